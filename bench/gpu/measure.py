@@ -64,7 +64,7 @@ class TimedGpu:
         return self._gpu.scope()
 
     def wait(self) -> None:
-        """Until all that was queued is done."""
+        """Wait until all queued work is done."""
         with self._gpu.scope() as memory:
             memory.download(self._probe, np.uint8, 1)
 

@@ -1,4 +1,4 @@
-// Scores of pairs by matrices that are adjusted to their compositions, over plain arrays.
+// Bindings: scores of pairs with matrices that are adjusted to their compositions.
 #include "../pairwise/adjusted.hpp"
 
 #include <cmath>
@@ -11,7 +11,7 @@ using namespace nb::literals;
 namespace tropalign {
 namespace {
 
-/// Scores are of this many parts of a unit at the most.
+/// Maximum number of parts of a score unit.
 constexpr int32_t kMostParts = 1 << 10;
 
 AverageResidues residues_of(const Column<uint8_t> &codes, const Column<double> &shares) {
@@ -30,7 +30,7 @@ AverageResidues residues_of(const Column<uint8_t> &codes, const Column<double> &
     return {{codes.data(), codes.data() + codes.size()}, {shares.data(), shares.data() + shares.size()}};
 }
 
-/// How the matrices of pairs are adjusted, checked for sequences as long as the longest of the sets.
+/// Return the adjustment of the matrices of pairs, checked for sequences as long as the longest of the sets.
 Adjustment adjustment_of(const OwnSets &sets, const Matrix &matrix, int32_t gap_open, int32_t gap_extend, double lambda,
                          double entropy, double pseudocounts, int32_t parts) {
     require(parts >= 1 && parts <= kMostParts, "parts: outside of 1 to 1024");

@@ -1,4 +1,4 @@
-// The best targets of queries, over plain arrays.
+// Bindings: the best targets of queries.
 #include "../pairwise/best_targets.hpp"
 
 #include <nanobind/stl/optional.h>
@@ -14,7 +14,7 @@ using namespace nb::literals;
 namespace tropalign {
 namespace {
 
-/// Targets that lanes of groups and units are for; longer ones run alone elsewhere.
+/// Longest target for the lanes of groups and units; longer ones are aligned alone elsewhere.
 constexpr int64_t kLongestRankedTarget = 1 << 16;
 
 Dict best_targets_of(Column<uint8_t> query_codes, Column<int64_t> query_offsets,

@@ -1,8 +1,8 @@
-// What every binding asks of its arguments before native code, which trusts them, sees them: one pass over offsets,
-// indices and codes, in loops that run in vectors. What fails is a ValueError that names the argument.
+// Checks of arguments, which native code trusts: one pass over offsets, indices and codes, in loops that the
+// compiler vectorizes. An argument that fails gives a ValueError with its name.
 //
-// An array is checked when the call begins. One that another thread writes to during the call cannot be guarded so;
-// where a binding works on a copy of its own (the codes and offsets of align_pairs), the copy is what is checked.
+// An array is checked when the call starts. This does not guard an array that another thread writes to during the
+// call; if a binding works on a copy (the codes and offsets of align_pairs), the copy is checked.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -26,7 +26,7 @@ inline void require_progress(const Progress &progress) {
     if (!progress.is_none() && !PyCallable_Check(progress.ptr())) throw nb::type_error("progress: not callable");
 }
 
-/// Ascending, all within `size` items. Offsets may leave out items at either end.
+/// Refuse offsets that are not ascending, or not within `size` items. Offsets may leave out items at either end.
 inline void require_offsets(const int64_t *offsets, int64_t n_entries, int64_t size, const char *name) {
     if (n_entries < 1) refuse(std::string(name) + ": empty, but it has one entry more than there are parts");
     bool descends = false;
@@ -35,7 +35,7 @@ inline void require_offsets(const int64_t *offsets, int64_t n_entries, int64_t s
     if (offsets[0] < 0 || offsets[n_entries - 1] > size) refuse(std::string(name) + ": offsets reach beyond the data");
 }
 
-/// The length of the longest sequence that offsets make, which is below 2^31.
+/// Return the length of the longest sequence that the offsets define; refuse 2^31 or more.
 inline int64_t longest_of(const int64_t *offsets, int64_t n_entries, const char *name) {
     int64_t longest = 0;
     for (int64_t k = 1; k < n_entries; ++k) longest = std::max(longest, offsets[k] - offsets[k - 1]);
@@ -49,11 +49,11 @@ inline void require_no_empty(const int64_t *offsets, int64_t n_entries, const ch
     if (any_empty) refuse(std::string(name) + ": a sequence is empty");
 }
 
-/// Refuses numbers outside of [0, n).
+/// Refuse numbers outside [0, n).
 template <class T>
 void require_below(const T *values, size_t count, int64_t n, const char *name) {
-    // A number outside is negative, or leaves n - 1 - number negative: signs are gathered instead of comparisons, which
-    // SSE2 lacks for 64 bits.
+    // A number outside is negative, or makes n - 1 - number negative: signs are collected instead of comparisons,
+    // which SSE2 lacks for 64 bits.
     uint64_t signs = 0;
     for (size_t k = 0; k < count; ++k) {
         const auto value = static_cast<uint64_t>(static_cast<int64_t>(values[k]));
@@ -73,7 +73,7 @@ inline void require_codes(const uint8_t *codes, size_t count, int n_codes, const
 using Children = std::array<int32_t, 2>;
 static_assert(sizeof(Children) == 2 * sizeof(int32_t));
 
-/// Checks a tree of n leaves: each node is the child of one node above it.
+/// Check a tree of n leaves: each node is the child of one node above it.
 inline const Children *require_children(const Array<int32_t, 2> &children, int64_t n) {
     require(children.shape(1) == 2 && static_cast<int64_t>(children.shape(0)) == n - 1,
             "children: not two of each inner node, which are one fewer than leaves");

@@ -1,4 +1,4 @@
-// Tables of models as Python gives them, checked.
+// Checks of the tables of models.
 #pragma once
 #include <algorithm>
 #include <string>
@@ -7,13 +7,13 @@
 
 namespace tropalign {
 
-/// Far more than any protein has; tables of this size still count their bytes in 32 bits.
+/// Far more than any protein has; sizes in bytes of such tables still fit into 32 bits.
 inline constexpr size_t kMostNodes = 1'000'000;
 
-/// Above 1 a probability may be by rounding alone: scores of larger ones leave the range in which the float stages
-/// hold.
+/// A probability may exceed 1 only by rounding: scores of larger ones leave the range in which the float stages
+/// are valid.
 inline constexpr float kMostProbability = 1.001f;
-/// The probability of a residue by chance: ratios to it stay in that range, too.
+/// The lowest background probability of a residue: ratios to it also stay in that range.
 inline constexpr float kLeastBackground = 1e-6f;
 
 inline void require_probabilities(const float *values, size_t count, const char *name) {

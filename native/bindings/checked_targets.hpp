@@ -1,4 +1,4 @@
-// Numbers of targets as Python gives them, checked.
+// Checks of target indices.
 #pragma once
 #include "../profile/targets.hpp"
 #include "check.hpp"

@@ -1,4 +1,4 @@
-// Bindings: closures of matrices. Python sees plain arrays; what they mean is said in native/semirings/closure.hpp.
+// Bindings: closures of matrices; the arrays are documented in native/semirings/closure.hpp.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 
@@ -15,11 +15,11 @@ using namespace nb::literals;
 namespace tropalign {
 namespace {
 
-/// An array that a call writes to.
+/// Arrays that a call writes to.
 using WritableIndex = nb::ndarray<int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using WritableNumbers = nb::ndarray<nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-/// Vertices are numbered by int32.
+/// Return the number of vertices of a square matrix, which must fit into int32.
 template <class A>
 int64_t require_square(const A &matrix, const char *name) {
     const auto n = static_cast<int64_t>(matrix.shape(0));
@@ -34,7 +34,7 @@ void require_sides(const A &matrix, int64_t n, const char *name) {
         refuse(std::string(name) + ": not as large as the distances");
 }
 
-/// -1, or a vertex of the matrix that is no vertex of its own path.
+/// Refuse numbers that are neither -1 nor a vertex of the matrix.
 void require_via(const Array<int32_t, 2> &via, int64_t n) {
     const int32_t *values = via.data();
     bool is_good = true;
@@ -42,7 +42,7 @@ void require_via(const Array<int32_t, 2> &via, int64_t n) {
     require(is_good, "via: a number is outside of -1 to the last vertex");
 }
 
-/// Distances that no sum takes beyond what native code computes with.
+/// Refuse distances whose sums could exceed the range of native code.
 template <class T>
 void require_bounded(const Survey<T> &range, int64_t n, Order order) {
     require(range.first_bad < 0, "values: a number is NaN, or an infinity of the wrong sign");

@@ -12,7 +12,7 @@ using namespace nb::literals;
 namespace tropalign {
 namespace {
 
-/// Pairs at most: more are no array of 4 bytes each that any machine holds.
+/// Maximum number of sequences: an array of 4 bytes for each pair of more sequences fits into no machine.
 constexpr int64_t kMostSequences = 1 << 20;
 constexpr int kMostWordRule = 1000;
 
@@ -25,7 +25,7 @@ ClustalwSequences sequences_of(const Array<uint8_t, 1> &codes, const Array<int64
     return {codes.data(), offsets.data(), n_entries - 1};
 }
 
-/// Scores that no path can add up beyond 32 bits.
+/// Refuse scores whose sum over a path could exceed 32 bits.
 void require_scores(const int32_t *values, size_t count, int64_t longest, const char *name) {
     int64_t highest = 0;
     for (size_t k = 0; k < count; ++k) highest = std::max(highest, std::abs(static_cast<int64_t>(values[k])));
@@ -69,7 +69,7 @@ WordRules rules_of(int length, int gap, int n_top, int window, int n_letters) {
     return {length, gap, n_top, window, n_letters};
 }
 
-/// The scores that `of` gives for all pairs.
+/// Return the scores that `of` computes for all pairs.
 Numpy<int32_t> word_scores_by(decltype(clustalw_word_scores) of, const Array<uint8_t, 1> &codes,
                               const Array<int64_t, 1> &offsets, const WordRules &rules, int n_threads,
                               const Progress &progress) {

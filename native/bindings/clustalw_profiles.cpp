@@ -19,7 +19,7 @@ bool all_within(const double *values, size_t size, double least, double most) {
     return std::all_of(values, values + size, [&](double value) { return value >= least && value <= most; });
 }
 
-/// A series of matrices, an entry per row; the last one fits any profiles.
+/// Return a series of matrices, one entry per row; the last one fits any profiles.
 std::vector<MatrixRule> series_of(const Column<double> &above, const Column<int32_t> &shorter_than,
                                   const Column<float> &scales, const Column<int32_t> &mismatches,
                                   const Array<int32_t, 3> &scores) {
@@ -43,7 +43,7 @@ std::vector<MatrixRule> series_of(const Column<double> &above, const Column<int3
     return series;
 }
 
-/// A family of n sequences with a weight each.
+/// Return a family of n sequences with one weight each.
 ClustalwFamily family_of(const Column<uint8_t> &letters, const Column<int64_t> &offsets,
                          const Array<int32_t, 2> &children, const Column<double> &lengths,
                          const Column<int32_t> &weights) {

@@ -1,4 +1,4 @@
-// Python sees plain arrays; names and validation live in tropalign.formats.
+// Bindings: text formats; names and validation are in tropalign.formats.
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
@@ -41,9 +41,9 @@ Numpy<uint8_t> bytes_as_numpy(std::vector<char> &&text) {
     return nb::cast(nb::ndarray<nb::numpy, uint8_t, nb::ndim<1>>(data, {size}, keep));
 }
 
-/// ("int32" | "int64", array, prefix), ("real", array, decimals, prefix), ("shortest" | "evalue" | "bits", array,
-/// prefix), ("text", bytes, offsets, index or None,
-/// prefix), ("cigar", operations, offsets, prefix) or ("constant", prefix).
+/// Return the column of a tuple: ("int32" | "int64", array, prefix), ("real", array, decimals, prefix),
+/// ("shortest" | "evalue" | "bits", array, prefix), ("text", bytes, offsets, index or None, prefix), ("cigar",
+/// operations, offsets, prefix) or ("constant", prefix).
 RowColumn column_from(nb::tuple spec, int64_t n_rows) {
     require(spec.size() >= 2, "a column lacks a part");
     const auto kind = cast_to<std::string>(spec[0], "the kind of a column is no str");
@@ -86,8 +86,9 @@ RowColumn column_from(nb::tuple spec, int64_t n_rows) {
     return column;
 }
 
-/// Text of up to `bound` bytes as Python's. The columns' arrays are held by the caller's list. (To shorten an object in
-/// place is not in the limited API, by which one wheel serves Python from 3.12 on; a copy costs less than the text.)
+/// Return text of up to `bound` bytes as Python bytes. The columns' arrays are held by the caller's list.
+/// (Shortening an object in place is not in the limited API, with which one wheel serves Python from 3.12 on; a
+/// copy costs less than writing the text.)
 template <class Write>
 nb::bytes bytes_of(size_t bound, Write &&write) {
     Buffer<char> text(bound);
@@ -133,7 +134,7 @@ Tuple<nb::bytes, Numpy<int64_t>> column_text(Tuple<Any, nb::ellipsis> spec, int6
     return nb::make_tuple(text, to_numpy(std::move(offsets)));
 }
 
-/// The arrays of an alignment list, by the names of AlignedRows.
+/// Return the arrays of an alignment list, which have the names of AlignedRows.
 AlignedRows rows_from(nb::dict arrays) {
     AlignedRows rows{};
     auto begins = column_of<int64_t>(arrays["query_begin"], 0, "query_begin");
@@ -202,7 +203,7 @@ Tuple<nb::bytes, Numpy<int64_t>> differences_python(Dict arrays, Column<uint8_t>
     return nb::make_tuple(text, to_numpy(std::move(offsets)));
 }
 
-/// Writes values of residues into the columns from `begin` on that these have: cells[row][column - begin].
+/// Write the values of residues into their columns, counted from `begin`: cells[row][column - begin].
 void spread_residues(Column<uint8_t> values, Column<int32_t> columns, Column<int64_t> offsets, int32_t begin,
                      nb::ndarray<uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> cells) {
     require(values.size() == columns.size(), "columns: not one per value");

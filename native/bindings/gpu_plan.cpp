@@ -1,4 +1,4 @@
-// Python sees the plan of a GPU's work, and results put in the order of the pairs. Names live in tropalign.pairwise.
+// Bindings: the plan of a GPU's work, and results in the order of the pairs; names are in tropalign.pairwise.
 #include "../pairwise/gpu_plan.hpp"
 
 #include <nanobind/stl/array.h>
@@ -105,7 +105,7 @@ void scatter_runs(Column<uint32_t> runs, Column<int64_t> begin, Column<int64_t> 
                         static_cast<size_t>(count(k)) * sizeof(uint32_t));
 }
 
-/// What the plan and the kernels agree on, by the names of tropalign.pairwise.gpu_layout.
+/// Return the constants shared by the plan and the kernels, with the names of tropalign.pairwise.gpu_layout.
 nb::typed<nb::dict, nb::str, int> gpu_constants() {
     nb::dict out;
     out["COLUMNS"] = kGpuBlockColumns;

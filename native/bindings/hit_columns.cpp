@@ -5,7 +5,7 @@ namespace {
 
 using Domains = std::vector<const DomainHit *>;
 
-/// A member of every item as an array.
+/// Return a member of every item as an array.
 template <class T, class Items, class Item>
 nb::object column(const Items &items, T Item::*member) {
     std::vector<T> values;

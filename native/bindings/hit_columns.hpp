@@ -1,4 +1,4 @@
-// Hits as columns for Python, by the names of results/found_hits.py.
+// Hits as columns for Python, with the names of results/found_hits.py.
 #pragma once
 #include <vector>
 
@@ -7,8 +7,8 @@
 
 namespace tropalign {
 
-/// "target" (index in the block) and the other numbers of each hit, "domain_offsets", "domain_..." of each domain,
-/// "line_offsets" and the four lines of alignments.
+/// Return "target" (index in the block) and the other numbers of each hit, "domain_offsets", "domain_..." of each
+/// domain, "line_offsets" and the four lines of alignments.
 ArrayDict hit_columns(const std::vector<TargetHit> &hits);
 
 }  // namespace tropalign

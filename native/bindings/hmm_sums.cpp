@@ -1,4 +1,4 @@
-// Bindings: sums over the paths of hidden Markov models. What the arrays mean is said in native/hmm/sums.hpp.
+// Bindings: sums over the paths of hidden Markov models; the arrays are documented in native/hmm/sums.hpp.
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -14,10 +14,10 @@ using namespace nb::literals;
 namespace tropalign {
 namespace {
 
-/// Logarithms of emissions at most, so that powers of two can be counted.
+/// Maximum logarithm of an emission, so that powers of two can be counted.
 constexpr double kMostLog = 1e8;
 constexpr int64_t kMostSummedStates = 1 << 14;
-/// Counts are added up in this many groups of neighbouring sequences, whatever the number of threads.
+/// Counts are summed in up to this many groups of neighbouring sequences, for any number of threads.
 constexpr int64_t kMostGroups = 32;
 
 using Numbers = Column<double>;
@@ -30,7 +30,7 @@ void require_probabilities(const double *values, size_t count, const char *name)
     if (!good) refuse(std::string(name) + ": a number outside of 0 to 1");
 }
 
-/// The arguments of a call, checked.
+/// The checked arguments of a call.
 struct Call {
     Call(const Numbers &start, const Table &transition, const Offsets &offsets_of, int n_threads_of,
          const Progress &progress)
@@ -75,11 +75,11 @@ struct Call {
     Observations seen{};
 };
 
-/// Below this many products of numbers, about a millisecond, starting a thread takes longer than it saves.
+/// Below this many products of numbers, about a millisecond, the start of a thread takes longer than it saves.
 constexpr int64_t kFewProducts = 1 << 23;
 
-/// Calls work(item, run) for all items without the interpreter's lock, and throws what ended it. Items for which
-/// is_long(item) is true have all threads to themselves, one after another; the others share them.
+/// Call work(item, run) for all items without the interpreter's lock, and rethrow an exception of the poll. Items
+/// for which is_long(item) is true use all threads, one after another; the others share them.
 template <class IsLong, class Work>
 void run(const Call &call, int64_t n_items, Progress progress, IsLong is_long, Work work) {
     PythonPoll poll(std::move(progress));
@@ -102,12 +102,12 @@ void run(const Call &call, int64_t n_items, Progress progress, IsLong is_long, W
             for (int64_t item = 0; item < n_items; ++item) work(item, alone);
         else if (parallel(1, static_cast<int64_t>(large.size()), 1, take_large, go_on))
             parallel(call.n_threads, static_cast<int64_t>(small.size()), 1, take_small, go_on);
-    } catch (const SumsStopped &) {  // poll knows why
+    } catch (const SumsStopped &) {  // poll has the cause
     }
     poll.rethrow();
 }
 
-/// Does work for sequences, some of which may be long.
+/// Call work for each sequence; some may be long.
 template <class Work>
 void run_sequences(const Call &call, const HmmModel &model, Progress progress, Work work) {
     const auto is_long = [&](int64_t k) { return call.offsets[k + 1] - call.offsets[k] > long_sequence(model); };
@@ -141,7 +141,7 @@ Tuple<Numpy<double>, Numpy<double>> all_posteriors(const Call &call, const HmmMo
     return nb::make_tuple(to_numpy(std::move(rows), shape), to_numpy(std::move(found)));
 }
 
-/// The groups of neighbouring sequences, by their lengths.
+/// Return the starts of the groups of neighbouring sequences of similar total length.
 std::vector<int64_t> groups_of(const Call &call) {
     const int64_t total = call.offsets[call.n_sequences] - call.offsets[0];
     std::vector<int64_t> begins{0};
@@ -165,7 +165,7 @@ Tuple<Numpy<double>, Numpy<double>, Numpy<double>, Numpy<double>> counts(const C
     std::vector<double> found(static_cast<size_t>(call.n_sequences));
     const std::vector<int64_t> begins = groups_of(call);
     std::vector<HmmCounts> parts(begins.size() - 1, HmmCounts(model));
-    // A group has all threads where one long sequence is most of it.
+    // A group uses all threads if one long sequence is most of it.
     const auto is_long = [&](int64_t g) {
         const int64_t *first = call.offsets + begins[static_cast<size_t>(g)];
         const int64_t n = begins[static_cast<size_t>(g) + 1] - begins[static_cast<size_t>(g)];
@@ -187,7 +187,7 @@ Tuple<Numpy<double>, Numpy<double>, Numpy<double>, Numpy<double>> counts(const C
                           without_padding(all.emission, model.n_symbols, model.padded, n));
 }
 
-/// The label of each position whose states' posteriors have the highest sum, the lowest label of equal ones.
+/// Return the label of each position whose states' posteriors have the highest sum; of equal ones the lowest.
 Tuple<Numpy<uint8_t>, Numpy<double>> labels(const Call &call, const HmmModel &model, const Codes &labels_of,
                                             Progress progress) {
     require(labels_of.size() == static_cast<size_t>(call.n_states), "labels: not one per state");
@@ -242,7 +242,8 @@ Segments segments_of(const Call &call, const Codes &state_labels, const Offsets 
     return {state_labels.data(), begins.data(), ends.data(), labels.data(), count};
 }
 
-/// A part of a segment that lies within one stretch (posterior_stretch) of its sequence, so that one thread has it.
+/// A part of a segment that lies within one stretch (posterior_stretch) of its sequence, so that one thread
+/// processes it.
 struct Piece {
     int64_t segment, begin, end;
     double sum;
@@ -262,13 +263,14 @@ std::vector<Piece> pieces_of(const Call &call, const Segments &segments, int64_t
     return pieces;
 }
 
-/// The first piece that does not end before a position.
+/// Return the first piece that ends after a position.
 std::vector<Piece>::iterator first_piece(std::vector<Piece> &pieces, int64_t from) {
     return std::upper_bound(pieces.begin(), pieces.end(), from,
                             [](int64_t position, const Piece &other) { return position < other.end; });
 }
 
-/// Adds posteriors of each piece's label to its sum, or takes back what was added in [from, to) where there are none.
+/// Add the posteriors of each piece's label to its sum, or reset the sums of pieces in [from, to) if `posteriors`
+/// is null.
 void add_support(const Segments &segments, const HmmModel &model, int64_t from, int64_t to, const double *posteriors,
                  std::vector<Piece> &pieces) {
     std::vector<double> is_label(static_cast<size_t>(model.padded));
@@ -305,8 +307,8 @@ Tuple<Numpy<double>, Numpy<double>> support(const Call &call, const HmmModel &mo
     return nb::make_tuple(to_numpy(std::move(sums)), to_numpy(std::move(found)));
 }
 
-/// Two entries that call compute(call, model, progress): NAME_codes for sequences of symbols, NAME_frames for rows of
-/// emission scores.
+/// Define two functions that call compute(call, model, progress): NAME_codes for sequences of symbols, NAME_frames
+/// for rows of emission scores.
 template <class Compute>
 void define_both(nb::module_ &m, const std::string &name, Compute compute) {
     m.def((name + "_codes").c_str(),

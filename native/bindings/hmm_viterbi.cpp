@@ -1,4 +1,4 @@
-// Bindings: the best paths of hidden Markov models; names and validation for users live in tropalign.tropical.
+// Bindings: the best paths of hidden Markov models; names and validation for users are in tropalign.tropical.
 #include <nanobind/stl/string.h>
 
 #include <cmath>
@@ -12,11 +12,11 @@ using namespace nb::literals;
 namespace tropalign {
 namespace {
 
-/// Beyond it sums of doubles may be infinite.
+/// Beyond this, sums of doubles may be infinite.
 constexpr double kHighestLog = 1e290;
 constexpr int64_t kMostPathStates = 65536;
 
-/// Logarithms: -inf, or no farther from 0 than kHighestLog.
+/// Refuse numbers other than -inf and those with an absolute value of at most kHighestLog.
 void require_logs(const double *values, size_t count, const char *name) {
     bool are_good = true;
     for (size_t k = 0; k < count; ++k) are_good &= std::abs(values[k]) <= kHighestLog || values[k] == -HUGE_VAL;

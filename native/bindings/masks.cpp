@@ -1,4 +1,4 @@
-// Masks of sequences over plain arrays.
+// Bindings: masks of sequences.
 #include "../compute/parallel.hpp"
 #include "../masks/dust.hpp"
 #include "../masks/seg.hpp"
@@ -10,10 +10,10 @@ using namespace nb::literals;
 namespace tropalign {
 namespace {
 
-/// Begins and ends within each sequence, and where those of each begin and end.
+/// Starts and ends within each sequence, and the range of those of each.
 using Masks = Tuple<Numpy<int64_t>, Numpy<int64_t>>;
 
-/// Calls mask(codes, n) for each sequence.
+/// Call mask(codes, n) for each sequence.
 template <class Mask>
 Masks masks_of(const Column<uint8_t> &codes, const Column<int64_t> &offsets, int n_threads, Mask mask) {
     require_threads(n_threads);

@@ -1,4 +1,4 @@
-// The module _native: what each file of this folder binds.
+// The module _native: the bindings of all files of this folder.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -50,8 +50,9 @@ namespace {
 
 std::atomic<bool> is_exiting{false};
 
-/// Daemon threads may compute while the interpreter finalizes. Those that take its lock again are unwound, which no
-/// destructor allows: the program would end by std::terminate, thus by SIGABRT. Such a thread waits here instead.
+/// Make threads that Python ends wait. Daemon threads may compute while the interpreter finalizes. Those that take
+/// its lock again are unwound, which no destructor allows: the program would end by std::terminate, and thus by
+/// SIGABRT. Such a thread waits here instead.
 void keep_ended_threads() {
     static const std::terminate_handler before = std::get_terminate();
     std::set_terminate([] {
@@ -61,7 +62,7 @@ void keep_ended_threads() {
     });
     nb::module_::import_("atexit").attr("register")(nb::cpp_function([] {
         is_exiting = true;
-        // What daemon threads hold is never freed, which nanobind would report as leaks.
+        // Objects of daemon threads are never freed, which nanobind would report as leaks.
         const nb::object n_threads = nb::module_::import_("threading").attr("active_count")();
         if (nb::cast<int>(n_threads) > 1) nb::set_leak_warnings(false);
     }));
@@ -70,7 +71,7 @@ void keep_ended_threads() {
 }  // namespace
 
 NB_MODULE(_native, m) {
-    tropalign::require_isa();  // before any code that was compiled for an instruction set
+    tropalign::require_isa();  // before any code that is compiled for an instruction set
     keep_ended_threads();
     m.doc() = "The compiled core of tropalign; its Python packages document and validate.";
     m.def("supported_isas", &tropalign::supported_isas, "Instruction sets that this processor has, the best first.");

@@ -1,4 +1,4 @@
-// What large families need beside the stages of the others; names and validation live in tropalign.msa.
+// Bindings: additional stages for large families; names and validation are in tropalign.msa.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -72,7 +72,8 @@ Numpy<float> distances(Array<uint8_t, 1> codes, Array<int64_t, 1> offsets, int n
     return to_numpy(std::move(out));
 }
 
-/// Where the rows and elements of each pair begin; checks that they are all there, and within the lengths.
+/// Starts of the rows and elements of each pair; checked_pairs checks that they are complete and within the
+/// lengths.
 struct PairBegins {
     std::vector<int64_t> rows{0}, elements{0};
 };

@@ -1,4 +1,4 @@
-// Python's view of native/msa/posteriors: pairs in, sparse rows out. Parameters and names live in tropalign.msa.models.
+// Bindings: native/msa/posteriors, from pairs to sparse rows; parameters and names are in tropalign.msa.models.
 #include <nanobind/stl/tuple.h>
 
 #include <cmath>
@@ -23,7 +23,7 @@ void require_square(const SquareTable &table, size_t n, bool above_zero, const c
             refuse(std::string(name) + ": a number is not finite and above 0");
 }
 
-/// Kernels scale numbers by powers of two after every second row at the latest.
+/// Limit the growth of numbers: kernels scale them by powers of two at least after every second row.
 void require_growth(const double *match, const double *insert, const double *boltzmann, size_t n) {
     constexpr double most = 1 << 20;
     for (size_t a = 0; a < n; ++a)

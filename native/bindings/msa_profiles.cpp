@@ -7,7 +7,7 @@
 namespace tropalign {
 namespace {
 
-/// Numbers of a matrix that sums of 2^31 of them cannot make infinite.
+/// Refuse matrices of which 2^31 numbers could have an infinite sum.
 void require_finite(const Array<double, 2> &values, double most, const char *name) {
     const double *data = values.data();
     bool good = true;

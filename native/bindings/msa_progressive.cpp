@@ -1,4 +1,4 @@
-// Python sees plain arrays; what they mean is said in native/msa.
+// Bindings: progressive alignment; the arrays are documented in native/msa.
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
@@ -16,10 +16,10 @@ using namespace nb::literals;
 namespace tropalign {
 namespace {
 
-/// Columns of an alignment at most, where there are fewer residues.
+/// Maximum number of columns of an alignment that has fewer residues.
 constexpr int32_t kMostAlignedColumns = 1 << 19;
 
-/// Runs work(watch) without the interpreter's lock, and throws what ended it.
+/// Run work(watch) without the interpreter's lock, and rethrow an exception of the poll.
 template <class Work>
 void run_watched(const Progress &progress, Work work) {
     require_progress(progress);
@@ -32,7 +32,7 @@ void run_watched(const Progress &progress, Work work) {
     poll.rethrow();
 }
 
-/// Numbers from 0 to 10^6, `size` of them.
+/// Refuse anything other than `size` numbers from 0 to 10^6.
 void require_weights(const Column<double> &values, size_t size, const char *name) {
     if (values.size() != size) refuse(std::string(name) + ": not one of each");
     const bool good = std::all_of(values.data(), values.data() + size, [](double w) { return w >= 0 && w <= 1e6; });
@@ -44,7 +44,7 @@ int32_t require_family(const PosteriorStore &store) {
     return store.n_sequences();
 }
 
-/// Ascending columns below `most`, given for all residues of the store.
+/// Return the columns of all residues of the store, ascending in each sequence and below `most`.
 ResidueColumns residue_columns(const PosteriorStore &store, const Column<int32_t> &columns, int64_t most) {
     ResidueColumns found(store);
     require(found.all().size() == columns.size(), "columns: not one of each residue");

@@ -1,4 +1,4 @@
-// Python sees plain arrays; which rule is meant is said in tropalign.msa.consistency.
+// Bindings: stores of posteriors; the rules are documented in tropalign.msa.consistency.
 #include <nanobind/stl/optional.h>
 
 #include <algorithm>
@@ -50,14 +50,14 @@ Tuple<Numpy<uint32_t>, Numpy<uint16_t>, Numpy<uint16_t>> matrix(const PosteriorS
                           copied(rows.values, n_elements));
 }
 
-/// A function of pairs, sizes, places, members, weights, how many at once, and shift: a sum per element.
+/// A function of pairs, sizes, places, members, weights, at_once and shift that returns a sum per element.
 TROPALIGN_PYTHON_TYPE(ProductSums,
                       "collections.abc.Callable[[numpy.typing.NDArray[numpy.int32], "
                       "numpy.typing.NDArray[numpy.int32], numpy.typing.NDArray[numpy.uint16], "
                       "numpy.typing.NDArray[numpy.int32], numpy.typing.NDArray[numpy.int32], int, int], "
                       "numpy.typing.NDArray[numpy.int32]]")
 
-/// Asks a Python function for sums of products.
+/// Call a Python function for sums of products.
 std::vector<int32_t> products_of(const ProductSums &products, const ProductRequest &request) {
     return calling_python([&] {
         const nb::object found =
@@ -131,7 +131,7 @@ void bind_msa_store(nb::module_ &m) {
         .def_prop_ro("n_bytes", &PosteriorStore::n_bytes, "Bytes of memory.");
 }
 
-// A store's posteriors as a GPU takes them.
+// Bindings: a store's posteriors in the layout of a GPU.
 
 using namespace nb::literals;
 

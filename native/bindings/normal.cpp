@@ -1,4 +1,4 @@
-// The normal distribution, which NumPy has not, and SciPy takes a quarter of a second to bring.
+// The normal distribution: NumPy lacks it, and SciPy takes a quarter of a second to import.
 #include <cmath>
 
 #include "check.hpp"

@@ -1,4 +1,4 @@
-// One pair per call, for loops in Python: texts in, numbers and a CIGAR out, with nothing made on the way.
+// One pair per call, for loops in Python: texts in, numbers and a CIGAR out, without intermediate objects.
 #include <nanobind/stl/tuple.h>
 
 #include <cstdlib>
@@ -19,22 +19,23 @@ namespace tropalign {
 namespace {
 
 constexpr uint8_t kNoCode = 255;
-/// Pairs from this many cells on take longer than it takes to let Python's lock go.
+/// From this many cells on, a pair takes longer than releasing Python's lock.
 constexpr int64_t kUnlockedCells = 1 << 16;
-/// Larger pairs take milliseconds, and memory that somebody should have allowed: tropalign.pairwise.task sees to both.
+/// Larger pairs take milliseconds, and memory that should be limited: tropalign.pairwise.task handles both.
 constexpr int64_t kMostCells = 1 << 24;
-/// For a pair that is not short; it takes a fraction.
+/// Memory limit for a pair that is not short, which uses a fraction of it.
 constexpr int64_t kTileBytes = int64_t{64} << 20;
-/// For a pair of similar sequences, whatever its size; 10,000 letters at 5 % take it.
+/// Memory limit for a pair of similar sequences of any size; 10,000 residues at 5 % use it.
 constexpr int64_t kSimilarBytes = int64_t{32} << 20;
-/// A pair for which waves would take longer than that share of the matrix is sooner done in a band.
+/// If waves would take more than 1 / kWavesShare of the time of the matrix, a band is faster.
 constexpr int kWavesShare = 8;
-/// Smaller pairs take less time than a band saves.
+/// Pairs with fewer cells take less time than a band saves.
 constexpr int64_t kBandCells = 200'000;
-/// A thread that took more gives it back.
+/// A thread that used more memory frees it.
 constexpr size_t kKeptBytes = size_t{8} << 20;
 
-/// The kernels of the instruction set that TROPALIGN_ISA names now: asking the processor takes longer than a pair.
+/// Return the kernels of the instruction set that TROPALIGN_ISA names now: querying the processor takes longer
+/// than a pair.
 const Kernels &kernels_now() {
     thread_local std::string named;
     thread_local const Kernels *kernels = nullptr;
@@ -46,18 +47,19 @@ const Kernels &kernels_now() {
     return *kernels;
 }
 
-/// What a thread keeps from pair to pair.
+/// Buffers that a thread keeps from pair to pair.
 struct Room {
     std::vector<uint8_t> codes[2];
     int64_t offsets[2][2];
     UnitScratch scratch;
     std::string cigar;
 
-    /// The codes of a text with margins around them; no sequence where one of its bytes has none, or it is empty.
+    /// Return the codes of a text with margins around them; no sequence if it is empty or has a byte without a
+    /// code.
     Sequences read(const std::vector<uint8_t> &code_of, nb::str text, int side) {
         Py_ssize_t size = 0;
         const char *bytes = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
-        if (!bytes) PyErr_Clear();  // a lone surrogate, which is no letter
+        if (!bytes) PyErr_Clear();  // a lone surrogate, which is no residue
         if (!bytes || size == 0 || size > kMostCells) return {nullptr, nullptr, 0};
         std::vector<uint8_t> &mine = codes[side];
         const size_t needed = static_cast<size_t>(size) + 2 * kCodeMargin;
@@ -69,7 +71,7 @@ struct Room {
     }
 };
 
-/// How pairs of one alphabet are read and scored.
+/// Aligns pairs of one alphabet with one scoring.
 class PairAligner {
     using Row = Tuple<Any, nb::ellipsis>;
 
@@ -86,7 +88,7 @@ class PairAligner {
         most_ += gap_open + 2 * int64_t{gap_extend};
     }
 
-    /// None for what this does not do: an empty text, a letter without a code, scores that may not fit, a large pair.
+    /// Align a pair; None for an empty text, a residue without a code, scores that may not fit, and a large pair.
     std::optional<Row> align(nb::str query, nb::str target) const {
         thread_local Room room;
         static constexpr int64_t first = 0;
@@ -104,7 +106,7 @@ class PairAligner {
             std::optional<nb::gil_scoped_release> released;
             if (cells >= kUnlockedCells) released.emplace();
             room.scratch.stop_wanted = nullptr;
-            if (cells > kMostCells)  // seconds, if it is similar
+            if (cells > kMostCells)  // takes seconds even if it is similar
                 room.scratch.stop_wanted = [&poll, timer = PollTimer()]() mutable {
                     return timer.is_due() && !poll(0);
                 };
@@ -129,7 +131,7 @@ class PairAligner {
     }
 
   private:
-    /// Aligns a pair that is similar, though not enough for waves.
+    /// Align a pair that is similar, but not enough for waves.
     bool in_band(const TileRequest &request, UnitScratch &scratch, LaneResult &found) const {
         if (!has_bands(scoring_.mode) || request.queries[0].length * int64_t{request.targets[0].length} < kBandCells)
             return false;
@@ -172,7 +174,7 @@ class PairAligner {
         return as_tuple(row, true, cigar);
     }
 
-    /// Operations as text, such as 2=1X3=.
+    /// Write operations as text, such as 2=1X3=.
     static void write_cigar(const uint32_t *path, int n, bool query_in_rows, std::string &text) {
         text.clear();
         for (int k = 0; k < n; ++k) {
@@ -190,7 +192,7 @@ class PairAligner {
     FreeEnds free_ends_;
     const Scoring scoring_;
     const OrientedScoring oriented_;
-    int64_t most_ = 1;  // that a residue may gain or cost, as PairOptions.check_range has it
+    int64_t most_ = 1;  // maximum gain or cost per residue, as in PairOptions.check_range
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Sequences and lists of pairs as Python gives them, checked.
+// Checks of sequences and lists of pairs.
 #pragma once
 #include <cstring>
 #include <memory>
@@ -9,11 +9,11 @@
 
 namespace tropalign {
 
-// The scoring of pairs as Python gives it, checked.
+// Checks of the scoring of pairs.
 
 using Matrix = nb::ndarray<const int32_t, nb::shape<kLetters, kLetters>, nb::c_contig, nb::device::cpu>;
 
-/// The engine computes in 32 bits at most.
+/// Refuse costs below 0, and scores that may exceed 32 bits, the widest lanes of the engine.
 inline void check_scoring(const Matrix &matrix, int32_t gap_open, int32_t gap_extend, int64_t longest) {
     require(gap_open >= 0 && gap_extend >= 0, "gap_open, gap_extend: costs are zero or more");
     int64_t highest = 1;  // of absolute values
@@ -49,7 +49,7 @@ class OwnBatch {
     int64_t longest_;
 };
 
-/// Queries and targets; where both are the same arrays they are one set, held once.
+/// Queries and targets; if both are the same arrays, they are one set, stored once.
 class OwnSets {
   public:
     OwnSets(const Column<uint8_t> &query_codes, const Column<int64_t> &query_offsets,
@@ -69,7 +69,7 @@ class OwnSets {
     std::unique_ptr<OwnBatch> own_;
 };
 
-/// How many pairs there are, once they are checked.
+/// Return the number of pairs, and check them.
 inline int64_t require_pairs(const OwnSets &sets, const Column<int64_t> &query_index,
                              const Column<int64_t> &target_index) {
     require(query_index.size() == target_index.size(), "query_index, target_index: arrays of unequal lengths");

@@ -1,4 +1,4 @@
-// What pairs can reach at the most, over plain arrays.
+// Bindings: upper limits of the scores of pairs.
 #include "../pairwise/pair_bounds.hpp"
 
 #include <memory>

@@ -1,5 +1,5 @@
-// Pairs over plain arrays: align_pairs; align_pieces with gap costs of two pieces and of the ends; align_next beside
-// earlier alignments. Validation and names live in tropalign.pairwise.
+// Bindings: align_pairs; align_pieces with gap costs of two pieces and of the ends; align_next, which avoids
+// earlier alignments. Validation and names are in tropalign.pairwise.
 #include <nanobind/stl/tuple.h>
 
 #include <memory>
@@ -80,7 +80,7 @@ Dict align_pairs(Column<uint8_t> query_codes, Column<int64_t> query_offsets, Col
 
 using Pieces = std::tuple<int32_t, int32_t, int32_t, int32_t>;
 
-/// Gap costs as Python gives them: open and extend of one piece, then of the other.
+/// Return gap costs given as open and extend of one piece, then of the other.
 PieceCosts piece_costs(const Pieces &inner, const Pieces &ends) {
     auto pieces = [](GapPiece(&out)[2], const Pieces &given) {
         std::tie(out[0].open, out[0].extend, out[1].open, out[1].extend) = given;
@@ -116,7 +116,7 @@ Dict align_pieces_python(Column<uint8_t> query_codes, Column<int64_t> query_offs
     return columns_as_dict(std::move(columns), letters->depth);
 }
 
-/// Alignments as Python gives them, by pair, checked: none leaves its sequences.
+/// Return earlier alignments by pair, after a check that they stay within their sequences.
 TakenPaths require_taken(const TileRequest &request, const Column<int64_t> &offsets, const Column<int32_t> &query_start,
                          const Column<int32_t> &target_start, const Column<int64_t> &path_offsets,
                          const Column<uint32_t> &path) {

@@ -1,4 +1,4 @@
-// Python sees plain arrays; names and validation live in tropalign.phylo.
+// Bindings: placement in trees; names and validation are in tropalign.phylo.
 #include <nanobind/stl/array.h>
 
 #include <array>
@@ -56,7 +56,7 @@ ReadBatch reads_of(const Array<uint8_t, 1> &codes, const Array<int64_t, 1> &offs
     return {codes.data(), offsets.data(), n_entries - 1, sets.data(), static_cast<int>(sets.size())};
 }
 
-/// The widest lanes that any of the reads needs.
+/// Return the lane width in bits that the longest of the reads needs.
 int word_bits_of(const PlaceScoring &scoring, const ReadBatch &reads, int64_t n_columns) {
     const int64_t longest = longest_of(reads.offsets, reads.n_reads + 1, "offsets");
     const int bits = place_word_bits(scoring, longest, n_columns);
@@ -64,7 +64,7 @@ int word_bits_of(const PlaceScoring &scoring, const ReadBatch &reads, int64_t n_
     return bits;
 }
 
-/// Everything that branch vectors come from; holds the arrays.
+/// Holds and checks the input arrays of branch vectors.
 class BranchMaker {
   public:
     BranchMaker(Array<uint8_t, 2> letters, Array<int64_t, 1> tip_row, Array<int64_t, 1> column, Array<uint32_t, 1> sets,
@@ -101,7 +101,7 @@ class BranchMaker {
         check_numbers();
     }
 
-    /// The distinct vectors as planes, and the number of each branch's vector.
+    /// Return the distinct vectors as planes, and the index of each branch's vector.
     Tuple<Numpy<uint64_t>, Numpy<int64_t>> planes() const {
         DistinctVectors found;
         {
@@ -156,7 +156,7 @@ ReferencePlanes planes_from(const Array<uint64_t, 3> &planes, int64_t n_vectors,
     return {planes.data(), n_vectors, n_groups, n_columns, static_cast<int>(n_planes) - 1, n_empty};
 }
 
-/// Bounds of these planes, as far as their shapes tell.
+/// Check that bounds fit these planes, as far as their shapes show.
 void check_bounds(const BranchBounds &bounds, const ReferencePlanes &planes, const PlaceScoring &scoring, int word_bits,
                   int n_best) {
     require(bounds.n_vectors == planes.n_vectors && bounds.n_reference_columns == planes.n_columns &&
@@ -166,8 +166,8 @@ void check_bounds(const BranchBounds &bounds, const ReferencePlanes &planes, con
     require(n_best >= 1, "n_best: below 1");
 }
 
-/// Scores of all vectors, or with bounds of the vectors that may be among the n_best best; the windows of columns in
-/// which the best alignments lie; and the number of cells computed.
+/// Return the scores of all vectors, or with bounds those of the vectors that may be among the n_best best; the
+/// windows of columns that contain the best alignments; and the number of cells computed.
 Tuple<Numpy<int32_t>, Numpy<int32_t>, Numpy<int8_t>, int64_t> scores_of_reads(
     Array<uint64_t, 3> planes, int64_t n_vectors, int n_empty, ScoringNumbers numbers, Array<uint8_t, 1> codes,
     Array<int64_t, 1> offsets, Array<uint32_t, 1> sets, int word_bits, const BranchBounds *bounds, int n_best,

@@ -32,7 +32,8 @@ AnyNumpy bounded_numbers(AnyArray<3> numbers, bool is_max) {
     });
 }
 
-/// Sizes that fit each other, rows and columns that 32 bits can count, and a result that memory can be asked for.
+/// Check that sizes match, that rows and columns fit into 32 bits, and that the result is not too large for
+/// memory.
 template <class Matrices>
 void require_factors(const Matrices &a, const Matrices &b) {
     require(a.shape(2) == b.shape(1), "a, b: the columns of a are not as many as the rows of b");

@@ -1,4 +1,4 @@
-// Targets aligned to a model, and the columns that their residues get.
+// Bindings: targets aligned to a model, and the columns of their residues.
 #include <algorithm>
 #include <cmath>
 #include <functional>

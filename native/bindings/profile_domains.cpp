@@ -1,4 +1,4 @@
-// The definition of domains in a search, and its steps, each by itself.
+// Bindings: the definition of domains in a search, and its single steps.
 #include "../profile/domains.hpp"
 #include "../profile/lengths.hpp"
 #include "../profile/traces.hpp"
@@ -10,7 +10,7 @@ using namespace nb::literals;
 namespace tropalign {
 namespace {
 
-/// Rows of numbers as an array of n columns.
+/// Return members of all items as an array of n columns.
 template <class Item, class T, size_t n>
 nb::object table(const std::vector<Item> &items, const std::array<T Item::*, n> &members) {
     std::vector<T> values;

@@ -1,4 +1,4 @@
-// Envelopes for tests: what rescoring finds in each, as columns.
+// Bindings: rescored envelopes as columns, for tests.
 #include <nanobind/stl/vector.h>
 
 #include "../profile/envelope.hpp"

@@ -1,4 +1,4 @@
-// The filters of a search, each by itself.
+// Bindings: the single filters of a search.
 #include <algorithm>
 #include <cmath>
 
@@ -26,7 +26,7 @@ Numpy<float> scores_by(const TargetBlock &block, const Column<int32_t> &targets,
 
 using Scores = void(const SearchModel &, const TargetBlock &, Targets, float *);
 
-/// The scores of one filter.
+/// Return the scores of one filter.
 template <Scores *filter>
 Numpy<float> scores(const SearchModel &model, const TargetBlock &block, Column<int32_t> targets) {
     return scores_by(block, targets, [&](Targets chosen, float *nats) { filter(model, block, chosen, nats); });
@@ -34,7 +34,7 @@ Numpy<float> scores(const SearchModel &model, const TargetBlock &block, Column<i
 
 using ArrangedScores = void(const SearchModel &, const TargetBlock &, Targets, int, float *);
 
-/// Scores by one arrangement of lanes.
+/// Return the scores of one arrangement of lanes.
 template <ArrangedScores *filter, int (*n_arrangements)()>
 Numpy<float> arranged_scores(const SearchModel &model, const TargetBlock &block, Column<int32_t> targets,
                              int arrangement) {

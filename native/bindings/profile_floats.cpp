@@ -1,4 +1,4 @@
-// The stages of a search that compute in floats, each by itself.
+// Bindings: the single stages of a search that compute in floats.
 #include "../profile/parsers.hpp"
 #include "../profile/regions.hpp"
 #include "../simd/denormals.hpp"

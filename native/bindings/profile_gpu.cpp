@@ -1,4 +1,4 @@
-// What makes scores of the numbers that a GPU's filters find.
+// Bindings: conversion of the results of a GPU's filters to scores.
 #include <algorithm>
 #include <limits>
 
@@ -24,7 +24,7 @@ Targets ascending(const TargetBlock &block, const Column<int32_t> &targets) {
 
 using MsvOfPython = nb::typed<nb::callable, Numpy<uint8_t>(Numpy<int32_t>, Numpy<uint8_t>)>;
 
-/// msv(targets, enter): the highest M of each, from Python.
+/// Wrap the Python function msv(targets, enter), which returns the highest M of each target.
 MsvOfMany msv_of_python(const MsvOfPython &msv) {
     return [&msv](Targets targets, const uint8_t *enter, uint8_t *highest) {
         std::vector<int32_t> indices(targets.begin(), targets.end());

@@ -1,4 +1,4 @@
-// A model of tropalign.profile.models as the stages take it. Its tables are seen from Python for tests.
+// Bindings: a model of tropalign.profile.models for the stages. Its tables are visible from Python for tests.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/variant.h>
 
@@ -39,7 +39,7 @@ void make_search_model(SearchModel *self, Array<float, 2> match, Array<float, 2>
                                        evalue.data(), std::string(consensus.c_str(), consensus.size())));
 }
 
-/// A table of the model, which lives as long as the view.
+/// Return a view of a table of the model; it keeps the model alive.
 template <class T, size_t n>
 Numpy<T> view(nb::handle self, const T *data, const std::array<size_t, n> &shape) {
     return nb::cast(nb::ndarray<nb::numpy, const T>(data, n, shape.data(), self));
@@ -67,7 +67,7 @@ Tuple<float, float, float, float, float, float> evalue_of(const SearchModel &mod
 
 nb::bytes to_bytes(const std::string &text) { return nb::bytes(text.data(), text.size()); }
 
-/// Line, name and what is wrong.
+/// Line, name and error.
 using BadText = Tuple<int64_t, nb::bytes, nb::bytes>;
 
 nb::object cutoff(const ModelText &model, int which) {

@@ -1,4 +1,4 @@
-// Whole searches: models against a block of targets; what they find goes to Python as columns.
+// Bindings: whole searches of models against a block of targets, with hits as columns.
 #include <nanobind/stl/tuple.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ PipelineOptions options_of(const OptionNumbers &numbers, const ReportingNumbers 
     return options;
 }
 
-/// Models, held for as long as native code has them.
+/// Models, kept alive while native code uses them.
 class HeldModels {
   public:
     explicit HeldModels(const List<SearchModel> &models) {
@@ -57,7 +57,7 @@ nb::object passed_counts(const std::vector<Passed> &passed) {
     return to_numpy(std::move(values), std::array<size_t, 2>{passed.size(), std::tuple_size_v<Passed>});
 }
 
-/// The hits one after another, by model and target.
+/// Return all hits, sorted by model and target.
 ArrayDict to_python(SearchResult result) {
     std::vector<int32_t> model;
     std::vector<TargetHit> hits;

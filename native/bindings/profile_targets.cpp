@@ -1,4 +1,4 @@
-// The block of targets that every stage of a search takes.
+// Bindings: the block of targets that every stage of a search uses.
 #include <algorithm>
 #include <array>
 
@@ -22,7 +22,7 @@ void make_block(TargetBlock *self, Column<uint8_t> codes, Column<int64_t> offset
     new (self) TargetBlock(codes.data(), offsets.data(), static_cast<int32_t>(n_entries - 1));
 }
 
-/// Writes what a table of 256 makes of each byte; the bits that any of these has.
+/// Write the table's code of each byte; returns the OR of all codes.
 uint8_t recoded(Column<uint8_t> letters, Column<uint8_t> table,
                 nb::ndarray<uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> codes) {
     require(table.size() == 256, "table: not a code for each byte");
@@ -31,7 +31,7 @@ uint8_t recoded(Column<uint8_t> letters, Column<uint8_t> table,
     return selected_recode_kernels()->recode(letters.data(), letters.size(), table.data(), codes.data());
 }
 
-/// A view, so that stages see neighbours of the block in parts of it.
+/// Return a view, so that stages recognize consecutive targets of the block in parts of it.
 Numpy<int32_t> by_length(nb::handle self) {
     const Targets all = nb::cast<const TargetBlock &>(self).by_length();
     const size_t size = all.size();

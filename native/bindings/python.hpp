@@ -1,4 +1,4 @@
-// What the bindings share: NumPy arrays in and out, and progress.
+// Shared helpers of the bindings: NumPy arrays in and out, and progress.
 #pragma once
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -23,11 +23,11 @@ using Array = nb::ndarray<const T, nb::ndim<n>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using Column = Array<T, 1>;
 
-/// An argument that is an array of just that dtype and layout: nanobind would convert any other into a copy, where
-/// numbers wrap around and what is written is lost.
+/// An argument that is an array of exactly this dtype and layout: nanobind would convert any other into a copy, in
+/// which numbers wrap around and writes are lost.
 inline auto array(const char *name) { return nb::arg(name).noconvert(); }
 
-// What results are, which signatures say, and by them src/tropalign/_native.pyi (packaging/stub.py).
+// A result array; signatures show its type, and so does src/tropalign/_native.pyi (packaging/stub.py).
 
 template <class T>
 struct Numpy : nb::object {
@@ -37,7 +37,7 @@ struct Numpy : nb::object {
     Numpy(nb::object array) : nb::object(std::move(array)) {}
     static bool check_(nb::handle) { return true; }
 };
-/// A type of Python that no class of nanobind names.
+/// A Python type that no class of nanobind represents.
 #define TROPALIGN_PYTHON_TYPE(Type, name)                          \
     struct Type : nb::object {                                     \
         static constexpr auto Name = nb::detail::const_name(name); \
@@ -47,7 +47,7 @@ struct Numpy : nb::object {
     };
 TROPALIGN_PYTHON_TYPE(Any, "typing.Any")
 TROPALIGN_PYTHON_TYPE(AnyNumpy, "numpy.typing.NDArray[typing.Any]")
-/// Called with what is done; whoever raises ends the work.
+/// Called with the amount of work done; an exception ends the work.
 TROPALIGN_PYTHON_TYPE(Progress, "collections.abc.Callable[[int], object]")
 template <class... Items>
 using Tuple = nb::typed<nb::tuple, Items...>;
@@ -56,7 +56,7 @@ using List = nb::typed<nb::list, Item>;
 using Dict = nb::typed<nb::dict, nb::str, Any>;
 using ArrayDict = nb::typed<nb::dict, nb::str, AnyNumpy>;
 
-/// An array whose memory a container holds: what has data() and size().
+/// Return an array whose memory belongs to a container with data() and size().
 template <class Container, size_t n>
 auto to_numpy(Container &&values, const std::array<size_t, n> &shape) {
     using Owner = std::remove_reference_t<Container>;
@@ -72,13 +72,14 @@ auto to_numpy(Container &&values) {
     return to_numpy(std::forward<Container>(values), shape);
 }
 
-/// Stops a thread that Python ends: until version 3.14, once the interpreter finalizes, any other thread that takes the
-/// lock of the interpreter has its stack unwound, without the lock. See also `keep_ended_threads` in module.cpp.
+/// Stop a thread that Python ends: until version 3.14, once the interpreter finalizes, any other thread that takes
+/// the lock of the interpreter has its stack unwound, without the lock. See also `keep_ended_threads` in
+/// module.cpp.
 [[noreturn]] inline void wait_for_exit() {
     for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
 }
 
-/// Calls Python with the lock held. Only exceptions leave it: a thread that Python ends stays here.
+/// Call Python with the lock held. Only exceptions leave it: a thread that Python ends stays here.
 template <class Call>
 auto calling_python(Call call) {
     nb::gil_scoped_acquire gil;
@@ -91,7 +92,7 @@ auto calling_python(Call call) {
     }
 }
 
-/// Tells Python what is done, and whether to go on: not after Ctrl-C, nor when `progress` raises.
+/// Reports progress to Python; returns false after Ctrl-C, or if `progress` raises.
 class PythonPoll {
   public:
     explicit PythonPoll(Progress progress) : progress_(std::move(progress)) {}
@@ -110,7 +111,7 @@ class PythonPoll {
         return !raised_;
     }
 
-    /// Throws what ended the work, once the lock is held again.
+    /// Throw the exception that ended the work; the lock must be held again.
     void rethrow() const {
         if (raised_) throw nb::python_error();
     }

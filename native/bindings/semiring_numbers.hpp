@@ -1,4 +1,4 @@
-// Matrices of any of the four types of numbers that semirings are computed in, as arguments.
+// Arguments that are matrices of any of the four number types of semirings.
 #pragma once
 #include <string>
 
@@ -12,7 +12,7 @@ inline Order order_of(bool is_max) { return is_max ? Order::highest : Order::low
 template <size_t n>
 using AnyArray = nb::ndarray<nb::ro, nb::ndim<n>, nb::c_contig, nb::device::cpu>;
 
-/// Calls work(T{}) with the type of the array's numbers.
+/// Call work(T{}) with the type of the array's numbers.
 template <class Array, class Work>
 auto with_type_of(const Array &array, const char *name, Work work) {
     if (array.dtype() == nb::dtype<float>()) return work(float{});
@@ -22,7 +22,7 @@ auto with_type_of(const Array &array, const char *name, Work work) {
     throw nb::type_error((std::string(name) + ": not of float32, float64, int32 or int16").c_str());
 }
 
-/// The numbers of an array whose type is known to be T, or has to be that of another one.
+/// Return the numbers of an array that must have the type T.
 template <class T, class Array>
 const T *numbers_of(const Array &array, const char *name) {
     if (array.dtype() != nb::dtype<T>()) throw nb::type_error((std::string(name) + ": of another type").c_str());

@@ -1,4 +1,4 @@
-// Python's view of reading sequences. What files hold and errors say is tropalign.sequences'.
+// Bindings: reading of sequences; formats and errors are documented in tropalign.sequences.
 #include "../formats/letters.hpp"
 #include "../formats/records.hpp"
 #include "check.hpp"
@@ -15,8 +15,8 @@ std::string_view view_of(const Column<uint8_t> &text) {
 using Text = Tuple<Numpy<uint8_t>, Numpy<int64_t>>;
 using Records = Tuple<Text, Text, Text, Numpy<int64_t>, Numpy<uint8_t>, int64_t>;
 
-/// Letters, names and descriptions, each as data and offsets; how often each byte occurs in the letters; qualities;
-/// bytes taken.
+/// Return residues, names and descriptions, each as data and offsets; the number of occurrences of each byte in
+/// the residues; qualities; and the number of bytes consumed.
 template <class Split>
 Records records_of(Split &&split, bool &is_unusual) {
     FastqRecords found;

@@ -1,4 +1,4 @@
-// What pairs of sequences have in common, and what they score at the least, over plain arrays.
+// Bindings: k-mers that pairs of sequences have in common, and lower limits of their scores.
 #include "../pairwise/shared_words.hpp"
 
 #include <vector>
@@ -11,7 +11,7 @@ using namespace nb::literals;
 namespace tropalign {
 namespace {
 
-/// Queries and targets whose words are compared, checked, and the shape of what is said of their pairs.
+/// Checked queries and targets whose k-mers are compared, and the shape of the result for all pairs.
 struct WordSets {
     OwnSets sets;
     Sequences queries, targets;

@@ -1,5 +1,5 @@
-// Who uses a store of posteriors: several readers, or one that changes it. A call that finds it taken is refused rather
-// than made to wait, as it holds the interpreter.
+// Locks of a store of posteriors: several readers, or one that changes it. A call that finds it locked is refused
+// and does not wait, because it holds the interpreter.
 #pragma once
 #include <mutex>
 

@@ -1,4 +1,4 @@
-// Bindings: trees from distances; names and validation live in tropalign.trees.
+// Bindings: trees from distances; names and validation are in tropalign.trees.
 #include <nanobind/stl/string.h>
 
 #include <cmath>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr int32_t kMostTaxa = 1 << 20;
 
-/// Numbers of float or double, and those which the work may overwrite.
+/// Numbers of float or double, read-only or overwritten by the work.
 using Reals = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using WrittenReals = nb::ndarray<nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
@@ -32,7 +32,7 @@ auto *checked_distances(const Distances &distances) {
     return values;
 }
 
-/// Calls work with the distances of n taxa, n >= least, as what they are.
+/// Call work with the distances of n taxa, n >= least, in their own type.
 template <class Distances, class Work>
 void with_distances(const Distances &distances, int64_t n, int64_t least, Work work) {
     require(n >= least && n <= kMostTaxa, "n: fewer taxa than a tree has, or more than 1048576");

@@ -12,7 +12,7 @@ using namespace nb::literals;
 
 using IntervalNumbers = nb::ndarray<nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-/// What of the numbers of intervals depends on the problem, beside the weights in `values`.
+/// Parameters of a problem, in addition to the weights in `values`.
 struct Problem {
     bool is_max, is_weighted;
     std::optional<AnyArray<1>> sizes;

@@ -11,7 +11,7 @@ namespace {
 
 /// Rows whose scores are computed at a time.
 constexpr int64_t kRows = 8;
-/// Below what any path scores, with room to subtract from it.
+/// A value below the score of any path, with room to subtract from it.
 constexpr int32_t kNowhere = -(1 << 30);
 
 class Aligner {
@@ -60,7 +60,7 @@ class Aligner {
             best_[j] = -pair_.first.open[0] - pair_.second.open[1] - extends_[j];
     }
 
-    /// Rows (begin, end], whose steps are kept from the begin of steps_ on.
+    /// Compute rows (begin, end], whose steps are stored from the start of steps_ on.
     void compute(int64_t begin, int64_t end) {
         for (int64_t row = begin; row < end; ++row) {
             if ((row - begin) % kRows == 0) {
@@ -95,14 +95,14 @@ class Aligner {
         kernels_.next_row(row, steps);
     }
 
-    /// From the end backwards.
+    /// Trace back from the end.
     std::vector<MergeStep> walk() {
         std::vector<MergeStep> found;
         enum { anywhere, in_down, in_across } state = anywhere;
         int64_t i = pair_.n_first, j = pair_.n_second, kept = static_cast<int64_t>(kept_.size()) - 1;
         while (i > 0 && j > 0) {
             if (is_stopped_()) return found;
-            if (i <= kept * rows_kept_) {  // the steps of this row are gone
+            if (i <= kept * rows_kept_) {  // the steps of this row were overwritten
                 --kept;
                 best_ = kept_[static_cast<size_t>(kept)].best;
                 down_ = kept_[static_cast<size_t>(kept)].down;
@@ -148,7 +148,7 @@ class Aligner {
     int32_t edge_ = 0, begin_gain_ = 0;
 };
 
-/// Whether no sum of scores and costs can pass 32 bits.
+/// True if no sum of scores and costs can exceed 32 bits.
 bool fits(const ProfilePair &pair) {
     constexpr int64_t kMostScore = int64_t{4096} * kFineUnits;
     const auto sum = [](const std::vector<int32_t> &costs) {

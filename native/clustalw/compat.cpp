@@ -7,8 +7,8 @@
 namespace tropalign {
 namespace {
 
-/// Steps as runs. A run of columns of the second profile that follows one of the first is put before it, and two runs
-/// of the first beside each other are one.
+/// Steps as runs. A run of columns of the second profile that follows one of the first is put before it, and two
+/// adjacent runs of the first are merged.
 class Runs {
   public:
     void both() { add(0); }
@@ -42,10 +42,10 @@ class Runs {
     int64_t last_ = 0;
 };
 
-/// Part of the dynamic program: m columns of the first profile after the first `a`, n of the second after `b`.
+/// A subproblem: m columns of the first profile after column a, and n of the second after column b.
 struct Part {
     int64_t a, b, m, n;
-    bool opens_before, opens_after;  // whether a gap in the second at the start, or at the end, has to be opened
+    bool opens_before, opens_after;  // a gap in the second at the start, or at the end, has to be opened
 };
 
 class Halver {
@@ -63,7 +63,7 @@ class Halver {
     }
 
   private:
-    static constexpr int64_t kRows = 8;  // of scores computed at a time
+    static constexpr int64_t kRows = 8;  // rows of scores computed at a time
 
     static std::vector<int32_t> sums_of(const std::vector<int32_t> &values) {
         std::vector<int32_t> sums(values.size() + 1);
@@ -74,7 +74,8 @@ class Halver {
     bool is_free_row(int64_t i) const { return !pair_.has_end_gaps && (i == 0 || i == pair_.n_first); }
     bool is_free_column(int64_t j) const { return !pair_.has_end_gaps && (j == 0 || j == pair_.n_second); }
 
-    // A gap in the first profile beside its column i that begins at column j of the second, and the other way round.
+    // Costs of opening a gap in the first profile next to its column i that starts at column j of the second, and
+    // vice versa.
     int32_t first_open(int64_t i, int64_t j) const {
         return is_free_row(i) ? 0 : pair_.second.open[j] + pair_.first.open[i];
     }
@@ -84,7 +85,7 @@ class Halver {
     int32_t first_extend(int64_t i, int64_t j) const { return is_free_row(i) ? 0 : pair_.second.extend[j]; }
     int32_t second_extend(int64_t i, int64_t j) const { return is_free_column(j) ? 0 : pair_.first.extend[i]; }
 
-    /// A whole gap of k columns. The last column of a profile extends for free.
+    /// Cost of a whole gap of k columns. The last column of a profile extends for free.
     int32_t first_gap(int64_t i, int64_t j, int64_t k) const {
         if (k <= 0 || is_free_row(i)) return 0;
         const int64_t end = std::max(j, std::min(j + k, pair_.n_second));
@@ -96,14 +97,14 @@ class Halver {
         return pair_.first.open[i] + pair_.second.open[j] + first_sums_[end] - first_sums_[i];
     }
 
-    /// Computes scores of columns [row, end) of the first (from 0) with those of the part.
+    /// Compute the scores of columns [row, end) of the first profile (from 0) with the columns of the part.
     void load_scores(int64_t row, int64_t end, const Part &part) {
         const int64_t block = part.b / kProfileBlock, end_block = (part.b + part.n + kProfileBlock - 1) / kProfileBlock;
         stride_ = (end_block - block) * kProfileBlock;
         first_row_ = row;
         pair_.score(kernels_, row, end - row, block, end_block, scores_.data(), stride_);
     }
-    /// Scores of a loaded column, so that [j] is column part.b + j from 1.
+    /// Return the scores of a loaded column, such that [j] is column part.b + j, counted from 1.
     const int32_t *scores_of(int64_t row, const Part &part) const {
         return scores_.data() + (row - first_row_) * stride_ + part.b % kProfileBlock - 1;
     }
@@ -131,7 +132,7 @@ class Halver {
         }
     }
 
-    /// A single column of the first: beside which column of the second?
+    /// Align a single column of the first profile with the best column of the second, or with a gap.
     void place_one(const Part &part) {
         const auto &[a, b, m, n, before, after] = part;
         load_scores(a, a + 1, part);
@@ -155,8 +156,8 @@ class Halver {
         if (place < n) runs_.second_only(n - place);
     }
 
-    /// h_[j]: the best score of the first `half` columns of the part with j of the second; d_[j]: that which ends with
-    /// a gap in the second.
+    /// Compute h_[j], the best score of the first `half` columns of the part with j of the second, and d_[j], the
+    /// best that ends with a gap in the second.
     void forward(const Part &part, int64_t half) {
         const auto &[a, b, m, n, before, after] = part;
         h_[0] = 0;
@@ -204,8 +205,8 @@ class Halver {
         if (inner < n) cell(n, 0, 0);
     }
 
-    /// r_[j]: the best score of the columns after `half` with those after j; s_[j]: that which begins with a gap in the
-    /// second, whose opening costs opens_[j].
+    /// Compute r_[j], the best score of the columns after `half` with those after j, and s_[j], the best that
+    /// starts with a gap in the second, whose opening costs opens_[j].
     void backward(const Part &part, int64_t half) {
         const auto &[a, b, m, n, before, after] = part;
         r_[n] = 0;
@@ -235,7 +236,7 @@ class Halver {
         const auto &[a, b, m, n, before, after] = part;
         const int32_t *scores = scores_of(a + i, part);
         int32_t diagonal = r_[n], here = edge, opened = first_open(a + i, b + n);
-        int32_t across = edge - opened;  // without the cost of opening where the gap begins, which is to the left
+        int32_t across = edge - opened;  // without the opening cost at the gap's start, which is to the left
         r_[n] = edge;
         for (int64_t j = n - 1; j >= 0; --j) {
             int32_t open = first_open(a + i, b + j + 1);
@@ -257,7 +258,8 @@ class Halver {
         }
     }
 
-    /// Where the best path crosses the middle, and whether within a gap in the second profile.
+    /// Return the column at which the best path crosses the middle, and whether that is within a gap in the second
+    /// profile.
     std::pair<int64_t, bool> best_middle(int64_t n) const {
         int32_t best = h_[0] + r_[0];
         int64_t middle = 0;

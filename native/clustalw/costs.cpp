@@ -1,4 +1,4 @@
-// What gaps cost at each column of a profile: gaps nearby, hydrophilic runs, residues.
+// Gap costs at each column of a profile, from gaps nearby, hydrophilic runs and residues.
 #include <algorithm>
 #include <cmath>
 
@@ -7,8 +7,8 @@
 namespace tropalign {
 namespace {
 
-/// 180 less the propensity for a gap beside each residue (Pascarella and Argos 1992, J. Mol. Biol. 224, 461), by
-/// letter.
+/// 180 minus the propensity for a gap next to each residue (Pascarella and Argos 1992, J. Mol. Biol. 224, 461), by
+/// residue code.
 constexpr std::array<int32_t, kClustalwLetters> kReluctance = [] {
     constexpr char letters[] = "ACDEFGHKILMNPQRSTVYW";
     constexpr int propensity[] = {87, 87,  104, 69, 80,  139, 100, 104, 68,  79,
@@ -21,10 +21,10 @@ constexpr std::array<int32_t, kClustalwLetters> kReluctance = [] {
     return found;
 }();
 
-/// Hydrophilic residues beside each other that make a run.
+/// Number of adjacent hydrophilic residues that form a run.
 constexpr int64_t kShortestRun = 4;
 
-/// Rows of which each column is within a run.
+/// Count for each column the rows in which it is within a hydrophilic run.
 std::vector<int32_t> hydrophilic_rows(uint32_t hydrophilic, const ProfileRows &rows) {
     std::vector<int32_t> found(static_cast<size_t>(rows.n_columns));
     for (size_t k = 0; k < rows.members.size(); ++k) {
@@ -39,7 +39,7 @@ std::vector<int32_t> hydrophilic_rows(uint32_t hydrophilic, const ProfileRows &r
     return found;
 }
 
-/// Sums of kReluctance over the rows.
+/// Return the sums of kReluctance over the rows.
 std::vector<int32_t> reluctances(const ProfileRows &rows) {
     std::array<int32_t, 256> of_letter{};
     std::copy(kReluctance.begin(), kReluctance.end(), of_letter.begin());
@@ -51,8 +51,8 @@ std::vector<int32_t> reluctances(const ProfileRows &rows) {
     return found;
 }
 
-/// Where another gap is near: 1 to `distance` for columns without gaps beside one with gaps (1 stands right beside it),
-/// else 0. To the left of a gap one column fewer counts. A later gap overrides an earlier one:
+/// Distance to a nearby gap: 1 to `distance` for columns without gaps near one with gaps (1 is adjacent to it),
+/// else 0. To the left of a gap the range is one column shorter. A later gap overrides an earlier one:
 ///
 ///     gaps      . . . . x . . . x . . . . .        distance 4
 ///     nearness  0 3 2 1 0 3 2 1 0 1 2 3 4 0
@@ -70,7 +70,7 @@ std::vector<int32_t> nearness(const std::vector<int32_t> &gaps, int32_t distance
     return found;
 }
 
-/// What multiplies the cost of opening a gap beside a column without gaps.
+/// Factor of the cost of opening a gap at a column without gaps.
 class LocalFactor {
   public:
     LocalFactor(const ClustalwRules &rules, const ProfileRows &rows)
@@ -81,7 +81,7 @@ class LocalFactor {
     }
 
     double of_column(int64_t j) const {
-        // CLUSTALW counts percents, so that a run in less than a hundredth of the rows is none.
+        // CLUSTALW counts percents, so that a run in less than a hundredth of the rows does not count.
         if (!hydrophilic_.empty() && 100 * hydrophilic_[j] >= n_rows_) return 0.5;
         if (reluctance_.empty()) return 1;
         if (is_compat_) return static_cast<float>(reluctance_[j] / n_rows_ / 100.0);
@@ -94,7 +94,7 @@ class LocalFactor {
     std::vector<int32_t> hydrophilic_, reluctance_;
 };
 
-/// A cost as a whole number, at least 1.
+/// Convert a cost to an integer, at least 1.
 int32_t whole_cost(bool is_compat, double cost) {
     if (is_compat) return std::max(1, static_cast<int32_t>(cost));
     return std::max(1, static_cast<int32_t>(std::floor(kFineUnits * cost + 0.5)));
@@ -109,7 +109,7 @@ BaseCosts base_costs(const ClustalwRules &rules, const MatrixRule &matrix, int64
     if (rules.is_nucleotide) {
         base = {100.0 * open * matrix.scale, 100.0 * extend * matrix.scale};
     } else {
-        double by_length = 1, by_difference = 1;  // divisors: smaller ones make gaps dear
+        double by_length = 1, by_difference = 1;  // divisors: smaller ones make gaps more expensive
         const int64_t shorter = std::min(first_length, second_length), longer = std::max(first_length, second_length);
         if (shorter > 0) {
             by_length = 1 / std::log10(static_cast<double>(shorter));
@@ -123,7 +123,7 @@ BaseCosts base_costs(const ClustalwRules &rules, const MatrixRule &matrix, int64
             base.open = matrix.scale * static_cast<float>(matrix.mismatch) *
                         static_cast<float>(open / (by_difference * by_length));
     }
-    if (!std::isfinite(base.open)) base.open = 0;  // a mean sequence of one residue, whose logarithm divides by 0
+    if (!std::isfinite(base.open)) base.open = 0;  // a mean length of one residue, whose logarithm is 0
     if (rules.is_compat) base = {std::trunc(base.open), std::trunc(base.extend)};
     return base;
 }
@@ -156,7 +156,7 @@ GapCosts gap_costs(const ClustalwRules &rules, const BaseCosts &base, const Prof
         double open = base.open, extend = base.extend;
         if (gaps[j] == 0) {
             if (!rules.is_nucleotide) {
-                // Compat: a product of floats, then truncated before the next factor.
+                // Compat: a product of floats, truncated before the next factor.
                 open = compat ? static_cast<float>(factor.of_column(j)) * static_cast<float>(open)
                               : factor.of_column(j) * open;
                 if (compat) open = std::trunc(open);

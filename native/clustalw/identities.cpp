@@ -1,4 +1,4 @@
-// Identities of sequences by the guide tree, and how branch lengths are added up.
+// Identities of sequences, from sums of branch lengths of the guide tree or from given distances.
 #include <algorithm>
 #include <limits>
 

@@ -1,6 +1,12 @@
-// Scores of the columns of two profiles, a matrix product of 16-bit numbers added up in 32 bits; and the recurrence of
-// align.hpp, a row at a time. A gap in the first profile goes along the row: its best beginning is a running
-// maximum, within a vector by steps of 1, 2, 4 and 8 lanes, then with the last lane of the vector before.
+// Scores of the columns of two profiles, as a matrix product of 16-bit numbers accumulated in 32 bits; and the
+// recurrence of align.hpp, one row at a time:
+//
+//     E(i, j) = max(H(i-1, j) - open1(i) - open2(j), E(i-1, j)) - extend1(i)
+//     F(i, j) = max over k < j of (H(i, k) + X(k) - open2(k + 1)) - X(j) - open1(i)
+//     H(i, j) = max(H(i-1, j-1) + score(i, j), F(i, j), E(i, j))
+//
+// F, a gap in the first profile, runs along the row: its best start is a running maximum, within a vector in steps
+// of 1, 2, 4 and 8 lanes, then with the last lane of the previous vector.
 #include "../simd/row_lanes.hpp"
 #include "../simd/vec.hpp"
 #include "profiles.hpp"
@@ -17,13 +23,13 @@ constexpr int kVectorsPerBlock = static_cast<int>(kProfileBlock) / L::count;
     return (Pairs)splat<int32_t, kVectorBytes>(both);
 }
 
-/// To 0, as C divides.
+/// Divide by 10, rounding towards 0 as C does.
 [[gnu::always_inline]] inline V tenth(V sum) {
     for (int l = 0; l < L::count; ++l) sum[l] /= 10;
     return sum;
 }
 
-/// Rows [0, Rows) against all blocks.
+/// Score rows [0, Rows) against all blocks.
 template <int Rows>
 [[gnu::always_inline]] inline void some_rows(const int16_t *first, const FrequencyBlocks &second, int shift,
                                              int32_t *scores, int64_t stride) {
@@ -64,7 +70,7 @@ void score_rows(const int16_t *first, int64_t n_rows, const FrequencyBlocks &sec
 
 constexpr int32_t kLowest = INT32_MIN;
 
-/// Each lane has the largest of the lanes up to it.
+/// Return in each lane the maximum of the lanes up to it.
 [[gnu::always_inline]] inline V running_max(V v) {
     const V lowest = splat<int32_t, kVectorBytes>(kLowest);
     v = vmax(v, shifted<1>(lowest, v));
@@ -74,16 +80,16 @@ constexpr int32_t kLowest = INT32_MIN;
     return v;
 }
 
-/// What a row hands from one vector to the next: values of the vector to the left.
+/// Values that a row passes from one vector to the next: those of the vector to the left.
 struct Left {
     V above;   // H(i - 1, .)
     V opened;  // H(i, .) + gains, without gaps in the first
-    V across;  // the largest `opened` before each column
+    V across;  // maximum of `opened` before each column
 };
 
 [[gnu::always_inline]] inline V load_lanes(const int32_t *at) { return load<int32_t, kVectorBytes>(at); }
 
-/// A vector of columns from j on. `inner` has no bits where gaps in the second are free.
+/// Compute a vector of columns from j on. `inner` has no bits in lanes where gaps in the second are free.
 template <bool AllInner>
 [[gnu::always_inline]] inline void next_vector(const ProfileRow &row, int64_t j, V inner, Left &left, int at_bit,
                                                uint32_t (&bits)[4]) {

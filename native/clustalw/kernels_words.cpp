@@ -1,12 +1,14 @@
-// Words that two sequences have in common, and chains of them (Wilbur and Lipman 1983), lanes along the diagonals.
+// K-mers that two sequences have in common, and chains of them (Wilbur and Lipman 1983), with lanes along the
+// diagonals.
 //
-// A chain that ends with the word at the residues (i, j), counted by the words' last residues, has the score
+// A chain that ends with the k-mer at the residues (i, j), counted by the k-mers' last residues, has the score
 //
 //     S(i, j) = max(D + min(k, i - i'),  k + max(0, B(i - k, j - k) - gap))
 //
-// where k is a word's length, D the score of the last chain on the same diagonal, which ends in row i', and B(i, j)
-// the best of all chains that end in rows up to i and columns up to j. B is kept as a line along the reversed second
-// sequence: it never ascends along it, so that a better chain changes a run of it that ends where the chain does.
+// where k is the length of a k-mer, D the score of the last chain on the same diagonal, which ends in row i', and
+// B(i, j) the best of all chains that end in rows up to i and columns up to j. B is kept as a line along the
+// reversed second sequence: it never increases along it, so that a better chain changes a run of it that ends
+// where the chain does.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -29,7 +31,7 @@ inline Rows rows_of(const WordPair &pair, DiagonalRange diagonals) {
 }
 
 void count(const WordPair &pair, int32_t length, WordScratch &scratch) {
-    constexpr int32_t kBlock = 2 * kVectorBytes, kMost = 255;  // rows until a lane may be full
+    constexpr int32_t kBlock = 2 * kVectorBytes, kMost = 255;  // kMost: rows until a lane may be full
     const int32_t n_diagonals = pair.n_diagonals();
     const size_t size = static_cast<size_t>(n_diagonals) + kBlock;
     if (scratch.counts.size() < size) scratch.counts.resize(size + size / 4);
@@ -96,12 +98,12 @@ class Chains {
     using V = Vec<T, B>;
     static constexpr int32_t kLanes = B / sizeof(T);
 
-    /// Some neighbouring diagonals, a lane each, and what is known of each at the row that was last done.
+    /// Some neighbouring diagonals, one lane each, with their state after the last row that was processed.
     struct Strip {
         V takes_part;  // all ones in lanes whose diagonal was taken
-        V score;       // of the last chain
-        V age;         // rows since then, at most k
-        V run;         // letters in a row that were equal
+        V score;       // score of the last chain
+        V age;         // rows since its end, at most k
+        V run;         // length of the current run of equal residues
         int32_t diagonal;
         Rows rows;
     };
@@ -143,7 +145,7 @@ class Chains {
         return most;
     }
 
-    static constexpr int32_t kMargin = 64;  // of the line of best scores, in lanes: a strip, and a word
+    static constexpr int32_t kMargin = 64;  // of the line of best scores, in lanes: a strip and a k-mer
 
     void cut(const std::vector<DiagonalRange> &ranges, WordScratch &scratch) {
         size_t n = 0;
@@ -189,14 +191,14 @@ class Chains {
             strip.age = is_word ? splat<T, B>(1) : vmin(strip.age + 1, k_);
         }
         strip.score = vmax(strip.score, score);
-        // Another chain gains nothing from one that has no more than what the change of the diagonal costs.
+        // A chain whose score is at most the cost of a diagonal change gains nothing for other chains.
         const V better = subs<T, B>(score, vmax(load<T, B>(best_ + place), gap_));
         if (__builtin_expect(any_bit<B>((Vec<uint8_t, B>)better), 0)) note(i, place, score, better);
     }
 
     static V vmin(V a, V b) { return a < b ? a : b; }
 
-    /// In 8 bits up to 255; the caller sees to it that 16 are enough.
+    /// Add; 8-bit lanes saturate at 255, and the caller ensures that 16 bits are enough.
     [[gnu::always_inline]] static V add(V a, V b) {
         if constexpr (sizeof(T) == 1) return adds<T, B>(a, b);
         else return a + b;
@@ -216,7 +218,7 @@ class Chains {
         }
     }
 
-    /// Brings chains into `best` that end in rows up to `last`.
+    /// Add the chains that end in rows up to `last` to the line of best scores.
     [[gnu::always_inline]] void apply_updates(int32_t last) {
         while (next_ < updates_.size() && updates_[next_].row <= last) apply(updates_[next_++]);
     }

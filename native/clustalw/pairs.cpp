@@ -10,13 +10,13 @@ namespace tropalign {
 
 namespace {
 
-/// Aligns pairs one after another. Names are those of Myers and Miller 1988: CC and DD are the best scores of paths
-/// into a cell and of those that end in a gap along the columns, RR and SS the same from the other end.
+/// Aligns pairs one after another. Names follow Myers and Miller 1988: CC and DD are the best scores of paths into
+/// a cell and of those that end in a gap along the columns, RR and SS the same from the other end.
 class PairAligner {
   public:
     explicit PairAligner(const ClustalwScoring &scoring) : scoring_(scoring) {}
 
-    /// Identical columns of the alignment of both.
+    /// Return the number of identical columns of the alignment of a and b.
     int32_t identities(Residues a, Residues b) {
         a_ = a, b_ = b;
         open_ = scoring_.gap_open[std::min(a.length, b.length)];
@@ -38,7 +38,7 @@ class PairAligner {
 
     const int32_t *scores_of(int32_t i) const { return scoring_.matrix + a_[i] * kClustalwCodes; }
 
-    /// The first cell, row by row, with the highest local score; (0, 0) where none is positive.
+    /// Return the first cell, row by row, with the highest local score; (0, 0) if none is positive.
     Cell best_end() {
         Cell best{0, 0, 0};
         const int32_t m = b_.length, first = open_ + extend_, extend = extend_;
@@ -61,10 +61,11 @@ class PairAligner {
         return best;
     }
 
-    /// Where the alignment that ends there begins: the same recurrence backwards, until the score is reached.
+    /// Return the start of the alignment that ends at `end`: the same recurrence backwards, until the score is
+    /// reached.
     ///
-    /// What lies outside is -1 here, not minus infinity: a path may begin one point below anywhere on the border, and
-    /// where such a one reaches the score first, it is taken.
+    /// Cells outside are -1 here, not minus infinity: a path may start one point lower anywhere on the border, and
+    /// if such a path reaches the score first, it is taken.
     Cell begin_of(const Cell &end) {
         Cell best{1, 1, 0};
         const int32_t first = open_ + extend_, extend = extend_;
@@ -89,8 +90,8 @@ class PairAligner {
         return best;
     }
 
-    /// `rows` residues of a after the i-th and `columns` of b after the j-th; what opening a gap costs that touches the
-    /// begin or the end of these rows: nothing where the rows beyond it go on with the same gap.
+    /// `rows` residues of a after the i-th and `columns` of b after the j-th, with the costs of opening a gap that
+    /// touches the start or the end of these rows: 0 if the rows beyond continue the same gap.
     struct Segment {
         int32_t i, j, rows, columns, open_begin, open_end;
     };
@@ -105,8 +106,8 @@ class PairAligner {
         sweep_up(s, middle);
         int32_t best = CC_[0] + RR_[0], at = 0;
         bool in_gap = false;
-        // The last column that is as good is taken, but one where a gap would have to be closed and opened only if it
-        // is better.
+        // Among equally good columns, a later one is taken only if the path into it does not end in a gap and the
+        // path from it starts with one; a column within a gap only if it is better.
         for (int32_t j = 0; j <= s.columns; ++j) {
             const int32_t score = CC_[j] + RR_[j];
             if (score > best || (score == best && CC_[j] != DD_[j] && RR_[j] == SS_[j])) best = score, at = j;
@@ -124,8 +125,8 @@ class PairAligner {
         }
     }
 
-    /// Stands the one residue against a column, or in a gap. Gaps along the columns cost what one at that end of the
-    /// rows would.
+    /// Align the one residue with a column, or with a gap. Gaps along the columns cost the same as one at that end
+    /// of the rows.
     void single_row(const Segment &s) {
         int32_t best = -(s.open_begin + extend_) - border(s.columns, s.open_end), at = 0;
         best = std::max(best, -(s.open_end + extend_) - border(s.columns, s.open_begin));
@@ -137,7 +138,7 @@ class PairAligner {
         count_ += at && a_[s.i + 1] == b_[s.j + at];
     }
 
-    /// CC and DD of the row in the middle. A gap along the first row is opened at open_begin, too.
+    /// Compute CC and DD of the middle row. A gap along the first row also costs open_begin.
     void sweep_down(const Segment &s, int32_t middle) {
         const int32_t first = open_ + extend_, extend = extend_, n = s.columns;
         int32_t *H = CC_.data(), *D = DD_.data(), edge = -s.open_begin;
@@ -164,7 +165,7 @@ class PairAligner {
         D[0] = H[0];
     }
 
-    /// RR and SS of the row in the middle, from the other end.
+    /// Compute RR and SS of the middle row, from the other end.
     void sweep_up(const Segment &s, int32_t middle) {
         const int32_t first = open_ + extend_, extend = extend_, n = s.columns;
         int32_t *H = RR_.data(), *D = SS_.data(), edge = -s.open_end;
@@ -197,7 +198,7 @@ class PairAligner {
     std::vector<int32_t> CC_, DD_, RR_, SS_;
 };
 
-/// Row and column of a pair.
+/// Return the row and column of a pair.
 std::pair<int64_t, int64_t> pair_of(int64_t n, int64_t pair) {
     int64_t low = 0, high = n - 1;  // the row is in [low, high)
     while (high - low > 1) {

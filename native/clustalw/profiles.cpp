@@ -11,17 +11,19 @@ TROPALIGN_DISPATCH(ProfileKernels, profile_kernels)
 
 namespace {
 
-/// Without compat: scores of the first profile in eighths of a matrix unit, frequencies of the second in 2^-14. Their
-/// products are shifted to kFineUnits per matrix unit; a sum stays below 2^31 since scores are below 4096.
+/// Without compat, scores of the first profile are in eighths of a matrix unit, and frequencies of the second in
+/// 2^-14. Their products are shifted to kFineUnits per matrix unit; a sum stays below 2^31 since scores are below
+/// 4096.
 constexpr int kScoreUnits = 8, kFrequencyOne = 1 << 14, kFineShift = 15;
 static_assert(kScoreUnits * kFrequencyOne >> kFineShift == kFineUnits);
 
-/// What is taken from each frequency; what is left is scaled so that 1 stays 1. The original rounds down to tenths,
-/// which has a good side: without it columns of many rare letters would gain by being aligned with anything, since no
-/// score is negative. SP of 110 families of BAliBASE 3 is .731 if nothing is taken, .742 so, and .739 for the original.
+/// Amount subtracted from each frequency; the rest is scaled so that 1 stays 1. The original rounds down to
+/// tenths, which has an advantage: without it, columns of many rare residues would gain from being aligned with
+/// anything, since no score is negative. SP of 110 families of BAliBASE 3 is .731 without subtraction, .742 with
+/// it, and .739 for the original.
 constexpr int64_t kRare = kFrequencyOne * 2 / 25;
 
-/// Residues per row, truncated.
+/// Return the mean number of residues per row, truncated.
 int64_t mean_length(const ProfileRows &rows) {
     const auto n_residues =
         static_cast<int64_t>(rows.letters.size()) - std::count(rows.letters.begin(), rows.letters.end(), kClustalwGap);
@@ -34,8 +36,8 @@ const MatrixRule &rule_for(const ClustalwRules &rules, double identity, int64_t 
     return rules.series.back();
 }
 
-/// The sum of weights of the rows that have each letter in each column: kClustalwLetters + 1 per column, the last one
-/// of gaps.
+/// Sums of the weights of the rows that have each residue in each column: kClustalwLetters + 1 per column, the
+/// last one for gaps.
 class LetterWeights {
   public:
     static constexpr size_t kPerColumn = kClustalwLetters + 1;
@@ -68,7 +70,8 @@ int16_t frequency(const ClustalwRules &rules, int64_t weight, int64_t total) {
     return static_cast<int16_t>(above * kFrequencyOne / (kFrequencyOne - kRare));
 }
 
-/// Letters that have a frequency anywhere in the columns, an even number of them: kClustalwLetters stands for none.
+/// Return the residue codes that have a frequency above 0 in any column, padded to an even number with
+/// kClustalwLetters.
 std::vector<int32_t> letters_in(const ClustalwRules &rules, const LetterWeights &columns, int64_t n) {
     std::array<bool, kClustalwLetters> is_in{};
     for (int64_t j = 0; j < n; ++j)
@@ -96,7 +99,7 @@ std::vector<int16_t> frequency_blocks(const ClustalwRules &rules, const LetterWe
     return blocks;
 }
 
-/// Mean scores in each column, times the share of rows without a gap there.
+/// Return the mean scores in each column, times the share of rows without a gap there.
 std::vector<int16_t> column_scores(const ClustalwRules &rules, const MatrixRule &matrix, const LetterWeights &columns,
                                    const std::vector<int32_t> &gaps, int64_t n_rows,
                                    const std::vector<int32_t> &letters) {

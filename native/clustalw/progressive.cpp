@@ -12,11 +12,11 @@
 namespace tropalign {
 namespace {
 
-/// Weights of the sequences that are compared with a delayed one add up to this in compat.
+/// Sum of the weights of the sequences that are compared with a delayed one, in compat.
 constexpr int32_t kCompatTotal = 1000;
-/// Without compat a weight is multiplied by an identity of up to 100, in thousandths.
+/// Without compat, a weight is multiplied by an identity of up to 100, in thousandths.
 constexpr double kFineWeights = 1000;
-/// Columns of a profile at most in compat, where scores are below 4096 per column.
+/// Maximum number of columns of a profile, from compat, where scores are below 4096 per column.
 constexpr int64_t kMostColumns = int64_t{1} << 18;
 
 ProfileRows merged(const ProfileRows &first, const ProfileRows &second, const std::vector<MergeStep> &steps) {
@@ -57,7 +57,7 @@ class ClustalwProgressive {
         groups_[sequence] = {{sequence}, end - begin, {family_.letters + begin, family_.letters + end}};
     }
 
-    /// Sequences of little identity with any other wait. Identities are compared as whole numbers.
+    /// Delay the sequences of low identity with all others. Identities are compared as integers.
     void find_delayed() {
         const std::vector<double> highest = identities_.highest();
         std::vector<bool> waits(highest.size());
@@ -70,7 +70,8 @@ class ClustalwProgressive {
         means_ = identities_.means(waits);
     }
 
-    /// In which the first pass meets the sequences: a node's own after those of both children, in the family's order.
+    /// Find the order in which the first pass meets the sequences: a node's own after those of both children, in
+    /// the order of the family.
     void find_order(const std::vector<bool> &waits) {
         const int32_t n = family_.n;
         std::vector<std::pair<int32_t, bool>> stack{{2 * n - 2, false}};
@@ -133,7 +134,7 @@ class ClustalwProgressive {
         ++n_done_;
     }
 
-    /// The larger group is the first profile.
+    /// Align two groups; the larger one is the first profile.
     ProfileRows aligned(const ProfileRows &one, const ProfileRows &other, const std::vector<int32_t> &weights,
                         double identity) {
         const bool swaps = other.members.size() > one.members.size();
@@ -155,9 +156,10 @@ class ClustalwProgressive {
         return delayed_.empty() || run_polled(work, 1, [&](int32_t) { add_one_by_one(); });
     }
 
-    /// Each time the one that is most like any of the aligned ones; of these the first.
+    /// Add the delayed sequences one by one: each time the one most similar to any aligned sequence; of equal ones
+    /// the first.
     void add_one_by_one() {
-        std::vector<int32_t> highest(static_cast<size_t>(family_.n), -1);  // with those that are aligned
+        std::vector<int32_t> highest(static_cast<size_t>(family_.n), -1);  // with the aligned sequences
         auto compare = [&](int32_t sequence) {
             const std::vector<double> here = identities_.with_all(sequence);
             for (int32_t k : delayed_) highest[k] = std::max(highest[k], static_cast<int32_t>(here[k]));
@@ -175,8 +177,8 @@ class ClustalwProgressive {
         }
     }
 
-    /// The earlier sequence of the two most alike. What is kept of an identity is a whole number, so that among those
-    /// that begin alike the last pair with a fraction wins.
+    /// Return the earlier sequence of the most similar pair. The stored identity is an integer, so that among
+    /// pairs with the same integer part the last one with a fraction wins.
     int32_t first_of_most_alike() const {
         int32_t most = -1, found = 0;
         for (int32_t i = 0; i < family_.n; ++i) {
@@ -207,7 +209,7 @@ class ClustalwProgressive {
         groups_[sequence] = {};
     }
 
-    /// Weights of the aligned ones, times their identities with the new one.
+    /// Return the weights of the aligned sequences, times their identities with the new one.
     std::vector<int32_t> weights_beside(const std::vector<int32_t> &members, const std::vector<double> &identities) {
         if (!rules_.has_weights) return tree_weights_;
         if (!rules_.is_compat) {
@@ -251,8 +253,8 @@ class ClustalwProgressive {
     const Identities identities_;
     const std::vector<int32_t> tree_weights_;
     std::vector<int32_t> compat_weights_ = tree_weights_;
-    std::vector<ProfileRows> groups_;  // of each node; without columns where a sequence waits, or its group is used up
-    std::vector<double> means_;        // identities of each inner node's two groups
+    std::vector<ProfileRows> groups_;  // by node; without columns if a sequence waits, or if its group is used up
+    std::vector<double> means_;        // mean identities of each inner node's two groups
     std::vector<int32_t> delayed_, order_;
     std::atomic<bool> is_stopped_{false};
     std::atomic<int64_t> n_done_{0};

@@ -23,7 +23,7 @@ struct Linked {
             }
     }
 
-    /// All nodes, parents first, the first child before the second.
+    /// Return all nodes, parents first, the first child before the second.
     std::vector<int32_t> in_order() const {
         std::vector<int32_t> order, stack{root};
         while (!stack.empty()) {
@@ -37,13 +37,15 @@ struct Linked {
         return order;
     }
 
-    /// Numbered anew, from the leaves up: a node follows both of its subtrees, the first before the second.
+    /// Return the tree renumbered from the leaves up: a node follows both of its subtrees, the first before the
+    /// second.
     BinaryTree<T> numbered() const {
         BinaryTree<T> tree;
         const std::vector<int32_t> order = in_order();
         tree.lengths.resize(2 * static_cast<size_t>(n_leaves) - 1);
         std::vector<int32_t> number(parent.size());
-        // Parents first with the second child before the first, backwards, is children first with the first in front.
+        // Reversing an order with parents first and the second child before the first gives one with children
+        // first, and the first child before the second.
         std::vector<int32_t> stack{root}, mirrored;
         while (!stack.empty()) {
             const int32_t node = stack.back();
@@ -70,14 +72,15 @@ struct Linked {
     std::vector<std::array<int32_t, 2>> children;
 };
 
-/// The difference of the mean distances of both sides' leaves from a node (beyond it less below it), and how deep a
-/// tree with its root there would be.
+/// Balance of a root at a node: the difference of the mean distances of the leaves on both sides (beyond it minus
+/// below it), and the depth of the tree with that root.
 template <class T>
 struct Balance {
     T difference, depth;
 };
 
-/// Distances as CLUSTALW adds them up: a depth leaves out the way from the node to where the others branch off.
+/// Distances as CLUSTALW sums them: a depth leaves out the path from the node to the point where the others branch
+/// off.
 class CompatBalance {
   public:
     explicit CompatBalance(const Linked<float> &tree) : tree_(tree), place_(tree.parent.size(), kNone) {
@@ -97,7 +100,7 @@ class CompatBalance {
         for (const int32_t leaf : leaves_) {
             float distance = 0;
             int32_t at = leaf;
-            // up to where both ways to the root meet
+            // up to the node where both paths to the root meet
             while (place_[at] == kNone) distance += tree_.lengths[at], at = tree_.parent[at];
             if (at == node) {
                 below += distance;
@@ -115,11 +118,11 @@ class CompatBalance {
 
   private:
     const Linked<float> &tree_;
-    std::vector<int32_t> leaves_, place_;  // a node's place on the way from the node to the root, or kNone
-    std::vector<float> to_node_;           // lengths along that way, added up
+    std::vector<int32_t> leaves_, place_;  // place_: a node's index on the path from the node to the root, or kNone
+    std::vector<float> to_node_;           // cumulative lengths along that path
 };
 
-/// All nodes at once: sums and longest ways from below, then from beyond.
+/// Balances of all nodes at once: sums and longest paths from below, then from beyond.
 class LinearBalance {
   public:
     explicit LinearBalance(const Linked<double> &tree)
@@ -147,7 +150,7 @@ class LinearBalance {
         }
     }
 
-    /// What lies beyond each child is what lies beyond the node, and what is below the other child.
+    /// Compute the values beyond each child from those beyond the node and those below the other child.
     void spread(int32_t node) {
         for (int side = 0; side < 2; ++side) {
             const int32_t child = tree_.children[node][side], other = tree_.children[node][1 - side];
@@ -163,15 +166,15 @@ class LinearBalance {
     std::vector<double> below_, beyond_, deepest_, farthest_;  // sums of distances, and the longest
 };
 
-/// A root on the branch above `node`, half of `difference` away from it. The ways from there to the old root turn
-/// round; the old root itself goes.
+/// Insert a root on the branch above `node`, half of `difference` away from it. The branches from there to the old
+/// root are reversed; the old root is removed.
 template <class T>
 void insert_root(Linked<T> &tree, int32_t node, T difference) {
     auto &parent = tree.parent;
     auto &lengths = tree.lengths;
     const int32_t old_root = tree.root, above = parent[node], root = static_cast<int32_t>(parent.size());
     const T length = lengths[node];
-    T turned = lengths[above];  // of the branch that turns next
+    T turned = lengths[above];  // of the branch that is reversed next
     lengths[node] = std::min(std::max(difference / 2, T{0}), length);
     lengths[above] = length - lengths[node];
     parent.push_back(kNone);
@@ -187,7 +190,7 @@ void insert_root(Linked<T> &tree, int32_t node, T difference) {
         new_parent = before = at;
         at = next;
     }
-    // The old root has one neighbour left below it: that takes its place.
+    // The old root has one neighbour left below it, which takes its place.
     const int32_t left_over = tree.children[old_root][tree.children[old_root][0] == kNone];
     lengths[left_over] += lengths[old_root];
     const int32_t holder = parent[old_root];
@@ -201,7 +204,7 @@ template <class T, class Balances>
 BinaryTree<T> rooted(const BinaryTree<T> &given) {
     Linked<T> tree(given);
     Balances balance(tree);
-    const int32_t top = tree.children[tree.root][0];  // of the three branches, where A and B meet
+    const int32_t top = tree.children[tree.root][0];  // the node where the three branches a, b and c meet
     int32_t best = top;
     Balance<T> chosen{0, 0};
     bool is_first = true;
@@ -214,7 +217,7 @@ BinaryTree<T> rooted(const BinaryTree<T> &given) {
         best = node;
         chosen = found;
     }
-    if (best == top) {  // no branch fits, or the one that has no length
+    if (best == top) {  // no branch fits, or only the one of length 0
         const auto [first, second] = tree.children[top];
         chosen.difference = tree.lengths[first] + tree.lengths[second];
         best = second;

@@ -1,16 +1,16 @@
-// The root of a tree that has none, as CLUSTALW 2 places it: on a branch from which the leaves of both sides are
-// equally far on average, and of these branches on the one that makes the shallowest tree.
+// Root of an unrooted tree as CLUSTALW 2 places it: on a branch from which the leaves of both sides are equally
+// far on average, and of these branches on the one that makes the shallowest tree.
 #pragma once
 #include <cstdint>
 #include <vector>
 
 namespace tropalign {
 
-/// A binary tree of n leaves, numbered like msa's guide trees: nodes 0 to n - 1 are leaves, node n + k joins
+/// A binary tree of n leaves, numbered like the guide trees of msa: nodes 0 to n - 1 are leaves, node n + k joins
 /// children[2 k] and children[2 k + 1], the last node is the root. A length belongs to the branch above its node.
 ///
-/// A tree without a root has one here that means nothing: the last node joins a node of length 0 and the third of the
-/// three that neighbour joining leaves.
+/// An unrooted tree has an arbitrary root here: the last node joins a node of length 0 and the third of the three
+/// that neighbour joining leaves.
 ///
 ///                root
 ///               /    \ .
@@ -27,10 +27,10 @@ struct BinaryTree {
     int32_t n_leaves() const { return (n_nodes() + 1) / 2; }
 };
 
-/// In float32, and with every sum in the order of CLUSTALW 2.1: what is rounded otherwise may choose another branch.
-/// The time grows with the square of the number of leaves and the depth.
+/// Root in float32, with every sum in the order of CLUSTALW 2.1: different rounding may choose another branch.
+/// Time is proportional to the square of the number of leaves times the depth.
 BinaryTree<float> clustalw_rooted_compat(const BinaryTree<float> &);
-/// By the same rule, in time that grows with the number of leaves.
+/// Root by the same rule, in time proportional to the number of leaves.
 BinaryTree<double> clustalw_rooted(const BinaryTree<double> &);
 
 }  // namespace tropalign

@@ -1,6 +1,6 @@
-// CLUSTALW's rules of profile alignment (Thompson, Higgins and Gibson 1994, Nucleic Acids Res. 22, 4673; Larkin et al.
-// 2007, Bioinformatics 23, 2947), as numbers. "Compat" is arithmetic that truncates where CLUSTALW 2.1 does, so that
-// its alignment comes out; without it the same rules are computed to the last digit that fits.
+// CLUSTALW's rules of profile alignment (Thompson, Higgins and Gibson 1994, Nucleic Acids Res. 22, 4673; Larkin et
+// al. 2007, Bioinformatics 23, 2947), as numbers. "Compat" is arithmetic that truncates where CLUSTALW 2.1 does,
+// so that it reproduces the same alignment; without it the same rules are computed to the last digit that fits.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -9,19 +9,19 @@
 
 namespace tropalign {
 
-/// Letters A to Z without J; a gap has the code after them.
+/// Codes of the letters A to Z without J; a gap has the code after them.
 inline constexpr int kClustalwLetters = 25;
 inline constexpr uint8_t kClustalwGap = kClustalwLetters;
-/// Without compat, costs and scores are whole numbers of quarters of a hundredth of the matrix' own units.
+/// Without compat, costs and scores are integers in quarters of a hundredth of the matrix's own units.
 inline constexpr int32_t kFineUnits = 4;
 
-/// A matrix of a series, and the profiles that get it: more than `above` percent identical, and the mean sequence of
-/// the shorter one of fewer than `shorter_than` residues.
+/// A matrix of a series, and the condition for profiles to use it: more than `above` percent identical, and the
+/// mean sequence of the shorter one of fewer than `shorter_than` residues.
 struct MatrixRule {
     double above;
     int32_t shorter_than;
     float scale;       // of the cost of opening a gap
-    int32_t mismatch;  // minus the mean score of two different letters
+    int32_t mismatch;  // minus the mean score of two different residues
     std::array<int32_t, kClustalwLetters * kClustalwLetters> scores;
 };
 
@@ -29,10 +29,10 @@ struct ClustalwRules {
     bool is_compat, is_nucleotide;
     double gap_open, gap_extend;
     int32_t gap_distance;
-    uint32_t hydrophilic;  // a bit per letter
+    uint32_t hydrophilic;  // a bit per residue code
     bool has_hydrophilic_gaps, has_residue_gaps, has_end_gaps, counts_end_gaps, negative_matrix, has_weights;
     int32_t delay;
-    std::vector<MatrixRule> series;  // the first that fits
+    std::vector<MatrixRule> series;  // the first that fits is used
 };
 
 /// Some sequences of a family, aligned.
@@ -44,7 +44,7 @@ struct ProfileRows {
     const uint8_t *row(size_t k) const { return letters.data() + static_cast<int64_t>(k) * n_columns; }
 };
 
-/// What a column of a merged alignment takes: a column of both, or of one beside a gap in the other.
+/// A column of a merged alignment: a column of both groups, or of one with a gap in the other.
 enum class MergeStep : uint8_t { both, second_only, first_only };
 
 }  // namespace tropalign

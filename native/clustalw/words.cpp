@@ -12,11 +12,11 @@ TROPALIGN_DISPATCH(WordKernels, word_kernels)
 
 namespace {
 
-/// The words of a sequence, positions counted from 1.
+/// The k-mers of a sequence, with positions counted from 1.
 struct Words {
-    std::vector<int32_t> at;      // [length + 1] the word that begins there, or -1
-    std::vector<int32_t> last;    // [number of words] its last position, or 0
-    std::vector<int32_t> before;  // [length + 1] the position before with the same word, or 0
+    std::vector<int32_t> at;      // [length + 1] the k-mer that starts there, or -1
+    std::vector<int32_t> last;    // [number of k-mers] its last position, or 0
+    std::vector<int32_t> before;  // [length + 1] the previous position of the same k-mer, or 0
 
     void find(Residues sequence, const WordRules &rules, int32_t n_words) {
         at.assign(sequence.length + 1, -1);
@@ -36,9 +36,9 @@ struct Words {
     }
 };
 
-/// Puts the diagonals with most words last, as the quicksort of CLUSTALW 2.1 leaves them (that of Kernighan and
-/// Plauger, Software Tools, 1976, pivot last): which of equal ones come last, depends on it. It leaves out the last
-/// diagonal, which so stays the highest. Only parts that reach beyond `wanted` are put in order.
+/// Sort the diagonals with most k-mers to the end, in the order in which the quicksort of CLUSTALW 2.1 leaves them
+/// (that of Kernighan and Plauger, Software Tools, 1976, pivot last), which decides ties. CLUSTALW does not sort
+/// the last diagonal, which therefore stays the highest. Only parts that reach beyond `wanted` are sorted.
 void put_best_last(std::vector<int32_t> &counts, std::vector<int32_t> &order, int32_t begin, int32_t end,
                    int32_t wanted) {
     while (begin < end && end >= wanted) {
@@ -60,7 +60,7 @@ void put_best_last(std::vector<int32_t> &counts, std::vector<int32_t> &order, in
     }
 }
 
-/// Chains the words of pairs, one pair after another.
+/// Chains the k-mers of pairs, one pair after another.
 class WordChains {
   public:
     WordChains(const WordRules &rules, int32_t n_words, int32_t most_pieces)
@@ -85,13 +85,13 @@ class WordChains {
     }
 
   private:
-    /// A word that both have, at the end of the best chain up to it.
+    /// A k-mer that both have, at the end of the best chain up to it.
     struct Piece {
         int32_t score, i, j;
-        int32_t next;  // the piece with the next lower score
+        int32_t next;  // index of the piece with the next lower score
     };
 
-    /// Diagonal i - j + length of b, from 1.
+    /// Choose the diagonals; diagonal i - j + length of b is counted from 1.
     void take_diagonals() {
         counts_.assign(n_diagonals_ + 1, 0);
         for (int32_t i = 1; i <= a_.length; ++i) {
@@ -111,11 +111,11 @@ class WordChains {
         }
     }
 
-    /// Residues that the word at i adds to that piece of the same diagonal.
+    /// Return the score of a piece extended by the k-mer at i of the same diagonal.
     int32_t beyond(const Piece &piece, int32_t i) const { return piece.score + std::min(i - piece.i, rules_.length); }
 
-    /// The best chain that ends with the word at (i, j): after the best piece that may stand before it, or after the
-    /// last one on its diagonal. False when there are too many pieces.
+    /// Find the best chain that ends with the k-mer at (i, j): after the best piece that may precede it, or after
+    /// the last one on its diagonal. False if there are too many pieces.
     bool add(int32_t i, int32_t j) {
         const int32_t diagonal = i - j + b_.length;
         int32_t score = rules_.length;
@@ -149,7 +149,7 @@ class WordChains {
     Words words_a_, words_b_;
     std::vector<int32_t> counts_, order_, latest_;  // by diagonal, from 1
     std::vector<uint8_t> is_taken_;
-    std::vector<Piece> pieces_;  // from 1
+    std::vector<Piece> pieces_;  // index 0 is unused
 };
 
 int32_t number_of_words(const WordRules &rules) {
@@ -158,7 +158,7 @@ int32_t number_of_words(const WordRules &rules) {
     return n;
 }
 
-/// All sequences as kernels take them: as they are, and reversed.
+/// All sequences in the layout of the kernels: forward and reversed.
 class WordSequences {
   public:
     WordSequences(const ClustalwSequences &sequences, int32_t n_letters) : sequences_(sequences) {
@@ -211,7 +211,7 @@ class QuickChains {
     }
 
   private:
-    /// Ranges of the best diagonals with their neighbours.
+    /// Choose the ranges of the best diagonals with their neighbours.
     void take_diagonals(int32_t n_diagonals) {
         best_.clear();
         for (int32_t d = 0; d >= 0 && static_cast<int32_t>(best_.size()) < rules_.n_top;)

@@ -15,14 +15,15 @@ namespace tropalign {
 namespace {
 
 constexpr size_t kHuge = size_t{2} << 20;
-constexpr size_t kLarge = size_t{1} << 16;  // pieces from here on are kept
+constexpr size_t kLarge = size_t{1} << 16;  // pieces of at least this many bytes are kept
 constexpr size_t kMostKeptBytes = size_t{96} << 20;
 
-// The piece given back last comes last. Never destroyed, as threads may still give back when the process ends.
+// In the order in which pieces were returned. Never destroyed, as threads may still return pieces when the process
+// ends.
 std::vector<Memory> &kept = *new std::vector<Memory>;
 size_t kept_bytes = 0, allowed_bytes = kMostKeptBytes;
 
-/// Frees the oldest pieces until no more than `bytes` are kept; the lock is held.
+/// Free the oldest pieces until at most `bytes` are kept; the caller holds the lock.
 void keep_no_more_than(size_t bytes) {
     while (!kept.empty() && kept_bytes > bytes) {
         kept_bytes -= kept.front().bytes;
@@ -31,7 +32,7 @@ void keep_no_more_than(size_t bytes) {
     }
 }
 
-/// A kept piece of `bytes` up to a quarter more, or none.
+/// Take a kept piece of `bytes` up to a quarter more; an empty Memory if there is no such piece.
 Memory take_kept(size_t bytes) {
     std::lock_guard lock(kept_memory_lock);
     for (size_t k = kept.size(); k-- > 0;)

@@ -1,6 +1,6 @@
-// Uninitialised memory. Large pieces ask for huge pages (a page fault per 4 KiB would cost more than the work), and a
-// few of those given back stay mapped for the next tile: the operating system zeroes every fresh page, which took a
-// tenth of the time of an alignment.
+// Uninitialised memory. Large pieces ask for huge pages (a page fault per 4 KiB would cost more than the work),
+// and some returned pieces stay mapped for the next tile: the operating system zeroes every fresh page, which took
+// a tenth of the time of an alignment.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -8,14 +8,14 @@
 
 namespace tropalign {
 
-/// Aligned for any vector; may be larger than asked for. Raises std::bad_alloc.
+/// A piece aligned for any vector, maybe larger than requested. take_memory throws std::bad_alloc.
 struct Memory {
     void *data = nullptr;
     size_t bytes = 0;
 };
 Memory take_memory(size_t bytes);
 void give_back(Memory memory) noexcept;
-/// How much of what is given back may stay mapped from now on; never more than 96 MiB.
+/// Limit the returned bytes that may stay mapped from now on; never more than 96 MiB.
 void keep_at_most(size_t bytes);
 
 template <class T>

@@ -1,5 +1,5 @@
-// Work items over threads, where a finished item may bring new ones: a stage's survivors become the next stage's items
-// while other threads still do the stage before.
+// Work items over threads, where a finished item may add new ones: the survivors of a stage become items of the
+// next stage while other threads still work on the first.
 //
 //     add at the end ->  | item | item | item |  <- add in front (goes next)
 //                          taken from the front; the work ends when nothing waits and nothing runs
@@ -21,25 +21,25 @@ namespace tropalign {
 template <class Item>
 class GrowingWork {
   public:
-    /// These are taken after all that wait.
+    /// Add items after all that wait.
     void add_last(std::vector<Item> items) {
         std::lock_guard lock(mutex_);
         items_.insert(items_.end(), std::make_move_iterator(items.begin()), std::make_move_iterator(items.end()));
         changed_.notify_all();
     }
 
-    /// These are taken next, in their order.
+    /// Add items in front of all that wait, in their order.
     void add_first(std::vector<Item> items) {
         std::lock_guard lock(mutex_);
         items_.insert(items_.begin(), std::make_move_iterator(items.begin()), std::make_move_iterator(items.end()));
         changed_.notify_all();
     }
 
-    /// Calls work(item) for all items, on up to n_threads threads, until none is left; work may add items. poll() is
-    /// called in the calling thread about every 50 ms: when it returns false, no further item begins.
+    /// Call work(item) for all items, on up to n_threads threads, until no item is left; work may add items.
+    /// poll() is called in the calling thread about every 50 ms; once it returns false, no further item starts.
     ///
-    /// Returns false when it was stopped so. The first exception of a worker is thrown again here. As in parallel.hpp
-    /// the caller only waits, and works itself where no thread starts.
+    /// Returns false if poll stopped the work. The first exception of a worker is rethrown here. As in
+    /// parallel.hpp the caller only waits, and works itself only if no thread starts.
     template <class Work, class Poll>
     bool run(int n_threads, Work work, Poll poll) {
         auto body = [&](int) { take_all(work, [] { return true; }); };

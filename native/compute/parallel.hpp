@@ -1,8 +1,8 @@
 // Work items over threads: an atomic counter hands out runs of neighbouring items.
 //
-// Threads are started per call and joined before it returns. A thread that the system refuses to start (a limit on
-// processes, no memory for its stack) means fewer threads: the work is the same, and so is its result. Where none
-// starts, the calling thread works.
+// Threads are started per call and joined before it returns. If the system refuses to start a thread (a limit on
+// processes, no memory for its stack), fewer threads do the same work with the same result. If no thread starts,
+// the calling thread works.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -19,7 +19,8 @@
 
 namespace tropalign {
 
-/// Hands out the items [0, n_items), `at_once` neighbours at a time, until all are begun or it is stopped.
+/// Hands out the items [0, n_items), `at_once` neighbours at a time, until all have started or the work is
+/// stopped.
 class WorkItems {
   public:
     WorkItems(int64_t n_items, int64_t at_once) : n_items_(n_items), at_once_(at_once) {}
@@ -27,19 +28,20 @@ class WorkItems {
     int64_t begun() const { return std::min(next_.load(), n_items_); }
     void stop() { stopped_ = true; }
 
-    /// The first exception stops the work, and is kept for rethrow().
+    /// Stop the work at the first exception, and keep it for rethrow().
     void fail(std::exception_ptr error) {
         std::lock_guard lock(mutex_);
         if (!error_) error_ = std::move(error);
         stopped_ = true;
     }
 
-    /// Once all threads are joined.
+    /// Rethrow the first exception, once all threads are joined.
     void rethrow() const {
         if (error_) std::rethrow_exception(error_);
     }
 
-    /// Calls work(thread, item) for runs of items, and before each run may_go_on(), which stops it by false.
+    /// Call work(thread, item) for runs of items; may_go_on() is called before each run and stops the work by
+    /// returning false.
     template <class Work, class MayGoOn>
     void take(int thread, Work &work, MayGoOn may_go_on) noexcept {
         try {
@@ -62,7 +64,7 @@ class WorkItems {
     std::exception_ptr error_;
 };
 
-/// Threads that are joined at the end of the scope, whatever ends it.
+/// Threads that are joined at the end of the scope, also after an exception.
 class Threads {
   public:
     Threads() = default;
@@ -72,12 +74,13 @@ class Threads {
         for (std::thread &thread : threads_) thread.join();
     }
 
-    /// Starts body(first), body(first + 1), ...; returns how many of `count` the system started. `body` outlives this.
+    /// Start body(first), body(first + 1), ...; return how many of `count` the system started. `body` must outlive
+    /// this object.
     template <class Body>
     int start(int first, int count, Body &body) {
         try {
             for (int k = 0; k < count; ++k) {
-                threads_.reserve(threads_.size() + 1);  // so that no started thread is lost for want of memory
+                threads_.reserve(threads_.size() + 1);  // so that no started thread is lost for lack of memory
                 std::lock_guard lock(thread_start_lock);
                 threads_.emplace_back([&body, thread = first + k] { body(thread); });
             }
@@ -91,13 +94,13 @@ class Threads {
     std::vector<std::thread> threads_;
 };
 
-/// Threads that have something to do.
+/// Return the number of threads that have something to do.
 inline int useful_threads(int n_threads, int64_t n_items, int64_t at_once) {
     return static_cast<int>(std::clamp<int64_t>((n_items + at_once - 1) / at_once, 1, n_threads));
 }
 
-/// Calls work(thread, item) for each item of [0, n_items) on up to n_threads threads, the caller (thread 0) among them.
-/// The first exception of a worker is thrown again here.
+/// Call work(thread, item) for each item of [0, n_items) on up to n_threads threads, including the caller (thread
+/// 0). The first exception of a worker is rethrown here.
 template <class Work>
 void parallel(int n_threads, int64_t n_items, int64_t at_once, Work work) {
     WorkItems items(n_items, at_once);
@@ -110,12 +113,12 @@ void parallel(int n_threads, int64_t n_items, int64_t at_once, Work work) {
     items.rethrow();
 }
 
-/// Runs items with poll(items begun), called in the calling thread about every 50 ms; when it returns false no further
-/// item begins. Returns false when it was stopped so.
+/// Like the above, with poll(items started), called in the calling thread about every 50 ms; once it returns
+/// false, no further item starts. Returns false if poll stopped the work.
 ///
-/// The caller only waits, even beside a single worker: an item may take seconds (64 long pairs side by side), and an
-/// interrupt or a sign of life must not wait for its end. Only where no thread starts does it work itself, and polls
-/// between runs of items.
+/// The caller only waits, even with a single worker: an item may take seconds (64 long pairs in parallel lanes),
+/// and an interrupt or a progress report must not wait for its end. Only if no thread starts does the caller work
+/// itself; it then polls between runs of items.
 template <class Work, class Poll>
 bool parallel(int n_threads, int64_t n_items, int64_t at_once, Work work, Poll poll) {
     using Clock = std::chrono::steady_clock;
@@ -141,7 +144,7 @@ bool parallel(int n_threads, int64_t n_items, int64_t at_once, Work work, Poll p
     };
     {
         Threads threads;
-        std::unique_lock lock(mutex);  // no worker ends before all are counted
+        std::unique_lock lock(mutex);  // no worker finishes before all are counted
         running = threads.start(0, useful_threads(n_threads, n_items, at_once), body);
         if (running == 0) {
             auto polled = Clock::now();

@@ -1,4 +1,4 @@
-// What tells long work to go on.
+// Callbacks that let long work continue or stop.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -6,10 +6,10 @@
 
 namespace tropalign {
 
-/// Called now and then with the number of items begun; false stops the work.
+/// Called now and then with the number of started items; returning false stops the work.
 using Poll = std::function<bool(int64_t)>;
 
-/// Whether to poll, for work on the calling thread that asks more often than that: about every 50 ms.
+/// Timer for work on the calling thread: polling is due about every 50 ms.
 class PollTimer {
   public:
     bool is_due() {

@@ -8,7 +8,7 @@
 
 namespace tropalign {
 
-/// A buffer per value of the enumeration `Slot`, whose last value is `count`.
+/// One buffer per value of the enumeration `Slot`, whose last value is `count`.
 template <class Slot>
 class Scratch {
   public:
@@ -16,17 +16,18 @@ class Scratch {
     /// All buffers together stay within `limit` bytes as long as no single piece of work needs more.
     explicit Scratch(size_t limit) : limit_(limit) {}
 
-    /// What get() takes for `size` bytes.
+    /// Bytes that get() allocates for a request of `size` bytes.
     static constexpr size_t taken(size_t size) { return size + size / 8 + 64; }
 
-    /// A piece of work begins that takes `needed` bytes (the sum of what get() takes). Where these and what is held may
-    /// pass the limit, buffers that are larger than the work wants are replaced, and those that it leaves alone may go.
+    /// Start a piece of work that takes `needed` bytes (the sum of what get() allocates). If these and the buffers
+    /// held may pass the limit, buffers larger than requested are replaced, and buffers not yet used by this work
+    /// may be freed.
     void begin(size_t needed) {
         ++now_;
         is_tight_ = bytes_ + needed > limit_;
     }
 
-    /// At least `size` bytes, 64-byte aligned; the content is lost when the buffer is replaced.
+    /// Return at least `size` bytes, 64-byte aligned; the content is lost if the buffer is replaced.
     void *get(Slot slot, size_t size) {
         Piece &piece = pieces_[static_cast<size_t>(slot)];
         const size_t had = piece.memory.size();
@@ -44,13 +45,13 @@ class Scratch {
         return piece.memory.data();
     }
 
-    /// The most that was held at a time.
+    /// Peak of the bytes held.
     size_t most_bytes() const { return most_bytes_; }
 
   private:
     struct Piece {
         Buffer<uint8_t> memory;
-        uint64_t used = 0;  // the piece of work that asked last
+        uint64_t used = 0;  // number of the last piece of work that used it
     };
 
     void drop(Piece &piece) {

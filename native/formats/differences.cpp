@@ -10,13 +10,12 @@
 namespace tropalign {
 namespace {
 
-constexpr size_t kColumn = 3;          // bytes of a column of two letters: "*ct"
+constexpr size_t kColumn = 3;          // bytes of a column of two residues: "*ct"
 constexpr int64_t kColumnsAtOnce = 8;  // such columns that are written together, most runs whole
-constexpr size_t kBeyond = 64;         // which they and a number may touch beyond the text
+constexpr size_t kBeyond = 64;         // bytes beyond the text that they and a number may touch
 using Word = std::array<char, 4>;
 
-/// What each letter is written as, a word per letter, as part of a column's text: '*', the target's letter, the
-/// query's.
+/// Text of each residue, a word each, as part of a column's text: '*', the target's residue, the query's.
 struct Shown {
     const uint8_t *letters;
     std::array<uint32_t, 256> target{}, query{};
@@ -35,12 +34,12 @@ char *put_letters(char *out, const uint8_t *from, int64_t n, const uint8_t *lett
     return out;
 }
 
-/// A run of columns of two different letters, of which `n_readable` can be read.
+/// Write a run of columns of two different residues, of which `n_readable` can be read.
 char *put_different(char *out, const uint8_t *target, const uint8_t *query, int64_t n, int64_t n_readable,
                     const Shown &shown) {
     auto put = [&](int64_t k) {
         const uint32_t word = shown.target[target[k]] | shown.query[query[k]];
-        std::memcpy(out + kColumn * static_cast<size_t>(k), &word, sizeof word);  // the fourth byte is written over
+        std::memcpy(out + kColumn * static_cast<size_t>(k), &word, sizeof word);  // the fourth byte is overwritten
     };
     int64_t k = 0;
     for (; k < n && k + kColumnsAtOnce <= n_readable; k += kColumnsAtOnce)
@@ -49,10 +48,10 @@ char *put_different(char *out, const uint8_t *target, const uint8_t *query, int6
     return out + kColumn * static_cast<size_t>(n);
 }
 
-/// A row of operations and the letters that they take.
+/// A row of operations and the residues that they use.
 struct Row {
     const uint32_t *begin, *end;
-    const uint8_t *query, *target, *query_end, *target_end;  // ends of what may be read
+    const uint8_t *query, *target, *query_end, *target_end;  // ends of the readable memory
 };
 
 Row row_of(const AlignedRows &rows, int64_t k) {

@@ -1,4 +1,4 @@
-// What sets the letters of an alignment apart, as text: minimap2's cs tag in its short form.
+// Differences of an alignment as text: minimap2's cs tag in its short form.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -7,13 +7,13 @@
 
 namespace tropalign {
 
-/// Bytes that write_differences() fills at most. Throws what columns_of throws.
+/// Return the most bytes that write_differences() fills. Throws what columns_of throws.
 size_t bound_differences(const AlignedRows &rows);
 
-/// The texts one after another; returns their end. `letters` says how each of 256 bytes is shown. `offsets` takes
-/// n_rows + 1 entries: where each text begins.
+/// Write the texts one after another; return their end. `letters` is the output character of each of 256 bytes.
+/// `offsets` takes n_rows + 1 entries: the start of each text.
 ///
-///     ":6" six equal letters   "*ct" the target's c beside the query's t   "+ga" two letters of the query only
+///     ":6" six equal residues   "*ct" the target's c against the query's t   "+ga" two residues of the query only
 ///     "-ac" two of the target only
 char *write_differences(const AlignedRows &rows, const uint8_t *letters, char *out, int64_t *offsets);
 

@@ -1,4 +1,4 @@
-// Whole numbers as text, small ones by a table.
+// Integers as text, small ones by a table.
 #pragma once
 #include <array>
 #include <charconv>
@@ -10,7 +10,7 @@ namespace tropalign {
 /// Bytes that put_integer() may touch.
 constexpr int kInt64Digits = 20;
 
-/// Text of 0..999, left-aligned, and in the fourth byte its number of digits.
+/// Text of 0..999, left-aligned, with its number of digits in the fourth byte.
 inline constexpr auto kSmallNumbers = [] {
     std::array<std::array<char, 4>, 1000> table{};
     for (int k = 0; k < 1000; ++k) {

@@ -9,14 +9,14 @@ namespace {
 
 constexpr int kCodes = 32;
 
-/// Columns, query letters and target letters that the operations of a row take.
+/// Columns, query residues and target residues of the operations of a row.
 struct Extent {
     int64_t columns = 0, query = 0, target = 0;
 };
 
 Extent extent_of(const uint32_t *begin, const uint32_t *end) {
     Extent extent;
-    uint32_t kinds = 0;  // a bit per operation that there is
+    uint32_t kinds = 0;  // a bit per operation that occurs
     for (const uint32_t *op = begin; op != end; ++op) {
         const int64_t length = *op >> 4;
         const uint32_t kind = *op & 15;
@@ -30,7 +30,7 @@ Extent extent_of(const uint32_t *begin, const uint32_t *end) {
     return extent;
 }
 
-/// Marks of a run of pairs: between codes that score above 0, and between others.
+/// Write the marks of a run of pairs: for codes that score above 0, and for others.
 void put_middle(char *middle, const AlignedRows &rows, bool identical, int64_t q, int64_t t, int64_t length) {
     if (!rows.positive) {
         if (length) std::memset(middle, identical ? '|' : '.', static_cast<size_t>(length));
@@ -43,7 +43,7 @@ void put_middle(char *middle, const AlignedRows &rows, bool identical, int64_t q
 
 constexpr int64_t kWord = 16;
 
-/// Runs are short: one 16-byte copy where the source has as many letters. `to` has kWord bytes to spare.
+/// Copy a short run by one 16-byte copy if the source is long enough. `to` has kWord bytes to spare.
 void copy_run(char *to, const uint8_t *from, const uint8_t *from_end, int64_t n) {
     if (n <= kWord && from_end - from >= kWord) std::memcpy(to, from, kWord);
     else if (n) std::memcpy(to, from, static_cast<size_t>(n));
@@ -79,7 +79,7 @@ GappedText gapped_text(const AlignedRows &rows, bool wants_middle) {
         for (int64_t k = rows.offsets[row]; k < rows.offsets[row + 1]; ++k) {
             int64_t n = rows.operations[k] >> 4;
             const uint32_t kind = rows.operations[k] & 15;
-            if (kind == kEqual || kind == kDifferent) {  // what stands between two gaps is copied at once
+            if (kind == kEqual || kind == kDifferent) {  // all columns between two gaps are copied at once
                 if (wants_middle) put_middle(middle, rows, kind == kEqual, q, t, n);
                 for (; k + 1 < rows.offsets[row + 1]; ++k) {
                     const uint32_t next = rows.operations[k + 1] & 15;

@@ -13,9 +13,9 @@ constexpr int64_t kPiece = 4096;
 }  // namespace
 
 std::array<int64_t, 256> count_bytes(const uint8_t *letters, int64_t n) {
-    // Equal letters follow one another: in a single table each addition would wait for the one before.
+    // Equal residues occur in runs: in a single table each addition would wait for the one before.
     constexpr int kTables = 4;
-    constexpr int64_t kMost = int64_t{1} << 30;  // of letters, which 32 bits count
+    constexpr int64_t kMost = int64_t{1} << 30;  // as many bytes as 32 bits can count
     std::array<int64_t, 256> counts{};
     for (int64_t begin = 0; begin < n; begin += kMost) {
         std::array<std::array<uint32_t, 256>, kTables> found{};
@@ -72,7 +72,7 @@ Unknown encode_letters(const uint8_t *letters, int64_t n, const uint8_t *table, 
 namespace {
 
 uint64_t hash_of(const uint8_t *text, int64_t n) {
-    // Eight bytes at a time: folded into the hash and mixed by a product, of which both halves count.
+    // Eight bytes at a time: combined with the hash and mixed by a product, both halves of which are used.
     constexpr uint64_t kOdd = 0x9e3779b97f4a7c15u;
     uint64_t hash = static_cast<uint64_t>(n) * kOdd;
     for (; n > 0; text += 8, n -= 8) {
@@ -87,8 +87,9 @@ uint64_t hash_of(const uint8_t *text, int64_t n) {
 }  // namespace
 
 Repeated find_repeated(const uint8_t *data, const int64_t *offsets, int64_t n) {
-    // A table of at most half as many texts as places. A place holds a text's number, from 1, and the upper bits of its
-    // hash, so that another text is looked at where these are equal only:   | 24 bits of the hash | 40 bits: number |
+    // A hash table with at least twice as many slots as texts. A slot holds a text's number, from 1, and the upper
+    // bits of its hash, so that another text is compared only if these are equal:   | 24 bits of the hash | 40
+    // bits: number |
     constexpr int kNumberBits = 40, kTogether = 32;
     constexpr uint64_t kNumbers = (uint64_t{1} << kNumberBits) - 1;
     uint64_t size = 16;
@@ -96,7 +97,7 @@ Repeated find_repeated(const uint8_t *data, const int64_t *offsets, int64_t n) {
     std::vector<uint64_t> places(size, 0);
     auto length = [&](int64_t k) { return offsets[k + 1] - offsets[k]; };
     for (int64_t begin = 0; begin < n; begin += kTogether) {
-        // Memory is asked for some texts ahead of its use.
+        // Memory is prefetched some texts ahead of its use.
         const int64_t end = std::min(n, begin + kTogether);
         std::array<uint64_t, kTogether> hashes;
         for (int64_t k = begin; k < end; ++k) {

@@ -16,7 +16,7 @@ void FileRecords::add_header(std::string_view header, bool leading_blanks) {
 
 namespace {
 
-/// Where the last record begins, if another one comes before it; else 0.
+/// Return the start of the last record if another one comes before it; else 0.
 size_t last_record(std::string_view text) {
     for (size_t at = text.size(); (at = text.rfind("\n", at - 1)) != std::string_view::npos && at > 0;) {
         const std::string_view line = stripped_front(line_at(text, at + 1));
@@ -54,14 +54,14 @@ namespace {
 
 using Lines = std::array<std::string_view, 4>;
 
-/// The four lines that begin at `at`, which moves behind them; false where the text ends before the last one does.
+/// Read the four lines starting at `at`, which moves past them; false if the text ends before the last one does.
 bool take_lines(std::string_view text, bool goes_on, size_t &at, Lines &lines) {
     for (int k = 0; k < 4; ++k) {
         if (at > text.size()) return false;
         lines[k] = line_at(text, at);
         at += lines[k].size() + 1;
     }
-    // The last line of a file need not be ended; a quality of no letter without an end is no line.
+    // The last line of a file need not be terminated; an empty quality without a line end is not a line.
     return at <= text.size() || (!goes_on && !lines[3].empty());
 }
 
@@ -89,7 +89,7 @@ FastqRecords split_fastq(std::string_view text, bool goes_on, int64_t most_recor
     while (!is_full() && at < text.size()) {
         size_t next = at;
         if (!take_lines(text, goes_on, next, lines)) {
-            // A last record that breaks off is a fault, which another reader words.
+            // A truncated last record is an error, which another reader reports.
             found.stopped_by = goes_on ? FastqEnd::text_ends : FastqEnd::unusual;
             return found;
         }

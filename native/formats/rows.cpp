@@ -13,15 +13,15 @@ namespace tropalign {
 namespace {
 
 constexpr char kOperations[] = "MIDNSHP=X???????";
-constexpr char kAbsent = '*';                           // where a row has no text
+constexpr char kAbsent = '*';                           // for a row without text
 constexpr int kInt32Digits = 11, kOperationDigits = 9;  // an operation's length has 28 bits
 constexpr int kSlack = 16;                              // short copies write whole words
 constexpr int64_t kMostBytes = int64_t{1} << 46;        // of a text: beyond any machine, and far from overflows
-constexpr int kShortDouble = 26;  // bytes of a double's shortest form, and of E-values and bits as BLAST has them
+constexpr int kShortDouble = 26;  // bytes of a double's shortest form, and of E-values and bits in BLAST's format
 constexpr char kTooLong[] = "the rows are longer than any memory";
 constexpr double kTenTo[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
 
-/// Text of every operation shorter than 256, by its BAM code: at most three digits and the letter.
+/// Text of every operation shorter than 256, by its BAM code: at most three digits and the operation's letter.
 constexpr uint32_t kShortOperations = 256 << 4;
 constexpr auto kOperationText = [] {
     std::array<std::array<char, 4>, kShortOperations> table{};
@@ -51,21 +51,21 @@ char *put_cigar(char *p, const uint32_t *operations, int64_t count) {
     return p;
 }
 
-/// The most bytes that a real needs: every digit before the point, the point, the decimals, the sign.
+/// Return the most bytes that a real needs: all digits before the point, the point, the decimals, the sign.
 size_t real_bound(double x, int decimals) {
     if (!std::isfinite(x)) return 4;
     double size = std::fabs(x);
     return size < 1e9 ? 12 + decimals : 313 + decimals;
 }
 
-/// Decimal places as printf's "%.*f", which rounds the exact binary value.
+/// Write decimal places like printf's "%.*f", which rounds the exact binary value.
 char *put_real(char *p, double x, int decimals) {
     if (std::isnan(x)) {
         std::memcpy(p, "nan", 3);
         return p + 3;
     }
     double scaled = x * kTenTo[decimals], below = std::floor(scaled), rest = scaled - below;
-    // Far from a tie, rounding the product is rounding x itself; near one, the library decides.
+    // Far from a tie, rounding the product equals rounding x itself; near one, the library decides.
     if (scaled >= 0 && !std::signbit(x) && scaled < 1e15 && std::fabs(rest - 0.5) > 1e-3) {
         auto digits = static_cast<uint64_t>(below) + (rest > 0.5);
         auto unit = static_cast<uint64_t>(kTenTo[decimals]);
@@ -79,7 +79,7 @@ char *put_real(char *p, double x, int decimals) {
     return std::to_chars(p, p + real_bound(x, decimals), x, std::chars_format::fixed, decimals).ptr;
 }
 
-/// Writes as few digits as give the same number again.
+/// Write the fewest digits that give the same number again.
 char *put_shortest(char *p, double x) {
     if (!std::isfinite(x)) {
         std::memcpy(p, "null", 4);
@@ -96,7 +96,7 @@ char *put_scientific(char *p, double x, int decimals) {
     return std::to_chars(p, p + kShortDouble, x, std::chars_format::scientific, decimals).ptr;
 }
 
-/// An E-value as BLAST's tables (outfmt 6) have it; -1 where there is none.
+/// Write an E-value as in BLAST's tables (outfmt 6); -1 if absent.
 char *put_evalue(char *p, double x) {
     if (!(x >= 0)) {
         std::memcpy(p, "-1", 2);
@@ -107,7 +107,7 @@ char *put_evalue(char *p, double x) {
     return put_fixed(p, x, x < 0.1 ? 3 : x < 1 ? 2 : x < 10 ? 1 : 0);
 }
 
-/// Bits as BLAST's tables have them, its blank before numbers below 10 aside; 0 where there are none.
+/// Write bits as in BLAST's tables, without its blank before numbers below 10; 0 if absent.
 char *put_bits(char *p, double x) {
     if (!std::isfinite(x) || x == 0) {
         *p = '0';
@@ -117,7 +117,7 @@ char *put_bits(char *p, double x) {
     return x > 99.9 ? put_integer(p, static_cast<int64_t>(x)) : put_fixed(p, x, 1);
 }
 
-/// Most names and prefixes are short: one 16-byte copy, and the library's only for what is left.
+/// Most names and prefixes are short: copy 16 bytes at once if possible.
 char *put_text(char *p, const char *text, const char *text_end, size_t n) {
     if (n == 0) return p;
     if (n <= kSlack && text + kSlack <= text_end) std::memcpy(p, text, kSlack);
@@ -191,7 +191,7 @@ size_t bound_cigars(const RowColumn &column, int64_t n_rows) {
     int64_t total = n_rows;  // a '*' each
     for (int64_t k = column.offsets[0]; k < end;) {
         const int64_t stop = std::min<int64_t>(end, k + 4096);
-        int32_t sum = 0;  // narrow, so that the loop runs in vectors
+        int32_t sum = 0;  // narrow, so that the loop vectorises
         for (; k < stop; ++k) {
             auto length = static_cast<int32_t>(operations[k] >> 4);
             sum += 2 + (length > 9) + (length > 99) + (length > 999 ? kOperationDigits - 3 : 0);
@@ -242,7 +242,7 @@ size_t bound_rows(const std::vector<RowColumn> &columns, const RowLayout &layout
 
 char *write_rows(const std::vector<RowColumn> &columns, const RowLayout &layout, int64_t n_rows, char *out,
                  int64_t *offsets) {
-    // What stands before each value, padded so that a short one is a single copy.
+    // The text before each value, padded so that a short one is a single copy.
     std::vector<std::string> before;
     for (size_t k = 0; k < columns.size(); ++k) before.push_back((k ? layout.separator : "") + columns[k].prefix);
     std::vector<size_t> before_size;

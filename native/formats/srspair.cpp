@@ -10,10 +10,10 @@
 namespace tropalign {
 namespace {
 
-constexpr int kBlock = 50, kNameWidth = 13;  // columns of a block, letters of a name beside it
-constexpr int kLetterBytes = 4;              // of UTF-8, at most
+constexpr int kBlock = 50, kNameWidth = 13;  // columns of a block, characters of a name in front of it
+constexpr int kLetterBytes = 4;              // most bytes of a UTF-8 character
 
-/// Appends as many letters of the name as fit; in UTF-8 bytes from 128 to 191 go on with a letter.
+/// Append as many characters of the name as fit; bytes from 128 to 191 continue a character in UTF-8.
 void append_padded(std::string &out, std::string_view name) {
     int n_letters = 0;
     size_t size = 0;
@@ -26,15 +26,15 @@ void append_padded(std::string &out, std::string_view name) {
     out.append(static_cast<size_t>(kNameWidth - n_letters), ' ');
 }
 
-/// " %6d"
+/// Append a number as " %6d".
 void append_number(std::string &out, int64_t x) {
     char text[24];
     const auto n = static_cast<size_t>(std::to_chars(text, text + sizeof text, x).ptr - text);
     out.append(n < 6 ? 7 - n : 1, ' ').append(text, n);
 }
 
-/// A line of a block. `position` is the 1-based number of the last residue before it, `step` 1, or -1 on the minus
-/// strand; a line without residues repeats the position.
+/// Append a line of a block. `position` is the 1-based number of the last residue before it, `step` 1, or -1 on
+/// the minus strand; a line without residues repeats the position.
 void append_line(std::string &out, std::string_view name, std::string_view letters, int64_t &position, int64_t step) {
     const auto n = static_cast<int64_t>(letters.size()) - std::count(letters.begin(), letters.end(), '-');
     append_padded(out, name);
@@ -46,7 +46,7 @@ void append_line(std::string &out, std::string_view name, std::string_view lette
     out.push_back('\n');
 }
 
-/// "# Score: 12.5": a decimal, or as many as the score needs.
+/// Append "# Score: 12.5": one decimal, or as many as the score needs.
 void append_score(std::string &out, int64_t parts) {
     char text[48];
     const uint64_t size = parts < 0 ? 0 - static_cast<uint64_t>(parts) : static_cast<uint64_t>(parts);
@@ -78,7 +78,7 @@ std::string_view target_of(const SrspairHeader &h, int64_t row) {
     return name_of(h.target_names, h.target_name_offsets, h.n_targets, h.target_index[row]);
 }
 
-/// Rows [begin, end) of a list.
+/// Return rows [begin, end) of a list.
 AlignedRows part_of(AlignedRows rows, int64_t begin, int64_t end) {
     rows.query_begin += begin, rows.target_begin += begin, rows.offsets += begin;
     rows.n_rows = end - begin;
@@ -115,7 +115,7 @@ void append_record(std::string &out, const GappedText &text, int64_t k, const Sr
 
 size_t bound_srspair(const AlignedRows &rows, const SrspairHeader &header) {
     constexpr size_t kHeader = 512,
-                     kLine = kLetterBytes * kNameWidth + 2 * 21 + 3;  // what stands beside names, scoring and letters
+                     kLine = kLetterBytes * kNameWidth + 2 * 21 + 3;  // bytes besides names, scoring and residues
     size_t total = 0;
     for (int64_t row = 0; row < rows.n_rows; ++row) {
         const auto columns = static_cast<size_t>(columns_of(rows, row));

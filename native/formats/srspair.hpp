@@ -6,13 +6,13 @@
 
 namespace tropalign {
 
-/// Scores have four decimals at most.
+/// Scores have at most four decimals.
 constexpr uint64_t kScoreParts = 10'000;
 
-/// What EMBOSS's srspair format says of each alignment beside its letters.
+/// Fields of EMBOSS's srspair format for each alignment, besides its residues.
 struct SrspairHeader {
     std::string scoring;        // the lines of matrix and gap costs
-    std::string minus_scoring;  // the same where the query's minus strand is aligned
+    std::string minus_scoring;  // the same if the query's minus strand is aligned
     const int64_t *score;       // in parts of a unit, kScoreParts each
     const int32_t *identical, *similar, *gaps;
     const int32_t *query_start, *target_start;  // 1-based numbers of the residues before the first ones shown
@@ -23,11 +23,11 @@ struct SrspairHeader {
     const int64_t *query_index, *target_index;
 };
 
-/// Bytes that write_srspair() fills at most. Throws what columns_of throws, and std::invalid_argument on
-/// an alignment that names no sequence.
+/// Return the most bytes that write_srspair() fills. Throws what columns_of throws, and std::invalid_argument if
+/// an alignment has no valid sequence index.
 size_t bound_srspair(const AlignedRows &rows, const SrspairHeader &header);
 
-/// Records in EMBOSS's srspair format, 50 columns per line; returns the end of the text.
+/// Write records in EMBOSS's srspair format, 50 columns per line; return the end of the text.
 char *write_srspair(const AlignedRows &rows, const SrspairHeader &header, char *out);
 
 }  // namespace tropalign

@@ -1,4 +1,4 @@
-// Likelihoods by many states, from both ends to the middle.
+// Likelihoods of models with many states, from both ends to the middle.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -39,7 +39,7 @@ bool likelihood_from_both_ends(const HmmModel &model, const Observations &seen, 
         exponent += some.power();
         log += some.log();
     };
-    // The first position, and a step forward alone where that leaves an even number of them.
+    // The first position, and a single forward step if that leaves an even number of positions.
     int64_t middle = begin + 1 + (end - begin - 1) % 2, last = end;
     prepare(ahead, begin, middle);
     const double *emission = ahead.rows() + int64_t{ahead.index()[0]} * model.padded;

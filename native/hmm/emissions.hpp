@@ -1,5 +1,5 @@
-// The emissions of some neighbouring positions as kernels take them: rows of probabilities, and which row each position
-// has. For codes these are the model's rows per symbol, for frames they are computed.
+// The emissions of some neighbouring positions in the form for the kernels: rows of probabilities, and the row
+// index of each position. For codes these are the model's rows per symbol, for frames they are computed.
 #pragma once
 #include <vector>
 
@@ -9,13 +9,14 @@ namespace tropalign {
 
 class Emissions {
   public:
-    /// Emissions of `most` positions at a time.
+    /// Emissions of up to `most` positions at a time.
     Emissions(const HmmModel &model, const Observations &seen, int64_t most)
         : model_(model), seen_(seen), index_(static_cast<size_t>(most)),
           rows_(seen.frames ? static_cast<size_t>(most * model.padded) : 0),
           highest_(seen.frames ? static_cast<size_t>(most) : 0) {}
 
-    /// Makes those of [first, last). Returns whether one power of two per position holds them, if that matters.
+    /// Prepare those of [first, last). Returns true if one power of two per position suffices, or this does not
+    /// matter.
     bool prepare(int64_t first, int64_t last) {
         const int64_t n = last - first;
         power_ = 0;
@@ -36,7 +37,7 @@ class Emissions {
 
     const double *rows() const { return seen_.codes ? model_.emissions.data() : rows_.data(); }
     const int32_t *index() const { return index_.data(); }
-    /// What was taken out of the rows of all positions together: a power of two, and the logarithm of a factor.
+    /// Factors taken out of the rows of all positions: a power of two, and the logarithm of a factor.
     int64_t power() const { return power_; }
     double log() const { return log_; }
 

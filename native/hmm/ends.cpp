@@ -10,7 +10,7 @@
 namespace tropalign {
 namespace {
 
-/// The stretches of a sequence, and the symbols of their steps: no step leads to the first position of all.
+/// The stretches of a sequence, and the symbols of their steps: no step leads to the very first position.
 struct SymbolStretches {
     const uint8_t *codes;
     int64_t begin, end, length;
@@ -20,7 +20,7 @@ struct SymbolStretches {
     int64_t last_step(int64_t k) const { return std::min(begin + (k + 1) * length, end); }
 };
 
-/// Sums on their way through stretches in one direction.
+/// Sums that pass through stretches in one direction.
 class Pass {
   public:
     Pass(const HmmModel &model, const SymbolStretches &stretches, bool is_back)
@@ -30,7 +30,7 @@ class Pass {
     Lined &sums() { return x_; }
     int64_t &exponent() { return exponent_; }
 
-    /// The words of stretch k; what is left over at its begin are single symbols.
+    /// Read the words of stretch k; the remainder at its start is read as single symbols.
     void read(int64_t k) {
         const uint8_t *codes = stretches_.codes + stretches_.first_step(k);
         const int64_t n = stretches_.last_step(k) - stretches_.first_step(k), length = table_.length();
@@ -80,8 +80,8 @@ class Passes {
     Pass &ahead() { return ahead_; }
     Pass &back() { return back_; }
 
-    /// Forward through the stretches [0, n_ahead) and backward through the last n_back. Before each stretch `before(k)`
-    /// and `after(k)` are called. False where no path makes the first observation.
+    /// Run forward through the stretches [0, n_ahead) and backward through the last n_back. Before each stretch
+    /// `before(k)` and `after(k)` are called. Returns false if no path emits the first observation.
     template <class Before, class After>
     bool go(int64_t n_ahead, int64_t n_back, Before before, After after) {
         if (!begin()) return false;
@@ -103,7 +103,7 @@ class Passes {
     }
 
   private:
-    /// Sums at the first and the last position.
+    /// Set the sums at the first and the last position.
     bool begin() {
         const int32_t symbol = stretches_.codes[stretches_.begin];
         const double *emission = model_.emissions.data() + int64_t{symbol} * model_.padded;

@@ -1,7 +1,8 @@
-// Steps forward and backward through a hidden Markov model: products of a vector and a matrix, in doubles.
+// Steps forward and backward through a hidden Markov model: products of a vector and a matrix, in doubles
+// (recurrences in sums.hpp).
 //
-// Every few steps numbers are scaled by a power of two, by the highest number of the step before, so that finding it
-// does not delay the step much:
+// Every few steps numbers are scaled by a power of two, from the highest number of the step before, so that
+// finding it hardly delays the step:
 //
 //     x(t) --> product with the matrix --> times emission and scale --> x(t + 1)
 //       \--> highest --> exponent -----------------------/
@@ -15,7 +16,8 @@
 namespace tropalign::TROPALIGN_ISA {
 namespace {
 
-/// sums[j] = sum over i of x[i] * matrix[i, j]. `Padded` is the number of columns, or 0 where it is not known here.
+/// Compute sums[j] = sum over i of x[i] * matrix[i, j]. `Padded` is the number of columns, or 0 if it is not a
+/// constant.
 template <int Padded>
 [[gnu::always_inline]] inline void product(const SumSteps &steps, const double *x, double *sums) {
     if constexpr (Padded > 0) {
@@ -38,13 +40,13 @@ template <class Mask>
     return all != 0;
 }
 
-/// A product that is below kTiny although no factor is 0.
+/// True in lanes with a product below kTiny although no factor is 0.
 [[gnu::always_inline]] inline M is_lost(V product, V a, V b) {
     return (M)(product < every<V>(kTiny)) & (M)(a != V{}) & (M)(b != V{});
 }
 
-/// What streams of few states have on the stack, so that the compiler knows that nothing else points to it: sums, and
-/// room for the kernels.
+/// Local arrays of streams of few states, so that the compiler knows that they are not aliased: sums, and room for
+/// the kernels.
 constexpr int kMostOfFew = 16;
 template <int Padded, int Streams>
 struct Room {
@@ -84,7 +86,7 @@ template <bool Checked, int Padded>
     }
 }
 
-/// The steps [begin, end) of several streams in turns: each waits for its step before.
+/// Compute the steps [begin, end) of several streams in alternation: each waits for its previous step.
 template <bool Checked, int Padded, int Streams>
 void forward_steps(SumStream *streams, int64_t begin, int64_t end) {
     Room<Padded, Streams> room(streams);
@@ -103,8 +105,8 @@ void forward_steps(SumStream *streams, int64_t begin, int64_t end) {
     room.keep(streams);
 }
 
-/// posteriors = forward sums times backward sums, divided by their sum, which is returned; `weighted` gets the forward
-/// sums divided so.
+/// Set posteriors = forward sums times backward sums, divided by their sum, which is returned; `weighted` gets the
+/// forward sums divided by it.
 template <int Padded>
 [[gnu::always_inline]] inline double join(double *row, const double *beta, double *weighted, int64_t padded_states) {
     const int64_t padded = Padded ? Padded : padded_states;
@@ -147,7 +149,7 @@ template <bool Checked, int Padded>
     }
 }
 
-/// Steps as forward_steps has them, from step end - 1 of each stream down to step begin.
+/// Compute steps like forward_steps, from step end - 1 of each stream down to step begin.
 template <bool Checked, int Padded, int Streams>
 void backward_steps(SumStream *streams, int64_t begin, int64_t end) {
     Room<Padded, Streams> room(streams);
@@ -161,7 +163,8 @@ void backward_steps(SumStream *streams, int64_t begin, int64_t end) {
     room.keep(streams);
 }
 
-/// Calls together(all of them, begin, end) for the steps that all streams have, and alone(one, begin, end) for others.
+/// Call together(all streams, begin, end) for the steps that all streams have, and alone(one, begin, end) for the
+/// others.
 template <int Turns, class Together, class Alone>
 void in_turns(SumStream *streams, int n_streams, bool is_back, Together together, Alone alone) {
     int64_t common = n_streams == Turns ? streams[0].steps.n_steps : 0;
@@ -188,7 +191,7 @@ void backward_of(SumStream *streams, int n) {
 
 using Go = void (*)(SumStream *, int);
 
-/// Calls the function for the model of the streams.
+/// Call the function for the model of the streams.
 void choose(SumStream *streams, int n, const Go (&checked)[3], const Go (&unchecked)[3]) {
     const int which = streams->steps.padded == 8 ? 0 : streams->steps.padded == 16 ? 1 : 2;
     (streams->steps.is_checked ? checked : unchecked)[which](streams, n);
@@ -206,8 +209,8 @@ void backward(SumStream *streams, int n) {
     choose(streams, n, kChecked, kUnchecked);
 }
 
-/// The columns of a tile of `Blocks` times eight: sums[j] = sum over i of x[i] * matrix[i, j], and into the eight
-/// numbers dots[i], whose sum is wanted, matrix[i, j] * leaving[j].
+/// Process the columns of a tile of `Blocks` times eight: sums[j] = sum over i of x[i] * matrix[i, j], and add
+/// matrix[i, j] * leaving[j] to the eight numbers dots[i], whose sum is the result.
 template <int Blocks>
 [[gnu::always_inline]] inline void both_in_tile(const double *x, const double *leaving, const double *matrix,
                                                 int64_t n_rows, bool is_first, double *sums, double *dots) {
@@ -263,7 +266,7 @@ template <int Blocks>
     }
 }
 
-/// to = from * emission * 2^-power.
+/// Set to = from * emission * 2^-power.
 [[gnu::always_inline]] inline void emit(const double *from, const double *emission, double scale, int64_t padded,
                                         double *to) {
     for (int64_t j = 0; j < padded; j += kLanes) put(to + j, get(from + j) * (get(emission + j) * every<V>(scale)));
@@ -289,7 +292,7 @@ void both(const SumSteps &ahead, double *x, int64_t &exponent, const SumSteps &b
     }
 }
 
-/// Four rows of counts by `Vectors` vectors.
+/// Update four rows of counts by `Vectors` vectors.
 template <int Rows, int Vectors>
 [[gnu::always_inline]] inline void outer_tile(const double *a, const double *b, int64_t n_rows, int64_t padded,
                                               double *counts) {
@@ -331,7 +334,8 @@ double sum_of(const double *rows, int64_t n_rows, const double *weights, int32_t
     return total.sum();
 }
 
-/// exp of numbers from -708 to 0, and 0 for lower ones: 2^k exp(r) with |r| at most half of log 2, by its series.
+/// Return exp of numbers from -708 to 0, and 0 for lower ones: 2^k exp(r) with |r| at most half of log 2, by its
+/// series.
 [[gnu::always_inline]] inline V exponential(V x) {
     const V rounder = every<V>(0x1.8p52);
     const V k = (x * every<V>(0x1.71547652b82fep0) + rounder) - rounder;
@@ -341,7 +345,7 @@ double sum_of(const double *rows, int64_t n_rows, const double *weights, int32_t
         1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320, 1.0 / 5040, 1.0 / 720,
         1.0 / 120,       1.0 / 24,       1.0 / 6,       1.0 / 2,      1.0,         1.0};
     for (double factor : kFactors) sum = sum * r + every<V>(factor);
-    // k + 1023 in the bits of the exponent: the lowest bits of k + rounder are k.
+    // Puts k + 1023 in the bits of the exponent: the lowest bits of k + rounder are k.
     const M power = ((M)(k + rounder) + 1023) << 52;
     const V made = sum * (V)power;
     return (V)((M)made & (M)(x > every<V>(-708.0)));

@@ -1,4 +1,4 @@
-// Best paths (viterbi.hpp): which way of computing takes a model. Compiled per instruction set.
+// Best paths (viterbi.hpp): choice of the method for a model. Compiled per instruction set.
 #include "viterbi_dense.hpp"
 #include "viterbi_few.hpp"
 #include "viterbi_many.hpp"

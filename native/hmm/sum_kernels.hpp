@@ -4,8 +4,8 @@
 //
 //     tile 0: row 0, columns 0..31; row 1, columns 0..31; ...      tile 1: row 0, columns 32..63; ...
 //
-// The last tile may have 8, 16 or 24 columns. A sum over rows is made of `partial_sums` sums, row i in sum i modulo
-// that number: what it is follows from the number of states alone, so that every instruction set rounds alike.
+// The last tile may have 8, 16 or 24 columns. A sum over rows consists of `partial_sums` sums, row i in sum i
+// modulo that number: it depends only on the number of states, so that every instruction set rounds identically.
 #pragma once
 #include <cstdint>
 
@@ -16,39 +16,42 @@ inline constexpr int kTileColumns = 32;
 
 inline int padded_states(int n_states) { return (n_states + kStateBlock - 1) / kStateBlock * kStateBlock; }
 
-/// Few columns leave the adders idle between dependent additions: then more sums run side by side.
+/// Return the number of partial sums. Few columns leave the adders idle between dependent additions: then more
+/// sums run in parallel.
 inline int partial_sums(int padded) { return padded <= 16 ? 4 : 2; }
 
-/// Below this a number that is not 0 has lost, or may soon lose, digits. Products of it with a probability of 2^-122
-/// or more are normal numbers still.
+/// A nonzero number below this has lost, or may soon lose, digits. Its products with a probability of at least
+/// 2^-122 are still normal numbers.
 inline constexpr double kTiny = 0x1p-900;
 
-/// Numbers are scaled at positions that this divides. Within so few steps, where every state reaches every other one
-/// with 2^-122 or more, the highest number stays far above the smallest double: 4 * (122 + 1) < 900.
+/// Numbers are scaled at positions that are multiples of this. Within this many steps, if every state reaches
+/// every other one with at least 2^-122, the highest number stays far above the smallest double: 4 * (122 + 1) <
+/// 900.
 inline constexpr int64_t kScaleEvery = 4;
-/// Where that is not so: the highest number falls no lower between two scalings, or the sums are no good.
+/// Otherwise the highest number must not fall below this power between two scalings, or the sums are invalid.
 inline constexpr int64_t kLowestPower = -400;
 
 /// A stretch of neighbouring positions.
 struct SumSteps {
     int32_t n_states, padded;
-    /// Whether what falls below kTiny matters; it does not where every state reaches every other one (sums.hpp).
+    /// True if numbers below kTiny matter; they do not if every state reaches every other one (sums.hpp).
     bool is_checked;
-    /// Packed: of forward steps, row i has the probabilities of the steps from state i; of backward steps, to state i.
+    /// Packed: for forward steps, row i has the probabilities of the steps from state i; for backward steps, to
+    /// state i.
     const double *matrix;
-    /// Row index[t] has the probabilities of what is observed at position t, per state.
+    /// Row index[t] has the probabilities of the observation at position t, per state.
     const double *emissions;
     const int32_t *index;
     int64_t n_steps;
-    /// The number of the first position in its sequence.
+    /// The index of the first position in its sequence.
     int64_t first;
 };
 
-/// With words (words.hpp) numbers are scaled as often; a matrix has up to this many symbols.
+/// Numbers are scaled as often with words (words.hpp): a matrix has up to this many symbols.
 inline constexpr int32_t kLongestHmmWord = 4;
 inline constexpr int64_t kWordsPerScale = 4;
 
-/// x becomes x * matrices[words[0]] * matrices[words[stride]] * ..., n of them, times 2^-exponent.
+/// x is replaced by x * matrices[words[0]] * matrices[words[stride]] * ..., n of them, times 2^-exponent.
 struct WordChain {
     const double *matrices;  ///< padded * padded numbers each, the rows of the state that x is multiplied with
     const int32_t *words;
@@ -57,11 +60,11 @@ struct WordChain {
     int64_t exponent;
 };
 
-/// Streams of models with up to 16 padded states that kernels take in turns (two take 1.3 times as long as four, one
-/// twice): each waits for its step before.
+/// Streams of models with up to 16 padded states that kernels process in alternation (two take 1.3 times as long
+/// as four, one twice): each waits for its previous step.
 inline constexpr int kStreams = 4;
 
-/// A stretch of one sequence on its way.
+/// A stretch of one sequence during its computation.
 struct SumStream {
     SumSteps steps;
     /// Forward or backward sums, padded, and room for twice as many numbers.
@@ -73,34 +76,36 @@ struct SumStream {
 
 struct HmmSumKernels {
     const char *isa;
-    /// Each stream goes on from the position before its stretch: x are its forward sums, times 2^exponent, and become
-    /// those of the last position. `rows`, unless null, gets the sums of each position. A stream is not good where a
-    /// number fell below kTiny that may matter. All streams, at most kStreams (of more states one), have one model.
+    /// Continues each stream from the position before its stretch: x are its forward sums, times 2^exponent, and
+    /// become those of the last position. `rows`, unless null, gets the sums of each position. A stream is not
+    /// good if a number fell below kTiny that may matter. All streams, at most kStreams (one for more states),
+    /// have one model.
     void (*forward)(SumStream *streams, int n_streams);
-    /// From the last position to the first. x are the backward sums of the last position, and become those of the
-    /// position before the first (powers of two are lost). `rows` has the forward sums, and becomes posteriors. Unless
-    /// null: `weighted` gets the forward sums divided by the sum of all paths, `arriving` the emissions times the
-    /// backward sums, scaled so that row t - 1 of the one, row t of the other and a transition between them make a
-    /// posterior. A stream is not good as in `forward`, or where no path is left.
+    /// Runs from the last position to the first. x are the backward sums of the last position, and become those of
+    /// the position before the first (powers of two are lost). `rows` has the forward sums, and becomes
+    /// posteriors. Unless null: `weighted` gets the forward sums divided by the sum of all paths, `arriving` the
+    /// emissions times the backward sums, scaled so that the product of row t - 1 of the former, row t of the
+    /// latter and a transition between them is a posterior. A stream is not good as in `forward`, or if no path is
+    /// left.
     void (*backward)(SumStream *streams, int n_streams);
-    /// Takes equally many steps of both, where nothing is checked and both have the forward matrix, each number of it
-    /// read once for the two: `exponent` of x and `back_exponent` of beta are counted. `room` has 2 * padded + 8 *
-    /// n_states.
+    /// Takes equally many steps of both, without checks and with the forward matrix for both, so that each element
+    /// is read once for the two: `exponent` of x and `back_exponent` of beta are updated. `room` has 2 * padded +
+    /// 8 * n_states.
     void (*both)(const SumSteps &ahead, double *x, int64_t &exponent, const SumSteps &back, double *beta,
                  int64_t &back_exponent, double *room);
-    /// Goes through one chain or two, which have 8 or 16 padded states.
+    /// Processes one chain or two, which have 8 or 16 padded states.
     void (*words)(WordChain *chains, int n_chains, int32_t padded);
     /// counts[i, j] += a[t, i] * b[t, j] for all t in ascending order; all rows padded.
     void (*add_outer)(const double *a, const double *b, int64_t n_rows, int32_t padded, double *counts);
-    /// The sum of rows[t, s] * weights[s] over all t and s.
+    /// Returns the sum of rows[t, s] * weights[s] over all t and s.
     double (*sum_of)(const double *rows, int64_t n_rows, const double *weights, int32_t padded);
-    /// rows[t, s] = exp(logs[t, s] - highest[t]), 0 in the padding. Returns false where one that is not -infinity is
-    /// below exp(-600).
+    /// Sets rows[t, s] = exp(logs[t, s] - highest[t]), 0 in the padding. Returns false if one that is not
+    /// -infinity is below exp(-600).
     bool (*emission_rows)(const double *logs, int64_t n_rows, int32_t n_states, int32_t padded, double *rows,
                           double *highest);
 };
 
-/// The table of the chosen instruction set.
+/// Return the table of the chosen instruction set.
 const HmmSumKernels *selected_hmm_sum_kernels();
 
 }  // namespace tropalign

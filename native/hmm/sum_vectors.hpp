@@ -1,4 +1,4 @@
-// What the kernels of sums share: vectors of states, products with a matrix, powers of two.
+// Functions shared by the kernels of sums: vectors of states, products with a matrix, powers of two.
 #pragma once
 #include <bit>
 
@@ -19,7 +19,7 @@ constexpr int kParts = kStateBlock / kLanes;
 
 using Two = Vec<double, 16>;
 
-/// Both lanes joined by a function of two vectors, as are the halves of larger vectors before.
+/// Combine both lanes by a function of two vectors, after combining the halves of larger vectors.
 template <class W, class Join>
 [[gnu::always_inline]] inline double folded(W v, Join join) {
     if constexpr (sizeof(W) == 64)
@@ -29,7 +29,8 @@ template <class W, class Join>
     else return join(v, __builtin_shufflevector(v, v, 1, 0))[0];
 }
 
-/// Eight numbers, added in the same order on every instruction set: those four apart, then those two, then the rest.
+/// Eight numbers, added in the same order on every instruction set: first those four apart, then those two apart,
+/// then the rest.
 struct Eight {
     V part[kParts] = {};
 
@@ -45,17 +46,17 @@ struct Eight {
     return folded(v, [](auto a, auto b) __attribute__((always_inline)) { return larger(a, b); });
 }
 
-/// Its power of two: that of the smallest normal number for smaller ones.
+/// Return the power of two of a number; for smaller ones, that of the smallest normal number.
 [[gnu::always_inline]] inline int64_t exponent_of(double value) {
     const auto bits = static_cast<int64_t>(std::bit_cast<uint64_t>(value) >> 52);
     return (bits < 1 ? 1 : bits) - 1023;
 }
-/// 2^-exponent, for what exponent_of gives.
+/// Return 2^-exponent, for a result of exponent_of.
 [[gnu::always_inline]] inline double scale_of(int64_t exponent) {
     return std::bit_cast<double>(static_cast<uint64_t>(1023 - exponent) << 52);
 }
 
-/// Sums of `Vectors` neighbouring vectors of columns over all rows.
+/// Compute sums of `Vectors` neighbouring vectors of columns over all rows.
 template <int Vectors, int Partial>
 [[gnu::always_inline]] inline void columns(const double *x, const double *matrix, int64_t stride, int64_t n_rows,
                                            double *sums) {
@@ -101,7 +102,7 @@ template <int Partial>
     return highest_of(most);
 }
 
-/// x at a position at which numbers are scaled: its power of two, and what takes it away.
+/// The power of two of x at a position at which numbers are scaled, and the factor that removes it.
 struct Scaling {
     int64_t power;
     double scale;

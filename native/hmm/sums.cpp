@@ -19,19 +19,19 @@ TROPALIGN_DISPATCH(HmmSumKernels, hmm_sum_kernels)
 
 namespace {
 
-/// Forward sums of a stretch take about this many numbers: of few states they stay in the second cache, of many they
-/// are few beside those that are kept.
+/// Approximate number of forward sums in a stretch: with few states they stay in the second cache, with many they
+/// are few compared with those that are kept.
 constexpr int64_t kStretchNumbers = 1 << 20, kStretchOfFew = 1 << 14;
 constexpr int32_t kFewStates = 16;
-/// Counts are added up in at most this many parts of neighbouring stretches, and of fewer where they take this many
-/// numbers, whatever the number of threads.
+/// Counts are added up in at most this many parts of neighbouring stretches, and in fewer if they take this many
+/// numbers, regardless of the number of threads.
 constexpr int64_t kMostParts = 32, kPartNumbers = 1 << 22;
-/// Below this a probability makes products too small (kTiny).
+/// A probability below this makes products too small (kTiny).
 constexpr double kSmallestSafeStep = 0x1p-122;
 
 int64_t stretch_of(int32_t padded) { return (padded <= kFewStates ? kStretchOfFew : kStretchNumbers) / padded; }
 
-/// In tiles of columns (sum_kernels.hpp). `from(i, j)` is what stands in row i and column j.
+/// Pack a matrix in tiles of columns (sum_kernels.hpp). `from(i, j)` is the element in row i and column j.
 template <class From>
 Lined packed(int32_t n_states, int32_t padded, From from) {
     Lined made;
@@ -43,15 +43,15 @@ Lined packed(int32_t n_states, int32_t padded, From from) {
     return made;
 }
 
-/// One sequence on its way through the kernels.
+/// Computes the sums of one sequence by the kernels.
 class Sums {
   public:
     Sums(const HmmModel &model, const Observations &seen, int64_t begin, int64_t end, SumRun &run)
         : model_(model), run_(run), begin_(begin), end_(end), stretch_(std::min(stretch_of(model.padded), end - begin)),
           x_(3 * static_cast<size_t>(model.padded)), emissions_(model, seen, stretch_) {}
 
-    /// Forward through all positions, keeping the sums at the begin of each stretch where `keeps`. False: not to be had
-    /// with one power of two per position.
+    /// Run forward through all positions, keeping the sums at the start of each stretch if `keeps`. Returns false
+    /// if one power of two per position does not suffice.
     bool forward(bool keeps) {
         for (int64_t first = begin_; first < end_; first += stretch_) {
             const int64_t last = std::min(first + stretch_, end_);
@@ -75,7 +75,8 @@ class Sums {
         return std::log(total) + static_cast<double>(exponent_) * std::numbers::ln2 + log_;
     }
 
-    /// Backward through all positions for the backward sums at the end of each stretch alone; false as `forward`.
+    /// Run backward through all positions, only for the backward sums at the end of each stretch; false as
+    /// `forward`.
     bool ends(std::vector<double> &found) {
         const auto padded = static_cast<size_t>(model_.padded);
         Lined beta(3 * padded);
@@ -93,7 +94,8 @@ class Sums {
         return true;
     }
 
-    /// The way through a stretch from the forward sums before it, which are to become `rows`. False as `forward`.
+    /// Set up the forward pass through a stretch from the sums before it; `rows` will get its sums. False as
+    /// `forward`.
     bool prepare(int64_t k, const double *before, double *rows, SumStream &stream) {
         run_.check();
         if (!emissions_.prepare(begin_of(k), begin_of(k) + length_of(k))) return false;
@@ -106,8 +108,8 @@ class Sums {
         return true;
     }
 
-    /// And back, once `prepare` has been called, from the backward sums at its end, which become those at the end of
-    /// the stretch before.
+    /// Set up the backward pass, once `prepare` has been called, from the backward sums at its end, which become
+    /// those at the end of the stretch before.
     SumStream back(int64_t k, double *beta, double *rows, double *weighted, double *arriving) const {
         return {all_steps(begin_of(k), begin_of(k) + length_of(k)), beta, rows, weighted, arriving};
     }
@@ -115,13 +117,13 @@ class Sums {
     int64_t n_stretches() const { return (end_ - begin_ - 1) / stretch_ + 1; }
     int64_t begin_of(int64_t k) const { return begin_ + k * stretch_; }
     int64_t length_of(int64_t k) const { return std::min(stretch_, end_ - begin_of(k)); }
-    /// Forward sums before each stretch, at the first position those of the position itself; once `forward` kept them.
+    /// Forward sums before each stretch, for the first one those of the first position; once `forward` kept them.
     const std::vector<double> &kept() const { return kept_; }
 
   private:
     const HmmSumKernels &kernels() const { return *model_.kernels; }
 
-    /// The first position: start and emission.
+    /// Compute the first position: start and emission.
     bool begin() {
         const double *emission = emissions_.rows() + int64_t{emissions_.index()[0]} * model_.padded;
         double most = 0;
@@ -138,7 +140,7 @@ class Sums {
         return {model_.n_states,   model_.padded,      model_.is_checked, model_.backward.data(),
                 emissions_.rows(), emissions_.index(), last - first,      first - begin_};
     }
-    /// Forward steps of a stretch; none leads to the first position of all.
+    /// Return the forward steps of a stretch; none leads to the very first position.
     SumSteps steps(int64_t first, int64_t last) const {
         SumSteps made = all_steps(first, last);
         made.matrix = model_.forward.data();
@@ -157,7 +159,8 @@ class Sums {
     double log_ = 0;
 };
 
-/// The ends of stretches, from both sides or, where one thread steps forward alone, without those of backward sums.
+/// Find the ends of stretches from both sides; a single thread that takes single steps omits those of backward
+/// sums.
 bool find_ends(const HmmModel &model, const Observations &seen, int64_t begin, int64_t end, SumRun &run,
                StretchEnds &ends) {
     if (goes_by_words(model, begin, end))
@@ -175,7 +178,7 @@ bool find_ends(const HmmModel &model, const Observations &seen, int64_t begin, i
     return is_good;
 }
 
-/// A stretch at a time on its way forward and back.
+/// Processes one stretch at a time forward and back.
 class Stretch {
   public:
     Stretch(const HmmModel &model, const Observations &seen, int64_t begin, int64_t end, bool counts, SumRun &run)
@@ -185,7 +188,7 @@ class Stretch {
         std::fill_n(beta_.begin(), model.n_states, 1.0);
     }
 
-    /// Begins stretch k. Backward sums at its end are `after`, or those that the stretch behind has left here.
+    /// Start stretch k. Backward sums at its end are `after`, or those that the following stretch has left here.
     bool begin(int64_t k, const double *before, const double *after, SumStream &stream) {
         k_ = k;
         before_ = before;
@@ -203,7 +206,7 @@ class Stretch {
     }
 
   private:
-    /// Symbols, starts, and steps that arrive in the stretch (without their probabilities).
+    /// Count symbols, starts, and steps that arrive in the stretch (without their probabilities).
     void count(int64_t k, const double *before, HmmCounts &counts) {
         const int64_t n = sums_.length_of(k), is_start = k == 0;
         double total = 0;
@@ -229,7 +232,7 @@ class Stretch {
     const double *before_ = nullptr;
 };
 
-/// Some stretches of one sequence, a few in turns.
+/// Some stretches of one sequence, a few in alternation.
 class StretchesInTurns {
   public:
     StretchesInTurns(const HmmModel &model, const Observations &seen, int64_t begin, int64_t end, bool counts,
@@ -238,7 +241,8 @@ class StretchesInTurns {
         for (int q = 0; q < turns; ++q) lanes_.emplace_back(model, seen, begin, end, counts, run);
     }
 
-    /// Posteriors of `chosen` stretches, in that order; false where one power of two per position does not do.
+    /// Compute posteriors of `chosen` stretches, in that order; false if one power of two per position does not
+    /// suffice.
     bool take(const std::vector<int64_t> &chosen, const StretchEnds &ends, const PosteriorSink *sink,
               HmmCounts *counts) {
         for (size_t first = 0; first < chosen.size(); first += lanes_.size()) {
@@ -264,7 +268,7 @@ class StretchesInTurns {
     std::deque<Stretch> lanes_;
 };
 
-/// What counts of steps say of transitions.
+/// Convert counts of steps to counts of transitions.
 void weigh_steps(const HmmModel &model, HmmCounts &counts) {
     const auto n = static_cast<size_t>(model.n_states), padded = static_cast<size_t>(model.padded);
     for (size_t i = 0; i < n; ++i)
@@ -277,7 +281,7 @@ int64_t parts_of(const HmmModel &model, int64_t n_stretches, bool counts, int tu
     return std::min(n_stretches, std::clamp<int64_t>(n, 1, kMostParts));
 }
 
-/// Finds what `posteriors` does; false where one power of two per position does not do.
+/// Compute the results of `posteriors`; false if one power of two per position does not suffice.
 bool narrow_posteriors(const HmmModel &model, const Observations &seen, int64_t begin, int64_t end,
                        const PosteriorSink *sink, HmmCounts *counts, SumRun &run, double &log_likelihood) {
     StretchEnds ends;

@@ -1,23 +1,26 @@
 // Sums over all paths of a hidden Markov model: likelihoods (forward), posteriors of states and expected counts.
 //
-//     forward sums    a(t, s): all paths that end in s at t        a(t + 1, j) = e(t + 1, j) * sum over i of a(t, i)
-//     p(i, j) backward sums   b(t, s): all ways on from s at t             b(t, i) = sum over j of p(i, j) e(t + 1, j)
-//     b(t + 1, j) posteriors      a(t, s) b(t, s) / sum of these over s
+//     forward sums    a(t, s): all paths that end in s at t
+//                     a(t + 1, j) = e(t + 1, j) * sum over i of a(t, i) p(i, j)
+//     backward sums   b(t, s): all continuations from s at t
+//                     b(t, i) = sum over j of p(i, j) e(t + 1, j) b(t + 1, j)
+//     posteriors      a(t, s) b(t, s) / sum of these over s
 //
 // (Rabiner 1989, A tutorial on hidden Markov models.) Sums are doubles with one power of two for all states of a
-// position. A number below 2^-900 of the highest would lose digits. Where every state reaches every other one with a
-// probability of 2^-122 or more, that does not matter: in the next sum it stands beside one that is 2^778 times as
-// large. Elsewhere the sequence is summed again with a power of two per number (wide_sums.cpp), which is slower.
+// position. A number below 2^-900 of the highest would lose digits. If every state reaches every other one with a
+// probability of at least 2^-122, that does not matter: in the next sum it is added to one that is 2^778 times as
+// large. Otherwise the sequence is summed again with a power of two per number (wide_sums.cpp), which is slower.
 //
-// Positions are taken in stretches. Forward sums are kept for one stretch and for the position before each, and made
-// again, stretch by stretch from the end, on the way backward: memory does not grow with length * states. Where the
-// backward sums at the ends of stretches are found first, too, stretches do not depend on each other any more:
+// Positions are processed in stretches. Forward sums are kept for one stretch and for the position before each,
+// and computed again, stretch by stretch from the end, during the backward pass: memory does not grow with length
+// * states. If the backward sums at the ends of stretches are also computed first, stretches no longer depend on
+// each other:
 //
 //     forward   |-----x-----x-----x----->          x: kept
 //     backward  <-----x-----x-----x-----|
 //     then      |<--->|<--->|<--->|<--->|          a stretch per thread
 //
-// The first two are side by side where there are threads, and several steps at a time where that pays (ends.hpp).
+// The first two run in parallel if there are threads, and several steps at a time if that pays (ends.hpp).
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -30,7 +33,7 @@
 
 namespace tropalign {
 
-/// Memory at the begin of a cache line, so that no vector lies across two.
+/// Allocates memory at the start of a cache line, so that no vector crosses a line.
 template <class T>
 struct LineAllocator {
     using value_type = T;
@@ -47,9 +50,9 @@ using Lined = std::vector<double, LineAllocator<double>>;
 
 class HmmWords;
 
-/// The numbers of a model as the kernels take them. Rows of `transition` and `emission` are per state.
+/// The numbers of a model in the form for the kernels. Rows of `transition` and `emission` are per state.
 struct HmmModel {
-    /// `emission` may be null, where emissions are given per position. Words are made if they pay for the longest
+    /// `emission` may be null if emissions are given per position. Words are made if they pay for the longest
     /// sequence.
     HmmModel(const double *start, const double *transition, const double *emission, int32_t n_states, int32_t n_symbols,
              int64_t longest);
@@ -64,26 +67,26 @@ struct HmmModel {
     std::vector<int32_t> powers;
     /// The given tables: n_states * n_states, and a row per symbol.
     std::vector<double> transition, by_symbol;
-    /// Null where steps are taken one by one.
+    /// Null if steps are taken one by one.
     std::shared_ptr<const HmmWords> words;
 };
 
-/// What was observed: a code per position, or else the logarithm of an emission per position and state.
+/// Observations: a code per position, or else the logarithm of an emission per position and state.
 struct Observations {
     const uint8_t *codes;
     const double *frames;
 };
 
-/// Who takes posteriors.
+/// Receiver of posteriors.
 struct PosteriorSink {
-    /// Takes a stretch of positions, from `first` on, a padded row each. Several threads may call it, for different
-    /// stretches. Without rows: what came so far of this sequence is not good, and comes again.
+    /// Receives a stretch of positions starting at `first`, a padded row each. Several threads may call it, for
+    /// different stretches. With null rows: earlier results of this sequence are invalid, and will be sent again.
     std::function<void(int64_t first, int64_t n_rows, const double *posteriors)> take;
-    /// Whether those of [first, last) are needed, which may come nevertheless; null where all are.
+    /// True if those of [first, last) are needed; others may also be sent. Null if all are needed.
     std::function<bool(int64_t first, int64_t last)> wants = nullptr;
 };
 
-/// Counts that paths are expected to have; those of transitions and emissions padded, the latter per symbol.
+/// Expected counts of paths; those of transitions and emissions padded, the latter per symbol.
 struct HmmCounts {
     HmmCounts(const HmmModel &model);
     void add(const HmmCounts &other);
@@ -91,10 +94,10 @@ struct HmmCounts {
     std::vector<double> start, transition, emission;
 };
 
-/// Thrown out of sums that are to stop.
+/// Thrown by sums that were stopped.
 struct SumsStopped {};
 
-/// Threads for one sequence, and whether to stop.
+/// Threads for one sequence, and the stop flag.
 struct SumRun {
     int n_threads;
     const std::atomic<bool> &stops;
@@ -104,24 +107,26 @@ struct SumRun {
     }
 };
 
-/// Sequences that are longer are worth all threads, one after another.
+/// Return the length above which sequences use all threads, one after another.
 int64_t long_sequence(const HmmModel &model);
 
-/// Positions whose posteriors come together, counted from the begin of their sequence, but where wide sums are made.
+/// Return the number of positions whose posteriors are sent together, counted from the start of their sequence;
+/// wide sums may differ.
 int64_t posterior_stretch(const HmmModel &model);
 
-/// The logarithm of the probability of the observations [begin, end); 0 of none, -infinity where no path makes them.
+/// Return the logarithm of the probability of the observations [begin, end); 0 if empty, -infinity if no path
+/// emits them.
 double log_likelihood(const HmmModel &model, const Observations &seen, int64_t begin, int64_t end, SumRun &run);
 
-/// The logarithm of the likelihood, with posteriors of all stretches, and counts, where these are not null. No sink is
-/// called, and nothing counted, where no path makes the observations.
+/// Return the logarithm of the likelihood, and compute posteriors of all stretches, and counts, unless these are
+/// null. If no path emits the observations, the sink is not called, and nothing is counted.
 double posteriors(const HmmModel &model, const Observations &seen, int64_t begin, int64_t end,
                   const PosteriorSink *sink, HmmCounts *counts, SumRun &run);
 
-// The sums of sums.hpp for models and sequences whose numbers are too far apart for one power of two per position:
-// a power per number, an order of magnitude slower.
+// The sums of sums.hpp for models and sequences whose numbers differ too much for one power of two per position: a
+// power per number, an order of magnitude slower.
 
-/// Finds what `posteriors` does. With neither sink nor counts it only goes forward.
+/// Compute the results of `posteriors`. Without sink and counts it only runs forward.
 double wide_posteriors(const HmmModel &model, const Observations &seen, int64_t begin, int64_t end,
                        const PosteriorSink *sink, HmmCounts *counts, SumRun &run);
 

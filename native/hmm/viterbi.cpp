@@ -13,9 +13,10 @@
 namespace tropalign {
 namespace {
 
-/// Bytes of A that a thread keeps of whole sequences; longer ones go in blocks.
+/// Bytes of A that a thread keeps for whole sequences; longer ones are processed in blocks.
 constexpr int64_t kMostKept = 32 << 20;
-/// A sequence of more work than this (steps times states squared) goes in blocks where threads would be idle.
+/// A sequence with more work than this (steps times states squared) is processed in blocks if threads would be
+/// idle.
 constexpr int64_t kWorthThreads = 1 << 22;
 /// Less work than this needs no threads: starting one takes about 20 microseconds.
 constexpr int64_t kQuick = 1 << 20;
@@ -28,15 +29,15 @@ struct ScoredPath {
     double score = 0;
 };
 
-/// What the state at step k says of it.
+/// Return the emission of the state at step k.
 template <bool kHasCodes>
 [[gnu::always_inline]] inline double emission_at(const HmmLogs &logs, const ViterbiSteps &steps, int64_t k,
                                                  int64_t state) {
     return kHasCodes ? logs.emission[state * logs.n_symbols + steps.codes[k]] : steps.frames[k * logs.n_states + state];
 }
 
-/// Steps [begin, end), each but the first of all after another one, of Q paths in turns: a sum waits for the one
-/// before.
+/// Add steps [begin, end), each following another step except the very first, of Q paths in alternation: a sum
+/// waits for the previous one.
 template <bool kHasCodes, int Q, class State>
 void add_steps(const HmmLogs &logs, ScoredPath<State> *paths, int64_t begin, int64_t end) {
     const HmmLogs own = logs;
@@ -112,15 +113,15 @@ class Batch {
     State *const paths_;
     double *const scores_;
     const Poll &poll_;
-    std::vector<int64_t> long_ones_;   // sequences that go in blocks, one after the other on all threads
+    std::vector<int64_t> long_ones_;   // sequences processed in blocks, one after the other on all threads
     std::vector<int64_t> short_ones_;  // the others, the longest first
-    std::vector<int64_t> groups_{0};   // what goes side by side: short_ones_[groups_[g]] up to groups_[g + 1]
+    std::vector<int64_t> groups_{0};   // processed together: short_ones_[groups_[g]] up to groups_[g + 1]
     int64_t steps_of_short_ = 0;
     std::atomic<int64_t> done_{0};
 
     int64_t square() const { return int64_t{model_.stride} * model_.stride; }
     int64_t n_steps() const { return observations_.offsets[observations_.n_sequences]; }
-    /// Codes are lower than this: that of missing observations, the highest one, is often not there.
+    /// Return a bound above all codes: that of missing observations, the highest one, often does not occur.
     int32_t n_symbols() const {
         if (!observations_.codes || !n_steps()) return 0;
         uint8_t highest = 0;
@@ -159,7 +160,7 @@ class Batch {
         if (n) groups_.push_back(n);
     }
 
-    /// No path is possible.
+    /// Set the result of a sequence without a possible path.
     void give_up(int64_t j) {
         State *path = paths_ + observations_.offsets[j];
         std::fill(path, path + length(j), State{0});
@@ -187,7 +188,8 @@ class Batch {
         return goes_on;
     }
 
-    /// V of whole sequences in room.values, A in `kept`, one sequence after the other; false where sums are not exact.
+    /// Compute V of whole sequences in room.values, A in `kept`, one sequence after the other; false if sums are
+    /// not exact.
     bool forward(const int64_t *sequences, int64_t n, bool in_words, ViterbiRoom &room, double *kept) {
         ForwardStream streams[kMostStreams];
         for (int64_t k = 0; k < n; ++k) {

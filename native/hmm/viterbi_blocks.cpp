@@ -9,16 +9,16 @@
 namespace tropalign {
 namespace {
 
-/// Bytes of A of a block: streams in turns stay in the second cache.
+/// Bytes of A of a block: alternating streams stay in the second cache.
 constexpr int64_t kBlockBytes = 128 << 10;
-/// Bytes of V at the beginnings of blocks, at most.
+/// Most bytes of V at the starts of blocks.
 constexpr int64_t kMostBeginnings = 64 << 20;
-/// How many steps early, and late, a block starts that does not wait.
+/// Number of steps by which a block that does not wait starts early, or late.
 constexpr int64_t kEarly = 4 * kStepsPerShift;
 /// Blocks per thread between two checks.
 constexpr int64_t kWave = 16;
 
-/// Whether two vectors of values differ by a constant, states without a path aside.
+/// True if two vectors of values differ by a constant, excluding states without a path.
 bool same_but_for_a_constant(const double *a, const double *b, int32_t n) {
     double difference = 0;
     bool is_known = false, is_same = true;
@@ -62,7 +62,7 @@ class LongPath {
     const ViterbiSteps &steps_;
     const int64_t block_, n_blocks_;
     const int n_threads_;
-    /// Blocks that a thread takes in turns: of many states each fills the processor alone.
+    /// Blocks that a thread processes in alternation: one with many states fills the processor alone.
     const int turns_;
     State *const path_;
     const Poll &poll_;
@@ -70,7 +70,7 @@ class LongPath {
     std::deque<ViterbiRoom> rooms_;
     std::atomic<int64_t> done_{0};
     bool stopped_ = false;
-    bool is_exact_ = false;  // as far as is known: then blocks need not wait, and words will do
+    bool is_exact_ = false;  // as far as known: then blocks need not wait, and words can be used
 
     double *values(int64_t b) { return values_.data() + b * model_.stride; }
     int64_t begin_of(int64_t b) const { return b * block_; }
@@ -78,8 +78,8 @@ class LongPath {
     int64_t wave() const { return kWave * turns_ * n_threads_; }
     void copy(const double *from, double *to) const { std::copy(from, from + model_.stride, to); }
 
-    /// Calls work(thread, k) for [0, n), over threads or one after the other; false when stopped. Blocks are done
-    /// twice.
+    /// Call work(thread, k) for [0, n), over threads or one after the other; false if stopped. Blocks are
+    /// processed twice.
     template <class Work>
     bool run(int n_threads, int64_t n, Work work) {
         if (!stopped_) stopped_ = !parallel(n_threads, n, 1, work, [&](int64_t) { return poll_(done_.load() / 2); });
@@ -103,7 +103,7 @@ class LongPath {
         return are_small;
     }
 
-    /// V after block b from V before it.
+    /// Compute V after block b from V before it.
     bool pass(int64_t b, int thread) {
         if (b) copy(values(b), values(b + 1));
         ForwardStream stream{steps_, begin_of(b), end_of(b), values(b + 1), nullptr};
@@ -111,7 +111,7 @@ class LongPath {
         return stream.is_exact;
     }
 
-    /// False where sums are not exact.
+    /// Compute the initial values of the blocks; false if sums are not exact.
     bool begin_one_by_one(int64_t first) {
         if (first == 0) done_ = 0;
         bool is_exact = true;
@@ -122,7 +122,8 @@ class LongPath {
         return is_exact;
     }
 
-    /// V after each of n blocks from b on, of which all but block 0 start early; `guesses` gets V before each.
+    /// Compute V after each of n blocks starting at b, of which all but block 0 start early; `guesses` gets V
+    /// before each.
     bool pass_early(int64_t b, int64_t n, double *guesses, int thread) {
         ForwardStream streams[kMostStreams];
         int64_t n_early = 0;
@@ -146,7 +147,7 @@ class LongPath {
         return is_exact;
     }
 
-    /// False where sums are not exact.
+    /// Compute the initial values of the blocks; false if sums are not exact.
     bool begin_early() {
         Buffer<double> guesses(wave() * model_.stride);
         std::atomic<bool> are_exact{true};
@@ -167,14 +168,15 @@ class LongPath {
             }
             if (!are_exact) return false;
             if (2 * n_wrong > n) {
-                const bool pays = n_threads_ > 2 * model_.n_states;  // a product is the work of n_states sweeps
+                const bool pays = n_threads_ > 2 * model_.n_states;  // a product costs as much as n_states sweeps
                 return pays ? begin_by_products(first + n) : begin_one_by_one(first + n);
             }
         }
         return true;
     }
 
-    /// The products of the matrices of block b: V after it from each state before it, less the highest of them.
+    /// Compute the product of the matrices of block b: V after it from each state before it, minus the highest of
+    /// them.
     bool multiply(int64_t b, double *product, int thread) {
         std::vector<ForwardStream> streams;
         const int64_t l = model_.n_states, stride = model_.stride;
@@ -194,7 +196,7 @@ class LongPath {
         return is_exact;
     }
 
-    /// Values of blocks from `begin` on, which are known there; false where sums are not exact.
+    /// Compute the values of blocks starting at `begin`, where they are known; false if sums are not exact.
     bool begin_by_products(int64_t begin) {
         const int64_t l = model_.n_states, stride = model_.stride, n_at_once = 2 * n_threads_;
         Buffer<double> products(n_at_once * l * stride);
@@ -213,7 +215,7 @@ class LongPath {
         return true;
     }
 
-    /// V after block b from V before it and the block's product.
+    /// Compute V after block b from V before it and the block's product.
     bool apply(const double *product, int64_t b) {
         const int64_t l = model_.n_states, stride = model_.stride;
         const double *before = values(b);
@@ -231,7 +233,7 @@ class LongPath {
         return is_exact;
     }
 
-    /// States of block b from the one after it.
+    /// Find the states of block b from the one after it.
     void follow(int64_t b, int thread) {
         ViterbiRoom &room = rooms_[thread];
         const int64_t begin = begin_of(b), end = std::min(steps_.n, end_of(b) + 1);
@@ -250,7 +252,8 @@ class LongPath {
         });
     }
 
-    /// States of n blocks from b on, followed from some steps after them; `guesses` gets the state after each.
+    /// Find the states of n blocks starting at b, traced back from some steps after them; `guesses` gets the state
+    /// after each.
     void follow_late(int64_t b, int64_t n, State *guesses, int thread) {
         ViterbiRoom &room = rooms_[thread];
         const int64_t most = block_ + 1 + kEarly;

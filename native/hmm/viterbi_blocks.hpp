@@ -1,14 +1,15 @@
-// The best path of one long sequence in little memory, on all threads. The sequence is cut into blocks; values are kept
-// only at their beginnings, and for those blocks of which the way back is just being followed:
+// The best path of one long sequence in little memory, on all threads. The sequence is cut into blocks; values are
+// kept only at their starts, and for the blocks that are being traced back:
 //
-//     1. beginnings     | block 0 ->| block 1 ->| ...  |    V before the first step of each block
-//     2. the way back   |<- block 0 |<- block 1 | ...  |    from each beginning again, with all A kept, then back
+//     1. starts         | block 0 ->| block 1 ->| ...  |    V before the first step of each block
+//     2. traceback      |<- block 0 |<- block 1 | ...  |    from each start again, with all A kept, then back
 //
-// Both wait for a neighbour: values for those of the block before, the way back for the state after the block. Where
-// sums are exact (viterbi.hpp) blocks need not wait (Maleki, Musuvathi and Mytkowicz 2014, doi:10.1145/2555243.2555264:
-// "rank convergence"): a block starts some steps early with all values 0, and most often its values then differ from
-// the true ones by a constant only, which no maximum notices. Likewise the way back starts some steps late, in any
-// state. When the neighbour is known, this is checked, exactly; a block of which it is not true is computed again.
+// Both wait for a neighbour: values for those of the block before, the traceback for the state after the block. If
+// sums are exact (viterbi.hpp) blocks need not wait (Maleki, Musuvathi and Mytkowicz 2014,
+// doi:10.1145/2555243.2555264: "rank convergence"): a block starts some steps early with all values 0, and usually
+// its values then differ from the true ones only by a constant, which affects no maximum. Similarly, the traceback
+// starts some steps late, in any state. When the neighbour is known, this is checked, exactly; a block for which
+// it does not hold is computed again.
 #pragma once
 #include <algorithm>
 #include <limits>
@@ -20,7 +21,7 @@
 
 namespace tropalign {
 
-// What a thread needs to find best paths.
+// Buffers and helpers of a thread for finding best paths.
 
 inline constexpr double kImpossible = -std::numeric_limits<double>::infinity();
 
@@ -33,7 +34,7 @@ class ViterbiRoom {
     /// V of a stream.
     double *values(int64_t stream) { return values_.data() + stride_ * stream; }
     double *scratch() { return scratch_.data(); }
-    /// Room for A of n steps.
+    /// Return room for A of n steps.
     double *kept(int64_t n) {
         if (static_cast<int64_t>(kept_.size()) < n * stride_) kept_ = Buffer<double>(n * stride_);
         return kept_.data();
@@ -44,20 +45,21 @@ class ViterbiRoom {
     int64_t stride_;
 };
 
-/// The lowest of the best states, -1 where none is possible.
+/// Return the lowest of the best states, -1 if no state is possible.
 inline int64_t best_state(const ViterbiModel &model, const double *values) {
     const int64_t state = std::max_element(values, values + model.n_states) - values;
     return values[state] > kImpossible ? state : -1;
 }
 
-/// With up to this many states, padded, a thread takes blocks in turns, and early starts pay even for a single thread.
+/// With up to this many states, padded, a thread processes blocks in alternation, and early starts pay even for a
+/// single thread.
 inline constexpr int32_t kMostTurning = 32;
 
-/// Steps per block: a multiple of kStepsPerShift.
+/// Return the steps per block: a multiple of kStepsPerShift.
 int64_t viterbi_block(const ViterbiModel &model, int64_t n_steps);
 
-/// The path of a sequence with at least one step; false where none is possible, or `poll` stopped it. `poll` gets the
-/// steps that are done.
+/// Find the path of a sequence with at least one step; false if no path is possible, or `poll` stopped it. `poll`
+/// receives the number of finished steps.
 template <class State>
 bool path_in_blocks(const ViterbiModel &model, const ViterbiSweep &sweep, const ViterbiSteps &steps, int64_t block,
                     ViterbiMethod method, int n_threads, State *path, const Poll &poll);

@@ -1,8 +1,8 @@
-// Values of a model with a middle number of states (viterbi.hpp): lanes are states, and every sum is formed.
+// Values of a model with a moderate number of states (viterbi.hpp): lanes are states, and every sum is computed.
 //
-// A of up to eight vectors of states stays in registers while all rows of transitions pass. Rows go up in one step and
-// down in the next, so that the rows that were read last, which are in the first cache still, are read first: the
-// transitions of 64 states (32 KB) fill it alone.
+// A of up to eight vectors of states stays in registers while all rows of transitions are read. Rows ascend in one
+// step and descend in the next, so that the rows read last, which are still in the first cache, are read first:
+// the transitions of 64 states (32 KB) fill it alone.
 //
 //     step k      row 0, 1, ... 63        step k + 1      row 63, 62, ... 0
 #pragma once
@@ -11,7 +11,7 @@
 namespace tropalign::TROPALIGN_ISA {
 namespace {
 
-/// A of N vectors of states.
+/// Compute A of N vectors of states.
 template <int N>
 [[gnu::noinline]] void best_of_all(const double *from, int32_t stride, const double *values, bool goes_up,
                                    double *sums) {
@@ -23,7 +23,7 @@ template <int N>
     best.each([&](int j, V a) { put(sums + j * kLanes, a); });
 }
 
-/// Steps of a model that is not grouped.
+/// Compute steps of a model that is not grouped.
 inline void forward_dense(const ViterbiModel &model, ForwardStream &stream, double *scratch) {
     using Best = void (*)(const double *, int32_t, const double *, bool, double *);
     constexpr Best kBest[] = {best_of_all<1>, best_of_all<2>, best_of_all<3>, best_of_all<4>,

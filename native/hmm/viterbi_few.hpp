@@ -1,12 +1,12 @@
-// Values of a model with few states (viterbi.hpp): lanes are states, several sequences in turns.
+// Values of a model with few states (viterbi.hpp): lanes are states, several sequences in alternation.
 #pragma once
 #include "viterbi_vectors.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
 namespace {
 
-/// A of a step from the values before it. Chains of maxima are short where few vectors leave registers for more of
-/// them: rows r, r + 1, ... have maxima of their own.
+/// Compute A of a step from the values before it. Chains of maxima are short if few vectors leave registers for
+/// more of them: rows r, r + 1, ... have separate maxima.
 template <int N>
 [[gnu::always_inline]] inline Maxima<N> best_sums(const double *from, const double *values) {
     constexpr int32_t kStride = N * kLanes;
@@ -26,7 +26,7 @@ template <int N>
     return best;
 }
 
-/// One step of a stream.
+/// Compute one step of a stream.
 template <int N>
 [[gnu::always_inline]] inline void step(const ViterbiModel &model, const Emissions &emissions, ForwardStream &stream) {
     constexpr int32_t kStride = N * kLanes;
@@ -43,12 +43,12 @@ template <int N>
     ++stream.next;
 }
 
-/// Q streams in turns, until the shortest ends.
+/// Process Q streams in alternation, until the shortest ends.
 template <int N, int Q>
 void take_turns(const ViterbiModel &model, ForwardStream *streams, double *scratch) {
     constexpr int32_t kStride = N * kLanes;
     int64_t n = streams[0].end - streams[0].next;
-    ForwardStream own[Q];  // so that the compiler knows that nothing else points to them
+    ForwardStream own[Q];  // so that the compiler knows that they are not aliased
     for (int q = 0; q < Q; ++q) {
         n = std::min(n, streams[q].end - streams[q].next);
         own[q] = streams[q];
@@ -75,7 +75,7 @@ void take_turns(const ViterbiModel &model, ForwardStream *streams, double *scrat
     std::copy(own, own + Q, streams);
 }
 
-/// All streams of a model whose states fill N vectors.
+/// Process all streams of a model whose states fill N vectors.
 template <int N>
 void forward_few(const ViterbiModel &model, ForwardStream *streams, int64_t n_streams, double *scratch) {
     constexpr int kTurns = N == 1 ? 4 : N <= 4 ? 2 : 1;

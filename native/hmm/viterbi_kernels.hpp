@@ -1,4 +1,4 @@
-// What the kernels of best paths do, and the table of them that every instruction set fills.
+// The kernels of best paths, and the table of them that every instruction set fills.
 #pragma once
 #include <cstdint>
 
@@ -7,8 +7,8 @@
 
 namespace tropalign {
 
-/// Steps [next, end) of a sequence on their way through the recurrence. A step waits for the one before, so that
-/// kernels take several streams in turns.
+/// Steps [next, end) of a sequence in the recurrence. A step waits for the previous one, so kernels process
+/// several streams in alternation.
 struct ForwardStream {
     ViterbiSteps steps;
     int64_t next, end;
@@ -18,8 +18,8 @@ struct ForwardStream {
     double shifted = 0;    ///< What all shifts have taken off the values.
 };
 
-/// The way back from the state of step end - 1: gets the states of [first, end - 1), from what was kept of [first,
-/// end).
+/// The traceback from the state of step end - 1: gets the states of [first, end - 1), from the values kept for
+/// [first, end).
 template <class State>
 struct TraceStream {
     ViterbiSteps steps;
@@ -30,30 +30,30 @@ struct TraceStream {
 
 struct BestPathKernels {
     const char *isa;
-    /// Streams may have any lengths; they are the fastest side by side where these are about the same.
-    /// scratch: [viterbi_scratch].
+    /// Streams may have any lengths; they are fastest together if these are similar. scratch: [viterbi_scratch].
     void (*forward)(const ViterbiModel &model, ForwardStream *streams, int64_t n_streams, double *scratch);
     void (*trace_bytes)(const ViterbiModel &model, TraceStream<uint8_t> *streams, int64_t n_streams, double *scratch);
     void (*trace_shorts)(const ViterbiModel &model, TraceStream<uint16_t> *streams, int64_t n_streams, double *scratch);
-    /// Goes forward a word at a time; steps are whole words. kept gets V before the first word and after each, as it
-    /// was before a shift.
+    /// Runs forward a word at a time; steps are whole words. kept gets V before the first word and after each, as
+    /// it was before a shift.
     void (*forward_words)(const WordModel &model, ForwardStream *streams, int64_t n_streams);
     /// `first` is the step before the first word.
     void (*trace_words)(const WordModel &model, TraceStream<uint8_t> *streams, int64_t n_streams);
-    /// Each word followed by each symbol. The states within the words take `bits`.
+    /// Appends each symbol to each word. The states within the words take `bits`.
     void (*lengthen_words)(const Words &words, int bits, const Words &symbols, Words &longer);
     int32_t most_states_of_words;
 };
 
-/// The most streams that go in turns.
+/// Most streams that are processed in alternation.
 inline constexpr int kMostStreams = 4;
 
-/// Doubles of a kernel's scratch: emissions of each stream, and what viterbi_many.hpp knows of a step.
+/// Return the doubles of a kernel's scratch: emissions of each stream, and the state of a step in
+/// viterbi_many.hpp.
 inline int64_t viterbi_scratch(const ViterbiModel &model) {
     return (kMostStreams + 4) * int64_t{model.stride} + 4 * kLookedThrough;
 }
 
-/// The table of the chosen instruction set.
+/// Return the table of the chosen instruction set.
 const BestPathKernels *selected_best_path_kernels();
 
 }  // namespace tropalign

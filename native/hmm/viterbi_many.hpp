@@ -1,23 +1,24 @@
-// Values of a model with many states (viterbi.hpp): lanes are states, and few sums are formed.
+// Values of a model with many states (viterbi.hpp): lanes are states, and only a few sums are computed.
 //
-// Into eight states s that lie side by side, a group, few states r before can lead on a best path. With the highest
-// transition h[r] from r into the group, A[s] of no s is raised by r where
+// For eight adjacent states s, a group, only few predecessors r can lie on a best path. With the highest
+// transition h[r] from r into the group, r raises A[s] of no s if
 //
 //     V[r] + h[r] <= the lowest A[s] so far                 (sums of doubles are monotone: this holds after rounding)
 //
-// of 256 states with random transitions for all but 6 %, against 28 % for groups of 64. Bounds are looked through in 16
-// bits: V, less the highest V, and h are rounded up to multiples of 1 / bound_steps, A down, and one is taken off for
-// what doubles round on the way.
+// which for 256 states with random transitions holds for all but 6 %, compared with 28 % for groups of 64. Bounds
+// are scanned in 16 bits: V minus the highest V, and h, are rounded up to multiples of 1 / bound_steps, A down,
+// and one is subtracted for the rounding of doubles in between.
 //
-//     least             which states before may matter: bits       A of the group
+//     least             predecessors that may matter: bits         A of the group
 //     guess - margin    1001000010000000 ...                       raised by these      if its lowest is above `least`,
 //     its lowest A      1001001010000010 ...                       raised by these      all others cannot matter
 //
-// The first bound is what a group's lowest A was of late, less a margin; an eighth of the groups go first and tell how
-// far all of them have moved. The second bound is right. Margins become so wide that a sixth of the groups need it.
+// The first bound is a group's recent lowest A minus a margin; an eighth of the groups are computed first and show
+// how far all of them have moved. The second bound is exact. Margins are adapted so that a sixth of the groups
+// need it.
 //
-// Zen 4 with a busy neighbour, 256 states, random transitions: .035 ns per sum with AVX2 where all sums take .072 and
-// groups of 64 took .076; at 72 states all sums cost as much.
+// Zen 4 with a busy neighbour, 256 states, random transitions: .035 ns per sum with AVX2, compared with .072 for
+// all sums and .076 for groups of 64; at 72 states all sums cost as much.
 #pragma once
 #include <bit>
 #include <cmath>
@@ -31,12 +32,13 @@ namespace {
 constexpr int kParts = kGroup / kLanes;
 using Words16 = Vec<int16_t, kVectorBytes>;
 constexpr double kLowestBound = -0x1p15, kHighestBound = 0x1p15 - 1;
-/// How far guesses are below what is expected, at first: it then becomes what makes a sixth of them wrong.
+/// Initial margin of guesses below the expected value; it is then adapted so that a sixth of the guesses are
+/// wrong.
 constexpr double kFirstMargin = 0.25, kWrongShare = 0.17;
 /// Steps over which the lowest A of a group is averaged.
 constexpr double kRemembered = 8;
 
-/// Which of 64 states before have V + h above `low`, and not above `high`: a bit each.
+/// Return one bit for each of 64 predecessors: V + h is above `low`, and not above `high`.
 template <bool kHasHigh>
 [[gnu::always_inline]] inline uint64_t states_above(const int16_t *values, const int16_t *highest, Words16 low,
                                                     Words16 high) {
@@ -55,16 +57,16 @@ template <bool kHasHigh>
     return bits;
 }
 
-/// What is known of a step when the next one begins.
+/// Known values at the start of a step.
 struct ManyValues {
     const double *values;   ///< [rows() + 1] V, and -inf behind
     const int16_t *bounds;  ///< [rows()] no lower than V less the highest, in bound_steps
     double highest;
 };
 
-/// A of a group by the states before with V + h above `low`; kAgain: A by those above `high` is there. Six per 64 are
-/// taken without asking whether there are so many, since a branch that is not foreseen costs as much as two of them:
-/// behind the last comes another state, which does no harm.
+/// Compute A of a group from the predecessors with V + h above `low`; kAgain: A from those above `high` is known.
+/// Six per 64 are processed without checking that there are six, since a mispredicted branch costs as much as two
+/// of them: after the last one follows another state, which does no harm.
 template <bool kAgain>
 [[gnu::always_inline]] inline void raise_group(const ViterbiModel &model, int32_t g, const ManyValues &before,
                                                double low, double high, double *sums) {
@@ -89,7 +91,7 @@ template <bool kAgain>
     even.each([&](int j, V a) { put(sums + j * kLanes, kAgain ? larger(at(sums + j * kLanes), a) : a); });
 }
 
-/// A of a group by all states before.
+/// Compute A of a group from all predecessors.
 [[gnu::noinline]] inline void raise_group_by_all(const ViterbiModel &model, int32_t g, const double *values,
                                                  double *sums) {
     Maxima<kParts> even, odd;
@@ -100,14 +102,15 @@ template <bool kAgain>
     even.each([&](int j, V a) { put(sums + j * kLanes, a); });
 }
 
-/// The lowest A of a group's states that can be reached.
+/// Return the lowest A of the reachable states of a group.
 [[gnu::always_inline]] inline double lowest_of(const double *sums, const double *reached) {
     V low = larger(at(sums), at(reached));
     for (int s = kLanes; s < kGroup; s += kLanes) low = smaller(low, larger(at(sums + s), at(reached + s)));
     return -highest_lane(-low);
 }
 
-/// A of steps, one after the other. What it knows of groups is against the highest V before, in bound_steps.
+/// Computes A of steps, one after the other. Its values of groups are relative to the previous highest V, in
+/// bound_steps.
 class BestOfMany {
   public:
     /// room: [stride]
@@ -133,8 +136,8 @@ class BestOfMany {
   private:
     const ViterbiModel &model_;
     const int32_t n_groups_, n_scouts_;
-    double *const usual_;    // the lowest A of late
-    double *const guesses_;  // whole numbers
+    double *const usual_;    // recent lowest A
+    double *const guesses_;  // integers
     double *const lows_;     // the lowest A of this step
     double margin_, n_seen_ = 0;
 
@@ -149,7 +152,7 @@ class BestOfMany {
         raise_group<false>(model_, g, before, guesses_[g], 0, sums + g * kGroup);
     }
 
-    /// Takes what the guess has left out; whether that may be anything.
+    /// Process predecessors that the guess has left out; return true if there may be any.
     [[gnu::always_inline]] bool settle(int32_t g, const ManyValues &before, double *sums) {
         lows_[g] = low_of(g, before.highest, sums);
         const bool is_wrong = !(lows_[g] >= guesses_[g] + 1);
@@ -158,7 +161,7 @@ class BestOfMany {
         return is_wrong;
     }
 
-    /// Lowers the bound until it is right: in steps as long as a state of the group is not reached.
+    /// Lower the bound until it is correct; in fixed steps as long as a state of the group is not reached.
     [[gnu::noinline]] void look_farther(int32_t g, const ManyValues &before, double *sums) {
         for (double bound = guesses_[g]; !(lows_[g] >= bound + 1);) {
             const double next = lows_[g] == kNever
@@ -184,7 +187,7 @@ class BestOfMany {
     }
 };
 
-/// Steps of a model that is grouped.
+/// Compute steps of a model that is grouped.
 inline void forward_many(const ViterbiModel &model, ForwardStream &stream, double *scratch) {
     const int32_t stride = model.stride, rows = model.rows();
     const Emissions emissions(model, stream.steps, scratch);

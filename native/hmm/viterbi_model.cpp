@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
-/// Rounds n logarithms; the highest finite one without its sign.
+/// Round n logarithms; return the largest finite absolute value.
 double round_logs(const double *logs, int64_t n, double *rounded) {
     double largest = 0;
     for (int64_t k = 0; k < n; ++k) {
@@ -20,7 +20,8 @@ double round_logs(const double *logs, int64_t n, double *rounded) {
     return largest;
 }
 
-/// Bounds have 16 bits: this many steps per 1 leave room for twice the widest difference between two transitions.
+/// Return the steps per 1 of 16-bit bounds: they leave room for twice the widest difference between two
+/// transitions.
 double bound_steps_of(const double *transition, int64_t n) {
     double lowest = -1, steps = 2048;
     for (int64_t k = 0; k < n; ++k) lowest = std::min(lowest, transition[k] == kNever ? 0 : transition[k]);
@@ -28,7 +29,7 @@ double bound_steps_of(const double *transition, int64_t n) {
     return steps;
 }
 
-/// The lowest whole number no less than x; the lowest of its type for -inf.
+/// Return the lowest integer that is at least x; the lowest of its type for -inf.
 int16_t bound_above(double x) {
     x = std::clamp(x, -0x1p15, 0x1p15 - 1);
     const auto whole = static_cast<int32_t>(x);

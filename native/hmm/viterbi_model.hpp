@@ -1,5 +1,5 @@
-// A hidden Markov model as the kernels of best paths read it: logarithms rounded (viterbi.hpp), padded to whole vectors
-// with states that nothing reaches.
+// A hidden Markov model in the form for the kernels of best paths: logarithms rounded (viterbi.hpp), padded to
+// whole vectors with unreachable states.
 #pragma once
 #include <cstdint>
 
@@ -10,8 +10,8 @@ namespace tropalign {
 
 /// States are padded to a multiple of this, on every instruction set.
 inline constexpr int32_t kStatePadding = 8;
-/// Models with fewer states (padded) have transitions as they are, [from][to]. With more, states are reached in groups,
-/// and the transitions into a group lie together, a cache line per state before (viterbi_many.hpp):
+/// Models with fewer states (padded) have transitions in the order [from][to]. With more, states are reached in
+/// groups, and the transitions into a group are adjacent, a cache line per predecessor (viterbi_many.hpp):
 ///
 ///     group 0: to 0 .. 7            group 1: to 8 .. 15
 ///     from 0   x x x x x x x x      from 0   x x x x x x x x
@@ -19,18 +19,18 @@ inline constexpr int32_t kStatePadding = 8;
 ///     ...
 inline constexpr int32_t kGroupedFrom = 80;
 inline constexpr int32_t kGroup = kStatePadding;
-/// States before a group are looked through so many at a time.
+/// Predecessors of a group that are scanned at a time.
 inline constexpr int32_t kLookedThrough = 64;
-/// Smaller logarithms than this are rounded to multiples of 2^-36. A double that is added to kRounder and taken off
-/// again is: the last bit of what lies in [2^16, 2^17) is 2^-36.
+/// Logarithms of smaller absolute value than this are rounded to multiples of 2^-36. Adding a double to kRounder
+/// and subtracting it again does this: the last bit of numbers in [2^16, 2^17) is 2^-36.
 inline constexpr double kMostRounded = 0x1p15, kRounder = 0x1.8p16;
 inline double rounded_log(double x) { return x < kMostRounded && x > -kMostRounded ? (x + kRounder) - kRounder : x; }
 
 /// Values of steps whose number is a multiple of this are shifted so that the highest is 0.
 inline constexpr int64_t kStepsPerShift = 32;
 
-/// Where no logarithm is farther than kMostExact from 0, and no value of a shifted step lower than kLowestExact, no sum
-/// reaches 2^17 before the next shift, so that none is rounded: 2^15 + 32 * 2 * 2^10 and one logarithm more.
+/// If no logarithm is farther than kMostExact from 0, and no value of a shifted step lower than kLowestExact, no
+/// sum reaches 2^17 before the next shift, so that none is rounded: 2^15 + 32 * 2 * 2^10 and one logarithm more.
 inline constexpr double kMostExact = 0x1p10, kLowestExact = -0x1p15;
 
 class ViterbiModel {
@@ -49,7 +49,7 @@ class ViterbiModel {
 
     bool is_grouped() const { return stride >= kGroupedFrom; }
     int32_t n_groups() const { return stride / kGroup; }
-    /// States before a group, padded.
+    /// Predecessors of a group, padded.
     int32_t rows() const { return (stride + kLookedThrough - 1) / kLookedThrough * kLookedThrough; }
 
   private:

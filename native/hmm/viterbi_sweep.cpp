@@ -58,7 +58,7 @@ void ViterbiSweep::trace(TraceStream<uint8_t> *streams, int64_t n_streams, doubl
 }
 
 void ViterbiSweep::trace(TraceStream<uint16_t> *streams, int64_t n_streams, double *scratch) const {
-    trace_singly(streams, n_streams, scratch);  // words are of fewer states than need 16 bits
+    trace_singly(streams, n_streams, scratch);  // models with 16-bit states have too many states for words
 }
 
 }  // namespace tropalign

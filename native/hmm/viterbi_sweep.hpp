@@ -1,6 +1,6 @@
-// A stretch of steps, and its way back: in single steps, or in words with single steps before them.
+// A stretch of steps, and its traceback: in single steps, or in words preceded by single steps.
 //
-//     A  A  A | V       V       V       V     what is kept: the rows of single steps, then V around each word
+//     A  A  A | V       V       V       V     kept: the rows of single steps, then V around each word
 //     .  .  . | .  . [.  .  .  .][.  .  .  .]
 //     at least one single step
 #pragma once
@@ -12,16 +12,16 @@ namespace tropalign {
 
 class ViterbiSweep {
   public:
-    /// n_steps: of all that is to be decoded. n_symbols: codes are lower than this; 0 where there are none.
+    /// n_steps: total number of steps to decode. n_symbols: codes are lower than this; 0 if there are no codes.
     ViterbiSweep(const ViterbiModel &model, int32_t n_symbols, int64_t n_steps);
 
     bool has_words() const { return words_.has_value(); }
-    /// Goes forward as the kernels do (viterbi_kernels.hpp).
+    /// Run forward like the kernels (viterbi_kernels.hpp).
     void forward(ForwardStream *streams, int64_t n_streams, double *scratch) const;
     void trace(TraceStream<uint8_t> *streams, int64_t n_streams, double *scratch) const;
     void trace(TraceStream<uint16_t> *streams, int64_t n_streams, double *scratch) const;
 
-    /// Goes forward in single steps only.
+    /// Run forward in single steps only.
     void forward_singly(ForwardStream *streams, int64_t n_streams, double *scratch) const {
         kernels_.forward(model_, streams, n_streams, scratch);
     }
@@ -37,7 +37,7 @@ class ViterbiSweep {
     const ViterbiModel &model_;
     std::optional<WordModel> words_;
 
-    /// How many of n steps come before the words.
+    /// Number of single steps before the words, of n steps.
     int64_t single(int64_t n) const { return 1 + (n - 1) % words_->length; }
 };
 

@@ -1,4 +1,4 @@
-// The way back (viterbi.hpp): lanes are states.
+// The traceback (viterbi.hpp): lanes are states.
 #pragma once
 #include <bit>
 
@@ -7,8 +7,8 @@
 namespace tropalign::TROPALIGN_ISA {
 namespace {
 
-/// Before state `state` of step k comes the lowest state r with V[r] + transition[r, state] = A[state], V as forward
-/// had it. kStride is 0 where it is none of those that are common.
+/// Return the predecessor of state `state` at step k: the lowest state r with V[r] + transition[r, state] =
+/// A[state], with the V of the forward pass. kStride is 0 unless it is one of the common values.
 template <int32_t kStride, class State>
 [[gnu::always_inline]] inline int64_t state_before(const ViterbiModel &model, const Emissions &emissions,
                                                    const TraceStream<State> &stream, int64_t k, int64_t state,
@@ -35,7 +35,7 @@ template <int32_t kStride, class State>
     return 0;
 }
 
-/// Q streams in turns, until the shortest is at its end; `end` says how far each is.
+/// Trace Q streams in alternation, until the shortest is complete; `end` is the progress of each.
 template <int32_t kStride, int Q, class State>
 void trace_in_turns(const ViterbiModel &model, TraceStream<State> *streams, double *scratch) {
     int64_t n = streams[0].end - streams[0].first, states[Q];
@@ -46,7 +46,7 @@ void trace_in_turns(const ViterbiModel &model, TraceStream<State> *streams, doub
     double *shifted = scratch + Q * model.stride;
     auto one = [&](const Emissions &emissions, int q, int64_t i) {
         TraceStream<State> &stream = streams[q];
-        const int64_t k = stream.end - i;  // the step of the known state
+        const int64_t k = stream.end - i;  // step of the known state
         states[q] = state_before<kStride>(model, emissions, stream, k, states[q], shifted);
         stream.path[k - 1 - stream.first] = static_cast<State>(states[q]);
     };

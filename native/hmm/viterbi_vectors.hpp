@@ -1,4 +1,4 @@
-// What the kernels of best paths share: vectors of states, what states say of a step, shifts.
+// Functions shared by the kernels of best paths: vectors of states, emissions, shifts.
 #pragma once
 #include <algorithm>
 #include <cstring>
@@ -19,16 +19,16 @@ constexpr int kMostVectors = 8;
 [[gnu::always_inline]] inline V at(const double *p) { return load<double, kVectorBytes>(p); }
 [[gnu::always_inline]] inline void put(double *p, V v) { store<double, kVectorBytes>(p, v); }
 
-/// x in every lane. (`every` of simd/real.hpp adds it to 0, which costs a sum.)
+/// Return x in every lane. (`every` of simd/real.hpp adds it to 0, which costs an addition.)
 [[gnu::always_inline]] inline V all(double x) { return spread<V>(x); }
 
-/// rounded_log of viterbi_model.hpp.
+/// rounded_log of viterbi_model.hpp, in lanes.
 [[gnu::always_inline]] inline V rounded(V x) {
     const V near = (x + kRounder) - kRounder;
     return ((x < kMostRounded) & (x > -kMostRounded)) ? near : x;
 }
 
-/// What the states say of step k, padded to whole vectors.
+/// The emissions of the states at step k, padded to whole vectors.
 class Emissions {
   public:
     Emissions(const ViterbiModel &model, const ViterbiSteps &steps, double *room)
@@ -55,7 +55,7 @@ class Emissions {
     return highest_lane(best);
 }
 
-/// Shifts the values of a step to a highest one of 0.
+/// Shift the values of a step so that the highest is 0.
 inline void shift(double *values, int32_t stride, ForwardStream &stream) {
     const double highest = highest_of(values, stride);
     if (highest == kNever) return;
@@ -69,7 +69,7 @@ inline void shift(double *values, int32_t stride, ForwardStream &stream) {
     stream.shifted += highest;
 }
 
-/// The end of a step, whose A of all states are `sums`: keeps these where they are wanted, and adds what is emitted.
+/// Finish a step whose A of all states are `sums`: store these if requested, and add the emissions.
 [[gnu::always_inline]] inline void end_step(const double *sums, const double *emission, int32_t stride,
                                             ForwardStream &stream) {
     double *const values = stream.values;
@@ -82,14 +82,14 @@ inline void shift(double *values, int32_t stride, ForwardStream &stream) {
     if (stream.next % kStepsPerShift == 0) shift(values, stride, stream);
 }
 
-/// Eight vectors of maxima by name: arrays of them would be spilled.
+/// Eight vectors of maxima as named members: arrays of them would be spilled.
 template <int N>
 struct Maxima {
     V a0, a1, a2, a3, a4, a5, a6, a7;
 
     [[gnu::always_inline]] Maxima() { a0 = a1 = a2 = a3 = a4 = a5 = a6 = a7 = all(kNever); }
 
-    /// The sums of a state's value with its row of transitions, as the first ones.
+    /// Initialise with the sums of a state's value and its row of transitions.
     [[gnu::always_inline]] void begin(double value, const double *row) {
         const V v = all(value);
         a0 = at(row) + v;
@@ -101,7 +101,7 @@ struct Maxima {
         if constexpr (N > 6) a6 = at(row + 6 * kLanes) + v;
         if constexpr (N > 7) a7 = at(row + 7 * kLanes) + v;
     }
-    /// Takes a state's sums beside those before.
+    /// Update the maxima with a state's sums.
     [[gnu::always_inline]] void take(double value, const double *row) {
         const V v = all(value);
         a0 = larger(at(row) + v, a0);

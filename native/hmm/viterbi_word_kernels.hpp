@@ -1,4 +1,4 @@
-// Words of symbols (viterbi_words.hpp): lanes are states, several sequences in turns.
+// Words of symbols (viterbi_words.hpp): lanes are states, several sequences in alternation.
 #pragma once
 #include <bit>
 #include <utility>
@@ -8,7 +8,7 @@
 namespace tropalign::TROPALIGN_ISA {
 namespace {
 
-/// The number of the word at `codes`.
+/// Return the number of the word at `codes`.
 template <int kLength>
 [[gnu::always_inline]] inline int64_t word_at(const uint8_t *codes, int64_t n_symbols) {
     int64_t word = codes[0];
@@ -18,8 +18,8 @@ template <int kLength>
     return word;
 }
 
-/// A stream between two shifts. V of the word before lies in its kept row, if rows are kept, and that of few states in
-/// a register, too: what is stored and loaded again comes some ten cycles later.
+/// A stream between two shifts. V of the previous word is in its kept row, if rows are kept; for few states also
+/// in a register: a store followed by a load takes some ten cycles.
 template <int N>
 struct WordRun {
     const uint8_t *codes;
@@ -28,7 +28,7 @@ struct WordRun {
     V values;
 };
 
-/// A of a step whose values are one vector.
+/// Compute A of a step whose values are one vector.
 template <size_t... Rows>
 [[gnu::always_inline]] inline V best_sums_of(const double *from, V values, std::index_sequence<Rows...>) {
     V even = all(kNever), odd = even;
@@ -43,7 +43,7 @@ template <size_t... Rows>
     return larger(even, odd);
 }
 
-/// The next word of a run.
+/// Process the next word of a run.
 template <int N, int kLength>
 [[gnu::always_inline]] inline void word_step(const double *from, int64_t n_symbols, WordRun<N> &run, int64_t row) {
     constexpr int64_t kSquare = int64_t{N} * N * kLanes * kLanes;
@@ -59,7 +59,8 @@ template <int N, int kLength>
     run.after += row;
 }
 
-/// Q streams in turns, until the shortest has no whole word left; n_before words of each came before.
+/// Process Q streams in alternation, until the shortest has no whole word left; n_before words of each came
+/// before.
 template <int N, int kLength, int Q>
 void words_in_turns(const WordModel &model, ForwardStream *streams, int64_t n_before) {
     constexpr int32_t kStride = N * kLanes;
@@ -123,8 +124,8 @@ void forward_words(const WordModel &model, ForwardStream *streams, int64_t n_str
     forward_words_long<4>(model, streams, n_streams);
 }
 
-/// The state of `found`, from all of which equally good paths lead into `state`, with the lowest states within the
-/// word.
+/// Among the states of `found`, all with equally good paths into `state`, return the one with the lowest states
+/// within the word.
 [[gnu::noinline]] int64_t lowest_way(const uint16_t *inner, uint64_t found) {
     int64_t best = std::countr_zero(found);
     for (; found; found &= found - 1)
@@ -132,7 +133,8 @@ void forward_words(const WordModel &model, ForwardStream *streams, int64_t n_str
     return best;
 }
 
-/// The sums of four states' ways through the states between, and the lowest best one of these, as numbers.
+/// The best sums of four states' paths through the intermediate states, and the lowest best one of these, as
+/// numbers.
 struct BestBetween {
     V best0, best1, best2, best3, state0, state1, state2, state3;
 
@@ -156,8 +158,8 @@ struct BestBetween {
     }
 };
 
-/// One word and one symbol. The states within the longer word are the last of the word, and those within it, of which
-/// the lowest come first: the states within `word` are the lowest where its last state is the same.
+/// Combine one word and one symbol. The states within the longer word are the last state of the word, and those
+/// within it, of which the lowest come first: the states within `word` are the lowest for a given last state.
 template <int N>
 void lengthen_word(const double *word, const uint16_t *within, int bits, const double *symbol, double *from,
                    double *into, uint16_t *inner) {
@@ -205,7 +207,7 @@ void lengthen_words(const Words &words, int bits, const Words &symbols, Words &l
     kLengthen[words.stride / kLanes - 1](words, bits, symbols, longer);
 }
 
-/// Where a stream's last word ends.
+/// Position of a stream's last word.
 struct WordsBack {
     const uint8_t *codes;
     const double *after;  ///< V after it
@@ -213,7 +215,7 @@ struct WordsBack {
     int64_t n_words, state;
 };
 
-/// Word number i from the end, back from its last state.
+/// Trace back word number i from the end, from its last state.
 template <int32_t kStride, int kLength>
 [[gnu::always_inline]] inline void word_back(const Words &words, int64_t n_symbols, WordsBack &way, int64_t i) {
     const int32_t stride = kStride ? kStride : words.stride;
@@ -222,7 +224,7 @@ template <int32_t kStride, int kLength>
     const int64_t row = (word * stride + way.state) * stride, n_before = way.n_words - i - 1;
     const double *into = words.into.data() + row;
     V sum = all(after[way.state]);
-    if (n_before % kWordsPerShift == 0 && n_before) sum = sum + highest_of(before, stride);  // what the shift took off
+    if (n_before % kWordsPerShift == 0 && n_before) sum = sum + highest_of(before, stride);  // the amount of the shift
     uint64_t found = 0;
     for (int32_t s = 0; s < stride; s += kLanes)
         found |= uint64_t{lanes_at_least(at(before + s) + at(into + s), sum)} << s;

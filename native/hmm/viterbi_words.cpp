@@ -5,10 +5,11 @@
 namespace tropalign {
 namespace {
 
-/// Bytes of `from`, which is to stay in the second cache.
+/// Bytes of `from`, which should stay in the second cache.
 constexpr int64_t kMostBytes = 512 << 10;
-/// From how many steps per word on a table pays. To make a word takes (1.3 + .055 l) l^2 ns; a step of .033 l^2 ns
-/// becomes 1/2, 1/3 or 1/4 of it, so that each longer word saves less than the one before (measured on Zen 5).
+/// Return the steps per word from which a table pays. Making a word takes (1.3 + .055 l) l^2 ns; a step of .033
+/// l^2 ns is reduced to 1/2, 1/3 or 1/4 of it, so that each longer word saves less than the one before (measured
+/// on Zen 5).
 int64_t worth(int length, int64_t stride) { return (length == 2 ? 3 : length == 3 ? 10 : 20) * (24 + stride); }
 
 int64_t power(int64_t n, int k) { return k ? n * power(n, k - 1) : 1; }

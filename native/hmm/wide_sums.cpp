@@ -1,4 +1,4 @@
-// Sums with a power of two per number, where one per position does not do.
+// Sums with a power of two per number, if one per position does not suffice (recurrences in sums.hpp).
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -39,12 +39,12 @@ Wide operator*(Wide a, Wide b) {
     return value < 0.5 ? Wide{2 * value, a.power + b.power - 1} : Wide{value, a.power + b.power};
 }
 
-/// 2^power, and 0 where that is too small to count beside 1.
+/// Return 2^power, and 0 if it is negligible compared with 1.
 double lower(int64_t power) {
     return power < -1000 ? 0.0 : std::bit_cast<double>(static_cast<uint64_t>(power + 1023) << 52);
 }
 
-/// The sum of `count` products, in their order.
+/// Return the sum of `count` terms, in their order.
 template <class Term>
 Wide sum_of(int32_t count, Term term) {
     int64_t highest = kNoPower;
@@ -68,7 +68,7 @@ class WideSums {
         for (double p : model.transition) transition_.push_back(wide(p));
     }
 
-    /// The sum of all paths; keeps the sums before each stretch.
+    /// Return the sum of all paths; keep the sums before each stretch.
     Wide forward() {
         std::vector<Wide> now;
         for (int64_t t = begin_; t < end_; ++t) {

@@ -1,7 +1,7 @@
-// Steps of forward and backward sums a word of symbols at a time (words.hpp).
+// Steps of forward and backward sums, a word of symbols at a time (words.hpp).
 //
-// Each step waits for the one before: product, then scale, then the product of the next word. Two chains that do not
-// wait for each other fill the gaps:
+// Each step waits for the one before: product, then scale, then the product of the next word. Two independent
+// chains fill the gaps:
 //
 //     chain 0   x --> product --> x --> product --> ...
 //     chain 1   y --> product --> y --> product --> ...
@@ -27,11 +27,11 @@ template <int Padded>
     }
 }
 
-/// The words [begin, end) of `Chains` chains in turns.
+/// Process the words [begin, end) of `Chains` chains in alternation.
 template <int Padded, int Chains>
 void words_in_turns(WordChain *chains, int64_t begin, int64_t end) {
     alignas(64) double x[Chains][Padded];
-    WordChain own[Chains];  // so that the compiler knows that nothing else points to them
+    WordChain own[Chains];  // so that the compiler knows that they are not aliased
     for (int c = 0; c < Chains; ++c) {
         own[c] = chains[c];
         std::copy_n(chains[c].x, Padded, x[c]);

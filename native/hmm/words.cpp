@@ -9,12 +9,12 @@ namespace {
 constexpr int32_t kMostStates = 16;
 /// See words.hpp.
 constexpr double kSmallestWordStep = 0x1p-40;
-/// Numbers of a table, at most: it should stay in the second cache.
+/// Most numbers of a table: it should stay in the second cache.
 constexpr int64_t kMostNumbers = 40'000;
-/// Positions for which words are made: making them takes the time of some thousand steps.
+/// Fewest positions for which words are made: making them takes the time of some thousand steps.
 constexpr int64_t kFewestPositions = 1 << 16;
 
-/// The words of `from` with each symbol behind it.
+/// Return the words of `from` with each symbol appended.
 WordTable longer(const WordTable &from, const WordTable &symbols, size_t padded) {
     const size_t size = padded * padded;
     WordTable made;

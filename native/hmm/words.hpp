@@ -1,15 +1,15 @@
-// Forward and backward sums of long sequences by models with few states, a word of up to four symbols at a time. A step
-// from x(t - 1) to x(t) is a product with the matrix S_c[i, j] = p(i, j) e(j, c) of the symbol c at t, and products are
-// associative: those of all words of some length are made once,
+// Forward and backward sums of long sequences by models with few states, a word of up to four symbols at a time. A
+// step from x(t - 1) to x(t) is a product with the matrix S_c[i, j] = p(i, j) e(j, c) of the symbol c at t, and
+// products are associative: those of all words of some length are made once,
 //
-//     x * S_a * S_c * S_g * S_t = x * (S_a S_c S_g S_t) = x * word[acgt]        word[acgt] * beta   likewise
+//     x * S_a * S_c * S_g * S_t = x * (S_a S_c S_g S_t) = x * word[acgt]        word[acgt] * beta   similarly
 //
-// so that four symbols take one product, and the next one waits a fourth as often. Sums are then known at the ends of
-// stretches only, which is what they are needed for (ends.hpp).
+// so that four symbols take one product, and products wait for each other a fourth as often. Sums are then known
+// only at the ends of stretches, where they are needed (ends.hpp).
 //
-// Within 16 steps the highest number must stay far above the smallest double, and a number that is lost must not
-// matter (sums.hpp): words are for models in which every state reaches every other one with 2^-40 or more:
-// 16 * (40 + 1) < 900.
+// Within 16 steps the highest number must stay far above the smallest double, and a lost number must not matter
+// (sums.hpp): words are for models in which every state reaches every other one with at least 2^-40: 16 * (40 + 1)
+// < 900.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -18,7 +18,8 @@
 
 namespace tropalign {
 
-/// The matrices of all words of one length. Words are numbered by their symbols, the first one the most significant.
+/// The matrices of all words of one length. Words are numbered by their symbols, the first one the most
+/// significant.
 struct WordTable {
     Lined ahead;                  ///< [word][state before][state after], padded
     Lined back;                   ///< [word][state after][state before]
@@ -29,7 +30,7 @@ class HmmWords {
   public:
     explicit HmmWords(const HmmModel &model);
 
-    /// Whether a model can be taken by words, and whether they pay for a sequence.
+    /// True if a model can use words, and if they pay for a sequence.
     static bool suit(const HmmModel &model);
     static bool pay(int64_t length);
 

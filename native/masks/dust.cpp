@@ -7,7 +7,7 @@ namespace {
 
 constexpr int kTriplets = 64;
 
-/// How often each triplet occurs, and the pairs of equal ones.
+/// Counts of each triplet, and the number of pairs of equal ones.
 struct TripletCounts {
     std::array<int32_t, kTriplets> of{};
     int64_t pairs = 0;
@@ -28,7 +28,7 @@ struct DustScore {
 ///     first          suffix             last
 ///       |   ...        |    ...          |       each of those from `suffix` on occurs too rarely there
 ///
-/// for an interval within them to pass the threshold: only those that begin before `suffix` are looked at.
+/// for an interval within them to pass the threshold: only intervals that start before `suffix` are examined.
 class DustWindow {
   public:
     explicit DustWindow(DustRule rule)
@@ -39,7 +39,7 @@ class DustWindow {
         all_ = within_ = TripletCounts{};
     }
 
-    /// Takes the next triplet. Returns the first triplet of the longest perfect interval that ends with it, or -1.
+    /// Add the next triplet. Returns the first triplet of the longest perfect interval that ends with it, or -1.
     int64_t take(int triplet) {
         if (end_ - first_ == size_) {
             const int leaving = triplets_[first_ % size_];
@@ -66,7 +66,8 @@ class DustWindow {
     }
 
   private:
-    /// best_ of a triplet: the highest score above the threshold of an interval that begins with it or later.
+    /// Return the start of that interval. best_ of a triplet: the highest score above the threshold of an interval
+    /// that starts with it or later.
     int64_t longest() {
         TripletCounts counts = within_;
         int64_t found = -1;
@@ -97,7 +98,7 @@ class DustWindow {
 Intervals dust(const uint8_t *codes, int64_t n, DustRule rule) {
     DustWindow window(rule);
     Intervals found;
-    int64_t piece = 0;  // where this piece of A, C, G, T begins
+    int64_t piece = 0;  // start of this piece of A, C, G, T
     int triplet = 0;
     for (int64_t at = 0; at < n; ++at) {
         if (codes[at] > 3) {

@@ -1,7 +1,8 @@
 // Symmetric DUST (Morgulis, Gertz, Schaffer, Agarwala 2006): intervals of nucleotides in which triplets repeat.
 //
-// An interval of l + 1 triplets of which c_t are the triplet t scores sum c_t (c_t - 1) / 2 / l. It is perfect if it
-// scores more than a threshold, and no part of it scores more than it does. Masked is the union of perfect intervals.
+// An interval of l + 1 triplets of which c_t are the triplet t scores sum c_t (c_t - 1) / 2 / l. It is perfect if
+// it scores more than a threshold, and no part of it scores more than it does. The union of perfect intervals is
+// masked.
 #pragma once
 #include "intervals.hpp"
 
@@ -13,7 +14,7 @@ struct DustRule {
 };
 constexpr int kMostDustWindow = 1 << 12;
 
-/// Intervals of a sequence of codes; 0 to 3 are A, C, G, T, and others end a piece of sequence.
+/// Return the intervals of a sequence of codes; 0 to 3 are A, C, G, T, and others end a piece of sequence.
 Intervals dust(const uint8_t *codes, int64_t n, DustRule rule);
 
 }  // namespace tropalign

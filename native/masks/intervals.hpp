@@ -1,4 +1,4 @@
-// Parts of a sequence, as masks have them.
+// Intervals of a sequence, for masks.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -6,14 +6,14 @@
 
 namespace tropalign {
 
-/// Letters from `begin` to before `end`.
+/// Residues [begin, end).
 struct Interval {
     int64_t begin, end;
 };
 using Intervals = std::vector<Interval>;
 
-/// Adds one that begins before the ends of the last ones at the most; those that it overlaps or touches become one
-/// with it.
+/// Add an interval that does not start after the end of the last ones; those that it overlaps or touches are
+/// merged with it.
 inline void unite(Intervals &found, Interval added) {
     while (!found.empty() && found.back().end >= added.begin) {
         added = {std::min(added.begin, found.back().begin), std::max(added.end, found.back().end)};

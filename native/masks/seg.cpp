@@ -8,17 +8,17 @@ namespace tropalign {
 namespace {
 
 constexpr int kAminoAcids = 20;
-/// Other letters that a window may hold, and residues that a segment is reduced by at the most.
+/// Most other codes that a window may hold, and most residues by which a segment is reduced.
 constexpr int kMostOthers = 2, kMostTrimmed = 50;
 constexpr double kLogAminoAcids = 2.9957322735539909;
-/// Entropies are compared as whole numbers, so that sums do not depend on their order: parts of a bit.
+/// Entropies are compared as integers, in these fractions of a bit, so that sums do not depend on their order.
 constexpr double kBitParts = 1 << 30;
 
-/// ln n! in millionths, rounded, as other programs have it: exact sums, and equal ones where these have equal ones.
+/// Return ln n! in millionths, rounded as in other programs: exact sums, equal where those of other programs are.
 int64_t log_factorial(int64_t n) {
     static const std::vector<int64_t> table = [] {
         std::vector<int64_t> made{0};
-        double sum = 0, lost = 0;  // what rounding lost of the sum, which is nowhere within 1e-11 of a half millionth
+        double sum = 0, lost = 0;  // lost: rounding error of the sum, which is never within 1e-11 of a half millionth
         for (int k = 1; k <= 10000; ++k) {
             const double term = std::log(static_cast<double>(k)) - lost, next = sum + term;
             lost = (next - sum) - term;
@@ -32,21 +32,21 @@ int64_t log_factorial(int64_t n) {
     return std::llround(1e6 * ((x + 0.5) * std::log(x) - x + 0.9189385332));  // Stirling
 }
 
-/// How often each amino acid occurs in a part of a sequence, and the other letters.
+/// Counts of each amino acid in a part of a sequence, and of other codes.
 struct ResidueCounts {
     std::array<int32_t, kAminoAcids> of{};
     int32_t others = 0;
 };
 
-/// Whether windows are low enough to belong to a segment, and to begin one.
+/// Levels of windows: low enough to belong to a segment, or to start one.
 enum class Level : uint8_t { high, within, trigger };
 
-/// The level of each window, by its first residue.
+/// Return the level of each window, by its first residue.
 std::vector<Level> levels_of(const uint8_t *codes, int64_t n, SegRule rule) {
     const int w = rule.window;
     std::vector<int64_t> c_log_c(w + 1, 0);
     for (int c = 1; c <= w; ++c) c_log_c[c] = std::llround(kBitParts * c * std::log2(c));
-    // H = log2 N - (sum c log2 c) / N is at most h where the sum is at least N (log2 N - h).
+    // H = log2 N - (sum c log2 c) / N is at most h if the sum is at least N (log2 N - h).
     const auto least = [&](int residues, double bits) {
         return std::llround(kBitParts * residues * (std::log2(residues) - bits));
     };
@@ -80,7 +80,8 @@ std::vector<Level> levels_of(const uint8_t *codes, int64_t n, SegRule rule) {
     return levels;
 }
 
-/// The chance of a part's counts, whatever residue has which: P0 of Wootton and Federhen, as a logarithm.
+/// The probability of a part's counts, irrespective of which residue has which count: P0 of Wootton and Federhen,
+/// as a logarithm.
 class ChanceOfCounts {
   public:
     ChanceOfCounts() { alike_[0] = kAminoAcids; }
@@ -88,11 +89,11 @@ class ChanceOfCounts {
     void add(uint8_t code) { change(code, 1); }
     void remove(uint8_t code) { change(code, -1); }
 
-    /// In millionths, without what all parts of a length have in common.
+    /// Logarithm in millionths, without the terms common to all parts of a length.
     int64_t log() const { return -log_counts_ - log_alike_; }
 
-    /// The whole logarithm. Of parts that are as probable, rounding decides which one is the least: sums and their
-    /// order are those of segmasker, whose segments would be others else.
+    /// Return the whole logarithm. Among equally probable parts, rounding decides which one is the least: sums and
+    /// their order are those of segmasker, otherwise segments would differ.
     double rounded_log(int64_t length) const {
         std::array<int32_t, kAminoAcids> counts = counts_;
         std::sort(counts.begin(), counts.end(), std::greater<>());
@@ -130,7 +131,7 @@ class ChanceOfCounts {
     int64_t log_counts_ = 0, log_alike_ = log_factorial(kAminoAcids);
 };
 
-/// The part of a segment that is least probable: the first one, the longest first.
+/// Return the least probable part of a segment; at ties the longest, then the first.
 Interval reduced(const uint8_t *codes, Interval whole) {
     const int64_t n = whole.end - whole.begin;
     double least = 1;
@@ -158,9 +159,9 @@ Interval reduced(const uint8_t *codes, Interval whole) {
     return found;
 }
 
-/// Adds the segments of a part of the sequence, whose windows lie within it.
+/// Add the segments of a part of the sequence that contains their windows.
 void add_segments(const uint8_t *codes, const std::vector<Level> &levels, Interval part, int window, Intervals &found) {
-    int64_t limit = part.begin;  // no segment reaches farther back
+    int64_t limit = part.begin;  // no segment extends further back
     const int64_t end = part.end - window + 1;
     for (int64_t at = part.begin; at < end; ++at) {
         if (levels[at] != Level::trigger) continue;
@@ -168,9 +169,9 @@ void add_segments(const uint8_t *codes, const std::vector<Level> &levels, Interv
         while (first > limit && levels[first - 1] != Level::high) --first;
         while (last + 1 < end && levels[last + 1] != Level::high) ++last;
         const Interval kept = reduced(codes, {first, last + window});
-        // What was cut off may hold the window that began the segment.
+        // The part cut off may hold the window that started the segment.
         if (at + window <= kept.begin) add_segments(codes, levels, {first, kept.begin}, window, found);
-        unite(found, kept);  // the segment before may reach into it
+        unite(found, kept);  // the previous segment may reach into it
         at = std::min(last, kept.end - 1);
         limit = at + 1;
     }

@@ -10,7 +10,8 @@ struct SegRule {
 };
 constexpr int kMostSegWindow = 1 << 12;
 
-/// Segments of a sequence of codes, of which those below 20 are amino acids; those that overlap or touch are one.
+/// Return the segments of a sequence of codes, of which those below 20 are amino acids; segments that overlap or
+/// touch are merged.
 Intervals seg(const uint8_t *codes, int64_t n, SegRule rule);
 
 }  // namespace tropalign

@@ -8,7 +8,7 @@ TROPALIGN_DISPATCH(TantanKernels, tantan_kernels)
 
 TantanModel::TantanModel(const TantanRule &given)
     : rule(given), width((given.periods + kTantanLanes - 1) / kTantanLanes * kTantanLanes), starts(width, 0.0) {
-    // Shares fall from one period to the next, and their sum is 1.
+    // Shares decrease from one period to the next, and their sum is 1.
     double share = 1, sum = 0;
     for (int k = 1; k <= rule.periods; ++k, share *= rule.decay) sum += starts[width - k] = share;
     for (double &start : starts) start *= rule.repeat / sum;

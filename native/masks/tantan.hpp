@@ -1,10 +1,11 @@
-// tantan (Frith 2011): how likely each letter is to be in a tandem repeat, by a hidden Markov model.
+// tantan (Frith 2011): the probability of each residue to be in a tandem repeat, by a hidden Markov model.
 //
-// Beside the background there is a state per period k, in which a letter is a copy of the one k before it:
+// Besides the background there is a state per period k, in which a residue is a copy of the one k before it:
 //
 //     background --repeat * share of k--> state k --end--> background
 //
-// A state's letter weighs as much more than the background's as a copy is likelier than the letter by itself.
+// The weight of a state's residue relative to the background's is the ratio of the probability of a copy to that
+// of the residue alone.
 #pragma once
 #include <array>
 #include <string>
@@ -14,7 +15,7 @@
 namespace tropalign {
 
 constexpr int kTantanCodes = 32, kMostPeriod = 1 << 10;
-/// Sums over periods go by so many lanes, on every processor.
+/// Sums over periods use this many lanes, on every processor.
 constexpr int kTantanLanes = 8;
 
 struct TantanRule {
@@ -25,9 +26,10 @@ struct TantanRule {
     double least;          ///< the chance at which a letter is masked
 };
 
-/// The model of a rule as kernels take it. Periods lie from the longest to 1, filled to whole lanes in front:
+/// The model of a rule in the form for the kernels. Periods are ordered from the longest to 1, padded to whole
+/// lanes in front:
 ///
-///     letters   . . . a b c d e f g|x      the letter x may be a copy of one of those before it
+///     residues  . . . a b c d e f g|x      the residue x may be a copy of one of those before it
 ///     states    [- - k=6 . . . k=1]
 struct TantanModel {
     explicit TantanModel(const TantanRule &rule);
@@ -37,14 +39,14 @@ struct TantanModel {
     std::vector<double> starts;  ///< the chance to go from the background to each state; shape (width,)
 };
 
-/// Chances of the letters of a sequence to be in a repeat. `before` letters before the first one, as many as states,
-/// are no letters: their code is one whose ratios are 0.
+/// Writes probabilities of the residues of a sequence to be in a repeat. `width` codes before the first one are
+/// padding: their code is one whose ratios are 0.
 struct TantanKernels {
     const char *isa;
     void (*chances)(const TantanModel &model, const uint8_t *codes, int64_t n, double *chances);
 };
 
-/// Parts of a sequence of codes (below 31) that are masked.
+/// Return the masked parts of a sequence of codes (below 31).
 Intervals tantan(const TantanModel &model, const uint8_t *codes, int64_t n);
 
 }  // namespace tropalign

@@ -14,13 +14,13 @@ TROPALIGN_DISPATCH(ColumnKernels, column_kernels)
 
 namespace {
 
-/// All shares together: P fits an int32_t.
+/// Sum of all shares: P fits an int32_t.
 constexpr uint64_t kWhole = INT32_MAX;
 /// Column sums of one band of rows stay in the cache while they are added up.
 constexpr int64_t kBandBytes = 1 << 20;
-/// Bands that several threads make side by side.
+/// Size of the bands that several threads compute in parallel.
 constexpr int64_t kBandWindowBytes = 32 << 20;
-/// Elements of posteriors per residue, about; and how many of them are worth a thread.
+/// Approximate elements of posteriors per residue; elements that are worth a thread.
 constexpr int64_t kElementsPerResidue = 6, kElementsPerThread = 200'000;
 
 struct SharedPair {
@@ -29,7 +29,8 @@ struct SharedPair {
     SparseRows posteriors;
 };
 
-/// Weights as shares: whole numbers of the largest's 2^24th part are added up, so that no order of sums matters.
+/// Convert weights to shares: multiples of 2^-24 of the largest weight are added, so that the order of sums does
+/// not matter.
 std::vector<SharedPair> shares_of(const PosteriorStore &store, const std::vector<CrossPair> &pairs) {
     double most = 0;
     for (const CrossPair &pair : pairs) most = std::max(most, pair.weight);
@@ -46,7 +47,7 @@ std::vector<SharedPair> shares_of(const PosteriorStore &store, const std::vector
     return shared;
 }
 
-/// Rows of P, made in bands that stay in the cache, by several threads.
+/// Rows of P, computed in bands that stay in the cache, by several threads.
 class SumsOfPairs {
   public:
     SumsOfPairs(const PosteriorStore &store, const ResidueColumns &columns, int32_t m, int32_t n,
@@ -66,7 +67,7 @@ class SumsOfPairs {
 
     int64_t window_rows() const { return window_rows_; }
 
-    /// P of rows [begin, end), `stride` apart.
+    /// Compute P of rows [begin, end), `stride` apart.
     void fill(int64_t begin, int64_t end, uint32_t *rows, int64_t stride) const {
         parallel(n_threads_, (end - begin + band_rows_ - 1) / band_rows_, 1, [&](int, int64_t band) {
             const int64_t from = begin + band * band_rows_;

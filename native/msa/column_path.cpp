@@ -8,15 +8,15 @@
 namespace tropalign {
 namespace {
 
-/// Directions of one block of rows.
+/// Bytes of the directions of one block of rows.
 constexpr int64_t kDirectionBytes = 64 << 20;
 
 int64_t plane_words(int64_t n) { return row_stride(n) / kColumnBlock; }
 
-/// Rows of P and D from the first to the last, then the way back through the directions.
+/// Computes rows of P and D from the first to the last, then traces back through the directions.
 ///
-/// Where the directions of all rows are too many to keep, only those of one block of rows are, and D at the begin of
-/// each block: on the way back a block's directions are made anew.
+/// If the directions of all rows do not fit, only those of one block of rows are kept, and D at the start of each
+/// block: during the traceback a block's directions are computed again.
 ///
 ///     row    0 .. 7    8 .. 15    16 .. 19        blocks of 8 rows, windows of 2
 ///     D      kept ->   kept ->    kept ->         forward
@@ -53,7 +53,7 @@ class ColumnPath {
     }
 
   private:
-    /// P, D and directions of the rows of a block.
+    /// Compute P, D and directions of the rows of a block.
     void sweep_block(int64_t block) {
         const int64_t first = block * block_rows_, last = std::min(first + block_rows_, m_);
         for (int64_t begin = first; begin < last && !watch_.is_stopped(); begin += sums_.window_rows) {
@@ -63,7 +63,7 @@ class ColumnPath {
         }
     }
 
-    /// D of rows [begin, end), whose sums are there; directions are counted from row `first` on.
+    /// Compute D of rows [begin, end) from their sums; directions are counted from row `first`.
     void sweep(int64_t begin, int64_t end, int64_t first) {
         for (int64_t i = begin; i < end; ++i) {
             const auto *row = reinterpret_cast<const int32_t *>(rows_.data() + (i - begin) * stride_);
@@ -75,8 +75,8 @@ class ColumnPath {
 
     static bool bit(const uint16_t *plane, int64_t k) { return plane[k / kColumnBlock] >> (k % kColumnBlock) & 1; }
 
-    /// The way back through a block from its last row and column j, the columns of the result numbered from the end.
-    /// Returns the column in which it leaves the block.
+    /// Trace back through a block from its last row and column j, numbering the columns of the result from the
+    /// end. Returns the column in which the path leaves the block.
     int64_t walk_block(int64_t block, int64_t j, MergedColumns &merged) {
         const int64_t first = block * block_rows_;
         for (int64_t i = std::min(first + block_rows_, m_); i > first; ++merged.n_columns) {

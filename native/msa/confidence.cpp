@@ -5,7 +5,8 @@
 namespace tropalign {
 namespace {
 
-/// Sums of integers, so that no order matters: posteriors (of kPosteriorOne) times units of weight, and these units.
+/// Sums of integers, so that the order does not matter: posteriors (of kPosteriorOne) times units of weight, and
+/// these units.
 struct Sums {
     uint64_t posteriors = 0, weights = 0;
 
@@ -15,7 +16,7 @@ struct Sums {
     }
 };
 
-/// Weights in units of which all together are about 2^20: products of two, times 2^15, add up within 64 bits.
+/// Convert weights to units with a sum of about 2^20: products of two, times 2^15, add up within 64 bits.
 std::vector<uint64_t> units_of(const double *weights, int32_t n) {
     double sum = 0;
     for (int32_t x = 0; x < n; ++x) sum += weights[x];
@@ -31,7 +32,7 @@ uint16_t element(const SparseRows &rows, int32_t row, int32_t column) {
     return at != end && *at == column ? rows.values[at - rows.columns] : 0;
 }
 
-/// Adds to the sums of x's residues what they have with those of y in the same columns.
+/// Add the posteriors of x's residues with those of y in the same columns to the sums.
 void add_pair(const SparseRows &rows, const int32_t *x_columns, const int32_t *y_columns, uint64_t y_units,
               Sums *sums) {
     for (int32_t i = 0, j = 0; i < rows.n_rows && j < rows.n_columns;) {

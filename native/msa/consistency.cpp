@@ -12,30 +12,30 @@
 namespace tropalign {
 namespace {
 
-constexpr size_t kTableEntries = size_t{1} << 20;  // of blocks, as long as one z needs no more
+constexpr size_t kTableEntries = size_t{1} << 20;  // of blocks, unless one z needs more
 constexpr int32_t kLargestTile = 32, kSmallestTile = 4;
-constexpr size_t kElementsAtOnce = size_t{1} << 22;  // of a request for products
+constexpr size_t kElementsAtOnce = size_t{1} << 22;  // of one request for products
 constexpr int64_t kTileBytes = int64_t{64} << 20;    // for the sums of a tile, with two chunks per row
 
-/// Sequences that stand between each other.
+/// Sequences of a group.
 struct Group {
     std::vector<int32_t> members;
-    std::vector<int32_t> thirds;  // the z
-    bool is_whole;                // all pairs of members are there
+    std::vector<int32_t> thirds;  // the third sequences z
+    bool is_whole;                // all pairs of members are in the store
     int32_t longest;
-    size_t at_once;  // z that are taken together,
-    int shift;       // and by how much the sums of each such time are shifted, so that all fit into 32 bits
+    size_t at_once;  // number of z that are processed together,
+    int shift;       // and shift of the sums of each such batch, so that all fit 32 bits
 };
 
 /// Some members x of a group against some members y.
 struct Tile {
     const Group *group;
-    int32_t x_begin, x_end, y_begin, y_end;  // among the members
+    int32_t x_begin, x_end, y_begin, y_end;  // indices of members
 };
 
-/// A pair of a tile, with its places in the arrays of a workspace.
+/// A pair of a tile, with its indices into the arrays of a workspace.
 struct TilePair {
-    int32_t x, y;   // places in the tile
+    int32_t x, y;   // indices within the tile
     int64_t index;  // in the store
     size_t first_start, first_chunk;
 };
@@ -61,21 +61,21 @@ class Pass {
             weights_[z] = highest_ > 0 ? static_cast<int32_t>(std::lround(thirds_[z] / highest_ * kWeightOne)) : 0;
     }
 
-    /// Ends early when stopped.
+    /// Compute a tile; returns early if stopped.
     void run(const Tile &tile, Workspace &work, const std::atomic<bool> &stopped);
 
-    /// Runs with sums that another device finds. False: stopped.
+    /// Compute a group with sums from another device; false if stopped.
     bool run(const Group &group, int n_threads, const ProductSource &products, const Poll &poll, int64_t &n_begun);
 
-    /// New values of a pair; none where no z is between.
+    /// Take the new values of a pair; null if it has no z.
     std::unique_ptr<uint16_t[]> take(int64_t index) { return std::move(values_[index]); }
 
   private:
     void find_pairs(const Tile &tile, Workspace &work) const;
-    /// z from `begin` on with x's rows, or with y's columns.
+    /// Collect the z starting at index `begin`, with x's rows, or with y's columns.
     std::vector<Between> between(const Group &group, size_t begin, int32_t member, bool has_rows,
                                  uint32_t &n_twins) const;
-    /// sum_at(i, e, j): the sum at element e, which is (i, j).
+    /// Compute the new values of a pair; sum_at(i, e, j) returns the sum at element e, which is (i, j).
     template <class SumAt>
     void finish(const Group &group, int32_t x, int32_t y, int64_t index, SumAt sum_at);
 
@@ -227,7 +227,7 @@ void Pass::finish(const Group &group, int32_t x, int32_t y, int64_t index, SumAt
     if (!group.is_whole) n_others = std::count_if(group.members.begin(), group.members.end(), is_between);
     const double own = (rule_.weights[x] + rule_.weights[y]) * (1 + rule_.gain * static_cast<double>(n_others));
     if (n_thirds == 0 || others + own <= 0) return;
-    // Steps were multiplied with kWeightOne / (highest 2^15), and products have a factor kPosteriorOne too many.
+    // Steps were multiplied by kWeightOne / (highest 2^15), and products have an additional factor kPosteriorOne.
     const double of_own = own / (others + own), per_sum = highest_ / (others + own) / kWeightOne;
     const double of_sum = per_sum * 32768 / kPosteriorOne * (1 << group.shift);
     const SparseRows rows = store_.forward(index);
@@ -248,7 +248,7 @@ bool is_whole(const PosteriorStore &store, const std::vector<int32_t> &members) 
     return true;
 }
 
-/// The groups in which some pair may have a z.
+/// Return the groups in which some pair may have a z.
 std::vector<Group> groups_of(const PosteriorStore &store, const ConsistencyRule &rule) {
     std::vector<int32_t> order(store.n_sequences());
     for (size_t x = 0; x < order.size(); ++x) order[x] = static_cast<int32_t>(x);
@@ -267,13 +267,13 @@ std::vector<Group> groups_of(const PosteriorStore &store, const ConsistencyRule 
         for (const int32_t z : group.members) group.longest = std::max(group.longest, store.length(z));
         const size_t table = size_t{group.longest / kChunkColumns + 1u} * (group.longest + 1u) / 2;  // of a z
         group.at_once = std::clamp<size_t>(kTableEntries / table, 1, kMostBetween);
-        // A time adds up to kMostBetween z, to which 31 bits belong.
+        // A batch adds up to kMostBetween z, which needs 31 bits.
         group.shift = std::bit_width((std::max<size_t>(group.thirds.size(), 1) - 1) / kMostBetween);
     }
     return groups;
 }
 
-/// Results do not depend on the cut: each element's sum is of the same integers.
+/// Cut the groups into tiles. Results do not depend on the cut: each element's sum has the same integer terms.
 std::vector<Tile> tiles_of(const std::vector<Group> &groups, int n_threads) {
     std::vector<Tile> tiles;
     for (int32_t most = kLargestTile;; most /= 2) {
@@ -290,7 +290,7 @@ std::vector<Tile> tiles_of(const std::vector<Group> &groups, int n_threads) {
     }
 }
 
-/// Changes the pairs that have new values.
+/// Replace the values of the pairs that have new ones.
 void replace_all(PosteriorStore &store, Pass &pass, uint16_t least, int n_threads) {
     parallel(n_threads, store.n_pairs(), 16, [&](int, int64_t index) {
         if (const auto values = pass.take(index)) store.replace(index, values.get(), least);
@@ -304,7 +304,7 @@ bool relax(PosteriorStore &store, const ConsistencyRule &rule, int n_threads, co
     const std::vector<Group> groups = groups_of(store, rule);
     const std::vector<Tile> tiles = tiles_of(groups, n_threads);
     const auto n_tiles = static_cast<int64_t>(tiles.size());
-    std::vector<int64_t> before{0};  // pairs of the tiles before each
+    std::vector<int64_t> before{0};  // pairs of all earlier tiles, for each tile
     for (const Tile &tile : tiles)
         before.push_back(before.back() + int64_t{tile.x_end - tile.x_begin} * (tile.y_end - tile.y_begin));
     Pass pass(store, rule);

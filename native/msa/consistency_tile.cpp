@@ -46,7 +46,7 @@ StepRows StepMaker::make(int32_t n_rows, uint32_t n_chunks, const std::vector<Be
     return {begins_.data(), ends_.data(), steps_.data()};
 }
 
-/// The block of an entry of the table, new where there was none.
+/// Return the block of an entry of the table, allocated if it did not exist.
 int16_t *BlockMaker::block(uint32_t at) {
     if (table_[at] == 0) {
         if (couples_.size() < n_couples_ + kChunkColumns) {

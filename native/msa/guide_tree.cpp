@@ -5,13 +5,13 @@
 namespace tropalign {
 namespace {
 
-/// A joined cluster has the place of the later of both. Its average with a place is no smaller than that place's bound,
-/// so that bounds never fall.
+/// A joined cluster takes the slot of the later of both. Its average with a slot is at least that slot's bound, so
+/// that bounds never fall.
 class Clusters : NearestPlaces<float> {
   public:
     Clusters(const float *distances, int32_t n) : NearestPlaces(distances, n) {}
 
-    /// Joins the closest pair into node `joined`. Returns its children and the distance between them.
+    /// Join the closest pair into node `joined`. Returns its children and the distance between them.
     std::pair<std::array<int32_t, 2>, double> join_closest(int32_t joined) {
         const int32_t j = closest(), i = nearest_[j];
         const std::array<int32_t, 2> children{node_[j], node_[i]};
@@ -27,8 +27,8 @@ class Clusters : NearestPlaces<float> {
     }
 
   private:
-    /// Distances of the cluster joined from i and j to all others, at place j. Products of a float and a number of
-    /// leaves are exact in double.
+    /// Compute distances of the cluster joined from i and j to all others, in slot j. Products of a float and a
+    /// number of leaves are exact in double.
     void average(int32_t i, int32_t j) {
         const double m = n_leaves_[i], n = n_leaves_[j];
         for (int32_t k = 0; k < n_; ++k) {

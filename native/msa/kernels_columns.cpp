@@ -1,9 +1,10 @@
-// Column sums and the recurrence of column_align.hpp. The recurrence goes a row at a time:
+// Column sums and the recurrence of column_align.hpp, computed a row at a time:
 //
 //     D(i, j) = max(D(i-1, j-1) + P(i, j), D(i-1, j), D(i, j-1))
 //
-// The first two come from the row before, all lanes at once. The third makes D the running maximum of the first two
-// along the row: within a vector by steps of 1, 2, 4 and 8 lanes, then with the last lane of the vector before.
+// The first two come from the row before, all lanes at once. The third makes D the running maximum of the first
+// two along the row: within a vector by steps of 1, 2, 4 and 8 lanes, then with the last lane of the vector
+// before.
 #include "../simd/row_lanes.hpp"
 #include "../simd/vec.hpp"
 #include "column_path.hpp"
@@ -13,7 +14,7 @@ namespace {
 
 constexpr int kVectorsPerBlock = kColumnBlock / L::count;
 
-/// Each lane has the largest of the lanes up to it. D never descends along a row and is 0 or more.
+/// Set each lane to the largest of the lanes up to it. D never decreases along a row and is 0 or more.
 [[gnu::always_inline]] inline V running_max(V v) {
     const V zero{};
     v = vmax(v, shifted<1>(zero, v));
@@ -48,17 +49,18 @@ void next_row(int32_t *best, const int32_t *sums, int shift, int64_t n_columns, 
 constexpr int kValueBits = 15;
 static_assert(kPosteriorOne < 1 << kValueBits);
 
-/// Elements that are added at a time, at least one; and room beyond them for the last vector of row_of.
+/// Elements that are added at a time, at least one; the arrays have room beyond them for the last vector of
+/// row_of.
 constexpr uint32_t kChunk = 512;
 
-/// Writes where the row of each element [begin, end) begins in P. Rows have few elements and each another number, so
-/// that a loop over the elements of a row mostly costs what the processor loses on its wrong guesses. So a vector is
-/// written for each row, and the next row writes over what is too much of it:
+/// Write the offset in P of the row of each element [begin, end). Rows have few elements, and varying numbers of
+/// them, so that a loop over the elements of a row is dominated by branch mispredictions. So a vector is written
+/// for each row, and the next row overwrites its excess:
 ///
 ///     row r        a a a a a a a a
 ///     row r + 1          b b b b b b b b          row r has 3 elements
 ///
-/// Returns the row that goes on at `end`.
+/// Returns the row that continues at `end`.
 int32_t write_rows(const uint32_t *starts, const ResidueRange &x_residues, int32_t row, uint32_t begin, uint32_t end,
                    const SumRows &rows, int32_t *row_of) {
     for (; row < x_residues.end && starts[row] < end; ++row) {

@@ -10,7 +10,7 @@ constexpr int kLanes = kVectorBytes / 4;
 using Products = Vec<int32_t, kVectorBytes>;
 using Couples = Vec<int16_t, kVectorBytes>;
 
-/// The products of a row's steps in N chunks; a step is read once for all of them.
+/// Sum the products of a row's steps in N chunks; a step is read once for all of them.
 template <int N>
 void sum_steps(const Step *step, const Step *end, const TwinBlocks &blocks, const uint16_t *chunks, int shift,
                int32_t *sums) {
@@ -35,7 +35,7 @@ void sum_steps(const Step *step, const Step *end, const TwinBlocks &blocks, cons
 }
 
 void add_products(const ChunkRows &rows, const StepRows &steps, const TwinBlocks &blocks, int shift, int32_t *sums) {
-    constexpr uint32_t kAtOnce = kVectors <= 2 ? 4 : 2;  // as many as registers hold
+    constexpr uint32_t kAtOnce = kVectors <= 2 ? 4 : 2;  // as many as fit registers
     using Sum = decltype(&sum_steps<1>);
     constexpr Sum by_count[] = {nullptr, sum_steps<1>, sum_steps<2>, sum_steps<3>, sum_steps<4>};
     for (int32_t i = 0; i < rows.n_rows; ++i) {

@@ -1,5 +1,5 @@
 // Distances of a profile's column from all columns of another: every column has its own sum, in the order of the
-// letters, on every instruction set.
+// residues, on every instruction set.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -11,10 +11,10 @@
 namespace tropalign::TROPALIGN_ISA {
 namespace {
 
-/// Half a block of columns, in as many registers as it takes.
+/// Half a block of columns, in as many registers as needed.
 using V = Vec<double, 64>;
 static_assert(kColumnBlock == 16);
-/// Columns whose squares of distances are made before their roots, so that either loop is one of vectors.
+/// Columns whose squared distances are computed before their roots, so that both loops vectorise.
 constexpr int64_t kChunk = 16 * kColumnBlock;
 
 [[gnu::always_inline]] inline void subtract(V &sum, double twice, const double *shares) {
@@ -23,7 +23,7 @@ constexpr int64_t kChunk = 16 * kColumnBlock;
     sum -= twice * v;
 }
 
-/// |p - q_j|^2 of `n` columns from `first` on.
+/// Compute |p - q_j|^2 of `n` columns starting at `first`.
 void distances_squared(const DistanceRow &row, const DistanceColumns &columns, int64_t first, int64_t n,
                        double *squared) {
     for (int64_t j = 0; j < n; j += kColumnBlock) {

@@ -8,19 +8,19 @@ namespace tropalign::TROPALIGN_ISA {
 
 // The longest common subsequence by bits (Crochemore et al. 2001; Hyyro 2004), a lane per sequence x.
 //
-// Column by column of the matrix of LCS lengths, V holds a 0 where the length grows from one row (residue of x) to the
-// next. For the next letter of y, with M the rows that hold this letter:
+// Column by column of the matrix of LCS lengths, V holds a 0 where the length grows from one row (residue of x) to
+// the next. For the next residue of y, with M the rows that hold this residue:
 //
 //     V = (V + (V and M)) or (V and not M)
 //
-// The addition carries along x, so words hold 63 bits and bit 63 of a sum is the carry into the next word. The answer
-// is the number of zeros. Rows beyond the end of x have M = 0, and stay 1.
+// The addition carries along x, so words hold 63 bits and bit 63 of a sum is the carry into the next word. The
+// answer is the number of zeros. Rows beyond the end of x have M = 0, and stay 1.
 
 inline constexpr uint64_t kLcsOnes = (uint64_t{1} << kLcsResidues) - 1;
 using LcsVec = Vec<uint64_t, kVectorBytes>;
 inline constexpr int kLcsLanes = kVectorBytes / 8;
 
-/// One letter of each of S sequences; n_words is a constant where N is not 0.
+/// Process one residue of each of S sequences; n_words is the constant N unless N is 0.
 template <int N, int S>
 [[gnu::always_inline]] inline void lcs_step(const LcsLanes &lanes, const uint8_t *const (&letters)[2], int64_t j,
                                             LcsVec *const (&v)[2]) {

@@ -15,7 +15,7 @@ TROPALIGN_DISPATCH(LcsKernels, lcs_kernels)
 
 namespace {
 
-/// A thread's masks and words.
+/// Masks and words of one thread.
 struct LcsScratch {
     Buffer<uint64_t> masks, state;
     std::vector<int32_t> found[2];
@@ -30,7 +30,7 @@ uint64_t *at_least(Buffer<uint64_t> &buffer, size_t size) {
     return buffer.data();
 }
 
-/// Where the letters of up to n_lanes sequences stand.
+/// Fill the masks of up to n_lanes sequences.
 LcsLanes lanes_of(const LcsSequences &sequences, int n_codes, const int32_t *xs, int count, int n_lanes,
                   LcsScratch &scratch) {
     int64_t longest = 0;
@@ -48,7 +48,7 @@ LcsLanes lanes_of(const LcsSequences &sequences, int n_codes, const int32_t *xs,
     return {masks, n_words};
 }
 
-/// Calls take(lane, y, length) for the lanes of the sequences xs against each of ys.
+/// Call take(lane, y, length) for the lanes of the sequences xs against each of ys.
 template <class Take>
 void lanes_against(const LcsKernels &kernels, const LcsSequences &sequences, int n_codes, const int32_t *xs, int count,
                    const int32_t *ys, int64_t n_ys, LcsScratch &scratch, Take take) {
@@ -80,7 +80,7 @@ bool lcs_lengths(const LcsSequences &sequences, int n_codes, const std::vector<i
     const LcsKernels &kernels = *selected_lcs_kernels();
     const auto n_rows = static_cast<int64_t>(rows.size()), n_columns = static_cast<int64_t>(columns.size());
     const auto wants = [&](int64_t row, int64_t column) { return wanted[row * n_columns + column] != 0; };
-    // Neighbours share vectors: rows of like lengths, or rows that want the same columns.
+    // Neighbours share vectors: rows of similar lengths, or rows that need the same columns.
     std::vector<int64_t> key(n_rows);
     for (int64_t row = 0; row < n_rows; ++row) {
         if (!wanted) {
@@ -93,7 +93,7 @@ bool lcs_lengths(const LcsSequences &sequences, int n_codes, const std::vector<i
     std::vector<int32_t> place(rows.size());
     std::iota(place.begin(), place.end(), 0);
     std::stable_sort(place.begin(), place.end(), [&](int32_t a, int32_t b) { return key[a] < key[b]; });
-    // Rows that want nothing stand last: a long one would make the vectors of its neighbours as long.
+    // Rows without wanted columns are last: a long one would make its neighbours' vectors as long.
     while (wanted && !place.empty() && key[place.back()] == n_columns) place.pop_back();
     const auto n_places = static_cast<int64_t>(place.size());
     const int64_t n_blocks = (n_places + kernels.n_lanes - 1) / kernels.n_lanes;
@@ -111,7 +111,7 @@ bool lcs_lengths(const LcsSequences &sequences, int n_codes, const std::vector<i
                     [&](int lane, int64_t k, int32_t length) { out[place[begin + lane] * n_columns + k] = length; });
                 return;
             }
-            std::vector<int32_t> ys, number;  // the columns that any lane wants
+            std::vector<int32_t> ys, number;  // columns that any lane needs
             for (int64_t column = 0; column < n_columns; ++column)
                 for (int lane = 0; lane < count; ++lane)
                     if (wants(place[begin + lane], column)) {

@@ -10,16 +10,17 @@ namespace tropalign {
 
 namespace {
 
-/// A pair of members counts for 2^kWeightBits over their number, rounded down, so that sums stay within 32 bits.
+/// The weight of a pair of members is 2^kWeightBits over their number, rounded down, so that sums stay within 32
+/// bits.
 constexpr int kWeightBits = 16;
 
-/// Where a pair of members is on its way through the rows.
+/// Current position of a pair of members in the rows.
 struct Walk {
     const uint16_t *column_of_x, *column_of_x_end, *column_of_y;
     const uint16_t *row_size, *column, *value;
 };
 
-/// A row of sums, and which of them are above 0.
+/// A row of sums, with bits for those above 0.
 class Row {
   public:
     void resize(int32_t n_columns) {
@@ -34,7 +35,7 @@ class Row {
         high_ = std::max(high_, column / 64);
     }
 
-    /// Calls take(column, sum), columns ascending, and clears the row.
+    /// Call take(column, sum), columns ascending, and clear the row.
     template <class Take>
     void drain(Take take) {
         for (int32_t word = low_; word <= high_; ++word) {
@@ -67,7 +68,7 @@ std::vector<Walk> walks_of(const PairPosteriors &p, const GroupColumns &groups, 
     return walks;
 }
 
-/// The rows of one group pair.
+/// Pool the rows of one group pair.
 void pool(std::vector<Walk> walks, int32_t n_rows, int cutoff, Row &row, PooledPosteriors &out) {
     const auto weight = static_cast<uint32_t>((size_t{1} << kWeightBits) / std::max<size_t>(walks.size(), 1));
     for (int32_t i = 0; i < n_rows; ++i) {

@@ -1,5 +1,5 @@
-// Posteriors of aligned groups, pooled from those of some of their members: the columns of two groups take the place of
-// the residues of two sequences, so that every later stage aligns groups as it aligns sequences.
+// Posteriors of aligned groups, pooled from those of some of their members: the columns of two groups replace the
+// residues of two sequences, so that every later stage aligns groups like sequences.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -14,10 +14,10 @@ struct PairPosteriors {
     const int32_t *pairs;                        // [n_pairs][2] x, y
     const uint16_t *row_sizes;                   // elements of each residue of each x
     const uint16_t *columns, *values;            // residues of y, ascending; of kPosteriorOne
-    const int64_t *row_begins, *element_begins;  // [n_pairs + 1] where a pair's rows and elements begin
+    const int64_t *row_begins, *element_begins;  // [n_pairs + 1] start of a pair's rows and elements
 };
 
-/// Where residues stand in the alignments of their groups.
+/// Columns of residues in the alignments of their groups.
 struct GroupColumns {
     const int64_t *offsets;     // [n_sequences + 1]
     const uint16_t *column_of;  // [n_residues]
@@ -30,16 +30,16 @@ struct GroupPairs {
     const int32_t *n_rows, *n_columns;  // [n]
 };
 
-/// Sparse posteriors one group pair after another.
+/// Sparse posteriors, one group pair after another.
 struct PooledPosteriors {
     std::vector<uint16_t> row_sizes, columns, values;
 };
 
-/// The mean over the pairs of members of the posteriors of their residues:
+/// Compute the mean over the pairs of members of the posteriors of their residues:
 ///
 ///     S(i, j) = sum over (a, b) of S_ab(residue of a in column i, of b in column j) / number of pairs (a, b)
 ///
-/// in whole numbers, whose sum is the same in any order. Elements below `cutoff` (of kPosteriorOne) are left out.
+/// in integers, whose sum is the same in any order. Elements below `cutoff` (of kPosteriorOne) are dropped.
 bool pool_posteriors(const PairPosteriors &, const GroupColumns &, const GroupPairs &, int cutoff, int n_threads,
                      PooledPosteriors &out, const Poll &);
 

@@ -32,7 +32,7 @@ PosteriorModel posterior_model(int n_letters, const double *transitions, const d
     for (int a = 0; a < 32; ++a) {
         double highest = 0;
         for (int b = 0; b < 32; ++b) highest = std::max({highest, model.odds[a][b], model.boltzmann[a][b]});
-        model.growth[a] = std::log2(highest + 2);  // what comes out of gaps is at most as much again
+        model.growth[a] = std::log2(highest + 2);  // the contribution of gaps is at most as much again
     }
     return model;
 }

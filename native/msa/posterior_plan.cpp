@@ -1,6 +1,6 @@
-// Either sequence of a pair may be the one that its unit shares. The longest sequences take as many of their pairs as
-// fill whole units, while they have many. The pairs of the others are first shared out evenly; then sequences with few
-// pairs beyond whole units give these to partners that have more of them, until most units are full.
+// Either sequence of a pair may be the one that its unit shares. The longest sequences take as many of their pairs
+// as fill whole units, while they have many. The pairs of the others are first divided evenly; then sequences with
+// few pairs beyond whole units give these to partners that have more of them, until most units are full.
 #include <algorithm>
 #include <numeric>
 
@@ -46,7 +46,8 @@ class Planner {
         return pairs_[2 * pair] == s ? pairs_[2 * pair + 1] : pairs_[2 * pair];
     }
 
-    /// Gives every pair that is left an owner: that of the two that is not among the first ones, or by turns.
+    /// Give every remaining pair an owner: the one of the two that is not among the first sequences, or
+    /// alternately.
     void share_out(const std::vector<int32_t> &sequences, size_t first) {
         std::vector<size_t> rank(sequences.size());
         for (size_t k = 0; k < sequences.size(); ++k) rank[sequences[k]] = k;
@@ -62,7 +63,7 @@ class Planner {
         owns_ = true;
     }
 
-    /// Pairs beyond whole units go to partners with more of these, those with the most first.
+    /// Give pairs beyond whole units to partners with more of these, those with the most first.
     void give_away(int32_t s) {
         const int64_t beyond = owned_[s] % lanes_;
         if (beyond == 0) return;
@@ -81,8 +82,8 @@ class Planner {
 
     bool is_mine(int64_t pair, int32_t s) const { return !taken_[pair] && (!owns_ || owner_[pair] == s); }
 
-    /// Units of `count` pairs of a sequence. Those left to their partners are the ones with the longest: they fit
-    /// others of their length better.
+    /// Make units of `count` pairs of a sequence. Pairs with the longest partners are left to these: they fit
+    /// pairs of similar length better.
     void take(int32_t s, int64_t count) {
         if (count == 0) return;
         mine_.clear();
@@ -110,7 +111,7 @@ class Planner {
     std::vector<bool> taken_;
     std::vector<int64_t> begins_, of_, left_, mine_, owned_;
     std::vector<int32_t> owner_;
-    bool owns_ = false;  // whether pairs have owners
+    bool owns_ = false;  // true if pairs have owners
     PosteriorPlan plan_;
 };
 

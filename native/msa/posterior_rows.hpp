@@ -1,10 +1,9 @@
-// Rows of the recurrences of posterior_model.hpp, a lane per pair: forward and, with posteriors, expected accuracy and
-// the search for elements worth keeping, backward. Two rows go along the columns together, so that what a column hands
-// to the next row is loaded and stored half as often:
+// Rows of the recurrences of posterior_model.hpp, a lane per pair: forward and, with posteriors, expected accuracy
+// and the search for elements to keep, backward. Two rows are computed together along the columns, so that the
+// values passed from a column to the next row are loaded and stored half as often:
 //
-//               j-1    j                 one step computes the cells 1 and 2 of column j; S, X and F of row i go
-//               through
-//     row i           (1)  <- S(i-1,j-1)      registers to row i+1, and only those of row i+1 through memory
+//               j-1    j                one step computes the cells 1 and 2 of column j; S, X and F of row i go
+//     row i           (1)  <- S(i-1,j-1)    through registers to row i+1, and only those of row i+1 through memory
 //     row i+1         (2)  <- S(i,j-1)
 #pragma once
 #include "../simd/real.hpp"
@@ -24,14 +23,14 @@ struct Constants {
     V a1, a2, e1, e2, open, extend, free;
 };
 
-/// Column 0, and what scales rows.
+/// Column 0, and the scales of rows.
 template <class V>
 struct LeftEdge {
     V S, X1, X2, T;               // S(i-1,0), X_k(i,0); T is the partition function's S(i-1,0)
-    V free;                       // of an overhang: what S(i,0) has beside X_k
+    V free;                       // of an overhang: the part of S(i,0) besides X_k
     V hmm_total, part_total;      // sums of M in the last column
-    V hmm_scale, part_scale;      // of the rows to come
-    V hmm_highest, part_highest;  // of the row before: the largest S; and of the totals, which do not fade as S may
+    V hmm_scale, part_scale;      // of the next rows
+    V hmm_highest, part_highest;  // of the row before: the largest S; and of the totals, which do not decay as S may
 };
 
 /// The columns of a unit.
@@ -39,11 +38,11 @@ template <class V, class Letters>
 struct Columns {
     Letters letters;
     int N;            // columns of the longest lane
-    int first_end;    // no lane's last column is before it
+    int first_end;    // first column that is the last one of a lane
     const V *is_end;  // [N + 1] 1 in the lanes whose last column it is
 };
 
-/// Odds and Boltzmann factors of the row's letter and 16 letters of the y's, out of a table row in two registers.
+/// Odds and Boltzmann factors of the row's residue and 16 residues of the y's, from a table row in two registers.
 template <class V>
 struct PermutedLetters {
     const int32_t *letters;  // [column][lane], from column 1
@@ -62,10 +61,10 @@ struct PermutedLetters {
     [[gnu::always_inline]] Index at(int j) const { return load<int32_t, 64>(letters + (j - 1) * 16); }
 };
 
-/// Odds and factors looked up beforehand for every letter of x.
+/// Odds and factors looked up in advance for every residue of x.
 template <class V>
 struct ProfiledLetters {
-    const V *profile;  // [row of the letter][column][2], from column 1
+    const V *profile;  // [row of the residue][column][2], from column 1
     const int32_t *row_of;
     int64_t stride;
 
@@ -79,7 +78,8 @@ struct ProfiledLetters {
     [[gnu::always_inline]] Index at(int j) const { return j; }
 };
 
-/// Rows of the letters x[0] .. x[R - 1]. `state` is [N + 1][kPosteriorDown]; `kept`, [R][N + 1][2], gets M of both.
+/// Compute rows of the residues x[0] .. x[R - 1]. `state` is [N + 1][kPosteriorDown]; M of both recurrences is
+/// written to `kept`, [R][N + 1][2].
 template <int R, bool kScale, bool kMax, class V, class Letters>
 [[gnu::noinline]] void forward_rows(const Constants<V> &constants, const Columns<V, Letters> &columns, const uint8_t *x,
                                     LeftEdge<V> &edge, V *state, V *kept) {
@@ -145,7 +145,7 @@ template <int R, bool kScale, bool kMax, class V, class Letters>
     }
 }
 
-/// The last row, after which both totals are known. It is scaled.
+/// Compute the last row, after which both totals are known. It is scaled.
 template <class V, class Letters>
 [[gnu::noinline]] void forward_last(const Constants<V> &c, const PosteriorModel &model,
                                     const Columns<V, Letters> &columns, uint8_t x, LeftEdge<V> &edge, const V *state,
@@ -155,7 +155,7 @@ template <class V, class Letters>
     const V end1 = every<V>(static_cast<T>(model.end_insert[0])), end2 = every<V>(static_cast<T>(model.end_insert[1]));
     const auto row = columns.letters.row(x);
     V diagonal = edge.S * edge.hmm_scale, diagonal_t = edge.T * edge.part_scale, Y1{}, Y2{};
-    V row_total{}, corner{}, hmm_row{}, hmm_corner{};  // apart, so that x and y may change places
+    V row_total{}, corner{}, hmm_row{}, hmm_corner{};  // separate, so that x and y may be swapped
     for (int j = 1; j <= columns.N; ++j) {
         const auto y = columns.letters.at(j);
         const V *at = state + int64_t{kPosteriorDown} * j;
@@ -173,26 +173,26 @@ template <class V, class Letters>
     part_total = (edge.part_total * edge.part_scale + row_total) + corner;
 }
 
-/// Column N + 1, and what the backward sweep is scaled by.
+/// Column N + 1, and the scales of the backward sweep.
 template <class V>
 struct RightEdge {
     V hmm_end,
-        part_end;  // what a match is worth in the last cell to the pair-HMM, in the last row or column to the other
-    V hmm_free;    // the same to the pair-HMM in the other cells of the last row and column: an overhang
-    V hmm_scale, part_scale;  // of the rows to come
-    V highest;                // of the values that are multiplied with those of `kept`
-    V lowest;                 // fixed-point values from here on are worth keeping
+        part_end;  // weight of a match in the last cell for the pair-HMM, in the last row or column for the other
+    V hmm_free;    // the same for the pair-HMM in the other cells of the last row and column: an overhang
+    V hmm_scale, part_scale;  // of the next rows
+    V highest;                // of the values that are multiplied by those of `kept`
+    V lowest;                 // fixed-point values from here on are kept
 };
 
-/// The posteriors of R rows and what is to be known of them.
+/// The posteriors of R rows, and which of them are kept.
 template <class V>
 struct PosteriorRows {
-    V *values;       // [R][N + 1] of kPosteriorOne, and a half, so that what is before the point is rounded
-    uint16_t *hits;  // [R][hit_stride] lanes whose value is worth keeping
+    V *values;       // [R][N + 1] of kPosteriorOne, plus a half, so that truncation rounds
+    uint16_t *hits;  // [R][hit_stride] lanes whose value is kept
     int64_t hit_stride;
 };
 
-/// A posterior out of its two parts, and the expected accuracy from its cell on.
+/// Compute a posterior from its two parts; return the expected accuracy starting at its cell.
 template <class V>
 [[gnu::always_inline]] inline V finish_cell(V by_hmm, V by_part, V diagonal, V below, V right, V lowest, V &value,
                                             uint16_t &hits) {
@@ -202,7 +202,7 @@ template <class V>
     return larger(larger(diagonal + P, below), right);
 }
 
-/// Rows x[R - 1] .. x[0], upwards. `state` is [N + 1][kPosteriorUp].
+/// Compute rows x[R - 1] .. x[0], upwards. `state` is [N + 1][kPosteriorUp].
 template <int R, bool kScale, class V, class Letters>
 [[gnu::noinline]] void backward_rows(const Constants<V> &constants, const Columns<V, Letters> &columns,
                                      const uint8_t *x, RightEdge<V> &edge, V *state, const V *kept,
@@ -261,7 +261,7 @@ template <int R, bool kScale, class V, class Letters>
     if constexpr (kScale) edge.highest = larger(highest, edge.highest);
 }
 
-/// The last row, where the backward sweep begins.
+/// Compute the last row, where the backward sweep starts.
 template <class V, class Letters>
 [[gnu::noinline]] void backward_last(const Constants<V> &c, const PosteriorModel &model,
                                      const Columns<V, Letters> &columns, uint8_t x, const RightEdge<V> &edge, V *state,

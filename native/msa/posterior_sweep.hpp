@@ -1,7 +1,7 @@
-// A unit from letters to sparse rows. The forward sweep goes down the rows, the backward sweep up again, and multiplies
-// what it finds with the matches that the forward sweep kept. Where those of all rows would not stay in the cache, the
-// forward sweep first leaves a checkpoint (what a row hands down) per block of rows, and each block is computed again
-// just before the backward sweep passes it:
+// A unit from residues to sparse rows. The forward sweep goes down the rows, the backward sweep up again, and
+// multiplies its values by the matches that the forward sweep kept. If those of all rows would not stay in the
+// cache, the forward sweep first stores a checkpoint (the values that a row passes down) per block of rows, and
+// each block is computed again just before the backward sweep passes it:
 //
 //     row 1      forward   +----------+ checkpoint 0    ^ 5. backward
 //                          |  block 0 |  4. again       |
@@ -10,18 +10,18 @@
 //                          +----------+
 //     row m                   last row: totals
 //
-// Numbers are scaled by powers of two, per lane, after every `between` rows, and the backward sweep by the inverse, so
-// that a posterior is the product of what two sweeps found, and no more. Of the `between` rows to come the letters say
-// by how much they multiply numbers at most, 2^growth. The largest S of a row is brought near 2^(kSafe - growth); so it
-// stays below 2^kSafe, and what the backward sweep loses as too small for the type (underflow) has a posterior below
-// 2^-kNegligible. The other way round, what the forward sweep loses has such a posterior as long as the backward
-// sweep's numbers stay below 2^kSafe, too:
+// Numbers are scaled by powers of two, per lane, after every `between` rows, and the backward sweep by the
+// inverse, so that a posterior is just the product of the values of two sweeps. For the next `between` rows, the
+// residues determine the largest factor by which they multiply numbers, 2^growth. The largest S of a row is
+// brought near 2^(kSafe - growth); so it stays below 2^kSafe, and a value that the backward sweep loses as too
+// small for the type (underflow) has a posterior below 2^-kNegligible. Conversely, a value that the forward sweep
+// loses has such a posterior as long as the backward sweep's numbers also stay below 2^kSafe:
 //
 //     exponent   smallest             0             kSafe
 //     forward        |--- lost <------|------------- S |
 //     backward       |                |              B |   B * lost < 2^(kSafe + smallest) = 2^-kNegligible
 //
-// Where they may not, the pair is computed again in a type with a wider range (double, then long double).
+// If they may not, the pair is computed again in a type with a wider range (double, then long double).
 #pragma once
 #include <bit>
 #include <limits>
@@ -38,9 +38,9 @@ inline constexpr int kSafe = 1 - std::numeric_limits<T>::min_exponent - kNegligi
 
 template <class V>
 using IntegerLanes =
-    Vec<std::conditional_t<sizeof(typename Real<V>::T) == 8, int64_t, int32_t>, sizeof(V)>;  // never of long double
+    Vec<std::conditional_t<sizeof(typename Real<V>::T) == 8, int64_t, int32_t>, sizeof(V)>;  // never for long double
 
-/// The power of two that brings numbers up to `highest` near 2^target.
+/// Return the power of two that brings numbers up to `highest` near 2^target.
 template <class V>
 V factor_for(V highest, int target) {
     using T = typename Real<V>::T;
@@ -51,7 +51,7 @@ V factor_for(V highest, int target) {
         constexpr int bias = std::numeric_limits<T>::max_exponent - 1, fraction = std::numeric_limits<T>::digits - 1;
         const I exponent = (I)highest >> fraction;  // with the bias; sums stay above 0
         I wanted = 2 * bias + target - exponent;
-        wanted = wanted > 2 * bias ? I{} + bias : wanted;  // of 0, too
+        wanted = wanted > 2 * bias ? I{} + bias : wanted;  // also for 0
         return (V)(wanted << fraction);
     }
 }
@@ -117,7 +117,7 @@ class Sweep {
 
     void make_letters() {
         if constexpr (std::is_same_v<Letters, PermutedLetters<V>>) {
-            // The tables lie behind the letters.
+            // The tables are stored after the letters.
             const size_t n = size(N_) * L;
             auto *letters = get<int32_t>(PosteriorBuffer::letters);
             for (int l = 0; l < L; ++l)
@@ -150,16 +150,17 @@ class Sweep {
         }
     }
 
-    /// log2 of the most that the rows multiply numbers by which come after `row`, up to where they are scaled again.
+    /// Return log2 of the largest factor of the rows after `row`, up to the next scaling.
     int growth_after(int row) const {
         double sum = 0;
         for (int i = row; i < std::min(row + blocks_.between, unit_.m); ++i) sum += model_.growth[unit_.x[i]];
         return static_cast<int>(std::ceil(sum));
     }
-    /// Forward numbers are brought near 2^ of it. Not below 2, so that `factor_for` can do it with any number.
+    /// Exponent of 2 near which forward numbers are brought. At least 2, so that `factor_for` can reach it from
+    /// any number.
     int target_after(int row) const { return std::max(2, kSafe<T> - growth_after(row)); }
 
-    /// Row 0, scaled as the rows after it will be.
+    /// Set row 0, scaled like the rows after it.
     void begin() {
         const T one = std::ldexp(T{1}, target_after(0));
         edge_ = LeftEdge<V>{};
@@ -189,7 +190,7 @@ class Sweep {
         std::memcpy(&edge_, from + kPosteriorDown * (size(N_) + 1), sizeof edge_);
     }
 
-    /// The rows of a block, the unit's last one among them where it is in it; all of them kept, or none.
+    /// Compute the rows of a block, including the unit's last one if it is in it; all of them are kept, or no row.
     void forward(int block, bool keeps) {
         const int begin = blocks_.begin(block), end = blocks_.end(block), last = unit_.m - 1;
         const size_t stride = 2 * (size(N_) + 1);
@@ -215,7 +216,7 @@ class Sweep {
                          part_total_);
     }
 
-    /// Chooses the scale of what comes after so many rows.
+    /// Choose the scale after `rows` rows.
     void choose_scale(int rows) {
         V *factor = factors_ + 2 * size(rows / blocks_.between);
         factor[0] = edge_.hmm_scale = factor_for(edge_.hmm_highest, target_after(rows));
@@ -256,7 +257,8 @@ class Sweep {
         }
     }
 
-    /// Backward numbers up to `highest` come to the rows between this one and the next that are scaled.
+    /// Check that backward numbers up to `highest` stay in range for the rows between this one and the next
+    /// scaling.
     void check_range(V highest, int row) {
         sound_ &= ~lanes_at_least(highest, every<V>(std::ldexp(T{1}, kSafe<T> - growth_after(row))));
     }
@@ -272,8 +274,8 @@ class Sweep {
         check_range(larger(right_.hmm_end, right_.part_end), (unit_.m - 1) / blocks_.between * blocks_.between);
     }
 
-    /// Puts the places of a row's hits, 16 column + lane, into `found_`, and says how many. Four are written at once,
-    /// and those that are none are written over: a loop that ends after a few would be foreseen wrongly every time.
+    /// Write the positions of a row's hits, 16 column + lane, to `found_`; return their number. Four are written
+    /// at once, and the excess is overwritten: a loop that ends after a few would always be mispredicted.
     size_t find_hits(const uint16_t *hits) {
         uint32_t *to = found_;
         for (int64_t at = 0; at < out_.hit_stride; at += 4) {
@@ -293,7 +295,7 @@ class Sweep {
         return static_cast<size_t>(to - found_);
     }
 
-    /// The elements of `count` rows from i on, the last row first.
+    /// Store the elements of `count` rows starting at i, the last row first.
     void keep(int i, int count) {
         for (int r = count - 1; r >= 0; --r) {
             const T *values = reinterpret_cast<const T *>(out_.values + size(r) * (size(N_) + 1));
@@ -353,7 +355,7 @@ class Sweep {
 template <class V, class Letters>
 bool run_posterior_unit(const PosteriorModel &model, const PosteriorUnit &unit, int lowest,
                         const std::atomic<bool> &stopped, PosteriorScratch &scratch) {
-    // Numbers below the normal ones are taken as 0, which is what they mean here, without the processor's slow path.
+    // Denormal numbers are treated as 0, which is what they mean here, and avoids the processor's slow path.
     const DenormalsAsZero flush;
     return Sweep<V, Letters>(model, unit, lowest, scratch).run(stopped);
 }

@@ -1,4 +1,5 @@
-// A unit: pairs that share their x and are computed side by side, a lane per pair. What kernels get and give.
+// A unit: pairs that share their x and are computed in parallel, a lane per pair. Inputs and outputs of the
+// kernels.
 #pragma once
 #include <array>
 #include <atomic>
@@ -20,17 +21,17 @@ struct PosteriorUnit {
     int32_t n[kPosteriorLanes];
 };
 
-/// What is kept of a lane: the last row first.
+/// The kept results of a lane: the last row first.
 struct PosteriorLane {
     float distance;
-    bool underflowed;                // numbers left the range of the lanes' type: nothing of this counts
+    bool underflowed;                // numbers left the range of the lanes' type: the results are invalid
     std::vector<uint32_t> elements;  // column | value << 16
     size_t n_elements;
     std::vector<uint16_t> row_sizes;  // [m], in order
 };
 
-/// Numbers that a column hands to the row below (S, X_1, X_2 of the pair-HMM; S and F of the partition function), and
-/// to the row above (odds B, X_1, X_2; boltzmann B, F; the expected accuracy).
+/// Numbers that a column passes to the row below (S, X_1, X_2 of the pair-HMM; S and F of the partition function),
+/// and to the row above (odds B, X_1, X_2; boltzmann B, F; the expected accuracy).
 inline constexpr int kPosteriorDown = 5, kPosteriorUp = 6;
 /// Numbers of column 0 in a checkpoint.
 inline constexpr int kPosteriorEdge = 11;
@@ -38,7 +39,7 @@ inline constexpr int kPosteriorEdge = 11;
 enum class PosteriorBuffer { down, up, kept, checkpoints, is_end, letters, values, hits, found, factors, count };
 using PosteriorSizes = std::array<size_t, static_cast<size_t>(PosteriorBuffer::count)>;
 
-/// How the rows of a unit are cut into blocks (posterior_sweep.hpp).
+/// Division of the rows of a unit into blocks (posterior_sweep.hpp).
 struct PosteriorBlocks {
     PosteriorBlocks(const PosteriorModel &, int32_t m, int32_t N, int vector_bytes);
 
@@ -51,9 +52,9 @@ struct PosteriorBlocks {
     int count;
 };
 
-/// Bytes of each buffer of a unit with N columns.
+/// Return the bytes of each buffer of a unit with N columns.
 PosteriorSizes posterior_sizes(const PosteriorBlocks &, int32_t N, int vector_bytes, int lanes);
-/// What all of them take.
+/// Return the sum of these bytes.
 size_t posterior_unit_bytes(const PosteriorModel &, int32_t m, int32_t N, int vector_bytes, int lanes);
 
 struct PosteriorScratch {
@@ -61,26 +62,26 @@ struct PosteriorScratch {
     PosteriorLane lane[kPosteriorLanes];
 };
 
-/// `lowest`: values (of kPosteriorOne) from there on are kept. False where `stopped` ended it.
+/// `lowest`: values (of kPosteriorOne) from there on are kept. Returns false if `stopped` ended the work.
 using RunPosteriorUnit = bool (*)(const PosteriorModel &, const PosteriorUnit &, int lowest,
                                   const std::atomic<bool> &stopped, PosteriorScratch &);
 
 struct PosteriorKernel {
     int lanes;
     int vector_bytes;
-    RunPosteriorUnit run;  // null where the instruction set's vectors are narrower
+    RunPosteriorUnit run;  // null if the instruction set's vectors are narrower
 };
 
 /// Kernels of one instruction set.
 struct PosteriorKernels {
     static constexpr int kRanges = 3, kWidths = 4;
     const char *isa;
-    /// In float, double and long double, types of ever wider range; of each the one with the fewest lanes first, for
-    /// long pairs in little memory. There is at least that one.
+    /// In float, double and long double, types of increasing range; of each the kernel with the fewest lanes
+    /// first, for long pairs in little memory. There is at least that one.
     PosteriorKernel of_range[kRanges][kWidths];
 };
 
-/// Throws what selected_isa throws.
+/// Return the kernels chosen at import; throws what selected_isa throws.
 const PosteriorKernels *selected_posterior_kernels();
 
 }  // namespace tropalign

@@ -15,7 +15,7 @@ constexpr int kLeastBytes = 16;
 /// Units that need more (16 pairs of some 7,000 residues) run in parts.
 constexpr size_t kMostUnitBytes = size_t{256} << 20;
 
-/// Elements of one thread's pairs (column | value << 16), until all threads are done. They stay where they are.
+/// Elements of one thread's pairs (column | value << 16), until all threads are done. They do not move in memory.
 class ElementStore {
   public:
     uint32_t *room(size_t n) {
@@ -65,7 +65,7 @@ class PosteriorRun {
         std::vector<int64_t> pairs(request_.n_pairs);
         std::iota(pairs.begin(), pairs.end(), 0);
         for (range_ = 0; !pairs.empty(); ++range_) {
-            // Pairs that are computed again have been begun before.
+            // Pairs that are computed again were already counted.
             auto poll_range = [&](int64_t begun) { return poll(range_ == 0 ? begun : request_.n_pairs); };
             if (!run_range(pairs, poll_range, out)) return false;
             pairs.clear();
@@ -80,7 +80,7 @@ class PosteriorRun {
     }
 
   private:
-    /// Computes these pairs in the type of `range_`. False: stopped.
+    /// Compute these pairs in the type of `range_`; false if stopped.
     bool run_range(const std::vector<int64_t> &pairs, const Poll &poll, PosteriorColumns &out) {
         std::vector<int32_t> sequences(2 * pairs.size());
         for (size_t k = 0; k < pairs.size(); ++k) std::copy_n(request_.pairs + 2 * pairs[k], 2, &sequences[2 * k]);
@@ -109,7 +109,7 @@ class PosteriorRun {
         return kernels_.of_range[range_][k];
     }
 
-    /// The narrowest kernel for `n_lanes` pairs, or a narrower one where that would need much memory.
+    /// Return the narrowest kernel for `n_lanes` pairs, or a narrower one if that would need much memory.
     const PosteriorKernel &kernel_for(int32_t m, int32_t N, int n_lanes) const {
         const PosteriorKernel *kernels = kernels_.of_range[range_], *best = &kernels[0];
         for (int k = 1; k < PosteriorKernels::kWidths && kernels[k].run && kernels[k - 1].lanes < n_lanes; ++k)
@@ -181,7 +181,7 @@ class PosteriorRun {
         }
     }
 
-    /// Rows of y become rows of x.
+    /// Convert rows of y to rows of x.
     static void transpose(const PosteriorLane &lane, int32_t n_rows, uint32_t *to, uint16_t *sizes) {
         std::vector<uint32_t> next(n_rows + 1);
         for (size_t e = 0; e < lane.n_elements; ++e) ++next[(lane.elements[e] & 0xFFFF) + 1];
@@ -196,7 +196,7 @@ class PosteriorRun {
         }
     }
 
-    /// Leaves the elements from the lowest value on from which there are at most `count`.
+    /// Keep the elements from the lowest value for which there are at most `count`.
     static void keep_share(PosteriorLane &lane, int64_t count) {
         std::vector<int64_t> of_value(kPosteriorOne + 1);
         for (size_t e = 0; e < lane.n_elements; ++e) ++of_value[lane.elements[e] >> 16];
@@ -231,9 +231,9 @@ class PosteriorRun {
     const PosteriorModel &model_;
     const PosteriorRequest &request_;
     int lowest_;
-    int range_ = 0;  // which types: of PosteriorKernels::of_range
+    int range_ = 0;  // index into PosteriorKernels::of_range
     std::vector<int32_t> lengths_;
-    std::vector<int64_t> first_row_;  // of a pair, in row_sizes
+    std::vector<int64_t> first_row_;  // of each pair, in row_sizes
     std::vector<Elements> elements_;
     std::vector<Arena> arenas_;
     std::atomic<bool> stopped_{false};
@@ -242,11 +242,11 @@ class PosteriorRun {
 }  // namespace
 
 size_t posterior_scratch_bytes(int32_t m, int32_t n) {
-    const PosteriorModel model{};  // rows are scaled the more often the more a match can score, which takes no memory
+    const PosteriorModel model{};  // the model only affects how often rows are scaled, which takes no memory
     size_t most = 0;
     for (int turn = 0; turn < 2; ++turn, std::swap(m, n)) {
         most = std::max(most, posterior_unit_bytes(model, m, n, kLeastBytes, 1));
-        for (const int vector_bytes : {32, 64}) {  // doubles: with as many bytes in floats it takes no more
+        for (const int vector_bytes : {32, 64}) {  // doubles: floats with as many bytes take no more
             const size_t bytes = posterior_unit_bytes(model, m, n, vector_bytes, vector_bytes / 8);
             if (bytes <= kMostUnitBytes) most = std::max(most, bytes);
         }

@@ -1,5 +1,5 @@
-// Posterior probabilities of pairs of sequences (stage I of docs/msa.md): which residues are aligned, by a pair-HMM and
-// by a partition function, and what is kept of them.
+// Posterior probabilities of pairs of sequences (stage I of docs/msa.md): which residues are aligned, by a
+// pair-HMM and by a partition function, and the elements that are kept.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -11,19 +11,19 @@
 
 namespace tropalign {
 
-/// Pairs (x, y) of sequences that lie one after another.
+/// Pairs (x, y) of concatenated sequences.
 struct PosteriorRequest {
     const uint8_t *codes;
     const int64_t *offsets;  // [n_sequences + 1]
     int64_t n_sequences;
     const int32_t *pairs;  // [n_pairs][2]
     int64_t n_pairs;
-    float cutoff;  // elements below it are left out,
-    float keep;    // unless this is above 0: then so large a share of the elements stays
+    float cutoff;  // elements below it are dropped,
+    float keep;    // unless this is above 0: then this share of the elements is kept
     int n_threads;
 };
 
-/// The results, pair after pair as they were asked for; the rows of a pair are the residues of its x.
+/// The results, pair after pair in the order of the request; the rows of a pair are the residues of its x.
 struct PosteriorColumns {
     std::vector<float> distance;      // [n_pairs]
     std::vector<uint16_t> row_sizes;  // [sum of the lengths of the x's]
@@ -31,21 +31,21 @@ struct PosteriorColumns {
     Buffer<uint16_t> values;          // of kPosteriorOne
 };
 
-/// The most memory that a thread takes beside the results, where no two sequences are longer than m and n.
+/// Return the most memory that a thread takes, excluding the results, if no two sequences are longer than m and n.
 size_t posterior_scratch_bytes(int32_t m, int32_t n);
 
-/// False: stopped by `poll`, which gets the number of pairs begun.
+/// Compute the posteriors; false if stopped by `poll`, which receives the number of started pairs.
 bool pair_posteriors(const PosteriorKernels &, const PosteriorModel &, const PosteriorRequest &, const Poll &,
                      PosteriorColumns &);
 
-// Which pairs run side by side: units of pairs that share a sequence.
+// Plan of which pairs run in parallel: units of pairs that share a sequence.
 
 /// The pairs order[begin] .. order[begin + n_lanes - 1] share the sequence `row`.
 struct PlannedPosteriors {
     int64_t begin;
     int32_t row;
     int n_lanes;
-    int64_t cells;  // that are swept: rows times columns of the longest lane
+    int64_t cells;  // swept cells: rows times columns of the longest lane
 };
 
 struct PosteriorPlan {
@@ -53,7 +53,8 @@ struct PosteriorPlan {
     std::vector<PlannedPosteriors> units;  // the costliest first
 };
 
-/// `pairs` is [n_pairs][2], `lengths` are those of the sequences, `lanes` is the most that run side by side.
+/// Make the plan. `pairs` is [n_pairs][2], `lengths` are those of the sequences, `lanes` is the largest number of
+/// parallel pairs.
 PosteriorPlan plan_posteriors(const int32_t *pairs, int64_t n_pairs, const std::vector<int32_t> &lengths, int lanes);
 
 }  // namespace tropalign

@@ -11,12 +11,12 @@ TROPALIGN_DISPATCH(DistanceKernels, distance_kernels)
 
 namespace {
 
-/// Rows that are made at a time stay in the cache.
+/// Rows that are computed at a time stay in the cache.
 constexpr int64_t kRowWindowBytes = 1 << 18;
-/// Sums pass no more bits than these, fractions have no more than those.
+/// Most bits of sums, and most bits of fractions.
 constexpr int kSumBits = 30, kMostFractionBits = 24;
 
-/// Bits of the fraction of P, whose elements are no larger than `most`.
+/// Return the bits of the fraction of P, whose elements are at most `most`.
 int fraction_bits(double most, int64_t m, int64_t n) {
     const double sum = std::max(most, 1e-300) * static_cast<double>(std::max<int64_t>(std::min(m, n), 1));
     return std::clamp(kSumBits - 1 - static_cast<int>(std::ceil(std::log2(sum))), -kSumBits, kMostFractionBits);
@@ -27,7 +27,7 @@ ColumnSums sums_of(int64_t m, int64_t n) {
     return {m, n, std::clamp<int64_t>(kRowWindowBytes / row_bytes, 1, std::max<int64_t>(m, 1)), 0, {}};
 }
 
-/// A profile in the form that a row of distances is made from: letters first, so that neighbours are columns.
+/// A profile in the layout for a row of distances: residues first, so that neighbours are columns.
 struct Transposed {
     explicit Transposed(const ProfileColumns &profile)
         : stride(row_stride(profile.n_columns)), shares(static_cast<size_t>(profile.n_letters * stride)),
@@ -42,7 +42,7 @@ struct Transposed {
                 std::sqrt(distance_squared(squares[static_cast<size_t>(j)], column[profile.n_letters - 1]));
         }
     }
-    /// |p - blank|^2 = |p|^2 + 1 - 2 p_blank.
+    /// Return |p - blank|^2 = |p|^2 + 1 - 2 p_blank.
     static double distance_squared(double square, double blank) { return std::max(0.0, square + 1 - 2 * blank); }
 
     int64_t stride;

@@ -5,7 +5,7 @@
 namespace tropalign {
 namespace {
 
-/// Merges whose children are all done: several at a time, a thread each, or a large one by all threads.
+/// Runs the merges whose children are all done: several at a time, a thread each, or a large one by all threads.
 class PosteriorProgressive {
   public:
     PosteriorProgressive(const PosteriorStore &store, const std::array<int32_t, 2> *children, const double *weights,
@@ -24,7 +24,7 @@ class PosteriorProgressive {
     }
 
   private:
-    /// Nodes by their height: those of a wave depend on earlier waves only.
+    /// Return nodes by their height: those of a wave depend on earlier waves only.
     std::vector<std::vector<int32_t>> waves() const {
         std::vector<int32_t> height(groups_.size(), 0);
         std::vector<std::vector<int32_t>> found;
@@ -43,7 +43,7 @@ class PosteriorProgressive {
         return n_pairs * groups_[one].n_columns + int64_t{groups_[one].n_columns} * groups_[other].n_columns / 8;
     }
 
-    /// A merge that takes more than a thread's share of the wave is done by all threads.
+    /// Run a wave; a merge that takes more than a thread's share of the wave is done by all threads.
     void run_wave(const std::vector<int32_t> &wave) {
         int64_t total = 0;
         for (int32_t node : wave) total += cost(node);

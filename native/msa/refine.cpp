@@ -1,4 +1,4 @@
-// Rounds of realignment: halves of the family, each aligned with the other again.
+// Rounds of realignment: the family is split in two parts that are aligned again.
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
@@ -8,7 +8,7 @@
 
 namespace tropalign {
 
-// Random numbers that are the same everywhere: SplitMix64 (Steele, Lea and Flood 2014).
+// Random numbers that are the same on all platforms: SplitMix64 (Steele, Lea and Flood 2014).
 
 class Random {
   public:
@@ -21,7 +21,7 @@ class Random {
         return z ^ (z >> 31);
     }
 
-    /// A number below n, n at most 2^32: the upper half of 32 bits times n.
+    /// Return a number below n, n at most 2^32: the upper half of 32 bits times n.
     uint32_t below(uint64_t n) { return static_cast<uint32_t>((next() >> 32) * n >> 32); }
 
   private:
@@ -30,7 +30,7 @@ class Random {
 
 namespace {
 
-/// 1 for each sequence of the first group, 0 for the others. Empty where no split can be made.
+/// 1 for each sequence of the first group, 0 for the others. Empty if no split is possible.
 using Membership = std::string;
 
 Membership split_at_random(int32_t n, Random &random) {
@@ -53,7 +53,7 @@ Membership split_at_gap(const ResidueColumns &columns, int32_t n, int32_t n_colu
     return first;
 }
 
-/// Takes out the columns in which no member has a residue, and sets the number of those left.
+/// Remove the columns in which no member has a residue, and set the number of the remaining ones.
 void drop_empty_columns(ResidueColumns &columns, AlignedGroup &group, int32_t n_columns) {
     std::vector<int32_t> to(n_columns, 0);
     for (int32_t x : group.members)
@@ -117,7 +117,7 @@ class Refinement {
     Random random_;
     const int32_t n_;
     int32_t n_columns_;
-    std::unordered_set<Membership> tried_;  // on the alignment as it is
+    std::unordered_set<Membership> tried_;  // on the current alignment
 };
 
 }  // namespace

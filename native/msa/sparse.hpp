@@ -1,12 +1,12 @@
-// Posterior probabilities of a pair of sequences, of which only the elements that matter are kept.
+// Posterior probabilities of a pair of sequences, of which only the relevant elements are kept.
 #pragma once
 #include <cstdint>
 
 namespace tropalign {
 
-/// What stands for probability 1 in 16-bit fixed point: the largest number of a signed 16-bit lane.
+/// Probability 1 in 16-bit fixed point: the largest number of a signed 16-bit lane.
 inline constexpr int kPosteriorOne = 32767;
-/// Columns are kept as uint16_t.
+/// Columns are stored as uint16_t.
 inline constexpr int64_t kLongestResidues = 65535;
 
 /// The kept elements of an n_rows by n_columns matrix: row i holds the elements starts[i] up to starts[i + 1].

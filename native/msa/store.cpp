@@ -7,19 +7,19 @@
 namespace tropalign {
 namespace {
 
-/// The arrays of one direction, to be written.
+/// The writable arrays of one direction.
 struct WritableRows {
     int32_t n_rows, n_columns;
     uint32_t *starts;
     uint16_t *columns, *values;
 };
 
-/// A matrix turned, columns ascending, as its rows are taken in order.
+/// Transpose a matrix; columns ascend, since its rows are read in order.
 void transpose(const WritableRows &from, const WritableRows &to) {
     const uint32_t n_elements = from.starts[from.n_rows];
     std::fill_n(to.starts, to.n_rows + 1, 0);
     for (uint32_t e = 0; e < n_elements; ++e) ++to.starts[from.columns[e] + 1];
-    // Starts one row early: row j begins where starts[j + 1] says, and ends there once it is filled.
+    // Starts are one row early: row j starts at starts[j + 1], and ends there once it is filled.
     uint32_t begin = 0;
     for (int32_t j = 0; j < to.n_rows; ++j) {
         const uint32_t size = to.starts[j + 1];
@@ -67,7 +67,7 @@ int64_t PosteriorStore::block_words(const Block &block) const {
 }
 
 int64_t PosteriorStore::n_bytes() const {
-    constexpr int64_t kHeapBytes = 16;  // of a piece of memory
+    constexpr int64_t kHeapBytes = 16;  // of an allocation
     int64_t words = 0;
     for (const Block &block : blocks_) words += block_words(block);
     return 4 * words + n_pairs() * kHeapBytes + index_.n_bytes() +
@@ -129,7 +129,7 @@ void PosteriorStore::add(const PairRows &given) {
         row = rows_end;
         element += size;
     }
-    // No exception from here on: the room is there.
+    // No exceptions from here on: the room is reserved.
     if (blocks_.size() + made.size() > blocks_.capacity())
         blocks_.reserve(std::max(blocks_.size() + made.size(), blocks_.capacity() * 3 / 2));
     index_.reserve(blocks_.size() + made.size());

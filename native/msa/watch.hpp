@@ -1,4 +1,5 @@
-// Long work beside a thread that polls: work that has no items of equal size, such as the rounds of a refinement.
+// Long work on a second thread while the caller polls: for work without items of equal size, such as the rounds of
+// a refinement.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -8,14 +9,14 @@
 
 namespace tropalign {
 
-/// What long work tells of itself, and whether it shall go on.
+/// Progress of long work, and its stop flag.
 class Watch {
   public:
     void advance(int64_t items) { done_.fetch_add(items, std::memory_order_relaxed); }
     bool is_stopped() const { return stopped_.load(std::memory_order_relaxed); }
 
-    /// Runs work() on a thread of its own while the caller polls. False when the poll stopped it: work() looks at
-    /// is_stopped() every few milliseconds, and what it leaves behind then is not to be used.
+    /// Run work() on a separate thread while the caller polls. Returns false if the poll stopped it: work() must
+    /// check is_stopped() every few milliseconds, and its results are then invalid.
     template <class Work>
     bool run(const Poll &poll, Work work) {
         return parallel(

@@ -13,17 +13,17 @@
 namespace tropalign {
 namespace {
 
-/// Sums of rows and columns are right to this share of them, and the entropy to as many nats.
+/// Relative tolerance of the sums of rows and columns, and tolerance of the entropy in nats.
 constexpr double kExact = 1e-10;
-/// Turns for one gamma, and gammas, at the most: a few dozen and some ten are usual.
+/// Most iterations for one gamma, and most gammas tried: a few dozen and about ten are usual.
 constexpr int kMostTurns = 2000, kMostGammas = 60;
-/// Compositions that need a matrix stretched further have too few residues for what it should say.
+/// Compositions whose matrix needs a larger gamma have too few residues for the entropy asked for.
 constexpr double kMostGamma = 4;
 constexpr int kAminoAcids = 20;
 
 using Shares = double[kLetters];
 
-/// Adjusts matrices, one pair of compositions after another.
+/// Adjusts matrices for one pair of compositions after another.
 class Adjuster {
   public:
     Adjuster(const AverageResidues &residues, const Adjustment &how)
@@ -41,7 +41,7 @@ class Adjuster {
         factors_.resize(values_.size());
     }
 
-    /// Shares of residues in a sequence, with the pseudocounts.
+    /// Compute the shares of residues in a sequence, including the pseudocounts.
     void compose(const Letters &letters, Shares &shares) const {
         Shares counts = {};
         double n = how_.pseudocounts;
@@ -50,8 +50,9 @@ class Adjuster {
         for (int i = 0; i < n_; ++i) shares[i] = (counts[i] + how_.pseudocounts * residues_.shares[i]) / n;
     }
 
-    /// The matrix for two compositions in parts of a unit, [first's letter][second's letter]; false if there is none.
-    /// Letters that are no residues keep their scores. `turned`: the first is the target.
+    /// Write the matrix for two compositions in parts of a unit, [first's residue][second's residue]; false if
+    /// there is no such matrix. Codes that are not residues keep their scores. `turned`: the first sequence is the
+    /// target.
     bool adjust(const Shares &first, const Shares &second, bool turned, int32_t *matrix) {
         p_ = &first, q_ = &second, turned_ = turned;
         std::fill_n(u_, n_, 1.0), std::fill_n(v_, n_, 1.0);
@@ -85,7 +86,7 @@ class Adjuster {
         return kMostStretch * highest * how_.parts;
     }
 
-    /// Whether some gamma has the entropy; that gamma, with u and v.
+    /// Find the gamma that gives the entropy, with u and v; false if there is no such gamma.
     bool find(double &gamma) {
         double low = 0, high = kMostGamma, low_excess = -how_.entropy, high_excess = 0;
         bool has_high = false;
@@ -95,7 +96,7 @@ class Adjuster {
             if (!std::isfinite(excess)) return false;
             if (std::abs(excess) <= kExact) return true;
             if (excess < 0 && gamma >= kMostGamma) return false;
-            // A side that stays counts half (the Illinois rule), so that both come nearer.
+            // If the same side stays, its excess counts half (the Illinois rule), so that both bounds move.
             if (excess < 0) {
                 if (side < 0) high_excess /= 2;
                 low = gamma, low_excess = excess, side = -1;
@@ -109,7 +110,7 @@ class Adjuster {
         return false;
     }
 
-    /// u and v for this gamma, from those of the last one on; the entropy.
+    /// Compute u and v for this gamma, starting from the last ones; return the entropy.
     double entropy(double gamma) {
         for (size_t k = 0; k < values_.size(); ++k) factors_[k] = std::exp(gamma * how_.lambda * values_[k]);
         for (int i = 0; i < n_; ++i)
@@ -128,13 +129,14 @@ class Adjuster {
         return sum;
     }
 
-    /// v that is right for u, and u that is right for that; by how much of itself a u changed at the most.
+    /// Update v from u, then u from v; return the largest relative change of an element of u.
     double take_turns() { return n_ == kAminoAcids ? turns(std::integral_constant<int, kAminoAcids>()) : turns(n_); }
 
-    /// Compiled for the amino acids' number, too, which makes vectors of the loops.
+    /// Also compiled for the constant number of amino acids, so that the loops vectorise.
     template <class Count>
     double turns(const Count n) {
-        // Sums of all columns side by side, then of all rows: none waits for its own last term.
+        // Sums of all columns in parallel, then of all rows: no addition waits for the previous term of its own
+        // sum.
         Shares of_columns = {}, of_rows = {};
         for (int i = 0; i < n; ++i)
             for (int j = 0; j < n; ++j) of_columns[j] += u_[i] * ratio_[i][j];
@@ -154,7 +156,7 @@ class Adjuster {
     const Adjustment &how_;
     const int n_;
     std::array<int, kLetters> number_;
-    std::vector<int32_t> values_;  // of scores, each once
+    std::vector<int32_t> values_;  // the distinct scores
     std::vector<double> factors_;  // exp(gamma lambda value)
     int value_[kLetters][kLetters];
     double ratio_[kLetters][kLetters], by_column_[kLetters][kLetters];
@@ -163,7 +165,7 @@ class Adjuster {
     bool turned_ = false;
 };
 
-/// What a thread needs.
+/// Working memory of one thread.
 struct AdjusterRoom {
     AdjusterRoom(const AverageResidues &residues, const Adjustment &how) : adjuster(residues, how) {}
 

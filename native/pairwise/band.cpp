@@ -7,7 +7,7 @@
 namespace tropalign {
 namespace {
 
-/// The sum of the `pairs` best letters.
+/// Sum the best scores of the `pairs` best residues.
 int64_t best_of(const BestLetters &best, const LetterCounts &counts, int64_t pairs) {
     int64_t sum = 0;
     for (int k = 0; k < kLetters && pairs > 0; ++k) {
@@ -21,7 +21,8 @@ int64_t best_of(const BestLetters &best, const LetterCounts &counts, int64_t pai
 
 constexpr int64_t kNoPath = std::numeric_limits<int64_t>::min();
 
-/// The smallest number of [least, most] from which on is_enough holds; most where it holds nowhere before.
+/// Return the smallest number of [least, most] for which is_enough holds (and for all larger ones); `most` if it
+/// holds for no smaller one.
 template <class IsEnough>
 int64_t first_that(int64_t least, int64_t most, IsEnough is_enough) {
     while (least < most) {
@@ -35,7 +36,7 @@ int64_t first_that(int64_t least, int64_t most, IsEnough is_enough) {
 }  // namespace
 
 LetterCounts::LetterCounts(const Letters &letters) : count{} {
-    int32_t more[3][kLetters] = {};  // four tables, so that equal letters in a row do not wait for each other
+    int32_t more[3][kLetters] = {};  // four tables, so that runs of equal residues do not wait for each other
     int k = 0;
     for (; k + 4 <= letters.length; k += 4) {
         ++count[letters.codes[k]], ++more[0][letters.codes[k + 1]];
@@ -89,7 +90,7 @@ Band BandBound::narrowest(int64_t score) const {
 
 Band BandBound::widened(Band band, int lanes) const {
     const int32_t covered = 2 * lanes;
-    const int32_t width = band.high - band.low + 2;  // one more, for an even low
+    const int32_t width = band.high - band.low + 2;  // one more, so that low is even
     const int32_t more = (width + covered - 1) / covered * covered - (width - 1);
     Band wide{};
     wide.low = (band.low - more / 2) & ~1;

@@ -1,23 +1,24 @@
 // One pair within a band of diagonals: for similar sequences, whose best paths stay near the main diagonal.
 //
-// The vectors lie along an anti-diagonal d = i + j, whose cells depend on the one before only, since the recurrence is
-// that of differences (sweep.hpp). Lanes are diagonals k = j - i, every other one of them per anti-diagonal:
+// The vectors lie along an anti-diagonal d = i + j, whose cells depend only on the previous one, since the
+// recurrence is that of differences (sweep.hpp). Lanes are diagonals k = j - i, every other one of them per
+// anti-diagonal:
 //
 //     k        low    low+1  low+2  low+3  low+4  low+5
 //     even d   lane 0        lane 1        lane 2          u(i,j-1) is in the lane before, v(i-1,j) in the same
 //     odd d           lane 0        lane 1        lane 2   u(i,j-1) is in the same lane, v(i-1,j) in the next
 //
-// So one pair of vectors moves by a lane per step, u and x up before an even d, v and y down before an odd one, and
-// what enters at the band's edge stands for the cell beyond it: H' there is a gap opened from the band's last cell,
-// -open for all of u, x, v and y. No score is too high then, and a path that stays inside has its own
-// (docs/exactness.md).
+// So one pair of vectors moves by a lane per step: u and x up before an even d, v and y down before an odd one.
+// The value that enters at the band's edge stands for the cell beyond it: H' there is a gap opened from the band's
+// last cell, -open for all of u, x, v and y. Then no score is too high, and a path that stays inside has its exact
+// score (docs/exactness.md).
 //
-// Row 0 and column 0 are written into their lanes as the band meets them. Lanes beyond the matrix hold anything: what a
-// cell of the matrix reads is one, a border or an edge.
+// Row 0 and column 0 are written into their lanes when the band meets them. Lanes beyond the matrix hold arbitrary
+// values: a cell of the matrix reads only other cells of the matrix, a border or an edge.
 //
 // Per vector of cells: 16 operations with the look-up, 4 shifts, 4 compares with Trace; 6 loads, 4 stores and 4 of
-// masks. Stores are the bound, some 6 cycles per 64 cells. Bands of one to three vectors live in registers, where a
-// step takes as long as its chain (shift, sum, two maxima, difference, maximum), some 12 cycles.
+// masks. Stores are the bottleneck, some 6 cycles per 64 cells. Bands of one to three vectors stay in registers; a
+// step then takes as long as its dependency chain (shift, sum, two maxima, difference, maximum), some 12 cycles.
 #pragma once
 #include "../simd/bytes.hpp"
 #include "band.hpp"
@@ -28,15 +29,15 @@
 
 namespace tropalign::TROPALIGN_ISA {
 
-/// Scores: FewLetters or ManyLetters (band_scores.hpp).
+/// Scores is FewLetters or ManyLetters (band_scores.hpp).
 template <class Scores>
 class BandPair {
     static constexpr int B = kVectorBytes;
     using V = Vec<int8_t, B>;
     using Mask = Masks<int8_t, B>;
     static constexpr int kMostInRegisters = 3;
-    static constexpr int kAskedVectors = 1 << 20, kAskedSteps = 256;  // until it is asked whether to stop
-    static constexpr int kRunSteps = 8;  // cells of a diagonal that a walk looks at together
+    static constexpr int kAskedVectors = 1 << 20, kAskedSteps = 256;  // between checks for a stop
+    static constexpr int kRunSteps = 8;  // cells of a diagonal that a traceback examines together
 
   public:
     BandPair(const Scoring &scoring, const LanePair &pair, const Band &band, UnitScratch &scratch)
@@ -62,8 +63,8 @@ class BandPair {
         return sum;
     }
 
-    /// False, with a score that the pair has at the least, where a path outside the band may be as good; false, too,
-    /// where a stop is wanted.
+    /// False if a path outside the band may be as good, with a lower bound of the pair's score in `result`; also
+    /// false if a stop is requested.
     bool run(LaneResult &result) {
         const bool traced = walks(scoring_, pair_);
         const uint64_t swept = static_cast<uint64_t>(m_ + n_) * vectors_ * B;
@@ -78,16 +79,16 @@ class BandPair {
     }
 
   private:
-    /// Whether the path is wanted, or where it begins is not known without.
+    /// True if the path is requested, or needed to find where it starts.
     static bool walks(const Scoring &scoring, const LanePair &pair) {
         return scoring.depth == Depth::alignment ||
                (scoring.traced() && (pair.free_rows_begin || pair.free_columns_begin));
     }
-    /// Each of u, x, v and y with a vector before and after, which is the edge.
+    /// u, x, v and y, each with one vector before and one after, which hold the edge.
     static size_t state_bytes(size_t vectors) { return 4 * (vectors + 2) * B; }
     static size_t letter_bytes(size_t m, size_t n, size_t vectors) { return m + n + (3 * vectors + 2) * B; }
     static size_t line_bytes(size_t m, size_t n) { return m + n + 2; }
-    /// What a walk may read before anti-diagonal 0 comes first.
+    /// Masks that a traceback may read before those of anti-diagonal 0.
     static size_t mask_margin(size_t vectors) { return 2 * kRunSteps * vectors; }
     static size_t mask_bytes(size_t diagonals, size_t vectors) {
         return sizeof(Mask) * (mask_margin(vectors) + (diagonals + 1) * vectors);
@@ -104,8 +105,8 @@ class BandPair {
         auto *columns = static_cast<uint8_t *>(scratch_.get(Slot::column_letters, size));
         auto *groups = static_cast<uint8_t *>(scratch_.get(Slot::padded, size));
         for (uint8_t *letters : {rows, columns, groups}) std::memset(letters, 0, size);
-        // Lane 0 is at its first column, low / 2 + 1, on anti-diagonal 1, at its last row, (m + n - low) / 2, on the
-        // last one.
+        // Lane 0 is at its first column, low / 2 + 1, on anti-diagonal 1, and at its last row, (m + n - low) / 2,
+        // on the last anti-diagonal.
         columns_ = columns - band_.low / 2;
         rows_ = rows + (n_ - m_ - band_.low + 1) / 2;
         for (int j = 0; j < n_; ++j) columns_[j] = source_.number_of_column(pair_.columns.codes[j]);
@@ -119,12 +120,12 @@ class BandPair {
                 static_cast<Mask *>(scratch_.get(Slot::masks, mask_bytes(m_ + n_, vectors_))) + mask_margin(vectors_);
     }
 
-    /// The letters of lane 0 on anti-diagonal d: row i and column j, counted from 1.
+    /// Row i and column j of lane 0 on anti-diagonal d, counted from 1.
     int row_of_lane0(int d) const { return (d - band_.low - (d & 1)) / 2; }
     int column_of_lane0(int d) const { return (d + band_.low + (d & 1)) / 2; }
     int lane(int d, int k) const { return (k - band_.low - (d & 1)) / 2; }
 
-    /// What belongs to an anti-diagonal, from lane 0 on.
+    /// Pointers to the data of an anti-diagonal, starting at lane 0.
     struct Place {
         const uint8_t *rows, *groups, *columns;
         Mask *masks;
@@ -137,7 +138,7 @@ class BandPair {
         return {rows_ + row, groups_ + row, columns_ + column, masks_ + static_cast<ptrdiff_t>(d) * vectors_};
     }
 
-    /// False where a stop is wanted.
+    /// False if a stop is requested.
     template <bool Trace>
     bool sweep() {
         score_ = 0;
@@ -164,7 +165,7 @@ class BandPair {
         for (; d <= last; ++d) step<Trace>(d), score_ += corner_step(d), take_lines(d);
     }
 
-    /// Row 0 and column 0, where anti-diagonal d meets them within the band.
+    /// Write row 0 and column 0 if anti-diagonal d meets them within the band.
     void begin_lines(int d) {
         const auto open = static_cast<int8_t>(-scoring_.open), extend = static_cast<int8_t>(scoring_.extend);
         const int8_t costs = d == 1 ? open : 0;
@@ -180,7 +181,8 @@ class BandPair {
     int last_diagonal() const { return band_.low + 2 * B * vectors_ - 1; }
     static int8_t &lane_of(V *vectors, int l) { return reinterpret_cast<int8_t *>(vectors)[l]; }
 
-    /// One vector of cells. `e` and `f`: u and x of (i,j-1), v and y of (i-1,j); these become the cell's.
+    /// Compute one vector of cells. On entry u and x are those of (i,j-1), v and y those of (i-1,j); on return
+    /// they are the cell's.
     template <bool Trace>
     [[gnu::always_inline]] static void cells(V s, V edge, V &u, V &x, V &v, V &y, Mask *mask) {
         V a = x + u, b = y + v;
@@ -199,7 +201,7 @@ class BandPair {
         x = vmax(a, edge), y = vmax(b, edge);
     }
 
-    /// Anti-diagonal d, its state in memory; only vectors with a cell of the matrix.
+    /// Sweep anti-diagonal d with its state in memory; only vectors that contain a cell of the matrix.
     template <bool Trace>
     [[gnu::always_inline]] void step(int d) {
         const int i0 = row_of_lane0(d), j0 = column_of_lane0(d);
@@ -235,7 +237,8 @@ class BandPair {
         }
     }
 
-    /// Anti-diagonals d to last, the state of N vectors in registers; u and v are written for take_lines.
+    /// Sweep anti-diagonals d to last with the state of N vectors in registers; u and v are written for
+    /// take_lines.
     template <bool Trace, int N>
     [[gnu::noinline]] void sweep_registers(int d, int last) {
         const V edge = splat<int8_t, B>(static_cast<int8_t>(-scoring_.open));
@@ -276,18 +279,18 @@ class BandPair {
             step(d + 1, std::false_type{}), take(d + 1);
         }
         if (d == last) step(d, std::true_type{}), take(d);
-        for (int b = 0; b < N; ++b) u_[b] = u[b], x_[b] = x[b], v_[b] = v[b], y_[b] = y[b];  // to go on from
+        for (int b = 0; b < N; ++b) u_[b] = u[b], x_[b] = x[b], v_[b] = v[b], y_[b] = y[b];  // for the next call
         score_ = score;
     }
 
-    /// The next difference on the way to the corner: along diagonals 0 and 1 to the last column, then down it.
+    /// Return the next difference on the way to the corner: along diagonals 0 and 1 to the last column, then down
+    /// it.
     [[gnu::always_inline]] int8_t corner_step(int d) const {
         if (d > 2 * n_) return lane_of(u_, lane(d, 2 * n_ - d));
         return d & 1 ? lane_of(v_, lane(d, 1)) : lane_of(u_, lane(d, 0));
     }
 
-    /// Takes cells of the last row and the last column, as far as they lie in the band, where an alignment may end
-    /// there.
+    /// Store cells of the last row and the last column that lie in the band, if an alignment may end there.
     void take_lines(int d) {
         if (pair_.free_columns_end && d > m_ && d - 2 * m_ >= band_.low)
             bottom_[d - m_] = lane_of(v_, lane(d, d - 2 * m_));
@@ -305,7 +308,7 @@ class BandPair {
         set_end<false>(pair_, bottom, right, 0, result);
     }
 
-    /// The best cell of a line from its last cell back to `first`, by the differences between neighbours.
+    /// Find the best cell of a line from its last cell back to `first`, by the differences between neighbours.
     void look_back(Line<int32_t, 1> &line, const int8_t *steps, int last, int first) const {
         int32_t value = line.score[0];
         for (int k = last; k > first; --k) {
@@ -314,7 +317,7 @@ class BandPair {
         }
     }
 
-    /// The directions of the cells as walk_back wants them.
+    /// The directions of the cells in the form that walk_back requires.
     class Cells {
       public:
         explicit Cells(const BandPair &whole) : whole_(whole) {}
@@ -381,10 +384,10 @@ class BandPair {
     const int m_, n_, vectors_;
     const Scores source_;
     V *u_ = nullptr, *x_ = nullptr, *v_ = nullptr, *y_ = nullptr;
-    // Numbers of the letters, and the groups of the rows'; these from the last row on.
+    // Numbers of the residues, and the groups of the rows' residues; both row arrays start at the last row.
     uint8_t *rows_ = nullptr, *groups_ = nullptr, *columns_ = nullptr;
     int8_t *bottom_ = nullptr, *right_ = nullptr;  // v of the last row, u of the last column
-    int32_t score_ = 0;                            // H' where take_lines has come to
+    int32_t score_ = 0;                            // H' of the cell that the corner steps have reached
     Mask *masks_ = nullptr;
 };
 

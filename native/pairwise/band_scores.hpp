@@ -1,7 +1,8 @@
-// Scores of a vector of cells whose row letters and column letters lie side by side, as numbers (letter_tables.hpp).
+// Scores of a vector of cells whose row residues and column residues are given as two vectors of numbers
+// (letter_tables.hpp).
 //
 //  * FewLetters: one table of 32, on every instruction set. Nucleotides.
-//  * ManyLetters: four tables of 128, where one instruction looks bytes up in 128 (VBMI). Proteins.
+//  * ManyLetters: four tables of 128, if one instruction looks bytes up in 128 (VBMI). Proteins.
 #pragma once
 #include "../simd/bytes.hpp"
 #include "letter_tables.hpp"

@@ -13,29 +13,31 @@ TROPALIGN_DISPATCH_NARROW(BandKernels, band_kernels)
 
 namespace {
 
-/// Pairs of shorter sequences are swept whole in less time than a band takes to begin.
+/// Sweeping the whole matrix of shorter sequences takes less time than starting a band.
 constexpr int32_t kLeastResidues = 96;
-/// What a cell of a band costs in quarters of a cell of the matrix, and how many cells more each of its steps is worth.
-/// Pairs that are too few to fill vectors, with directions and without: 1,000 residues in a band of 640 diagonals take
-/// 37 us, the matrix 50 to 140. Where units are full the matrix costs less: 60 genes of 16S rRNA (1,430 letters, 10 to
-/// 20 % of which differ), GCUPS with AVX2 / AVX-512 on a Zen 4:
+/// Cost of a cell of a band in quarters of a cell of the matrix, and additional cells per step. The first two
+/// costs apply to pairs too few to fill vectors, with directions and without: 1,000 residues in a band of 640
+/// diagonals take 37 us, the matrix 50 to 140. If units are full the matrix costs less: 60 genes of 16S rRNA
+/// (1,430 residues, 10 to 20 % of which differ), GCUPS with AVX2 / AVX-512 on a Zen 4:
 ///
 ///     quarters      5            7            9            12           no bands
 ///     alignments    7.9 / 5.3    9.8 / 7.7    15.1 / 11.0  15.8 / 11.6  16.1 / 11.7
 ///     scores        11.9 / 6.5   15.0 / 11.7  22.8 / 20.9  24.8 / 22.5
 constexpr int64_t kTracedQuarters = 5, kScoreQuarters = 7, kFullQuarters = 12, kStepCells = 48;
-/// Pairs that fill vectors: with AVX2 36 pairs of such genes are aligned as soon in units as in bands, 21 pairs later.
+/// From this many pairs on, vectors are filled: with AVX2, 36 pairs of such genes are aligned as fast in units as
+/// in bands, 21 pairs slower.
 constexpr int64_t kFullPairs = 32;
-/// A second band takes at most so many times what the widest first one does.
+/// Largest memory of a second band, as a multiple of the widest first band.
 constexpr size_t kWider = 4;
-/// What a letter that differs costs beside a substitution: some of them are gaps.
+/// Cost of a differing residue as a multiple of a substitution: some of them are gaps.
 constexpr double kLossFactor = 1.25;
-/// Cells that are swept in thirty times the time that a look at a residue takes: less of them would pay more than 3 %.
+/// Cells swept in thirty times the time that examining one residue takes: with fewer, the examination would cost
+/// more than 3 %.
 constexpr int64_t kResidueCells = 250;
-/// Pairs of which a smaller share of letters differs are aligned sooner by waves: 1,000 and 10,000 nucleotides at 1 %
-/// in 5 and 250 us instead of 14 and 280, at 5 % in 60 and 2,800 instead of 19 and 1,070.
+/// Pairs with a smaller share of differing residues are aligned faster by waves: 1,000 and 10,000 nucleotides at 1
+/// % in 5 and 250 us instead of 14 and 280, at 5 % in 60 and 2,800 instead of 19 and 1,070.
 constexpr double kCloseShare = 0.02;
-/// Nucleotides have so few kinds of letters, N and the like included.
+/// Largest number of kinds of residues in nucleotide sequences, including N and similar codes.
 constexpr int64_t kFewLetters = 6;
 
 int64_t kinds(const LetterCounts &counts) {
@@ -98,7 +100,7 @@ void BandTrials::look_at_sequences() {
     for (const Letters &sequence : used) sketches_.emplace_back(sequence, word_);
 }
 
-/// The mean score of two letters that are not the same, as often as the sequences have them.
+/// Return the mean score of two different residues, weighted by their frequencies in the sequences.
 double BandTrials::score_of_others() const {
     double share[kLetters] = {}, sum = 0, all = 0;
     for (const LetterCounts &counts : counts_)
@@ -120,7 +122,7 @@ void BandTrials::choose() {
         if (!pair.may_suit) continue;
         const double differ = divergence(sketches_[place_[pair.rows]], sketches_[place_[pair.columns]]);
         if (differ >= 1) continue;
-        // A letter that differs costs its best score and that of two others.
+        // A differing residue costs its best score and gains that of two different residues.
         const BandBound bounds = bound(pair);
         const int32_t n = pair.lanes.columns.length;
         const auto best = static_cast<double>(bounds.most(n));
@@ -139,7 +141,8 @@ BandBound BandTrials::bound(const Known &pair) const {
     return {scoring_, best_, pair.lanes, counts_[place_[pair.rows]], counts_[place_[pair.columns]]};
 }
 
-/// Whether the band is swept sooner than the whole matrix: its cells are those but for two triangles.
+/// True if the band is swept faster than the whole matrix; its cells are those of the matrix except for two
+/// triangles.
 bool BandTrials::pays(const Known &pair, const Band &band, size_t most_bytes) const {
     const int64_t m = pair.lanes.rows.length, n = pair.lanes.columns.length;
     const int64_t above = std::max<int64_t>(n - band.high, 0), below = std::max<int64_t>(m + band.low, 0);

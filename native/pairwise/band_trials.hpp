@@ -1,8 +1,9 @@
-// Which pairs of a tile are tried in a band, and how wide it is; the rest is for the whole matrix.
+// Selection of the pairs of a tile that are tried in a band, and the width of the band; the other pairs use the
+// whole matrix.
 //
-// A guess of how many letters differ (likeness.hpp) gives a score, and the score a band (band.hpp). Where paths outside
-// turn out to be as good, the score found, which the pair has at the least, gives a band that holds in any case; if
-// that one costs as much as the matrix, the pair is left to it.
+// An estimate of the share of differing residues (likeness.hpp) gives a score, and the score gives a band
+// (band.hpp). If paths outside turn out to be as good, the score found, a lower bound of the pair's score, gives a
+// band that is certain to suffice; if that one costs as much as the matrix, the pair uses the matrix.
 #pragma once
 #include <vector>
 
@@ -12,40 +13,40 @@
 
 namespace tropalign {
 
-/// Whether pairs of the mode may be aligned within a band.
+/// True if pairs of the mode may be aligned within a band.
 bool has_bands(Mode mode);
 
 class BandTrials {
   public:
-    /// unit_bytes: what the buffers of one pair may take.
+    /// unit_bytes: limit for the buffers of one pair.
     BandTrials(const TileRequest &, const OrientedScoring &, const BandKernels &, size_t unit_bytes);
 
-    /// What the buffers of a pair take at the most.
+    /// Upper bound on the bytes of the buffers of a pair.
     size_t most_bytes() const { return most_bytes_; }
 
-    /// Pairs to be tried.
+    /// Number of pairs to try.
     int64_t count() const { return static_cast<int64_t>(trials_.size()); }
     int64_t pair(int64_t k) const { return trials_[k].pair; }
     bool query_in_rows(int64_t k) const;
 
-    /// Whether waves would find the k-th of them sooner, if they suit it (similar_pair.hpp).
+    /// True if waves would align the k-th pair faster, provided that they suit it (similar_pair.hpp).
     bool is_close(int64_t k) const { return trials_[k].is_close; }
     bool any_close() const { return any_close_; }
 
-    /// False, and nothing found, where the k-th of them wants the whole matrix.
+    /// Align the k-th pair; false, without a result, if it needs the whole matrix.
     bool align(int64_t k, UnitScratch &, LaneResult &) const;
 
   private:
     struct Trial {
         uint32_t pair;
-        int32_t score;  // a guess
+        int32_t score;  // an estimate
         bool is_close;
     };
-    /// A pair with what is known of its sequences.
+    /// A pair with the known facts about its sequences.
     struct Known {
         LanePair lanes;
-        int32_t rows, columns;  // places in counts_ and sketches_
-        bool may_suit;          // long enough, and of like lengths
+        int32_t rows, columns;  // sequence numbers: indices into place_
+        bool may_suit;          // long enough, and of similar lengths
     };
 
     Known known(int64_t pair) const;
@@ -57,15 +58,15 @@ class BandTrials {
 
     const TileRequest &request_;
     const OrientedScoring &oriented_;
-    const Scoring &scoring_;  // where either way round will do
+    const Scoring &scoring_;  // for computations in which the orientation does not matter
     const BandKernels &kernels_;
     const BestLetters best_;
     const bool one_set_;
     const size_t unit_bytes_;
     size_t most_bytes_ = 0;
     bool any_close_ = false;
-    int word_ = 0;                // letters of a sketch's words
-    std::vector<int32_t> place_;  // of each query, then each target, in counts_ and sketches_; -1 of no use
+    int word_ = 0;                // length of a sketch's k-mers
+    std::vector<int32_t> place_;  // index of each query, then each target, in counts_ and sketches_; -1 if unused
     std::vector<LetterCounts> counts_;
     std::vector<Sketch> sketches_;
     std::vector<Trial> trials_;

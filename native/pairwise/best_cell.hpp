@@ -1,16 +1,17 @@
-// The cell in which a local alignment ends, kept up to date while the matrix is swept.
+// The cell in which a local alignment ends, updated while the matrix is swept.
 #pragma once
 #include "ties.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
 
-inline constexpr int kColumns = 4;  // columns that a sweep takes at once, and the masks of a row that lie together
+inline constexpr int kColumns = 4;  // columns of one sweep, and masks of a row that are stored together
 
-/// The best cell of each lane so far; scores as stored (relative to `floor`), ties as ends_before says.
+/// The best cell of each lane so far; scores as stored (relative to `floor`), ties as in ends_before.
 ///
-/// Cells arrive row by row within a few columns. Those above a lane's threshold are noted a vector at a time: for each
-/// of the columns the highest and its first row. When the columns are done they are settled lane by lane. Rows are
-/// counted within a part of kRows, since `at` has a lane's bits; each part is settled by itself.
+/// Cells arrive row by row within a few columns. Cells above a lane's threshold are noted a vector at a time: for
+/// each of the columns the highest score and its first row. When the columns are done, the notes are settled lane
+/// by lane. Rows are counted within a part of kRows, since `at` has the bits of a lane; each part is settled
+/// separately.
 ///
 ///     kColumns columns                 begin(threshold)
 ///     |.|.|.|.|  rows 0..kRows-1       note(h, row), of each row or whenever some lane passes its threshold
@@ -23,12 +24,13 @@ struct LocalBest {
     static constexpr int kRows = sizeof(T) == 1 ? 128 : 1 << 15;  // rows that `at` can number
     alignas(64) T score[kLanes];
     int32_t row[kLanes], column[kLanes];
-    /// Whether each row is noted, not only where some lane passes its threshold: one of 64 lanes does so often, and the
-    /// branch is guessed wrong. Pairs of 51 residues then take 0.11 us with their directions instead of 0.17, and of
-    /// 257 residues 1.7 instead of 1.9 (Zen 5). `highest` and `at` take 8 registers, which only AVX-512 has.
+    /// True if every row is noted, not only when some lane passes its threshold: one of 64 lanes does so often,
+    /// and the branch is mispredicted. Pairs of 51 residues then take 0.11 us with their directions instead of
+    /// 0.17, and of 257 residues 1.7 instead of 1.9 (Zen 5). `highest` and `at` take 8 registers, which only
+    /// AVX-512 has.
     static constexpr bool kNotesAll = B == 64;
 
-    /// What was noted of a part. (A variable of the sweep that nothing points to: it stays in registers.)
+    /// The notes of one part. (A variable of the sweep whose address is never taken: it stays in registers.)
     struct Noted {
         V highest[kColumns], at[kColumns];
 
@@ -52,11 +54,11 @@ struct LocalBest {
         for (int l = 0; l < kLanes; ++l) score[l] = floor, row[l] = column[l] = -1;
     }
 
-    /// A later row is noted only above this threshold, given the best of the row just noted. Not `top` itself: an equal
-    /// score in a later row may lie in an earlier one of the columns, and would then be the end.
+    /// Threshold for noting a later row, given the best of the row just noted. Not `top` itself: an equal score in
+    /// a later row may lie in an earlier column and would then be the end.
     [[gnu::always_inline]] static V still_of_interest(V top) { return top - splat<T, B>(1); }
 
-    /// What cells of later columns have to pass: the best score, or one less where an equal one may still be the end.
+    /// Threshold for cells of later columns: the best score, or one less if an equal one may still be the end.
     template <bool Mirrored>
     [[gnu::always_inline]] V threshold(V floor) const {
         const V best = load<T, B>(score);
@@ -69,7 +71,7 @@ struct LocalBest {
         noted.template note<C>(h, row_in_part);
     }
 
-    /// Takes over what was noted above `threshold` in the part from row0 on of the columns from j on.
+    /// Update the best cells with the notes above `threshold`, of the rows from row0 and the columns from j.
     template <int C, bool Mirrored>
     [[gnu::always_inline]] void settle(const Noted &noted, V threshold, int row0, int j) {
         V top = noted.highest[0], rows = noted.at[0], columns{};

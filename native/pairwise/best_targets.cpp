@@ -14,15 +14,15 @@ TROPALIGN_DISPATCH_LOOKUPS(GroupKernels, group_kernels)
 
 namespace {
 
-/// Queries that a group is held for: the work of interleaving its letters, and of their profile, is divided by them.
+/// Queries per group of targets: they share the work of interleaving its residues, and of their profile.
 constexpr int kQueriesAtOnce = 256;
-/// What the buffers of a thread take at the most: the letters of a group (64 x 16,384, twice), and a unit of one band.
+/// Upper bound on the buffers of a thread: the residues of a group (64 x 16,384, twice), and a unit of one band.
 constexpr int64_t kThreadBytes = int64_t{16} << 20;
-/// After so many items in a row most of whose lanes passed 8 bits, a thread starts with 16, but for every 32nd one (as
-/// in tile.cpp).
+/// After this many consecutive items most of whose lanes saturated 8 bits, a thread starts with 16 bits, except
+/// for every 32nd item (as in tile.cpp).
 constexpr int kSaturatedItems = 4, kItemsPerNarrowTry = 32;
-/// What a column costs in a vector, and in one of half the bytes: between processors whose widest vectors take as long
-/// as half ones (.94 measured on a Zen 5) and those that take twice as long.
+/// Cost of a column in a whole vector, and in one of half the bytes: between processors whose widest vectors take
+/// as long as half ones (.94 measured on a Zen 5) and those on which they take twice as long.
 constexpr int64_t kWholeCost = 4, kHalfCost = 3;
 
 struct Kept {
@@ -31,8 +31,8 @@ struct Kept {
     bool before(const Kept &other) const { return score != other.score ? score > other.score : target < other.target; }
 };
 
-/// The best of each query so far. Which they are depends on no order, since no two pairs of a query are equal in score
-/// and target.
+/// The best targets of each query so far. The result does not depend on the order of offers, since no two pairs of
+/// a query are equal in score and target.
 class Lists {
   public:
     explicit Lists(const BestRequest &request)
@@ -41,13 +41,13 @@ class Lists {
             least_[k].store(request.lowest_score(request.first + static_cast<int64_t>(k)), std::memory_order_relaxed);
     }
 
-    /// A score below this one is not kept.
+    /// Lowest score that is still kept.
     int32_t least(int64_t query) const { return least_[query].load(std::memory_order_relaxed); }
 
     void offer(int64_t query, const Kept &pair) {
         std::lock_guard lock(locks_[query % kLocks]);
         auto &list = lists_[query];
-        auto before = [](const Kept &a, const Kept &b) { return a.before(b); };  // a heap with the worst on top
+        auto before = [](const Kept &a, const Kept &b) { return a.before(b); };  // makes a heap with the worst on top
         if (static_cast<int64_t>(list.size()) < most_) {
             list.push_back(pair);
             std::push_heap(list.begin(), list.end(), before);
@@ -76,7 +76,7 @@ class Lists {
     std::mutex locks_[kLocks];
 };
 
-/// Targets that lie side by side: those at [begin, begin + n_lanes) of the targets by descending length.
+/// Targets in the lanes of one vector: those at [begin, begin + n_lanes) of the targets by descending length.
 struct Group {
     int64_t begin;
     int n_lanes;
@@ -118,7 +118,7 @@ class BestRun {
         int saturated_streak = 0;
     };
 
-    /// By descending length, equally long ones in their order.
+    /// Sort by descending length, stably.
     void sort_targets() {
         const Sequences &targets = request_.targets;
         int32_t longest = 0;
@@ -133,7 +133,7 @@ class BestRun {
 
     int64_t length(int64_t place) const { return request_.targets[order_[place]].length; }
 
-    /// Groups have a vector's lanes, or half as many twice where columns of unequal lengths would cost more.
+    /// Cut groups of a vector's lanes, or repeatedly half as many if columns of unequal lengths would cost more.
     void cut_groups() {
         const auto n = static_cast<int64_t>(order_.size());
         for (int64_t from = 0; from < n;) {
@@ -171,8 +171,8 @@ class BestRun {
             select(group, begin + k, scores + k * kMaxLanes, others ? others + k * kMaxLanes : nullptr);
     }
 
-    /// Scores of queries [begin, begin + n) with the unit's targets: in 8 bits by groups, and those that need more, or
-    /// do not suit the groups' kernels, as units.
+    /// Compute scores of queries [begin, begin + n) with the unit's targets: in 8 bits by groups; those that need
+    /// more bits, or do not suit the group kernels, as units.
     void score_all(const Sequences &queries, int64_t begin, int n, Unit &unit, int32_t *scores, Arena &arena) {
         Letters rows[kQueriesAtOnce];
         for (int k = 0; k < n; ++k) rows[k] = queries[begin + k];
@@ -198,14 +198,14 @@ class BestRun {
             if (left[k] != 0) score_unit(rows[k], unit, left[k], first_width, scores + k * kMaxLanes, arena);
     }
 
-    /// The lane whose target is that very sequence.
+    /// Return the lane (as a bit) whose target is the same sequence as the query.
     static uint64_t lanes_of(const Unit &unit, const Letters &rows) {
         uint64_t lanes = 0;
         for (int l = 0; l < unit.n_lanes; ++l) lanes |= uint64_t{unit.lane[l].columns.codes == rows.codes} << l;
         return lanes;
     }
 
-    /// Scores of the lanes in `left` with lanes of kernels_.lanes[width], or of a later width.
+    /// Compute scores of the lanes in `left` with lanes of kernels_.lanes[width], or of a later width.
     void score_unit(const Letters &rows, const Unit &unit, uint64_t left, int width, int32_t *scores, Arena &arena) {
         while (width + 1 < kLaneWidths && !fits(scoring_, kernels_.lanes[width]->bits)) ++width;
         const LaneKernels &kernels = *kernels_.lanes[width];
@@ -230,7 +230,7 @@ class BestRun {
         if (again != 0) score_unit(rows, unit, again, width + 1, scores, arena);
     }
 
-    /// Offers what a query may keep of a group. `others`: the scores of its other strand, or null.
+    /// Offer the pairs of a group that a query may keep. `others`: the scores of its other strand, or null.
     void select(const Group &group, int64_t query, int32_t *scores, const int32_t *others) {
         uint64_t is_minus = 0;
         if (others)

@@ -1,5 +1,5 @@
-// The best targets of each query, out of all of a set: scores a group of targets at a time, and of these what a query
-// keeps. No list of pairs is made.
+// The best targets of each query, out of a whole set: computes the scores of a group of targets at a time, and
+// keeps the best for each query. No list of pairs is built.
 #pragma once
 #include <algorithm>
 #include <vector>
@@ -10,19 +10,19 @@
 
 namespace tropalign {
 
-// Scores of many queries with a group of targets that lie side by side: what the kernels do, and the table of them that
-// every instruction set fills.
+// Scores of many queries with a group of targets in the lanes of a vector: the contract of the kernels, and the
+// table of them that every instruction set fills.
 
 enum class GroupSlot { letters, padded, state, profile, offsets, count };
 using GroupScratch = Scratch<GroupSlot>;
 
-/// What the kernels take; anything longer goes through units (unit_run.hpp). Longer rows would not be one band, and the
-/// letters of a group of longer columns not fit a cache.
+/// Longest sequences that the kernels take; longer ones go through units (unit_run.hpp). Longer rows would not fit
+/// one band, and the residues of a group of longer columns would not fit a cache.
 inline constexpr int32_t kMostGroupRows = 4096, kMostGroupColumns = 16384;
 
-/// Queries, all of them against each target of the group: a lane per target.
+/// Queries, each against all targets of the group: one lane per target.
 struct GroupRequest {
-    const Unit &group;  // the targets as columns; its rows are not looked at
+    const Unit &group;  // the targets are the columns; its rows are ignored
     const Letters *queries;
     int n_queries;
     FreeEnds free_ends;
@@ -30,13 +30,13 @@ struct GroupRequest {
 
 struct GroupKernels {
     int vector_bytes;
-    /// Scores of query k with the target of lane l into scores[k * kMaxLanes + l]. Bit l of saturated[k] says that 8
-    /// bits did not hold that one; all are set where the query is too long. For scorings that 8 bits hold (ranges.hpp)
-    /// and a matrix that does (step_fits8).
+    /// Write the score of query k with the target of lane l to scores[k * kMaxLanes + l]. Bit l of saturated[k] is
+    /// set if that score did not fit 8 bits; all are set if the query is too long. The scoring must fit 8 bits
+    /// (ranges.hpp), and so must the matrix (step_fits8).
     void (*run)(const Scoring &, const GroupRequest &, GroupScratch &, int32_t *scores, uint64_t *saturated);
 };
 
-/// The kernels of the instruction set chosen at import.
+/// Return the kernels of the instruction set chosen at import.
 const GroupKernels *selected_group_kernels();
 
 struct BestRequest {
@@ -49,29 +49,29 @@ struct BestRequest {
     }
 
     Sequences queries, targets;
-    const Sequences *reverse;  // the queries' other strand, or null
+    const Sequences *reverse;  // other strand of the queries, or null
     int64_t first, last;       // queries [first, last)
-    bool skips_self;           // query k and target k are one sequence, which is no pair
-    int64_t most;              // targets that a query keeps
-    // What a pair has to score to be kept, by the query and by the class of the target, which depends on its length:
-    // [query - first][class].
+    bool skips_self;           // query k and target k are the same sequence, which is not a pair
+    int64_t most;              // number of targets that a query keeps
+    // Lowest score that is kept, by the query and by the class of the target, which depends on its length: [query
+    // - first][class].
     const int32_t *least_scores;
     int64_t n_classes;
     const int32_t *class_of_target;
     FreeEnds free_ends;
-    int n_threads;  // fewer run where memory_bytes is little
+    int n_threads;  // fewer run if memory_bytes is small
     int64_t memory_bytes;
 };
 
-/// A row per pair kept: query by query, the best first, and of equal scores the earlier target.
+/// One row per pair kept: query by query, the best first; of equal scores the earlier target first.
 struct BestTargets {
     std::vector<int64_t> query, target;
     std::vector<int32_t> score;
-    std::vector<int8_t> strand;  // 1, or -1 where the other strand scores more
+    std::vector<int8_t> strand;  // 1, or -1 if the other strand scores more
     bool finished = true;
 };
 
-/// poll(pairs begun) returns false to stop; see parallel().
+/// Find the best targets; poll(started pairs) returns false to stop; see parallel().
 BestTargets best_targets(const Kernels &, const GroupKernels &, const Scoring &, const BestRequest &, const Poll &poll);
 
 }  // namespace tropalign

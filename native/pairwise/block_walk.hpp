@@ -1,10 +1,10 @@
-// The walk back where the sweep kept no directions but checkpoints (checkpoints.hpp): only the blocks that a path
-// crosses are swept again, with directions, those of all lanes at a time.
+// Traceback for sweeps that kept checkpoints (checkpoints.hpp) instead of directions: only the blocks that a path
+// crosses are swept again, with directions, for all lanes at a time.
 //
-// In each round every lane that is still under way has a block of up to 32 x 16 cells with its current cell in the last
-// rows and columns. What lies left of it and above it is gathered from the checkpoints, lane l's into lane l; one sweep
-// of the gathered unit finds the directions of all blocks; and each lane walks until it leaves its block, through the
-// left as a rule: above the current cell there are 16 rows at the least.
+// In each round every active lane has a block of up to 32 x 16 cells with its current cell in the last rows and
+// columns. The values left of the block and above it are gathered from the checkpoints, lane l's into lane l; one
+// sweep of the gathered unit finds the directions of all blocks; and each lane is traced back until it leaves its
+// block, usually through the left side: above the current cell there are at least 16 rows.
 //
 //       group g - 1    group g                        lane l of the unit that is swept
 //                 |               |
@@ -15,12 +15,12 @@
 //                 |     o  cell   |                  |          o    |
 //     -- row + 32-+---------------+-------           +---------------+
 //
-// A block begins with its lane's first row or column where that is nearer: there the matrix's own border lies before
-// it, and no lane has cells before its begin.
+// A block starts at its lane's first row or column if that is nearer: there the matrix's own border lies before
+// it, and no lane has cells before its start.
 //
-// Counted for 32 lanes of 8 bits: a round takes 512 x 27 operations to sweep, 9,000 to look up scores (each lane has
-// letters of its own) and 192 a lane to gather. Lanes of n columns take n / 16 rounds, and one more for each gap that
-// leads out of a block at its top.
+// Counted for 32 lanes of 8 bits: a round takes 512 x 27 operations to sweep, 9,000 to look up scores (each lane
+// has its own sequences) and 192 per lane to gather. Lanes of n columns take n / 16 rounds, and one more for each
+// gap that leads out of a block at its top.
 #pragma once
 #include "checkpoints.hpp"
 #include "score_source.hpp"
@@ -29,10 +29,10 @@
 
 namespace tropalign::TROPALIGN_ISA {
 
-/// What a run of an alignment's columns consists of: pairs, or residues of the columns (E) or of the rows (F) alone.
+/// Kinds of runs of alignment columns: pairs, or residues of only the columns (E) or only the rows (F).
 enum class Step : uint32_t { diagonal, e, f };
 
-/// The runs of a path, the last columns of the alignment first.
+/// The runs of a path, in reverse order.
 struct StepRuns {
     uint32_t *run;  // length << 2 | step
     int count = 0;
@@ -44,7 +44,7 @@ struct StepRuns {
         else run[count++] = columns | static_cast<uint32_t>(step);
     }
 
-    /// Lays the columns side by side.
+    /// Append the alignment columns to `gapped`.
     void lay(const LanePair &pair, const LaneResult &result, GappedRows &gapped) const {
         const uint8_t *row = pair.rows.codes + result.row_end, *column = pair.columns.codes + result.column_end;
         for (int k = 0; k < count; ++k) {
@@ -56,7 +56,8 @@ struct StepRuns {
     }
 };
 
-/// What the borders of the matrix give each lane: u(i,0) and v(0,j), of its first row or column, and beyond.
+/// Values at the borders of the matrix for each lane: u(i,0) and v(0,j), of its first row or column, and of later
+/// ones.
 template <class T, int L>
 struct Borders {
     alignas(64) T first_row[L], row[L], first_column[L], column[L];
@@ -80,18 +81,18 @@ class BlockWalk {
           costs_(costs), borders_(borders), scratch_(scratch), result_(result),
           scores_(scratch.get(Slot::scores, PairScores<T, B>::bytes(kRows))),
           swept_(*new (scratch.get(Slot::swept, sizeof(Swept))) Swept), map_(swept_.masks, layout()) {
-        std::memset(swept_.row_letters, kPadCode, sizeof swept_.row_letters);  // of lanes without a pair, too
+        std::memset(swept_.row_letters, kPadCode, sizeof swept_.row_letters);  // including lanes without a pair
         std::memset(swept_.column_letters, kPadCode, sizeof swept_.column_letters);
     }
 
-    /// What it takes besides the checkpoints, for alignments of up to `room` columns.
+    /// Bytes needed besides the checkpoints, for alignments of up to `room` columns.
     static size_t bytes(size_t room, int n_lanes) {
         return UnitScratch::taken(sizeof(Swept)) + UnitScratch::taken(PairScores<T, B>::bytes(kRows)) +
                UnitScratch::taken(sizeof(uint32_t) * room * n_lanes);
     }
 
-    /// Walks all lanes back whose results have an end cell and a score, and gives them their starts. Lane l's path is
-    /// runs(l) then.
+    /// Trace back all lanes whose results have an end cell and a score, and set their starts. Afterwards lane l's
+    /// path is runs(l).
     void run(size_t room) {
         auto *runs = static_cast<uint32_t *>(scratch_.get(Slot::runs, sizeof(uint32_t) * room * unit_.n_lanes));
         int under_way[L], n = 0;
@@ -113,18 +114,18 @@ class BlockWalk {
         }
     }
 
-    /// A lane's path, the last column of the alignment first.
+    /// Path of a lane, in reverse order.
     const StepRuns &runs(int l) const { return lane_[l].runs; }
 
   private:
     struct Lane {
-        int i, j, left;  // residues before the cell; local: score that is not used up yet
-        Step step;       // a gap that may go on beyond the block, else the diagonal
+        int i, j, left;  // residues before the cell; local: score not yet used up
+        Step step;       // a gap that may continue beyond the block, else the diagonal
         StepRuns runs;
         int row, column;  // residues before the block
     };
 
-    /// Blocks of all lanes: letters, what lies before them, and the directions.
+    /// Blocks of all lanes: residues, the values before them, and the directions.
     struct Swept {
         alignas(64) int8_t row_letters[kRows * kTable], column_letters[kWidth * kTable];  // as gathered
         alignas(64) T value[kRows][L], gap[kRows][L];                                     // left: H and E, or u and x
@@ -134,7 +135,7 @@ class BlockWalk {
 
     bool is_under_way(const Lane &lane) const { return lane.i > 0 && lane.j > 0 && (!kLocal || lane.left != 0); }
 
-    /// Chooses a lane's block, and puts what it needs in place.
+    /// Choose a lane's block, and gather its residues and borders.
     void gather(int l, int &height, int &width) {
         Lane &lane = lane_[l];
         Swept &to = swept_;
@@ -169,7 +170,8 @@ class BlockWalk {
                                : costs_.floor;
     }
 
-    /// One lane's letters. Those behind a sequence are made codes: any byte may stand there (kCodeMargin).
+    /// Copy one lane's residues. Bytes after the end of a sequence are arbitrary (kCodeMargin) and are masked to
+    /// valid codes.
     template <int count>
     static void take_letters(const uint8_t *codes, int l, int8_t *letters) {
         for (int k = 0; k < count; k += 16)
@@ -177,15 +179,15 @@ class BlockWalk {
                               load<int8_t, 16>(codes + k) & splat<int8_t, 16>(kLetters - 1));
     }
 
-    /// One lane's numbers of `count` pairs of vectors.
+    /// Copy one lane's values from `count` pairs of vectors.
     template <int count>
     [[gnu::always_inline]] static void take(const T *from, T *value, T *gap) {
 #pragma GCC unroll 32
         for (int k = 0; k < count; ++k) value[k * L] = from[2 * k * L], gap[k * L] = from[(2 * k + 1) * L];
     }
 
-    /// What lies before a lane's first column or row: H or a difference, in the first row (column) and in the others,
-    /// and the gap's.
+    /// Values before a lane's first column or row: H or a difference, in the first row (column) and in the others,
+    /// and the gap's value.
     struct Before {
         T first, next, gap;
     };
@@ -199,7 +201,7 @@ class BlockWalk {
     }
     Before outside() const { return {costs_.floor, costs_.floor, static_cast<T>(costs_.floor - costs_.gap_first)}; }
 
-    /// Finds the directions of all blocks, or of as much of them as lanes walk in.
+    /// Find the directions of all blocks, or of the part that lanes may trace through.
     [[gnu::noinline]] void sweep(int height, int width) {
         Swept &at = swept_;
         PairScores<T, B> scores(scoring_, at.row_letters, height, scores_);
@@ -230,7 +232,8 @@ class BlockWalk {
         }
     }
 
-    /// Walks within a lane's block until it leaves it, or ends. (walk_back of walk.hpp says what the steps are.)
+    /// Trace back within a lane's block until the path leaves it or ends. (walk_back of walk.hpp explains the
+    /// steps.)
     void walk(int l) {
         Lane &lane = lane_[l];
         LanePair pair = unit_.lane[l];
@@ -242,9 +245,9 @@ class BlockWalk {
             lane.runs.add(step, length);
             i -= is_e ? 0 : length, j -= is_e ? length : 0;
             left += length * scoring_.extend;
-            lane.step = length == most ? step : Step::diagonal;  // most: it may go on beyond the block
+            lane.step = length == most ? step : Step::diagonal;  // most: it may continue beyond the block
         };
-        if (lane.step != Step::diagonal) {  // looked at as from the cell that the gap came from
+        if (lane.step != Step::diagonal) {  // examined as from the cell that the gap came from
             const bool is_e = lane.step == Step::e;
             const int most = is_e ? j : i;
             cells.seek(i + !is_e, j + is_e);
@@ -267,9 +270,9 @@ class BlockWalk {
         lane.i = i + lane.row, lane.j = j + lane.column, lane.left = left;
     }
 
-    /// Sets the start of a lane that has walked.
+    /// Set the start of a lane whose traceback is complete.
     void finish(Lane &lane, int l) const {
-        if constexpr (!kLocal) {  // what is left of one sequence is one gap, or hangs over
+        if constexpr (!kLocal) {  // the rest of one sequence is one gap, or overhangs
             const LanePair &pair = unit_.lane[l];
             if (lane.i > 0 && !pair.free_rows_begin) lane.runs.add(Step::f, lane.i), lane.i = 0;
             if (lane.j > 0 && !pair.free_columns_begin) lane.runs.add(Step::e, lane.j), lane.j = 0;

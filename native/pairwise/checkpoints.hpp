@@ -1,5 +1,5 @@
-// What a sweep keeps where the walk sweeps parts of the matrix again (block_walk.hpp): the state on the borders of
-// blocks of 16 x 16 cells, a vector of lanes for each number.
+// Values that a sweep keeps if the traceback sweeps parts of the matrix again (block_walk.hpp): the state on the
+// borders of blocks of 16 x 16 cells, a vector of lanes for each number.
 //
 //     column   0      15 16     31 32          group 0 = columns 0..15, ...
 //     row 0    +--------+---------+-
@@ -9,23 +9,23 @@
 //              |        |         |
 //         31   +========+=========+=
 //
-// Per vector of cells 4 / 16 vectors are kept, a quarter of what all values take (unit_values.hpp). Large units no
-// longer wait for memory then, and that is what they are for: a store per cell takes less time than sweeping blocks
-// again.
+// Per vector of cells 4 / 16 vectors are kept, a quarter of the memory of all values (unit_values.hpp). Large
+// units then no longer wait for memory, which is the purpose: a store per cell takes less time than sweeping
+// blocks again.
 #pragma once
 #include "sweep.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
 
-inline constexpr int kBlock = 16;      // rows and columns between what is kept
-inline constexpr int kSweptRows = 32;  // of what the walk sweeps again at a time
+inline constexpr int kBlock = 16;      // rows and columns between checkpoints
+inline constexpr int kSweptRows = 32;  // size of the blocks that the traceback sweeps again
 inline constexpr int kSweptColumns = 16;
 
-/// What a sweep keeps of its cells: nothing, the values of all, or the borders of blocks.
+/// Values that a sweep keeps of its cells: nothing, all values, or the borders of blocks.
 enum class Kept { nothing, values, borders };
 
-/// Cells of a unit from which checkpoints are kept rather than all values. Alignments on a Zen 4 with 32-byte vectors,
-/// GCUPS of processor time with values / with checkpoints:
+/// Cells of a unit from which checkpoints are kept rather than all values. Alignments on a Zen 4 with 32-byte
+/// vectors, GCUPS of processor time with values / with checkpoints:
 ///
 ///     residues    459          608          1,103        1,430 (16S)
 ///     local       14.4 / 10.2  13.3 / 11.3  9.6 / 10.5   5.7 / 7.0
@@ -34,7 +34,7 @@ inline constexpr int64_t kLeastCheckpointedCells = 700'000;
 
 inline bool keeps_checkpoints(int64_t m, int64_t n) { return m * n >= kLeastCheckpointedCells; }
 
-/// Lies in memory by group of columns: what is right of its last column, then what is below its rows.
+/// Stored by group of columns: the values right of its last column, then those below its rows.
 template <class T, int B>
 class Checkpoints {
     using V = Vec<T, B>;
@@ -44,20 +44,21 @@ class Checkpoints {
     Checkpoints(void *memory, int m) : memory_(static_cast<V *>(memory)), m_(m) {}
     static size_t bytes(size_t m, size_t n) { return sizeof(V) * group_size(m) * ((n + kBlock - 1) / kBlock); }
 
-    /// Pairs of vectors, a row each: H and E (or u, x) right of the last column of a group.
+    /// Pairs of vectors, one per row: H and E (or u, x) right of the last column of a group.
     V *column(int group) const { return memory_ + group_size(m_) * group; }
-    /// Pairs of vectors, a column each: H and F (or v, y) above the first row of a block, which is not the first one.
+    /// Pairs of vectors, one per column: H and F (or v, y) above the first row of a block, which is not the first
+    /// block.
     V *row(int group, int block) const {
         return column(group) + 2 * (m_ + kSweptRows) + static_cast<size_t>(block - 1) * 2 * kBlock;
     }
 
-    /// Keeps the state of all rows after the last column of a group.
+    /// Store the state of all rows after the last column of a group.
     void keep_column(int group, const V *value, const V *gap) const {
         V *to = column(group);
         for (int i = 0; i < m_; ++i) to[2 * i] = value[i], to[2 * i + 1] = gap[i];
     }
 
-    /// Keeps what a sweep of some columns from j on finds below each block of rows.
+    /// Stores the values below each block of rows, in a sweep of some columns from j.
     struct Rows {
         static constexpr int kRows = kBlock;
         V *to;
@@ -71,7 +72,7 @@ class Checkpoints {
     Rows rows(int j) const { return {row(j / kBlock, 1) + 2 * (j % kBlock)}; }
 
   private:
-    /// The rows have as many beyond the last as a block that is swept again may reach there.
+    /// The rows have kSweptRows beyond the last, since a block that is swept again may extend that far.
     static constexpr size_t group_size(size_t m) { return 2 * (m + kSweptRows) + m / kBlock * 2 * kBlock; }
 
     V *memory_ = nullptr;

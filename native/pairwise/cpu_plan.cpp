@@ -13,48 +13,49 @@
 
 namespace tropalign {
 
-// What units cost, as the plan weighs it (cpu_plan.cpp): measured, and to be measured again when the engine changes.
+// Costs of units for the plan (cpu_plan.cpp): measured, and to be measured again when the engine changes.
 
-/// A unit that would take more is made narrower, down to the fewest lanes.
+/// A unit that would take more bytes is made narrower, down to the fewest lanes.
 ///
-/// One core of a Zen 5 with 1 MB of second-level and 32 MB of third-level cache, alignments of equally long proteins:
+/// One core of a Zen 5 with 1 MB of second-level and 32 MB of third-level cache, alignments of equally long
+/// proteins:
 ///
 ///     lanes   ns per vector of cells, directions within 8 MB   beyond 32 MB
 ///      16                        1.65                              1.7
 ///      32                        1.8                               2.2
 ///      64                        2.2                               3.6
 ///
-/// A full vector of 64 lanes is best everywhere, so it is memory that this bounds, and the zeroing of fresh pages,
-/// which took up to half of the time of a small set. On 300 proteins of 30 to 3,000 residues 64 MB are as fast as
+/// A full vector of 64 lanes is always best, so this only bounds memory, and the zeroing of fresh pages, which
+/// took up to half of the time of a small set. On 300 proteins of 30 to 3,000 residues 64 MB are as fast as
 /// gigabytes.
 inline constexpr size_t kWideUnitBytes = size_t{64} << 20;
 
-/// Lanes of a unit that is walked where a processor halves vectors of 64 bytes: as many cells a second, in half of the
-/// memory. (GCUPS of a Zen 4 with 64 and with 32 lanes: proteins of 600 residues, local 18 and 22, global 13.5
+/// Lanes of a unit with traceback on processors that halve vectors of 64 bytes: as many cells a second, in half of
+/// the memory. (GCUPS of a Zen 4 with 64 and with 32 lanes: proteins of 600 residues, local 18 and 22, global 13.5
 /// and 18.3; 300 proteins of 30 to 2,000, local 11.7 and 16.4, global 9.6 and 12.4; 257 residues, no difference.)
 inline constexpr int kHalfLanes = 32;
 
-/// Time of a vector of cells whose lanes share two row sequences, in that of one whose lanes share one. Per cell a load
-/// and a choice come to some 10 operations, more where there are 16 registers instead of AVX-512's 32; and per group of
-/// columns another profile, two operations for each of some 24 letters, spread over the rows. (Scores of 150 proteins
-/// of 30 to 3,000 residues: 1.1 with AVX-512, 1.2 and more with AVX2.)
+/// Time of a vector of cells whose lanes share two row sequences, relative to one whose lanes share one. Per cell
+/// a load and a selection are added to some 10 operations, more with 16 registers instead of AVX-512's 32; and per
+/// group of columns another profile, two operations for each of some 24 residues, spread over the rows. (Scores of
+/// 150 proteins of 30 to 3,000 residues: 1.1 with AVX-512, 1.2 and more with AVX2.)
 inline double cost_of_two_rows(int64_t rows, int vector_bytes) {
     return (vector_bytes >= 64 ? 1.14 : 1.25) + 6.0 / static_cast<double>(rows + 1);
 }
 
 namespace {
 
-/// A pair with all that the plan asks of it: its place in the request is read once, in order.
+/// A pair with all properties that the plan needs: its entry in the request is read once, in order.
 struct Entry {
-    uint32_t group;    // row sequence, then whether mirrored
-    uint32_t columns;  // column sequence, then whether the query is in the rows
+    uint32_t group;    // 2 * row sequence + mirrored
+    uint32_t columns;  // 2 * column sequence + query_in_rows
     uint32_t pair;
 
     bool mirrored() const { return group & 1; }
     bool query_in_rows() const { return columns & 1; }
 };
 
-/// Stable sort by a small key.
+/// Sort stably by a small integer key.
 template <class Key>
 void counting_sort(std::vector<Entry> &entries, std::vector<Entry> &spare, size_t n_keys, Key key) {
     std::vector<uint32_t> begin(n_keys + 1);
@@ -64,9 +65,9 @@ void counting_sort(std::vector<Entry> &entries, std::vector<Entry> &spare, size_
     entries.swap(spare);
 }
 
-/// Cells from which the masks of a few pairs side by side no longer fit a cache, or soon any memory.
+/// Cells from which the masks of a few parallel pairs no longer fit a cache, and soon no memory.
 constexpr int64_t kLongCells = int64_t{1} << 24;
-/// Cells whose time it takes to begin a pair that runs alone (fitted, see better_alone).
+/// Start-up cost of a pair that runs alone, in cells (fitted, see better_alone).
 constexpr int64_t kAloneCells = 1'400'000;
 
 class CpuPlanner {
@@ -79,7 +80,7 @@ class CpuPlanner {
 
     CpuPlan run() {
         plan_.lanes.reserve(request_.n_pairs);
-        std::vector<Entry> single;  // pairs left over: units in which every lane has rows of its own
+        std::vector<Entry> single;  // pairs left over: units in which every lane has its own rows
         {
             std::vector<Entry> entries = oriented(), spare(entries.size());
             int64_t longest = 0;
@@ -103,8 +104,8 @@ class CpuPlanner {
     }
 
   private:
-    /// The row sequence in its own set: in a group the rows are queries or targets, but for a symmetric matrix, to
-    /// which they are the same.
+    /// Index of the row sequence in its own set: the rows of a group are queries or targets, except that both are
+    /// one set if the matrix is symmetric.
     int64_t row_sequence(const Entry &e) const {
         return (e.group >> 1) - (one_number_ || e.query_in_rows() ? 0 : request_.queries.count);
     }
@@ -116,10 +117,10 @@ class CpuPlanner {
         return (e.query_in_rows() ? request_.targets : request_.queries)[column_sequence(e)].length;
     }
 
-    /// Pairs of one kind may share a unit: the tie rule is read in one way for them, and the matrix.
+    /// Pairs of one kind may share a unit: they use the tie rule and the matrix in the same orientation.
     int kind(const Entry &e) const { return e.mirrored() + 2 * (!scoring_.is_symmetric && !e.query_in_rows()); }
 
-    /// Chooses each pair's rows (orientation.hpp).
+    /// Choose each pair's rows (orientation.hpp).
     std::vector<Entry> oriented() {
         const bool one_set = request_.queries.codes == request_.targets.codes;
         std::vector<int32_t> of_query(request_.queries.count), of_target(request_.targets.count);
@@ -135,14 +136,14 @@ class CpuPlanner {
                                               of_query[query], target_pairs[target]);
             const bool straight = chosen.query_in_rows;
             const int64_t rows = straight ? query : target + (one_number_ ? 0 : request_.queries.count);
-            // A score has no ties to break.
+            // Without traceback there are no ties to break.
             entries[k] = {static_cast<uint32_t>(rows << 1 | (traced_ && chosen.mirrored)),
                           static_cast<uint32_t>((straight ? target : query) << 1 | straight), static_cast<uint32_t>(k)};
         }
         return entries;
     }
 
-    /// Bytes of a unit of so many lanes of rows x columns, whatever width of lanes its scores turn out to need.
+    /// Return the bytes of a unit of `lanes` lanes of rows x columns, for any lane width that its scores may need.
     size_t bytes_of(int64_t rows, int64_t columns, int lanes, bool shared) const {
         const UnitSize size{rows, columns, lanes, shared};
         const int most = bits_at_most(scoring_, std::min(rows, columns));
@@ -153,12 +154,13 @@ class CpuPlanner {
         return bytes;
     }
 
-    /// What a unit of so many lanes may take.
+    /// Limit for the bytes of a unit of `lanes` lanes.
     size_t most_bytes(int lanes) const {
         return lanes > kLeastLanes ? std::min(unit_bytes_, kWideUnitBytes) : unit_bytes_;
     }
 
-    /// Lanes (a power of two) of a unit that stays within the bytes allowed; 0 where even the fewest do not.
+    /// Return the number of lanes (a power of two) of a unit that stays within the bytes allowed; 0 if even the
+    /// fewest do not.
     int lanes_within(int64_t rows, int64_t columns, bool shared) const {
         int lanes = lanes_;
         while (lanes >= kLeastLanes && bytes_of(rows, columns, lanes, shared) > most_bytes(lanes)) lanes /= 2;
@@ -172,7 +174,7 @@ class CpuPlanner {
         int kind;
     };
 
-    /// The groups of `entries`, neighbours alike in their rows' lengths.
+    /// Collect the groups of `entries`, sorted so that neighbours have similar row lengths.
     void groups_of(const std::vector<Entry> &entries) {
         for (size_t from = 0, to; from < entries.size(); from = to) {
             to = from;
@@ -185,7 +187,7 @@ class CpuPlanner {
         });
     }
 
-    /// Both groups' pairs, the longest columns first.
+    /// Merge the pairs of both groups, the longest columns first.
     std::span<const Entry> merged(const Group &a, const Group &b) {
         merged_.resize(a.pairs.size() + b.pairs.size());
         std::merge(a.pairs.begin(), a.pairs.end(), b.pairs.begin(), b.pairs.end(), merged_.begin(),
@@ -193,15 +195,15 @@ class CpuPlanner {
         return merged_;
     }
 
-    /// Columns swept when `n` of these pairs at a time fill a unit.
+    /// Return the columns swept if each unit holds `n` of these pairs.
     int64_t swept_columns(std::span<const Entry> pairs, size_t n) const {
         int64_t sum = 0;
         for (size_t k = 0; k < pairs.size(); k += n) sum += column_length(pairs[k]);
         return sum;
     }
 
-    /// Whether units with the row sequences of both groups cost less than units of each: with half of each group in a
-    /// unit, columns span half the lengths, and one unit instead of two is partly filled.
+    /// True if units with the row sequences of both groups cost less than separate units: with half of each group
+    /// in a unit, columns span half the range of lengths, and one unit instead of two is partly filled.
     bool better_together(const Group &a, const Group &b) const {
         const size_t lanes = lanes_, few = lanes / 8;
         if (a.kind != b.kind || a.pairs.size() <= few || b.pairs.size() <= few) return false;
@@ -210,7 +212,7 @@ class CpuPlanner {
         return static_cast<double>(together) * cost_of_two_rows(a.rows, lanes_) < static_cast<double>(apart);
     }
 
-    /// Units of pairs whose row sequences, one or two, have `rows` residues at the most.
+    /// Make units of pairs whose row sequences, one or two, have at most `rows` residues.
     void shared_units(std::span<const Entry> entries, int64_t rows, std::vector<Entry> &single) {
         size_t from = 0;
         const size_t to = entries.size();
@@ -222,7 +224,7 @@ class CpuPlanner {
                 continue;
             }
             const auto n = static_cast<int>(std::min<int64_t>(lanes, static_cast<int64_t>(to - from)));
-            if (n <= lanes_ / 8) break;  // a vector hardly filled: better with others like it
+            if (n <= lanes_ / 8) break;  // a nearly empty vector: better with similar pairs
             add(entries.data() + from, n, true);
             from += n;
         }
@@ -250,7 +252,7 @@ class CpuPlanner {
         }
     }
 
-    /// How many of the pairs from `from` on make a unit within the bytes allowed.
+    /// Return how many of the pairs starting at `from` make a unit within the bytes allowed.
     int lanes_together(const std::vector<Entry> &single, size_t from) const {
         const int kind_of_first = kind(single[from]);
         int lanes = lanes_;
@@ -267,9 +269,9 @@ class CpuPlanner {
         }
     }
 
-    /// Whether pairs that would fill few lanes of a vector are swept sooner one at a time, their strips as lanes: cells
-    /// that the vectors cover, with a start-up of one strip per lane, and the time of kAloneCells to begin a pair
-    /// (fitted to 1 to 64 pairs of 250 to 8,000 residues; docs/exactness.md has the figures).
+    /// True if pairs that would fill few lanes of a vector are swept faster one at a time, with their strips as
+    /// lanes. The cost is the cells that the vectors cover, with a start-up of one strip per lane, and kAloneCells
+    /// to start a pair (fitted to 1 to 64 pairs of 250 to 8,000 residues; docs/exactness.md has the figures).
     bool better_alone(const Entry *entries, int n) const {
         int64_t rows = 0, columns = 0, alone = 0;
         for (int k = 0; k < n; ++k) {
@@ -299,7 +301,7 @@ class CpuPlanner {
         plan_.most_bytes = std::max(plan_.most_bytes, bytes_of(rows, columns, n, shared));
     }
 
-    /// Costliest first (longest processing time), so that threads end together.
+    /// Sort the costliest first (longest processing time), so that threads end together.
     void finish() {
         std::vector<size_t> order(plan_.units.size());
         std::iota(order.begin(), order.end(), size_t{0});
@@ -318,7 +320,7 @@ class CpuPlanner {
     const TileRequest &request_;
     const Scoring &scoring_;
     const Kernels &kernels_;
-    const bool traced_, one_number_;  // one_number_: queries and targets are one set to the plan
+    const bool traced_, one_number_;  // one_number_: the plan treats queries and targets as one set
     const int lanes_;
     const size_t unit_bytes_;
     std::vector<Group> groups_;

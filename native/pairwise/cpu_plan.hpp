@@ -1,4 +1,4 @@
-// Which pairs run side by side on the CPU: units of up to a vector of pairs with little padding.
+// Plan of which pairs run in parallel on the CPU: units of up to a vector of pairs with little padding.
 #pragma once
 #include <vector>
 
@@ -10,14 +10,13 @@ namespace tropalign {
 inline constexpr int kLeastLanes = 16;
 
 struct PlannedUnit {
-    int64_t begin;         // of CpuPlan::lanes
+    int64_t begin;         // index into CpuPlan::lanes
     int64_t pairs_before;  // for progress
     int n_lanes;
-    bool shared_rows, mirrored;  // all lanes alike; with a matrix that is not symmetric, in query_in_rows, too
+    bool shared_rows, mirrored;  // same for all lanes; if the matrix is not symmetric, so is query_in_rows
 };
 
-/// A pair of a unit, its sequences beside it: the request's lists would be read here and there, which costs 20 ns a
-/// pair.
+/// A pair of a unit with its sequences: reading the request's lists in random order would cost 20 ns per pair.
 struct PlannedLane {
     uint32_t pair, query, target;
     bool query_in_rows;
@@ -26,18 +25,18 @@ struct PlannedLane {
 struct CpuPlan {
     std::vector<PlannedUnit> units;   // the costliest first
     std::vector<PlannedLane> lanes;   // unit by unit
-    std::vector<int64_t> long_pairs;  // better one at a time, over all threads
-    size_t most_bytes = 0;            // what the buffers of a unit take
+    std::vector<int64_t> long_pairs;  // faster one at a time, over all threads
+    size_t most_bytes = 0;            // largest size of the buffers of a unit
 };
 
-/// Whether a pair that runs alone has its query along the rows (orientation.hpp).
+/// True if a pair that runs alone has its query along the rows (orientation.hpp).
 bool query_in_rows_alone(const TileRequest &, int64_t pair);
 
 LanePair lane_pair(const TileRequest &, int64_t pair, bool query_in_rows);
 LanePair lane_of(const TileRequest &, int64_t query, int64_t target, bool query_in_rows);
 
-/// unit_bytes: what the buffers of one unit may take. Throws std::length_error when there are more pairs or sequences
-/// than can be numbered.
+/// Make the plan; unit_bytes: limit for the buffers of one unit. Throws std::length_error if there are more pairs
+/// or sequences than can be numbered.
 CpuPlan make_plan(const TileRequest &, const Scoring &, const Kernels &, size_t unit_bytes);
 
 }  // namespace tropalign

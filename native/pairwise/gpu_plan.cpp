@@ -1,4 +1,4 @@
-// A word of 16 bits per half holds two pairs, so a lane computes two. A unit is a group of lanes, of one of three
+// A word of two 16-bit halves holds two pairs, so a lane computes two. A unit is a group of lanes of one of three
 // kinds, the cheapest look-up of scores first; with 4 lanes:
 //
 //     couple (shared_rows)        side by side (shared_row)      own rows (own_rows)
@@ -8,7 +8,8 @@
 //     columns   1   2   3   4     high half 2   4   6   8
 //     pairs A1..A4, B1..B4        pairs A1..A8                   any eight pairs
 //
-// A couple needs two row sequences with mostly the same columns; where one of them lacks a column, half a lane is idle.
+// A couple needs two row sequences with mostly the same columns; if one of them lacks a column, half a lane is
+// idle.
 #include "gpu_plan.hpp"
 
 #include <algorithm>
@@ -32,7 +33,7 @@ struct Range {
     int64_t size() const { return end - begin; }
 };
 
-/// Sorts by key(pair) < n_keys, stably; `spare` is overwritten.
+/// Sort stably by key(pair) < n_keys; `spare` is overwritten.
 template <class Key>
 void sort_by(Pairs &pairs, Pairs &spare, int64_t n_keys, Key &&key) {
     if (n_keys > 8 * static_cast<int64_t>(pairs.size()) + 64) {  // counters would cost more than the pairs
@@ -47,7 +48,7 @@ void sort_by(Pairs &pairs, Pairs &spare, int64_t n_keys, Key &&key) {
     pairs.swap(spare);
 }
 
-/// One launch as its units grow.
+/// Builds one launch unit by unit.
 class Builder {
   public:
     Builder(const GpuPlanRequest &request, RowSource source, bool strips, int word_bits)
@@ -61,7 +62,7 @@ class Builder {
         first_pair_.push_back(static_cast<int64_t>(launch_.pair.size()));
     }
 
-    /// The pair goes to a lane's half of the unit begun last. Lanes ascend, and halves in them.
+    /// Add a pair to a lane's half of the last unit. Lanes must ascend, and halves within a lane.
     void add(const Pair &pair, int lane, int half) {
         int32_t *unit = &launch_.units[launch_.units.size() - kGpuUnitInts];
         int32_t *lane_ints =
@@ -76,7 +77,7 @@ class Builder {
         launch_.where.push_back(gpu_place(lane, half, pair.query_in_rows));
     }
 
-    /// The units in descending cost (longest processing time first).
+    /// Return the units in descending cost (longest processing time first).
     GpuLaunch finish() {
         const auto n_units = static_cast<int64_t>(first_pair_.size());
         first_pair_.push_back(static_cast<int64_t>(launch_.pair.size()));
@@ -110,7 +111,7 @@ class Builder {
     std::vector<int64_t> first_pair_;
 };
 
-/// The pairs of one word width, once oriented.
+/// Plans the oriented pairs of one word width.
 class GpuPlanner {
   public:
     GpuPlanner(const GpuPlanRequest &request, int word_bits, Pairs &&pairs, std::vector<GpuLaunch> &launches)
@@ -159,7 +160,7 @@ class GpuPlanner {
         return end;
     }
 
-    /// A group per pair of many cells.
+    /// Give each pair with many cells its own group.
     void take_strips() {
         Builder strips(request_, RowSource::own_rows, true, word_bits_);
         std::erase_if(pairs_, [&](const Pair &pair) {
@@ -171,7 +172,7 @@ class GpuPlanner {
         add(strips);
     }
 
-    /// Calls visit(pairs of a, pairs of b) for every column that either row sequence meets, in the order of ranks.
+    /// Call visit(pairs of a, pairs of b) for every column that either row sequence has, in the order of ranks.
     template <class Visit>
     void merge(Range a, Range b, Visit &&visit) const {
         auto end_of_column = [&](int64_t k, int64_t end) {
@@ -189,9 +190,9 @@ class GpuPlanner {
         }
     }
 
-    /// Whether most lanes of a couple of row sequences would have a pair in both halves: 0.7 lanes per pair at most,
-    /// where side by side takes 0.5. Beyond that the idle halves cost more than the second load per cell that a couple
-    /// saves.
+    /// True if most lanes of a couple of row sequences would have a pair in both halves: at most 0.7 lanes per
+    /// pair, compared with 0.5 side by side. Beyond that the idle halves cost more than the second load per cell
+    /// that a couple saves.
     bool share_columns(Range a, Range b) const {
         if (pairs_[a.begin].flags != pairs_[b.begin].flags) return false;
         int64_t lanes = 0;
@@ -199,7 +200,7 @@ class GpuPlanner {
         return 10 * lanes <= 7 * (a.size() + b.size());
     }
 
-    /// A lane per column sequence, a half per row sequence.
+    /// Add units with one lane per column sequence, one half per row sequence.
     void couple(Builder &builder, Range a, Range b) const {
         int lane = request_.group;
         merge(a, b, [&](Range from_a, Range from_b) {
@@ -214,7 +215,7 @@ class GpuPlanner {
         });
     }
 
-    /// Two columns of neighbouring lengths per lane.
+    /// Add units with two columns of neighbouring lengths per lane.
     void side_by_side(Builder &builder, Range a) const {
         for (int64_t k = a.begin; k < a.end; ++k) {
             const auto place = static_cast<int>((k - a.begin) % (2 * request_.group));
@@ -223,7 +224,7 @@ class GpuPlanner {
         }
     }
 
-    /// Units of pairs that share flags and about their lengths, and nothing else.
+    /// Add units of pairs that share only flags and approximate lengths.
     void take_unshared(Pairs &&unshared) {
         const auto &rank = request_.rank;
         std::sort(unshared.begin(), unshared.end(), [&](const Pair &a, const Pair &b) {
@@ -236,7 +237,7 @@ class GpuPlanner {
         Builder builder(request_, RowSource::own_rows, false, word_bits_);
         const int places = request_.group * halves_;
         int place = places;
-        int64_t rows = 0, columns = 0;  // of the unit's longest: memory goes by their product
+        int64_t rows = 0, columns = 0;  // of the longest in the unit: memory is proportional to their product
         for (size_t k = 0; k < unshared.size(); ++k) {
             rows = std::max(rows, request_.length[unshared[k].row]);
             columns = std::max(columns, request_.length[unshared[k].column]);
@@ -257,7 +258,7 @@ class GpuPlanner {
     std::vector<GpuLaunch> &launches_;
 };
 
-/// How often each sequence occurs.
+/// Return how often each sequence occurs.
 std::vector<int32_t> occurrences(const GpuPlanRequest &request) {
     std::vector<int32_t> counts(request.n_sequences);
     for (int64_t k = 0; k < request.n_pairs; ++k) ++counts[request.query[k]], ++counts[request.target[k]];

@@ -1,4 +1,5 @@
-// Pairs into units of work-groups: which pairs run side by side on a GPU, and where their scores come from.
+// Grouping of pairs into units of work-groups: which pairs run in parallel on a GPU, and where their scores come
+// from.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -6,51 +7,53 @@
 
 namespace tropalign {
 
-// The numbers below are those of src/tropalign/pairwise/gpu_layout.py; a test compares them (`gpu_constants`).
+// The numbers below equal those of src/tropalign/pairwise/gpu_layout.py; a test compares them (`gpu_constants`).
 
-/// Numbers of a unit and of a lane in `units` and `lanes`, and columns of a block.
+/// Integers per unit in `units`, integers per lane in `lanes`, and columns of a block.
 constexpr int kGpuUnitInts = 5, kGpuLaneInts = 4, kGpuBlockColumns = 8;
 
-/// Bits of a unit's flags. A free begin or end of columns has twice the value of that of rows.
+/// Bits of a unit's flags. The flag of a free start or end of columns has twice the value of that of rows.
 constexpr uint8_t kGpuFreeRowsBegin = 1, kGpuFreeRowsEnd = 4, kGpuMirrored = 16;
 constexpr int kGpuFlagValues = 32;
 
-/// Where scores come from (PAIRS_SOURCE in sweep.k).
+/// Source of the scores (PAIRS_SOURCE in sweep.k).
 enum class RowSource { shared_rows = 0, shared_row = 1, own_rows = 2 };
 
 struct GpuPlanRequest {
-    const int64_t *query, *target;  // indices of sequences, [pair]
+    const int64_t *query, *target;  // sequence indices, [pair]
     int64_t n_pairs;
     const int64_t *length;  // [sequence]
-    const int32_t *rank;    // [sequence]: its place by descending length
-    const int64_t *bound;   // [sequence]: no value of its pairs exceeds this (extensions of gaps apart)
+    const int32_t *rank;    // [sequence]: its rank by descending length
+    const int64_t *bound;   // [sequence]: no value of its pairs exceeds this (excluding extensions of gaps)
     int64_t n_sequences;
-    int64_t wide_from;              // pairs whose bound reaches this need 32 bits; a pair's is the lesser of its two,
-    int64_t extend;                 // and this for each residue of the longer sequence
-    int64_t strip_cells;            // pairs of at least as many cells get a group of their own
+    int64_t wide_from;              // bounds from here on need 32 bits; a pair's bound is the lesser of its two,
+    int64_t extend;                 // plus this for each residue of the longer sequence
+    int64_t strip_cells;            // pairs of at least this many cells get their own group
     std::array<bool, 4> free_ends;  // query start, query end, target start, target end
     int word_bits;                  // of the narrow words
     int group;                      // work-items
     std::array<int, 3> rows;        // rows of a tile, by RowSource
 };
 
-/// Where a pair is computed, as finish.k and gpu.py read it: a lane, the half of its words, and the orientation.
+/// Encode where a pair is computed, as read by finish.k and gpu.py: a lane, the half of its words, and the
+/// orientation.
 constexpr int32_t gpu_place(int64_t lane, int half, bool query_in_rows) {
     return static_cast<int32_t>(4 * lane + 2 * half + query_in_rows);
 }
 
-/// Units that one kernel computes.
+/// Units computed by one kernel.
 struct GpuLaunch {
     RowSource source;
     bool strips;
     int word_bits;
     std::vector<int32_t> units;  // kGpuUnitInts each, the costliest first
     std::vector<int32_t> lanes;  // kGpuLaneInts per lane, `group` lanes per unit
-    std::vector<int64_t> pair;   // numbers in the request, unit by unit
-    std::vector<int32_t> where;  // gpu_place() of each pair; lanes count through all units
+    std::vector<int64_t> pair;   // indices into the request, unit by unit
+    std::vector<int32_t> where;  // gpu_place() of each pair; lanes are numbered through all units
 };
 
-/// Launches that hold every pair once. Throws std::length_error when there are more than can be numbered.
+/// Plan launches that contain every pair once. Throws std::length_error if there are more pairs than can be
+/// numbered.
 std::vector<GpuLaunch> plan_gpu(const GpuPlanRequest &);
 
 }  // namespace tropalign

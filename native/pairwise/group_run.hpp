@@ -1,22 +1,22 @@
-// Scores of one query after another with a group of targets, a lane of 8 bits per target.
+// Scores of one query after another with a group of targets, an 8-bit lane per target.
 //
-// What a unit (unit_run.hpp) does for one query is done once per group here: the targets' letters are interleaved, and
-// where the targets are short the scores of every letter with their columns, the profile, are looked up. All lanes have
-// the same rows and begin in the first column, so that no lane waits for another one:
+// Work that a unit (unit_run.hpp) does per query is done once per group here: the targets' residues are
+// interleaved, and if the targets are short the scores of every residue with their columns, the profile, are
+// looked up. All lanes have the same rows and start in the first column, so that no lane waits for another one:
 //
 //     lane 0   o o o o o o o o o o        the shortest target ends here: v
-//     lane 1   o o o o o o o o o o . .    columns beyond a lane's end are swept, and not looked at
+//     lane 1   o o o o o o o o o o . .    columns beyond a lane's end are swept, and ignored
 //     lane 2   o o o o o o o o . . . .
 //              kColumns at a time     |
 //
-// Global mode needs H in each lane's last cell: the running sum of the last row's differences v as far as the lane's
-// end (sweep.hpp). Where the rows' end is free, the columns in which some lane ends are swept one by one, and u is
+// Global mode needs H in each lane's last cell: the running sum of the last row's differences v up to the lane's
+// end (sweep.hpp). If the rows' end is free, the columns in which some lane ends are swept one by one, and u is
 // added up along them.
 //
-// Cost per vector of cells: the 10 operations of the recurrence. Per unit, that is query and group: 2 to 8 operations
-// per column for the sums, and state and results of 64 lanes; per group some 20 look-ups per column. Measured with 64
-// lanes (Zen 5): 1.16 ns per vector of cells and 120 ns per unit in global mode, 1.0 ns and 70 ns in local mode, so
-// that 16 x 16 residues reach .71 of the rate of long sequences.
+// Cost per vector of cells: the 10 operations of the recurrence. Per unit, i.e. query and group: 2 to 8 operations
+// per column for the sums, and state and results of 64 lanes; per group some 20 look-ups per column. Measured with
+// 64 lanes (Zen 5): 1.16 ns per vector of cells and 120 ns per unit in global mode, 1.0 ns and 70 ns in local
+// mode, so that 16 x 16 residues reach .71 of the rate of long sequences.
 #pragma once
 #include <algorithm>
 
@@ -28,11 +28,11 @@
 
 namespace tropalign::TROPALIGN_ISA {
 
-/// Scores of kColumns columns with the letters of a query: profile[letter * kColumns + c], offsets by row.
+/// Scores of kColumns columns with the residues of a query: profile[residue * kColumns + c], offsets by row.
 template <int B>
 struct GroupScores {
     const Vec<int8_t, B> *profile;
-    const uint16_t *offset;  // of the row's letter, in bytes
+    const uint16_t *offset;  // of the row's residue, in bytes
 
     [[gnu::always_inline]] Vec<int8_t, B> score(int i, int c) const {
         return *reinterpret_cast<const Vec<int8_t, B> *>(reinterpret_cast<const char *>(profile + c) + offset[i]);
@@ -45,8 +45,8 @@ class GroupRun {
     using V = Vec<T, B>;
     static constexpr int L = B;
     static constexpr int kProfile = kLetters * kColumns;  // vectors per kColumns columns
-    static constexpr int kProfiledColumns = 64;           // up to these the profile of the whole group is kept
-    static constexpr int kSumColumns = 128;               // so many differences fit 16 bits
+    static constexpr int kProfiledColumns = 64;           // up to this many, the profile of the whole group is kept
+    static constexpr int kSumColumns = 128;               // the sum of this many differences fits 16 bits
 
   public:
     GroupRun(const Scoring &scoring, const GroupRequest &request, GroupScratch &scratch)
@@ -71,7 +71,7 @@ class GroupRun {
     }
 
   private:
-    /// Memory, letters, and the profile of short targets.
+    /// Allocate memory, interleave residues, and fill the profile of short targets.
     void prepare() {
         const Unit &group = request_.group;
         shortest_ = INT32_MAX, n_ = 0;
@@ -113,7 +113,7 @@ class GroupRun {
         add_used(query);
     }
 
-    /// The scores of C columns from j on with all letters in use.
+    /// Fill the scores of C columns starting at j with all residues in use.
     template <int C>
     void fill(int j, V *profile) const {
         V letters[C];
@@ -125,7 +125,7 @@ class GroupRun {
         }
     }
 
-    /// The scores of C columns from j on.
+    /// Return the scores of C columns starting at j.
     template <int C>
     GroupScores<B> scores(int j) const {
         if (is_profiled_) {
@@ -153,8 +153,8 @@ class GroupRun {
         return saturated;
     }
 
-    /// kColumns columns. (A function of its own, as all that sweep: GCC 12 spills values of the inner loop when it
-    /// inlines several.)
+    /// Sweep kColumns columns. (A separate function, like all that sweep: GCC 12 spills values of the inner loop
+    /// when it inlines several.)
     [[gnu::noinline]] void local_part(GroupScores<B> scores, LocalScoring<T> scoring, V &best) {
         const V zero = splat<T, B>(scoring.floor);
         Edge<T, B> edge;
@@ -175,7 +175,7 @@ class GroupRun {
         if (!free.query_start) H_[0] = min_gap;
         const int32_t border = border_value(scoring_, m_, free.query_start);
         for (int l = 0; l < L; ++l) bottom_[l] = best_[l] = border, right_[l] = INT32_MIN, sum_[l] = 0;
-        // Where the rows' end is free, H_ has to be looked at in each column that a lane ends in.
+        // If the rows' end is free, H_ must be examined in each column in which a lane ends.
         const int together = free.query_end ? shortest_ / kColumns * kColumns : n_;
         int j = 0;
         for (; j < together; j += kColumns) global_part<kColumns>(scores<kColumns>(j), j);
@@ -191,7 +191,7 @@ class GroupRun {
         }
     }
 
-    /// C columns from j on, and what they leave in the last row.
+    /// Sweep C columns starting at j, and add their differences in the last row.
     template <int C>
     [[gnu::noinline]] void global_part(GroupScores<B> scores, int j) {
         const FreeEnds &free = request_.free_ends;
@@ -212,8 +212,8 @@ class GroupRun {
         if (j / kSumColumns != (j + C) / kSumColumns) add_sums();
     }
 
-    /// Differences v of the last row in column j, summed up to each lane's end. (Loops without branches, so that the
-    /// compiler makes vectors of them.)
+    /// Add the differences v of the last row in column j, up to each lane's end. (Loops without branches, so that
+    /// the compiler vectorises them.)
     void add(const T *steps, int j) {
         if (j < shortest_) {
             for (int l = 0; l < L; ++l) sum_[l] = static_cast<int16_t>(sum_[l] + steps[l]);
@@ -225,14 +225,15 @@ class GroupRun {
     void add_sums() {
         for (int l = 0; l < L; ++l) bottom_[l] += sum_[l], sum_[l] = 0;
     }
-    /// Adds a column where the target's end is free: H itself, and the best so far.
+    /// Add a column if the target's end is free: H itself, and the best so far.
     void add_tracked(const T *steps, int j) {
         for (int l = 0; l < L; ++l) {
             bottom_[l] += (steps[l] - scoring_.extend) & -int32_t{j < length_[l]};
             best_[l] = std::max(best_[l], bottom_[l]);
         }
     }
-    /// The best of the last column of the lanes with n columns, border included: H along it is the sum of u.
+    /// Set the best of the last column of the lanes with n columns, including the border: H along it is the sum of
+    /// u.
     void take_right(int n) {
         bool any = false;
         for (int l = 0; l < L; ++l) any |= length_[l] == n;
@@ -248,13 +249,13 @@ class GroupRun {
         for (int l = 0; l < L; ++l) right_[l] = length_[l] == n ? best[l] : right_[l];
     }
 
-    static constexpr int32_t kStarts[kMaxLanes] = {};  // all lanes begin in the first column
+    static constexpr int32_t kStarts[kMaxLanes] = {};  // all lanes start in the first column
 
     const Scoring &scoring_;
     const GroupRequest &request_;
     GroupScratch &scratch_;
     int32_t m_ = 0, n_ = 0, shortest_ = 0;
-    uint32_t used_ = 0;  // a bit per letter of the rows
+    uint32_t used_ = 0;  // a bit per residue of the rows
     bool is_profiled_ = false;
     uint8_t *letters_ = nullptr;
     V *H_ = nullptr, *E_ = nullptr, *profile_ = nullptr;

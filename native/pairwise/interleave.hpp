@@ -1,6 +1,7 @@
-// Letters of a unit's sequences, lane beside lane.
+// Residues of a unit's sequences, interleaved by lanes.
 //
-// Letters come by sequence, a sweep wants them by lane. Both lie in blocks of 16 letters; with 64 lanes a block is
+// The input is ordered by sequence, a sweep needs it by lane. Both are stored in blocks of 16 residues; with 64
+// lanes a block is
 //
 //     as gathered    bytes 0..15        16..31             32..47             48..63
 //     vector 0       lane 0: k0..k15    lane 16: k0..k15   lane 32: k0..k15   lane 48: k0..k15
@@ -8,12 +9,12 @@
 //     ...
 //     vector 15      lane 15: k0..k15   lane 31: ...       lane 47: ...       lane 63: ...
 //
-// and transpose16, which works within each 16 bytes, makes of it
+// and transpose16, which works within each 16 bytes, converts it to
 //
-//     vector k       letter k of the lanes 0..15, 16..31, 32..47, 48..63
+//     vector k       residue k of the lanes 0..15, 16..31, 32..47, 48..63
 //
-// For example letter 5 of lane 34 is gathered to byte 2 * 16 + 5 of vector 2, and then lies in byte 34 of vector 5.
-// Columns are kept transposed, rows as gathered: PairScores looks scores up for 16 rows of a lane at once.
+// For example residue 5 of lane 34 is gathered to byte 2 * 16 + 5 of vector 2, and then moves to byte 34 of vector
+// 5. Columns are kept transposed, rows as gathered: PairScores looks scores up for 16 rows of a lane at once.
 #pragma once
 #include <algorithm>
 #include <cstring>
@@ -23,11 +24,11 @@
 
 namespace tropalign::TROPALIGN_ISA {
 
-/// Lanes of a vector of letters: narrow units still use whole vectors of 16 bytes.
+/// Lanes of a vector of residues: narrow units still use whole vectors of 16 bytes.
 template <class T, int B>
 inline constexpr int kTableLanes = Lanes<T, B>::count < 16 ? 16 : Lanes<T, B>::count;
 
-/// Where letter k of a lane lies in blocks as gathered.
+/// Return the index of residue k of a lane in blocks as gathered.
 template <int kTable>
 [[gnu::always_inline]] inline size_t gathered_index(int lane, int k) {
     return static_cast<size_t>(k / 16) * 16 * kTable + lane % 16 * kTable + lane / 16 * 16 + k % 16;
@@ -35,24 +36,24 @@ template <int kTable>
 
 inline constexpr int whole_blocks(int letters) { return (letters + 15) / 16 * 16; }
 
-/// One side of a unit: the rows or the columns of all lanes, each lane's sequence beginning at start[lane].
+/// One side of a unit: the rows or the columns of all lanes, each lane's sequence starting at start[lane].
 template <int kTable>
 class Side {
   public:
     static constexpr int kLanes = kTable;
 
-    /// `reversed`: each lane's sequence from its last letter to its first.
+    /// `reversed`: each lane's sequence from its last residue to its first.
     Side(const Unit &unit, Letters LanePair::*letters, const int32_t *start, bool reversed = false)
         : unit_(unit), letters_(letters), start_(start), reversed_(reversed) {}
 
-    /// Letters from `begin` on in whole blocks, as gathered. `padded` has room for kTable times the width.
+    /// Gather residues starting at `begin` in whole blocks. `padded` has room for kTable times the width.
     void gather(int begin, int count, uint8_t *padded, int8_t *out) const {
         const int width = whole_blocks(count);
         pad(begin, width, padded);
         for (int k = 0; k < width; k += 16) gather16(padded, width, k, out + static_cast<size_t>(k) * kTable);
     }
 
-    /// Interleaves transposed letters: a vector of lanes per letter.
+    /// Interleave residues transposed: one vector of lanes per residue.
     void transpose(int begin, int count, uint8_t *padded, uint8_t *out) const {
         const int width = whole_blocks(count);
         pad(begin, width, padded);
@@ -67,7 +68,8 @@ class Side {
     }
 
   private:
-    /// A table of kTable rows and `width` bytes per row: the lane's letters from `begin` on, padding around them.
+    /// Fill a table of kTable rows of `width` bytes: the lane's residues starting at `begin`, surrounded by
+    /// padding.
     void pad(int begin, int width, uint8_t *padded) const {
         std::memset(padded, kPadCode, static_cast<size_t>(kTable) * width);
         for (int l = 0; l < unit_.n_lanes; ++l) {
@@ -80,7 +82,7 @@ class Side {
         }
     }
 
-    /// Eight letters at a time, as one number whose bytes change places.
+    /// Copy eight residues at a time, with the bytes of one number swapped.
     static void copy_reversed(const uint8_t *letters, int count, uint8_t *out) {
         for (; count >= 8; count -= 8, out += 8) {
             uint64_t eight;

@@ -1,4 +1,5 @@
-// The rows of a tile's result: what threads find of its pairs, in whatever order, and the paths of all in the pairs'.
+// The rows of a tile's result: threads store the results of pairs in any order; the paths are put in the order of
+// the pairs.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -11,10 +12,10 @@
 
 namespace tropalign {
 
-/// Paths of one thread, until all threads are done and they are put in order. They stay where they are.
+/// Paths of one thread, until all threads are done and the paths are put in order. They do not move in memory.
 class PathStore {
   public:
-    /// Room for `n` numbers.
+    /// Return room for `n` numbers.
     uint32_t *room(size_t n) {
         if (blocks_.empty() || used_ + n > blocks_.back().size()) {
             blocks_.emplace_back(std::max(n, std::clamp(numbers_ / 4, kFirst, kMost)));
@@ -35,14 +36,14 @@ class PathStore {
 class KeptRows {
   public:
     TileColumns columns;
-    std::atomic<int64_t> path_bytes;  // left for paths
+    std::atomic<int64_t> path_bytes;  // still available for paths
 
     KeptRows(Depth depth, size_t n_pairs, int64_t memory_bytes) : path_bytes(memory_bytes), depth_(depth) {
         if (depth == Depth::alignment) rows_ = Buffer<Row>(n_pairs);
         else make_columns(n_pairs);
     }
 
-    /// Fetches the place of a pair, which is kept later: pairs of a unit lie far apart, and each would be waited for
+    /// Prefetch the row of a pair that is kept later: pairs of a unit lie far apart, and each would be waited for
     /// (125,000 pairs of 51 residues: 50 ns per pair).
     void prefetch(int64_t pair) {
         if (depth_ == Depth::alignment) {
@@ -53,7 +54,7 @@ class KeptRows {
         __builtin_prefetch(&columns.score[pair], 1);
     }
 
-    /// What was found of a pair. Throws std::bad_alloc when paths pass the memory.
+    /// Store the result of a pair. Throws std::bad_alloc if paths pass the memory.
     void keep(int64_t pair, bool query_in_rows, const LaneResult &r, PathStore &paths) {
         if (depth_ != Depth::alignment) {
             columns.score[pair] = r.score;
@@ -69,17 +70,17 @@ class KeptRows {
 #define X(count) row.count = r.count;
         TROPALIGN_COUNTS(X)
 #undef X
-        // Here, and once more in order.
+        // Twice: here, and once more in order.
         if ((path_bytes -= 2 * int64_t{sizeof(uint32_t)} * r.path_length) < 0) throw std::bad_alloc();
         uint32_t *runs = paths.room(r.path_length);
         row.runs = runs, row.n_runs = r.path_length;
         for (int k = 0; k < r.path_length; ++k) {
-            const uint32_t operation = r.path[k] & 15;  // with columns as query, insertions and deletions change places
+            const uint32_t operation = r.path[k] & 15;  // if the columns are the query, swap insertions and deletions
             runs[k] = !query_in_rows && (operation == 1 || operation == 2) ? r.path[k] ^ 3 : r.path[k];
         }
     }
 
-    /// The result, once all pairs are kept (or the work was stopped).
+    /// Return the result, once all pairs are kept (or the work was stopped).
     TileColumns take() {
         if (depth_ == Depth::alignment) {
             make_columns(rows_.size());
@@ -89,8 +90,8 @@ class KeptRows {
     }
 
   private:
-    /// What is kept of an alignment: together, since pairs come in any order, and each column would be another line of
-    /// memory.
+    /// The values of an alignment, stored together: pairs arrive in any order, and each column would be another
+    /// cache line.
     struct Row {
         int32_t score, query_start, query_end, target_start, target_end;
 #define X(count) int32_t count;
@@ -118,7 +119,7 @@ class KeptRows {
         columns.target_end[pair] = query_in_rows ? r.column_end : r.row_end;
     }
 
-    /// The columns of all rows.
+    /// Copy all rows to the columns.
     void spread() {
         for (size_t k = 0; k < rows_.size(); ++k) {
             const Row &row = rows_[k];

@@ -4,7 +4,7 @@
 
 namespace tropalign::TROPALIGN_ISA {
 
-// In kernels_int8.cpp, kernels_int16.cpp, kernels_int32.cpp, kernels_long.cpp, kernels_short.cpp and
+// Defined in kernels_int8.cpp, kernels_int16.cpp, kernels_int32.cpp, kernels_long.cpp, kernels_short.cpp and
 // kernels_similar.cpp.
 extern const LaneKernels int8_lanes, int16_lanes, int32_lanes;
 bool run_long(const Scoring &, const LanePair &, int n_threads, int64_t memory_bytes, const Poll &, LaneResult &,

@@ -11,7 +11,8 @@ bool run_long(const Scoring &scoring, const LanePair &pair, int n_threads, int64
     };
     switch (scoring.mode) {
         case Mode::local:
-            // The best cell is searched in 32 bits at once: that no block saturates is worth more than narrow lanes.
+            // The best cell is searched in 32 bits from the start: avoiding saturated blocks is worth more than
+            // narrow lanes.
             return run.template operator()<int32_t, Mode::local, false>();
         case Mode::global:
             if (!fits(scoring, 8)) return run.template operator()<int32_t, Mode::global, false>();

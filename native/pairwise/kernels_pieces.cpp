@@ -1,13 +1,14 @@
-// One pair at a time with gap costs of two pieces or other costs at the ends, in 16-bit numbers where these hold it.
+// One pair at a time with gap costs of two pieces or different costs at the ends, in 16-bit numbers if these
+// suffice.
 #include "piece_pair.hpp"
 #include "piece_tile.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
 namespace {
 
-/// Whether all numbers of the pair have 16 bits. A way through its m + n + 2 cells gains or costs at most so much at
-/// each of them. A local one gains at pairs only, and none of its numbers lies further below 0 than a pair or a gap of
-/// one residue costs; lines are counted in these numbers, too.
+/// True if all values of the pair fit 16 bits. A path through its m + n + 2 cells gains or costs at most (highest
+/// score + gap) at each of them. A local path gains at pairs only, and no value lies further below 0 than the cost
+/// of a pair or a gap of one residue; 16-bit lanes also hold the anti-diagonal numbers.
 bool fits16(const PieceScoring &scoring, const LanePair &pair) {
     const Scoring &letters = scoring.letters(true);
     const int64_t lines = int64_t{pair.rows.length} + pair.columns.length + 2;
@@ -23,7 +24,7 @@ bool fits16(const PieceScoring &scoring, const LanePair &pair) {
     return most <= INT16_MAX;
 }
 
-/// Calls call<PiecePair of what the pair needs>().
+/// Call call<PiecePair type that the pair needs>().
 template <class Call>
 void for_pair(const PieceScoring &scoring, const LanePair &pair, Call call) {
     auto of = [&]<class T, Mode M>() {

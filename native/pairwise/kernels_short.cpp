@@ -4,17 +4,18 @@
 namespace tropalign::TROPALIGN_ISA {
 namespace {
 
-/// A matrix of H that passes this is swept sooner in other ways (measured: some 850 x 850 residues).
+/// If the matrix of H takes more bytes, other engines are faster (measured: some 850 x 850 residues).
 constexpr int64_t kMostBytes = int64_t{3} << 20;
 
-/// Whether H, E and F of the pair are 16-bit numbers: a way through its m + n + 2 cells gains or costs at most so much
-/// at each of them.
+/// True if H, E and F of the pair fit 16 bits: a path through its m + n + 2 cells gains or costs at most `most` at
+/// each of them.
 bool fits16(const Scoring &scoring, const LanePair &pair) {
     const int64_t most = std::max(scoring.highest, -scoring.lowest) + scoring.open + 2 * int64_t{scoring.extend};
     return most * (int64_t{pair.rows.length} + pair.columns.length + 2) <= INT16_MAX;
 }
 
-/// Whether local H of 16 bits are right as long as they stay below the highest number: scores, costs and places fit.
+/// True if local H of 16 bits are correct as long as they stay below the highest number: scores, costs and
+/// positions fit.
 bool may_fit16(const Scoring &scoring, const LanePair &pair) {
     const int64_t most = std::max(scoring.highest, -scoring.lowest) + scoring.open + 2 * int64_t{scoring.extend};
     return most <= INT16_MAX && int64_t{pair.rows.length} + pair.columns.length + 2 <= INT16_MAX;

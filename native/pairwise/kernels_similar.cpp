@@ -4,9 +4,10 @@
 namespace tropalign::TROPALIGN_ISA {
 namespace {
 
-/// Fewer cells take 6 microseconds, of which it would take a tenth to find out that two sequences are not similar.
+/// Fewer cells take 6 microseconds, a tenth of which would be needed to find out that two sequences are not
+/// similar.
 constexpr int64_t kFewestCells = 40'000;
-/// Waves that are looked back on; more would take more memory than they are worth.
+/// Most earlier waves that a wave may depend on; more would take more memory than they are worth.
 constexpr int64_t kMostWavesBack = 1024;
 
 bool is_plain(const Scoring &scoring, const Letters &letters) {
@@ -15,7 +16,7 @@ bool is_plain(const Scoring &scoring, const Letters &letters) {
     return highest < scoring.plain_letters;
 }
 
-/// Whether waves say the score of the pair: from end to end.
+/// True if waves can compute the score of the pair: from end to end.
 bool has_waves(Mode mode, const LanePair &pair) {
     switch (mode) {
         case Mode::local:

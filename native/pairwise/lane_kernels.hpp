@@ -1,13 +1,13 @@
-// The kernels with lanes of one type, as interface.hpp lists them: a unit runs in the narrowest vectors that hold its
-// lanes.
+// The kernels with lanes of one type, as listed in interface.hpp: a unit runs in the narrowest vectors that hold
+// its lanes.
 #pragma once
 #include "unit_run.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
 
-/// Calls with_unit(UnitRun of the narrowest vectors that hold so many lanes of T). 32 bytes of AVX-512 take less time
-/// than 64; 16 bytes take as long as 32 and serve where a walk follows, in half of the memory. 32-bit lanes, which
-/// few pairs need, have whole vectors alone.
+/// Call with_unit(UnitRun of the narrowest vectors that hold `n_lanes` lanes of T). 32 bytes of AVX-512 take less
+/// time than 64; 16 bytes take as long as 32 and are used before a traceback, in half of the memory. 32-bit lanes,
+/// which few pairs need, have only whole vectors.
 template <class T, class Call>
 auto with_unit(const Scoring &scoring, int n_lanes, Call call) {
     [[maybe_unused]] const int needed = n_lanes * static_cast<int>(sizeof(T));

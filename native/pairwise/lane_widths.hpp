@@ -1,5 +1,5 @@
-// Lanes of 8, then 16, then 32 bits: a unit is run with the narrowest that hold the scoring, and lanes that saturate
-// there again with the next.
+// Lanes of 8, then 16, then 32 bits: a unit is run with the narrowest lanes that hold the scoring; lanes that
+// saturate run again with the next width.
 #pragma once
 #include <algorithm>
 
@@ -8,9 +8,9 @@
 
 namespace tropalign {
 
-/// Runs the unit with kernels.lanes[width] or, where these cannot hold the scoring, with later ones. keep(lane, result)
-/// is called once per lane, as soon as its result is there. `known`: scores per lane for Pass::start_cells, or null.
-/// Returns how many lanes saturated in the first width that was tried.
+/// Run the unit with kernels.lanes[width] or, if these cannot hold the scoring, with later ones. keep(lane,
+/// result) is called once per lane, as soon as its result is known. `known`: scores per lane for
+/// Pass::start_cells, or null. Returns how many lanes saturated in the first width that was tried.
 template <class Keep>
 int run_widths(const Kernels &kernels, const Scoring &scoring, const Unit &unit, int width, const int32_t *known,
                UnitScratch &scratch, Keep keep) {

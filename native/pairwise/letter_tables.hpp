@@ -1,8 +1,8 @@
-// Scores of all pairs of letters that two sequences use: letters as numbers, whose sum says where in a table the score
-// is. With c column letters a table of n scores holds n / c row letters; which of the tables is that of the row's
-// letter is its group:
+// Scores of all pairs of residues that two sequences use: residues are numbered, and the sum of two numbers is the
+// index of the score in a table. With c column residues a table of n scores holds n / c row residues; the group of
+// a row residue is the number of its table:
 //
-//     table 0                 table 1                 ...       row letter r: group r / (n / c),
+//     table 0                 table 1                 ...       row residue r: group r / (n / c),
 //     |r0 x c|r1 x c|...|     |r6 x c|r7 x c|...|               number (r % (n / c)) c, to which the column's is added
 #pragma once
 #include "scoring.hpp"

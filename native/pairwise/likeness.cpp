@@ -7,7 +7,7 @@
 namespace tropalign {
 namespace {
 
-/// Fewer classes than these may be in common by chance.
+/// Fewer common classes than this may be due to chance.
 constexpr int kLeastInCommon = 4;
 
 uint64_t letters_at(const uint8_t *codes) {
@@ -22,8 +22,8 @@ uint64_t first_letters(int count) { return count >= 8 ? ~uint64_t{0} : (uint64_t
 
 Sketch::Sketch(const Letters &letters, int word) {
     std::fill(std::begin(least), std::end(least), kNone);
-    // Sequences have kCodeMargin readable bytes after them. Odd factors of 64 random bits: what they make of a word has
-    // its letters mixed in the highest bits.
+    // Sequences have kCodeMargin readable bytes after them. The factors are odd numbers of 64 random bits: the
+    // highest bits of the product mix all residues of a k-mer.
     const uint64_t first = first_letters(word), second = first_letters(std::max(word - 8, 0));
     for (int k = 0; k + word <= letters.length; ++k) {
         uint64_t hash = (letters_at(letters.codes + k) & first) * 0x9e3779b97f4a7c15;

@@ -1,10 +1,10 @@
-// How alike two sequences are, from a few words of each: a guess, on which no result depends.
+// Estimated similarity of two sequences, from a few k-mers of each; no result depends on the estimate.
 //
-// A sequence's words of w letters are hashed; the hash says to which of 128 classes a word belongs and gives it a
-// number, and the sketch keeps the least number of each class (Li, Owen and Zhang 2012, one permutation hashing). Two
-// sequences have the same least number in a class with the probability J that one of their words is in both (Broder
-// 1997). With c = 2 J / (1 + J) the share of words in common, and all w letters of a word unchanged with probability
-// (1 - p)^w, they differ in a share p = 1 - c^(1/w) of their letters.
+// A sequence's k-mers of w residues are hashed; the hash assigns a k-mer to one of 128 classes and gives it a
+// number, and the sketch keeps the smallest number of each class (Li, Owen and Zhang 2012, one permutation
+// hashing). Two sequences have the same smallest number in a class with the probability J that one of their k-mers
+// is in both (Broder 1997). With c = 2 J / (1 + J) the share of common k-mers, and all w residues of a k-mer
+// unchanged with probability (1 - p)^w, they differ in a share p = 1 - c^(1/w) of their residues.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -15,17 +15,18 @@ namespace tropalign {
 
 struct Sketch {
     static constexpr int kClasses = 128;
-    static constexpr uint16_t kNone = 0xffff;  // no word of that class
+    static constexpr uint16_t kNone = 0xffff;  // no k-mer of this class
     uint16_t least[kClasses];
 
-    /// `word`: letters of a word, at most 16.
+    /// `word`: residues of a k-mer, at most 16.
     Sketch(const Letters &, int word);
 };
 
-/// The word that tells chance from likeness: random sequences of `length` residues have few in common.
+/// Return the k-mer length that separates chance from similarity: random sequences of `length` residues have few
+/// common k-mers.
 int word_for(int64_t length, bool has_few_letters);
 
-/// The share of letters that differ, by the number of classes in common; 1 where that may be chance.
+/// The share of differing residues, by the number of common classes; 1 if these may be due to chance.
 class Divergence {
   public:
     explicit Divergence(int word);

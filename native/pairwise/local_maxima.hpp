@@ -1,7 +1,7 @@
-// Where local alignments end, when the sweep has kept H of all cells: by the maxima of small parts of the matrix.
+// End cells of local alignments if the sweep has kept H of all cells: by the maxima of small parts of the matrix.
 //
-// The sweep takes the maximum of each part of a few rows and columns, which costs no more than that of the whole, and
-// no branch. Afterwards only the parts are looked through whose maximum is the lane's best.
+// The sweep takes the maximum of each part of a few rows and columns, which costs no more than that of the whole,
+// and no branch. Afterwards only the parts whose maximum is the lane's best are searched.
 //
 //       kColumns columns
 //     +----+----+----+----+
@@ -9,8 +9,8 @@
 //     |  9 | 40*| 22 |  8 |                  within them between their cells
 //     +----+----+----+----+
 //
-// (Compared with best_cell.hpp, whose cells are noted as soon as some lane of a vector has a new maximum, a branch that
-// is guessed wrong so often that it took a third of a sweep of 257 residues with 32-byte vectors.)
+// (In best_cell.hpp, by contrast, cells are noted as soon as some lane of a vector has a new maximum, a branch
+// that is mispredicted so often that it took a third of a sweep of 257 residues with 32-byte vectors.)
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -19,7 +19,7 @@
 
 namespace tropalign::TROPALIGN_ISA {
 
-/// What local_columns notes, in place of LocalBest.
+/// Replacement of LocalBest as the notes of local_columns.
 template <class T, int B>
 class LocalMaxima {
     using V = Vec<T, B>;
@@ -32,7 +32,7 @@ class LocalMaxima {
     int32_t row[L], column[L];
 
     static size_t bytes(size_t m, size_t n) { return sizeof(V) * parts(m) * (n / kColumns); }
-    /// `memory`: bytes(m, n) of them.
+    /// `memory`: bytes(m, n) bytes.
     LocalMaxima(void *memory, int m, int n, T floor)
         : maxima_(static_cast<V *>(memory)), m_(m), n_(n), parts_(static_cast<int>(parts(m))), floor_(floor) {}
 
@@ -54,15 +54,15 @@ class LocalMaxima {
         return floor;
     }
 
-    /// Finds each lane's best score and its cell. `values`: H of all cells, column by column.
+    /// Find each lane's best score and its cell. `values`: H of all cells, column by column.
     template <bool Mirrored>
     [[gnu::noinline]] void find(const V *values) {
         const int groups = n_ / kColumns;
         V best = splat<T, B>(floor_);
         for (int k = 0; k < groups * parts_; ++k) best = vmax(best, maxima_[k]);
         store<T, B>(score, best);
-        uint64_t open = widened(gt_bits<T, B>(best, splat<T, B>(floor_)));  // lanes whose cell is not known
-        // In the order of the rule: by columns first, or by rows.
+        uint64_t open = widened(gt_bits<T, B>(best, splat<T, B>(floor_)));  // lanes whose cell is not known yet
+        // In the order of the tie rule: by columns first, or by rows.
         const int n_outer = Mirrored ? parts_ : groups, n_inner = Mirrored ? groups : parts_;
         const V below = best - splat<T, B>(1);
         for (int outer = 0; outer < n_outer && open; ++outer) {
@@ -84,7 +84,7 @@ class LocalMaxima {
   private:
     static constexpr int kBits = Lanes<T, B>::bits_per_lane;
 
-    /// Looks for lane l's best score in a part; `known`: whether it was found in an earlier one.
+    /// Search a part for lane l's best score; `known`: it was found in an earlier part.
     template <bool Mirrored>
     void search(const V *values, int row0, int j, int l, bool known) {
         const auto *from = reinterpret_cast<const T *>(values + static_cast<ptrdiff_t>(j) * m_ + row0) + l;

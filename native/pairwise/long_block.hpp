@@ -1,17 +1,17 @@
-// One block of a long pair: a band of rows by a chunk of columns, the vector's lanes along an anti-diagonal.
+// One block of a long pair: a band of rows by a chunk of columns, with the vector's lanes along an anti-diagonal.
 //
-// Lane l takes the l-th strip of the band's rows, C columns behind lane l - 1, so that what that lane left below its
-// strip is what lane l finds above its own: the same sweep as for a lane per pair, and between two steps the edge moves
-// one lane on. With 4 lanes and 6 steps' worth of columns (* a lane at work):
+// Lane l takes the l-th strip of the band's rows, C columns behind lane l - 1, so that the values below the strip
+// of lane l - 1 are those above the strip of lane l: the same sweep as for a lane per pair, except that the edge
+// moves by one lane between two steps. With 4 lanes and 6 steps' worth of columns (* an active lane):
 //
 //     step      0  1  2  3  4  5  6  7  8
-//     lane 0    *  *  *  *  *  *  .  .  .     enters: C cells of the border above the band, and C column letters
+//     lane 0    *  *  *  *  *  *  .  .  .     enters: C cells of the border above the band, and C column residues
 //     lane 1    .  *  *  *  *  *  *  .  .
 //     lane 2    .  .  *  *  *  *  *  *  .
 //     lane 3    .  .  .  *  *  *  *  *  *     leaves: C cells of the border below the band, 3 steps late
 //
-// The band's rows are padded to whole strips in front, in the first lanes: the last lane's last row is then always the
-// band's last one. Columns beyond the last multiple of kColumns are swept one per step, as a part of their own.
+// The band's rows are padded to whole strips in front, in the first lanes: the last lane's last row is then always
+// the band's last one. Columns beyond the last multiple of kColumns are swept one per step, as a separate part.
 #pragma once
 #include <cstring>
 #include <type_traits>
@@ -48,7 +48,7 @@ class LongBlock {
 
     explicit LongBlock(Borders &borders) : borders_(borders) {}
 
-    /// What a block takes; its masks are made only for the path.
+    /// Bytes of a block without its masks, which are allocated only for the path.
     static size_t bytes(Cut cut) {
         const size_t rows = whole_blocks(cut.strip);
         const size_t scores = FewLetters ? 0 : PairScores<T, B>::bytes(rows);
@@ -60,7 +60,7 @@ class LongBlock {
         return UnitScratch::taken(sizeof(Masks<T, B>) * masks_of(main, cut.strip, columns));
     }
 
-    /// Sweeps block (band, chunk) from its upper and left borders to its lower and right ones.
+    /// Sweep block (band, chunk) from its upper and left borders to its lower and right ones.
     template <bool Traced>
     void sweep(int band, int chunk) {
         band_ = band, chunk_ = chunk;
@@ -85,10 +85,10 @@ class LongBlock {
         store_state();
     }
 
-    /// Whether the cell that pairs rows[i] and columns[j] lies in this block, or right of and below its first cell.
+    /// True if the cell that pairs rows[i] and columns[j] is not left of or above this block's first cell.
     bool holds(int i, int j) const { return i >= row0_ && j >= column0_; }
 
-    /// Mask k of the cell that pairs rows[i] and columns[j].
+    /// Return mask k of the cell that pairs rows[i] and columns[j].
     bool direction(int i, int j, int k) const {
         const int r = i - row0_ + pad_, lane = r / strip_, row = r % strip_;
         j -= column0_;
@@ -109,7 +109,7 @@ class LongBlock {
         return tail_masks(main, strip) + static_cast<size_t>(columns - main + L) * strip * kColumns;
     }
 
-    /// Row i of lane l's strip within the sequence; below row0_ for padding.
+    /// Return row i of lane l's strip within the sequence; below row0_ for padding.
     int row_of(int l, int i) const { return row0_ + l * strip_ + i - pad_; }
 
     void load_state() {
@@ -169,7 +169,7 @@ class LongBlock {
         }
     }
 
-    /// Moves every lane's number to the next lane; `in` enters lane 0.
+    /// Move every lane's number to the next lane; `in` enters lane 0.
     static V moved(V values, T in) {
         alignas(64) T line[2 * L];
         store<T, B>(line + 1, values);
@@ -177,11 +177,12 @@ class LongBlock {
         return load<T, B>(line);
     }
 
-    /// `count` columns (of the block) from `from` on, C per step.
+    /// Sweep `count` columns (of the block) starting at `from`, C per step.
     template <int C, bool Traced>
     void part(Scores &scores, int from, int count, Masks<T, B> *masks) {
         const int steps = count / C, column0 = column0_ + from;
-        // A score's only line is read and overwritten: a cell is read L - 1 steps before the one below it is written.
+        // A score keeps a single line, which is read and overwritten: a cell is read L - 1 steps before the one
+        // below it is written.
         const T *above = borders_.top_value(band_) + column0, *gap = borders_.top_gap(band_) + column0;
         T *below = borders_.top_value(band_ + 1) + column0, *gap_below = borders_.top_gap(band_ + 1) + column0;
         const T next_corner = above[count - 1];
@@ -232,7 +233,7 @@ class LongBlock {
         }
     }
 
-    /// A function of its own: GCC 12 spills columns of the sweep when it is inlined beside others.
+    /// A separate function: GCC 12 spills columns of the sweep when it inlines several.
     template <int C, bool Traced, bool Partial>
     [[gnu::noinline]] void global_step(const Scores &scores, Edge<T, B> &edge, TraceOf<kTrace<Traced>, T, B> *masks,
                                        const Participation<T, B> &lanes) {
@@ -241,13 +242,13 @@ class LongBlock {
                                                                                            masks, edge, lanes);
     }
 
-    /// H above each strip's first row, in the column before the part's first.
+    /// Return H above each strip's first row, in the column before the part's first.
     V first_corner() const {
         if constexpr (!kLocal) return V{};
         alignas(64) T corner[L], last[L];
         store<T, B>(last, H_[strip_ - 1]);
         for (int l = 0; l < L; ++l) {
-            const bool is_first = l == 0 || l * strip_ - pad_ <= 0;  // the band's first row lies here or below
+            const bool is_first = l == 0 || l * strip_ - pad_ <= 0;  // the band's first row is here or below
             corner[l] = is_first ? corner_ : last[l - 1];
         }
         return load<T, B>(corner);
@@ -259,7 +260,8 @@ class LongBlock {
         return load<T, B>(lanes);
     }
 
-    /// Columns of `tracked` count from the part's first one, those of lane l from l steps before it.
+    /// Update the best cell. Columns of `tracked` count from the part's first one, those of lane l from l steps
+    /// before it.
     void harvest(const LocalBest<T, B> &tracked, int column0, int columns_per_step) {
         for (int l = 0; l < L; ++l) {
             if (tracked.row[l] < 0) continue;

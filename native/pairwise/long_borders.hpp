@@ -1,14 +1,14 @@
-// How the matrix of one long pair is cut into blocks, and what is kept of it: values on the borders of blocks.
+// The blocks into which the matrix of one long pair is cut, and the values kept on their borders.
 //
 //              chunk 0     chunk 1                top(band): v and y, or H and F, of the row above the band
 //            +-----------+-----------+            left(chunk): u and x, or H and E, of the column before the chunk
 //     band 0 |           |           |
-//            +-----------+-----------+            A block needs what lies above and to its left, and leaves the same to
-//     band 1 |           |           |            the blocks below and to its right: blocks of an anti-diagonal are
-//            +-----------+-----------+            independent.
+//            +-----------+-----------+            A block needs the values above it and to its left, and leaves such
+//     band 1 |           |           |            values to the blocks below and to its right: blocks of an
+//            +-----------+-----------+            anti-diagonal are independent.
 //
-// A path needs all borders, so that the blocks that it meets can be swept again. A score needs only the latest ones:
-// one line of the rows' length and one of the columns', which each block overwrites.
+// A path needs all borders, so that the blocks that it crosses can be swept again. A score needs only the latest
+// ones: one line of the rows' length and one of the columns', which each block overwrites.
 #pragma once
 #include <algorithm>
 #include <vector>
@@ -51,7 +51,7 @@ class LongBorders {
                 top_lines(scoring, pair, cut) * pair.columns.length);
     }
 
-    /// What the matrix's outer border gives the k-th row (its first column) or column.
+    /// Return the value of the matrix's outer border at the k-th row (its first column) or column.
     T outer_value(int k, bool is_free) const {
         if (kLocal) return floor;
         return static_cast<T>(is_free ? scoring.extend : k == 0 ? -scoring.open : 0);
@@ -60,17 +60,17 @@ class LongBorders {
 
     T *top_value(int band) { return top_value_.data() + (scoring.traced() ? static_cast<size_t>(band) * n : 0); }
     T *top_gap(int band) { return top_gap_.data() + (scoring.traced() ? static_cast<size_t>(band) * n : 0); }
-    /// For chunks from 1 on; before the first one lies the outer border.
+    /// For chunks >= 1; before the first one is the outer border.
     T *left_value(int chunk) { return left_value_.data() + left_line(chunk); }
     T *left_gap(int chunk) { return left_gap_.data() + left_line(chunk); }
     bool keeps_left(int chunk) const { return chunk < chunks || keeps_last_column(pair); }
 
-    /// H above a block's first row in the column before it (local).
+    /// Return H above a block's first row in the column before it (local).
     T corner(int band, int chunk) {
         if (band == 0 || chunk == 0) return floor;
         return scoring.traced() ? top_value(band)[static_cast<size_t>(chunk) * cut.chunk - 1] : corner_[band];
     }
-    /// The corner of the band's next block, whose line above is about to be overwritten.
+    /// Save the corner of the band's next block, whose line above is about to be overwritten.
     void set_corner(int band, T value) { corner_[band] = value; }
 
     const Scoring &scoring;

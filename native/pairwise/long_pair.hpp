@@ -1,7 +1,7 @@
 // One pair of long sequences: blocks along anti-diagonals over threads, and an alignment in little memory.
 //
-// The borders of all blocks are kept (two numbers per row or column); for the path the blocks that it meets, from the
-// end back, are swept again with masks. A score alone keeps the latest borders only.
+// The borders of all blocks are kept (two numbers per row or column); for the path, the blocks that it crosses are
+// swept again with masks, from the end back. A score alone keeps only the latest borders.
 #pragma once
 #include <memory>
 #include <vector>
@@ -27,7 +27,7 @@ class LongPair {
         for (int t = 0; t < n_threads; ++t) blocks_.push_back(std::make_unique<Block>(borders_));
     }
 
-    /// False when `poll` stopped it.
+    /// Align the pair; false if `poll` stopped it.
     bool run(const Poll &poll, LaneResult &result, Buffer<uint32_t> &path) {
         const int n_threads = static_cast<int>(blocks_.size());
         int64_t begun = 0;
@@ -52,7 +52,7 @@ class LongPair {
     }
 
   private:
-    /// The usual cut, or for a path the one that takes least memory where that passes `memory`: larger blocks have
+    /// Return the usual cut, or for a path that passes `memory` the cut with the least memory: larger blocks have
     /// fewer borders but more masks, which are kept for one block at a time.
     static Cut cut_within(const Scoring &scoring, const LanePair &pair, int n_threads, size_t memory) {
         auto bytes = [&](Cut cut) {
@@ -91,7 +91,8 @@ class LongPair {
         set_end<false>(pair_, bottom, right, 0, result);
     }
 
-    /// The directions of the cells as walk_back wants them; blocks are swept again when the walk enters them.
+    /// The directions of the cells in the form that walk_back requires; blocks are swept again when the traceback
+    /// enters them.
     class Cells {
       public:
         Cells(const Scoring &scoring, Borders &borders, Block &block)

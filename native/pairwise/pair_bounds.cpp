@@ -1,7 +1,7 @@
-// Letters are counted once per sequence; a bound is then a sum over the alphabet. With c(a) copies of letter a in one
-// sequence and d(a) in the other, at most min(c(a), d(a)) columns pair a with itself. Each further copy of a in the
-// first is in a column with another letter, a gap, or nothing, and so adds at most the score of a with the best other
-// letter (of the second sequence, or of the alphabet), or 0.
+// Residues are counted once per sequence; a bound is then a sum over the alphabet. With c(a) copies of residue a
+// in one sequence and d(a) in the other, at most min(c(a), d(a)) columns pair a with itself. Each further copy of
+// a in the first sequence is paired with another residue, a gap, or nothing, and so adds at most the score of a
+// with the best other residue (of the second sequence, or of the alphabet), or 0.
 #include "pair_bounds.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ constexpr int32_t kLongest = INT16_MAX, kHighestScore = 1000;
 
 using Counts = std::array<int16_t, kLetters>;
 
-/// Counts of every sequence; those of one that is too long are not filled in.
+/// Count the residues of every sequence; all counts of a sequence that is too long are 0.
 std::vector<Counts> letter_counts(const Sequences &sequences) {
     std::vector<Counts> counts(sequences.count);
     for (int64_t k = 0; k < sequences.count; ++k) {
@@ -31,13 +31,14 @@ std::vector<Counts> letter_counts(const Sequences &sequences) {
     return counts;
 }
 
-/// What columns of a sequence's letters add at the most.
+/// Upper bounds of what each residue of a sequence adds to a score.
 struct Gains {
-    Counts other;  // a letter beside another one, or beside a gap: zero or more
-    Counts equal;  // beside itself, above `other`
+    Counts other;  // with a different residue or a gap: zero or more
+    Counts equal;  // with itself, in addition to `other`
 };
 
-/// `present`: the letters that the other sequence has. The matrix is read [query's letter][target's letter].
+/// Compute the gains; `present`: the residues that the other sequence has. The matrix is indexed [query's
+/// residue][target's residue].
 Gains gains_of(const Scoring &scoring, const Counts &present, bool is_query) {
     auto score = [&](int own, int other) {
         return scoring.matrix[is_query ? own * kLetters + other : other * kLetters + own];
@@ -65,7 +66,7 @@ Counts common(const Counts &a, const Counts &b) {
     return both;
 }
 
-/// Calls work(begin, end) for runs of pairs.
+/// Call work(begin, end) for runs of pairs.
 template <class Work>
 void for_pairs(const BoundRequest &request, Work work) {
     const int64_t n_items = (request.n_pairs + kBoundsAtOnce - 1) / kBoundsAtOnce;
@@ -73,7 +74,7 @@ void for_pairs(const BoundRequest &request, Work work) {
              [&](int, int64_t k) { work(k * kBoundsAtOnce, std::min((k + 1) * kBoundsAtOnce, request.n_pairs)); });
 }
 
-/// Counts of both sides; one set is counted once.
+/// Counts of both sides; if both are one set, it is counted once.
 struct BothCounts {
     explicit BothCounts(const BoundRequest &request) : of_queries(letter_counts(request.queries)) {
         const bool one_set = request.queries.codes == request.targets.codes;
@@ -97,7 +98,7 @@ void score_bounds(const Scoring &scoring, const BoundRequest &request, bool pays
     const Gains of_query = gains_of(scoring, any, true);
     for_pairs(request, [&](int64_t begin, int64_t end) {
         int64_t last = -1;
-        Gains of_target{};  // beside the letters of query `last`
+        Gains of_target{};  // with the residues of query `last`
         int32_t query_other = 0;
         for (int64_t k = begin; k < end; ++k) {
             const int64_t q = request.query_index[k], t = request.target_index[k];

@@ -1,7 +1,7 @@
-// The path of an alignment: gapped rows while the walk goes back, then runs of operations and their counts.
+// The path of an alignment: gapped rows during the traceback, then runs of operations and their counts.
 //
-// The walk only lays letters side by side. They are compared a vector at a time afterwards, and matches, mismatches,
-// gaps, similar letters and the ends of runs come out of the bits of these comparisons.
+// The traceback only writes the aligned residues. They are compared a vector at a time afterwards; matches,
+// mismatches, gaps, similar residues and the ends of runs follow from the bits of these comparisons.
 #pragma once
 #include "../simd/bytes.hpp"
 #include "scoring.hpp"
@@ -18,18 +18,19 @@ struct GapLetters {
 };
 inline constexpr GapLetters kGapLetters;
 
-/// The two gapped sequences of an alignment as codes, written from the last column to the first; kPadCode is a gap.
+/// The two gapped sequences of an alignment as codes, written from the last column to the first; kPadCode is a
+/// gap.
 class GappedRows {
   public:
     static constexpr int W = kVectorBytes;
-    /// Memory for alignments of that many columns.
+    /// Bytes for alignments of up to `columns` columns.
     static size_t bytes(size_t columns) { return 3 * (columns + 3 * W); }
 
     GappedRows(void *memory, size_t columns)
         : rows_(static_cast<uint8_t *>(memory) + W), columns_(rows_ + columns + 2 * W),
           operations_(columns_ + columns + 2 * W), end_(columns), begin_(columns) {}
 
-    /// `length` columns before those there already, whose letters end before `row` and `column`; null for gaps.
+    /// Add `length` columns in front; `row` and `column` point behind their residues; null for gaps.
     [[gnu::always_inline]] void add(const uint8_t *row, const uint8_t *column, int length) {
         const uint8_t *gap = kGapLetters.codes + W;
         size_t to = begin_;
@@ -45,7 +46,7 @@ class GappedRows {
     }
     int length() const { return static_cast<int>(end_ - begin_); }
 
-    /// Gives every column its operation, and counts; runs() and encode() come after it.
+    /// Set the operation of every column, and the counts; must be called before runs() and encode().
     void count(const Scoring &scoring, LaneResult &result) {
         using V = Vec<int8_t, W>;
         const int n = length();
@@ -79,7 +80,7 @@ class GappedRows {
         return runs;
     }
 
-    /// Writes the runs, length << 4 | operation, the alignment's first column first; returns their number.
+    /// Write the runs, length << 4 | operation, the alignment's first column first; return their number.
     int encode(uint32_t *path) const {
         const int n = length();
         const uint8_t *operations = operations_ + W;
@@ -95,7 +96,7 @@ class GappedRows {
     }
 
   private:
-    /// Bit k: whether column c + k of the n has another operation than the one before it.
+    /// Return bits: bit k is set if column c + k of the n has a different operation than the one before it.
     uint64_t edges(int c, int n) const {
         using V = Vec<int8_t, W>;
         const uint8_t *operations = operations_ + W + c;
@@ -105,7 +106,7 @@ class GappedRows {
         return c == 0 ? bits & ~uint64_t{1} : bits;
     }
 
-    /// Lanes whose letters x and y score above zero: y's bit among x's in Scoring::positive.
+    /// Return the lanes whose residues x and y score above zero: y's bit among x's in Scoring::positive.
     static Vec<int8_t, W> similar_letters(const Scoring &scoring, Vec<int8_t, W> x, Vec<int8_t, W> y) {
         using V = Vec<int8_t, W>;
         const V eighth = y & splat<int8_t, W>(0x18);

@@ -1,4 +1,4 @@
-// Gap costs that one affine cost does not say: two pieces, and other costs for the gaps at the ends of the sequences.
+// Gap costs beyond one affine cost: two pieces, and different costs for the gaps at the ends of the sequences.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -12,8 +12,8 @@ struct GapPiece {
     int32_t open, extend;
 };
 
-/// A gap costs the less of two pieces (the same one twice where it has one). A gap before the first or after the last
-/// residue of the sequence that it is in costs the less of `ends`.
+/// A gap costs the lesser of two pieces (the same one twice if it has one). A gap before the first or after the
+/// last residue of the sequence that it is in costs the lesser of `ends`.
 struct PieceCosts {
     GapPiece inner[2], ends[2];
 
@@ -30,14 +30,14 @@ struct PieceCosts {
     int64_t most_extend() const { return std::max({inner[0].extend, inner[1].extend, ends[0].extend, ends[1].extend}); }
 };
 
-/// How pairs are scored whose gap costs the other engines do not know.
+/// Scoring of pairs with gap costs that the other engines do not support.
 struct PieceScoring {
     Mode mode;
-    OrientedScoring letters;  // of local mode, in which steps are the scores themselves
+    OrientedScoring letters;  // with Mode::local, in which steps are the scores themselves
     PieceCosts costs;
 };
 
-/// What a gap of k residues costs.
+/// Return the cost of a gap of k residues.
 inline int64_t cost_of(const GapPiece (&pieces)[2], int64_t k) {
     return std::min(pieces[0].open + k * pieces[0].extend, pieces[1].open + k * pieces[1].extend);
 }

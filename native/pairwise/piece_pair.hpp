@@ -1,35 +1,37 @@
-// One pair with gap costs of two pieces, and costs of their own for gaps at the ends: anti-diagonals of the matrix, a
+// One pair with gap costs of two pieces, and separate costs for gaps at the ends: anti-diagonals of the matrix, a
 // column per lane.
 //
 // Rows i (m) carry the longer sequence, columns j (n) the shorter one. With a pair of gap states per piece p,
 //   H(i,j)  = max(H(i-1,j-1) + s(i,j), E1(i,j), E2(i,j), F1(i,j), F2(i,j) [, 0 for local])
 //   Ep(i,j) = max(Ep(i,j-1) - extend_p, H(i,j-1) - open_p - extend_p)
 //   Fp(i,j) = max(Fp(i-1,j) - extend_p, H(i-1,j) - open_p - extend_p)
-// (Gotoh 1990: the less of two affine costs is concave; each piece is Gotoh's affine recurrence of 1982.) The gaps at
-// the ends are those along the border: H(i,0) and H(0,j), E in the last row and F in the last column. Only these cells
-// differ, so that the sweep takes the inner costs everywhere, and then computes these two cells of the anti-diagonal
-// anew. Ties (ties.hpp): a comparison is won by the first of diagonal, E1, E2, F1, F2 and by a gap that opens; with
-// one piece this is the rule of the affine engines.
+// (Gotoh 1990: the lesser of two affine costs is concave; each piece is Gotoh's affine recurrence of 1982.) The
+// gaps at the ends are those along the border: H(i,0) and H(0,j), E in the last row and F in the last column. Only
+// these cells differ, so that the sweep uses the inner costs everywhere and then recomputes these two cells of the
+// anti-diagonal. Ties (ties.hpp): a comparison is won by the first of diagonal, E1, E2, F1, F2 and by a gap that
+// opens; with one piece this is the rule of the affine engines.
 //
 //     columns j     0 1 2 3 4        anti-diagonal d = i + j. Cell (d, j) is computed from
 //     d = 5         . . o o .            (d - 2, j - 1) diagonally, (d - 1, j - 1) for E, (d - 1, j) for F:
 //     d = 4         . o o . .        three lines of H, two of each gap state. Rows run backwards along a line, so that
-//     d = 3         o o . . .        both sequences' letters are read as vectors.
+//     d = 3         o o . . .        both sequences' residues are read as vectors.
 //
-// A traced cell leaves a byte: from where H has its score (kDiagonal ...), and which gap states go on. Where all bytes
-// would take too much memory, some lines are kept as checkpoints, and the part that the path can reach before the next
-// checkpoint is swept again: K anti-diagonals hold a triangle of K columns to the left of the cell reached.
+// A traced cell stores a byte: where H has its score from (kDiagonal ...), and which gap states continue. If all
+// bytes would take too much memory, some lines are kept as checkpoints, and the part that the path can reach
+// before the next checkpoint is swept again: K anti-diagonals hold a triangle of K columns to the left of the
+// current cell.
 //
-//     j0       j      what lies left of j0 or right of j at a checkpoint (#) is of no
-//     # # # # # . .   use to the cell (o) K anti-diagonals on
+//     j0       j      cells left of j0 or right of j at a checkpoint (#) are not
+//     # # # # # . .   needed by the cell (o) K anti-diagonals later
 //       \ : : : .
 //         \ : : .
 //             o
 //
-// Operations per vector: 21 with one piece and 33 with two, without directions, beside the look-up of the scores.
+// Operations per vector: 21 with one piece and 33 with two, without directions, excluding the look-up of the
+// scores.
 //
-// Further alignments of a pair (local): a cell that an earlier one has taken scores so low that no path enters it by
-// the diagonal; the rule of ties is the same.
+// Further alignments of a pair (local): a cell that an earlier alignment has taken scores so low that no path
+// enters it by the diagonal; the tie rule is the same.
 #pragma once
 #include <limits>
 
@@ -41,15 +43,16 @@
 
 namespace tropalign::TROPALIGN_ISA {
 
-/// From where a cell's H has its score.
+/// Origin of the score of a cell's H.
 enum : uint8_t { kDiagonal, kFirstE, kSecondE, kFirstF, kSecondF, kStart };
 inline constexpr uint8_t kSource = 7,
                          kGoesOn = 8;  // kGoesOn << (state - kFirstE): the gap has a residue before this one
 
-/// How many anti-diagonals lie between checkpoints: all where their bytes fit, else as many as take least memory.
+/// The number of anti-diagonals between checkpoints: all if their bytes fit, else the number that takes the least
+/// memory.
 struct PieceBlocks {
     static constexpr int64_t kMostBytes = int64_t{16} << 20;
-    int64_t lines, count;  // of a block; checkpoints
+    int64_t lines, count;  // lines of a block; number of checkpoints
 
     PieceBlocks(const LanePair &pair, int64_t line_bytes) {
         const int64_t m = pair.rows.length, n = pair.columns.length, all = m + n + 1;
@@ -67,13 +70,13 @@ class PiecePair {
     static_assert(M == Mode::local || M == Mode::global);
     static constexpr bool kLocal = M == Mode::local;
     static constexpr int B = kVectorBytes, L = Lanes<T, B>::count, kPieces = Two ? 2 : 1;
-    static constexpr int kLines = 3 + 4 * kPieces;  // of numbers
+    static constexpr int kLines = 3 + 4 * kPieces;  // number of lines of T
     using V = Vec<T, B>;
     using Bytes = Vec<int8_t, L>;
-    using State = T *[2];  // a gap state of this anti-diagonal and the one before
+    using State = T *[2];  // a gap state of this anti-diagonal and the previous one
 
   public:
-    /// `taken`: null, or of local mode.
+    /// `taken`: null, or for local mode.
     PiecePair(const Scoring &scoring, const PieceCosts &costs, const LanePair &pair, const TakenPairs *taken,
               UnitScratch &scratch)
         : scoring_(scoring), costs_(costs), pair_(pair), taken_(taken), scratch_(scratch), m_(pair.rows.length),
@@ -114,7 +117,7 @@ class PiecePair {
 
   private:
     static constexpr int kLinesPerLook = 256;
-    /// With it the diagonal is no better than to begin anew, from whatever score.
+    /// Used as the score of a pair, this makes the diagonal no better than a new start, from any score.
     static constexpr T kNever = -std::numeric_limits<T>::max();
     using Best = Line<T, 1>;
 
@@ -135,7 +138,7 @@ class PiecePair {
         return blocks.lines * trace_width(blocks, n) + kVectorBytes;
     }
 
-    /// Letters as numbers of a table of scores where it holds them all, else as they are; rows backwards.
+    /// Store residues as numbers of a table of scores if it holds them all, else as they are; rows backwards.
     void place_letters() {
         rows_ = static_cast<uint8_t *>(scratch_.get(Slot::row_letters, 2 * (m_ + 3 * kVectorBytes)));
         groups_ = rows_ + m_ + 3 * kVectorBytes;
@@ -175,11 +178,11 @@ class PiecePair {
         std::memset(top_, 0, 2 * sizeof(T) * width_);
     }
 
-    /// H of the border, k residues from the corner.
+    /// Return H of the border, k residues from the corner.
     T border(int64_t k, bool is_free) const {
         return static_cast<T>(kLocal || is_free || k == 0 ? 0 : -cost_of(costs_.ends, k));
     }
-    /// Cell (i, j) on the border: no gap state there is better than to open one from H.
+    /// Set cell (i, j) on the border: no gap state there is better than opening one from H.
     void set_border(int64_t d, int j, bool is_free) {
         const T h = border(d, is_free);
         H_[0][j] = h;
@@ -193,7 +196,7 @@ class PiecePair {
         right_.begin(0, 0, border(n_, pair_.free_columns_begin));
     }
 
-    /// Anti-diagonal d, of which columns [from, to] are of use.
+    /// Compute anti-diagonal d, of which columns [from, to] are needed.
     template <bool Trace>
     void line(int64_t d, int64_t from, int64_t to) {
         std::swap(H_[2], H_[1]), std::swap(H_[1], H_[0]);
@@ -229,7 +232,7 @@ class PiecePair {
         }
     }
 
-    /// Cells of inner costs.
+    /// Compute cells with the inner costs.
     template <bool Trace>
     void sweep(int64_t d, int64_t low, int64_t high, uint8_t *trace) {
         V extend[kPieces], first[kPieces];
@@ -238,8 +241,8 @@ class PiecePair {
             first[p] = splat<T, B>(static_cast<T>(costs_.inner[p].open + costs_.inner[p].extend));
         }
         const V line = splat<T, B>(static_cast<T>(d));
-        // The last vector covers cells beyond the line, which are none: the next line makes these anew, but for the
-        // best.
+        // The last vector covers positions beyond the line, which are not cells: the next line overwrites them,
+        // except the best, which are saved here.
         const V top_beyond = load<T, B>(top_ + high + 1), at_beyond = load<T, B>(at_ + high + 1);
         for (int64_t j = low; j <= high; j += L) {
             V best = load<T, B>(H_[2] + j - 1) + load<T, B>(scores_ + j);
@@ -276,7 +279,8 @@ class PiecePair {
         std::memcpy(to, &narrow, sizeof(narrow));
     }
 
-    /// The cell in column j, in the last row or the last column or both, anew: what ends there may cost otherwise.
+    /// Recompute the cell in column j, in the last row or the last column or both: gaps that end there may have
+    /// other costs.
     template <bool Trace>
     void end_cell(int64_t d, int64_t j, uint8_t *trace) {
         const bool in_last_row = d - j == m_ && !pair_.free_columns_end,
@@ -298,7 +302,7 @@ class PiecePair {
         if constexpr (Trace) trace[j] = source | goes_on;
     }
 
-    /// H of the last row and the last column, as they come.
+    /// Update the best of the last row and the last column with anti-diagonal d.
     void note_ends(int64_t d) {
         if (kLocal) return;
         if (d > m_) note(bottom_, H_[0][d - m_], d - m_);
@@ -317,10 +321,10 @@ class PiecePair {
         result.score = best;
     }
 
-    // The way back.
+    // Traceback.
 
     T *kept(int64_t checkpoint) const { return kept_ + checkpoint * (line_bytes(pair_) / sizeof(T)); }
-    /// The lines in the order in which they are kept.
+    /// Visit the lines in the order in which they are kept.
     template <class Each>
     void for_lines(Each each) const {
         each(H_[0]), each(H_[1]);
@@ -330,7 +334,7 @@ class PiecePair {
         T *to = kept(checkpoint);
         for_lines([&](const T *line) { std::copy_n(line, width_, to), to += width_; });
     }
-    /// Directions of what the path can have come through on its way to cell (i, j).
+    /// Compute the directions of the cells that the path may have crossed on its way to cell (i, j).
     void trace_before(int64_t i, int64_t j) {
         const int64_t end = i + j, checkpoint = (end - 1) / blocks_.lines;
         trace_line_ = checkpoint * blocks_.lines + 1;
@@ -349,8 +353,8 @@ class PiecePair {
         int64_t i = result.row_end, j = result.column_end;
         trace_line_ = at_once ? 1 : i + j + 1;
         uint8_t state = kDiagonal;  // or the gap that the path is in
-        int run = 0;                // of steps like the last
-        // Steps are laid down when their kind changes: i and j have moved on by then.
+        int run = 0;                // number of steps of the current kind
+        // Steps are written when their kind changes: i and j have moved on by then.
         auto add = [&](bool has_row, bool has_column) {
             gapped.add(has_row ? rows + i + run : nullptr, has_column ? columns + j + run : nullptr, run);
             run = 0;
@@ -378,7 +382,7 @@ class PiecePair {
             }
         }
         add(true, true);
-        if (!kLocal) {  // what is left of one sequence is one gap, or hangs over
+        if (!kLocal) {  // the rest of one sequence is one gap, or overhangs
             if (i > 0 && !pair_.free_rows_begin) gapped.add(rows + i, nullptr, static_cast<int>(i)), i = 0;
             if (j > 0 && !pair_.free_columns_begin) gapped.add(nullptr, columns + j, static_cast<int>(j)), j = 0;
         }
@@ -404,7 +408,7 @@ class PiecePair {
     uint8_t *rows_ = nullptr, *groups_ = nullptr, *columns_ = nullptr, *trace_ = nullptr;
     int64_t trace_line_ = 1, trace_column_ = 0;  // the first line and column that have directions
     T *scores_ = nullptr, *top_ = nullptr, *at_ = nullptr, *kept_ = nullptr;
-    T *H_[3] = {}, *E_[kPieces][2] = {}, *F_[kPieces][2] = {};  // of this anti-diagonal, the one before ...
+    T *H_[3] = {}, *E_[kPieces][2] = {}, *F_[kPieces][2] = {};  // of this anti-diagonal, the previous one ...
     Best bottom_, right_;
 };
 

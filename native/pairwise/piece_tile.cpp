@@ -17,7 +17,7 @@ namespace {
 /// Threads take pairs in runs of up to 16, as long as each gets 32 runs.
 constexpr int64_t kPairRunsPerThread = 32, kMostPairsPerRun = 16;
 
-/// A tile may take so much whatever it is allowed, since directions up to this size are kept at once.
+/// A tile may always take this much, since directions up to this size are kept at once.
 constexpr size_t kLeastBytes = size_t{24} << 20;
 
 struct PieceArena {
@@ -25,7 +25,7 @@ struct PieceArena {
     PathStore paths;
 };
 
-/// Numbers of the pairs, those of the most cells first, so that threads end together.
+/// Return the indices of the pairs, those with the most cells first, so that threads end together.
 std::vector<int64_t> longest_first(const TileRequest &request) {
     std::vector<int64_t> order(request.n_pairs);
     std::iota(order.begin(), order.end(), int64_t{0});
@@ -37,7 +37,7 @@ std::vector<int64_t> longest_first(const TileRequest &request) {
     return order;
 }
 
-/// Aligns each pair by align_one(pair, query_in_rows, lanes, scratch, result) over threads.
+/// Align each pair by align_one(pair, query_in_rows, lanes, scratch, result) over threads.
 template <class AlignOne>
 TileColumns align_each(const PieceKernels &kernels, const PieceScoring &scoring, const TileRequest &request,
                        const Poll &poll, AlignOne align_one) {

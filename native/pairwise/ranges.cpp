@@ -5,9 +5,9 @@
 namespace tropalign {
 namespace {
 
-/// Whether every value of the difference form fits: u and v lie within [-2 open - max s', max s' + open] where
-/// s' = s + 2 extend (sweep.hpp), and `extend` itself, a free border's difference, has to be one of them. The + 1 is
-/// the lowest s' that Scoring keeps, which is one below the cost of two gaps.
+/// True if every value of the difference form fits: u and v lie within [-2 open - max s', max s' + open], s' = s +
+/// 2 extend (sweep.hpp), and `extend` itself, a free border's difference, must fit. The + 1 is for the lowest s'
+/// that Scoring keeps, which is one below the cost of two gaps.
 bool global_fits(const Scoring &scoring, int64_t most) {
     const int64_t q = scoring.open, extend = scoring.extend;
     const int64_t highest = std::max<int64_t>(scoring.highest + 2 * extend, 0);

@@ -1,4 +1,4 @@
-// The diagonals next to the two that join the sequences' begins and their ends are the likely ones.
+// The diagonals next to the two that join the sequences' starts and their ends are the most likely ones.
 #include <algorithm>
 #include <cstdlib>
 
@@ -9,7 +9,8 @@ namespace tropalign {
 namespace {
 
 constexpr int64_t kFloorsAtOnce = 64;
-/// Steps to either side of both diagonals. A pair whose first 2 * kReach diagonals fail is mostly a similar one.
+/// Steps to either side of both diagonals. If the first 2 * kReach diagonals of a pair fail, further ones seldom
+/// succeed.
 constexpr int32_t kReach = 4;
 
 struct Costs {
@@ -18,7 +19,7 @@ struct Costs {
     int32_t gap(int32_t residues) const { return residues ? open + extend * residues : 0; }
 };
 
-/// The alignment that pairs residue i of the query with i + diagonal of the target.
+/// Return the score of the alignment that pairs residue i of the query with i + diagonal of the target.
 int32_t along(const Costs &costs, const Letters &query, const Letters &target, int32_t diagonal) {
     const int32_t begin = std::max(0, -diagonal), end = std::min(query.length, target.length - diagonal);
     int32_t score = -costs.gap(std::abs(diagonal)) - costs.gap(std::abs(target.length - query.length - diagonal));

@@ -8,20 +8,20 @@
 namespace tropalign {
 namespace {
 
-/// Fewer pairs are done before they are laid out.
+/// Fewer pairs are aligned in less time than the layout takes.
 constexpr int64_t kLeastGroupedPairs = 2048;
-/// A table has at most so many places per pair: a triangle has two.
+/// Most table entries per pair: a triangle has two.
 constexpr int64_t kPlacesPerPair = 4;
-/// Columns that have a profile as a whole (kProfiledColumns of group_run.hpp). Longer rows gain nothing: their units'
-/// profiles serve many rows already.
+/// Longest columns, whose profile is kept as a whole (kProfiledColumns of group_run.hpp), and longest rows. Longer
+/// rows gain nothing: their units' profiles serve many rows already.
 constexpr int32_t kMostColumns = 64, kMostRows = 256;
 
-/// Whether query and target may change places.
+/// True if query and target may be swapped.
 bool is_same_either_way(const Scoring &scoring, const FreeEnds &free) {
     return scoring.is_symmetric && free.query_start == free.target_start && free.query_end == free.target_end;
 }
 
-/// Numbers of the sequences in use of at most `most` residues, by descending length, equally long ones in their order.
+/// Return the indices of the used sequences of at most `most` residues, by descending length, stably.
 std::vector<int32_t> sorted_by_length(const Sequences &sequences, const std::vector<uint8_t> &is_used, int32_t most) {
     std::vector<int32_t> order;
     for (int64_t k = 0; k < sequences.count; ++k)
@@ -65,7 +65,7 @@ bool ScoreGroups::lay_out(bool is_triangle) {
     return true;
 }
 
-/// Puts pairs into the table. In a triangle the row is the earlier sequence of a pair, by descending length.
+/// Enter the pairs in the table. In a triangle the row is the sequence that comes first by descending length.
 void ScoreGroups::fill(bool is_triangle) {
     pair_.assign(rows_.size() * width_, kNoPair);
     count_.assign(rows_.size() * n_blocks_, 0);
@@ -83,8 +83,8 @@ void ScoreGroups::fill(bool is_triangle) {
     choose_least();
 }
 
-/// A lane costs two thirds of one of a full unit, and an eighth of one of a unit of left-over pairs (51 residues): half
-/// of the lanes are wanted or, where what a row leaves fills no unit, few.
+/// A lane costs two thirds of one of a full unit, and an eighth of one of a unit of left-over pairs (51 residues):
+/// at least half of the lanes must be used or, if a row's left-over pairs fill no unit, a tenth.
 void ScoreGroups::choose_least() {
     for (size_t row = 0; row < rows_.size(); ++row) {
         int64_t left = 0;

@@ -1,14 +1,16 @@
-// Scores of a tile's short pairs, where nearly every row sequence meets nearly every column sequence: groups of columns
-// lie side by side, and the scores of all letters with them are looked up once for all rows (group_run.hpp).
+// Scores of a tile's short pairs if nearly every row sequence meets nearly every column sequence: the columns of a
+// group are in parallel lanes, and the scores of all residues with them are looked up once for all rows
+// (group_run.hpp).
 //
-// Sequences are sorted by length. With a score that is the same either way round, the pairs of one set are a triangle:
+// Sequences are sorted by length. With a score that is the same in both orientations, the pairs of one set are a
+// triangle:
 //
 //              columns, a vector of them per group
 //              | group 0 | group 1 | group 2 |
-//     rows 0..   \       |         |         |      a row whose lanes are nearly all wanted runs here;
+//     rows 0..   \       |         |         |      a row runs here if nearly all of its lanes are used;
 //                  \     |         |         |
 //                    \   |         |         |
-//     ..                   \       |         |      what is left at the diagonal runs in units (cpu_plan.hpp)
+//     ..                   \       |         |      the rest at the diagonal runs in units (cpu_plan.hpp)
 #pragma once
 #include <vector>
 
@@ -21,11 +23,11 @@ class ScoreGroups {
   public:
     ScoreGroups(const TileRequest &, const Scoring &, const GroupKernels &);
 
-    /// Groups with up to kRowsAtOnce rows each; 0 where the pairs do not suit.
+    /// Number of items, each a group with up to kRowsAtOnce rows; 0 if the pairs do not suit.
     int64_t n_items() const { return n_blocks_ * n_chunks_; }
 
-    /// Runs an item and calls keep(pair, score) for its pairs. Pairs that are not kept want a unit. The cells wanted
-    /// and swept are added to those of `spent`.
+    /// Run an item and call keep(pair, score) for its pairs. Pairs that are not kept need a unit. The useful and
+    /// the swept cells are added to those of `spent`.
     template <class Keep>
     void run(int64_t item, GroupScratch &scratch, UnitScratch &spent, Keep keep);
 
@@ -33,7 +35,7 @@ class ScoreGroups {
     static constexpr int kRowsAtOnce = 64;
     static constexpr uint32_t kNoPair = UINT32_MAX;
 
-    /// Rows and columns of the table of pairs: a triangle, or queries against targets.
+    /// Choose the rows and columns of the table of pairs: a triangle, or queries against targets.
     bool lay_out(bool is_triangle);
     void fill(bool is_triangle);
     void choose_least();
@@ -43,10 +45,10 @@ class ScoreGroups {
     const GroupKernels &kernels_;
     const int lanes_;
     std::vector<Letters> rows_, columns_;      // of the table, by descending length
-    std::vector<int32_t> row_of_, column_of_;  // places of queries, and of targets; -1 for none
-    std::vector<uint32_t> pair_;               // numbers of the request's pairs, by row and column
+    std::vector<int32_t> row_of_, column_of_;  // indices of queries, and of targets; -1 if absent
+    std::vector<uint32_t> pair_;               // indices of the request's pairs, by row and column
     std::vector<uint8_t> count_;               // pairs of each row with each group
-    std::vector<uint8_t> least_;               // of these that each row needs to run with a group
+    std::vector<uint8_t> least_;               // fewest pairs that each row needs to run with a group
     int64_t n_blocks_ = 0, n_chunks_ = 0, width_ = 0;
 };
 

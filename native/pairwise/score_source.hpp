@@ -1,13 +1,14 @@
-// Where a sweep finds s(i,j) for every lane: C columns at a time, a vector per cell.
+// Sources of s(i,j) for every lane of a sweep: C columns at a time, a vector per cell.
 //
-//  * ProfileScores: all lanes share the row sequence. One vector per letter and column (one byte look-up) then serves
-//    every row with that letter: one load per cell.
-//  * TwoProfiles: the lanes share two row sequences, a profile each: two loads per cell and a choice between them.
-//  * PairScores: every lane has rows of its own. Scores of 16 rows of a lane are one byte look-up in the matrix row of
-//    the lane's column letter; a transposition of 16 x 16 bytes (interleave.hpp has the picture) turns 16 lanes' rows
+//  * ProfileScores: all lanes share the row sequence. One vector per residue and column (one byte look-up) then serves
+//    every row with that residue: one load per cell.
+//  * TwoProfiles: the lanes share two row sequences, a profile each: two loads per cell and a selection.
+//  * PairScores: every lane has its own rows. Scores of 16 rows of a lane are one byte look-up in the matrix row of
+//    the lane's column residue; a transposition of 16 x 16 bytes (interleave.hpp has the picture) turns 16 lanes' rows
 //    into rows of lanes: about 11 operations per vector of cells, on every instruction set.
-//  * FewLetterScores: the same when the pairs of letters in use fit one look-up of 32 bytes.
-// A matrix beyond 8 bits is filled in letter by letter.
+//  * FewLetterScores: the same if the pairs of residues in use fit one look-up of 32 bytes.
+//
+// A matrix beyond 8 bits is filled in residue by residue.
 #pragma once
 #include "interleave.hpp"
 #include "letter_tables.hpp"
@@ -22,8 +23,8 @@ class ProfileScores {
     static constexpr int L = Lanes<T, B>::count;
     static constexpr int kTable = kTableLanes<T, B>;
 
-    /// m rows, of which `sequence` begins `start` rows after the first (before it where negative); the others pad.
-    /// `memory`: room for bytes(m).
+    /// m rows, of which `sequence` starts `start` rows after the first (before it if negative); the others are
+    /// padding. `memory`: room for bytes(m).
     ProfileScores(const Scoring &scoring, const Letters &sequence, int start, int m, void *memory) : scoring_(scoring) {
         profile_ = static_cast<Vec<T, B> *>(memory);
         offset_ = reinterpret_cast<uint16_t *>(profile_ + kLetters * kColumns);
@@ -37,7 +38,7 @@ class ProfileScores {
     }
     static size_t bytes(size_t m) { return sizeof(Vec<T, B>) * kLetters * kColumns + sizeof(uint16_t) * (m + 64); }
 
-    /// The next C columns, kTable letters each.
+    /// Set the next C columns, kTable residues each.
     template <int C>
     void columns(const uint8_t *columns) {
         for (int c = 0; c < C; ++c) {
@@ -79,7 +80,7 @@ class ProfileScores {
 template <class T, int B>
 class TwoProfiles {
   public:
-    /// `of_second`: all bits of the lanes whose rows `second` describes.
+    /// `of_second`: all bits set in the lanes whose rows `second` describes.
     TwoProfiles(const ProfileScores<T, B> &first, const ProfileScores<T, B> &second, Vec<T, B> of_second)
         : first_(first), second_(second), of_second_(of_second) {}
 
@@ -103,7 +104,7 @@ class PairScores {
     static constexpr int L = Lanes<T, B>::count;
     static constexpr int kTable = kTableLanes<T, B>;
 
-    /// `rows`: m row letters in whole blocks, as gathered; `memory`: room for bytes(m).
+    /// `rows`: m row residues in whole blocks, as gathered; `memory`: room for bytes(m).
     PairScores(const Scoring &scoring, const int8_t *rows, int m, void *memory)
         : scoring_(scoring), rows_(rows), m_(m), score_(static_cast<int8_t *>(memory)),
           wide_(reinterpret_cast<T *>(memory)) {}
@@ -113,7 +114,7 @@ class PairScores {
     void columns(const uint8_t *letters) {
         columns<C>(letters, 0, m_);
     }
-    /// The next C columns in rows [begin, end) alone, whole blocks of 16.
+    /// Set the next C columns only in rows [begin, end), whole blocks of 16.
     template <int C>
     void columns(const uint8_t *columns, int begin, int end) {
         for (int c = 0; c < C; ++c) {
@@ -130,7 +131,7 @@ class PairScores {
   private:
     void fill_narrow(const uint8_t *letters, int c, int begin, int end) {
         using V = Vec<int8_t, kTable>;
-        alignas(64) int8_t low[16][kTable], high[16][kTable];  // the matrix row of each lane's column letter
+        alignas(64) int8_t low[16][kTable], high[16][kTable];  // the matrix row of each lane's column residue
         for (int l = 0; l < kTable; ++l) {
             const int8_t *row = scoring_.step8_by_column + letters[l] * kLetters;
             std::memcpy(low[l % 16] + l / 16 * 16, row, 16);
@@ -166,7 +167,7 @@ class PairScores {
     T *wide_;
 };
 
-/// The rows of a source from `first` on.
+/// The rows of a source starting at `first`.
 template <class Source>
 struct RowsFrom {
     const Source &source;
@@ -174,13 +175,13 @@ struct RowsFrom {
     [[gnu::always_inline]] auto score(int i, int c) const { return source.score(first + i, c); }
 };
 
-/// Scores of lanes with rows of their own when the two sequences use so few letters that all pairs of these fit a table
-/// of 32: one look-up per cell, and no table of scores per lane.
+/// Scores of lanes with their own rows if the two sequences use so few different residues that all pairs of these
+/// fit a table of 32: one look-up per cell, and no table of scores per lane.
 template <int B>
 class FewLetterScores : public LetterTables<1, kLetters> {
   public:
     using LetterTables::LetterTables;
-    /// The numbers of the row letters, a vector per row.
+    /// Set the numbers of the row residues, a vector per row.
     void set_rows(const Vec<int8_t, B> *numbers) { rows_ = numbers; }
 
     template <int C>

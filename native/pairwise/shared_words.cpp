@@ -1,10 +1,11 @@
-// An inverted index of the targets' words:
+// An inverted index of the targets' k-mers:
 //
-//     place of a word    0        1        2  ...
+//     slot of a k-mer      0        1        2  ...
 //     entries            t0 x1    t0 x2    t3 x1        target, copies
 //                        t4 x1    t1 x1
 //
-// The k-th copy of a word in a query adds 1 to every target with k copies or more: in all the smaller number of copies.
+// The k-th copy of a k-mer in a query adds 1 to every target with k copies or more: in total the smaller number of
+// copies.
 #include "shared_words.hpp"
 
 #include <algorithm>
@@ -16,12 +17,12 @@
 namespace tropalign {
 namespace {
 
-/// Places of words: 4^9, which fill a part of a processor's second cache.
+/// Slots of k-mers: 2^18 = 4^9, which fill a part of a processor's second-level cache.
 constexpr int kBits = 18;
 constexpr size_t kPlaces = size_t{1} << kBits;
 
-/// Calls work(place) for each word of a sequence, from its begin to its end, or for those that begin every `step`
-/// letters.
+/// Call work(slot) for each k-mer of a sequence, from start to end, or only for those that start every `step`
+/// residues.
 template <class Work>
 void for_words(const Letters &letters, int32_t word, int32_t step, Work work) {
     const uint64_t mask = (uint64_t{1} << (5 * word)) - 1;
@@ -55,7 +56,8 @@ class WordIndex {
         }
     }
 
-    /// Words that each target has in common with a query. `seen`: zero for every place, before and after.
+    /// Count the k-mers that each target has in common with a query. `seen`: zero for every slot, before and
+    /// after.
     void count(const Letters &query, std::vector<int32_t> &seen, int32_t *shared) const {
         for_words(query, word_, 1, [&](uint32_t at) {
             const int32_t copy = ++seen[at];
@@ -74,7 +76,7 @@ class WordIndex {
 
 void shared_words(const Sequences &queries, const Sequences &targets, int32_t word, int n_threads, int32_t *shared) {
     const WordIndex index(targets, word, 1);
-    std::vector<std::vector<int32_t>> copies(n_threads);  // of each word in a thread's query: zero between two queries
+    std::vector<std::vector<int32_t>> copies(n_threads);  // of each k-mer in a thread's query: zero between two queries
     parallel(n_threads, queries.count, 1, [&](int thread, int64_t q) {
         copies[thread].resize(kPlaces);
         int32_t *row = shared + q * targets.count;
@@ -87,7 +89,7 @@ void similar_by_words(const Sequences &queries, const Sequences &targets, int32_
                       double rounding, int n_threads, uint8_t *similar) {
     const WordIndex index(targets, word, word);
     const auto identical = [&](int32_t n) { return static_cast<int32_t>(std::ceil(identity * n - rounding)); };
-    // Letters of a target less its words, and its identical letters if it is the shorter one.
+    // Residues of a target minus its k-mers, and its identical residues if it is the shorter one.
     std::vector<int32_t> beyond_words(targets.count), own(targets.count);
     for (int64_t t = 0; t < targets.count; ++t) {
         const int32_t n = targets[t].length;

@@ -1,5 +1,5 @@
-// How many words two sequences have in common: what says that an alignment cannot be as similar as is wanted, long
-// before it is made. docs/cluster.md says why.
+// Number of k-mers that two sequences have in common: shows without an alignment that it cannot reach the wanted
+// similarity. docs/cluster.md has the reason.
 #pragma once
 #include <cstdint>
 
@@ -7,20 +7,21 @@
 
 namespace tropalign {
 
-/// Letters of a word at most: a letter takes 5 bits of a number.
+/// Most residues of a k-mer: a residue takes 5 bits of a number.
 inline constexpr int32_t kLongestSharedWord = 12;
 
-/// The sum over all words of `word` letters of the smaller number of copies that query and target have; never too
-/// little (a few words share a place in the table). `shared` has a row per query, a column per target.
+/// For all k-mers of `word` residues, sum the smaller number of copies that query and target have; never too low
+/// (a few k-mers share a slot in the table). `shared` has a row per query, a column per target.
 void shared_words(const Sequences &queries, const Sequences &targets, int32_t word, int n_threads, int32_t *shared);
 
-/// Which pairs may have an alignment with `identity` of the letters of the shorter sequence in identical columns, by
-/// the words that stand side by side in the target: 1 or 0, a row per query, a column per target.
+/// Set 1 for pairs that may have an alignment with `identity` of the residues of the shorter sequence in identical
+/// columns, else 0, by the consecutive k-mers of the target; a row per query, a column per target.
 ///
-///     target     ACGTTGCA CCATGGAT TTACGGAT ...      of words so cut, each letter that is in no identical column
-///     query      ACGTTGCA CCATGCAT TTA-CGGAT         spoils one at the most, and so does each such letter of the query
+///     target     ACGTTGCA CCATGGAT TTACGGAT ...      each target residue that is not in an identical column
+///     query      ACGTTGCA CCATGCAT TTA-CGGAT         spoils at most one of these k-mers, and so does each such
+///                                                    residue of the query
 ///
-/// `rounding` is what roundings of `identity` times a length may come to.
+/// `rounding` is the largest error by rounding of `identity` times a length.
 void similar_by_words(const Sequences &queries, const Sequences &targets, int32_t word, double identity,
                       double rounding, int n_threads, uint8_t *similar);
 

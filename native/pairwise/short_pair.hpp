@@ -1,7 +1,7 @@
-// One short pair by itself: its matrix along anti-diagonals, every H kept, no directions.
+// One short pair alone: its matrix along anti-diagonals, every H kept, no directions.
 //
-// The vectors lie along an anti-diagonal, whose cells depend on earlier ones only. Diagonal d = i + j is a row of
-// memory, its lane j the cell (d - j, j), i residues of the rows and j of the columns:
+// The vectors lie along an anti-diagonal, whose cells depend only on earlier ones. Diagonal d = i + j is a row of
+// memory, its lane j the cell (d - j, j), after i residues of the rows and j of the columns:
 //
 //     j      0  1  2  3  4           memory      j   0      1      2      3
 //     i  0   .  .  .  .  .           d = 0         (0,0)
@@ -9,20 +9,22 @@
 //        2   .  b  c  d              d = 2         (2,0)  (1,1)  (0,2)
 //        3   .  c  d  e              d = 3         (3,0)  (2,1)  (1,2)  (0,3)
 //
-// The row d holds the scores s(i,j) first, laid there letter by letter, and then H. What E(i,j+1) and F(i+1,j) will be
-// goes from one diagonal to the next in two rows of their own. Lanes beyond the matrix hold anything: what a cell of
-// the matrix reads is one, too.
+// Row d first holds the scores s(i,j), written residue by residue, and then H. The values of E(i,j+1) and F(i+1,j)
+// pass from one diagonal to the next in two separate rows. Lanes beyond the matrix hold arbitrary values: a cell
+// of the matrix reads only cells of the matrix.
 //
-// The way back needs no directions, since H says them (walk.hpp asks): a cell pairs its residues where H is that of the
-// diagonal and the score; else it ends a gap, whose length is the first k for which H is that of the cell k before it
-// less the cost. A search per gap, of at most m + n numbers, is cheaper than four comparisons in every cell.
+// The traceback needs no directions, since they follow from H (walk.hpp): a cell pairs its residues if its H is
+// that of the diagonal cell plus the score; else it ends a gap, whose length is the first k for which H is that of
+// the cell k before it minus the cost. A search per gap, of at most m + n numbers, is cheaper than four
+// comparisons in every cell.
 //
-// Numbers of 16 bits saturate: where no H of a local alignment has reached the highest one, none was cut off.
+// Numbers of 16 bits saturate: if no H of a local alignment has reached the highest number, none was cut off.
 //
-// Per vector of cells: 5 loads, 3 stores, 8 sums and maxima; per vector of 16 bytes to lay scores: a load, 3 choices
-// and a store. That is about 30 operations per 32 cells of 16 bits, of which a core does 3 or 4 per cycle: at most some
-// 15 billion cells per second. 400 x 400 residues reach 6.5 with their path, 100 x 100 reach 3.5 (2.8 us), where half
-// of each vector at the matrix' corners is empty; a unit with lanes of no pair takes 36 us for these.
+// Per vector of cells: 5 loads, 3 stores, 8 sums and maxima; per vector of 16 bytes of scores: a load, 3
+// selections and a store. That is about 30 operations per 32 cells of 16 bits, of which a core does 3 or 4 per
+// cycle: at most some 15 billion cells per second. 400 x 400 residues reach 6.5 with their path, 100 x 100 reach
+// 3.5 (2.8 us), as half of each vector at the matrix' corners is empty; a unit with empty lanes takes 36 us for
+// these.
 #pragma once
 #include "ends.hpp"
 #include "walk.hpp"
@@ -36,14 +38,14 @@ class ShortPair {
     static constexpr int B = kVectorBytes, L = Lanes<T, B>::count;
     using V = Vec<T, B>;
     using Few = Vec<T, 16>;
-    static constexpr int kSlant = Lanes<T, 16>::count;  // columns that are laid together
+    static constexpr int kSlant = Lanes<T, 16>::count;  // columns written together
 
   public:
     ShortPair(const Scoring &scoring, const LanePair &pair, UnitScratch &scratch)
         : scoring_(scoring), pair_(pair), scratch_(scratch), m_(pair.rows.length), n_(pair.columns.length),
           width_(row_of(n_)) {}
 
-    /// What H of a pair takes.
+    /// Bytes of H of a pair.
     static int64_t bytes(const LanePair &pair) {
         return ((diagonals(pair) + 2 * kSlant + 4) * row_of(pair.columns.length) + 2 * L) *
                static_cast<int64_t>(sizeof(T));
@@ -63,9 +65,9 @@ class ShortPair {
 
   private:
     static int64_t diagonals(const LanePair &pair) { return int64_t{pair.rows.length} + pair.columns.length + 1; }
-    /// Cells from one diagonal to the next: whole vectors, and one lane at least beyond the matrix, which may be the
-    /// first cell of the next diagonal: that one is written later. An odd number of vectors, since neighbours at powers
-    /// of two fall into a few sets of a cache (500 x 500 residues took four times as long).
+    /// Numbers from one diagonal to the next: whole vectors, and at least one lane beyond the matrix, which may be
+    /// the first cell of the next diagonal: that one is written later. An odd number of vectors, since neighbours
+    /// at powers of two fall into a few sets of a cache (500 x 500 residues took four times as long).
     static int64_t row_of(int n) { return ((n / L + 1) | 1) * L; }
 
     T *diagonal(int d) const { return values_ + d * width_; }
@@ -74,7 +76,8 @@ class ShortPair {
         return scoring_.matrix[pair_.rows.codes[i - 1] * kLetters + pair_.columns.codes[j - 1]];
     }
 
-    /// A row of scores against all columns per letter that the rows have; where each row finds its own.
+    /// Fill a row of scores against all columns per residue that the rows have, and the offset of each row's
+    /// scores.
     void make_profile() {
         stride_ = (n_ + B - 1) / B * B;
         profile_ = static_cast<T *>(scratch_.get(Slot::scores, kLetters * stride_ * sizeof(T)));
@@ -98,8 +101,8 @@ class ShortPair {
             for (int j = 0; j < n_; ++j) row[j] = static_cast<T>(scoring_.matrix[letter * kLetters + columns[j]]);
             return;
         }
-        // A step is the score and twice the extension where the mode is global (and, where no pair of residues is worth
-        // it, a bit less than two gaps, which is as good).
+        // In global mode a step is the score plus twice the extension (or, if pairing two residues never pays,
+        // slightly less than two gaps, which is equivalent).
         const V more = splat<T, B>(static_cast<T>(kLocal ? 0 : 2 * scoring_.extend));
         for (int j = 0; j < n_; j += B) {
             alignas(64) int8_t steps[B];
@@ -108,9 +111,9 @@ class ShortPair {
         }
     }
 
-    /// s(i,j) where H(i,j) will be. A few columns at a time: lane k of a vector has to come from k rows further up than
-    /// lane 0 does, which is done by the bits of k. First the odd lanes take those of the row before, then lanes 2 and
-    /// 3 (6 and 7) those of two rows before, then lanes 4 to 7 those of four rows before:
+    /// Write s(i,j) at the position of H(i,j). A few columns at a time: lane k of a vector must come from k rows
+    /// above that of lane 0, which is done by the bits of k. First the odd lanes take those of the row before,
+    /// then lanes 2 and 3 (6 and 7) those of two rows before, then lanes 4 to 7 those of four rows before:
     ///
     ///     lane      0    1    2    3           0    1    2    3           0    1    2    3
     ///     row i     i    i    i    i    ->     i   i-1   i   i-1   ->     i   i-1  i-2  i-3
@@ -122,7 +125,7 @@ class ShortPair {
         for (int j = 1; j <= n_; j += kSlant) {
             const T *const column = profile_ + j - 1;
             T *to = diagonal(1 + j) + j;
-            Few a3{}, b2{}, b3{}, c0{}, c1{}, c2{}, c3{};  // of the rows before, by what was done to them
+            Few a3{}, b2{}, b3{}, c0{}, c1{}, c2{}, c3{};  // of the rows before, by the number of selections done
             for (int i = 0; i < rows; i += 4, to += 4 * width) {
                 const Few x0 = load<T, 16>(column + offset[i]), x1 = load<T, 16>(column + offset[i + 1]);
                 const Few x2 = load<T, 16>(column + offset[i + 2]), x3 = load<T, 16>(column + offset[i + 3]);
@@ -135,14 +138,14 @@ class ShortPair {
         }
     }
 
-    /// All bits of the lanes whose number has that bit.
+    /// Set all bits of the lanes whose number has this bit.
     static Few lanes_with(int bit) {
         Few lanes{};
         for (int l = 0; l < kSlant; ++l) lanes[l] = static_cast<T>(l & bit ? -1 : 0);
         return lanes;
     }
 
-    /// H on the border, where `residues` of one sequence come before the other.
+    /// Return H on the border, with `residues` of one sequence before the other.
     T border(int residues, bool is_free) const {
         return static_cast<T>(kLocal || residues == 0 ? 0 : border_value(scoring_, residues, is_free));
     }
@@ -150,7 +153,7 @@ class ShortPair {
     [[gnu::noinline]] void sweep() {
         const size_t room = static_cast<size_t>(width_ + 2 * L);
         T *state = static_cast<T *>(scratch_.get(Slot::state, 3 * room * sizeof(T)));
-        // What E(i,j+1) and F(i+1,j) are to be, by j; the best of each column.
+        // E(i,j+1) and F(i+1,j), by j; the best of each column.
         T *const next_e = state + L - 1, *const next_f = next_e + room, *const best = next_f + room;
         for (int j = 1; j <= n_; j += L) store<T, B>(best + j, V{});
         const V first = splat<T, B>(static_cast<T>(scoring_.open + scoring_.extend));
@@ -162,7 +165,7 @@ class ShortPair {
         for (int d = 0; d <= m_ + n_; ++d) {
             T *const h = diagonal(d);
             const int low = std::max(1, d - m_), high = std::min(n_, d - 1);  // columns within the matrix
-            // From the last vector on, since lane j reads lane j - 1 of the diagonal before.
+            // Starting with the last vector, since lane j reads lane j - 1 of the diagonal before.
             for (int j = 1 + (high - 1) / L * L; high >= low && j + L > low; j -= L) {
                 const V e = load<T, B>(next_e + j - 1), f = load<T, B>(next_f + j);
                 V value = vmax(adds<T, B>(load<T, B>(h + j), load<T, B>(h - 2 * width_ + j - 1)), vmax(e, f));
@@ -185,7 +188,7 @@ class ShortPair {
         best_ = best;
     }
 
-    /// The highest H; of several the one that ends_before the others.
+    /// Find the highest H; of equal ones the first by ends_before.
     void find_local_end(LaneResult &result) const {
         int column = 1;
         for (int j = 2; j <= n_; ++j)
@@ -209,7 +212,7 @@ class ShortPair {
         set_end<false>(pair_, bottom, right, 0, result);
     }
 
-    /// The directions of the cells as walk_back wants them.
+    /// The directions of the cells in the form that walk_back requires.
     class Cells {
       public:
         explicit Cells(const ShortPair &whole) : whole_(whole) {}
@@ -241,7 +244,7 @@ class ShortPair {
             return whole_.value(i, j) == whole_.value(i - 1, j - 1) + whole_.score(i, j);
         }
 
-        /// Residues of the shortest gap that H may end here with; most + 1 where it ends with none.
+        /// Return the length of the shortest gap that may end here by its H; most + 1 if there is no such gap.
         int length(bool is_e, int most) const {
             const int32_t open = whole_.scoring_.open, extend = whole_.scoring_.extend;
             const T *from = whole_.diagonal(i_ + j_) + j_;

@@ -1,4 +1,4 @@
-// One pair of similar sequences: wavefronts in a band that is shown to be wide enough (docs/exactness.md has the
+// One pair of similar sequences: wavefronts in a band that is proven to be wide enough (docs/exactness.md has the
 // proofs).
 #pragma once
 #include "walk.hpp"
@@ -6,7 +6,7 @@
 
 namespace tropalign::TROPALIGN_ISA {
 
-/// In how many places two texts of one length differ.
+/// Count the positions in which two sequences of equal length differ.
 inline int64_t differences(const uint8_t *a, const uint8_t *b, int length) {
     constexpr int W = kVectorBytes;
     int64_t n = 0;
@@ -40,19 +40,21 @@ class SimilarPair {
     }
 
   private:
-    // What the whole matrix takes, in cells of a large one: each of a short pair's counts as three, or it takes as long
-    // to begin as so many (short_pair.hpp; better_alone in cpu_plan.cpp). A vector of a wave takes as long as so many.
+    // Time of the whole matrix, in cells of a large one: each cell of a short pair counts as three, or the
+    // start-up costs kBegunCells (short_pair.hpp; better_alone in cpu_plan.cpp). A vector of a wave takes as long
+    // as kVectorCells cells.
     static constexpr int64_t kFewCells = 3, kBegunCells = 1'400'000, kVectorCells = kVectorBytes * kVectorBytes / 10;
-    /// Diagonals to both sides of a first band, and the vectors of a wave that are not worth one.
+    /// Diagonals to both sides of a first band, and vectors of a wave up to which no first band is worth while.
     static constexpr int kNarrow = 12, kFewVectors = 16;
-    /// Shares of the time of the matrix: a first band takes no more, and a pair is given up no earlier.
+    /// Shares of the time of the matrix: a first band takes at most 1 / kFirstShare, and a pair is given up no
+    /// earlier than after 1 / kJudged.
     static constexpr int64_t kFirstShare = 3, kJudged = 64;
 
     int lowest_penalty() {
         auto never = [](int64_t, int64_t) { return false; };
         const int64_t last = int64_t{n_} - m_;
         int64_t limit = most_penalty_;
-        if (last == 0) {  // no gaps at all
+        if (last == 0) {  // the alignment without gaps
             limit = std::min(limit, penalties_.mismatch * differences(pair_.rows.codes, pair_.columns.codes, m_));
             const WaveBand band = enough(limit);
             if (limit < most_penalty_ && waves_.vectors(band) <= kFewVectors * limit) return waves_.sweep(band, never);
@@ -70,7 +72,7 @@ class SimilarPair {
         return waves_.sweep(band, never);
     }
 
-    /// The highest penalty for which waves suit, to an eighth of it.
+    /// Find the highest penalty for which waves suit, to within an eighth.
     void find_most_penalty() {
         int64_t step = kFirstGuess;
         while (suits(enough(step)) && step < kMostPenalty) step *= 2;
@@ -79,13 +81,13 @@ class SimilarPair {
     }
     static constexpr int64_t kFirstGuess = 64, kMostPenalty = int64_t{1} << 28;
 
-    /// Cut to the matrix.
+    /// Cut the band to the matrix.
     WaveBand within(WaveBand band) const {
         return {std::max<int64_t>(band.lowest, -m_), std::min<int64_t>(band.highest, n_), band.limit};
     }
 
-    /// The band that no alignment of that penalty leaves: one that goes k diagonals beyond both the first and the last
-    /// opens a gap to get there and one to come back.
+    /// Return the band that no alignment of penalty `limit` leaves: one that goes k diagonals beyond both the
+    /// first and the last opens a gap to get there and one to come back.
     WaveBand enough(int64_t limit) const {
         const int64_t last = int64_t{n_} - m_, there = std::max<int64_t>(0, last), back = std::max<int64_t>(0, -last);
         const int64_t left = limit - 2 * penalties_.open - there * penalties_.column - back * penalties_.row;
@@ -93,12 +95,12 @@ class SimilarPair {
         return within({-back - beyond, there + beyond, limit});
     }
 
-    /// Whether the waves of a band take less time than another engine would, and fit the memory.
+    /// True if the waves of a band take less time than another engine would, and fit the memory.
     bool suits(const WaveBand &band) const {
         return waves_.bytes(band) <= limits_.memory_bytes && waves_.vectors(band) / 2 + band.limit / 2 <= most_vectors_;
     }
 
-    /// The directions of the cells as walk_back wants them.
+    /// The directions of the cells in the form that walk_back requires.
     class Cells {
       public:
         Cells(const SimilarPair &whole, int penalty) : whole_(whole), penalty_(penalty) {}
@@ -128,7 +130,7 @@ class SimilarPair {
         int opening() const { return static_cast<int>(whole_.penalties_.open); }
         int each(bool is_e) const { return static_cast<int>(is_e ? whole_.penalties_.column : whole_.penalties_.row); }
 
-        /// Residues of the shortest gap that the cell may end here; most + 1 where it ends none.
+        /// Return the length of the shortest gap that may end in the cell; most + 1 if none may.
         int length(bool is_e, int most) const {
             int k = 1, before = penalty_ - opening() - each(is_e);
             for (; k <= most && before >= 0; ++k, before -= each(is_e))

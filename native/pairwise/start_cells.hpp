@@ -1,8 +1,9 @@
-// Where alignments with a known end and score start, found in a sweep from their end (docs/exactness.md, "Starts").
+// Starts of alignments with a known end and score, found in a sweep from their end (docs/exactness.md, "Starts").
 //
-// Both sequences of a lane run backwards from the end cell, so that the sweep's cell (i, j) stands for the forward cell
-// (rows - 1 - i, columns - 1 - j). Every cell whose score is the known one is a start. Which of several the walk would
-// take is not known here: their number, and the smallest box that holds them all, are what is reported.
+// Both sequences of a lane run backwards from the end cell, so that the sweep's cell (i, j) is the forward cell
+// (rows - 1 - i, columns - 1 - j). Every cell whose score is the known one is a start. Which of several the
+// traceback would take is not known here: the sweep reports their number and the smallest box that contains them
+// all.
 //
 //     forward                        as swept
 //     +-----------------+            +-----------------+
@@ -13,13 +14,14 @@
 //     |            end\ |            |           \a    |
 //     +-----------------+            +-----------------+
 //
-// Local: every part of an alignment that ends with it scores more than 0, or a shorter one would score as much. So the
-// sweep begins in the corner, above the score that stands for zero, and only cells that have kept more than the corner
-// are alive: rows above the first of them are left out, rows below are taken in as they come alive, and the sweep ends
-// when none is left. What begins anew starts at zero, below the corner, and gains the known score at the most, so that
-// it reaches no start; where the corner lies less than the known score above zero it may pass for alive, and then more
-// is swept than need be. Measured on 100 proteins of 30 to 3,000 residues (Zen 4): the whole prefix took 15 us per pair
-// with 32-byte vectors and takes 4; ends run at 11.0 GCUPS instead of 7.2, with AVX-512 at 9.5 instead of 6.5.
+// Local: every part of an alignment that ends with it scores more than 0, or a shorter one would score as much. So
+// the sweep starts in the corner, above the score that represents zero, and only cells that score more than the
+// corner are alive: rows above the first of them are left out, rows below are added when they come alive, and the
+// sweep ends when no cell is alive. An alignment that starts elsewhere starts at zero, below the corner, and gains
+// at most the known score, so that it reaches no start; if the corner is less than the known score above zero,
+// such cells may count as alive, and then more is swept than necessary. Measured on 100 proteins of 30 to 3,000
+// residues (Zen 4): the whole prefix took 15 us per pair with 32-byte vectors and now takes 4; ends run at 11.0
+// GCUPS instead of 7.2, with AVX-512 at 9.5 instead of 6.5.
 //
 //     |end                |
 //     |ooo                |      o: swept, kAliveRows rows at a time
@@ -32,7 +34,7 @@
 
 namespace tropalign::TROPALIGN_ISA {
 
-/// The start cells of local alignments: those that reach the known score. A sweep's Tracker, as LocalBest is.
+/// The start cells of local alignments: those that reach the known score. A Tracker of a sweep, as is LocalBest.
 template <class T, int B>
 struct StartHits {
     using V = Vec<T, B>;
@@ -43,12 +45,12 @@ struct StartHits {
         void begin(V) {}
     };
     const Unit &unit;
-    int32_t count[kLanes] = {}, row[kLanes] = {}, column[kLanes] = {};  // how many, and the furthest from the end
-    V corner;       // the score with which each lane begins, as stored
-    V below;        // one less than the known score above it
-    int first = 0;  // row of those that are noted as 0
+    int32_t count[kLanes] = {}, row[kLanes] = {}, column[kLanes] = {};  // number of starts, the furthest from the end
+    V corner;                                                           // initial score of each lane, as stored
+    V below;                                                            // the corner plus the known score minus 1
+    int first = 0;                                                      // row that a sweep numbers 0
 
-    /// `known[l].score` is the score of lane l; one that these lanes do not hold is marked as saturated.
+    /// `known[l].score` is the score of lane l; lanes that cannot hold theirs are marked as saturated.
     StartHits(const Unit &unit, LaneResult *known, int64_t floor, int64_t limit) : unit(unit) {
         alignas(64) T lanes[kLanes], corners[kLanes];
         for (int l = 0; l < kLanes; ++l) {
@@ -63,9 +65,9 @@ struct StartHits {
         below = load<T, B>(lanes), corner = load<T, B>(corners);
     }
 
-    /// The score in the corner of the lanes: the last ones, and saturated ones, have none.
+    /// Return the score in the corner of the lanes; `floor` in all of them if no lane has a score.
     V begin(V floor) const { return below == splat<T, B>(std::numeric_limits<T>::max()) ? floor : corner; }
-    /// Whether a lane is alive in one of `rows` cells, one below the other.
+    /// True if a lane is alive in one of `rows` cells, one below the other.
     bool any_alive(const V *h, int rows) const {
         V top = h[0];
         for (int i = 1; i < rows; ++i) top = vmax(top, h[i]);
@@ -99,7 +101,7 @@ struct StartHits {
     }
 
   private:
-    /// Gaps that cost nothing may lead into the padding: what lies there is no start.
+    /// Count a start. Gaps that cost nothing may lead into the padding: cells there are not starts.
     void add(int l, int i, int j) {
         if (i >= unit.lane[l].rows.length || j >= unit.lane[l].columns.length) return;
         ++count[l];
@@ -113,7 +115,7 @@ template <class T, int L>
 struct StartLine {
     alignas(64) int32_t score[L], known[L], count[L], furthest[L], start[L];
 
-    /// Begins as Line does. The border's own cell may be a start: then all that came before was one gap.
+    /// Start like Line. The border's own cell may be a start: then everything before was one gap.
     void begin(int l, int32_t first, int32_t border) {
         score[l] = border;
         start[l] = furthest[l] = first;
@@ -124,7 +126,7 @@ struct StartLine {
         int32_t *__restrict sum = score, *__restrict hits = count, *__restrict place = furthest;
         const int32_t *__restrict first = start, *__restrict wanted = known;
         for (int k = from; k < from + n_cells; ++k, steps += L)
-            for (int l = 0; l < L; ++l) {  // no branch, so that the compiler makes vectors of it
+            for (int l = 0; l < L; ++l) {  // no branch, so that the compiler vectorises it
                 const int32_t step = steps[l], is_in = -int32_t{first[l] <= k};
                 const int32_t s = sum[l] + ((step - extend) & is_in);
                 sum[l] = s;
@@ -139,8 +141,8 @@ struct StartLine {
     int residues(int l) const { return furthest[l] - start[l]; }
 };
 
-/// The start of lane l from its two lines: the corner, or where residues may hang over a cell of the bottom line (the
-/// rows' first residue) or of the right one (the columns').
+/// Set the start of lane l from its two lines: the corner, or, if residues may overhang, a cell of the bottom line
+/// (the rows' first residue) or of the right one (the columns').
 template <class T, int L>
 void set_start(const LanePair &pair, const StartLine<T, L> &bottom, const StartLine<T, L> &right, int l,
                LaneResult &out) {

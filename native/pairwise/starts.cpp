@@ -11,8 +11,8 @@
 namespace tropalign {
 namespace {
 
-/// Cells per pair from which the sweep back costs less than a walk. Measured on one core (Zen 4, 32-byte vectors), ends
-/// in GCUPS by walk / by sweep back:
+/// Return the cells per pair from which the sweep back costs less than a traceback. Measured on one core (Zen 4,
+/// 32-byte vectors), ends in GCUPS by traceback / by sweep back:
 ///
 ///     residues      257          459          608          1,103        30-3,000     1,430 (16S, 16 bits)
 ///     local         18.0 / 12.6  14.0 / 11.0  13.4 / 11.7  10.2 / 10.8  11.6 / 11.6  7.0 / 5.1
@@ -27,7 +27,7 @@ int64_t least_cells(Mode mode) {
     __builtin_unreachable();
 }
 
-/// Whether every alignment starts with both sequences.
+/// True if every alignment starts with both sequences.
 bool all_start_at_0(const Scoring &scoring, const FreeEnds &free) {
     switch (scoring.mode) {
         case Mode::local:
@@ -63,7 +63,7 @@ bool StartSearch::run(const std::vector<uint32_t> &pairs, std::vector<UnitScratc
     return sweep(boxes, scoring_.pass, poll);
 }
 
-/// What lies before each pair's end cell. Where that is nothing, the start is set at once.
+/// Return the part of the matrix before each pair's end cell. If it is empty, the start is set at once.
 std::vector<Box> StartSearch::prefixes(const std::vector<uint32_t> &pairs) {
     std::vector<Box> boxes;
     boxes.reserve(pairs.size());
@@ -76,9 +76,9 @@ std::vector<Box> StartSearch::prefixes(const std::vector<uint32_t> &pairs) {
             continue;
         }
         switch (scoring_.mode) {
-            case Mode::local:  // nothing is aligned
+            case Mode::local:  // an empty alignment
                 break;
-            case Mode::global:  // one gap, or residues that hang over
+            case Mode::global:  // one gap, or residues that overhang
                 columns_.query_start[pair] = free.query_start ? query : 0;
                 columns_.target_start[pair] = free.target_start ? target : 0;
         }
@@ -86,7 +86,7 @@ std::vector<Box> StartSearch::prefixes(const std::vector<uint32_t> &pairs) {
     return boxes;
 }
 
-/// The narrowest lanes that hold the box's score.
+/// Return the narrowest lanes that hold the box's score.
 int StartSearch::width_of(const Box &box) const {
     int width = 0;
     for (; width + 1 < kLaneWidths; ++width) {
@@ -97,9 +97,9 @@ int StartSearch::width_of(const Box &box) const {
     return width;
 }
 
-/// Boxes of like sizes side by side: sorted by rows they are cut into strips, and each strip, sorted by columns, into
-/// parts of up to a vector (as leaves of a packed R-tree: Leutenegger, Lopez and Edgington 1997). So many strips that
-/// rows and columns within a part differ alike:
+/// Group boxes of similar sizes: sorted by rows they are cut into strips, and each strip, sorted by columns, into
+/// parts of up to a vector (as leaves of a packed R-tree: Leutenegger, Lopez and Edgington 1997). The number of
+/// strips makes rows and columns within a part differ equally:
 ///
 ///     columns  | a a | c |         four parts a to d of two strips
 ///              | a b | d |
@@ -108,7 +108,7 @@ int StartSearch::width_of(const Box &box) const {
 std::vector<StartSearch::Part> StartSearch::packed(std::vector<Box> &boxes, const Scoring &scoring,
                                                    size_t unit_bytes) const {
     const auto lanes = static_cast<size_t>(kernels_.vector_bytes);
-    std::vector<std::vector<Box>> by_width(2 * kLaneWidths);  // and, last, by which way round the matrix is read
+    std::vector<std::vector<Box>> by_width(2 * kLaneWidths);  // the last bit of the index: is_straight
     for (const Box &box : boxes) by_width[2 * width_of(box) + is_straight(box)].push_back(box);
     boxes.clear();
     std::vector<Part> parts;
@@ -156,17 +156,17 @@ LanePair StartSearch::lane_of(const Box &box, Pass pass) const {
     LanePair lane = lane_pair(request_, box.pair, query_in_rows_alone(request_, box.pair));
     lane.rows = {lane.rows.codes + box.row, box.rows};
     lane.columns = {lane.columns.codes + box.column, box.columns};
-    if (pass == Pass::start_cells) {  // the other way round
+    if (pass == Pass::start_cells) {  // reversed
         lane.free_rows_end = lane.free_rows_begin, lane.free_columns_end = lane.free_columns_begin;
         lane.free_rows_begin = lane.free_columns_begin = false;
-    } else {  // a start within the sequence is none: there only gaps lead to the box's corner
+    } else {  // an interior corner is not a free start: there only gaps lead to the box's corner
         lane.free_rows_end = lane.free_columns_end = false;
         lane.free_rows_begin &= box.column == 0, lane.free_columns_begin &= box.row == 0;
     }
     return lane;
 }
 
-/// Sweeps all boxes; those with several starts are noted for the walk.
+/// Sweep all boxes; those with several starts are stored for the traceback.
 bool StartSearch::sweep(std::vector<Box> &boxes, Pass pass, const Poll &poll) {
     const Scoring scoring = scoring_.with(pass), turned = oriented_(false).with(pass);
     const std::vector<Part> parts = packed(boxes, scoring, unit_bytes_);

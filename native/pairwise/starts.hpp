@@ -1,11 +1,12 @@
-// The starts of alignments whose scores and end cells are known: a sweep back from the end, and a walk through what is
-// left to decide. docs/exactness.md, "Starts", says why that gives the start of the walk through the whole matrix.
+// Starts of alignments whose scores and end cells are known: a sweep back from the end, and a traceback through
+// the rest if it is ambiguous. docs/exactness.md, "Starts", proves that this gives the start that the traceback of
+// the whole matrix gives.
 //
 //     +---------------------+      end cell: from the sweep that found the score
 //     |  . . . . . .        |      1. the part before the end is swept backwards (Pass::start_cells); each cell that
 //     |  .+-------+.        |         reaches the score is a start
-//     |  .| box   |.        |      2. where several do, the smallest box with all of them is swept forwards and walked
-//     |  .+-------o end     |         through (Pass::walk)
+//     |  .| box   |.        |      2. if there are several, the smallest box with all of them is swept forwards and
+//     |  .+-------o end     |         traced back (Pass::walk)
 //     +---------------------+
 #pragma once
 #include <vector>
@@ -14,7 +15,8 @@
 
 namespace tropalign {
 
-/// A part of a pair's matrix, the longer sequence along the rows (orientation.hpp). It ends at the pair's end cell.
+/// A part of a pair's matrix, with the longer sequence in the rows (orientation.hpp). It ends at the pair's end
+/// cell.
 struct Box {
     uint32_t pair;
     int32_t row, column;  // its first cell
@@ -23,7 +25,8 @@ struct Box {
 
 class StartSearch {
   public:
-    /// Whether the request's ends are sooner found so than by walks: where no start is free, or pairs are large.
+    /// True if the request's ends are found faster this way than by tracebacks: if no start is free, or pairs are
+    /// large.
     static bool suits(const Scoring &scoring, const TileRequest &request);
 
     /// The ends and scores are read from `columns`, and the starts written there.
@@ -31,14 +34,14 @@ class StartSearch {
                 TileColumns &columns)
         : kernels_(kernels), oriented_(scoring), scoring_(scoring(true)), request_(request), columns_(columns) {}
 
-    /// Finds the starts of the pairs listed. scratches[t] is for thread t, with `unit_bytes` each. False when `poll`
-    /// stopped it.
+    /// Find the starts of the listed pairs. scratches[t] is for thread t, with `unit_bytes` each. Returns false if
+    /// `poll` stopped it.
     bool run(const std::vector<uint32_t> &pairs, std::vector<UnitScratch *> scratches, size_t unit_bytes,
              const Poll &poll);
 
   private:
     struct Part {
-        size_t begin;  // of its boxes
+        size_t begin;  // index of its first box
         int n;         // 0: one box, too large for lanes
         int width;
         bool query_in_rows;
@@ -49,13 +52,14 @@ class StartSearch {
     int width_of(const Box &box) const;
     LanePair lane_of(const Box &box, Pass pass) const;
     bool sweep(std::vector<Box> &boxes, Pass pass, const Poll &poll);
-    /// Which way round the matrix is read for the box's pair; all boxes one way where it makes no difference.
+    /// Orientation in which the matrix is read for the box's pair; the same for all boxes if it makes no
+    /// difference.
     bool is_straight(const Box &box) const;
     void keep(const Box &box, const LaneResult &result, std::vector<Box> *several);
 
     const Kernels &kernels_;
     const OrientedScoring &oriented_;
-    const Scoring &scoring_;  // where either way round will do
+    const Scoring &scoring_;  // for computations in which the orientation does not matter
     const TileRequest &request_;
     TileColumns &columns_;
     std::vector<UnitScratch *> scratches_;

@@ -1,12 +1,12 @@
 // The recurrences of affine-gap alignment (Gotoh 1982), a lane per pair, C columns at a time.
 //
-// Rows i (m of them) carry the letters of one sequence, columns j (n) those of the other.
+// Rows i (m of them) carry the residues of one sequence, columns j (n) those of the other.
 //   H(i,j) = max(H(i-1,j-1) + s(i,j), E(i,j), F(i,j) [, 0 for local])
 //   E(i,j) = max(E(i,j-1) - ext, H(i,j-1) - gap_first)      a residue of the column sequence against a gap
 //   F(i,j) = max(F(i-1,j) - ext, H(i-1,j) - gap_first)      a residue of the row sequence against a gap
 // with gap_first = open + ext: a gap of k residues costs open + k*ext.
 //
-// Two forms of it:
+// There are two forms of it:
 //  * local_columns keeps H itself. The zero of the local mode is stored as `floor`, so far above the type's lowest
 //    value that nothing can wrap round below it; a best score within the highest substitution score of the type's
 //    highest value may have wrapped, and the caller repeats such a pair with wider lanes (ranges.hpp).
@@ -16,24 +16,25 @@
 //      x(i,j) = E'(i,j+1) - H'(i,j)     y(i,j) = F'(i+1,j) - H'(i,j)          both within [-q, 0]
 //      z = max(s', x(i,j-1) + u(i,j-1), y(i-1,j) + v(i-1,j))
 //      u = z - v(i-1,j), v = z - u(i,j-1), x = max(E' - z, -q), y = max(F' - z, -q)
-//    They stay within [-2q - max s', max s' + q] at any length: 8 bits do for every usual scoring.
+//    They stay within [-2q - max s', max s' + q] at any length: 8 bits suffice for every usual scoring.
 //
 //      C = 4 columns        above[0..3]         from the row above, or `edge`
 //                         | | | | |
 //      H[i], E[i]  -->    o o o o o  -->  H[i], E[i]      the column before, then the last of the four
 //                           | | | |
 //
-// A walk back needs a trace of every cell:
-//  * values: H (local), or H' (global), of which the last bits are enough, since it is compared with neighbours. All
+// A traceback needs a trace of every cell:
+//  * values: H (local), or H' (global), of which the last bits suffice, since it is compared with neighbours. All
 //    directions follow from them (unit_values.hpp).
-//  * masks: a bit per lane and answer.
+//  * masks: a bit per lane and comparison.
 //      [0] a gap beats the diagonal   [1] the gap that the tie rule ranks last beats the other two (ties.hpp)
 //      [2] E was extended into the next column   [3] F was extended into the next row
 //
-// Cost per vector of cells, C = 4: 10 vector operations (either form). Values take one store more, H' a sum, too;
-// masks 4 compares and 4 stores of bits (NEON: 4 compares and 5, masks.hpp). In GCUPS (Zen 4, recurrences alone, local
-// and global): nothing traced 37.8 and 31.9, values 35.2 and 28.8, masks 20.2 and 19.1 with 32-byte vectors; 39.3 and
-// 34.2, 36.1 and 29.1, 24.4 and 18.7 with 64 bytes. The row state (two vectors) is loaded and stored once for C cells.
+// Cost per vector of cells, C = 4: 10 vector operations (either form). Values take one additional store, H' also a
+// sum; masks 4 compares and 4 stores of bits (NEON: 4 compares and 5, masks.hpp). In GCUPS (Zen 4, recurrences
+// alone, local and global): nothing traced 37.8 and 31.9, values 35.2 and 28.8, masks 20.2 and 19.1 with 32-byte
+// vectors; 39.3 and 34.2, 36.1 and 29.1, 24.4 and 18.7 with 64 bytes. The row state (two vectors) is loaded and
+// stored once for C cells.
 #pragma once
 #include <type_traits>
 
@@ -48,7 +49,7 @@ struct LocalScoring {
     T floor, gap_first, extend;
 };
 
-/// What a sweep of columns finds above its first row, and leaves below its last one.
+/// Values above the first row of a sweep of columns, replaced by those of its last row.
 template <class T, int B>
 struct Edge {
     Vec<T, B> value[kColumns];  // H (local), v (global)
@@ -56,44 +57,44 @@ struct Edge {
     Vec<T, B> corner;           // local: H above the first row, one column before
 };
 
-/// Lanes that do not take part everywhere. In global mode sequences lie at the end of the unit's rows and columns, so
-/// that all pairs end in one corner; before a shorter one there is padding. Three lanes of a unit of m x n:
+/// Lanes that take part in only some rows or columns. In global mode sequences are placed at the end of the unit's
+/// rows and columns, so that all pairs end in one corner; before a shorter one there is padding. Three lanes of a
+/// unit of m x n:
 ///
 ///       0            n      0     a      n      0     a      n
 ///     0 +------------+    0 +-----+------+    0 +-----+------+
 ///       |            |      |     |      |      |     :      |   rows above b have not `started` in the third lane:
-///       |   lane 0   |      |  P  |lane 1|    b |. . .+------+   they hand on what they find above
+///       |   lane 0   |      |  P  |lane 1|    b |. . .+------+   they pass on the values from above
 ///       |            |      |     |      |      |     |lane 2|   columns before a (P) are not `active`:
-///     m +------------+    m +-----+------+    m +-----+------+   the lane's state stays, or begins anew in column a
-///
+///     m +------------+    m +-----+------+    m +-----+------+   the lane's state stays, or starts new in column a
 template <class T, int B>
 struct Participation {
     Vec<T, B> active{};
-    const Vec<T, B> *started = nullptr;  // n_rows of them; all rows that follow have started
+    const Vec<T, B> *started = nullptr;  // n_rows of them; in all later rows every lane has started
     int n_rows = 0;
-    const Vec<T, B> *begins = nullptr;  // for each column, the lanes of which it is the first
+    const Vec<T, B> *begins = nullptr;  // for each column, the lanes that start in it
     const Vec<T, B> *border = nullptr;  // u(i,0) of n_rows rows
-    Vec<T, B> border_below{};           // and of those that follow
+    Vec<T, B> border_below{};           // of all later rows
 };
 
-/// Which lanes take part in some columns: all; those that are `active` (the others keep their state); or all, and some
-/// of them begin there.
+/// Lanes that take part in some columns: all; those that are `active` (the others keep their state); or all, some
+/// of which start there.
 enum class Part { all, active, begins };
 
-/// What a sweep keeps of its rows on the way down, besides what it leaves below: nothing, or every kRows rows what
-/// keep<C>(value, gap) makes of it (checkpoints.hpp).
+/// Rows that a sweep keeps on the way down, besides its last one: none, or every kRows rows those that
+/// keep<C>(value, gap) stores (checkpoints.hpp).
 struct KeepsNoRows {
     static constexpr int kRows = 0;
 };
 
-/// What is kept of every cell.
+/// Trace kept of every cell.
 enum class Trace { nothing, masks, values };
 template <Trace K, class T, int B>
 using TraceOf = std::conditional_t<K == Trace::masks, Masks<T, B>, Vec<T, B>>;
 
-/// C columns of the local recurrence over m rows. H and E hold the column before, then the last of these; `edge` what
-/// lies above, then the last row. `best`: running maxima, or with Track the thresholds of `tracked` (LocalBest, or
-/// StartHits of start_cells.hpp). With Partial some lanes do not take part.
+/// Sweep C columns of the local recurrence over m rows. H and E hold the column before, then the last of these;
+/// `edge` the values above, then those of the last row. `best`: running maxima, or with Track the thresholds of
+/// `tracked` (LocalBest, or StartHits of start_cells.hpp). With Partial some lanes do not take part.
 template <class T, int B, int C, Trace K, bool Track, bool Mirrored, bool Partial, class Scorer, class Tracker,
           class Keeper = KeepsNoRows>
 [[gnu::always_inline]] inline void local_columns(const Scorer &scorer, int m, int j, LocalScoring<T> scoring,
@@ -194,8 +195,9 @@ template <class T, int B, int C, Trace K, bool Track, bool Mirrored, bool Partia
     for (int c = 0; c < C; ++c) edge.gap[c] = f[c], edge.value[c] = above[c];
 }
 
-/// C columns of the global recurrence over m rows. U and X hold the column before, then the last of these; `edge` what
-/// lies above, then the last row. With values `sums` holds H' of the column before, then of the last of these.
+/// Sweep C columns of the global recurrence over m rows. U and X hold the column before, then the last of these;
+/// `edge` the values above, then those of the last row. With values `sums` holds H' of the column before, then of
+/// the last of these.
 template <class T, int B, int C, Trace K, bool Mirrored, Part Which, class Scorer, class Keeper = KeepsNoRows>
 [[gnu::always_inline]] inline void global_columns(const Scorer &scorer, int m, T open, Vec<T, B> *__restrict U,
                                                   Vec<T, B> *__restrict X, TraceOf<K, T, B> *__restrict trace,
@@ -224,7 +226,7 @@ template <class T, int B, int C, Trace K, bool Mirrored, Part Which, class Score
                 x = begins[c] ? min_gap : x;
                 if constexpr (K == Trace::values) sum = begins[c] ? border_sum : sum;
             }
-            V a = x + u, b = y[c] + v[c];  // E'(i,j) and F'(i,j), less H'(i-1,j-1) as z
+            V a = x + u, b = y[c] + v[c];  // E'(i,j) and F'(i,j), minus H'(i-1,j-1) as is z
             Answer<T, B> gap_wins, last_wins;
             const V z = best_step<T, B, K == Trace::masks, Mirrored>(scorer.score(i, c), a, b, gap_wins, last_wins);
             V v_new = z - u;

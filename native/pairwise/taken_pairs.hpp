@@ -1,5 +1,5 @@
-// Pairs of residues that alignments found before have taken, for the next alignment of the same two sequences (Waterman
-// and Eggert 1987): no diagonal step leads to their cells. Gaps may cross them.
+// Pairs of residues used by earlier alignments, for the next alignment of the same two sequences (Waterman and
+// Eggert 1987): no diagonal step leads to their cells. Gaps may cross them.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -8,15 +8,15 @@
 
 namespace tropalign {
 
-/// Alignments of the pairs of a tile: pair k has those from offsets[k] to before offsets[k + 1].
+/// Alignments of the pairs of a tile: pair k has those of [offsets[k], offsets[k + 1]).
 struct TakenPaths {
     const int64_t *offsets;
     const int32_t *query_start, *target_start;
-    const int64_t *path_offsets;  // of alignment a: path[path_offsets[a]] to before path[path_offsets[a + 1]]
-    const uint32_t *path;         // length << 4 | operation, as in LaneResult, with the query's residues alone as 1
+    const int64_t *path_offsets;  // of alignment a: path[path_offsets[a]] up to path[path_offsets[a + 1]], exclusive
+    const uint32_t *path;         // length << 4 | operation, as in LaneResult; the query's residues alone have code 1
 };
 
-/// The cells of one pair's alignments, by anti-diagonal, of which each alignment has one cell at the most:
+/// The cells of one pair's alignments, by anti-diagonal, on each of which an alignment has at most one cell:
 ///
 ///     row      1 . . .        d = row + column:   2 3 4 5 6 7
 ///              . 2 . .        columns_[d - 2]     1 0 2 0 0 4
@@ -34,7 +34,7 @@ class TakenPairs {
         }
     }
 
-    /// Calls each(column) for the cells of anti-diagonal d.
+    /// Call each(column) for the cells of anti-diagonal d.
     template <class Each>
     void for_line(int64_t d, Each each) const {
         for (const Lines &lines : lines_) {
@@ -47,8 +47,8 @@ class TakenPairs {
     static constexpr uint32_t kOnlyQuery = 1, kOnlyTarget = 2;  // BAM codes
 
     struct Lines {
-        int64_t first;                 // anti-diagonal of the first cell that it may have
-        std::vector<int32_t> columns;  // 0 where it has none
+        int64_t first;                 // first anti-diagonal on which it may have a cell
+        std::vector<int32_t> columns;  // 0: no cell
         int32_t column;
 
         Lines(int32_t row_begin, int32_t column_begin)

@@ -1,10 +1,11 @@
-// A tile's pairs over threads: first those of similar sequences, each by itself (band_trials.hpp), and scores of many
-// short ones a group at a time (score_groups.hpp); then units of the others, and where only ends are asked, the sweeps
-// back that find their starts (starts.hpp); last the pairs too long for a unit, one at a time. Waves (similar_pair.hpp)
-// come first for pairs that are close, that stand in a unit of a few lanes, or that are too long for one.
+// A tile's pairs over threads: first those of similar sequences, each alone (band_trials.hpp), and scores of many
+// short ones a group at a time (score_groups.hpp); then units of the others, and if only ends are requested, the
+// sweeps back that find their starts (starts.hpp); last the pairs too long for a unit, one at a time. Waves
+// (similar_pair.hpp) are tried first for pairs that are close, that are in a unit of a few lanes, or that are too
+// long for a unit.
 //
-// In local mode a thread whose units saturate 8-bit lanes one after another starts with 16 bits at once, and tries 8
-// again now and then: other sequences may come.
+// In local mode a thread whose units saturate 8-bit lanes one after another starts with 16 bits, and tries 8 again
+// now and then, since later sequences may differ.
 #include "tile.hpp"
 
 #include <algorithm>
@@ -27,34 +28,36 @@ TROPALIGN_DISPATCH_LOOKUPS(Kernels, kernels)
 
 namespace {
 
-/// After this many saturated units in a row a thread starts with 16 bits ...
+/// After this many consecutive saturated units a thread starts with 16 bits ...
 constexpr int kSaturatedUnits = 4;
-/// ... but for every 32nd unit: one wasted sweep in 32 costs 1.5 % (8-bit lanes take half as long as 16-bit ones).
+/// ... except for every 32nd unit: one wasted sweep in 32 costs 1.5 % (8-bit lanes take half as long as 16-bit
+/// ones).
 constexpr int kUnitsPerNarrowTry = 32;
-/// A unit of 16 pairs of some 700 residues fits, with directions. With less, more threads would make pairs run alone.
+/// Fits a unit of 16 pairs of some 700 residues, with directions. With less, more threads would make pairs run
+/// alone.
 constexpr int64_t kLeastThreadBytes = int64_t{4} << 20;
-/// One part in so many of the memory that a tile may take stays mapped for the next one (KEPT_SHARE in
+/// 1 / kKeptShare of the memory that a tile may take stays mapped for the next one (KEPT_SHARE in
 /// pairwise/task.py).
 constexpr int64_t kKeptShare = 4;
-/// Threads take units in runs of up to 16, as long as each gets 32 runs: fewer turns at the counter, shares still
-/// equal.
+/// Threads take units in runs of up to 16, as long as each gets 32 runs: fewer accesses to the counter, shares
+/// still equal.
 constexpr int64_t kUnitRunsPerThread = 32, kMostUnitsPerRun = 16;
-/// A unit that fills one lane in so many, or fewer, is looked through for similar pairs first.
+/// Units that fill at most 1 / kFewLanesShare of the lanes are searched for similar pairs first.
 constexpr int kFewLanesShare = 8;
-/// What the waves of a similar pair may take: those of 100,000 letters at 1 % do.
+/// Most memory for the waves of a similar pair: enough for 100,000 residues at 1 %.
 constexpr int64_t kMostSimilarBytes = int64_t{192} << 20;
 
-/// What one thread keeps from unit to unit.
+/// Memory that one thread keeps from unit to unit.
 struct UnitArena {
     UnitScratch scratch;
     PathStore paths;
-    int saturated_streak = 0;  // units in a row most of whose lanes saturated 8 bits
+    int saturated_streak = 0;  // consecutive units most of whose lanes saturated 8 bits
 
-    /// Whether the next unit should start with 16 bits. Within a streak each call counts as a unit.
+    /// True if the next unit should start with 16 bits. Within a streak each call counts as a unit.
     bool starts_wide() { return saturated_streak >= kSaturatedUnits && saturated_streak++ % kUnitsPerNarrowTry != 0; }
 };
 
-/// Pairs that run together, with what is needed to put their results in place.
+/// Pairs that run together, with the data needed to store their results.
 struct Lanes {
     Unit unit;
     uint32_t pair[kMaxLanes];
@@ -76,7 +79,7 @@ class TileRun {
             if (!asked(begun)) is_stopped_ = true;
             return !is_stopped_;
         };
-        // A quarter at least is left for paths.
+        // At least a quarter is left for paths.
         const bool has_paths = scoring_.depth == Depth::alignment;
         const int64_t for_units = has_paths ? request_.memory_bytes / 4 * 3 : request_.memory_bytes;
         const size_t unit_bytes = for_units / n_threads_;
@@ -89,7 +92,7 @@ class TileRun {
     }
 
   private:
-    /// Pairs of similar sequences; those that want the whole matrix stay in request_.
+    /// Align pairs of similar sequences; those that need the whole matrix stay in request_.
     void run_bands(size_t unit_bytes, const Poll &poll) {
         const BandTrials trials(request_, oriented_, *selected_band_kernels(), unit_bytes);
         const auto for_waves = std::min<int64_t>(unit_bytes / 2, kMostSimilarBytes);
@@ -110,7 +113,7 @@ class TileRun {
         };
         const int64_t at_once =
             std::clamp<int64_t>(trials.count() / (kUnitRunsPerThread * n_threads_), 1, kMostUnitsPerRun);
-        if (trials.count() == 1) {  // sooner than a thread begins
+        if (trials.count() == 1) {  // faster than starting a thread
             poll_within(poll, 0);
             align(0, 0);
             out_.finished = !is_stopped_;
@@ -121,7 +124,7 @@ class TileRun {
         keep_rest(is_done);
     }
 
-    /// Scores that groups find in 8 bits; the others stay in request_.
+    /// Compute scores by groups in 8 bits; the others stay in request_.
     void run_groups(const Poll &poll) {
         ScoreGroups groups(request_, sweep_, *selected_group_kernels());
         if (groups.n_items() == 0) return;
@@ -143,7 +146,7 @@ class TileRun {
         keep_rest(is_done);
     }
 
-    /// Leaves in request_ what is not done.
+    /// Keep the pairs in request_ that are not done.
     void keep_rest(const std::vector<uint8_t> &is_done) {
         std::vector<int64_t> number, query, target;
         for (int64_t k = 0; k < request_.n_pairs; ++k) {
@@ -170,7 +173,8 @@ class TileRun {
         }
     }
 
-    /// New buffers of up to `most` bytes per thread for what comes next, which takes `taken`; the rest is for paths.
+    /// Allocate new buffers of up to `most` bytes per thread for the next stage, which needs `taken`; the rest is
+    /// for paths.
     void begin_arenas(size_t taken, size_t most) {
         take_account();
         while (arenas_.size() < static_cast<size_t>(n_threads_)) arenas_.push_back({});
@@ -182,14 +186,14 @@ class TileRun {
         taken_ = taken;
     }
 
-    /// The calling thread aligns a pair by itself: what takes long over it polls now and then.
+    /// Make long computations poll now and then while the calling thread aligns a pair alone.
     void poll_within(const Poll &poll, int64_t begun) {
         arenas_[0].scratch.stop_wanted = [this, &poll, begun, timer = PollTimer()]() mutable {
             return is_stopped_ || (timer.is_due() && !poll(begun));
         };
     }
 
-    /// Takes account of the threads' buffers, which are given back.
+    /// Add up the statistics of the threads' buffers, and return the buffers.
     void take_account() {
         size_t bytes = 0;
         for (UnitArena &arena : arenas_) {
@@ -238,7 +242,7 @@ class TileRun {
         align_lanes(lanes, arena.starts_wide() ? 1 : 0, arena);
     }
 
-    /// Aligns the pairs of similar sequences, and takes them from the lanes.
+    /// Align the pairs of similar sequences, and remove them from the lanes.
     void align_similar(Lanes &lanes, UnitArena &arena) {
         int left = 0;
         for (int l = 0; l < lanes.unit.n_lanes; ++l) {
@@ -284,21 +288,21 @@ class TileRun {
         if (out_.finished) keep(pair, query_in_rows, result, arenas_[0].paths);
     }
 
-    /// In the tile, of a pair in request_.
+    /// Return the index in the tile of a pair in request_.
     int64_t number_of(int64_t pair) const { return number_.empty() ? pair : number_[pair]; }
 
-    /// `left`: the pair's number in request_.
+    /// `left`: index of the pair in request_.
     void keep(int64_t left, bool query_in_rows, const LaneResult &r, PathStore &paths) {
         rows_.keep(number_of(left), query_in_rows, r, paths);
     }
 
     const Kernels &kernels_;
     const Scoring &scoring_;
-    const Scoring sweep_;  // for units: with ends, starts are found afterwards (starts.hpp)
+    const Scoring sweep_;  // for units: if only ends are requested, starts are found afterwards (starts.hpp)
     const OrientedScoring oriented_, oriented_sweep_;
     const TileRequest &asked_;
     TileRequest request_;                                     // all pairs, then those that are not done yet
-    std::vector<int64_t> number_, rest_query_, rest_target_;  // these pairs' numbers in the tile, and their sequences
+    std::vector<int64_t> number_, rest_query_, rest_target_;  // indices of these pairs in the tile, and their sequences
     const int n_threads_;
     std::vector<UnitArena> arenas_;
     int64_t similar_bytes_ = 0;

@@ -1,4 +1,4 @@
-// A tile: a list of pairs, aligned over threads; columns come back in the order of the list.
+// A tile: a list of pairs, aligned over threads; columns are returned in the order of the list.
 #pragma once
 #include <cstdint>
 
@@ -6,7 +6,7 @@
 
 namespace tropalign {
 
-/// Sequences one after another, with readable margins (see kCodeMargin).
+/// Concatenated sequences, with readable margins (see kCodeMargin).
 struct Sequences {
     const uint8_t *codes;
     const int64_t *offsets;
@@ -25,13 +25,13 @@ struct TileRequest {
     const int64_t *query_index, *target_index;
     int64_t n_pairs;
     FreeEnds free_ends;
-    int n_threads;  // fewer run where memory_bytes is little
-    // For the buffers of all threads and for paths, which are held twice while they are put in order. The columns of
-    // the result and the plan (about 40 bytes per pair) come on top.
+    int n_threads;  // fewer run if memory_bytes is small
+    // For the buffers of all threads and for paths, which are held twice while they are put in order. The columns
+    // of the result and the plan (about 40 bytes per pair) come on top.
     int64_t memory_bytes;
 };
 
-/// A column per quantity, a row per pair; empty where the depth does not ask for it.
+/// A column per quantity, a row per pair; empty if the depth does not include it.
 struct TileColumns {
     Buffer<int32_t> score, query_start, query_end, target_start, target_end;
 #define X(count) Buffer<int32_t> count;
@@ -39,15 +39,15 @@ struct TileColumns {
 #undef X
     Buffer<uint32_t> path;
     Buffer<int64_t> path_offsets;
-    // How the time, the lanes and the memory were spent.
+    // Statistics of time, lanes and memory.
     double walk_seconds = 0, unit_seconds = 0;
     uint64_t useful_cells = 0, swept_cells = 0;
-    size_t unit_bytes = 0;  // that the buffers of all threads' units took
+    size_t unit_bytes = 0;  // of the buffers of all threads' units
     bool finished = true;
 };
 
-/// poll(pairs begun) returns false to stop; see parallel(). Throws std::bad_alloc when paths pass memory_bytes: fewer
-/// pairs at a time would fit.
+/// Align the pairs; poll(started pairs) returns false to stop; see parallel(). Throws std::bad_alloc if paths pass
+/// memory_bytes: fewer pairs at a time would fit.
 TileColumns align_tile(const Kernels &, const Scoring &, const TileRequest &, const Poll &poll);
 
 }  // namespace tropalign

@@ -1,12 +1,12 @@
-// The direction masks of a unit, and how a walk steps through those of one lane.
+// The direction masks of a unit, and the traceback steps through those of one lane.
 #pragma once
 #include "scoring.hpp"
 #include "sweep.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
 
-/// kColumns columns of a row lie together, then the next row, so that the columns which the sweep takes together are a
-/// block. With m = 3, numbers are places in memory:
+/// kColumns columns of a row are adjacent, then follows the next row, so that the columns which the sweep takes
+/// together are a block. With m = 3, numbers are positions in memory:
 ///
 ///     column    0   1   2   3  |  4   5   6   7  |  8 ...
 ///     row 0     0   1   2   3  | 12  13  14  15  | 24
@@ -18,21 +18,21 @@ struct MaskLayout {
         const int in_block = j & (kColumns - 1);
         return static_cast<ptrdiff_t>(j - in_block) * m + static_cast<ptrdiff_t>(i) * kColumns + in_block;
     }
-    /// Masks before the first cell that a walk may read: up to nine rows and columns back.
+    /// Number of masks before the first cell that a traceback may read: up to nine rows and columns back.
     static constexpr size_t margin(size_t m) { return m * 4 * kColumns + 9 * (kColumns + 1); }
 };
 
-/// How far back in memory a walk finds the next cells of one direction: the diagonal, E (along the row) or F (up the
-/// column). Up to kSteps of them are read side by side, before it is known how far the walk goes.
+/// Distances in memory to the next cells of one direction in a traceback: the diagonal, E (along the row) or F (up
+/// the column). Up to kSteps of them are read in parallel, before it is known how far the traceback goes.
 ///
-/// k steps of `rows` rows and `columns` columns each lead k (columns + rows kColumns) places back as long as they stay
-/// in a block. Each block border crossed lies m - 1 rows of a block further, since all its rows are in between:
+/// k steps of `rows` rows and `columns` columns each lead k (columns + rows kColumns) positions back as long as
+/// they stay in a block. Each block border crossed adds m - 1 rows of a block, since all its rows are in between:
 ///
 ///     places = k (columns + rows kColumns) + borders (m - 1) kColumns
 ///     borders = (kColumns - 1 - column + k) / kColumns
 ///
-/// with `column` the first cell's within its block. In the picture above, from 16 (row 1, column 4) one diagonal step
-/// leads 1 + 4 + (3 - 1) 4 = 13 places back, to 3 (row 0, column 3).
+/// with `column` the first cell's within its block. In the picture above, from 16 (row 1, column 4) one diagonal
+/// step leads 1 + 4 + (3 - 1) 4 = 13 positions back, to 3 (row 0, column 3).
 template <class T, int B>
 struct MaskMap {
     static constexpr int kSteps = 8;
@@ -56,15 +56,15 @@ struct MaskMap {
     }
 };
 
-/// The cells of one lane, as walk_back wants them. A few cells of a direction are looked at together: their places are
-/// known beforehand, so that their loads run side by side, and which of them ends a run is one count of zero bits.
-/// Cells before the first row or column are read too (MaskLayout::margin) and ignored.
+/// The cells of one lane in the form that walk_back requires. A few cells of a direction are examined together:
+/// their positions are known beforehand, so that their loads run in parallel, and the one that ends a run is found
+/// by counting zero bits. Cells before the first row or column are also read (MaskLayout::margin), and ignored.
 template <class T, int B, Mode M>
 class UnitCells {
     static_assert(M == Mode::local || M == Mode::global);
     static constexpr bool kLocal = M == Mode::local;
     using Map = MaskMap<T, B>;
-    static constexpr int kRunSteps = kLocal ? 8 : 4;  // cells of a diagonal looked at together; measured
+    static constexpr int kRunSteps = kLocal ? 8 : 4;  // cells of a diagonal examined together; measured
     static constexpr int kGapSteps = 4;               // most gaps are shorter
     static_assert(kRunSteps % kColumns == 0);         // so that the column in the block stays
 
@@ -120,7 +120,8 @@ class UnitCells {
         return reinterpret_cast<const Masks<T, B> *>(cell)->bit(place_, k);
     }
 
-    /// Bit k: whether the k-th cell back along the diagonal is entered from a gap; those beyond `most` cells too.
+    /// Return bits: bit k is set if the k-th cell back along the diagonal is entered from a gap, or lies beyond
+    /// `most` cells.
     [[gnu::always_inline]] unsigned gaps(const ptrdiff_t *back, int most) const {
         unsigned bits = 0;
 #pragma GCC unroll 8
@@ -133,7 +134,7 @@ class UnitCells {
         in_block_ = (in_block_ - k) & (kColumns - 1);
     }
 
-    /// A gap is as long as it was extended into the next cell: the mask `extended` of each cell on the way back.
+    /// Return the length of a gap: it extends as long as the mask `extended` of each previous cell is set.
     int gap_length(const typename Map::Steps &steps, int extended, int most) const {
         const ptrdiff_t *back = steps[in_block_];
         const uint8_t *cell = cell_;

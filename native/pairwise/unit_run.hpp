@@ -1,19 +1,21 @@
-// One unit (up to a vector of pairs, side by side) on one instruction set: interleave, sweep, find the ends, walk back.
+// One unit (up to a vector of pairs in parallel lanes) on one instruction set: interleave, sweep, find the ends,
+// trace back.
 //
-// A unit is swept in bands of rows, from left to right, a few columns at a time. Letters of columns are interleaved in
-// blocks, so that memory does not grow with the sequences; what a band leaves below goes to the next one through
-// `border`. Where a walk follows there is one band, since it wants the values of all cells, or the checkpoints that
-// stand for them in large units (checkpoints.hpp), in one layout.
+// A unit is swept in bands of rows, from left to right, a few columns at a time. Residues of columns are
+// interleaved in blocks, so that memory does not grow with the sequences; the values below a band go to the next
+// one through `border`. If a traceback follows there is one band, since it needs the values of all cells, or the
+// checkpoints that replace them in large units (checkpoints.hpp), in one layout.
 //
-//              block 0 |  block 1 | ...                 H_, E_ (or U, X) of the band: the column reached
+//              block 0 |  block 1 | ...                 H_, E_ (or U, X) of the band: the current column
 //     band 0   ========|====>     |
 //              --------+----------+---- border_         H and F (or v, y) below each column of the band above
 //     band 1           |          |
 //
-// Columns are swept kColumns at a time: as many are added that their number is a multiple of it.
+// Columns are swept kColumns at a time, and padded to a multiple of it.
 //
-// Global mode: sequences end in the unit's last row and column (sweep.hpp has the picture), so that one pass over these
-// finds all ends. What is swept of a lane before its first column has no meaning: there its state is made anew.
+// Global mode: sequences end in the unit's last row and column (sweep.hpp has the picture), so that one pass over
+// these finds all ends. Cells of a lane before its first column have no meaning: the lane's state is initialised
+// there.
 //
 //     lane 0   . o o o | o o o o | o o o o | o o o o
 //     lane 1   . . . . | . . . . | . . o o | o o o o
@@ -38,15 +40,15 @@ inline double seconds_since(std::chrono::steady_clock::time_point begin) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-/// `WalkOnly`: for Pass::walk alone.
+/// `WalkOnly`: only for Pass::walk.
 template <class T, int B, bool WalkOnly = false>
 class UnitRun {
     using V = Vec<T, B>;
     static constexpr int L = Lanes<T, B>::count;
     static constexpr int kTable = kTableLanes<T, B>;
-    static constexpr bool kHasProfiles = sizeof(T) < 4;  // 32-bit lanes are rare: what serves all of them will do
+    static constexpr bool kHasProfiles = sizeof(T) < 4;  // 32-bit lanes are rare: PairScores suffices
     static constexpr int kBandRows = 4096;               // state and scores of a band fit a second-level cache
-    static constexpr int kAliveRows = 16;                // of sweeps from the end; a block of row letters
+    static constexpr int kAliveRows = 16;                // of sweeps from the end; a block of row residues
     template <Kept K>
     static constexpr Trace kTrace = K == Kept::values ? Trace::values : Trace::nothing;
     static constexpr int kBlockColumns = 4096;  // a multiple of 16 (interleave.hpp) and of kColumns
@@ -74,7 +76,7 @@ class UnitRun {
         scratch_.swept_cells += static_cast<uint64_t>(m_) * n_ * L;
     }
 
-    /// What the buffers of a unit take.
+    /// Bytes of the buffers of a unit.
     static size_t bytes(const Scoring &scoring, const UnitSize &unit) {
         const size_t m = unit.rows, n = whole_columns(unit.columns);
         const size_t band = band_rows(scoring, m);
@@ -100,7 +102,7 @@ class UnitRun {
     }
 
   private:
-    /// Whether sequences begin in the unit's first row and column, and nothing is kept of the last ones.
+    /// True if sequences start in the unit's first row and column, and the last row and column are not kept.
     static bool is_local(Mode mode) {
         switch (mode) {
             case Mode::local:
@@ -110,23 +112,23 @@ class UnitRun {
         }
         __builtin_unreachable();
     }
-    /// Columns in whole groups of kColumns.
+    /// Return the number of columns rounded up to whole groups of kColumns.
     static int64_t whole_columns(int64_t n) { return (n + kColumns - 1) / kColumns * kColumns; }
     /// Bytes of one profile, in whole lines of 64.
     static size_t profile_bytes(size_t rows) { return (ProfileScores<T, B>::bytes(rows) + 63) / 64 * 64; }
-    /// Rows of a band: all of them where a walk follows, or the best cell of a column.
+    /// Return the rows of a band: all if a traceback follows, or the best cell of a column is needed.
     static size_t band_rows(const Scoring &scoring, size_t m) {
         const bool is_one = scoring.traced() || (is_local(scoring.mode) && scoring.pass != Pass::score);
         return is_one ? m : std::min<size_t>(m, kBandRows);
     }
-    /// H and E (or u and x); with values H', too.
+    /// H and E (or u and x); with values also H'.
     static size_t state_bytes(size_t rows) { return sizeof(V) * 3 * (rows + 1); }
-    /// Two vectors per column between bands; one per column of a block where only the last row is looked at.
+    /// Two vectors per column between bands; one per column of a block if only the last row is needed.
     static size_t border_bytes(const Scoring &scoring, bool is_banded, size_t n) {
         if (is_banded) return sizeof(V) * 2 * n;
         return is_local(scoring.mode) ? 0 : sizeof(V) * std::min<size_t>(n, kBlockColumns);
     }
-    /// Bytes of all values, or of what finds them again.
+    /// Bytes of all values, or of the checkpoints and the blocks that are swept again.
     static size_t kept_bytes(size_t m, size_t n, size_t room, int n_lanes) {
         if (!keeps_checkpoints(static_cast<int64_t>(m), static_cast<int64_t>(n)))
             return UnitScratch::taken(value_bytes(m, n)) + LocalMaxima<T, B>::bytes(m, n);
@@ -135,20 +137,20 @@ class UnitRun {
     }
     static size_t value_bytes(size_t m, size_t n) { return sizeof(V) * m * n; }
 
-    /// Lanes beyond the last pair repeat it.
+    /// Pair of lane l; lanes beyond the last pair repeat it.
     const LanePair &pair_of(int l) const { return unit_.lane[std::min(l, unit_.n_lanes - 1)]; }
 
-    /// Where lanes start, asked for one row or column after the other: the starts of the next kWindow of these fit the
-    /// type of the lanes, so that a question is one comparison.
+    /// The lanes that start at an index, for ascending rows or columns: the starts relative to a window of kWindow
+    /// indices fit the type of the lanes, so that a query is one comparison.
     class Starts {
       public:
         explicit Starts(const int32_t *start) : start_(start) {}
-        /// All bits of the lanes that start at i.
+        /// Set all bits of the lanes that start at i.
         V at(int i) {
             move(i);
             return load<T, B>(near_) == splat<T, B>(static_cast<T>(i - begin_));
         }
-        /// All bits of the lanes that start at i or before it.
+        /// Set all bits of the lanes that start at i or before it.
         V until(int i) {
             move(i);
             return load<T, B>(near_) <= splat<T, B>(static_cast<T>(i - begin_));
@@ -170,7 +172,7 @@ class UnitRun {
         const Letters &rows = pair_of(l).rows, &first = unit_.lane[0].rows;
         return rows.codes != first.codes || rows.length != first.length;
     }
-    /// All bits of the lanes whose rows are not the first lane's.
+    /// Set all bits of the lanes whose rows are not the first lane's.
     V lanes_of_second() const {
         alignas(64) T lanes[L];
         for (int l = 0; l < L; ++l) lanes[l] = static_cast<T>(-has_other_rows(l));
@@ -216,7 +218,7 @@ class UnitRun {
         }
     }
 
-    /// Calls each(scores, band's first row, its rows) for every band.
+    /// Call each(scores, band's first row, its rows) for every band.
     template <class Each>
     void for_each_band(Each each) {
         const int height = static_cast<int>(band_rows(scoring_, m_));
@@ -236,7 +238,7 @@ class UnitRun {
             each(scores, row0, rows);
         }
     }
-    /// One band whose lanes share one or two row sequences; `size`: bytes of a profile.
+    /// Call `each` for a band whose lanes share one or two row sequences; `size`: bytes of a profile.
     template <class Each>
     void shared_band(Each &each, int row0, int rows, size_t size) {
         auto *memory = static_cast<uint8_t *>(scratch_.get(Slot::scores, 2 * size));
@@ -248,7 +250,7 @@ class UnitRun {
         each(scores, row0, rows);
     }
 
-    /// Calls each(begin, end) for blocks of columns, their letters interleaved.
+    /// Call each(begin, end) for blocks of columns, with their residues interleaved.
     template <class Each>
     void for_each_block(Each each) {
         const Side<kTable> side(unit_, &LanePair::columns, column_start_, backwards());
@@ -262,7 +264,7 @@ class UnitRun {
     }
 
     const uint8_t *letters(int j) const { return letters_ + static_cast<size_t>(j - block_) * kTable; }
-    /// H or v below the band from column j on, and F or y.
+    /// H or v below the band starting at column j, and F or y.
     V *value_border(int j) const { return border_ + (is_banded_ ? j : j - block_); }
     V *gap_border(int j) const { return border_ + n_ + j; }
 
@@ -294,7 +296,7 @@ class UnitRun {
         }
     }
 
-    /// What finds the cells in which local alignments end.
+    /// Return the tracker of the cells in which local alignments end.
     template <Kept K>
     auto ends_of(T floor) {
         if constexpr (K == Kept::values) {
@@ -305,7 +307,7 @@ class UnitRun {
         }
     }
 
-    /// Sweeps the cells that may belong to an alignment from the corner (start_cells.hpp has the picture).
+    /// Sweep the cells that may belong to an alignment from the corner (start_cells.hpp has the picture).
     void sweep_alive(const LocalScoring<T> &scoring, StartHits<T, B> &hits) {
         const V zero = splat<T, B>(scoring.floor);
         auto band = [&](auto &scores, int, int rows) {
@@ -324,7 +326,7 @@ class UnitRun {
         for_each_band(band);
     }
 
-    /// kColumns columns of rows [begin, end), and of more of the `rows` as long as these are alive.
+    /// Sweep kColumns columns of rows [begin, end), and of further rows as long as these are alive.
     template <class Scores>
     [[gnu::noinline]] void alive_part(Scores &scores, int begin, int &end, int rows, int j, LocalScoring<T> scoring,
                                       V corner, StartHits<T, B> &hits) {
@@ -348,7 +350,7 @@ class UnitRun {
         }
     }
 
-    /// Sweeps all bands and returns the best scores, or with a pass that tracks cells the last thresholds.
+    /// Sweep all bands and return the best scores, or with a pass that tracks cells the last thresholds.
     template <Pass P, bool Mirrored, Kept K, class Tracker>
     V sweep_local_bands(const LocalScoring<T> &scoring, V best, Tracker &tracked) {
         for_each_band([&](auto &scores, int row0, int rows) {
@@ -365,8 +367,9 @@ class UnitRun {
         return best;
     }
 
-    /// kColumns columns of a band. `corner`: H above its first row in the column before, then in the last of these.
-    /// (A function of its own, as all that sweep: GCC 12 spills values of the inner loop when it inlines several.)
+    /// Sweep kColumns columns of a band. `corner`: H above its first row in the column before, then in the last of
+    /// these. (A separate function, like all that sweep: GCC 12 spills values of the inner loop when it inlines
+    /// several.)
     template <Pass P, bool Mirrored, Kept K, class Scores, class Tracker>
     [[gnu::noinline]] void local_part(Scores &scores, int row0, int rows, int j, LocalScoring<T> scoring, V &corner,
                                       V &best, Tracker &tracked) {
@@ -385,20 +388,20 @@ class UnitRun {
         if (is_banded_) store_edge(edge, j);
     }
 
-    /// What keeps the rows of kColumns columns.
+    /// Return the keeper of the rows of kColumns columns.
     template <Kept K>
     auto keeper(int j) const {
         if constexpr (K == Kept::borders) return checkpoints_.rows(j);
         else return KeepsNoRows{};
     }
-    /// Keeps the state after the columns from j on where they end a group.
+    /// Store the state after the columns starting at j if they end a group.
     template <Kept K>
     void keep_column(int j) const {
         if constexpr (K == Kept::borders)
             if ((j + kColumns) % kBlock == 0 && j + kColumns < n_) checkpoints_.keep_column(j / kBlock, H_, E_);
     }
 
-    /// What lies above kColumns columns of a band: the matrix's border, or what the band above left.
+    /// Load the values above kColumns columns of a band: the matrix's border, or those below the band above.
     void load_edge(Edge<T, B> &edge, int row0, int j, V value, V gap) const {
         for (int c = 0; c < kColumns; ++c) {
             edge.value[c] = row0 > 0 ? value_border(j)[c] : value;
@@ -466,14 +469,14 @@ class UnitRun {
         if constexpr (K == Kept::borders) walk_blocks<Mirrored, Mode::global>({}, &borders);
     }
 
-    /// The first column from j on in which a lane begins.
+    /// Return the first column >= j in which a lane starts.
     int next_begin(int j) const {
         int next = n_;
         for (int l = 0; l < L; ++l) next = std::min(next, column_start_[l] >= j ? column_start_[l] : n_);
         return next;
     }
 
-    /// Which lanes have started in which of a band's rows, and u(i,0) of all rows.
+    /// Set the lanes that have started in each of a band's rows, and u(i,0) of all rows.
     Participation<T, B> begin_rows(const Borders<T, L> &borders, int row0, int rows, int row_head) {
         const int n_rows = std::clamp(row_head + 1 - row0, 0, rows);  // the band's rows in which a lane may start
         auto *started = static_cast<V *>(scratch_.get(Slot::heads, 2 * sizeof(V) * rows)), *border = started + rows;
@@ -488,7 +491,7 @@ class UnitRun {
         return part;
     }
 
-    /// kColumns columns of a band.
+    /// Sweep kColumns columns of a band.
     template <Part Which, Kept K, class Scores>
     [[gnu::noinline]] void global_part(Scores &scores, int row0, int rows, int j, const Borders<T, L> &borders,
                                        Participation<T, B> part) {
@@ -523,7 +526,7 @@ class UnitRun {
         scratch_.walk_seconds += seconds_since(begin);
     }
 
-    /// Calls lay(lane, gapped) for each lane with an alignment, and encodes what it lays side by side.
+    /// Call lay(lane, gapped) for each lane with an alignment, and encode the gapped rows as a path.
     template <Mode M, class Lay>
     void lay_paths(Lay lay) {
         static_assert(M == Mode::local || M == Mode::global);
@@ -544,7 +547,7 @@ class UnitRun {
         }
     }
 
-    /// Walks all lanes back through blocks that are swept again; `costs` and `borders` as block_walk.hpp wants them.
+    /// Trace all lanes back through blocks that are swept again; `costs` and `borders` as in block_walk.hpp.
     template <bool Mirrored, Mode M>
     void walk_blocks(LocalScoring<T> costs, const Borders<T, L> *borders) {
         const auto begin = std::chrono::steady_clock::now();
@@ -560,8 +563,8 @@ class UnitRun {
     const Unit &unit_;
     UnitScratch &scratch_;
     LaneResult *result_;
-    int m_ = 0, n_ = 0, block_ = 0;  // block_: the first of the columns in letters_
-    int second_ = 0;                 // the first lane with the second of two shared row sequences, if there is one
+    int m_ = 0, n_ = 0, block_ = 0;  // block_: the first column in letters_
+    int second_ = 0;                 // first lane with the second of two shared row sequences; 0 if there is only one
     bool is_banded_ = false;
     int32_t row_start_[L], column_start_[L];
     Starts column_starts_{column_start_};

@@ -1,30 +1,31 @@
-// H of all cells of a unit, and how a walk finds the directions of one lane in it.
+// H of all cells of a unit, and the directions of one lane derived from it in a traceback.
 //
-// H' = H + extend (i + j), for which extending a gap is free, tells all directions. A cell is entered diagonally where
-// its H' is that of the cell before and the score; else it ends a gap, of as many residues as the cell lies away from
-// which the gap was opened, the nearest one whose H' is higher by `open`:
+// H' = H + extend (i + j), for which extending a gap is free, determines all directions. A cell is entered
+// diagonally if its H' is that of the cell before plus the score; else it ends a gap. The gap's length is the
+// distance to the cell from which it was opened, the nearest one whose H' is higher by `open`:
 //
 //     k            4   3   2   1   0
 //     H'(i,j-k)    5   9   2   1  -1      open = 10: k = 3
 //
-// No cell between the two has a lower H' than the gap's last one, since that gap may end there, too. So a search in the
-// wrong direction is over as soon as it meets one that has, within a step or two.
+// No cell between the two has a lower H' than the gap's last one, since that gap may also end there. So a search
+// in the wrong direction ends as soon as it meets a lower H', within a step or two.
 #pragma once
 #include "scoring.hpp"
 #include "sweep.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
 
-/// The cells of one lane, as walk_back wants them. They lie column by column, a vector of lanes each.
+/// The cells of one lane in the form that walk_back requires. They are stored column by column, a vector of lanes
+/// each.
 template <class T, int B, Mode M, bool Mirrored>
 class ValueCells {
     static_assert(M == Mode::local || M == Mode::global);
     static constexpr bool kLocal = M == Mode::local;
-    static constexpr int kAhead = 16;  // steps of a diagonal that are fetched before they are looked at
+    static constexpr int kAhead = 16;                      // steps of a diagonal that are prefetched
     static constexpr ptrdiff_t kRow = Lanes<T, B>::count;  // numbers from a row to the next
 
   public:
-    /// `values`: of the unit's first lane, m rows of them. `floor`: the zero of the local mode.
+    /// `values`: of the unit's first lane, m rows. `floor`: the zero of the local mode.
     ValueCells(const Scoring &scoring, const T *values, int m, const LanePair &pair, int row_start, int column_start,
                int lane, T floor)
         : step_(scoring.step), open_(scoring.open), extend_(scoring.extend), column_(m * kRow), pair_(pair),
@@ -43,7 +44,7 @@ class ValueCells {
         return k;
     }
 
-    /// Whether the gap that the rule ranks first does not end in the cell.
+    /// True if the gap that the rule ranks first does not end in the cell.
     bool last_wins() {
         length_ = Mirrored ? gap<true>(kRow, i_, above_column(j_)) : gap<true>(column_, j_, left_of_row(i_));
         if (length_ > 0) return false;
@@ -54,10 +55,11 @@ class ValueCells {
     int gap_length(bool, int) const { return length_; }
 
   private:
-    /// Cells from (i, j) up that are entered diagonally, in local mode as long as H is positive; goes on to the next.
+    /// Return the number of cells from (i, j) up that are entered diagonally, in local mode as long as H is
+    /// positive; move to the next cell.
     int run(int i, int j) {
         const uint8_t *row = pair_.rows.codes + i - 1, *column = pair_.columns.codes + j - 1;
-        const ptrdiff_t back = -(kRow + column_), inner = 1 - (i < j ? i : j);  // the steps that lead to no border
+        const ptrdiff_t back = -(kRow + column_), inner = 1 - (i < j ? i : j);  // steps that do not lead to a border
         const int32_t *step = step_;
         const T *cell = cell_;
         T value = *cell;
@@ -78,8 +80,8 @@ class ValueCells {
         return static_cast<int>(-k) + (static_cast<T>(value - border) == last);
     }
 
-    /// Residues of the gap that ends in the cell, `back` numbers from one to the next; 0 where it has none, if that is
-    /// asked. At most `most`, behind which lies the border.
+    /// Return the length of the gap that ends in the cell, with `back` numbers from one cell to the next; if
+    /// Asked, 0 if no gap ends there. At most `most`; beyond that is the border.
     template <bool Asked>
     [[gnu::always_inline]] int gap(ptrdiff_t back, int most, T border) const {
         const T *cell = cell_;
@@ -96,7 +98,7 @@ class ValueCells {
         return !Asked || static_cast<T>(border - value) == open_ ? most : 0;
     }
 
-    /// What lies before the first row and column: H as stored (local), or H' (global).
+    /// Values before the first row and column: H as stored (local), or H' (global).
     T left_of_row(int i) const { return border(i, pair_.free_rows_begin); }      // (i, 0)
     T above_column(int j) const { return border(j, pair_.free_columns_begin); }  // (0, j)
     T border(int residues, bool hang_over) const {

@@ -1,16 +1,16 @@
-// The walk back from an alignment's end cell to its start. Where the directions lie, or what says them, is the engine's
-// matter (whatever has a class of cells); which one is taken is decided here, once for all engines.
+// The traceback from an alignment's end cell to its start. Each engine stores the directions, or derives them, in
+// its own way (any class of cells); the choice among them is made here, once for all engines.
 #pragma once
 #include "path.hpp"
 #include "ties.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
 
-/// Fills the starts of `result` from its end cell (row_end, column_end) and score; the columns go to `gapped`.
+/// Set the starts of `result` from its end cell (row_end, column_end) and score; the columns go to `gapped`.
 ///
-/// Cell (i, j) pairs rows[i - 1] and columns[j - 1]. `cells` knows the directions of one cell at a time:
-///   seek(i, j)                     goes there
-///   diagonal_run(i, j)             global: how many cells from there up are entered diagonally; goes on to the next
+/// Cell (i, j) pairs rows[i - 1] and columns[j - 1]. `cells` provides the directions of one cell at a time:
+///   seek(i, j)                     moves to the cell
+///   diagonal_run(i, j)             global: cells from there up that are entered diagonally; moves to the next
 ///   positive_run(i, j, left)       local: the same, until the scores have used up `left`
 ///   last_wins()                    which gap the cell is entered from (ties.hpp)
 ///   gap_length(is_e, most)         residues of the gap that ends there, at most `most`
@@ -35,7 +35,7 @@ void walk_back(const Scoring &scoring, const LanePair &pair, Cells &cells, LaneR
         left += scoring.open + k * scoring.extend;
         cells.seek(i, j);
     }
-    if (!kLocal) {  // what is left of one sequence is one gap, or hangs over
+    if (!kLocal) {  // the rest of one sequence is one gap, or overhangs
         if (i > 0 && !pair.free_rows_begin) gapped.add(rows + i, nullptr, i), i = 0;
         if (j > 0 && !pair.free_columns_begin) gapped.add(nullptr, columns + j, j), j = 0;
     }
@@ -43,8 +43,8 @@ void walk_back(const Scoring &scoring, const LanePair &pair, Cells &cells, LaneR
     result.column_begin = j;
 }
 
-/// Walks back through a pair that runs by itself, from the end cell of `result`; whole alignments get their counts and
-/// their path, which stays in the scratch.
+/// Trace back a pair that runs alone, from the end cell of `result`; whole alignments get their counts and their
+/// path, which stays in the scratch.
 template <Mode M, class Cells>
 void walk_alone(const Scoring &scoring, const LanePair &pair, Cells &cells, UnitScratch &scratch, LaneResult &result) {
     const size_t columns = static_cast<size_t>(result.row_end) + result.column_end + 2;

@@ -1,13 +1,13 @@
-// Wavefronts (Marco-Sola et al. 2021): for each penalty how far down every diagonal an alignment gets that costs so
-// much.
+// Wavefronts (Marco-Sola et al. 2021): for each penalty, how far down every diagonal an alignment of that penalty
+// reaches.
 //
 // Diagonal k has the cells (i, j) with j - i = k; an offset is an i. Wave s holds for each diagonal of a band the
-// furthest i that penalty s reaches, and as much for alignments that end in a gap of the columns' residues (E) or of
-// the rows' (F):
+// furthest i that penalty s reaches, and the same for alignments that end in a gap of the columns' residues (E) or
+// of the rows' (F):
 //
-//     E(s,k) = max(M(s - open - column, k - 1), E(s - column, k - 1))             j goes on, i stays
-//     F(s,k) = max(M(s - open - row, k + 1), F(s - row, k + 1)) + 1               i goes on, j stays
-//     M(s,k) = max(M(s - mismatch, k) + 1, E(s,k), F(s,k)), and on while the letters are equal
+//     E(s,k) = max(M(s - open - column, k - 1), E(s - column, k - 1))             j advances, i stays
+//     F(s,k) = max(M(s - open - row, k + 1), F(s - row, k + 1)) + 1               i advances, j stays
+//     M(s,k) = max(M(s - mismatch, k) + 1, E(s,k), F(s,k)), then on while the residues are equal
 //
 //     the waves of a row each, all kept:    lane   0 1 2 3 | 4 5 6 7 | guard       diagonal = lowest + lane
 //                                           s = 0  . . . . | 9 . . . |   .         "." is kNowhere
@@ -15,15 +15,15 @@
 //                                           ...
 //                                           s = 9  . . . . |17 . . . |   .
 //
-// What a wave says holds of all cells above, too: along a diagonal penalties never fall (docs/exactness.md). So a lane
-// may be further up than it could be, or say again what an earlier wave said, and nothing has to be cut off at the
-// matrix' edges but the letters: an offset is held where the first of both sequences ends. A wave is computed where an
-// alignment within the limit can be: as wide as gaps from the corner have come by then, and as narrow as gaps back to
-// the last diagonal leave it. That is a rhombus in the plane of diagonals and penalties, a fourth of what it takes
-// without a limit.
+// The offset of a wave also holds for all cells above it: along a diagonal penalties never fall
+// (docs/exactness.md). So a lane may hold a smaller offset than possible, or repeat that of an earlier wave, and
+// nothing must be cut off at the matrix' edges except the residues: an offset is limited to the end of the
+// sequence that ends first. A wave is computed only where an alignment within the limit can be: as wide as gaps
+// from the corner can have come by then, and as narrow as gaps back to the last diagonal require. That is a
+// rhombus in the plane of diagonals and penalties, a fourth of the area without a limit.
 //
-// Per vector of lanes: 6 loads, 7 sums and maxima, 3 stores, a comparison. Only lanes that are further than any wave
-// before look at letters, eight at a time and then a vector; that takes most of the time.
+// Per vector of lanes: 6 loads, 7 sums and maxima, 3 stores, a comparison. Only lanes that are further than any
+// wave before compare residues, eight at a time and then a vector; that takes most of the time.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -32,7 +32,8 @@
 #include "../simd/bytes.hpp"
 #include "scoring.hpp"
 
-// Scores as penalties, for two sequences whose letters score one number with themselves and another with each other.
+// Scores as penalties, for two sequences whose residues have one score with themselves and another with each
+// other.
 //
 // An alignment of m residues of the rows and n of the columns, whose gaps hold f of the rows and e of the columns,
 // pairs m - f = n - e residues. So with u + v = match
@@ -41,15 +42,15 @@
 //     score = u n + v m - [(match - mismatch) * mismatches + open * gaps + (extend + u) e + (extend + v) f]
 //
 // and the best alignment is the one of the lowest penalty [...], in which a match costs nothing (after Eizenga and
-// Paten 2022; their u = v = match / 2 needs all of it doubled). Penalties are whole numbers and as small as can be: u
-// is near match / 2, so that all of them have the divisor that `match - mismatch`, `open` and `2 extend + match` have
-// in common.
+// Paten 2022; their u = v = match / 2 requires doubling everything). Penalties are integers and as small as
+// possible: u is near match / 2, so that all of them have the common divisor of `match - mismatch`, `open` and `2
+// extend + match`.
 
 namespace tropalign {
 
 struct Penalties {
     int64_t mismatch, open, column, row;  // a mismatch, a gap, each residue of a gap of the columns' or the rows'
-    int64_t divisor;                      // by which they were divided
+    int64_t divisor;                      // by which the penalties were divided
     int64_t per_column, per_row;          // u and v
 
     explicit Penalties(const Scoring &scoring) {
@@ -62,10 +63,10 @@ struct Penalties {
         per_column = divisor * column - scoring.extend, per_row = divisor * row - scoring.extend;
     }
 
-    /// Whether each residue of a gap costs something, and so does a mismatch.
+    /// True if a mismatch and each residue of a gap cost something.
     bool all_cost() const { return mismatch > 0 && column > 0 && row > 0; }
 
-    /// The score of m residues of the rows against n of the columns at that penalty.
+    /// Return the score of m residues of the rows against n of the columns at this penalty.
     int32_t score(int64_t m, int64_t n, int64_t penalty) const {
         return static_cast<int32_t>(per_column * n + per_row * m - divisor * penalty);
     }
@@ -75,7 +76,8 @@ struct Penalties {
 
 namespace tropalign::TROPALIGN_ISA {
 
-/// How many of the letters at a and b, at most `most`, are equal before two differ. Some bytes beyond are read.
+/// Return how many of the residues at a and b, at most `most`, are equal before two differ. Reads some bytes
+/// beyond.
 [[gnu::always_inline]] inline int equal_letters(const uint8_t *a, const uint8_t *b, int most) {
     uint64_t x, y;
     std::memcpy(&x, a, 8), std::memcpy(&y, b, 8);
@@ -89,7 +91,7 @@ namespace tropalign::TROPALIGN_ISA {
     return most;
 }
 
-/// How many of the letters before a and b, at most `most`, are equal.
+/// Return how many of the residues before a and b, at most `most`, are equal.
 inline int equal_letters_before(const uint8_t *a, const uint8_t *b, int most) {
     constexpr int W = kVectorBytes;
     for (int n = 0; n < most; n += W) {
@@ -100,7 +102,7 @@ inline int equal_letters_before(const uint8_t *a, const uint8_t *b, int most) {
     return most;
 }
 
-/// Diagonals from `lowest` to `highest`, and the most that an alignment may cost.
+/// Diagonals from `lowest` to `highest`, and the highest penalty of an alignment.
 struct WaveBand {
     int64_t lowest, highest, limit;
 };
@@ -116,7 +118,7 @@ class Wavefront {
           column_(static_cast<int>(penalties.column)), row_(static_cast<int>(penalties.row)), pair_(pair),
           scratch_(scratch), m_(pair.rows.length), n_(pair.columns.length) {}
 
-    /// Vectors that the waves of a band within its limit take, at most.
+    /// Upper bound on the vectors of a band's waves within its limit.
     int64_t vectors(const WaveBand &band) const { return (band.limit + 1) * ((band.highest - band.lowest + L) / L); }
 
     /// Bytes that a sweep of a band takes.
@@ -124,9 +126,9 @@ class Wavefront {
         return (wave_rows(band) + state_rows()) * stride_of(band) * 4 + (band.limit + 1) * int64_t{sizeof(Range)};
     }
 
-    /// The lowest penalty of an alignment of both sequences within the band; -1 where none is within the limit, or
-    /// `hopeless(penalty, progress)` said so, or a stop is wanted: both are asked every kAsked waves; progress is i + j
-    /// of the furthest cell.
+    /// Return the lowest penalty of an alignment of both sequences within the band; -1 if no alignment is within
+    /// the limit, if `hopeless(penalty, progress)` returns true, or if a stop is requested: both are checked every
+    /// kAsked waves; progress is i + j of the furthest cell.
     template <class Hopeless>
     int sweep(const WaveBand &band, Hopeless hopeless) {
         if (band.limit < way(n_ - m_)) return -1;
@@ -142,7 +144,7 @@ class Wavefront {
         return -1;
     }
 
-    /// Whether penalty s gets to row i of diagonal k, for a cell that costs no less than s.
+    /// True if penalty s reaches row i of diagonal k, for a cell that costs at least s.
     bool reaches(int s, int k, int i) const {
         const int lane = k - lowest_;
         return s >= 0 && lane >= ranges_[s].begin && lane < ranges_[s].end && wave(s)[lane] >= i;
@@ -158,12 +160,12 @@ class Wavefront {
     /// powers of two fall into a few sets of a cache.
     static int64_t stride_of(const WaveBand &band) { return (((band.highest - band.lowest + L) / L + 1) | 1) * L; }
 
-    /// What it costs at least to get from a diagonal to the one `by` diagonals on.
+    /// Return the least cost of getting from a diagonal to the one `by` diagonals further.
     int64_t way(int64_t by) const { return by > 0 ? open_ + by * column_ : by < 0 ? open_ - by * row_ : 0; }
 
-    /// The waves, with two of nothing before the first.
+    /// The waves, with two empty ones before the first.
     static int64_t wave_rows(const WaveBand &band) { return band.limit + 3; }
-    /// E and F of as many waves as are looked back on, with one of nothing before them; the furthest offsets.
+    /// E and F of as many waves as are needed, with an empty one before them; the furthest offsets.
     int64_t state_rows() const { return int64_t{column_} + row_ + 4; }
 
     int32_t *wave(int s) const { return waves_ + s * stride_; }
@@ -186,8 +188,8 @@ class Wavefront {
         far_ = std::max(mismatch_, open_ + std::max(column_, row_));
     }
 
-    /// The lanes of wave s: where gaps from the first diagonal may have come by then, and whence gaps to the last one
-    /// stay within the limit.
+    /// Set the lanes of wave s: those that gaps from the first diagonal may have reached by then, and from which
+    /// gaps to the last one stay within the limit.
     void set_range(int s, int limit) {
         const int last = n_ - m_;
         while (high_from_ < highest_ && s >= open_ + (high_from_ + 1) * column_) ++high_from_;
@@ -201,8 +203,8 @@ class Wavefront {
         fill_beside(s, low - far_ / row_ - 2, high + far_ / column_ + 2);
     }
 
-    /// Nothing in the lanes beside, as far as later waves look back: their vectors, from lane `low` to lane `high` at
-    /// the most, and a lane to both sides.
+    /// Clear the lanes on both sides that later waves read: the vectors from lane `low` to lane `high` at most,
+    /// and a vector on both sides.
     void fill_beside(int s, int low, int high) {
         const Range range = ranges_[s];
         int32_t *const m = wave(s);

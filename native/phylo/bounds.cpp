@@ -10,24 +10,25 @@ namespace {
 constexpr int kBoundsPerWord = kPlaceLanes / kBranchesPerBound;
 constexpr uint64_t kLowBits = 0x0101010101010101;
 
-// A word holds a bit per branch, byte k those of bound k. Example, the lowest two bytes: 00010100'00000000.
+// A word holds one bit per branch; byte k belongs to bound k. The example below is the lowest two bytes:
+// 00010100'00000000.
 
-/// Bit 0 of every byte that has any bit: 00000001'00000000. Each byte is folded onto its lowest bit; what is shifted in
-/// from the byte above reaches its upper bits only.
+/// Bit 0 of each byte that has any bit set: 00000001'00000000. Each byte is folded onto its lowest bit; bits
+/// shifted in from the byte above reach the upper bits only.
 uint64_t any_in_byte(uint64_t x) {
     x |= x >> 4, x |= x >> 2, x |= x >> 1;
     return x & kLowBits;
 }
-/// Bit 0 of every byte that has all bits: 00000000'00000000 here.
+/// Bit 0 of each byte that has all bits set: 00000000'00000000 here.
 uint64_t all_in_byte(uint64_t x) { return ~any_in_byte(~x) & kLowBits; }
 
-/// What the bounds keep, bound by bound: the columns, and their offers (a bit per state, then the free gap).
+/// The columns that a bound keeps, with their offers (a bit per state, then the free gap).
 struct Kept {
     std::vector<int32_t> column;
     std::vector<uint64_t> offers;
 };
 
-/// What is kept of the bounds of one group of branches.
+/// Return the kept columns of each bound of a group of branches.
 std::vector<Kept> kept_of_group(const ReferencePlanes &planes, int64_t group) {
     std::vector<Kept> kept(kBoundsPerWord);
     const int n_states = planes.n_states;
@@ -47,7 +48,7 @@ std::vector<Kept> kept_of_group(const ReferencePlanes &planes, int64_t group) {
     return kept;
 }
 
-/// Bounds that keep about as many columns become neighbouring lanes.
+/// Assign bounds to lanes so that bounds with similar numbers of kept columns are neighbours.
 void choose_lanes(BranchBounds &bounds) {
     bounds.n_groups = (bounds.n_bounds + kPlaceLanes - 1) / kPlaceLanes;
     std::vector<int64_t> order(bounds.n_bounds);
@@ -77,7 +78,7 @@ BranchBounds make_bounds(const ReferencePlanes &planes) {
     bounds.likely = LikelyBounds(planes);
     bounds.kept_before.push_back(0);
     const int n_states = planes.n_states, n_planes = n_states + 2;
-    std::vector<uint64_t> offers;  // beside bounds.kept
+    std::vector<uint64_t> offers;  // parallel to bounds.kept
     for (int64_t bound = 0; bound < bounds.n_bounds; bound += kBoundsPerWord) {
         const std::vector<Kept> found = kept_of_group(planes, bound / kBoundsPerWord);
         for (int64_t k = 0; k < std::min<int64_t>(kBoundsPerWord, bounds.n_bounds - bound); ++k) {

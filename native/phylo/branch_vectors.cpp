@@ -16,15 +16,15 @@
 namespace tropalign {
 namespace {
 
-constexpr int kBlock = 16;                   // columns at a time: all vectors of a block stay in a cache
+constexpr int kBlock = 16;                   // columns per block: all vectors of a block stay in a cache
 constexpr int kClosedGap = 1, kOpenGap = 2;  // the paper's CGAP and OPEN
 
-/// Columns of a block of every vector. `Set` holds the states and the gap flag of a column.
+/// One block of columns of all vectors. `Set` holds the states and the gap flag of a column.
 template <class Set>
 struct Block {
     std::vector<Set> states;        // [vector][kBlock]
-    std::vector<double> base, gap;  // likelihoods, if the rule has them
-    std::vector<uint8_t> flags;     // of the discrete rule
+    std::vector<double> base, gap;  // likelihoods (GapRule::likelihood only)
+    std::vector<uint8_t> flags;     // GapRule::discrete only
     std::vector<uint8_t> is_tip;
 
     Block(int64_t n_vectors, GapRule rule)
@@ -38,14 +38,14 @@ Set parsimony(Set a, Set b) {  // Fitch 1971
     return both ? both : any;
 }
 
-/// The likelihoods at the other end of a branch.
+/// Likelihoods carried to the other end of a branch by its transition matrix.
 struct AcrossBranch {
     double base, gap;
     AcrossBranch(const double *p, double from_base, double from_gap)
         : base(p[0] * from_base + p[1] * from_gap), gap(p[2] * from_base + p[3] * from_gap) {}
 };
 
-/// The discrete rule's flags of a node from its neighbours' (tips first where there are any).
+/// Return the flags of a node by the discrete rule, from its neighbours' flags (tips first if there are any).
 uint8_t discrete(uint8_t a, bool a_is_tip, uint8_t b, bool b_is_tip) {
     const bool any_tip = a_is_tip || b_is_tip;
     auto in_gap = [any_tip](uint8_t flags) { return any_tip ? (flags & kClosedGap) != 0 : flags == kClosedGap; };
@@ -60,7 +60,7 @@ class BlockOfColumns {
         : r_(request), b_(block), first_(first),
           n_(static_cast<int>(std::min<int64_t>(kBlock, request.n_columns - first))) {}
 
-    /// Computes all directional vectors.
+    /// Compute all directional vectors.
     void run() {
         for (int64_t tip = 0; tip < r_.n_tips; ++tip) take_tip(tip);
         for (int64_t k = 0; k < r_.n_joints; ++k) join(r_.joints[k]);
@@ -68,7 +68,7 @@ class BlockOfColumns {
 
     int n_columns() const { return n_; }
 
-    /// A branch's state sets, with its gap flag in the bit above the last state; 0 beyond the last column.
+    /// Return a branch's state sets, with the gap flag in the bit above the last state; 0 beyond the last column.
     std::array<Set, kBlock> values(int64_t branch) const {
         const BranchEnds &ends = r_.branches[branch];
         const size_t one = at(ends.one), other = at(ends.other);
@@ -146,8 +146,8 @@ uint64_t mixed(uint64_t x) {  // splitmix64 (Steele, Lea and Flood 2014)
     return x ^ x >> 31;
 }
 
-/// A 128-bit hash of a branch's vector: equal vectors have equal hashes, and others surely different ones. It is a sum
-/// over blocks of columns, so that the order in which threads take them does not matter.
+/// 128-bit hash of a branch's vector: equal vectors have equal hashes, and different vectors practically never do.
+/// The result is a sum over blocks of columns, so that the order in which threads take them does not matter.
 struct VectorHash {
     uint64_t one = 0, other = 0;
 
@@ -168,9 +168,9 @@ struct HashOfHash {
     size_t operator()(const VectorHash &hash) const { return hash.one; }
 };
 
-/// Bit `plane` of the values of 64 branches, as bits of a word: of 8 bytes at a time, each byte's lowest bit moves to
-/// the uppermost byte. The factor has the bits 7, 14, ..., 56: bit 8 k times bit 56 - 7 k is bit 56 + k, and no two
-/// products meet in one bit, so that nothing carries.
+/// Return bit `plane` of the values of 64 branches as the bits of a word. Of 8 bytes at a time, each byte's lowest
+/// bit moves to the uppermost byte. The factor has the bits 7, 14, ..., 56: bit 8 k times bit 56 - 7 k is bit 56 +
+/// k, and no two products meet in one bit, so that nothing carries.
 uint64_t plane_of(const uint8_t *bytes, int plane) {
     uint64_t word = 0;
     for (int k = 0; k < 8; ++k) {
@@ -182,13 +182,13 @@ uint64_t plane_of(const uint8_t *bytes, int plane) {
     return word;
 }
 
-/// A block's columns of all branches: their planes, and their part of the hashes.
+/// Add a block's columns of all branches to the planes and to the hashes.
 template <class Set>
 void take_block(const VectorRequest &request, const BlockOfColumns<Set> &block, int64_t number, uint64_t *words,
                 int64_t n_columns, VectorHash *hash) {
     const int n_planes = request.n_states + 1;
     const int64_t first = n_columns - request.n_columns + number * kBlock;
-    uint8_t bytes[sizeof(Set)][kBlock][kPlaceLanes];  // of the values: [byte][column][lane]
+    uint8_t bytes[sizeof(Set)][kBlock][kPlaceLanes];  // values by [byte][column][lane]
     for (int64_t begin = 0; begin < request.n_branches; begin += kPlaceLanes) {
         const auto n_lanes = static_cast<int>(std::min<int64_t>(kPlaceLanes, request.n_branches - begin));
         for (int lane = 0; lane < n_lanes; ++lane) {

@@ -1,5 +1,5 @@
-// The plain data of placement: how reads are scored, what a reference and its reads look like, and the table of kernels
-// that every instruction set fills.
+// Plain data of placement: the scoring of reads, the layouts of references and reads, and the table of kernels
+// that each instruction set fills.
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -7,19 +7,19 @@
 
 namespace tropalign {
 
-/// Scores of a read against a branch, maximised (docs/place.md; PaPaRa 2.5's are 2, 0, -3, 3, 1, 3, 1).
+/// Scores of a read against a branch, maximised (docs/place.md; PaPaRa 2.5 uses 2, 0, -3, 3, 1, 3, 1).
 struct PlaceScoring {
-    int32_t match, mismatch, on_gap;     // on_gap: added where a base stands in a column with the gap flag
-    int32_t gap_open, gap_extend;        // costs of the first and every further column left out; none in gap columns
-    int32_t insert_open, insert_extend;  // costs of the first and every further base inserted
-    // The read's ends are not free (the kernel of 2012). Base b, counted from 0, stands in column b or later, so that
-    // the bases before it have a column each; and so far from the end that the bases after it have one each, too.
+    int32_t match, mismatch, on_gap;     // on_gap: added if a base is in a column with the gap flag
+    int32_t gap_open, gap_extend;        // costs of the first and each further column left out; 0 in gap columns
+    int32_t insert_open, insert_extend;  // costs of the first and each further inserted base
+    // True if the read's ends are not free (the kernel of 2012). Base b, counted from 0, is in column b or later,
+    // so that each base before it has a column; and far enough from the end that each base after it has one.
     bool whole_read;
 };
 
 inline constexpr int kPlaceLanes = 64;
 inline constexpr int kPlaceColumns = 4;
-inline constexpr int kMostLack = 254;  // lanes of 8 bits hold scores that lack so much to the most that bases can score
+inline constexpr int kMostLack = 254;   // 8-bit lanes hold scores at most this far below the maximum of the bases
 inline constexpr int kMostStates = 31;  // a column's states and its gap flag are the bits of a uint32_t
 
 /// Branch vectors as one bit per lane, 64 lanes in a group (made by branch_planes): bit l of
@@ -33,7 +33,7 @@ struct ReferencePlanes {
     const uint64_t *column(int64_t group, int64_t a) const { return words + (group * n_columns + a) * (n_states + 1); }
 };
 
-/// Reads one after another, as codes.
+/// Concatenated reads, as residue codes.
 struct ReadBatch {
     const uint8_t *codes;    // [offsets[n_reads]], below n_codes
     const int64_t *offsets;  // [n_reads + 1]
@@ -42,34 +42,34 @@ struct ReadBatch {
     int n_codes;
 };
 
-/// What a kernel sees of a group: 64 lanes, each a branch or a bound of several (bounds.hpp).
+/// A kernel's view of a group: 64 lanes, each a branch or a bound of several (bounds.hpp).
 struct LanePlanes {
-    // Planes are the states; where leaving the column out costs nothing (the gap flag); and, in lanes without some gap
-    // columns only, where a gap that begins costs as if it went on.
+    // Planes are the states; the gap flag (leaving the column out costs nothing); and, only in lanes without some
+    // gap columns, a flag that a gap starting here costs as much as an extended one.
     const uint64_t *words;  // [n_columns][n_planes]
-    int64_t n_columns;      // a multiple of kPlaceColumns, n_empty of them before the first
+    int64_t n_columns;      // a multiple of kPlaceColumns; the first n_empty of them are padding
     int n_planes, n_states, n_empty;
-    bool bases_are_free;  // on gap columns
-    uint64_t to_end;      // the lanes whose last column is the reference's
+    bool bases_are_free;  // in gap columns
+    uint64_t to_end;      // lanes whose last column is the last of the reference
 };
 
-/// A read whose letters are numbered by itself: few, so that a column's scores are made once for each.
+/// A read whose distinct residues are numbered: there are few, and a column's scores are computed once for each.
 struct ReadLetters {
     const uint8_t *letter;  // [length], below n_sets
     int32_t length;
-    const uint32_t *sets;  // [n_sets] the states that a letter stands for
+    const uint32_t *sets;  // [n_sets] the states that a residue number stands for
     int n_sets;
 };
 
-/// Memory of one thread.
+/// Buffers of one thread.
 struct PlaceScratch {
     std::vector<uint8_t> rows, profile;
 };
 
-/// Scores of 64 lanes; returns the cells computed. With `least` above 0, which wants can_prune, scores of `least` or
-/// more are exact and others never too high; else all are exact. `ends`, if not null, is [n_columns / kPlaceColumns +
-/// 1][64]: the best score of a read whose last base stands in these columns, and in the last entry that of a read that
-/// hangs over the last column (8 and 16 bits), as exact as the scores.
+/// Score 64 lanes; returns the number of cells computed. With `least` above 0, which requires can_prune, scores of
+/// `least` or more are exact and others are never too high; else all are exact. `ends`, if not null, is [n_columns
+/// / kPlaceColumns + 1][64]: the best score of a read whose last base is in these columns, and in the last entry
+/// that of a read that hangs over the last column (8 and 16 bits), as exact as the scores.
 using ScoreGroup = int64_t (*)(const PlaceScoring &, const LanePlanes &, const ReadLetters &, PlaceScratch &,
                                int32_t least, int32_t *score, uint16_t *ends);
 
@@ -81,7 +81,7 @@ struct PlaceKernels {
     ScoreGroup score(int word_bits) const { return by_width[std::countr_zero(static_cast<unsigned>(word_bits)) - 3]; }
 };
 
-/// Throws what selected_isa throws.
+/// Return the kernels chosen at import; throws what selected_isa throws.
 const PlaceKernels *selected_place_kernels();
 
 }  // namespace tropalign

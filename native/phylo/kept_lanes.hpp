@@ -1,4 +1,4 @@
-// Some lanes of a set of words with a bit per lane, moved together.
+// Selection of lanes from a set of words that have one bit per lane.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace tropalign {
 
-/// The bits of a word that a mask has, moved to its lower end (Hacker's Delight, 7-4, "compress"). Which bits move by
-/// 1, 2, 4, ... places depends on the mask alone, and is found once.
+/// Moves the bits of a word that a mask selects to its lower end (Hacker's Delight, 7-4, "compress"). The bits
+/// that move by 1, 2, 4, ... positions depend on the mask alone, and are computed once.
 class BitPacker {
   public:
     explicit BitPacker(uint64_t mask) : mask_(mask) {
-        uint64_t zeros = ~mask << 1;  // the zeros of the mask to the right of each bit
+        uint64_t zeros = ~mask << 1;  // zeros of the mask to the right of each bit
         for (int k = 0; k < 6; ++k) {
             uint64_t odd = zeros;  // bits with an odd number of them: the exclusive or of all bits to the right
             for (int step = 1; step < 64; step *= 2) odd ^= odd << step;
@@ -35,12 +35,12 @@ class BitPacker {
     uint64_t mask_, moved_[6];
 };
 
-/// Keeps these lanes (ascending) of words [groups][group_words], 64 in a group; the last one fills the last
+/// Keep the lanes `kept` (ascending) of words [groups][group_words], 64 in a group; the last one fills up the last
 /// group.
 ///
 ///     group        0          1          2
 ///     kept      x.xx..xx   ..x..x.x   xx......      lanes of eight here
-///     after     abcdefgh   iiiiiiii                 group 1 reads what is left of its source, which nobody wrote yet
+///     after     abcdefgh   iiiiiiii                 group 1 reads the rest of its source, which is not overwritten yet
 inline void keep_lanes(std::vector<uint64_t> &words, int64_t group_words, const std::vector<int64_t> &kept) {
     const auto n_kept = static_cast<int64_t>(kept.size()), n_groups = (n_kept + kPlaceLanes - 1) / kPlaceLanes;
     if (n_kept < kept.back() + 1 || n_kept % kPlaceLanes) {

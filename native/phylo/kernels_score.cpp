@@ -7,27 +7,34 @@
 
 namespace tropalign::TROPALIGN_ISA {
 
-// Scores of a read against 64 branches, a lane per branch (the inter-reference organisation of Alachiotis et al. 2012).
-//   E(b,a) = max(H(b,a-1) - (c ? 0 : gap_open), E(b,a-1) - (c ? 0 : gap_extend))     column a left out; c: its gap flag
-//   F(b,a) = max(H(b-1,a) - insert_open, F(b-1,a) - insert_extend)                    base b inserted
-//   H(b,a) = max(H(b-1,a-1) + (a has b's state ? match : mismatch) + (c ? on_gap : 0), E(b,a), F(b,a))
-// Columns are swept in strips of a few, whose F and H stay in registers; H and E of a strip's last column go through an
-// array with an entry per base. Nine instructions per cell.
+// Scores of a read against 64 branches, one lane per branch (the inter-reference organisation of Alachiotis et al.
+// 2012).
+//
+//     E(b,a) = max(H(b,a-1) - (c ? 0 : gap_open), E(b,a-1) - (c ? 0 : gap_extend))  column a left out; c: its gap flag
+//     F(b,a) = max(H(b-1,a) - insert_open, F(b-1,a) - insert_extend)                base b inserted
+//     H(b,a) = max(H(b-1,a-1) + (a has b's state ? match : mismatch) + (c ? on_gap : 0), E(b,a), F(b,a))
+//
+// Columns are processed in strips of two or four, whose F and H stay in registers; H and E of a strip's last
+// column go through an array with one entry per base. Nine instructions per cell.
 
-/// A lane of 8 bits holds what H lacks to the most that the bases so far can score, the highest number for nothing:
-///     lane = 127 - (gain (b + 1) - H(b,a))            gain: the most that a base scores
-/// A step takes nothing or something off it, never adds, so that what has come to the lowest number, where lanes
-/// saturate, stays there. Such a score lacks 255 or more, and counts as 0: of a read of n bases those above
-/// gain n - 255 are exact, which are all of a short one (place_word_bits). Wider lanes hold H itself.
+/// An 8-bit lane holds how far H is below the maximum that the bases so far can score, and the highest number
+/// means no difference:
+///
+///     lane = 127 - (gain (b + 1) - H(b,a))            gain: the maximum score of a base
+///
+/// A step subtracts from it or leaves it, and never adds, so that a lane that reaches the lowest number, where
+/// lanes saturate, stays there. Such a score is 255 or more below the maximum, and counts as 0: for a read of n
+/// bases, scores above gain n - 255 are exact, which are all scores of a short read (place_word_bits). Wider lanes
+/// hold H itself.
 template <class T>
 class PlaceSweep {
     static constexpr bool kIsLack = sizeof(T) == 1;
     static constexpr T kImpossible = sizeof(T) == 4 ? -(1 << 29) : std::numeric_limits<T>::min();
-    /// H of the row above the first; and what is never live (see `limit`).
+    /// kTop: H of the row above the first; kDead: a value that is never live (see `limit`).
     static constexpr T kTop = kIsLack ? 127 : 0, kDead = kIsLack ? kImpossible : 0;
     static constexpr int kBytes = kVectorBytes, kLanes = kBytes / static_cast<int>(sizeof(T));
     static constexpr int kStrip = kVectorRegisters == 32 ? 4 : 2;
-    static constexpr int kBlock = 8;  // rows that are looked at together
+    static constexpr int kBlock = 8;  // rows that are tested together
     using V = Vec<T, kBytes>;
 
   public:
@@ -46,11 +53,11 @@ class PlaceSweep {
         rows_ = aligned(scratch.rows), profile_ = aligned(scratch.profile);
     }
 
-    /// The lanes from `first_lane` on, with all four ends free. Scores of `least` or more are exact, others never too
-    /// high.
+    /// Score the lanes from `first_lane` on, with all four ends free. Scores of `least` or more are exact, others
+    /// never too high.
     void run(int first_lane, int32_t least, int32_t *score, uint16_t *ends) {
         least_ = least;
-        // Rows of which the one above may have an H of 0 and lead to `least`.
+        // Free rows: those whose row above may have an H of 0 that leads to `least`.
         const int32_t needed = least > 0 ? (least + match_score_ - 1) / match_score_ : 0;  // bases
         free_rows_ = std::clamp(read_.length - needed + 1, 0, read_.length);
         live_rows_ = free_rows_;
@@ -60,7 +67,7 @@ class PlaceSweep {
             above = subs<T, kBytes>(above, a_base);
             rows_[2 * b] = above, rows_[2 * b + 1] = impossible;
         }
-        V best = above;  // the score of a read that overlaps nothing
+        V best = above;  // score of a read that overlaps nothing
         for (int64_t a = 0; a < planes_.n_columns; a += kStrip) {
             const uint64_t *columns = planes_.words + a * planes_.n_planes;
             make_profile(columns, kStrip, first_lane, planes_.n_empty - a);
@@ -79,7 +86,7 @@ class PlaceSweep {
         for (int l = 0; l < kLanes; ++l) score[first_lane + l] = score_of(best[l]);
     }
 
-    /// The lanes from `first_lane` on; the read's ends are not free.
+    /// Score the lanes from `first_lane` on, with the ends of the read not free.
     void run_whole(int first_lane, int32_t *score) {
         const V zero{}, impossible = splat<T, kBytes>(kImpossible);
         const int64_t n = read_.length, spare = planes_.n_columns - planes_.n_empty - n;
@@ -108,7 +115,7 @@ class PlaceSweep {
     int64_t cells() const { return cells_; }
 
   private:
-    /// What a base costs that is inserted.
+    /// Costs of the first and of a further inserted base.
     struct Inserts {
         V open, extend;
     };
@@ -119,7 +126,7 @@ class PlaceSweep {
 
     static int32_t gain_of(const PlaceScoring &s) { return std::max(s.match, s.mismatch) + std::max(s.on_gap, 0); }
 
-    /// The score that a lane of the last row holds.
+    /// Return the score that a lane of the last row holds.
     int32_t score_of(T lane) const {
         if constexpr (kIsLack) return lane == kDead ? 0 : lane - kTop + gain_ * read_.length;
         return lane;
@@ -129,7 +136,8 @@ class PlaceSweep {
         return lanes_of_bits<T, kBytes>(column[plane] >> first_lane);
     }
 
-    /// What each of the read's letters scores in each column of the strip; nothing in its first n_empty.
+    /// Compute the score of each of the read's residues in each column of the strip; 0 in its first n_empty
+    /// columns.
     [[gnu::always_inline]] void make_profile(const uint64_t *columns, int n_columns, int first_lane, int64_t n_empty) {
         for (int c = 0; c < n_columns; ++c) {
             const uint64_t *column = columns + c * planes_.n_planes;
@@ -148,7 +156,7 @@ class PlaceSweep {
         }
     }
 
-    /// What leaving a column out costs: nothing where it has the gap flag.
+    /// Cost of leaving a column out: 0 if it has the gap flag.
     V open_of(const uint64_t *column, int first_lane) const {
         V cost = gap_open_;
         if (planes_.n_planes > planes_.n_states + 1) {
@@ -170,8 +178,8 @@ class PlaceSweep {
         }
     }
 
-    /// One cell: from H and E on its left, H diagonally above, and its column's H and F of the row above, which it
-    /// replaces. Returns the old H above, the next cell's diagonal.
+    /// Compute one cell from H and E on its left, H diagonally above, and its column's H and F of the row above,
+    /// and store the new values in their place. Returns the old H above, which is the next cell's diagonal.
     [[gnu::always_inline]] static V cell(V &h, V &e, V diagonal, V score, V open, V extend, V &above, V &f,
                                          const Inserts &insert) {
         e = vmax(subs<T, kBytes>(h, open), subs<T, kBytes>(e, extend));
@@ -182,23 +190,27 @@ class PlaceSweep {
         return next;
     }
 
-    // Rows below the last live one are left out. A cell is live where the bases after it could lift its H to `least`:
+    // Rows below the last live one are left out. A cell is live if the bases after it could raise its H to
+    // `least`:
+    //
     //     H(b,a) >= least - match (n - 1 - b)
-    // Every cell of an alignment that scores `least` is live, and below a row without a live cell, in this strip and
-    // left of it, no cell gets live but by the corner. What is not swept counts as dead, which is never too high.
+    //
+    // Every cell of an alignment that scores `least` is live, and below a row without a live cell, in this strip
+    // and to its left, a cell can become live only from the corner. Cells that are not computed count as dead,
+    // which is never too high.
     //
     //              | strip |
     //              | above |
     //       -----c-+-------+          c: the corner
     //       left   | block |
 
-    /// A live cell of this row, which is none of the free ones but the last, has an H above it.
+    /// Return the value that H exceeds in a live cell of this row (a row that is not free, or the last free one).
     V limit(int32_t row) const {
         const int32_t needed = least_ - match_score_ * (read_.length - 1 - row);
         return splat<T, kBytes>(static_cast<T>(needed - 1 + kTop - gain_ * (row + 1)));
     }
 
-    /// After a strip of so many rows: which of them the next one has to begin with.
+    /// After a strip of `n_rows` rows, set the number of rows that the next strip starts with.
     void swept(int32_t n_rows) {
         cells_ += int64_t{kStrip} * kLanes * n_rows;
         const V dead = splat<T, kBytes>(kDead), impossible = splat<T, kBytes>(kImpossible);
@@ -213,7 +225,7 @@ class PlaceSweep {
         live_rows_ = n_rows;
     }
 
-    /// Four columns; returns the best of the last row.
+    /// Process four columns; returns the best of the last row.
     [[gnu::noinline]] V strip4(const uint64_t *columns, int first_lane) {
         const int p = planes_.n_planes;
         const V top = splat<T, kBytes>(kTop), impossible = splat<T, kBytes>(kImpossible);
@@ -223,7 +235,7 @@ class PlaceSweep {
                 extend2 = extend_of(columns + 2 * p, first_lane), extend3 = extend_of(columns + 3 * p, first_lane);
         V above0 = top, above1 = top, above2 = top, above3 = top;
         V f0 = impossible, f1 = impossible, f2 = impossible, f3 = impossible, corner = top;
-        // Names of their own: what is read through `this` would be read again after each store.
+        // Local copies: values read through `this` would be loaded again after each store.
         const Inserts insert = inserts_;
         V *const rows = rows_;
         const V *const profile = profile_;
@@ -248,7 +260,7 @@ class PlaceSweep {
         }
     }
 
-    /// Two columns, for instruction sets with 16 registers.
+    /// Process two columns, for instruction sets with 16 registers.
     [[gnu::noinline]] V strip2(const uint64_t *columns, int first_lane) {
         const int p = planes_.n_planes;
         const V top = splat<T, kBytes>(kTop), impossible = splat<T, kBytes>(kImpossible);
@@ -256,7 +268,7 @@ class PlaceSweep {
         const V extend0 = extend_of(columns, first_lane), extend1 = extend_of(columns + p, first_lane);
         V above0 = top, above1 = top;
         V f0 = impossible, f1 = impossible, corner = top;
-        // Names of their own: what is read through `this` would be read again after each store.
+        // Local copies: values read through `this` would be loaded again after each store.
         const Inserts insert = inserts_;
         V *const rows = rows_;
         const V *const profile = profile_;
@@ -281,12 +293,12 @@ class PlaceSweep {
 
     const LanePlanes &planes_;
     const ReadLetters &read_;
-    const int32_t match_score_, gain_;  // gain_: of lanes of 8 bits, else 0
+    const int32_t match_score_, gain_;  // gain_: for 8-bit lanes, else 0
     const V match_, mismatch_, on_gap_, gap_open_, gap_extend_, gap_goes_on_;
     const Inserts inserts_;
     int32_t least_ = 0, free_rows_ = 0, live_rows_ = 0;
     int64_t cells_ = 0;
-    V *rows_, *profile_;  // rows_: H and E of each base, side by side
+    V *rows_, *profile_;  // rows_: H and E of each base, interleaved
 };
 
 template <class T>

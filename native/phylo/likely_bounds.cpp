@@ -9,17 +9,17 @@
 namespace tropalign {
 namespace {
 
-/// Different words at most: nine letters of four states, four of twenty.
+/// Maximum number of different k-mers: k = 9 for four states, k = 4 for twenty.
 constexpr int64_t kMostWords = 1 << 18;
-/// A word that a bound has more often tells nothing of a place, and is left out.
+/// A k-mer that occurs in a bound more often says nothing about position, and is left out.
 constexpr int kMostRepeats = 4;
-/// Residues beside a read's place that its insertions and deletions may need.
+/// Residues on each side of a read's position that its insertions and deletions may need.
 constexpr int64_t spare_of(int64_t n_letters) { return 8 + n_letters / 16; }
 
-/// The state of a set that has one; else -1.
+/// Return the state of a set that has exactly one; else -1.
 int only_state(uint32_t set) { return std::has_single_bit(set) ? std::countr_zero(set) : -1; }
 
-/// The states of a vector in a column, and its gap flag above the last state.
+/// Return the states of a vector in a column, with its gap flag above the last state.
 uint32_t offer_of(const ReferencePlanes &planes, int64_t vector, int64_t column) {
     const uint64_t *word = planes.column(vector / kPlaceLanes, column);
     uint32_t bits = 0;
@@ -33,7 +33,7 @@ uint32_t offer_of(const ReferencePlanes &planes, int64_t vector, int64_t column)
 template <class Letter, class See>
 void LikelyBounds::each_word(int64_t n, Letter letter, See see) const {
     const auto n_words = static_cast<int64_t>(begin_.size()) - 1;
-    int64_t word = 0, n_before = 0;  // of the letters before, how many a word has
+    int64_t word = 0, n_before = 0;  // n_before: length of the current run of single-state residues
     for (int64_t k = 0; k < n; ++k) {
         const int state = letter(k);
         n_before = state < 0 ? 0 : n_before + 1;
@@ -46,7 +46,7 @@ LikelyBounds::LikelyBounds(const ReferencePlanes &planes) : n_states_(planes.n_s
     int64_t n_words = 1;
     for (; n_words * n_states_ <= kMostWords && length_ < 16; n_words *= n_states_) ++length_;
     begin_.assign(n_words + 1, 0);
-    std::vector<int8_t> state;  // of each residue
+    std::vector<int8_t> state;  // one per residue
     residues_before_.push_back(0);
     for (int64_t vector = 0; vector < planes.n_vectors; vector += kBranchesPerBound) {
         for (int64_t a = planes.n_empty; a < planes.n_columns; ++a) {
@@ -66,7 +66,7 @@ LikelyBounds::LikelyBounds(const ReferencePlanes &planes) : n_states_(planes.n_s
         }
     };
     std::vector<int64_t> last_bound(n_words, -1);
-    std::vector<uint8_t> times(n_words), is_repeated(n_words);  // times: in that bound
+    std::vector<uint8_t> times(n_words), is_repeated(n_words);  // times: within the current bound
     each([&](int64_t word, int64_t bound, int64_t) {
         times[word] = last_bound[word] == bound ? std::min<uint8_t>(times[word] + 1, kMostRepeats + 1) : 1;
         last_bound[word] = bound;
@@ -104,7 +104,7 @@ int32_t LikelyBounds::find(const ReadLetters &read, std::size_t most, std::vecto
     });
     std::vector<int32_t> rank(n_shared.size(), -1);
     for (std::size_t k = 0; k < n; ++k) rank[order[k]] = static_cast<int32_t>(k);
-    std::vector<std::vector<int64_t>> first_residues(n);  // where the read begins, as each shared word tells
+    std::vector<std::vector<int64_t>> first_residues(n);  // start of the read according to each shared k-mer
     each([&](Ending ending, int64_t b) {
         if (rank[ending.bound] >= 0) first_residues[rank[ending.bound]].push_back(ending.residue - b);
     });

@@ -1,5 +1,5 @@
-// Which bounds a read is likely to fit best, and where: those with which it shares most words of a few letters. A
-// guess, whose scores are a floor that sweeps of all bounds begin with (prune.hpp).
+// Search for the bounds that a read is likely to fit best, and the columns: those with which it shares most
+// k-mers. The result is a guess, whose scores give a floor for the sweeps of all bounds (prune.hpp).
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -13,31 +13,32 @@ struct LikelyPlace {
     int64_t bound, begin, end;
 };
 
-/// The words of one branch of each bound: its residues without gap columns, where a column has one state.
+/// The k-mers of one branch of each bound: residues in columns without the gap flag that have exactly one state.
 class LikelyBounds {
   public:
     LikelyBounds() = default;
     explicit LikelyBounds(const ReferencePlanes &);
 
-    /// Up to `most` places of different bounds, those that share most words first; none where no word is shared.
-    /// Returns the words that the first one shares.
+    /// Find up to `most` places of different bounds, sorted by number of shared k-mers, highest first; empty if no
+    /// k-mer is shared. Returns the number of k-mers that the first one shares.
     int32_t find(const ReadLetters &, std::size_t most, std::vector<LikelyPlace> &) const;
 
   private:
-    /// Where a word ends: the residue, counted within the bound's own.
+    /// Position of a k-mer's last residue, counted within the residues of the bound.
     struct Ending {
         int32_t bound, residue;
     };
 
-    /// Calls see(word, index of its last letter) for each word of n letters, -1 for one that no word has.
+    /// Call see(k-mer, index of its last residue) for each k-mer of n residues; `letter` returns -1 for a residue
+    /// that no k-mer contains.
     template <class Letter, class See>
     void each_word(int64_t n, Letter letter, See see) const;
 
-    int n_states_ = 0, length_ = 0;         // of a word
-    std::vector<int64_t> begin_;            // [words + 1] in endings_
-    std::vector<Ending> endings_;           // word by word
+    int n_states_ = 0, length_ = 0;         // length_: k
+    std::vector<int64_t> begin_;            // [number of k-mers + 1] in endings_
+    std::vector<Ending> endings_;           // sorted by k-mer
     std::vector<int64_t> residues_before_;  // [n_bounds + 1]
-    std::vector<int32_t> column_;           // [residues_before_], of each residue
+    std::vector<int32_t> column_;           // [residues_before_] column of each residue
 };
 
 }  // namespace tropalign

@@ -18,21 +18,21 @@ void vector_of_lane(const ReferencePlanes &planes, int64_t vector, uint32_t *out
 
 namespace {
 
-// What a cell keeps for the way back: where its best score came from (the bits of kStep), and whether the gaps that
-// reached it from the left and from above were extended rather than opened.
+// Traceback bits of a cell: the direction that its best score came from (the bits of kStep), and whether the gaps
+// that reached it from the left and from above were extended rather than opened.
 constexpr uint8_t kDiagonal = 0, kLeft = 1, kUp = 2, kStep = 3, kStaysLeft = 4, kStaysUp = 8;
 constexpr int32_t kImpossible = -(1 << 29);  // as in the kernels of 32 bits
 
-/// The whole matrix of one read against one branch, a byte per cell.
+/// The whole matrix of one read against one branch, one byte per cell.
 class Path {
   public:
-    /// `vector` has n_columns; to_end: the last of them is the reference's.
+    /// `vector` has n_columns; to_end: the last of them is the last of the reference.
     Path(const PlaceScoring &scoring, const uint32_t *vector, int64_t n_columns, bool to_end, int n_states,
          const ReadBatch &reads, int64_t k)
         : s_(scoring), vector_(vector), n_columns_(n_columns), to_end_(to_end), gap_bit_(1u << n_states), reads_(reads),
           first_(reads.offsets[k]), n_bases_(reads.offsets[k + 1] - first_) {}
 
-    /// Fills the matrix, notes the best cell, and returns its score.
+    /// Fill the matrix, store the best cell, and return its score.
     int32_t fill(std::vector<uint8_t> &cells, std::vector<int32_t> &h, std::vector<int32_t> &f) {
         cells.resize(static_cast<size_t>(n_bases_ * n_columns_));
         h.assign(n_columns_ + 1, 0), f.assign(n_columns_ + 1, kImpossible);
@@ -48,7 +48,7 @@ class Path {
         return best;
     }
 
-    /// Walks back from the best cell.
+    /// Trace back from the best cell.
     void walk(const std::vector<uint8_t> &cells, int32_t *column) const {
         std::fill(column, column + n_bases_, -1);
         int64_t b = end_base_, a = end_column_;
@@ -69,7 +69,7 @@ class Path {
     }
 
   private:
-    /// h[a + 1] and f[a + 1] become the values of row b.
+    /// Replace h[a + 1] and f[a + 1] by the values of row b.
     void fill_row(int64_t b, uint8_t *cells, int32_t *h, int32_t *f) const {
         const uint32_t set = reads_.sets[reads_.codes[first_ + b]];
         const int64_t spare = n_columns_ - n_bases_;
@@ -108,7 +108,7 @@ class Path {
 
 void place_paths(const PlaceScoring &scoring, const ReferencePlanes &planes, const ReadBatch &reads,
                  const int64_t *vector, const int32_t *window, int n_threads, int32_t *column, int32_t *score) {
-    struct Memory {  // of one thread
+    struct Memory {  // per thread
         std::vector<uint8_t> cells;
         std::vector<uint32_t> vector;
         std::vector<int32_t> h, f;

@@ -14,34 +14,34 @@ namespace tropalign {
 namespace {
 
 constexpr int kBoundsPerGroup = kPlaceLanes / kBranchesPerBound;
-/// With fewer groups of branches a floor costs more than it saves.
+/// With fewer groups of branches, the computation of a floor costs more than it saves.
 constexpr int kLeastGroups = 4;
 
-/// Columns of ReferencePlanes, [begin, end).
+/// Columns [begin, end) of ReferencePlanes.
 struct Window {
     int64_t begin, end;
 };
 
-/// Where branches of a bound may have an alignment that is wanted.
+/// Columns in which branches of a bound may have a wanted alignment.
 struct Candidate {
     int64_t bound;
     Window window;
 };
 
-/// The byte of a word that holds these eight lanes.
+/// Return the index of the byte of a word that holds these eight lanes.
 constexpr int byte_of(int64_t eight) {
     return static_cast<int>(std::endian::native == std::endian::little ? eight : 7 - eight);
 }
 
-/// Up to eight bounds' branches side by side as lanes, each in columns of its own: the last ones stand at the end, and
-/// shorter ones begin with columns that offer a free gap and nothing else, in which H stays 0.
+/// The branches of up to eight bounds as lanes, each bound in columns of its own. Last columns are aligned at the
+/// end, and shorter ones start with columns that offer only a free gap, in which H stays 0.
 ///
 ///     slot 0      x x x x x x x x x       x: its columns
 ///     slot 1      - - - x x x x x x       -: padding
 ///     slot 2      - - - - - - x x x
 class SlotLanes {
   public:
-    /// Lanes of all columns of the windows.
+    /// Fill the lanes with all columns of the windows.
     void take_all(const ReferencePlanes &planes, const std::vector<Candidate> &chosen) {
         int64_t longest = 0;
         for (const Candidate &c : chosen) longest = std::max(longest, c.window.end - c.window.begin);
@@ -55,7 +55,7 @@ class SlotLanes {
         lanes_.words = words_.data();
     }
 
-    /// Lanes without the columns that a bound drops.
+    /// Fill the lanes without the columns that a bound drops.
     void take_kept(const ReferencePlanes &planes, const BranchBounds &bounds, const std::vector<Candidate> &chosen) {
         std::array<std::array<int64_t, 2>, kBoundsPerGroup> within;
         int64_t longest = 0;
@@ -94,7 +94,7 @@ class SlotLanes {
         return reinterpret_cast<uint8_t *>(
             words_.data())[8 * (column * lanes_.n_planes + plane) + byte_of(static_cast<int64_t>(slot))];
     }
-    /// Fills what a slot of so many columns leaves; returns its first column.
+    /// Pad a slot that has n columns; returns its first column.
     int64_t pad(const ReferencePlanes &planes, std::size_t slot, int64_t n) {
         for (int64_t k = 0; k < lanes_.n_columns - n; ++k) byte(k, planes.n_states, slot) = 255;
         return lanes_.n_columns - n;
@@ -109,7 +109,7 @@ class SlotLanes {
     LanePlanes lanes_{};
 };
 
-/// One thread's work on reads.
+/// Placement of reads by one thread.
 class Pruner {
   public:
     Pruner(const PlaceKernels &kernels, int word_bits, const PlaceScoring &scoring, const ReferencePlanes &planes,
@@ -124,8 +124,8 @@ class Pruner {
             strand.ends.resize(ends_before_.back()), strand.upper.resize(bounds.n_groups * kPlaceLanes);
     }
 
-    /// Scores of one read, in one or two strands, against all lanes, and the columns of its best alignments. Returns
-    /// the strand that they belong to.
+    /// Score one read, in one or two strands, against all lanes, and find the columns of its best alignments.
+    /// Returns the strand that they belong to.
     int run(const std::vector<OwnLetters> &letters, int32_t *score, int32_t *columns) {
         cells_ = 0;
         if (const int32_t floor = likely_floor(letters); floor > 0) {
@@ -139,14 +139,14 @@ class Pruner {
     int64_t cells() const { return cells_; }
 
   private:
-    /// Sweeps have lanes that hold scores of `least` or more.
+    /// Choose lanes that hold scores of `least` or more.
     void use_lanes(const std::vector<OwnLetters> &letters, int32_t least) {
         const int bits = place_word_bits(s_, letters[0].letters().length, planes_.n_columns, least);
         score_group_ = kernels_.score(std::min(bits, word_bits_));
     }
 
-    /// What n_best branches score at least: those of the bounds that the read is likely to fit best, in the strand that
-    /// shares more words with them. 0 where no word is shared, or the branches are few.
+    /// Return a lower limit of the scores of n_best branches: the bounds that the read is likely to fit best, in
+    /// the strand that shares more k-mers with them. 0 if no k-mer is shared, or if there are few branches.
     int32_t likely_floor(const std::vector<OwnLetters> &letters) {
         if (planes_.n_groups < kLeastGroups) return 0;
         std::size_t strand = 0;
@@ -161,7 +161,7 @@ class Pruner {
         for (const LikelyPlace &place : likely_) chosen.push_back({place.bound, {place.begin, place.end}});
         const ReadLetters read = letters[strand].letters();
         slots_.take_all(planes_, chosen);
-        // Scores that lanes of 8 bits hold, where the read has any; else all.
+        // First with the scores that 8-bit lanes hold, then with all.
         for (const int32_t least : {std::max(s_.match * read.length - kMostLack, 1), 0}) {
             use_lanes(letters, least);
             int32_t scores[kPlaceLanes];
@@ -176,18 +176,18 @@ class Pruner {
         return 0;
     }
 
-    /// The n_best-th highest of sorted_, or the lowest.
+    /// Return the n_best-th highest of sorted_, or the lowest if there are fewer.
     int32_t nth_best() {
         const auto nth = std::min<int64_t>(n_best_, static_cast<int64_t>(sorted_.size())) - 1;
         std::nth_element(sorted_.begin(), sorted_.begin() + nth, sorted_.end(), std::greater<>());
         return sorted_[nth];
     }
 
-    /// What `run` does where n_best branches score `floor` or more; else -1.
+    /// Do the work of `run` if n_best branches score `floor` or more; else return -1.
     int run_above(const std::vector<OwnLetters> &letters, int32_t floor, int32_t *score, int32_t *columns) {
         for (std::size_t k = 0; k < letters.size(); ++k) find_upper(letters[k].letters(), strands_[k], 0, floor);
-        // First the strand of which the first bounds promise more: the other one has to beat its score, or to equal it
-        // if it is the read's own, and mostly promises less.
+        // First the strand whose first bounds promise more: the other strand has to exceed its score, or to equal
+        // it if it is the read's own, and mostly promises less.
         const bool turned = letters.size() == 2 && promise(strands_[1], 0) > promise(strands_[0], 0);
         const int first = turned ? 1 : 0, other = 1 - first;
         if (!complete(letters[first].letters(), strands_[first], floor, score, columns)) return -1;
@@ -199,13 +199,13 @@ class Pruner {
         return complete(letters[other].letters(), strands_[other], floor, score, columns) ? other : -1;
     }
 
-    /// What the bounds tell of a strand.
+    /// Results of the sweeps of the bounds for one strand.
     struct Strand {
         std::vector<int32_t> upper;  // [lane]
-        std::vector<uint16_t> ends;  // of each group of bounds [strip, then the last column][lane]
+        std::vector<uint16_t> ends;  // for each group of bounds [strip, then the last column][lane]
     };
 
-    /// Sweeps a group of bounds; what is below `least` may be too low.
+    /// Sweep a group of bounds; scores below `least` may be too low.
     void find_upper(const ReadLetters &read, Strand &strand, int64_t group, int32_t least) {
         const LanePlanes lanes{&bounds_.words[bounds_.words_before[group]],
                                bounds_.n_columns[group],
@@ -218,19 +218,20 @@ class Pruner {
                                &strand.ends[ends_before_[group]]);
     }
 
-    /// The lanes of a group that bounds have.
+    /// Return the range of the lanes of a group that hold bounds.
     std::pair<int64_t, int64_t> lanes_of(int64_t group) const {
         return {group * kPlaceLanes, std::min((group + 1) * kPlaceLanes, bounds_.n_bounds)};
     }
 
-    /// What the bounds of a group promise at most.
+    /// Return the highest score of the bounds of a group.
     int32_t promise(const Strand &strand, int64_t group) const {
         const auto [begin, end] = lanes_of(group);
         return *std::max_element(strand.upper.begin() + begin, strand.upper.begin() + end);
     }
 
-    /// Scores of one strand that are `floor` or more and change the result: best_, and the columns. Its first group of
-    /// bounds has been swept. Returns whether n_best branches, or all there are, score as much.
+    /// Compute the scores of one strand that are `floor` or more and change the result: best_, and the columns.
+    /// The first group of bounds must have been swept. True if n_best branches (or all, if there are fewer) score
+    /// at least `floor`.
     bool complete(const ReadLetters &read, Strand &strand, int32_t floor, int32_t *score, int32_t *columns) {
         std::fill(score, score + planes_.n_groups * kPlaceLanes, INT32_MIN);
         least_ = best_ = 0, wanted_ = floor_ = floor;
@@ -240,7 +241,7 @@ class Pruner {
         }
         score_candidates(read, strand, score);
         for (int64_t lane = 0; lane < planes_.n_groups * kPlaceLanes; ++lane)
-            if (score[lane] < least_) score[lane] = INT32_MIN;  // perhaps more in other columns, but not enough
+            if (score[lane] < least_) score[lane] = INT32_MIN;  // possibly higher in other columns, but not high enough
         if (least_ < floor) return false;
         const int64_t best = std::max_element(score, score + planes_.n_vectors) - score;
         std::vector<Window> windows;
@@ -252,7 +253,7 @@ class Pruner {
 
     int32_t upper_of(const Strand &strand, int64_t bound) const { return strand.upper[bounds_.lane_of_bound[bound]]; }
 
-    /// The bounds that promise what is wanted, among those of lanes [begin, end): first those that promise most.
+    /// Return the bounds among lanes [begin, end) that promise what is wanted, highest first.
     const std::vector<int64_t> &ranked(const Strand &strand, int64_t begin, int64_t end) {
         order_.clear();
         for (int64_t lane = begin; lane < end; ++lane)
@@ -264,8 +265,8 @@ class Pruner {
         return order_;
     }
 
-    /// Scores of the branches of those bounds of a group that promise most, where they promise it: a least score of the
-    /// best.
+    /// Score the branches of the bounds of a group that promise most, in the columns where they promise it; this
+    /// raises the lower limit of the best scores.
     void score_most_promising(const ReadLetters &read, const Strand &strand, int64_t group, int32_t *score) {
         const auto [begin, end] = lanes_of(group);
         const std::vector<int64_t> &order = ranked(strand, begin, end);
@@ -278,10 +279,11 @@ class Pruner {
         score_branches(read, first, score);
     }
 
-    /// Windows that hold every alignment of a bound's branches that scores at least `least`, from left to right.
+    /// Find windows that hold every alignment of a bound's branches that scores at least `least`, from left to
+    /// right.
     ///
     ///     strip        | - - - 0 | 1 2 3 4 | 5 6 7 8 |        the bound's kept columns, padded in front
-    ///     columns      |         ^         ^         ^        a strip ends where the next one's first column begins
+    ///     columns      |         ^         ^         ^        a strip ends where the next one's first column starts
     void find_windows(const Strand &strand, int64_t bound, int64_t n_bases, int32_t least,
                       std::vector<Window> &windows) const {
         windows.clear();
@@ -301,8 +303,8 @@ class Pruner {
         }
     }
 
-    /// The first column in which an alignment that ends in kept column k, behind it or later, and scores `least`, may
-    /// begin (the lemma of prune.hpp).
+    /// Return the first column in which an alignment that ends in segment k or later and scores `least` may start
+    /// (the lemma of prune.hpp).
     int64_t begin_of(const KeptColumns &kept, int64_t k, int64_t n_bases, int32_t least) const {
         const int64_t cost = std::min(s_.gap_open, s_.gap_extend);
         if (cost <= 0) return planes_.n_empty;
@@ -312,7 +314,7 @@ class Pruner {
         return first_within <= 1 ? planes_.n_empty : kept.column[first_within - 1];
     }
 
-    /// Scores of the branches of up to eight bounds within windows; the higher one of what they have already.
+    /// Score the branches of up to eight bounds within windows, and keep the higher of old and new scores.
     void score_branches(const ReadLetters &read, const std::vector<Candidate> &chosen, int32_t *score) {
         slots_.take_all(planes_, chosen);
         int32_t found[kPlaceLanes];
@@ -329,8 +331,8 @@ class Pruner {
         if (is_higher) raise(score);
     }
 
-    /// What the scores so far make of least_, best_ and wanted_: of branches that score as the n_best-th best one does,
-    /// others beside those that are known change nothing, unless it is the best score.
+    /// Update least_, best_ and wanted_ from the scores so far: if a branch scores the same as the n_best-th best
+    /// one, it changes nothing, unless that is the best score.
     void raise(const int32_t *score) {
         sorted_.assign(score, score + planes_.n_vectors);
         const int32_t nth = nth_best();
@@ -339,7 +341,7 @@ class Pruner {
         wanted_ = std::max(floor_, nth >= 0 && least_ < best_ ? least_ + 1 : least_);
     }
 
-    /// Keeps the chosen of which a branch without the dropped columns scores what is wanted.
+    /// Keep the chosen bounds of which a branch, without the dropped columns, scores what is wanted.
     void keep_wanted(const ReadLetters &read, std::vector<Candidate> &chosen) {
         slots_.take_kept(planes_, bounds_, chosen);
         int32_t found[kPlaceLanes];
@@ -390,16 +392,16 @@ class Pruner {
     const BranchBounds &bounds_;
     const int n_best_;
     std::vector<Strand> strands_;
-    std::vector<int64_t> ends_before_;  // of each group of bounds, in Strand::ends
+    std::vector<int64_t> ends_before_;  // offsets of the groups of bounds in Strand::ends
     std::vector<int32_t> sorted_, other_score_;
     std::vector<LikelyPlace> likely_;
-    std::vector<int64_t> order_;  // of the bounds: what promises most comes first
+    std::vector<int64_t> order_;  // of the bounds, highest promise first
     SlotLanes slots_;
     PlaceScratch scratch_;
     int32_t floor_ = 0;   // lower scores are not asked for
-    int32_t least_ = 0;   // the n_best-th highest score so far
-    int32_t best_ = 0;    // the highest
-    int32_t wanted_ = 0;  // what a branch has to score to change the result
+    int32_t least_ = 0;   // n_best-th highest score so far
+    int32_t best_ = 0;    // highest score so far
+    int32_t wanted_ = 0;  // score that a branch needs to change the result
     int64_t cells_ = 0;
 };
 

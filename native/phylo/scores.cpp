@@ -14,15 +14,16 @@ TROPALIGN_DISPATCH(PlaceKernels, place_kernels)
 
 namespace {
 
-/// What lanes of a width may hold.
+/// Limits of the values that lanes of a width may hold.
 struct LaneLimits {
-    int64_t score;  // scores stay within it, so that none is where lanes saturate or stand for "impossible"
-    int64_t step;   // and so does the sum of two of the values that a cell adds
+    int64_t score;  // scores stay within it, away from values that saturate or mean "impossible"
+    int64_t step;   // so does the sum of two of the values that a cell adds
 };
-// What a score lacks to the most of its bases, so that a step takes the gain off beside its cost (kernels_score.cpp).
+// Lanes hold how far a score is below the maximum of its bases, so that a step subtracts the gain in addition to
+// its cost (kernels_score.cpp).
 constexpr LaneLimits kLimits8{kMostLack, 127};
-// The lowest int16 is "impossible", and the highest where sums saturate: 767 are left to tell scores from both. Two
-// steps of 16,000 (mismatch + on_gap, match - mismatch) are within 32,767.
+// The lowest int16 means "impossible", and sums saturate at the highest: 767 values are left to tell scores from
+// both. Two steps of 16,000 (mismatch + on_gap, match - mismatch) are within 32,767.
 constexpr LaneLimits kLimits16{32'000, 16'000};
 // "Impossible" is -2^29, and nothing saturates: scores stay half as far from 0.
 constexpr LaneLimits kLimits32{int64_t{1} << 28, 1 << 20};
@@ -30,13 +31,14 @@ constexpr LaneLimits kLimits32{int64_t{1} << 28, 1 << 20};
 }  // namespace
 
 int place_word_bits(const PlaceScoring &s, int64_t n_bases, int64_t n_columns, int64_t least) {
-    const int64_t gain = int64_t{std::max(s.match, s.mismatch)} + std::max(s.on_gap, 0);   // the best a base can score,
-    const int64_t loss = -int64_t{std::min(s.match, s.mismatch)} - std::min(s.on_gap, 0);  // and the worst
+    const int64_t gain = int64_t{std::max(s.match, s.mismatch)} + std::max(s.on_gap, 0);   // highest score of a base
+    const int64_t loss = -int64_t{std::min(s.match, s.mismatch)} - std::min(s.on_gap, 0);  // negated lowest score
     const int64_t step = std::max<int64_t>({gain, loss, s.gap_open, s.gap_extend, s.insert_open, s.insert_extend});
     const int64_t most = gain * std::min(n_bases, n_columns);
     const int64_t lowest = s.whole_read ? n_bases * std::max<int64_t>(loss, s.insert_open) : 0;
     auto fits = [&](const LaneLimits &lane) { return most <= lane.score && lowest <= lane.score && step <= lane.step; };
-    // With 8 bits what lacks too much counts as 0: right where H is never negative, as a mismatch costs nothing.
+    // With 8 bits, scores too far below the maximum count as 0: right if H is never negative, as a mismatch costs
+    // nothing.
     const bool fits8 = gain * n_bases - least <= kLimits8.score && gain + step <= kLimits8.step;
     if (s.mismatch == 0 && s.match >= 0 && !s.whole_read && fits8) return 8;
     return fits(kLimits16) ? 16 : fits(kLimits32) ? 32 : 0;

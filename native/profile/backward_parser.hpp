@@ -1,4 +1,4 @@
-// Backward, a row at a time from the last one on:
+// Backward, a row at a time starting with the last one:
 //
 //     M(i, k) = E(i) + M(i+1, k+1) odds(x_i+1, k+1) MM + I(i+1, k) MI + D(i, k+1) MD
 //     I(i, k) =        M(i+1, k+1) odds(x_i+1, k+1) IM + I(i+1, k) II
@@ -8,10 +8,11 @@
 // in HMMER's order of operations, over nodes that are striped (float_tables.hpp). E(i) follows from B(i), so a row
 // takes two sweeps, from the last node to the first:
 //
-//     1. all that comes from row i + 1, and B
+//     1. all terms from row i + 1, and B
 //     2. D, with E
 //
-// What M lacks, E and the way into D, the next row's first sweep adds when it reads M, which saves a sweep.
+// The missing terms of M, E and the transition to D, are added by the next row's first sweep when it reads M,
+// which saves a sweep.
 #pragma once
 #include "parser_lanes.hpp"
 
@@ -32,7 +33,7 @@ class BackwardParser : ParserLanes<G> {
     void run() { Base::run(*this); }
 
   private:
-    /// Row L, which is a target's own.
+    /// Initialise row L, which is at a different position for each target.
     int32_t start(int l) {
         const ParserTarget &given = this->lanes[l].given;
         const float *last = given.forward + static_cast<int64_t>(given.L) * kSpecials;
@@ -70,7 +71,7 @@ class BackwardParser : ParserLanes<G> {
         }
     }
 
-    /// Row 0, where only N and B can be: the sum for B goes from the first node on.
+    /// Compute row 0, which has only N and B: the sum for B runs from the first node.
     ParserResult finish(int l) {
         const ParserTarget &given = this->lanes[l].given;
         const LaneOdds<1> odds{{tables.odds_of(given.codes[0])}};
@@ -114,7 +115,7 @@ class BackwardParser : ParserLanes<G> {
         end_ = E.all();
     }
 
-    /// By Forward's factors, until numbers grow far beyond them: from then on by the target's own.
+    /// Scale by Forward's factors, until numbers grow far beyond them; from then on by the target's own.
     void scale(V by) {
         if (this->is_scaled) this->factor = every<V>(1);
         this->is_scaled = false;
@@ -209,7 +210,7 @@ class BackwardParser : ParserLanes<G> {
         more_deletes(row, way);
     }
 
-    /// D -> D from one quarter of the model into those before it (row_limits.hpp).
+    /// Add D -> D from one quarter of the model into those before it (row_limits.hpp).
     [[gnu::always_inline]] static void more_deletes(const Row &row, V (&way)[G]) {
         for (int pass = 1; pass < kQuad; ++pass) {
 #pragma GCC unroll 4

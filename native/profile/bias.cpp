@@ -15,18 +15,19 @@ TROPALIGN_DISPATCH(BiasKernels, bias_kernels)
 namespace {
 
 BiasModel bias_model(const ProfileModel &model) {
-    // A biased segment's mean length is an eighth of the nodes.
+    // The mean length of a biased segment is an eighth of the nodes.
     const float mean = static_cast<float>(model.M) / 8.0F;
     return {model.composition_odds.data(), 1.0F / (mean + 1.0F), mean / (mean + 1.0F)};
 }
 
-/// The kernels' part, and the lengths that null1 has; in float, where null1 takes double.
+/// Add the logarithms of length and ends, which are in null1, to the kernels' sum; in float, while null1 uses
+/// double.
 float bias_nats_of(const BiasTarget &target) {
     const float nats = target.nats + static_cast<float>(std::log(static_cast<double>(target.end)));
     return nats + static_cast<float>(target.length) * std::log(target.stay) + std::log(target.leave);
 }
 
-/// `choose` says by which arrangement so many targets are scored.
+/// Score all targets; `choose` returns the arrangement for a number of targets.
 template <class Choose>
 void score(const SearchModel &model, const TargetBlock &block, Targets targets, float *nats, Choose choose) {
     std::vector<size_t> order;
@@ -51,7 +52,7 @@ void score(const SearchModel &model, const TargetBlock &block, Targets targets, 
 
 void bias_scores(const SearchModel &model, const TargetBlock &block, Targets targets, float *nats) {
     score(model, block, targets, nats, [](const BiasKernels &kernels, size_t n) {
-        // Measured: slots are worth it from where three quarters of them are in use.
+        // Measured: slots pay off if at least three quarters of them are in use.
         return 4 * n < 3 * static_cast<size_t>(kernels.many.n_slots) ? kernels.few : kernels.many;
     });
 }

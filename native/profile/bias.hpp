@@ -1,6 +1,6 @@
-// The biased-composition filter: the null score of a target by a model of two states, of which one emits residues as in
-// all proteins, the other as in the profile's mean composition. It takes the place of null1 where a target is as
-// strange as the profile.
+// The biased-composition filter: the null score of a target by a model of two states, one of which emits residues
+// as in all proteins, the other as in the profile's mean composition. It replaces null1 for targets whose
+// composition is biased like the profile's.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,27 +11,27 @@
 
 namespace tropalign {
 
-/// nats[j]: the null score of targets[j]; NaN for an empty target, which has none.
+/// Write the null score of targets[j] to nats[j]; NaN for an empty target.
 void bias_scores(const SearchModel &model, const TargetBlock &block, Targets targets, float *nats);
 
-/// Scores by one arrangement of lanes, by its number; for tests.
+/// Score with the given arrangement of lanes; for tests.
 void bias_scores(const SearchModel &model, const TargetBlock &block, Targets targets, int arrangement, float *nats);
 int n_bias_arrangements();
 
-/// The logarithms that bias_scores takes, in place; for tests.
+/// Compute the logarithms that bias_scores uses, in place; for tests.
 void bias_logarithms(float *values, size_t n);
 
-// The biased-composition filter as kernels compute it: the forward algorithm of two states, background b and
-// foreground f, a lane per target.
+// The biased-composition filter in the kernels: the forward algorithm of two states, background b and foreground
+// f, a lane per target.
 //
 //     b = b' stay + f' to_background
 //     f = (b' leave + f' stay_foreground) odds(residue)
 //     highest = max(b, f);  b, f divided by it;  nats += log(highest)
 //
-// Each target's sums, products and quotients are HMMER's, in its order. So is the logarithm, which is taken in double
-// precision and rounded to float, for every residue.
+// Each target's sums, products and quotients are HMMER's, in its order. So is the logarithm, which is computed in
+// double precision and rounded to float, for every residue.
 
-/// Where a target begins: HMMER's probabilities of the two states.
+/// Initial values at the start of a target: HMMER's probabilities of the two states.
 inline constexpr float kFirstBackground = 0.999F, kFirstForeground = 0.001F;
 
 struct BiasModel {
@@ -54,11 +54,11 @@ struct BiasArrangement {
 struct BiasKernels {
     const char *isa;
     BiasArrangement few, many;  ///< For few targets, and for as many as there may be.
-    /// Each value's (float)log((double)value), of positive normal floats.
+    /// Replace each value by (float)log((double)value); values are positive normal floats.
     void (*logarithms)(float *values, size_t n);
 };
 
-/// The table of the chosen instruction set.
+/// Return the table of the chosen instruction set.
 const BiasKernels *selected_bias_kernels();
 
 }  // namespace tropalign

@@ -10,16 +10,17 @@
 namespace tropalign {
 namespace {
 
-/// At least 4/5 of `length`. HMMER divides as floats and compares with .8f: a quotient of whole numbers below 2^17
-/// other than 4/5 itself is further from it than rounding reaches.
+/// True if `overlap` is at least 4/5 of `length`. HMMER divides as floats and compares with .8f: a quotient of
+/// integers below 2^17 other than 4/5 itself differs from it by more than rounding can.
 bool is_most(int32_t overlap, int32_t length) { return 5 * overlap >= 4 * length; }
 
-/// Single linkage: the number of each segment's cluster.
+/// Single linkage: assigns a cluster number to each segment.
 ///
-/// Clusters are numbered, and their segments looked at, in the order of Easel's search of the graph, which decides
-/// between clusters that begin at the same residue: a stack of segments that wait, the first on top; the top one begins
-/// a cluster; whatever is linked with a segment of the cluster leaves the stack, the top one first, and the top fills
-/// its place. Here the linked ones are found by their place in the target, and taken out in that order.
+/// Clusters are numbered, and their segments visited, in the order of Easel's search of the graph, which decides
+/// between clusters that start at the same residue: a stack of waiting segments, the first on top; the top one
+/// starts a cluster; each segment that is linked with one of the cluster leaves the stack, those nearest to the
+/// top first, and the top fills its position. Here the linked segments are found by their position in the target,
+/// and removed in that order.
 class Linkage {
   public:
     Linkage(const std::vector<Segment> &segments, int32_t diagonals)
@@ -50,7 +51,7 @@ class Linkage {
     }
 
   private:
-    /// Out of the stack.
+    /// Remove a segment from the stack.
     void take(int32_t v, int32_t cluster) {
         cluster_of_[v] = cluster;
         const int32_t rank = rank_of_[v], top = waiting_.back();
@@ -58,7 +59,7 @@ class Linkage {
         waiting_.pop_back();
     }
 
-    /// The waiting ones by begin. Those that have been taken since are left out.
+    /// Rebuild the columns of the waiting segments, sorted by start, without those removed since.
     void sort_out() {
         std::erase_if(ids_, [&](int32_t k) { return cluster_of_[k] >= 0; });
         for (auto *column : {&columns_.begin, &columns_.end, &columns_.model_begin, &columns_.model_end})
@@ -71,7 +72,7 @@ class Linkage {
         places_.resize(ids_.size());
     }
 
-    /// linked_ becomes the waiting ones that are linked with a segment, from the top of the stack on.
+    /// Set linked_ to the waiting segments that are linked with a segment, from the top of the stack down.
     void find_linked(const Segment &segment) {
         linked_.clear();
         if (waiting_.empty()) return;
@@ -89,15 +90,15 @@ class Linkage {
     const int32_t diagonals_;
     const EnsembleKernels &kernels_;
     int32_t longest_ = 0;
-    std::vector<int32_t> waiting_, rank_of_;  // the stack, and where in it each segment is
+    std::vector<int32_t> waiting_, rank_of_;  // the stack, and the position of each segment in it
     std::vector<int32_t> cluster_of_;         // -1: waiting
-    std::vector<int32_t> ids_;                // which segments the columns are of
+    std::vector<int32_t> ids_;                // segments in the order of the columns
     SegmentColumns columns_;
     std::vector<int32_t> places_, linked_;
 };
 
-/// How often each number of an interval comes; the first number of at least `enough` from the left or right end, or
-/// that which comes most often.
+/// Count each value of an interval; return the first value from the left or right end with at least `enough`
+/// occurrences, else the most frequent one.
 template <class Get>
 int32_t outermost(std::span<const Segment> members, Get get, int32_t enough, bool from_right) {
     int32_t low = get(members[0]), high = low;
@@ -132,7 +133,7 @@ void add_cluster(std::span<const Segment> members, int32_t n_traces, const Clust
     if (cluster.begin < cluster.end && cluster.model_begin < cluster.model_end) clusters.push_back(cluster);
 }
 
-/// Drops the less probable one of two that overlap for the most part, at a tie the first.
+/// Drop the less probable one of two clusters that mostly overlap, at a tie the first.
 void drop_dominated(std::vector<Cluster> &clusters) {
     const size_t n = clusters.size();
     std::vector<bool> is_dominated(n);
@@ -140,7 +141,7 @@ void drop_dominated(std::vector<Cluster> &clusters) {
         for (size_t b = a + 1; b < n; ++b) {
             const Cluster &x = clusters[a], &y = clusters[b];
             const int32_t overlap = std::min(x.end, y.end) - std::max(x.begin, y.begin);
-            if (overlap == 0) break;  // as HMMER: not at a gap between them
+            if (overlap == 0) break;  // as in HMMER: not at a gap between them
             if (is_most(overlap, std::min(x.end - x.begin, y.end - y.begin)))
                 is_dominated[x.probability > y.probability ? b : a] = true;
         }
@@ -156,7 +157,7 @@ std::vector<Cluster> cluster_segments(const std::vector<Segment> &segments, int3
                                       const ClusterThresholds &thresholds) {
     int32_t n_clusters = 0;
     const std::vector<int32_t> cluster_of = Linkage(segments, thresholds.diagonals).run(n_clusters);
-    // Members of cluster c: places [begins[c], begins[c + 1]), by ascending trace.
+    // Members of cluster c: positions [begins[c], begins[c + 1]), by ascending trace.
     std::vector<int32_t> begins(n_clusters + 2);
     for (const int32_t c : cluster_of) ++begins[c + 2];
     std::partial_sum(begins.begin(), begins.end(), begins.begin());

@@ -1,5 +1,5 @@
-// Domains of stochastic traces that lie in the same place of target and model, in clusters by single linkage, and from
-// each cluster of enough traces an envelope, by HMMER's rules.
+// Clusters, by single linkage, of the domains of stochastic traces at similar positions of target and model, and
+// an envelope for each cluster of enough traces, by HMMER's rules.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -14,14 +14,14 @@ struct ClusterThresholds {
     float min_end_share = 0.02f;    ///< An envelope's end is the outermost that this share of the cluster has.
 };
 
-/// An envelope; half-open, as in Segment.
+/// An envelope; half-open, like Segment.
 struct Cluster {
     int32_t begin = 0, end = 0;
     int32_t model_begin = 0, model_end = 0;
     float probability = 0;
 };
 
-/// By ascending begin. Of clusters that overlap in the target, the less probable ones are left out.
+/// Return clusters by ascending start. Of clusters that overlap in the target, the less probable ones are dropped.
 std::vector<Cluster> cluster_segments(const std::vector<Segment> &segments, int32_t n_traces,
                                       const ClusterThresholds &thresholds);
 

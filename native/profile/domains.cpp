@@ -15,7 +15,7 @@
 namespace tropalign {
 namespace {
 
-/// A target on its way to a hit.
+/// A target during the search for its domains.
 struct Found {
     int32_t target = 0;
     float forward_nats = 0;
@@ -25,7 +25,7 @@ struct Found {
     std::vector<float> null2;                    ///< By residue: logarithms of odds. Zero outside of domains.
 };
 
-/// Where an envelope comes from.
+/// The target and the region from which an envelope comes.
 struct Origin {
     size_t found, region;
 };
@@ -60,7 +60,8 @@ void find_all_regions(DomainWork &work, Targets targets, ParsedTarget *parsed) {
     }
 }
 
-/// The regions that may hold several domains, the longest first, so that those in the same register end together.
+/// Return the regions that may hold several domains, the longest first, so that those in the same register end
+/// together.
 std::vector<Origin> clustered_regions(const DomainWork &work) {
     std::vector<Origin> regions;
     for (size_t f = 0; f < work.found.size(); ++f)
@@ -71,7 +72,7 @@ std::vector<Origin> clustered_regions(const DomainWork &work) {
     return regions;
 }
 
-/// The domains of a clustered region; null2 of its residues.
+/// Find the domains of a clustered region, and null2 of its residues.
 void resolve(DomainWork &work, const Origin &origin, const MatrixRegion &matrix_region, const FullMatrix &matrix) {
     Found &found = work.found[origin.found];
     const Region &region = work.region(origin);
@@ -120,7 +121,7 @@ void find_all_envelopes(DomainWork &work) {
     }
 }
 
-/// Long ones with long ones, so that those in the same register end together.
+/// Rescore all envelopes, sorted by length, so that those in the same register end together.
 void rescore_all(DomainWork &work) {
     std::vector<uint32_t> order(work.envelopes.size());
     std::iota(order.begin(), order.end(), 0u);
@@ -134,7 +135,7 @@ void rescore_all(DomainWork &work) {
     for (size_t k = 0; k < order.size(); ++k) work.results[order[k]] = std::move(results[k]);
 }
 
-/// A rescored domain joins its target.
+/// Add a rescored domain to its target.
 void add_domain(Found &found, const Envelope &envelope, EnvelopeResult &result, const uint8_t *codes) {
     DomainHit &domain = result.hit;
     if (envelope.with_null2)

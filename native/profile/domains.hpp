@@ -1,5 +1,6 @@
-// From targets that Forward found to hits: where their domains are, how each scores by itself, and what that says of
-// the target. All that HMMER's p7_domaindef_ByPosteriorHeuristics and the end of its p7_Pipeline do.
+// From targets that passed Forward to hits: the positions of their domains, the score of each domain, and the
+// resulting score of the target. Equivalent to HMMER's p7_domaindef_ByPosteriorHeuristics and the end of its
+// p7_Pipeline.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -21,8 +22,8 @@ struct DomainOptions {
     bool null2 = true;       ///< Whether biased composition lowers scores.
 };
 
-/// Appends a hit per target that has a domain, in the order of the targets, whatever its score. parsed[k] belongs to
-/// targets[k] and has been through forward_parse; its rows are given up.
+/// Append a hit for each target that has a domain, in the order of the targets, regardless of its score. parsed[k]
+/// belongs to targets[k] and has been processed by forward_parse; its rows are released.
 void find_domains(const SearchModel &model, const TargetBlock &block, Targets targets, ParsedTarget *parsed,
                   const DomainOptions &options, std::vector<TargetHit> &out);
 

@@ -1,13 +1,13 @@
 // The effective number of sequences: weights of rows, counts of nodes, a Dirichlet mixture, and a bisection.
 //
-//     rows --weights--> columns that are nodes --> counts of letters per node
+//     rows --weights--> columns that are nodes --> counts of residues per node
 //                                                      | times N / rows, for an N in the middle of a bracket
 //                                                      v
 //     N <--bisection-- mean relative entropy <-- probabilities, by the mixture
 //
-// Rows are weighted, cut and counted as HMMER does it. The mixture is not: log-Gamma functions of letters that are
-// counted nowhere cancel, and the other ones share logarithms. That is the same to 1e-12, but not to the last bit,
-// so that a mean which comes close to the aim decides nothing here (kUndecided).
+// Rows are weighted, trimmed and counted as in HMMER. The mixture is computed differently: log-Gamma functions of
+// residues without counts cancel, and the other ones share logarithms. The result agrees to 1e-12, but not to the
+// last bit, so a mean that comes close to the target value is not used for a decision (kUndecided).
 #include "effective_number.hpp"
 
 #include <algorithm>
@@ -22,15 +22,15 @@ namespace tropalign {
 namespace {
 
 constexpr int kComponents = 9;
-/// Easel's alphabet: amino acids, the gap, ambiguous letters, what is no residue, and what is missing.
+/// Easel's alphabet: amino acids, gap, ambiguity codes, non-residue, and missing data.
 constexpr std::string_view kEaselLetters = "ACDEFGHIKLMNPQRSTVWY-BJZOUX*~";
 constexpr uint8_t code_of(char letter) { return static_cast<uint8_t>(kEaselLetters.find(letter)); }
 constexpr uint8_t kGapCode = code_of('-'), kLastResidue = code_of('X'), kMissingCode = code_of('~');
-/// Up to so many rows HMMER looks at all of them to weigh them; beyond that at a sample.
+/// Up to this many rows HMMER uses all of them for the weights; beyond that a sample.
 constexpr int64_t kMostRows = 40'000;
-/// Bits by which a mean has to differ from the aim: single precision is off by 1e-6 at most.
+/// Bits by which a mean must differ from the target value: single precision is off by at most 1e-6.
 constexpr double kUndecided = 1e-5;
-/// How narrow the bracket gets.
+/// Width of the bracket at which the bisection ends.
 constexpr double kTolerance = 0.01;
 constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
 
@@ -60,7 +60,7 @@ constexpr double kPseudocounts[kComponents][kResidues] = {
 
 bool is_residue(uint8_t code) { return code != kGapCode && code <= kLastResidue; }
 
-/// First and last residue of a row; begin > end where there is none.
+/// First and last residue of a row; begin > end if there are no residues.
 struct Span {
     int64_t begin, end;
 };
@@ -72,7 +72,7 @@ Span span_of(const uint8_t *row, int64_t n) {
     return {begin, end};
 }
 
-/// Easel's sum of doubles, with Kahan's correction.
+/// Sum doubles as Easel does, with Kahan's correction.
 double corrected_sum(const std::vector<double> &values) {
     double sum = 0, lost = 0;
     for (double value : values) {
@@ -83,7 +83,7 @@ double corrected_sum(const std::vector<double> &values) {
     return sum;
 }
 
-/// How often each code stands in each column; of short rows only what lies within their span.
+/// Count each code in each column; of short rows only within their span.
 std::vector<std::array<int32_t, kMissingCode + 1>> column_counts(const AlignedCodes &a) {
     std::vector<std::array<int32_t, kMissingCode + 1>> counts(static_cast<size_t>(a.n_columns));
     const auto least = static_cast<int64_t>(std::ceil(0.5f * static_cast<float>(a.n_columns)));
@@ -96,7 +96,7 @@ std::vector<std::array<int32_t, kMissingCode + 1>> column_counts(const AlignedCo
     return counts;
 }
 
-/// Weights by position, over the columns in which most rows have a residue, or those that are nodes.
+/// Compute weights by position, over the columns in which most rows have a residue, or those that are nodes.
 std::vector<double> weights_of(const AlignedCodes &a) {
     if (a.n_rows == 1) return {1.0};
     const auto counts = column_counts(a);
@@ -135,7 +135,7 @@ std::vector<double> weights_of(const AlignedCodes &a) {
     return weights;
 }
 
-/// The rows with the ends of fragments as missing.
+/// Return the rows with the ends of fragments marked as missing.
 std::vector<uint8_t> with_fragments(const AlignedCodes &a, double fragment) {
     const auto n = a.n_columns;
     std::vector<uint8_t> codes(a.codes, a.codes + a.n_rows * n);
@@ -158,7 +158,7 @@ std::vector<uint8_t> nodes_of(const AlignedCodes &a, const std::vector<uint8_t> 
         const uint8_t *row = codes.data() + r * n;
         for (size_t c = 0; c < n; ++c) {
             const bool counts = is_residue(row[c]);
-            // Each sum is rounded, as a float of HMMER's is.
+            // Each sum is rounded, as HMMER's floats are.
             if (counts) residues[c] = static_cast<float>(residues[c] + weights[r]);
             if (counts || row[c] == kGapCode) all[c] = static_cast<float>(all[c] + weights[r]);
         }
@@ -168,14 +168,14 @@ std::vector<uint8_t> nodes_of(const AlignedCodes &a, const std::vector<uint8_t> 
     return found;
 }
 
-/// A state of a row's way through the model, and the letter that it emits, if any.
+/// A state of a row's path through the model, and the residue that it emits, if any.
 struct RowState {
-    char kind;  // of HMMER's names: B, M, D, I, E, or X for an end that is missing
+    char kind;  // by HMMER's names: B, M, D, I, E, or X for a missing end
     int32_t node;
     uint8_t code;
 };
 
-/// The states of a row: a deletion beside an insertion becomes a match.
+/// Return the states of a row; a deletion next to an insertion becomes a match.
 std::vector<RowState> states_of(const uint8_t *row, const std::vector<uint8_t> &is_node) {
     std::vector<RowState> states = {{'B', 0, kGapCode}};
     int32_t node = 0;
@@ -205,7 +205,7 @@ std::vector<RowState> states_of(const uint8_t *row, const std::vector<uint8_t> &
 
 using Counts = std::array<float, kResidues>;
 
-/// Counts a letter; one that is not known is shared between those that it may be.
+/// Count a residue; an ambiguity code is shared equally among its residues.
 void count_letter(Counts &counts, uint8_t code, float weight) {
     const auto share = [&](std::string_view letters) {
         for (char letter : letters) counts[code_of(letter)] += weight / static_cast<float>(letters.size());
@@ -219,8 +219,8 @@ void count_letter(Counts &counts, uint8_t code, float weight) {
     if (code == code_of('X')) share(kEaselLetters.substr(0, kResidues));
 }
 
-/// Weighted letters at each node. Of a row whose ends are missing, what lies between its matches counts, without the
-/// last one where the right end is missing.
+/// Return weighted residue counts of each node. For a row with missing ends, only the part between its matches
+/// counts, without the last match if the right end is missing.
 std::vector<Counts> node_counts(const std::vector<uint8_t> &codes, const std::vector<double> &weights,
                                 const std::vector<uint8_t> &is_node) {
     const auto n_nodes = static_cast<size_t>(std::count(is_node.begin(), is_node.end(), 1));
@@ -248,7 +248,8 @@ std::vector<Counts> node_counts(const std::vector<uint8_t> &codes, const std::ve
     return counts;
 }
 
-/// Sums log-Gamma functions: Stirling's series at x + 8, and from there eight steps down by a product that all share.
+/// Sums log-Gamma functions: Stirling's series at x + 8, and from there eight steps down by one product for all
+/// terms.
 class LogGammas {
   public:
     void add(double x) {
@@ -277,7 +278,7 @@ double log_gamma(double x) {
     return one.sum();
 }
 
-/// What of the mixture does not change.
+/// The constant terms of the mixture.
 struct Mixture {
     std::array<double, kComponents> logs, totals, total_gammas;
     std::array<std::array<double, kResidues>, kComponents> gammas;
@@ -294,7 +295,7 @@ struct Mixture {
     }
 };
 
-/// Relative entropy, in bits, of the probabilities that counts and mixture give.
+/// Return the relative entropy, in bits, of the probabilities given by counts and mixture.
 double relative_entropy(const Counts &counts, double scale, const Mixture &mixture, const float *background) {
     std::array<double, kResidues> c;
     double total = 0;
@@ -342,7 +343,7 @@ double effective_number(const AlignedCodes &alignment, const EntropyAims &aims, 
         for (const Counts &node : counts) sum += relative_entropy(node, number / n, mixture, background);
         return sum / M - aim;
     };
-    // A model of no sequences at all has less information than is aimed at, or there is nothing to halve.
+    // A model of no sequences must have less information than the target value, or there is nothing to bisect.
     const double at_all = excess(n), at_none = excess(0);
     if (!(std::abs(at_all) > kUndecided) || !(at_none < -kUndecided)) return kNotKnown;
     if (at_all < 0) return n;

@@ -1,4 +1,4 @@
-// The effective number of sequences of an alignment, by the information that its model is to have.
+// The effective number of sequences of an alignment, for a given information content of its model.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace tropalign {
 
-/// What decides the number, as `tropalign.profile.build_options` has it.
+/// Parameters of the number, as in `tropalign.profile.build_options`.
 struct EntropyAims {
     float occupancy;  ///< weighted share of residues from which on a column is a node
     double fragment;  ///< a row with residues in at most this share of the columns is a fragment
@@ -21,10 +21,12 @@ struct AlignedCodes {
     const uint8_t *is_node;  ///< which columns are nodes; null where the rows decide that
 };
 
-/// Finds the number of sequences that leaves a model's nodes with the mean relative entropy that is aimed at, by halves
-/// as hmmbuild finds it (Johnson, PhD thesis, 2006); rows are weighted by position (Henikoff and Henikoff 1994).
+/// Find the number of sequences for which a model's nodes have the target value of the mean relative entropy, by
+/// bisection as in hmmbuild (Johnson, PhD thesis, 2006); rows are weighted by position (Henikoff and Henikoff
+/// 1994).
 ///
-/// Not a number where single precision might decide otherwise, or nothing is decided at all: then HMMER has to.
+/// Returns NaN if single precision might decide otherwise, or nothing can be decided: then HMMER must compute the
+/// number.
 double effective_number(const AlignedCodes &alignment, const EntropyAims &aims, const float *background);
 
 }  // namespace tropalign

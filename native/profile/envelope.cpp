@@ -13,8 +13,8 @@ TROPALIGN_DISPATCH(EnvelopeKernels, envelope_kernels)
 
 namespace {
 
-/// Odds of the canonical residues become logarithms for all codes: an ambiguous one's is of the mean odds, and what is
-/// no residue is as likely as by chance.
+/// Convert odds of the canonical residues to logarithms for all codes: an ambiguity code has the mean odds, and
+/// non-residues have odds of 1.
 void finish_null2(std::array<float, kCodes> &odds) {
     constexpr std::string_view letters = "ACDEFGHIKLMNPQRSTVWY",
                                members[] = {"DN", "IL", "EQ", "K", "C", letters};  // B J Z O U X
@@ -27,7 +27,7 @@ void finish_null2(std::array<float, kCodes> &odds) {
     for (float &x : odds) x = logf(x);
 }
 
-/// What a lane of a unit holds becomes the result of its envelope.
+/// Convert the contents of a lane of a unit to the result of its envelope.
 void finish_envelope(const SearchModel &model, const EnvelopeUnit &unit, int lane, int width, const Envelope &envelope,
                      std::vector<PathStep> &path, EnvelopeResult &result) {
     const EnvelopeLane &found = unit.lanes[lane];

@@ -1,6 +1,6 @@
-// A domain within its envelope, the part of a target in which it may lie: its score with one domain only (unihit mode),
-// the alignment of highest expected accuracy, and what its composition says about the score. HMMER 3.4's numbers to the
-// last bit (rescore_isolated_domain).
+// A domain within its envelope, the part of a target in which it may lie: its score with one domain only (unihit
+// mode), the alignment of highest expected accuracy, and the correction of the score for its composition. HMMER
+// 3.4's numbers to the last bit (rescore_isolated_domain).
 #pragma once
 #include <array>
 #include <cstdint>
@@ -18,21 +18,22 @@ struct Envelope {
 };
 
 struct EnvelopeResult {
-    /// Numbers left the range of floats, as on long repeats: HMMER drops the domain. Nothing else is set then.
+    /// Numbers left the range of floats, as on long repeats: HMMER drops the domain. No other field is set then.
     bool is_dropped = false;
     /// Envelope, alignment, envelope_nats, expected_accuracy; correction_nats with null2. Bits and P-value are not set.
     DomainHit hit;
-    /// The logarithm of each code's odds under null2; zeros where it was not wanted.
+    /// Logarithm of each code's odds under null2; zeros if not requested.
     std::array<float, kCodes> null2{};
 };
 
-/// Envelopes are computed side by side where that takes no more than this; a large one takes what it needs.
+/// Envelopes are computed in parallel if that takes at most this many bytes; a large one takes what it needs.
 inline constexpr size_t kUnitBytes = size_t{32} << 20;
 
-/// What a thread may take for envelopes of up to L residues: beyond kUnitBytes, 10.5 bytes per residue and node.
+/// Return the bytes that a thread may take for envelopes of up to L residues: beyond kUnitBytes, 10.5 bytes per
+/// residue and node.
 size_t envelope_bytes(const SearchModel &model, int32_t L);
 
-/// Any number of envelopes, of any targets; out[k] belongs to envelopes[k].
+/// Rescore any number of envelopes, of any targets; out[k] belongs to envelopes[k].
 void rescore_envelopes(const SearchModel &model, const TargetBlock &block, std::span<const Envelope> envelopes,
                        EnvelopeResult *out);
 

@@ -1,17 +1,17 @@
-// The path of highest expected accuracy (Kall and others 2005) over the envelopes of a unit, as HMMER finds it: the sum
+// The path of highest expected accuracy (Kall and others 2005) over the envelopes of a unit, as in HMMER: the sum
 // of the posteriors of its residues, with P(M) and P(I) of a residue in a node,
 //
 //     M(i, k) = P(M, i, k) + max of B(i-1), M(i-1, k-1), I(i-1, k-1), D(i-1, k-1)
 //     I(i, k) = P(I, i, k) + max of M(i-1, k), I(i-1, k)
 //     D(i, k) = max of M(i, k-1), D(i, k-1)
 //
-// where a step whose transition is impossible counts 0, as HMMER has it. What the walk back has to know of a cell is
-// which of two was larger, five bits per node. In the same sweep posteriors are made of the products that Backward
-// left, and summed for null2.
+// where a step whose transition is impossible counts 0, as in HMMER. The traceback needs to know for each cell
+// which of two terms was larger, five bits per node. The same sweep computes posteriors from the products that
+// Backward left, and sums them for null2.
 //
-// A maximum has no rounding, so D needs no passes: it is the larger one of what comes along its own quarter of the
-// model, and of what enters that from the left, which the next row's sweep puts in. And it never exceeds the row's
-// largest M, of which it is a copy.
+// A maximum has no rounding, so D needs no passes: it is the larger of the value from within its own quarter of
+// the model and the value that enters the quarter from the left, which the next row's sweep adds. And it never
+// exceeds the row's largest M, of which it is a copy.
 #pragma once
 #include <limits>
 
@@ -39,7 +39,7 @@ class AccuracySweep : UnitMemory<N> {
     static constexpr float kNever = -std::numeric_limits<float>::infinity();
 
   public:
-    /// `total` is what Backward returned.
+    /// `total`: the return value of Backward.
     AccuracySweep(EnvelopeUnit &given, V total, bool has_own_scales)
         : Base(given), total_(total), has_own_scales_(has_own_scales) {}
 
@@ -67,7 +67,7 @@ class AccuracySweep : UnitMemory<N> {
     V mask(int32_t q, int which) const { return same_quads<N>(unit.masks->of(q, which)); }
     float *rows_of_M(int32_t i) const { return this->work(i & 1); }
 
-    // N and C of this row.
+    // Computes the posteriors of N and C of this row.
     void put_back_posteriors(int32_t i) {
         const auto posterior = [&](LaneSpecial forward, LaneSpecial backward) {
             return lanes_at<N>(this->special(i - 1, forward)) * lanes_at<N>(this->special(i, backward)) * loop_ * rest_;
@@ -80,12 +80,12 @@ class AccuracySweep : UnitMemory<N> {
                 rest_ * (lanes_at<N>(this->special(i, kForwardScale)) / lanes_at<N>(this->special(i, kBackwardScale)));
     }
 
-    /// One quad's best ways into M and I, and what they are chosen by.
+    /// One quad's best predecessors of M and I, and the comparisons by which they were chosen.
     struct Ways {
         V M, I;
         uint32_t choices[kChoices];
     };
-    /// What the ways into a quad come from: M, I, D of the node before, and M, I, D of the node itself, a row above.
+    /// Predecessors of a quad: M, I, D of the node before, and M, I, D of the node itself, one row above.
     struct Sources {
         V M, I, D, M_above, I_above, D_above;
     };
@@ -147,7 +147,7 @@ class AccuracySweep : UnitMemory<N> {
         return largest_of_quads<N>(ends);
     }
 
-    /// What comes into each quarter of the model from the left, by what leaves each at its own end.
+    /// Compute the value that enters each quarter of the model from the left, from those that leave each quarter.
     void enter_quarters(V leaving) {
         const V never = every<V>(kNever), through = mask_(Q - 1, PathMasks::kOpen), last = mask_(Q - 1, kDD);
         const V own = up_after<N>(never, leaving);
@@ -166,7 +166,7 @@ class AccuracySweep : UnitMemory<N> {
         B_ = N_;
     }
 
-    /// Lanes whose path leaves the model in row i, unless a later one is better.
+    /// Save row i of lanes whose path leaves the model there, unless a later row is better.
     void leave_rows(int32_t i, uint32_t lanes) {
         for (int k = 0; k < unit.n_lanes; ++k) {
             if (!(lanes >> 4 * k & 1)) continue;
@@ -176,7 +176,7 @@ class AccuracySweep : UnitMemory<N> {
         }
     }
 
-    /// The node that a lane's path leaves: the last one of the largest M, in the order of places.
+    /// Return the node at which a lane's path leaves: the last one with the largest M, in the order of memory.
     int32_t end_node(int k) const {
         float best = kNever;
         int64_t node = 1;
@@ -197,7 +197,7 @@ class AccuracySweep : UnitMemory<N> {
             for (float *quads : {rows_of_M(row), I_, D_}) fill(quads, kNever);
             fill(sums_M_, 0), fill(sums_I_, 0);
             entering_ = this->with_lane(entering_, k, kNever);
-            // Backward may have scaled what is the lane's row 0, of which HMMER has no factor.
+            // Backward may have scaled the lane's row 0, for which HMMER has no factor.
             rest_ = this->with_lane(rest_, k, this->of_lane(total_, k));
             C_ = this->with_lane(C_, k, kNever);
             for (V *v : {&N_, &B_, &sum_N_, &sum_C_}) *v = this->with_lane(*v, k, 0);
@@ -205,14 +205,14 @@ class AccuracySweep : UnitMemory<N> {
         }
     }
 
-    /// Odds of residues by how often each node has them, and N and C, which have them by chance.
+    /// Compute the odds of residues from the usage of each node, and of N and C, whose odds are 1.
     void null2() {
         const int64_t Q = this->Q;
         const float *const sums_M = sums_M_, *const sums_I = sums_I_, *const all_odds = unit.tables->odds_of(0);
         const V share = this->of_lanes(
             [](const EnvelopeLane &lane) { return static_cast<float>(1.0 / static_cast<double>(lane.L)); });
         const V outside = sum_N_ * share + sum_C_ * share;
-        constexpr int kTogether = 5;  // that fit into registers
+        constexpr int kTogether = 5;  // as many as fit into registers
         for (int first = 0; first < kResidues; first += kTogether) {
             V sums[kTogether] = {};
             for (int64_t q = 0; q < Q; ++q) {

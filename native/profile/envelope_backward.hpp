@@ -1,12 +1,13 @@
-// Backward over the envelopes of a unit, and Forward times Backward in place of Forward's cells:
+// Backward over the envelopes of a unit; Forward's cells are replaced by Forward times Backward:
 //
-//     M(i, k) = E(i) + M(i+1, k+1) odds(x_i+1, k+1) MM + I(i+1, k) MI + D(i, k+1) MD          (MM: into k+1; MI: from
-//     k) I(i, k) = M(i+1, k+1) odds(x_i+1, k+1) IM + I(i+1, k) II D(i, k) = E(i) + M(i+1, k+1) odds(x_i+1, k+1) DM +
-//     D(i, k+1) DD
+//     M(i, k) = E(i) + M(i+1, k+1) odds(x_i+1, k+1) MM + I(i+1, k) MI + D(i, k+1) MD
+//     I(i, k) =        M(i+1, k+1) odds(x_i+1, k+1) IM + I(i+1, k) II
+//     D(i, k) = E(i) + M(i+1, k+1) odds(x_i+1, k+1) DM + D(i, k+1) DD
 //
-// in HMMER's order of operations. M(i, k) needs D of its own row, which is complete after a way through all quarters of
-// the model; so one sweep, from the last node down, completes M of row i and makes I, D and what is known of M of the
-// row above it. E of a row is known ahead: with one domain only, it is C.
+// (MM: into k+1; MI: from k) in HMMER's order of operations. M(i, k) needs D of its own row, which is complete
+// after a pass through all quarters of the model; so one sweep, from the last node down, completes M of row i and
+// computes I, D and the known part of M of the row above it. E of a row is known in advance: with one domain only,
+// it is C.
 #pragma once
 #include "envelope_unit.hpp"
 
@@ -21,7 +22,7 @@ class BackwardSweep : UnitMemory<N> {
   public:
     explicit BackwardSweep(EnvelopeUnit &given) : Base(given) {}
 
-    /// What all products are to be multiplied by, as far as rows have the same factors in both directions.
+    /// Return the factor for all products, provided that rows have the same factors in both directions.
     V run() {
         last_row();
         for (int32_t i = n_rows; i >= 1; --i) {
@@ -57,7 +58,7 @@ class BackwardSweep : UnitMemory<N> {
         more_deletes(way);
     }
 
-    /// The row's factor: Forward's, until numbers grow far beyond it; then Backward's own.
+    /// Return the row's factor: Forward's, until numbers grow far beyond it; then Backward's own.
     V scale_row(int32_t i) {
         E_ = C_;
         own_ |= ~floats_above<N>(every<V>(kFarHigher), B_) & this->kAllFloats;
@@ -118,7 +119,7 @@ class BackwardSweep : UnitMemory<N> {
         return sum_of_quads<N>(begins);
     }
 
-    /// D -> D from one quarter of the model into those before it.
+    /// Add D -> D from one quarter of the model into those before it.
     void more_deletes(V way) {
         const ModelQuads<N> model = this->model;
         const int64_t Q = this->Q;
@@ -137,8 +138,8 @@ class BackwardSweep : UnitMemory<N> {
         }
     }
 
-    /// Lanes whose first residue is in row i: N of their row 0, by the sum over all nodes that they may begin with,
-    /// which HMMER takes from the first node on.
+    /// For lanes whose first residue is in row i, compute N of their row 0 by the sum over all nodes at which they
+    /// may start, from the first node on as in HMMER.
     void finish_lanes(int32_t i, V scale) {
         for (int k = 0; k < unit.n_lanes; ++k) {
             if (this->begin(k) != i - 1) continue;

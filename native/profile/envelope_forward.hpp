@@ -1,7 +1,13 @@
-// Forward over the envelopes of a unit. Of each row M and I stay; its deletions are kept until the next one.
+// Forward over the envelopes of a unit:
 //
-// HMMER scales a whole row down when its sum is above 10,000. Here the row stays as it is, and whoever reads it
-// multiplies, which gives the same floats.
+//     M(i, k) = odds(x_i, k) (B(i-1) BM + M(i-1, k-1) MM + I(i-1, k-1) IM + D(i-1, k-1) DM)
+//     I(i, k) = M(i-1, k) MI + I(i-1, k) II
+//     D(i, k) = M(i, k-1) MD + D(i, k-1) DD
+//
+// (forward_row.hpp). M and I of each row are kept; its deletions are kept until the next one.
+//
+// HMMER scales a whole row down when its sum is above 10,000. Here the row is left as it is, and multiplied when
+// it is read, which gives the same floats.
 #pragma once
 #include <cmath>
 
@@ -38,14 +44,14 @@ class ForwardSweep : UnitMemory<N> {
     }
 
   private:
-    /// Fills row i but for the special states; the sum over its cells.
+    /// Fill row i except the special states; return the sum over its cells.
     template <bool kScaled>
     V next_row(int32_t i) {
         return forward_row<N>(*unit.tables, this->odds_of_row(i), B_,
                               Cells<kScaled>{this->cells(i - 1), this->cells(i), D_, this->Q, factor_});
     }
 
-    /// A row from the one before, as forward_row() takes them.
+    /// A row and the one before, in the form that forward_row() requires.
     template <bool kScaled>
     struct Cells {
         const float *before;
@@ -91,7 +97,7 @@ class ForwardSweep : UnitMemory<N> {
         put<N>(this->special(i, kForwardScale), scale);
     }
 
-    /// Until its row 0 all numbers of a lane are zeros, and stay it.
+    /// Initialise the lanes whose row 0 is `row`. Before that, all numbers of a lane are and stay zero.
     void start_lanes(int32_t row) {
         for (int k = 0; k < unit.n_lanes; ++k)
             if (this->begin(k) == row) {

@@ -1,8 +1,8 @@
-// Envelopes of one model side by side: what their kernels take and leave, and the table of them that every instruction
-// set fills.
+// Envelopes of one model in parallel lanes: the inputs and outputs of their kernels, and the table of them that
+// every instruction set fills.
 //
-// A unit has a lane per envelope, each a quad of every vector. All of them end in its last row, so that one that is
-// shorter begins in a later one; in rows before its begin a lane is idle.
+// A unit has a lane per envelope, each a quad of every vector. All of them end in its last row, so that a shorter
+// one starts in a later row; in rows before its start a lane is idle.
 //
 //     row     0  1  2  3  4  5          residue r of a lane is in row begin + r + 1,
 //     lane 0  .  R  A  V  E  N          its row 0 is row begin
@@ -17,7 +17,7 @@
 
 namespace tropalign {
 
-// Which transitions a model has, as masks: accuracies of alignments are summed along possible ones.
+// The transitions of a model as masks: accuracies of alignments are summed along possible transitions only.
 
 struct PathMasks {
     enum { kOpen = kTransitions, kMasks };
@@ -32,7 +32,7 @@ struct EnvelopeLane {
     const uint8_t *codes;
     int32_t L;
     float loop, move;  ///< N -> N, C -> C; N -> B, C -> T.
-    // Results.
+    // Results:
     float nats;
     float accuracy;
     bool in_range;
@@ -41,8 +41,8 @@ struct EnvelopeLane {
     float *null2;               ///< [kResidues]: odds; nullptr where they are not wanted.
 };
 
-/// Rows of special states of all lanes, a quad each.
-/// In the end posteriors of N and C stand where Backward's were.
+/// Rows of special states of all lanes, a quad each. In the end the posteriors of N and C replace Backward's
+/// values.
 enum LaneSpecial {
     kForwardN,
     kForwardC,
@@ -55,7 +55,7 @@ enum LaneSpecial {
     kTotal,
     kLaneSpecials
 };
-/// What the accuracies tell the walk back, a bit per node: which of two is larger.
+/// Comparisons of accuracies that the traceback needs, a bit per node: which of two is larger.
 enum Choice { kInsertAboveMatch, kBeginAboveDelete, kOthersAboveMatches, kInsertStays, kDeleteStays, kChoices };
 
 struct EnvelopeUnit {
@@ -63,7 +63,7 @@ struct EnvelopeUnit {
     const PathMasks *masks;
     int32_t n_lanes, n_rows;  ///< Of the longest envelope; row 0 comes in front.
     EnvelopeLane lanes[kMostLanes];
-    // Memory, of a vector of `width` quads where a quad is meant.
+    // Memory; a quad stands for a vector of `width` quads.
     float *cells;      ///< [n_rows + 1][Q][M, I]: Forward, then Forward times Backward.
     uint8_t *choices;  ///< [n_rows + 1][Q][kChoices] numbers of choice_bytes(width).
     float *specials;   ///< [n_rows + 1][kLaneSpecials]
@@ -73,13 +73,14 @@ inline constexpr int kWorkRows = 7;
 
 constexpr int choice_bytes(int width) { return width == 4 ? 2 : 1; }
 
-/// Runs a unit's envelopes but for the walk back, side by side in vectors of 1, 2 and 4 quads, as far as there are.
+/// Kernels that compute a unit's envelopes except the traceback, in vectors of 1, 2 and 4 quads; null if there are
+/// none of this width.
 struct EnvelopeKernels {
     void (*rescore[3])(EnvelopeUnit &unit);
 };
 const EnvelopeKernels *selected_envelope_kernels();
 
-// The end of an envelope's way: the best path, walked back through what the kernels left, and its lines of text.
+// The last step of an envelope: the best path, traced back through the kernels' results, and its text lines.
 
 /// A step of a path in a state 'M', 'D' or 'I'.
 struct PathStep {
@@ -88,13 +89,14 @@ struct PathStep {
     float posterior;  ///< That the residue is in this state.
 };
 
-/// From the M that a lane's domain ends with to the one that it begins with. `width`: quads of a vector.
+/// Trace back from the last M of a lane's domain to its first. `width`: quads of a vector.
 void walk_back(const EnvelopeUnit &unit, int lane, int width, std::vector<PathStep> &path);
 
-/// The posterior of N (kPosteriorN) or C (kPosteriorC) at residue i of a lane, from 1.
+/// Return the posterior of N (kPosteriorN) or C (kPosteriorC) at residue i of a lane, counted from 1.
 float outside_posterior(const EnvelopeUnit &unit, int lane, int width, int32_t i, LaneSpecial which);
 
-/// The alignment and its ends, from a path in backward order, residues codes[0 ..) and where these begin in the target.
+/// Set the alignment and its ends from a path in reverse order, residues codes[0 ..) and their offset in the
+/// target.
 void write_lines(const ProfileModel &model, const uint8_t *codes, const std::vector<PathStep> &path,
                  int32_t envelope_begin, DomainHit &hit);
 

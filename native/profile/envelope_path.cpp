@@ -1,4 +1,4 @@
-// The best path of an envelope, walked back, and its lines of text.
+// The best path of an envelope, traced back, and its text lines.
 #include <ranges>
 #include <string_view>
 
@@ -12,7 +12,7 @@ constexpr std::string_view kLetters = "ACDEFGHIKLMNPQRSTVWY-BJZOUX*~";
 char upper(char letter) { return letter >= 'a' && letter <= 'z' ? static_cast<char>(letter - 'a' + 'A') : letter; }
 char lower(char letter) { return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter; }
 
-/// Tenths, rounded; '*' from 0.95 on.
+/// Return rounded tenths; '*' from 0.95 on.
 char posterior_letter(float p) {
     if (!(p + 0.05 < 1.0)) return '*';
     return static_cast<char>('0' + static_cast<int>((p + 0.05) * 10.0));
@@ -24,7 +24,7 @@ char between(const ProfileModel &model, int32_t k, uint8_t code) {
     return model.match_odds[code * (static_cast<size_t>(model.M) + 1) + k] > 1.0f ? '+' : ' ';
 }
 
-/// What the kernels left of one lane: rows count from its own row 0, places of nodes as in float_tables.hpp.
+/// The kernels' results for one lane: rows count from its own row 0, node positions as in float_tables.hpp.
 class LaneMemory {
   public:
     LaneMemory(const EnvelopeUnit &unit, int lane, int width)
@@ -59,9 +59,9 @@ class LaneMemory {
     int32_t Q_, begin_;
 };
 
-// HMMER prefers equal ways from M, I, D, B in this order. In accuracies it lets an impossible step count 0, but does
-// not walk back along one. Such a step is the best one only where a domain begins: whatever has a posterior has ways
-// with posteriors before it, back to the first residue.
+// At ties HMMER prefers predecessors M, I, D, B in this order. In accuracies an impossible step counts 0, but
+// HMMER does not trace back along one. Such a step is the best one only at the start of a domain: any cell with a
+// posterior has predecessors with posteriors, back to the first residue.
 char before_match(const LaneMemory &lane, int32_t i, int32_t k) {
     if (lane.choice(i, k, kOthersAboveMatches)) {
         if (lane.choice(i, k, kBeginAboveDelete)) return 'B';
@@ -71,7 +71,7 @@ char before_match(const LaneMemory &lane, int32_t i, int32_t k) {
     return lane.is_possible(k, kMM) ? 'M' : 'B';
 }
 
-// Whether D goes on is kept with the node that it comes from, in the next row.
+// The bit that says whether D continues is stored with the node that it comes from, in the next row.
 char before_delete(const LaneMemory &lane, int32_t i, int32_t k) {
     return k > 1 && lane.choice(i + 1, k - 1, kDeleteStays) ? 'D' : 'M';
 }

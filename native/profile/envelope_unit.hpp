@@ -1,4 +1,4 @@
-// The memory of a unit of envelopes, as kernels of N lanes see it.
+// The memory of a unit of envelopes, as used by kernels of N lanes.
 #pragma once
 #include "envelope_kernels.hpp"
 #include "model_quads.hpp"
@@ -6,8 +6,8 @@
 
 namespace tropalign::TROPALIGN_ISA {
 
-/// Has M and I of a quad come to the cache that will be wanted a row later. Rows are longer than hardware looks ahead:
-/// without it units of 16 MiB and more take twice the time.
+/// Prefetch M and I of a quad that are needed a row later. Rows are longer than the hardware prefetches: without
+/// this, units of 16 MiB and more take twice the time.
 template <int N>
 [[gnu::always_inline]] inline void expect(const float *cells) {
     for (int at = 0; at < 8 * N; at += 16) __builtin_prefetch(cells + at);
@@ -34,7 +34,7 @@ struct UnitMemory {
 
     int32_t begin(int lane) const { return lane < unit.n_lanes ? n_rows - unit.lanes[lane].L : n_rows; }
 
-    /// The odds of each lane's residue in a row; zeros where it is idle.
+    /// Return the odds of each lane's residue in a row; zeros if it is idle.
     LaneOdds<N> odds_of_row(int32_t row) const {
         constexpr uint8_t gap = kResidues;
         LaneOdds<N> odds;
@@ -45,7 +45,7 @@ struct UnitMemory {
         return odds;
     }
 
-    /// A number of each lane in its four places.
+    /// Return a number of each lane in its four positions.
     template <class Of>
     V of_lanes(Of of) const {
         alignas(64) float floats[kWidth] = {};

@@ -1,4 +1,4 @@
-// Envelopes of a model in units of those that cost least side by side, and the memory of a unit.
+// Division of the envelopes of a model into units of minimal cost, and the memory of a unit.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -20,12 +20,12 @@ struct UnitPlan {
     int32_t n, log_width;
 };
 
-/// Units for envelopes of descending lengths, so that they cost least in all: `cost(n_rows, log_width)` for one of as
-/// many rows as its longest envelope has. The widest vectors have 1 << `most_log_width` quads.
+/// Plan units of minimal total cost for envelopes of descending lengths: `cost(n_rows, log_width)` for a unit with
+/// as many rows as its longest envelope. The widest vectors have 1 << `most_log_width` quads.
 template <class Cost>
 std::vector<UnitPlan> plan_units(std::span<const int32_t> lengths, int most_log_width, const Cost &cost) {
     const auto n = static_cast<int32_t>(lengths.size());
-    std::vector<float> least(n + 1);  // from envelope k on
+    std::vector<float> least(n + 1);  // total cost from envelope k on
     std::vector<UnitPlan> best(n);
     for (int32_t k = n - 1; k >= 0; --k) {
         least[k] = cost(lengths[k], 0) + least[k + 1];
@@ -43,13 +43,13 @@ std::vector<UnitPlan> plan_units(std::span<const int32_t> lengths, int most_log_
 
 enum class EnvelopeSlot { cells, choices, specials, rows, count };
 
-/// What a thread keeps from one unit to the next.
+/// Memory that a thread keeps from one unit to the next.
 struct EnvelopeWork {
     Scratch<EnvelopeSlot> memory{kUnitBytes};
     std::vector<PathStep> path;
 };
 
-/// Numbers of bytes of a unit's pieces of memory.
+/// Sizes in bytes of a unit's arrays.
 struct UnitBytes {
     size_t cells, choices, specials, rows;
     size_t all() const { return cells + choices + specials + rows; }
@@ -60,8 +60,8 @@ inline UnitBytes bytes_of(int32_t Q, int32_t n_rows, int width) {
             kWorkRows * quads * vector};
 }
 
-/// What a unit costs beside a row of one envelope, measured with AVX-512 and models of 70 to 2,000 nodes: long rows
-/// leave the first caches, large units the last one.
+/// Return the cost of a unit relative to a row of one envelope, measured with AVX-512 and models of 70 to 2,000
+/// nodes: long rows exceed the first caches, large units the last one.
 inline float cost_of(int32_t Q, int32_t n_rows, int log_width) {
     const size_t bytes = bytes_of(Q, n_rows, 1 << log_width).all();
     if (log_width > 0 && bytes > kUnitBytes) return std::numeric_limits<float>::infinity();
@@ -70,8 +70,8 @@ inline float cost_of(int32_t Q, int32_t n_rows, int log_width) {
     return rows[log_width] * static_cast<float>(n_rows);
 }
 
-/// Has the kernels compute all envelopes, unit by unit, and hands each to `finish(unit, lane, width, k)`, which finds
-/// there what they left of envelopes[k]. `null2_of(k)`: where its odds under null2 go, or nullptr.
+/// Compute all envelopes by the kernels, unit by unit, and call `finish(unit, lane, width, k)` for each, which
+/// reads the results of envelopes[k] there. `null2_of(k)`: destination of its odds under null2, or nullptr.
 template <class Null2Of, class Finish>
 void compute_envelopes(const SearchModel &model, const TargetBlock &block, std::span<const Envelope> envelopes,
                        EnvelopeWork &work, const Null2Of &null2_of, const Finish &finish) {

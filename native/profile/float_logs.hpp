@@ -1,13 +1,13 @@
-// Logarithms of many floats at once, each the float that (float)log((double)x) is by the C library.
+// Logarithms of many floats at once, each equal to (float)log((double)x) of the C library.
 //
 // x = m 2^k with m from sqrt(1/2) to sqrt(2), and with s = (m - 1) / (m + 1), from -0.172 to 0.172,
 //
 //     log x = k log 2 + 2 (s + s^3 / 3 + s^5 / 5 + ... + s^17 / 17)
 //
-// in double precision. What the series leaves out is below 2^-49 of the result, what is rounded below 2^-50; the C
-// library is off by less than 2^-52. So the logarithm is within 2^-45 of the result, with much to spare, and where both
-// ends of that interval round to the same float, so does the C library's. Where they do not, for one number in a
-// million, the C library is asked.
+// in double precision. The rest of the series is below 2^-49 of the result, rounding errors are below 2^-50; the C
+// library is off by less than 2^-52. So the logarithm is within 2^-45 of the result, with a large margin. If both
+// ends of that interval round to the same float, so does the C library's result. If they do not, for one number in
+// a million, the C library is called.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -17,7 +17,7 @@
 
 namespace tropalign::TROPALIGN_ISA {
 
-/// Logarithms of vectors of floats; remembers whether any is in doubt.
+/// Computes logarithms of vectors of floats; remembers whether any is in doubt.
 class FloatLogs {
   public:
     static constexpr int kDoubles = kVectorBytes / 8;
@@ -51,7 +51,7 @@ class FloatLogs {
     Ints in_doubt_{};
 };
 
-/// In place, of positive normal floats.
+/// Compute logarithms in place, of positive normal floats.
 inline void logarithms(float *values, size_t n) {
     constexpr size_t kAtOnce = 1024;
     float given[kAtOnce];

@@ -1,11 +1,11 @@
-// Sums of floats as Easel and HMMER add them up.
+// Sums of floats in the way of Easel and HMMER.
 #pragma once
 #include <cmath>
 #include <cstddef>
 
 namespace tropalign {
 
-/// With Kahan's correction (1965) of what each addition rounds off.
+/// Sum with Kahan's correction (1965) of the rounding error of each addition.
 template <class Values>
 inline float compensated_sum(const Values &values, size_t n) {
     float sum = 0, lost = 0;
@@ -17,7 +17,7 @@ inline float compensated_sum(const Values &values, size_t n) {
     return sum;
 }
 
-/// log(exp(a) + exp(b)) as by a table in steps of 1/1000 of the difference, of which the next lower step counts.
+/// Return log(exp(a) + exp(b)) as by a table in steps of 1/1000 of the difference, rounded down.
 float table_log_sum(float a, float b);
 
 }  // namespace tropalign

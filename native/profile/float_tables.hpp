@@ -1,10 +1,11 @@
-// A model's odds and transitions as Forward, Backward and what follows them read them: striped over four floats, in
-// HMMER's order, so that sums come in its order. With Q quads, node k is float (k - 1) / Q of quad (k - 1) % Q:
+// A model's odds and transitions in the layout of Forward, Backward and later stages: striped over four floats, in
+// HMMER's order, so that sums are computed in its order. With Q quads, node k is float (k - 1) / Q of quad (k - 1)
+// % Q:
 //
 //     M = 10, Q = 3      quad 0       quad 1       quad 2
 //                        1 4 7 10     2 5 8 -      3 6 9 -
 //
-// The neighbour of a node is in the next quad; at the last one it is in the first, one float further.
+// The neighbour of a node is in the next quad; for the last quad it is in the first, one float further.
 #pragma once
 #include <cstdint>
 

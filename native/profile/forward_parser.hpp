@@ -5,10 +5,10 @@
 //     D(i, k) = M(i, k-1) MD + D(i, k-1) DD
 //     E(i)    = M(i, 1) + ... + M(i, M) + D(i, 1) + ... + D(i, M)
 //
-// in HMMER's order of operations, over nodes that are striped (float_tables.hpp). A row replaces the one before it in
-// place. The sum for M of the next quad is made as soon as the old cells of this one are read, so that few registers
-// are needed. D of the first nodes of quarters comes from M of the last ones: those are computed ahead, so that D's way
-// through a quarter can begin where the sweep over M does.
+// in HMMER's order of operations, over nodes that are striped (float_tables.hpp). A row replaces the one before it
+// in place. The sum for M of the next quad is computed as soon as the old cells of this one are read, so that few
+// registers are needed. D of the first nodes of quarters comes from M of the last ones: those are computed ahead,
+// so that D's pass through a quarter can start together with the sweep over M.
 #pragma once
 #include "parser_lanes.hpp"
 
@@ -69,7 +69,7 @@ class ForwardParser : ParserLanes<G> {
         if (has_rows_) this->write_rows(scale);
     }
 
-    /// All cells of the row; the sums of M and D, four of each target.
+    /// Compute all cells of the row; return the sums of M and D, four per target.
     template <bool kScaled>
     void sweep(V (&all_ends)[G]) {
         const Row row = this->row();
@@ -99,7 +99,7 @@ class ForwardParser : ParserLanes<G> {
         }
         // Each transition is loaded once for all groups.
         for (int64_t q = 0; q < Q; ++q) {
-            const int64_t next = q + 1 < Q ? q + 1 : q;  // what the last one makes is not used
+            const int64_t next = q + 1 < Q ? q + 1 : q;  // the result for the last one is unused
             V M[G], old_M[G], old_D[G], old_I[G];
             const V MI = row.model(q, kMI), II = row.model(q, kII);
 #pragma GCC unroll 4
@@ -137,8 +137,8 @@ class ForwardParser : ParserLanes<G> {
         for (int g = 0; g < G; ++g) all_ends[g] = ends[g];
     }
 
-    /// D -> D from one quarter of the model into the next ones (row_limits.hpp). With kStops, which HMMER does in
-    /// models of 100 nodes or more, a target's way ends after a pass that has changed nothing of it.
+    /// Add D -> D from one quarter of the model into the next ones (row_limits.hpp). With kStops, as in HMMER for
+    /// models of 100 nodes or more, a target stops after a pass that did not change any of its cells.
     template <bool kStops>
     [[gnu::always_inline]] void more_deletes(V (&way)[G]) {
         const Row row = this->row();
@@ -172,7 +172,7 @@ class ForwardParser : ParserLanes<G> {
         }
     }
 
-    /// Whether anything that is carried to quad q, or further, may change a sum.
+    /// True if any value carried to quad q, or further, may change a sum.
     [[gnu::always_inline]] static bool any_counts(const Row &row, int64_t q, const V (&way)[G]) {
         uint32_t any = 0;
 #pragma GCC unroll 4

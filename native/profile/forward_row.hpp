@@ -1,12 +1,12 @@
-// A row of Forward whose cells stay:
+// A row of Forward whose cells are kept:
 //
 //     M(i, k) = odds(x_i, k) (B(i-1) BM + M(i-1, k-1) MM + I(i-1, k-1) IM + D(i-1, k-1) DM)
 //     I(i, k) = M(i-1, k) MI + I(i-1, k) II
 //     D(i, k) = M(i, k-1) MD + D(i, k-1) DD
 //
 // in HMMER's order of operations. Nodes are striped (float_tables.hpp), so D runs along each quarter of the model
-// first, then from one quarter into the next. The M of the last nodes of quarters are computed ahead, so that D's way
-// can begin where that of M and I does. (The parser, whose rows replace each other, has groups of vectors:
+// first, then from one quarter into the next. The M of the last nodes of quarters are computed ahead, so that D's
+// pass can start together with that of M and I. (The parser, whose rows replace each other, has groups of vectors:
 // forward_parser.hpp.)
 #pragma once
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace tropalign::TROPALIGN_ISA {
 
-/// Where a row's D lie: quad q from `first + q * stride` on.
+/// Location of a row's D: quad q starts at `first + q * stride`.
 struct DeleteRow {
     float *first;
     int64_t stride;
@@ -24,8 +24,8 @@ struct DeleteRow {
     [[gnu::always_inline]] float *at(int64_t q) const { return first + q * stride; }
 };
 
-/// D -> D from one quarter of the model into the next ones. With models of 100 nodes or more, a lane stops after a pass
-/// that has changed nothing of it.
+/// Add D -> D from one quarter of the model into the next ones. For models of 100 nodes or more, a lane stops
+/// after a pass that did not change any of its cells.
 template <int N>
 void more_deletes(const FloatTables &tables, DeleteRow deletes, QuadLanes<N> way) {
     using V = QuadLanes<N>;
@@ -53,8 +53,8 @@ void more_deletes(const FloatTables &tables, DeleteRow deletes, QuadLanes<N> way
     }
 }
 
-/// Fills a row; the sum over its M and D. `cells` has M(q), I(q) and D(q) of the row before, deletes() of this one, and
-/// set(q, M, I) for this one; the D of both rows may lie in the same place.
+/// Fill a row; return the sum over its M and D. `cells` has M(q), I(q) and D(q) of the row before, deletes() of
+/// this one, and set(q, M, I) for this one; the D of both rows may be in the same memory.
 template <int N, class Cells>
 [[gnu::always_inline]] inline QuadLanes<N> forward_row(const FloatTables &tables, const LaneOdds<N> odds,
                                                        const QuadLanes<N> B, const Cells cells) {

@@ -14,14 +14,14 @@ namespace {
 
 constexpr int kStates = 3;  // M, D, I
 
-/// Matrices side by side of more than this would not stay in the cache until they are walked through. Memory is taken
-/// in pieces of this size, so that one given back serves the next regions: fresh matrices were a sixth of a search's
-/// page faults.
+/// Parallel matrices of more than this would not stay in the cache until the traces read them. Memory is allocated
+/// in pieces of this size, so that a returned piece serves the next regions: fresh matrices caused a sixth of a
+/// search's page faults.
 constexpr size_t kMostBytes = size_t{16} << 20;
 
 }  // namespace
 
-// HMMER's own operations: 3 and 2 are the numbers of states that residues outside of domains may be in.
+// HMMER's own operations: 3 and 2 are the numbers of states that residues outside domains may be in.
 ModeOdds multihit_odds(int32_t L) {
     const float move = 3.0f / (static_cast<float>(L) + 3.0f);
     return {1.0f - move, move, 0.5f, 0.5f};

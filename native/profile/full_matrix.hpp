@@ -1,5 +1,5 @@
-// Forward over parts of targets with every row kept: what stochastic traces walk through. HMMER 3.4's numbers to the
-// last bit, as in parsers.hpp.
+// Forward over parts of targets with every row kept, for stochastic traces. HMMER 3.4's numbers to the last bit,
+// as in parsers.hpp.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -11,17 +11,17 @@
 
 namespace tropalign {
 
-/// The transitions of the special states, in a mode and for the length of a whole target.
+/// The transitions of the special states, for a mode and the length of a whole target.
 struct ModeOdds {
     float loop, move;          ///< N -> N, C -> C, J -> J; N -> B, C -> T, J -> B.
     float end_move, end_loop;  ///< E -> C, E -> J
 };
-/// Any number of domains; one.
+/// Odds for any number of domains, and for one.
 ModeOdds multihit_odds(int32_t L);
 ModeOdds unihit_odds(int32_t L);
 
-/// Rows 0 (before the first residue) to L. Each row, its special states included, is divided by its factor kScale and
-/// by those of the rows before it.
+/// Rows 0 (before the first residue) to L. Each row, including its special states, is divided by its factor kScale
+/// and by those of the rows before it.
 struct FullMatrix {
     int32_t L = 0, Q = 0;
     const float *cells = nullptr;  ///< M of the first node in row 0.
@@ -32,11 +32,11 @@ struct FullMatrix {
 
     const float *row(int32_t i) const { return cells + i * row_stride; }
     const float *special(int32_t i) const { return specials + static_cast<int64_t>(i) * kSpecials; }
-    /// The place of node k's M in a row.
+    /// Index of node k's M in a row.
     int32_t place(int32_t k) const { return (k - 1) % Q * quad_stride + (k - 1) / Q; }
 };
 
-/// Residues codes[0 .. L) of a target, for whose whole length the odds are.
+/// Residues codes[0 .. L) of a target; the odds are those for the target's whole length.
 struct MatrixRegion {
     const uint8_t *codes;
     int32_t L;
@@ -46,12 +46,14 @@ struct MatrixRegion {
 /// The matrices of a few regions at a time, which share registers and are interleaved in memory.
 class FullMatrices {
   public:
-    /// How many regions of up to L residues go side by side: as many as vectors hold, unless they leave the cache.
+    /// Return how many regions of up to L residues run in parallel: as many as vectors hold, unless they exceed
+    /// the cache.
     static int most_regions(int32_t M, int32_t L);
 
-    /// At most most_regions() of the longest. Earlier matrices are lost, their memory is used again.
+    /// Fill matrices for at most most_regions() regions, by the longest. Earlier matrices are lost, their memory
+    /// is reused.
     void fill(const SearchModel &model, std::span<const MatrixRegion> regions);
-    /// Region k's.
+    /// The matrix of region k.
     const FullMatrix &operator[](size_t k) const { return matrices_[k]; }
 
   private:
@@ -59,9 +61,9 @@ class FullMatrices {
     std::vector<FullMatrix> matrices_;
 };
 
-// What the kernels of full matrices do, and the table of them that every instruction set fills.
+// The kernels of full matrices, and the table of them that every instruction set fills.
 
-/// Regions side by side, a quad of a vector each.
+/// Regions in parallel, a quad of a vector each.
 struct MatrixWork {
     const FloatTables *tables;
     const MatrixRegion *regions;
@@ -80,7 +82,7 @@ struct FullMatrixKernels {
     void (*fill_one)(const MatrixWork &work);
 };
 
-/// The table of the chosen instruction set.
+/// Return the table of the chosen instruction set.
 const FullMatrixKernels *selected_full_matrix_kernels();
 
 }  // namespace tropalign

@@ -1,4 +1,4 @@
-// What a search finds in a target. Positions are 0-based and half-open; nats are natural logarithms of odds.
+// Results of a search in a target. Positions are 0-based and half-open; nats are natural logarithms of odds.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -16,8 +16,8 @@ struct DomainHit {
     float expected_accuracy = 0;                   ///< oasc: the sum of posteriors of aligned residues.
     float bits = 0;                                ///< bitscore
     double log_p = 0;                              ///< The logarithm of the P-value.
-    // The alignment, a character per column: model letters ('.' insert), the line between, target letters ('-' delete),
-    // posteriors (0-9, '*'; '.' at deletes).
+    // The alignment, a character per column: model characters ('.' insert), the match line, target characters ('-'
+    // delete), posteriors (0-9, '*'; '.' at deletes).
     std::string model_line, match_line, target_line, posterior_line;
 };
 

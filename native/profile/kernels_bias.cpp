@@ -6,7 +6,7 @@
 namespace tropalign::TROPALIGN_ISA {
 namespace {
 
-/// Vectors of B bytes side by side, a lane per target.
+/// Vectors of B bytes, a lane per target.
 template <int B, int vectors>
 class BiasSweep {
   public:
@@ -93,7 +93,7 @@ void sweep(const BiasModel &model, std::span<BiasTarget> targets) {
     BiasSweep<B, vectors>(model, targets).run();
 }
 
-// A vector of 64 bytes has work enough to hide latencies, narrower ones hide them beside each other.
+// One vector of 64 bytes is enough work to hide latencies; narrower ones need two at a time.
 constexpr int kVectors = kVectorBytes == 64 ? 1 : 2;
 constexpr BiasArrangement few{BiasSweep<16, 1>::kSlots, sweep<16, 1>};
 constexpr BiasArrangement many{BiasSweep<kVectorBytes, kVectors>::kSlots, sweep<kVectorBytes, kVectors>};

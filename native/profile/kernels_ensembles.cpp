@@ -9,14 +9,14 @@
 namespace tropalign::TROPALIGN_ISA {
 namespace {
 
-/// Domains of traces one after another, and the odds of the residues in them.
+/// Draws traces, and sums the odds of the residues in their domains.
 class Draw {
   public:
     Draw(const TraceWork &work, TraceRandom &random, std::vector<Segment> &segments, float *scores)
         : work_(work), walk_(work, random), segments_(segments), scores_(scores),
           has_ambiguous_(std::any_of(work.codes, work.codes + work.matrix.L, [](uint8_t code) { return code > 20; })) {}
 
-    /// From right to left; the domains are put in order at the end.
+    /// Draw a trace from right to left; its domains are put in order at the end.
     void trace(int32_t number) {
         const size_t first = segments_.size();
         int32_t done = work_.matrix.L;  // residues from here on have been counted
@@ -42,7 +42,7 @@ class Draw {
     void add_domain(const Segment &segment, int32_t done) {
         DomainOdds odds(work_.tables, walk_.counts(), segment);
         if (has_ambiguous_) odds.set_ambiguous();
-        const int32_t second = segment.begin + 1;  // HMMER counts the first residue as one outside
+        const int32_t second = segment.begin + 1;  // HMMER counts the first residue as outside the domain
         add_outside(segment.end, done);
         add_outside(segment.begin, second);
         odds.add_to(scores_ + second, work_.codes + second, segment.end - second);
@@ -65,7 +65,7 @@ using L = Lanes<int32_t, kVectorBytes>;
 
 [[gnu::always_inline]] inline V smaller(V a, V b) { return a < b ? a : b; }
 [[gnu::always_inline]] inline V distance(V a, V b) { return vmax(a - b, b - a); }
-/// At least 0 where `part` is 4/5 of `whole` or more.
+/// Return at least 0 if `part` is 4/5 of `whole` or more.
 [[gnu::always_inline]] inline V beyond_most(V part, V whole) { return (part << 2) + part - (whole << 2); }
 
 size_t linked(const SegmentColumns &columns, size_t first, size_t last, const Segment &segment, int32_t diagonals,

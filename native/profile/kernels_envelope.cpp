@@ -1,4 +1,4 @@
-// Envelopes of a unit: three sweeps one after another.
+// Envelopes of a unit: Forward, Backward and accuracy sweeps.
 #include "envelope_accuracy.hpp"
 #include "envelope_backward.hpp"
 #include "envelope_forward.hpp"

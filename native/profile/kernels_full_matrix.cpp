@@ -1,4 +1,5 @@
-// Forward with every row kept, regions side by side.
+// Forward with every row kept, for parallel regions: the row recurrence of forward_row.hpp, then the special
+// states.
 #include <algorithm>
 #include <cstring>
 
@@ -30,7 +31,7 @@ class MatrixSweep {
     }
 
   private:
-    /// A gap, which no M emits, where the region has ended.
+    /// Code of a residue; a gap, which no M emits, after the end of the region.
     uint8_t code(int k, int32_t i) const {
         return k < work_.n_regions && i <= work_.regions[k].L ? work_.regions[k].codes[i - 1] : uint8_t{kResidues};
     }
@@ -43,7 +44,7 @@ class MatrixSweep {
         return v;
     }
 
-    /// A row from the one before, as forward_row() takes them.
+    /// A row and the one before, in the form that forward_row() requires.
     struct Cells {
         const float *before;
         float *row;
@@ -58,7 +59,7 @@ class MatrixSweep {
         DeleteRow deletes() const { return {row + kWidth, kStates * kWidth}; }
     };
 
-    /// The special states of a row, and all of it scaled down where it has grown.
+    /// Set the special states of a row, and scale all of it down if it has grown.
     void close_row(int32_t i, float *row, V E) {
         N_ = N_ * loop_;
         C_ = C_ * loop_ + E * end_move_;

@@ -15,7 +15,7 @@ using V = Vec<uint8_t, B>;
 [[gnu::always_inline]] inline V plus(V a, V b) { return adds<uint8_t, B>(a, b); }
 [[gnu::always_inline]] inline V minus(V a, V b) { return subs<uint8_t, B>(a, b); }
 
-/// The highest M of all, in two parts, since each maximum has to wait for the one before.
+/// The highest M of all, in two parts, so that a maximum does not wait for the previous one.
 struct Highest {
     V even{}, odd{};
 
@@ -27,8 +27,8 @@ struct Highest {
     [[gnu::always_inline]] V value() const { return vmax(even, odd); }
 };
 
-/// Places 0 to n of a row in memory, from left to right: M from the place to the left, in the row before. `costs(k)`:
-/// those of place k.
+/// Compute positions 0 to n of a row in memory, from left to right: M from the position to the left, in the row
+/// before. `costs(k)`: those of position k.
 template <class Costs>
 [[gnu::always_inline]] inline void next_row(uint8_t *state, size_t n, V before, V xB, V bias, Highest &highest,
                                             const Costs &costs) {
@@ -58,8 +58,7 @@ void lanes(const MsvTables &tables, const TargetGroup &targets, const uint8_t *e
            uint8_t *highest) {
     const V bias = every(tables.bias), end = every(tables.end);
     const NodeByteCosts *const nodes = tables.nodes.data();
-    const auto M =
-        static_cast<size_t>(tables.M);  // in registers: bytes that are written may lie anywhere, for all that C++ knows
+    const auto M = static_cast<size_t>(tables.M);  // in a register: a store of bytes may alias anything
     for (int first = 0; first < kGroupTargets; first += B) {
         const V enters = load<uint8_t, B>(enter + first);
         std::fill_n(state, M * B, uint8_t{0});
@@ -90,7 +89,8 @@ struct Row {
     Row<N - 1> before;
     V last{};
 
-    /// The next row; `entering`: what the first vector takes from the last one of the row before.
+    /// Compute the next row; `entering`: the value that the first vector takes from the last one of the row
+    /// before.
     [[gnu::always_inline]] void next(const uint8_t *costs, V entering, V xB, V bias, Highest &highest) {
         V from = entering;
         if constexpr (N > 1) from = before.last;
@@ -125,7 +125,7 @@ uint8_t sweep(const MsvTables &tables, const uint8_t *codes, int32_t L, uint8_t 
     const int overflow = 255 - tables.bias;
     Highest highest;
     V xB = begin(V{}, end, every(enter));
-    // Most rows leave J as it is: only what is above this changes it, or is an overflow.
+    // Most rows leave J unchanged: only values above this change it, or overflow.
     int silent = std::min(kByteBase + tables.end, overflow - 1);
     for (int32_t i = 0; i < L; ++i) {
         row.next(costs + codes[i] * stride, xB, bias, highest);

@@ -15,7 +15,7 @@ void backward(const FloatTables &tables, ParserQueue &queue, float *cells) {
     BackwardParser<G>(tables, queue, cells).run();
 }
 
-// Four groups want 32 registers.
+// Four groups need 32 registers.
 constexpr int kMostGroups = kVectorRegisters == 32 ? 4 : 2;
 
 }  // namespace

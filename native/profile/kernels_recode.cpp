@@ -1,4 +1,5 @@
-// Letters as codes: a vector at a time where all are bytes from 64 to 127, which have the letters of both cases.
+// Conversion of characters to codes: a vector at a time if all are bytes from 64 to 127, which include the letters
+// of both cases.
 #include "../simd/bytes.hpp"
 #include "targets.hpp"
 

@@ -17,7 +17,7 @@ constexpr int8_t kBegin = -128;
 constexpr int kMostBand = kVectorRegisters == 32 ? 20 : 10, kMostStripes = kVectorRegisters == 32 ? 24 : 12,
               kMostPaired = kVectorRegisters == 32 ? 10 : 6;
 
-/// The highest of all V, in two parts, since each maximum has to wait for the one before.
+/// The highest of all V, in two parts, so that a maximum does not wait for the previous one.
 struct Highest {
     V even, odd;
 
@@ -40,7 +40,7 @@ struct Diagonals {
         last = splat<int8_t, B>(kBegin);
         if constexpr (N > 1) before.begin();
     }
-    /// A row of lanes: every V goes on to the next node.
+    /// Compute a row of lanes: every V moves to the next node.
     [[gnu::always_inline]] void next_row(const NodeCosts *nodes, V codes, V entering, Highest &highest) {
         V from = entering;
         if constexpr (N > 1) from = before.last;
@@ -48,13 +48,13 @@ struct Diagonals {
         highest.add<N>(last);
         if constexpr (N > 1) before.next_row(nodes, codes, entering, highest);
     }
-    /// A row of stripes: every V stays where it is, and the costs move.
+    /// Compute a row of stripes: every V stays in its lane, and the costs move.
     [[gnu::always_inline]] void next_row(const int8_t *costs, Highest &highest) {
         if constexpr (N > 1) before.next_row(costs, highest);
         last = subs<int8_t, B>(last, load<int8_t, B>(costs + (N - 1) * B));
         highest.add<N>(last);
     }
-    /// Every V goes on to the next stripe.
+    /// Move every V to the next stripe.
     [[gnu::always_inline]] void next_stripe() {
         last = shift_in<B>(last, splat<int8_t, B>(kBegin));
         if constexpr (N > 1) before.next_stripe();
@@ -65,7 +65,7 @@ struct Diagonals<0> {};
 
 // ---- a lane per target
 
-/// A band of nodes, down all rows. V of its last node goes to the border, from which the next band takes it.
+/// Sweep a band of nodes down all rows. V of its last node goes to the border, from which the next band reads it.
 template <int N, bool is_first, bool is_last>
 V sweep_band(const NodeCosts *nodes, const uint8_t *codes, int32_t n_rows, int8_t *border, V before) {
     Diagonals<N> v;
@@ -109,7 +109,7 @@ void lanes(const SsvTables &tables, const TargetGroup &targets, int8_t *border, 
 
 // ---- striped
 
-/// w neighbouring vectors of diagonals, the first of which begins at t = `start`.
+/// Sweep w neighbouring vectors of diagonals, the first of which starts at t = `start`.
 template <int w>
 V sweep_stripes(const SsvTables &tables, const uint8_t *codes, int32_t L, int32_t start, V before) {
     Diagonals<w> v;
@@ -126,8 +126,8 @@ V sweep_stripes(const SsvTables &tables, const uint8_t *codes, int32_t L, int32_
     }
 }
 
-/// Two targets side by side; the first one is not the shorter one, and goes on alone in the end. `best` has the highest
-/// of each before and after.
+/// Sweep two targets in parallel; the first one is at least as long, and continues alone in the end. `best` holds
+/// the highest of each, before and after.
 template <int w>
 void sweep_pair(const SsvTables &tables, const uint8_t *const *codes, const int32_t *L, int32_t start, V *best) {
     Diagonals<w> v, other;
@@ -192,9 +192,9 @@ void striped_pair(const SsvTables &tables, const uint8_t *const *codes, const in
     highest[first] = highest_lane(best[0]), highest[1 - first] = highest_lane(best[1]);
 }
 
-// Measured on a Zen 5 core with models of 5 to 2,405 nodes, but for least_stripes_cycles: a row of two targets in three
-// vectors each, on a Zen 4. With VBMI lanes take 0.87 on the Zen 5, and on a Zen 4, whose vectors of stripes take 1.4,
-// 2.0: in between.
+// Measured on a Zen 5 core with models of 5 to 2,405 nodes, except least_stripes_cycles: a row of two targets in
+// three vectors each, on a Zen 4. With VBMI, lanes take 0.87 on the Zen 5 and 2.0 on a Zen 4, whose vectors of
+// stripes take 1.4: the constant is in between.
 constexpr float kLanesCyclesOf[] = {4, 4, 7.2F, 3.1F, 2, 1};  // by Features; the first two not measured
 constexpr float kLanesCycles = kLanesCyclesOf[static_cast<int>(kFeatures)];
 constexpr float kStripeCycles = 0.72F, kLeastStripesCycles = 3;

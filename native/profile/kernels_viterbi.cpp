@@ -27,7 +27,7 @@ constexpr ViterbiArrangement stripes(ViterbiArrangement::Time time) {
     return {Sweep::kSlots, Sweep::kStripes, time, nullptr, sweep_stripes<kVectorBytes, P, vectors>};
 }
 
-// The one for few targets first. Times are those of a Zen 5 core at 4.3 GHz.
+// The arrangement for few targets comes first. Times are those of a Zen 5 core at 4.3 GHz.
 template <int B>
 constexpr auto arrangements_of() {
     if constexpr (B == 64)

@@ -1,5 +1,5 @@
-// Formulas and the kind of number of each step: HMMER 3.4 (p7_oprofile_ReconfigLength, p7_bg_SetLength, p7_bg_NullOne),
-// whose last bits depend on them.
+// Formulas and the number type of each step are those of HMMER 3.4 (p7_oprofile_ReconfigLength, p7_bg_SetLength,
+// p7_bg_NullOne): the last bits depend on them.
 #include "lengths.hpp"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace tropalign {
 namespace {
 
-/// The score of leaving N, J or C, in nats: expected to be passed three times per target.
+/// Return the score of leaving N, J or C, in nats: expected three times per target.
 float move_nats(int32_t L) { return std::log(3.0F / static_cast<float>(L + 3)); }
 
 }  // namespace

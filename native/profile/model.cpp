@@ -1,5 +1,5 @@
-// Every formula in the precision and order in which HMMER 3.4 computes it (modelconfig.c, impl_sse/p7_oprofile.c), so
-// that each table holds its very bits: logarithms in double, sums and products in float where nothing else is said.
+// Every formula uses the precision and order of HMMER 3.4 (modelconfig.c, impl_sse/p7_oprofile.c), so that each
+// table has identical bits: logarithms in double, sums and products in float unless stated otherwise.
 #include "model.hpp"
 
 #include <algorithm>
@@ -15,17 +15,18 @@
 
 namespace tropalign {
 
-// The single-precision exponential of the Cephes library, in the order of operations in which Easel evaluates it in a
-// vector (esl_sse.c): odds of HMMER's float stages are these, not libm's.
+// The single-precision exponential of the Cephes library, in the order of operations of Easel's vector version
+// (esl_sse.c): odds of HMMER's float stages are computed by it, not by libm.
 
-/// exp(x): x = k * log 2 + f with k an integer and |f| <= log(2) / 2, then 2^k * (1 + f + f^2 * P(f)), P of degree 5.
+/// Return exp(x): x = k * log 2 + f with k an integer and |f| <= log(2) / 2, then 2^k * (1 + f + f^2 * P(f)), P of
+/// degree 5.
 inline float single_exp(float x) {
-    constexpr float highest = 88.3762626647949f;  // beyond: 2^k would not be a float
+    constexpr float highest = 88.3762626647949f;  // beyond this 2^k would not be a float
     if (x > highest) return std::numeric_limits<float>::infinity();
     if (x <= -highest) return 0;
     const float turns = x * 1.44269504f + 0.5f;
     auto k = static_cast<int32_t>(turns);
-    if (static_cast<float>(k) > turns) --k;  // truncated towards 0: the next lower one
+    if (static_cast<float>(k) > turns) --k;  // truncated towards 0: take the floor
     // log 2 in two parts, the first of few bits, so that k times it is exact.
     const auto steps = static_cast<float>(k);
     const float f = x - steps * 0.693359375f - steps * -2.12194440e-4f;
@@ -39,10 +40,10 @@ inline float single_exp(float x) {
 namespace {
 
 constexpr float kImpossible = -std::numeric_limits<float>::infinity();
-/// The places of transitions in HMMER's files.
+/// The order of transitions in HMMER's files.
 enum { kFileMM, kFileMI, kFileMD, kFileIM, kFileII, kFileDM, kFileDD, kFileTransitions };
 
-// Which canonical residues a code stands for, as a bit each in the order of the alphabet.
+// Returns a bit for each canonical residue that a code stands for, in the order of the alphabet.
 constexpr uint32_t bits_of(std::string_view letters, std::string_view members) {
     uint32_t bits = 0;
     for (size_t x = 0; x < letters.size(); ++x)
@@ -61,7 +62,7 @@ constexpr std::array<Ambiguous, 6> kAmbiguous{{{21, protein_bits("DN")},       /
                                                {24, protein_bits("K")},        // O
                                                {25, protein_bits("C")},        // U
                                                {26, (1u << kResidues) - 1}}};  // X
-/// The gap is 4; R Y M K S W H B V D N follow.
+/// Code 4 is the gap; R Y M K S W H B V D N follow.
 constexpr std::array<Ambiguous, 11> kAmbiguousBases{{{5, base_bits("AG")},
                                                      {6, base_bits("CT")},
                                                      {7, base_bits("AC")},
@@ -74,7 +75,7 @@ constexpr std::array<Ambiguous, 11> kAmbiguousBases{{{5, base_bits("AG")},
                                                      {14, base_bits("AGT")},
                                                      {15, base_bits("ACGT")}}};
 
-/// A cost without bias; scores are at most 0.
+/// Return a cost without bias; scores are at most 0.
 uint8_t byte_cost_of(float score) {
     const float cost = -roundf(kByteScale * score);
     return cost > 255 ? 255 : static_cast<uint8_t>(static_cast<int>(cost));
@@ -90,7 +91,7 @@ int16_t word_of(float score) {
     return rounded >= 32767 ? 32767 : rounded <= -32768 ? -32768 : static_cast<int16_t>(rounded);
 }
 
-/// B -> M_k by how often the model's paths pass through node k, over all sections of the model.
+/// Set B -> M_k from how often the model's paths pass through node k, over all sections of the model.
 void set_entries(int32_t M, const float *t, float *entry) {
     const auto step = [&](int32_t k, int which) { return t[k * kFileTransitions + which]; };
     std::vector<float> occupancy(M + 1);
@@ -109,7 +110,7 @@ void set_transitions(int32_t M, const float *t, std::vector<float> &scores) {
     scores.assign(kTransitions * width, kImpossible);
     set_entries(M, t, &scores[kBM * width]);
     struct Place {
-        int from, to, shift;  // which of the file's; which of ours; whether it belongs to the node that it enters
+        int from, to, shift;  // index in the file; index here; 1 if it belongs to the node that it enters
     };
     constexpr std::array<Place, 7> places{{{kFileMM, kMM, 1},
                                            {kFileIM, kIM, 1},
@@ -172,7 +173,7 @@ void set_words(const ProfileScores &scores, ProfileModel &model) {
     for (size_t at = 0; at < scores.match.size(); ++at) model.word_match[at] = word_of(scores.match[at]);
     model.word_transitions.resize(scores.transitions.size());
     for (int which = 0; which < kTransitions; ++which) {
-        // A rounded probability may come out above 1; an insertion that costs nothing would never end.
+        // A rounded probability may come out above 1; an insertion without cost would never end.
         const int16_t most = which == kDD ? 32767 : which == kII ? -1 : 0;
         for (size_t k = 0; k < width; ++k) {
             const size_t at = which * width + k;

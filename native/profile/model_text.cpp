@@ -1,5 +1,5 @@
-// The grammar is HMMER's: lines of words between blanks; a word that begins with # ends its line, and lines without a
-// word do not count. Probabilities are written as negative natural logarithms, `*` for 0.
+// The grammar is HMMER's: lines of words separated by blanks; a word that starts with # ends its line, and lines
+// without words are ignored. Probabilities are written as negative natural logarithms, `*` for 0.
 #include "model_text.hpp"
 
 #include <charconv>
@@ -14,12 +14,12 @@ namespace {
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
-/// A text line by line, a line word by word.
+/// Reads a text line by line, a line word by word.
 class Lines {
   public:
     explicit Lines(std::string_view text) : next_(text.data()), end_(text.data() + text.size()) {}
 
-    /// Goes to the next line that holds a word; false at the end.
+    /// Move to the next line with a word; false at the end.
     bool next() {
         while (next_ < end_) {
             const auto *stop = static_cast<const char *>(memchr(next_, '\n', end_ - next_));
@@ -30,7 +30,7 @@ class Lines {
         }
         return false;
     }
-    /// The next word of the line; empty at its end.
+    /// Return the next word of the line; empty at its end.
     std::string_view word() {
         skip_blanks();
         const char *begin = at_;
@@ -39,13 +39,13 @@ class Lines {
             while (at_ < line_end_ && !is_blank(*at_)) ++at_;
         return {begin, static_cast<size_t>(at_ - begin) * (at_ == begin || *begin != '#')};
     }
-    /// What is left of the line.
+    /// Return the rest of the line.
     std::string_view rest() {
         skip_blanks();
         const char *stop = static_cast<const char *>(memchr(at_, '\r', line_end_ - at_));
         return {at_, static_cast<size_t>((stop ? stop : line_end_) - at_)};
     }
-    /// Lines before this one.
+    /// Number of lines before this one.
     int64_t number() const { return number_ - 1; }
 
   private:
@@ -56,8 +56,8 @@ class Lines {
     int64_t number_ = 0;
 };
 
-/// A whole word as a number; false for any other. Digits with a point, which is what files hold, are an integer divided
-/// by a power of ten: both exact, so that the quotient is the nearest double, as strtod's is.
+/// Parse a whole word as a number; false if it is not one. Digits with a point, the usual format in files, are an
+/// integer divided by a power of ten: both exact, so that the quotient is the nearest double, as strtod's is.
 bool number_of(std::string_view word, double &value) {
     constexpr std::array<double, 16> powers{1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                             1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
@@ -180,14 +180,14 @@ class Reader {
         const auto [stop, error] = std::from_chars(found.data(), found.data() + found.size(), model_.M);
         if (error != std::errc() || stop != found.data() + found.size() || model_.M < 1)
             fail(quoted(found) + " is no number of nodes");
-        // A node takes three lines of 20, 20 and 7 numbers (4, 4 and 7 of nucleotides): what a text cannot hold needs
-        // no memory.
+        // A node takes three lines of 20, 20 and 7 numbers (4, 4 and 7 of nucleotides): allocate no memory for
+        // more nodes than the text can hold.
         const size_t least = model_.alphabet == "amino" ? 94 : 30;
         if (static_cast<size_t>(model_.M) > size_ / least)
             fail("the model holds fewer than the " + std::string(found) + " nodes that it announces");
     }
 
-    /// A flag of an annotation as the letters that it starts from: one where it is there.
+    /// Return the initial text of an annotation: nonempty if the flag is set.
     std::string read_flag() {
         const std::string_view found = word("yes or no");
         const auto is = [&](const char *other) {
@@ -223,13 +223,13 @@ class Reader {
         model_.has_cutoff[which] = true;
     }
 
-    /// Composition, and what leaves the begin state.
+    /// Read the composition, and the transitions from the begin state.
     void read_begin() {
-        next("before its nodes");  // the names of transitions
+        next("before its nodes");  // names of transitions
         next("before its nodes");
         const size_t places = static_cast<size_t>(model_.M) + 1;
         model_.match.assign(places * residues(), 0);
-        model_.match[0] = 1;  // row 0 is no node; so it stands in HMMER's models
+        model_.match[0] = 1;  // row 0 is not a node; HMMER's models have this value
         model_.transitions.assign(places * 7, 0);
         has_consensus_ = !model_.consensus.empty() && format_ >= 'e';
         for (std::string *line : {&model_.consensus, &model_.reference, &model_.mask, &model_.structure})
@@ -277,7 +277,7 @@ class Reader {
         probabilities(&model_.transitions[static_cast<size_t>(k) * 7], 7);
     }
 
-    /// The column of a node in the alignment; no columns at all where one is missing.
+    /// Read the column of a node in the alignment; drop all columns if one is missing.
     void read_column() {
         const std::string_view found = word("column of the alignment");
         int32_t column = 0;
@@ -290,7 +290,8 @@ class Reader {
 
     size_t residues() const { return static_cast<size_t>(model_.n_residues); }
 
-    /// The likeliest residue, the first of several; in upper case where it is likelier than all others together.
+    /// Return the most probable residue, the first at a tie; in upper case if it is more probable than all others
+    /// together.
     char consensus_of(const float *match) const {
         int best = 0;
         for (int x = 1; x < model_.n_residues; ++x)

@@ -1,5 +1,5 @@
-// A model out of the text of HMMER 3 (formats 3/a to 3/f): every number as HMMER's own reader makes it, which is part
-// of a search's last bits.
+// A model read from the text of HMMER 3 (formats 3/a to 3/f): every number as HMMER's own reader computes it,
+// since a search's last bits depend on it.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace tropalign {
 
-/// A model as a file holds it; see make_profile_model for the arrays.
+/// A model as stored in a file; see make_profile_model for the arrays.
 struct ModelText {
     std::string name, accession, description, alphabet;
     int32_t M = 0;
@@ -23,15 +23,15 @@ struct ModelText {
     /// Gathering, trusted and noise cutoffs: of a target, and of a domain.
     std::array<std::array<float, 2>, 3> cutoffs{};
     std::array<bool, 3> has_cutoff{};
-    /// A letter per node; all but the consensus may be empty.
+    /// One character per node; all but the consensus may be empty.
     std::string consensus, reference, mask, structure;
-    /// The column of each node in the alignment that it was made of, from 1, or none at all; a checksum of the rows.
+    /// The column of each node in the source alignment, counted from 1, or empty; a checksum of the rows.
     std::vector<int32_t> columns;
     uint32_t checksum = 0;
     bool has_checksum = false;
 };
 
-/// What is wrong with a model, and where: the line counts from 0.
+/// An error in a model, with its location: the line counts from 0.
 class BadModel : public std::runtime_error {
   public:
     BadModel(int64_t line, const std::string &what, std::string name)
@@ -40,8 +40,8 @@ class BadModel : public std::runtime_error {
     std::string name;  ///< As far as it is known.
 };
 
-/// The model that a text holds, from its line HMMER3/x to its line //. Of models in another alphabet than amino acids
-/// only the header is read, unless `with_nucleotides` wants those of DNA and RNA whole. Throws BadModel.
+/// Read the model in a text, from its line HMMER3/x to its line //. For other alphabets than amino acids only the
+/// header is read, unless `with_nucleotides` requests complete models of DNA and RNA. Throws BadModel.
 ModelText read_model_text(std::string_view text, bool with_nucleotides);
 
 }  // namespace tropalign

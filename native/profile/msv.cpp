@@ -1,5 +1,5 @@
-// Decisions are those of HMMER 3.4's p7_SSVFilter, p7_MSVFilter and p7_Pipeline, in their order and with their kinds of
-// numbers.
+// Decisions are those of HMMER 3.4's p7_SSVFilter, p7_MSVFilter and p7_Pipeline, in their order and with their
+// number types.
 #include "msv.hpp"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace {
 
 constexpr float kOverflow = std::numeric_limits<float>::infinity();
 
-/// What all targets of one length have in common.
+/// Values common to all targets of one length.
 struct OfLength {
     int move, enter;  ///< Costs in thirds of a bit: C -> T; J -> B -> M.
     bool has_rows;
@@ -29,13 +29,14 @@ struct OfLength {
     OfLength(const ProfileModel &model, const LengthRun &run)
         : move(run.byte_move), enter(move + model.entry), has_rows(run.length > 0) {}
 
-    /// The score of a highest J. What the 3.0 stands for: the loops of N, J and C, which cost nothing in bytes.
+    /// Return the score for the highest J. The 3.0 stands for the loops of N, J and C, which cost nothing in
+    /// bytes.
     float nats(int J) const {
         const float thirds = static_cast<float>(J - move) - static_cast<float>(kByteBase);
         return static_cast<float>(static_cast<double>(thirds / kByteScale) - 3.0);
     }
 
-    /// SSV's score by its highest V; none where only MSV can say.
+    /// Return SSV's score for its highest V; empty if MSV must decide.
     std::optional<float> ssv_nats(const ProfileModel &model, int V) const {
         if (enter + model.end + model.bias >= 127) return std::nullopt;
         const int overflow = 255 - model.bias;
@@ -49,7 +50,7 @@ struct OfLength {
         return nats(E - model.end);
     }
 
-    /// The least V of which ssv_nats gives `least_J`, infinity or nothing.
+    /// Return the least V for which ssv_nats gives `least_J`, infinity or nothing.
     int least_V(const ProfileModel &model, int least_J) const {
         if (enter + model.end + model.bias >= 127) return 0;
         const int of_E_0 = enter + 128 - kByteBase, overflow = 255 - model.bias;
@@ -62,20 +63,20 @@ struct OfLength {
     }
 };
 
-/// Bits from which on P is F1 or less, and a little less, so that rounding needs no thought.
+/// Return the bits at which P falls to F1, minus a margin for rounding.
 double least_bits(const ProfileModel &model, double F1) {
-    const bool is_usual = F1 < 0.999 && model.msv_lambda > 0;  // else all have to be looked at
+    const bool is_usual = F1 < 0.999 && model.msv_lambda > 0;  // otherwise all targets must be examined
     if (!is_usual) return -std::numeric_limits<double>::infinity();
     return model.msv_mu - std::log(-std::log1p(-F1)) / model.msv_lambda - 0.001;
 }
 
-/// The least J that reaches so many bits, or one less.
+/// Return the least J that reaches these bits, or one less.
 int least_J(double bits, const LengthRun &run) {
     const double J = (bits * std::numbers::ln2 + run.null1_nats + 3.0) * kByteScale + kByteBase + run.byte_move;
     return static_cast<int>(std::clamp(std::ceil(J - 0.01), 0.0, 256.0));
 }
 
-/// Targets in runs of equal lengths.
+/// Visit targets in runs of equal lengths.
 template <class Visit>
 void by_runs(const TargetBlock &block, Targets targets, const Visit &visit) {
     const std::span<const LengthRun> runs = block.length_runs();
@@ -95,7 +96,7 @@ void by_runs(const TargetBlock &block, Targets targets, const Visit &visit) {
     }
 }
 
-/// Targets that go to MSV.
+/// Targets that need MSV.
 struct ForMsv {
     std::vector<int32_t> targets;
     std::vector<size_t> at;  ///< Where each one's score belongs.
@@ -115,7 +116,7 @@ struct ForMsv {
     }
 };
 
-/// MSV on the processor.
+/// MSV on the CPU.
 MsvOfMany native_msv(const SearchModel &model, const TargetBlock &block) {
     return [&](Targets targets, const uint8_t *enter, uint8_t *highest) {
         msv_highest(model, block, targets, enter, highest);
@@ -146,7 +147,7 @@ void msv_filter(const SearchModel &model, const TargetBlock &block, Targets targ
 
 void msv_filter_by(const ProfileModel &plain, const TargetBlock &block, Targets targets, const uint8_t *V, double F1,
                    const MsvOfMany &msv, std::vector<int32_t> &passed, std::vector<float> &nats) {
-    // Targets that come near to passing, with the null model's score of each.
+    // Targets that may pass, with the null model's score of each.
     std::vector<int32_t> near;
     std::vector<float> scores, null1;
     ForMsv rest;

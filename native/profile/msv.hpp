@@ -1,6 +1,6 @@
-// The first filter of a search: SSV, and MSV where SSV cannot say (HMMER 3.4's p7_MSVFilter, which begins with
-// p7_SSVFilter). Both find the best ungapped alignment of a model to a target, in bytes; MSV lets several follow one
-// another.
+// The first filter of a search: SSV, and MSV if SSV cannot decide (HMMER 3.4's p7_MSVFilter, which starts with
+// p7_SSVFilter). Both find the best ungapped alignment of a model to a target, in bytes; MSV allows several in a
+// row.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -11,38 +11,38 @@
 
 namespace tropalign {
 
-/// Scores of targets in nats; infinite where bytes overflow. The SSV score where SSV has one, else MSV's.
+/// Compute scores of targets in nats; infinite if bytes overflow. The SSV score if SSV gives one, else MSV's.
 void msv_scores(const SearchModel &model, const TargetBlock &block, Targets targets, float *nats);
 
-/// Appends the targets whose P-value is F1 or less, and their scores. `targets`: by ascending length. None of length 0
-/// passes.
+/// Append the targets whose P-value is at most F1, and their scores. `targets`: by ascending length. Empty targets
+/// never pass.
 void msv_filter(const SearchModel &model, const TargetBlock &block, Targets targets, double F1,
                 std::vector<int32_t> &passed, std::vector<float> &nats);
 
-/// The highest M of each target, as msv_highest has it: (targets, enter, highest).
+/// The highest M of each target, as in msv_highest: (targets, enter, highest).
 using MsvOfMany = std::function<void(Targets, const uint8_t *, uint8_t *)>;
 
-/// Filters where the highest V of each target has been computed elsewhere, as will be MSV's of those that need it.
+/// Filter with the highest V of each target computed elsewhere; `msv` computes MSV for those that need it.
 void msv_filter_by(const ProfileModel &model, const TargetBlock &block, Targets targets, const uint8_t *V, double F1,
                    const MsvOfMany &msv, std::vector<int32_t> &passed, std::vector<float> &nats);
 
-// What the kernels of MSV take and give, and the table of them that every instruction set fills.
+// The kernels of MSV, and the table of them that every instruction set fills.
 //
-// MSV (Eddy 2011, doi:10.1371/journal.pcbi.1002195; HMMER 3.4, p7_MSVFilter) joins segments of diagonals: after one
-// ends (E), the next begins anywhere (J, B). In unsigned bytes that stop at 0 and 255, where 0 is minus infinity and
-// 190 a score of 0:
+// MSV (Eddy 2011, doi:10.1371/journal.pcbi.1002195; HMMER 3.4, p7_MSVFilter) joins segments of diagonals: after
+// one ends (E), the next starts anywhere (J, B). In unsigned bytes that saturate at 0 and 255, where 0 is minus
+// infinity and 190 a score of 0:
 //
 //     M(i, k) = max(M(i - 1, k - 1), B(i - 1)) + bias - cost(k, residue i)
 //     E(i)    = max over k of M(i, k);     J(i) = max(J(i - 1), E(i) - end);     B(i) = max(190, J(i)) - enter
 //
-// Since J only needs the highest M of all rows so far, that is kept in place of E: `highest`. Where it comes within the
-// bias of 255, M may have passed 255, and HMMER calls the score infinite.
+// Since J only needs the highest M of all rows so far, that is kept in place of E: `highest`. If it comes within
+// the bias of 255, M may have passed 255, and HMMER sets the score to infinity.
 
 inline constexpr int kByteBase = 190;
 
 struct MsvKernels;
 
-/// Biased costs of a node, by code; 255 for those that are none.
+/// Biased costs of a node, by code; 255 for non-residues.
 struct alignas(32) NodeByteCosts {
     uint8_t of[32];
 };
@@ -66,20 +66,21 @@ struct MsvKernels {
     int32_t vector_bytes;
     /// Times as in SsvKernels.
     float lanes_cycles, stripe_cycles, least_stripes_cycles;
-    /// The highest M of each of 64 targets; enter[l]: B -> M and J -> B of target l. `state`: 64 bytes per node.
+    /// Writes the highest M of each of 64 targets; enter[l]: B -> M and J -> B of target l. `state`: 64 bytes per
+    /// node.
     void (*lanes)(const MsvTables &tables, const TargetGroup &targets, const uint8_t *enter, uint8_t *state,
                   uint8_t *highest);
-    /// The highest M of one target, or one within the bias of 255. `state`: Q vectors.
+    /// Returns the highest M of one target, or one within the bias of 255. `state`: Q vectors.
     uint8_t (*striped)(const MsvTables &tables, const uint8_t *codes, int32_t L, uint8_t enter, uint8_t *state);
 };
 
-/// The table of the chosen instruction set.
+/// Return the table of the chosen instruction set.
 const MsvKernels *selected_msv_kernels();
 
-// MSV of many targets: which arrangement of lanes computes what.
+// MSV of many targets, with the choice of the arrangement of lanes.
 
-/// The highest M of each target, or one within the bias of 255. enter[k]: B -> M and J -> B of targets[k], in thirds of
-/// a bit. Fastest where neighbours are of like lengths.
+/// Write the highest M of each target, or one within the bias of 255. enter[k]: B -> M and J -> B of targets[k],
+/// in thirds of a bit. Fastest if neighbours have similar lengths.
 void msv_highest(const SearchModel &model, const TargetBlock &block, Targets targets, const uint8_t *enter,
                  uint8_t *highest);
 

@@ -8,7 +8,7 @@
 namespace tropalign {
 namespace {
 
-constexpr uint8_t kNone = 255;  // the cost of what is no node or no residue
+constexpr uint8_t kNone = 255;  // cost of codes and positions without a residue or a node
 
 MsvTables make_msv_tables(const ProfileModel &model) {
     MsvTables tables{selected_msv_kernels(), model.M, model.bias, model.end, {}, 0, {}};
@@ -43,7 +43,7 @@ bool is_faster_in_lanes(const MsvTables &tables, int64_t n_rows, int64_t n_resid
            static_cast<float>(n_residues) * stripes;
 }
 
-/// Up to 64 targets.
+/// Process up to 64 targets.
 void highest_of_some(const MsvTables &tables, const TargetBlock &block, Targets targets, const uint8_t *enter,
                      uint8_t *highest) {
     int64_t n_residues = 0;

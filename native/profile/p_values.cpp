@@ -6,7 +6,7 @@
 namespace tropalign {
 namespace {
 
-/// Below it 1 - exp(-x) and -log(1 - x) are x for all that double precision tells.
+/// Below this, 1 - exp(-x) and -log(1 - x) equal x in double precision.
 constexpr double kSmall = 5e-9;
 
 }  // namespace

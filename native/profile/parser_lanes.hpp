@@ -1,8 +1,8 @@
-// Targets on their way through a parser, many at a time: G vectors (groups) side by side, each with N targets, a quad
-// per target. A lane that has come to its target's end takes the next one.
+// Many targets at a time in a parser: G vectors (groups), each with N targets, a quad per target. A lane whose
+// target has ended takes the next one.
 //
-// Numbers that a target has one of, such as its special states, lie in one vector for all groups: float g of quad n
-// belongs to the target that is quad n of group g. That is lane 4 n + g.
+// Numbers of which a target has one, such as its special states, are in one vector for all groups: float g of quad
+// n belongs to the target in quad n of group g. That is lane 4 n + g.
 //
 //     N = 2, G = 2     group 0      A A A A   B B B B         four nodes of A, four of B
 //                      group 1      C C C C   D D D D
@@ -44,7 +44,7 @@ class ParserLanes {
     };
     Row row() const { return {ModelQuads<kQuads>(tables), cells, Q}; }
 
-    /// A number per lane.
+    /// One number per lane.
     struct alignas(64) PerLane {
         float of[kWidth] = {};
 
@@ -62,7 +62,8 @@ class ParserLanes {
         int32_t left = 0;  ///< Rows to go.
     };
     Lane lanes[kWidth];
-    // What every row of a lane steps through; idle lanes stay at a gap, whose odds are zeros, and have no rows.
+    // Pointers that advance with every row of a lane; idle lanes stay at a gap, whose odds are zeros, and have no
+    // rows.
     const uint8_t *codes[kWidth];
     float *rows[kWidth];
     const float *forward[kWidth];  ///< Backward: Forward's rows.
@@ -78,7 +79,7 @@ class ParserLanes {
     /// The quad of one lane.
     float *quad(int32_t q, int lane, Cell c) const { return row().cell(q, lane % 4, c) + lane / 4 * kQuad; }
 
-    /// Odds of the residues that lanes stand at.
+    /// Odds of the current residues of the lanes.
     struct Odds {
         LaneOdds<kQuads> of[G];
     };
@@ -89,7 +90,7 @@ class ParserLanes {
         return odds;
     }
 
-    /// Sums of each target's floats, in HMMER's order: (0 + 1) + (2 + 3).
+    /// Sum each target's floats in HMMER's order: (0 + 1) + (2 + 3).
     static V sums_of(const V (&v)[G]) {
         const auto pairs = [](V a, V b) {
             return two_and_two<kQuads, 0, 2, 0, 2>(a, b) + two_and_two<kQuads, 1, 3, 1, 3>(a, b);
@@ -98,8 +99,8 @@ class ParserLanes {
         return pairs(first, G > 2 ? pairs(v[G > 2 ? 2 : 0], v[G > 2 ? 3 : 0]) : first);
     }
 
-    /// Divides the special states of the lanes that have a bit by `scale` (1 elsewhere). Their cells are multiplied by
-    /// the next row, which gives the same floats as doing it now.
+    /// Divide the special states of the lanes whose bit is set by `scale` (1 elsewhere). Their cells are
+    /// multiplied by the next row, which gives the same floats as doing it now.
     void scale_down(uint32_t bits, V scale) {
         for (PerLane *state : {&N, &J, &B, &C}) *state = state->all() / scale;
         factor = every<V>(1) / scale;
@@ -116,7 +117,7 @@ class ParserLanes {
         const float row[kSpecials] = {E.of[l], N.of[l], J.of[l], B.of[l], C.of[l], scale};
         std::memcpy(rows[l], row, sizeof row);
     }
-    /// A group's own of the numbers that all groups have one of, in all floats of each quad.
+    /// Extract a group's numbers from a vector for all groups, into all floats of each quad.
     [[gnu::always_inline]] static V of_group(int g, V v) {
         switch (g) {
             case 0:
@@ -130,7 +131,7 @@ class ParserLanes {
         }
     }
 
-    /// A row of every lane: vectors of one number each are turned into pairs of numbers, these into rows.
+    /// Write a row of every lane: vectors of one number each are transposed to pairs of numbers, these to rows.
     void write_rows(V scale) const {
         alignas(64) float heads[4][kWidth], tails[2][kWidth];
         turn<0>(heads, tails[0], scale);
@@ -142,7 +143,7 @@ class ParserLanes {
         });
     }
 
-    /// Lets `parser` take all targets of the queue through start(lane), next_row() and finish(lane).
+    /// Process all targets of the queue by start(lane), next_row() and finish(lane) of `parser`.
     template <class Parser>
     void run(Parser &parser) {
         for_lanes([&](int l) { take(parser, l); });
@@ -160,7 +161,7 @@ class ParserLanes {
     }
 
   private:
-    /// Rows of groups First and First + 1: their first four numbers, and the last two of both.
+    /// Compute rows of groups First and First + 1: their first four numbers, and the last two of both.
     template <int First>
     void turn(float (*heads)[kWidth], float *tails, V scale) const {
         const V EN = pairs<First>(E.all(), N.all()), JB = pairs<First>(J.all(), B.all());
@@ -168,7 +169,7 @@ class ParserLanes {
         put<kQuads>(heads[1], two_and_two<kQuads, 2, 3, 2, 3>(EN, JB));
         put<kQuads>(tails, pairs<First>(C.all(), scale));
     }
-    /// Quads a0 b0 a1 b1 for First = 0, a2 b2 a3 b3 for 2.
+    /// Return quads a0 b0 a1 b1 for First = 0, a2 b2 a3 b3 for 2.
     template <int First>
     static V pairs(V a, V b) {
         constexpr int k = First, l = First + 1;

@@ -21,7 +21,7 @@ namespace {
 enum class ParserSlot { cells, count };
 thread_local Scratch<ParserSlot> parser_scratch;
 
-/// Places in `targets` of those with residues, the longest ones first.
+/// Return indices into `targets` of those with residues, the longest first.
 std::vector<size_t> order_of(const TargetBlock &block, Targets targets) {
     std::vector<size_t> order(targets.size());
     std::iota(order.begin(), order.end(), size_t{0});
@@ -38,7 +38,7 @@ class Queue : public ParserQueue {
     int32_t length(size_t k) const { return block_.length(targets_[order_[k]]); }
 
   protected:
-    /// The place in `targets` of the k-th target to be taken.
+    /// Index in `targets` of the k-th target to be taken.
     size_t place(size_t k) const { return order_[k]; }
     ParserTarget given(size_t k) const {
         const int32_t target = targets_[order_[k]], L = length(k);
@@ -111,7 +111,7 @@ class BackwardQueue : public Queue {
     ParsedTarget *inout_;
 };
 
-/// How many rows go by until all targets are done, if a lane that is free takes the next one.
+/// Return how many rows pass until all targets are done, if a free lane takes the next one.
 int64_t rows_until_done(const Queue &queue, size_t n_lanes) {
     std::priority_queue<int64_t, std::vector<int64_t>, std::greater<>> ends;  // of lanes
     int64_t last = 0;
@@ -124,12 +124,12 @@ int64_t rows_until_done(const Queue &queue, size_t n_lanes) {
     return last;
 }
 
-/// What a row of 1, 2 and 4 groups costs beside that of one: measured on a Zen 4 with AVX2 (1.5) and AVX-512 (1.6, 2.9)
+/// Cost of a row of 1, 2 and 4 groups relative to one: measured on a Zen 4 with AVX2 (1.5) and AVX-512 (1.6, 2.9)
 /// and models of 70 to 2,200 nodes.
 constexpr float kRowCosts[] = {1, 1.55F, 2.9F};
 
-/// The logarithm of the number of groups with which the targets cost least. Survivors of the filters are few per model:
-/// with as many lanes as vectors hold, two thirds of those of AVX-512 were idle.
+/// Return the logarithm of the number of groups for which the targets cost least. Survivors of the filters are few
+/// per model: with as many lanes as vectors hold, two thirds of those of AVX-512 were idle.
 int cheapest_groups(const Queue &queue, const ParserKernels &kernels) {
     int cheapest = 0;
     float least = std::numeric_limits<float>::infinity();
@@ -141,7 +141,7 @@ int cheapest_groups(const Queue &queue, const ParserKernels &kernels) {
     return cheapest;
 }
 
-/// Runs the kernel with as many groups as are cheapest.
+/// Run the kernel with the cheapest number of groups.
 void run(const FloatTables &tables, Queue &queue, decltype(&ParserKernels::forward) kernels) {
     const DenormalsAsZero guard;
     const ParserKernels &table = *selected_parser_kernels();

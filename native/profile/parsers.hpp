@@ -1,9 +1,10 @@
-// The Forward and Backward parsers: the sum over all alignments of a target to a local multihit profile, with one row
-// of the matrix at a time, of which only the special states are kept. HMMER 3.4's numbers to the last bit: odds ratios
-// in floats that are scaled down whenever a row grows beyond 10,000, each sum in the order of HMMER's four-float lanes.
+// The Forward and Backward parsers: the sum over all alignments of a target to a local multihit profile, with one
+// row of the matrix at a time, of which only the special states are kept. HMMER 3.4's numbers to the last bit:
+// odds ratios in floats that are scaled down whenever a row grows beyond 10,000, each sum in the order of HMMER's
+// four-float lanes.
 //
-// The special states are E (end of a domain), N and C (residues before the first and after the last domain), J (between
-// domains) and B (begin of a domain). Rows count from 0 (before the first residue) to L.
+// The special states are E (end of a domain), N and C (residues before the first and after the last domain), J
+// (between domains) and B (start of a domain). Rows count from 0 (before the first residue) to L.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -16,9 +17,9 @@
 
 namespace tropalign {
 
-// What the kernels of the parsers take and leave, and the table of them that every instruction set fills.
+// The inputs and outputs of the parser kernels, and the table of them that every instruction set fills.
 
-/// A target that begins its way through a parser. It has residues.
+/// A target that enters a parser. It is not empty.
 struct ParserTarget {
     const uint8_t *codes;
     int32_t L;
@@ -32,7 +33,7 @@ struct ParserResult {
     bool own_scales;  ///< Of Backward.
 };
 
-/// The targets of a call, which lanes take one after another: the longest ones first, so that lanes end at about the
+/// The targets of a call, which lanes take one after another: the longest first, so that lanes end at about the
 /// same time.
 class ParserQueue {
   public:
@@ -52,12 +53,12 @@ struct ParserKernels {
     void (*backward[3])(const FloatTables &tables, ParserQueue &queue, float *cells);
 };
 
-/// The table of the chosen instruction set.
+/// Return the table of the chosen instruction set.
 const ParserKernels *selected_parser_kernels();
 
 enum Special { kE, kN, kJ, kB, kC, kScale, kSpecials };
 
-/// What a special state's transitions are for a target of length L, in local multihit mode.
+/// Transitions of the special states for a target of length L, in local multihit mode.
 struct LengthOdds {
     float loop, move;                                       ///< N -> N, C -> C, J -> J; N -> B, C -> T, J -> B.
     static constexpr float kEndMove = .5f, kEndLoop = .5f;  // E -> C, E -> J
@@ -68,21 +69,22 @@ struct ParsedTarget {
     float forward_nats = 0;   ///< -inf without residues, or where all of them are gaps.
     float backward_nats = 0;  ///< The same sum the other way round.
     bool own_scales = false;  ///< Backward had to scale rows by factors other than Forward's.
-    /// [L + 1][kSpecials], each row divided by its factor kScale and those of the rows before (Backward: behind) it.
+    /// [L + 1][kSpecials], each row divided by its factor kScale and those of the rows before (Backward: after)
+    /// it.
     std::vector<float> forward, backward;
 };
 
-/// The scores alone, in nats.
+/// Compute only the scores, in nats.
 void forward_scores(const SearchModel &model, const TargetBlock &block, Targets targets, float *nats);
 
-/// Whether the rows of targets[k], whose score is given, are kept; asked once per target, in any order.
+/// True if the rows of targets[k], whose score is `nats`, are kept; called once per target, in any order.
 using KeepRows = std::function<bool(size_t k, float nats)>;
 
-/// Fills forward_nats of out[k], and forward where `keep` says so (everywhere without one).
+/// Set forward_nats of out[k], and forward if `keep` returns true (always without `keep`).
 void forward_parse(const SearchModel &model, const TargetBlock &block, Targets targets, ParsedTarget *out,
                    const KeepRows &keep = {});
 
-/// Fills backward, backward_nats and own_scales of all targets; their forward is there.
+/// Set backward, backward_nats and own_scales of all targets; their forward must be set.
 void backward_parse(const SearchModel &model, const TargetBlock &block, Targets targets, ParsedTarget *inout);
 
 }  // namespace tropalign

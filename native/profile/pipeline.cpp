@@ -1,12 +1,12 @@
-// How a search is cut into items of work, per model:
+// Division of a search into work items, per model:
 //
 //     chunks of targets:    | | | | | | | |   MSV
 //     groups of survivors:  |   |   |   |     biased composition, Viterbi
 //     groups of survivors:  |  |  |  |  |     Forward, domains
 //
-// Chunks and groups hold targets of neighbouring lengths, so that the targets that share a register end together. The
-// survivors of a stage are grouped when its last item of that model is done, and go before what waits: so few
-// survivors are held at a time, while other threads still filter for other models.
+// Chunks and groups hold targets of neighbouring lengths, so that the targets that share a register end together.
+// The survivors of a stage are grouped when its last item of that model is done, and are processed before the
+// waiting items: so few survivors are held at a time, while other threads still filter for other models.
 #include "pipeline.hpp"
 
 #include <algorithm>
@@ -27,15 +27,15 @@
 namespace tropalign {
 namespace {
 
-/// Residues of a chunk: codes that stay in a core's cache while several models go over them.
+/// Residues of a chunk: codes that stay in a core's cache while several models scan them.
 constexpr int64_t kLeastChunk = 32 << 10, kMostChunk = 256 << 10;
-/// Models that go over a chunk one after another.
+/// Models that scan a chunk one after another.
 constexpr int64_t kModelsPerChunk = 8;
-/// Items that each thread should get of a stage, so that all end at about the same time.
+/// Items of a stage that each thread should get, so that all end at about the same time.
 constexpr int64_t kItemsPerThread = 8;
 
-/// How large a group is: the fewest targets that fill the lanes of its stage, the most that are held at a time with
-/// all their scores, and the cells at which it is full.
+/// Size of a group: the fewest targets that fill the lanes of its stage, the most that are held at a time with all
+/// their scores, and the cells at which it is full.
 struct GroupSize {
     size_t least, most;
     int64_t cells;
@@ -57,14 +57,14 @@ struct Item {
     Group group;    ///< For the others.
 };
 
-/// A model on its way through the stages.
+/// State of a model in the pipeline.
 struct State {
     std::mutex mutex;
     int64_t n_waiting = 0;  ///< Items of the present stage that are not done.
     Group passed;           ///< Of the present stage.
 };
 
-/// The longest first: the costliest items begin first.
+/// Sort the longest first: the costliest items start first.
 void sort_by_length(const TargetBlock &block, Group &group) {
     std::vector<size_t> order(group.targets.size());
     std::iota(order.begin(), order.end(), size_t{0});
@@ -83,8 +83,8 @@ void sort_by_length(const TargetBlock &block, Group &group) {
     sort(group.targets), sort(group.nats), sort(group.viterbi_nats);
 }
 
-/// Runs of neighbours of about so many residues, from the first target that is not empty, and not ending within a
-/// group.
+/// Return runs of neighbours of about `most_residues` residues, starting at the first target that is not empty,
+/// and not ending within a group.
 std::vector<Targets> chunks_of(const TargetBlock &block, int64_t most_residues) {
     const Targets all = block.by_length();
     std::vector<Targets> chunks;
@@ -110,9 +110,9 @@ class Pipeline {
         result_.hits.resize(models.size());
     }
 
-    /// All targets of all models.
+    /// Add all targets of all models.
     void add_chunks();
-    /// What passed the MSV filter.
+    /// Add the targets that passed the MSV filter.
     void add_survivors(std::vector<Survivors> survivors);
     SearchResult run(const Poll &poll);
 
@@ -135,7 +135,7 @@ class Pipeline {
     std::vector<State> states_;
     GrowingWork<Item> items_;
     std::atomic<int64_t> n_decided_{0};
-    std::mutex mutex_;  // of the result
+    std::mutex mutex_;  // guards the result
     SearchResult result_;
 };
 
@@ -192,7 +192,7 @@ Group Pipeline::filter_by_viterbi(const Item &item) {
     else
         for (size_t k = 0; k < n; ++k) nulls[k] = null1_nats(block_.length(group.targets[k]));
 
-    Group passed, asked;  // asked: for their Viterbi scores
+    Group passed, asked;  // asked: need their Viterbi scores
     for (size_t k = 0; k < n; ++k) {
         const double p = gumbel_p(bits_of(group.nats[k], nulls[k]), plain.msv_mu, plain.msv_lambda);
         if (options_.bias_filter && p > options_.f1) continue;
@@ -243,7 +243,7 @@ void Pipeline::find(const Item &item) {
     n_decided_ += static_cast<int64_t>(group.targets.size());
 }
 
-/// The last item of a stage hands all that passed the stage to the next one.
+/// Collect the targets that passed; the last item of a stage hands them all to the next stage.
 void Pipeline::finish(const Item &item, const Group &passed) {
     State &own = state(item);
     Group all;
@@ -260,7 +260,7 @@ void Pipeline::finish(const Item &item, const Group &passed) {
 void Pipeline::add_groups(Stage stage, int32_t model, Group group) {
     sort_by_length(block_, group);
     const GroupSize size = stage == Stage::filters ? kFilterGroup : kDomainGroup;
-    // One thread gains nothing by items that end together, and lanes of the registers idle at the end of each.
+    // One thread gains nothing by items that end together, and lanes of the registers are idle at the end of each.
     const int64_t n_wanted = n_threads_ == 1 ? 1 : kItemsPerThread * n_threads_ / static_cast<int64_t>(models_.size());
     const size_t n = group.targets.size(), even = n / static_cast<size_t>(std::max(n_wanted, int64_t{1}));
     const size_t n_groups = n / std::clamp(even, size.least, size.most) + 1, most = (n + n_groups - 1) / n_groups;
@@ -295,7 +295,7 @@ void Pipeline::count(const Item &item, Filter filter, Targets passed) {
 bool Reporting::keeps(const TargetHit &hit, int32_t model) const {
     const int64_t number = n_before + 1 + (is_scan ? model : hit.target);
     const double n_targets = Z > 0 ? Z : static_cast<double>(number);
-    constexpr double kRounding = 1 + 1e-9;  // the verdict is Python's; here none is lost
+    constexpr double kRounding = 1 + 1e-9;  // Python makes the final decision; here none may be lost
     return hit.bits >= T && std::exp(hit.log_p) * n_targets <= E * kRounding;
 }
 

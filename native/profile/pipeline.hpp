@@ -2,8 +2,8 @@
 //
 //     MSV -> biased composition -> Viterbi -> Forward -> domains
 //
-// The order of the filters, and what skips them, are those of HMMER 3's pipeline: a target whose MSV score is good
-// enough for the Viterbi filter's threshold is not asked for a Viterbi score.
+// The order of the filters, and the conditions for skipping them, are those of HMMER 3's pipeline: if a target's
+// MSV score is good enough for the Viterbi filter's threshold, its Viterbi score is not computed.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace tropalign {
 
-/// Which hits may be reported in the end; others need not be held. A later target only raises E-values.
+/// Criteria of hits that may be reported in the end; others are dropped. A later target only raises E-values.
 struct Reporting {
     double E = std::numeric_limits<double>::infinity();   ///< Up to this E-value,
     double Z = 0;                                         ///< with so many targets; 0: as many as there are so far.
@@ -39,7 +39,7 @@ struct PipelineOptions {
 
 enum class Filter { msv, bias, viterbi, forward, count };
 
-/// What passed each filter, by Filter.
+/// Numbers that passed each filter, by Filter.
 using Passed = std::array<int64_t, static_cast<size_t>(Filter::count)>;
 
 struct SearchResult {
@@ -56,13 +56,13 @@ struct Survivors {
 
 using SearchModels = std::span<const SearchModel *const>;
 
-/// All targets of the block against each model. `poll` receives the number of comparisons decided; when it returns
-/// false the search stops, and what is returned is of no use.
+/// Search all targets of the block with each model. `poll` receives the number of comparisons decided; if it
+/// returns false the search stops, and the result is invalid.
 SearchResult search_block(SearchModels models, const TargetBlock &block, const PipelineOptions &options, int n_threads,
                           const Poll &poll);
 
-/// Searches on where the MSV filter, and perhaps Viterbi's scores, have been computed elsewhere: survivors[k] are those
-/// of model k.
+/// Continue a search whose MSV filter, and optionally Viterbi scores, have been computed elsewhere: survivors[k]
+/// are those of model k.
 SearchResult finish_block(SearchModels models, const TargetBlock &block, std::vector<Survivors> survivors,
                           const PipelineOptions &options, int n_threads, const Poll &poll);
 

@@ -1,5 +1,5 @@
-// A word as a floating-point number: by std::from_chars, or by a stream where the C++ library lacks that (libc++ before
-// version 20, and so macOS).
+// Parsing of a word as a floating-point number: by std::from_chars, or by a stream if the C++ library lacks it
+// (libc++ before version 20, and so macOS).
 #pragma once
 #include <charconv>
 #include <cmath>
@@ -11,16 +11,16 @@
 
 namespace tropalign {
 
-/// A whole word as a finite number; false for any other, as std::from_chars says it.
+/// Parse a whole word as a finite number; false for any other, as with std::from_chars.
 inline bool read_double_by_stream(std::string_view word, double &value) {
-    // Streams skip blanks, and take a plus and hexadecimal digits.
+    // Streams skip blanks, and accept a plus sign and hexadecimal digits.
     if (word.empty() || word[0] == '+' || word.find_first_not_of("0123456789.eE+-") != word.npos) return false;
     std::istringstream stream{std::string(word)};
-    stream.imbue(std::locale::classic());  // a point, whatever the program's language is
+    stream.imbue(std::locale::classic());  // decimal point in any locale
     return stream >> value && stream.peek() == std::char_traits<char>::eof() && std::isfinite(value);
 }
 
-/// Reads a number by the faster way that there is.
+/// Parse a number by the fastest available method.
 inline bool read_double(std::string_view word, double &value) {
 #if defined(__cpp_lib_to_chars)
     const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), value);

@@ -6,9 +6,9 @@
 
 namespace tropalign {
 
-// Forward's rows are divided by all factors up to them, Backward's by those from them on: a product of the two lacks
-// the row's own factor twice, and all is relative to the whole sum, Backward's N in row 0. `rest` is what remains of
-// that where Backward's factors are its own.
+// Forward's rows are divided by all factors up to them, Backward's by those from them on: a product of the two has
+// been divided by the row's own factor twice, and all is relative to the whole sum, Backward's N in row 0. `rest`
+// is the remaining factor if Backward's factors are its own.
 void domain_posteriors(const TargetBlock &block, int32_t target, const ParsedTarget &parsed, DomainPosteriors &out) {
     const DenormalsAsZero guard;
     const int32_t L = block.length(target);
@@ -34,8 +34,8 @@ void domain_posteriors(const TargetBlock &block, int32_t target, const ParsedTar
 
 namespace {
 
-/// Whether, at some residue of `first` to `last` (both counted from 1), as many ends are expected up to it and as many
-/// begins from it on as the threshold says.
+/// True if at some residue of `first` to `last` (both counted from 1) at least `threshold` ends are expected up to
+/// it, and at least `threshold` starts from it on.
 bool has_end_before_begin(const DomainPosteriors &p, int32_t first, int32_t last, float threshold) {
     for (int32_t z = first; z <= last; ++z) {
         const float ends = p.end[z] - p.end[first - 1], begins = p.begin[last] - p.begin[z - 1];

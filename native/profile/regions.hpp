@@ -1,4 +1,4 @@
-// Regions of a target that hold domains, by the posteriors of residues, begins and ends.
+// Regions of a target that hold domains, by the posteriors of residues, starts and ends.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -7,17 +7,18 @@
 
 namespace tropalign {
 
-// Where in a target domains begin and end, and which residues are homologous, by the special states' posteriors.
+// Positions at which domains start and end in a target, and homologous residues, by the special states'
+// posteriors.
 
 struct DomainPosteriors {
-    /// By residue, from 1 to L (place 0 is zero): domains expected to have begun, and to have ended, up to here
-    /// (HMMER's btot and etot); the probability that a domain has the residue (mocc).
+    /// By residue, from 1 to L (index 0 is zero): expected number of domains started, and ended, up to here
+    /// (HMMER's btot and etot); the probability that a domain contains the residue (mocc).
     std::vector<float> begin, end, homology;
     float n_expected = 0;    ///< Domains in the target: the last of `begin`.
     bool overflows = false;  ///< The numbers of Backward left the range of floats; hmmsearch gives up here.
 };
 
-/// `parsed` has been through both parsers.
+/// Compute the posteriors; `parsed` has been processed by both parsers.
 void domain_posteriors(const TargetBlock &block, int32_t target, const ParsedTarget &parsed, DomainPosteriors &out);
 
 struct Region {

@@ -1,10 +1,10 @@
-// A model with the layouts that the stages of a search make of its tables: each when it is first asked for, once.
+// A model with the layouts of its tables that the stages of a search need: each is made once, on first use.
 //
 // A stage adds three lines here and defines its accessor in its own file:
 //
-//     struct SsvTables;                                       // above the class
-//     const SsvTables &ssv() const;                           // ssv.cpp: return ssv_.get([&] { return make(plain_);
-//     }); OnFirstUse<SsvTables> ssv_;
+//     struct SsvTables;                      // above the class
+//     const SsvTables &ssv() const;          // ssv.cpp: return ssv_.get([&] { return make(plain_); });
+//     OnFirstUse<SsvTables> ssv_;
 #pragma once
 #include <memory>
 #include <mutex>
@@ -14,8 +14,8 @@
 
 namespace tropalign {
 
-/// A value made by whichever thread asks first, while others that ask wait. The type may be incomplete where a member
-/// is declared.
+/// A value made by the first thread that needs it, while other threads wait. The type may be incomplete where a
+/// member is declared.
 template <class T>
 class OnFirstUse {
   public:

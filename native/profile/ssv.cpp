@@ -12,7 +12,7 @@ TROPALIGN_DISPATCH_LOOKUPS(SsvKernels, ssv_kernels)
 
 namespace {
 
-/// A score in signed bytes, where lower ones than -127 are as good as that: V cannot survive them.
+/// Return a cost as a signed byte; scores below -127 are equivalent to -127, since V cannot survive them.
 int8_t signed_cost(const ProfileModel &model, int code, int32_t node) {
     const int cost = model.byte_cost[static_cast<size_t>(code) * (model.M + 1) + node + 1] - model.bias;
     return static_cast<int8_t>(std::clamp(cost, -128, 127));
@@ -27,7 +27,7 @@ void lay_lanes(const ProfileModel &model, SsvTables &tables) {
         for (int code = 0; code < kCodes; ++code) tables.nodes[k].of[code] = signed_cost(model, code, k);
 }
 
-/// The fewest sweeps over a target, and then the fewest vectors per sweep.
+/// Choose the fewest sweeps over a target, then the fewest vectors per sweep.
 void choose_stripes(SsvTables &tables) {
     const int32_t lanes = tables.kernels->vector_bytes, most = tables.kernels->most_stripes;
     for (int32_t n_sweeps = 1;; ++n_sweeps)
@@ -77,7 +77,7 @@ bool is_faster_in_lanes(const SsvTables &tables, const TargetGroup &group) {
            static_cast<float>(group.n_residues) * stripes;
 }
 
-/// The rows that the block's group has, or the longest of these targets; and their residues.
+/// Return the rows of the block's group, or of the longest of these targets; and their residues.
 TargetGroup size_of(const TargetBlock &block, Targets targets, int32_t g) {
     if (g >= 0 && targets.size() == kGroupTargets) return block.group_size(g);
     TargetGroup size{nullptr, g < 0 ? 0 : block.group_size(g).n_rows, 0};
@@ -100,7 +100,7 @@ void highest_striped(const SsvTables &tables, const TargetBlock &block, Targets 
         highest[k] = kernels.striped(tables, block.codes(targets[k]), block.length(targets[k]));
 }
 
-/// Up to 64 targets: those of the block's group from a lane on, or of none where it is -1.
+/// Process up to 64 targets: those of the block's group starting at a lane, or of no group if it is -1.
 void highest_of_some(const SsvTables &tables, const TargetBlock &block, Targets targets,
                      const TargetBlock::GroupPlace &in, uint8_t *highest) {
     TargetGroup group = size_of(block, targets, in.group);

@@ -11,11 +11,11 @@
 namespace tropalign {
 namespace {
 
-/// Targets that a thread takes at a time: enough to fill vectors with equal lengths, few enough that all threads end
-/// together.
+/// Targets that a thread takes at a time: enough to fill vectors with equal lengths, few enough that all threads
+/// end together.
 constexpr size_t kRunTargets = 32;
 
-/// Posteriors and places of a target, from its path and what lies before and behind it.
+/// Write posteriors and places of a target's residues, from its path and the residues before and after it.
 void write_places(const EnvelopeUnit &unit, int lane, int width, const std::vector<PathStep> &path,
                   const ResiduePlaces &out) {
     const int32_t L = unit.lanes[lane].L, M = unit.tables->M;
@@ -34,13 +34,13 @@ void write_places(const EnvelopeUnit &unit, int lane, int width, const std::vect
     }
 }
 
-/// Whether a lane of a pass holds, in which denormals are zeros or not.
+/// True if a lane's result of a pass is valid; DenormalsOfPass: whether denormals were zeros in it.
 template <class DenormalsOfPass>
 bool holds(const EnvelopeLane &lane) {
     return lane.in_range && (std::is_same_v<DenormalsOfPass, DenormalsKept> || !lane.has_own_scales);
 }
 
-/// One pass, and which targets it has nothing for.
+/// Run one pass; targets without a valid result are added to `left`.
 template <class DenormalsOfPass>
 bool align_all(const SearchModel &model, const TargetBlock &block, Targets targets, int n_threads,
                const ResiduePlaces &out, std::vector<int32_t> &left, const Poll &poll) {
@@ -74,13 +74,13 @@ bool align_all(const SearchModel &model, const TargetBlock &block, Targets targe
 
 }  // namespace
 
-/// The first pass takes denormal floats as zeros, which is faster by a third. That changes a posterior only where rows
-/// have factors of their own in Backward, as in proteins of two domains: otherwise nothing that is below 1e-38 is ever
-/// multiplied by more than some 1e20. Those targets are computed again with denormals, as hmmalign has them.
+/// The first pass treats denormal floats as zeros, which is faster by a third. That changes a posterior only if
+/// rows have their own factors in Backward, as in proteins of two domains: otherwise nothing below 1e-38 is ever
+/// multiplied by more than some 1e20. Those targets are computed again with denormals, as in hmmalign.
 bool align_targets(const SearchModel &model, const TargetBlock &block, Targets targets, int n_threads,
                    const ResiduePlaces &out, std::vector<int32_t> &dropped, const Poll &poll) {
     {
-        const DenormalsKept guard;  // where the tables are made, too
+        const DenormalsKept guard;  // also while the tables are made
         model.floats(), model.path_masks();
     }
     std::vector<int32_t> again;
@@ -93,7 +93,7 @@ bool align_targets(const SearchModel &model, const TargetBlock &block, Targets t
 
 namespace {
 
-/// Calls insert(node, first residue, residues) for each insert of a sequence.
+/// Call insert(node, first residue, residues) for each insert of a sequence.
 template <class Insert>
 void each_insert(std::span<const int32_t> places, int64_t begin, int64_t end, const Insert &insert) {
     for (int64_t i = begin; i < end;) {
@@ -117,7 +117,7 @@ void widen_inserts(std::span<const int32_t> places, std::span<const int64_t> off
 void columns_of_places(std::span<const int32_t> places, std::span<const int64_t> offsets,
                        std::span<const int32_t> widths, bool is_trimmed, int32_t *columns) {
     const auto M = static_cast<int32_t>(widths.size()) - 1;
-    std::vector<int32_t> behind(widths.size());  // first column behind each node
+    std::vector<int32_t> behind(widths.size());  // first column after each node
     for (int32_t k = 1; k <= M; ++k) behind[k] = behind[k - 1] + (is_trimmed && k == 1 ? 0 : widths[k - 1]) + 1;
     for (size_t s = 1; s < offsets.size(); ++s) {
         for (int64_t i = offsets[s - 1]; i < offsets[s]; ++i)

@@ -1,4 +1,5 @@
-// Targets aligned to a model in the logarithms of odds, in HMMER's order of operations and with its table of log sums.
+// Targets aligned to a model in the logarithms of odds, in HMMER's order of operations and with its table of log
+// sums.
 #include <algorithm>
 #include <array>
 #include <cfloat>
@@ -39,7 +40,7 @@ const LogSum &log_sum() {
     return made;
 }
 
-/// M, I and D of all nodes per row, from a node 0 on, and the special states.
+/// M, I and D of all nodes per row, starting with a node 0, and the special states.
 struct LogMatrix {
     enum State { M, I, D, kStates };
     enum Special { N, B, E, C, kLogSpecials };
@@ -57,7 +58,7 @@ struct LogMatrix {
 using enum LogMatrix::State;
 using enum LogMatrix::Special;
 
-/// One target.
+/// Alignment of one target.
 class LogAlignment {
   public:
     LogAlignment(const ProfileScores &scores, const uint8_t *codes, int32_t L)
@@ -70,7 +71,7 @@ class LogAlignment {
 
     void run(const ResiduePlaces &out) {
         fill_forward();
-        if (forward_(L_, C) == kNever) {  // of no residue that the model emits
+        if (forward_(L_, C) == kNever) {  // the model emits none of the residues
             std::fill_n(out.places, L_, 0), std::fill_n(out.posteriors, L_, 0.0f);
             return;
         }
@@ -87,7 +88,7 @@ class LogAlignment {
     float match(int32_t i, int32_t k) const {
         return scores_.match[codes_[i - 1] * (static_cast<size_t>(n_nodes_) + 1) + k];
     }
-    /// What an insert scores: nothing, unless it is of no residue.
+    /// Return the score of an insert: 0, or minus infinity for a non-residue.
     float insert(int32_t i) const {
         const int code = codes_[i - 1];
         return code == scores_.n_residues || code >= scores_.n_codes - 2 ? kNever : 0;
@@ -140,7 +141,8 @@ class LogAlignment {
         }
     }
 
-    /// Backward's numbers become posteriors, whose sum over a row is 1: that of the logarithms is off by thousandths.
+    /// Replace Backward's numbers by posteriors, normalised to a sum of 1 per row: the sum of the logarithms is
+    /// off by thousandths.
     void decode() {
         auto &F = forward_, &P = backward_;
         const float total = F(L_, C) + move_;
@@ -161,10 +163,10 @@ class LogAlignment {
         }
     }
 
-    /// Next to nothing in place of a step that is impossible, since 0 times minus infinity is no number.
+    /// Return a tiny number for an impossible step, since 0 times minus infinity is NaN.
     float possible(Transition t, int32_t k) const { return step(t, k) == kNever ? FLT_MIN : 1.0f; }
 
-    /// Forward's numbers become sums of posteriors along the best paths.
+    /// Replace Forward's numbers by sums of posteriors along the best paths.
     void accumulate() {
         auto &A = forward_, &P = backward_;
         std::fill(A.cells.begin(), A.cells.end(), kNever);
@@ -190,8 +192,8 @@ class LogAlignment {
         }
     }
 
-    /// Walks back from C. Equal ways: E before C, the last M of the largest, a D only where it is larger, then M, I, D,
-    /// B. HMMER weighs I -> M by whether M -> M is possible.
+    /// Trace back from C. At ties: E before C, the last M of the largest, a D only if it is larger, then M, I, D,
+    /// B. HMMER weights I -> M by whether M -> M is possible.
     void trace(const ResiduePlaces &out) {
         auto &A = forward_, &P = backward_;
         const auto put = [&](int32_t i, int32_t place, float posterior) {

@@ -9,15 +9,15 @@
 namespace tropalign {
 namespace {
 
-/// How likely null2 is before a residue is seen.
+/// Prior probability of null2.
 constexpr float kNull2Prior = 1.f / 256;
 
-/// What nats of biased composition cost: null2 as one of two models of a random target.
+/// Return the cost of a composition correction in nats: null2 as one of two models of a random target.
 float bias_of(float correction_nats) {
     return table_log_sum(0.f, static_cast<float>(std::log(static_cast<double>(kNull2Prior)) + correction_nats));
 }
 
-/// What n residues outside of domains add in a target of L.
+/// Return the contribution of n residues outside domains in a target of length L.
 double outside(int32_t n, int32_t L) {
     const float stay = static_cast<float>(L) / static_cast<float>(L + 3);
     return n * std::log(static_cast<double>(stay));
@@ -27,7 +27,7 @@ double log_p(const ProfileModel &model, float bits) {
     return exponential_log_p(bits, model.forward_tau, model.forward_lambda);
 }
 
-/// The target's score as the sum of its domains, those left out that composition explains.
+/// The target's score as the sum of its domains, excluding those explained by their composition.
 struct Reconstruction {
     float pre_bits = 0, bits = 0;
     int32_t n_residues = 0;  ///< In the envelopes that count.

@@ -1,5 +1,5 @@
-// The scores of a target and of its domains in bits, as the end of HMMER's p7_Pipeline computes them: each in its
-// mixture of float and double.
+// The scores of a target and of its domains in bits, as at the end of HMMER's p7_Pipeline, with the same mixture
+// of float and double.
 #pragma once
 #include "hit.hpp"
 #include "model.hpp"
@@ -12,7 +12,8 @@ struct TargetNats {
     int32_t length = 0;
 };
 
-/// Fills the scores and P-values of a hit whose domains have envelope_nats and correction_nats; bias_nats, best_domain.
+/// Set the scores and P-values of a hit whose domains have envelope_nats and correction_nats; also bias_nats and
+/// best_domain.
 void score_target(const ProfileModel &model, const TargetNats &nats, bool null2, TargetHit &hit);
 
 }  // namespace tropalign

@@ -1,9 +1,9 @@
-// Targets that are computed side by side, each in a slot: where one ends, the next one begins.
+// Targets that are computed in parallel, each in a slot: when one ends, the next one starts.
 //
 //     slot 0    | target 0          | target 4     | target 5 ...
 //     slot 1    | target 1   | target 3       |
 //     slot 2    | target 2             | (none)
-//                            ^ rows up to where the first target ends are swept in one go
+//                            ^ rows up to the end of the first target are swept in one go
 #pragma once
 #include <algorithm>
 #include <array>
@@ -29,8 +29,8 @@ class TargetSlots {
 
     const Slot &operator[](int s) const { return slots_[static_cast<size_t>(s)]; }
 
-    /// Calls end(slot, target) where a target has ended, begin(slot, target) where one begins, and leave(slot) where
-    /// there is none to begin. Returns whether any slot has a target.
+    /// Call end(slot, target) if a target has ended, begin(slot, target) if one starts, and leave(slot) if no
+    /// target is left. Returns true if any slot has a target.
     template <class End, class Begin, class Leave>
     bool refill(End end, Begin begin, Leave leave) {
         bool any = false;
@@ -51,7 +51,7 @@ class TargetSlots {
         return any;
     }
 
-    /// The rows that all targets have left, up to `most`.
+    /// Return the rows that all targets have left, up to `most`.
     int32_t common_rows(int32_t most = INT_MAX) const {
         for (const Slot &slot : slots_)
             if (slot.target) most = std::min(most, slot.left);

@@ -19,7 +19,7 @@ using TROPALIGN_ISA::store;
 using TROPALIGN_ISA::transpose16;
 using TROPALIGN_ISA::Vec;
 
-/// Sixteen residues of sixteen targets.
+/// Interleave sixteen residues of sixteen targets.
 void interleave16(const uint8_t *const (&codes)[16], uint8_t *out) {
     Vec<int8_t, 16> v[16];
     for (int k = 0; k < 16; ++k) v[k] = load<int8_t, 16>(codes[k]);
@@ -44,7 +44,7 @@ TargetBlock::TargetBlock(const uint8_t *codes, const int64_t *offsets, int32_t n
     for (int32_t g = 0; g < n_groups; ++g) {
         Group group{interleaved_size_, 0, 0};
         for (const int32_t k : group_targets(g)) {
-            group.n_rows = length(k);  // they ascend
+            group.n_rows = length(k);  // lengths ascend
             group.n_residues += length(k);
         }
         interleaved_size_ += static_cast<size_t>(group.n_rows) * kGroupTargets;
@@ -52,11 +52,11 @@ TargetBlock::TargetBlock(const uint8_t *codes, const int64_t *offsets, int32_t n
     }
 }
 
-/// By counting, since there are far fewer lengths than targets.
+/// Sort by counting, since there are far fewer lengths than targets.
 void TargetBlock::sort() {
     int32_t longest = 0;
     for (int32_t k = 0; k < n_; ++k) longest = std::max(longest, length(k));
-    std::vector<int32_t> next(static_cast<size_t>(longest) + 2);  // place of the next target of each length
+    std::vector<int32_t> next(static_cast<size_t>(longest) + 2);  // position of the next target of each length
     for (int32_t k = 0; k < n_; ++k) ++next[length(k) + 1];
     std::partial_sum(next.begin(), next.end(), next.begin());
     for (int32_t k = 0; k < n_; ++k) by_length_[next[length(k)]++] = k;
@@ -105,7 +105,7 @@ void interleave(const TargetBlock &block, Targets targets, int32_t n_rows, uint8
             interleave16(codes, out + static_cast<size_t>(i) * kGroupTargets);
             for (const uint8_t *&at : codes) at += 16;
         }
-        for (; i < n_rows; ++i)  // where some have ended
+        for (; i < n_rows; ++i)  // rows in which some targets have ended
             for (int k = 0; k < 16; ++k) {
                 const bool is_within = i < lengths[k];
                 out[static_cast<size_t>(i) * kGroupTargets + k] = is_within ? *codes[k] : kGroupPadCode;

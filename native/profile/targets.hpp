@@ -1,4 +1,4 @@
-// A block of target sequences, in the order of the input, with what every stage needs to know per length.
+// A block of target sequences, in the order of the input, with the values per length that the stages need.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,9 +12,9 @@
 
 namespace tropalign {
 
-// Letters of targets as codes, by a table.
+// Conversion of characters of targets to codes, by a table.
 
-/// codes[k] = table[letters[k]] of 256; the bits that any code has.
+/// Set codes[k] = table[letters[k]] with a table of 256; return the bitwise or of all codes.
 using Recode = uint8_t (*)(const uint8_t *letters, size_t n, const uint8_t *table, uint8_t *codes);
 
 struct RecodeKernels {
@@ -22,21 +22,23 @@ struct RecodeKernels {
 };
 const RecodeKernels *selected_recode_kernels();
 
-/// Targets of a block, by index; what most stages take.
+/// Targets of a block, by index; the argument of most stages.
 using Targets = std::span<const int32_t>;
 
-/// Targets that lie side by side, a byte each, and the code of rows beyond a target's end: no residue of any table.
+/// Number of interleaved targets, a byte each, and the code of rows beyond a target's end: not a residue of any
+/// table.
 inline constexpr int kGroupTargets = 64;
 inline constexpr uint8_t kGroupPadCode = 31;
 
-/// Targets of one length: positions begin to end of by_length(), and what follows from the length (lengths.hpp).
+/// Targets of one length: positions begin to end of by_length(), and values that depend on the length
+/// (lengths.hpp).
 struct LengthRun {
     int32_t length, begin, end;
     float null1_nats;
     uint8_t byte_move;
 };
 
-/// Residue i of up to 64 targets in row i.
+/// Row i holds residue i of up to 64 targets.
 struct TargetGroup {
     const uint8_t *codes;  ///< [n_rows][kGroupTargets]
     int32_t n_rows;        ///< The longest target's length.
@@ -45,8 +47,8 @@ struct TargetGroup {
 
 class TargetBlock {
   public:
-    /// codes: of Easel's order (model.hpp), sequence k is codes[offsets[k] .. offsets[k + 1]). Both are kept alive by
-    /// the caller for as long as the block lives, and do not change.
+    /// codes: in Easel's order (model.hpp), sequence k is codes[offsets[k] .. offsets[k + 1]). The caller keeps
+    /// both alive and unchanged for the lifetime of the block.
     TargetBlock(const uint8_t *codes, const int64_t *offsets, int32_t n);
 
     int32_t size() const { return n_; }
@@ -57,19 +59,19 @@ class TargetBlock {
     /// by_length() in runs of equal lengths.
     std::span<const LengthRun> length_runs() const { return length_runs_; }
 
-    /// Where in by_length() these targets are neighbours: the place of the first one; else -1.
+    /// Return the position of the first of these targets in by_length() if they are a subspan of it; else -1.
     ptrdiff_t place_of(Targets targets) const;
 
-    /// Groups of 64 neighbours. Where targets are missing, the first group, of the shortest ones, has fewer.
+    /// Groups of 64 neighbours. If targets are missing, the first group, of the shortest ones, has fewer.
     Targets group_targets(int32_t g) const;
-    /// The group of a place in by_length(), and how many of its targets come before.
+    /// The group of a position in by_length(), and how many of its targets come before.
     struct GroupPlace {
         int32_t group, lane;
     };
     GroupPlace group_of(size_t place) const;
     /// A group without its codes.
     TargetGroup group_size(int32_t g) const;
-    /// A group with its codes, which are made when first asked for. Threads may ask at a time.
+    /// A group with its codes, which are made on first use. Thread-safe.
     TargetGroup group(int32_t g) const;
 
   private:
@@ -93,7 +95,7 @@ class TargetBlock {
     mutable Buffer<uint8_t> interleaved_;
 };
 
-/// Targets of at most n_rows residues side by side, 64 or fewer: [n_rows][kGroupTargets], padded with kGroupPadCode.
+/// Interleave at most 64 targets of at most n_rows residues: [n_rows][kGroupTargets], padded with kGroupPadCode.
 void interleave(const TargetBlock &block, Targets targets, int32_t n_rows, uint8_t *out);
 
 }  // namespace tropalign

@@ -1,5 +1,5 @@
-// What the composition of a trace's domain says of residues (HMMER's null2 by traces): odds of a residue by the mean
-// over the domain of what its nodes emit. An insertion counts as its node's match there.
+// Odds of residues by the composition of a trace's domain (HMMER's null2 by traces): the mean over the domain of
+// the emissions of its nodes. An insertion counts as its node's match.
 #pragma once
 #include <array>
 #include <initializer_list>
@@ -10,13 +10,13 @@
 
 namespace tropalign::TROPALIGN_ISA {
 
-/// Odds by code, with zeros behind, for look-ups of 32.
+/// Odds by code, padded with zeros for look-ups of 32.
 struct alignas(64) CodeOdds {
     std::array<float, 32> odds{};
 };
 
-/// Sums over nodes in HMMER's order: those of each of a quad's four floats (float_tables.hpp) by themselves, which are
-/// Q neighbouring nodes, then these four. Here all residues go side by side.
+/// Sums over nodes in HMMER's order: first those of each of a quad's four floats (float_tables.hpp), which are Q
+/// neighbouring nodes, then these four. Here all residues are summed in parallel.
 class DomainOdds {
   public:
     /// counts[k]: how many residues node k has.
@@ -43,14 +43,14 @@ class DomainOdds {
         odds_.odds[20] = odds_.odds[27] = odds_.odds[28] = 1;
     }
 
-    /// Sets the odds of B, J, Z, O, U and X: means of the residues that they stand for.
+    /// Set the odds of B, J, Z, O, U and X: means of the residues that they represent.
     void set_ambiguous() {
         odds_.odds[21] = mean({2, 11}), odds_.odds[22] = mean({7, 9}), odds_.odds[23] = mean({3, 13});
         odds_.odds[24] = mean({8}), odds_.odds[25] = mean({1});
         odds_.odds[26] = mean({0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19});
     }
 
-    /// Adds to scores[i] the odds of codes[i], for i from 0 to n - 1.
+    /// Add the odds of codes[i] to scores[i], for i from 0 to n - 1.
     void add_to(float *scores, const uint8_t *codes, int32_t n) const {
         int32_t i = 0;
         if constexpr (kBytes == 64) {

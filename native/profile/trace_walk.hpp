@@ -1,5 +1,5 @@
-// A walk back through the matrix of Forward: from row L to row 0, at each step one of the states that it may come from.
-// Rows and nodes count from 1.
+// A traceback through the matrix of Forward: from row L to row 0, choosing one of the possible predecessor states
+// at each step. Rows and nodes count from 1.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -12,22 +12,23 @@
 #include "float_tables.hpp"
 #include "traces.hpp"
 
-// One of two or four paths, drawn by a random number as HMMER draws it.
+// Choice of one of two or four paths by a random number, as in HMMER.
 //
-// HMMER divides each path by their sum (a float, with Kahan's correction), adds the quotients up in double and compares
-// with random / 2^32. All of that rounds off less than 1e-6 of the sum; so where the same comparison without any
-// division is clear by four times as much, its outcome is HMMER's, and else HMMER's operations are done.
+// HMMER divides each path by their sum (a float, with Kahan's correction), adds the quotients up in double and
+// compares with random / 2^32. The rounding errors are less than 1e-6 of the sum; so if the same comparison
+// without any division is clear by four times as much, its outcome is HMMER's, and else HMMER's operations are
+// done.
 
 namespace tropalign {
 
 inline constexpr float kClear = 4e-6f;
-/// Sums below may have lost parts that are no normal floats.
+/// Smaller sums may have lost parts that are not normal floats.
 inline constexpr float kLeastSum = 1e-30f;
 
-/// A random number of [0, 1).
+/// Return a random number of [0, 1).
 inline float share_of(uint32_t random) { return static_cast<float>(static_cast<int64_t>(random)) * 0x1p-32f; }
 
-/// In HMMER's operations. `paths` is overwritten.
+/// Choose by HMMER's operations. `paths` is overwritten.
 [[gnu::noinline, gnu::cold]] inline int exact_choice(float *paths, int n, uint32_t random) {
     const float sum = compensated_sum(paths, n);
     double norm = 0, reached = 0;
@@ -43,7 +44,7 @@ inline float share_of(uint32_t random) { return static_cast<float>(static_cast<i
     return n - 1;
 }
 
-/// Whether it is the first.
+/// True if the first path is chosen.
 [[gnu::always_inline]] inline bool is_first_of(float first, float second, uint32_t random) {
     const float sum = first + second, at = share_of(random) * sum, clear = sum * kClear;
     if (sum > kLeastSum) [[likely]] {
@@ -54,7 +55,7 @@ inline float share_of(uint32_t random) { return static_cast<float>(static_cast<i
     return exact_choice(paths, 2, random) == 0;
 }
 
-/// Which of four paths, the second of which is the likely one.
+/// Choose one of four paths, the second of which is the likely one.
 [[gnu::always_inline]] inline int choice_of_four(float first, float second, float third, float fourth,
                                                  uint32_t random) {
     const float two = first + second, three = two + third, sum = three + fourth;
@@ -74,16 +75,16 @@ inline float share_of(uint32_t random) { return static_cast<float>(static_cast<i
 
 namespace tropalign::TROPALIGN_ISA {
 
-/// Which M or D of a row a domain ends with: by how much each adds to E. HMMER adds the cells' shares of E up, quad by
-/// quad, four M, then four D. Here sums over blocks of quads are kept per row, so that a draw looks into one block
-/// only.
+/// Choice of the last M or D of a domain in a row, by the contribution of each to E. HMMER adds the cells' shares
+/// of E up, quad by quad, four M, then four D. Here sums over blocks of quads are kept per row, so that a draw
+/// searches one block only.
 class RowEnds {
   public:
     explicit RowEnds(const FullMatrix &matrix, int32_t M)
         : matrix_(matrix), M_(M), n_blocks_((matrix.Q + kBlock - 1) / kBlock),
           sums_(static_cast<size_t>(matrix.L + 1) * n_blocks_), is_summed_(matrix.L + 1) {}
 
-    /// The node, negative for its D; 0 where there is none.
+    /// Return the node, negative for its D; 0 if there is no such node.
     int32_t draw(int32_t i, uint32_t random) {
         const auto factor = static_cast<float>(1.0 / matrix_.special(i)[kE]);
         const double wanted = random * 0x1p-32 / factor, clear = kClearShare / factor;
@@ -106,7 +107,7 @@ class RowEnds {
 
   private:
     static constexpr int32_t kBlock = 4;
-    /// Shares are rounded to floats in HMMER, which moves their sum by less than 1e-7.
+    /// HMMER rounds the shares to floats, which changes their sum by less than 1e-7.
     static constexpr double kClearShare = 1e-6;
 
     /// One of a quad's four M and four D.
@@ -140,7 +141,7 @@ class RowEnds {
     [[gnu::noinline, gnu::cold]] int32_t exact_draw(int32_t i, float factor, uint32_t random) const {
         const double roll = random * 0x1p-32;
         double sum = 0;
-        for (int pass = 0; pass < 2; ++pass)  // the shares may add up to a little less than 1
+        for (int pass = 0; pass < 2; ++pass)  // twice, as the shares may add up to slightly less than 1
             for (int32_t q = 0; q < matrix_.Q; ++q)
                 for (int c = 0; c < 2 * kQuad; ++c)
                     if (roll < (sum += cell(i, q, c) * factor)) return node_of(q, c);
@@ -149,12 +150,12 @@ class RowEnds {
 
     const FullMatrix &matrix_;
     int32_t M_, n_blocks_;
-    Buffer<double> sums_;  // [L + 1][n_blocks_], of a row when it is first asked for
+    Buffer<double> sums_;  // [L + 1][n_blocks_], a row is filled on first use
     std::vector<uint8_t> is_summed_;
 };
 
-/// The steps of walks. After domain(), counts()[k] says how many residues node k of the domain has, insertions
-/// included.
+/// The steps of tracebacks. After domain(), counts()[k] is the number of residues of node k of the domain,
+/// including insertions.
 class TraceWalk {
   public:
     TraceWalk(const TraceWork &work, TraceRandom &random)
@@ -165,17 +166,17 @@ class TraceWalk {
 
     const float *counts() const { return counts_.data(); }
 
-    /// From C in row i to the row of the E that it comes from, 0 without one; likewise from J.
+    /// Return the row of the E from which C in row i comes, 0 if there is no E; similarly for J.
     int32_t end_before_C(int32_t i) { return end_before(i, kC, odds_.end_move); }
     int32_t end_before_J(int32_t i) { return end_before(i, kJ, odds_.end_loop); }
 
-    /// Whether B of row i comes from N, rather than J.
+    /// True if B of row i comes from N, rather than J.
     bool is_from_N(int32_t i) {
         const float *special = matrix_.special(i);
         return is_first_of(special[kN] * odds_.move, special[kJ] * odds_.move, random_.next());
     }
 
-    /// From E in row i back to B in row segment.begin. False where no domain can be found.
+    /// Trace from E in row i back to B in row segment.begin; false if no domain can be found.
     bool domain(int32_t i, Segment &segment) {
         int32_t k = ends_.draw(i, random_.next());
         segment.end = i;
@@ -208,12 +209,12 @@ class TraceWalk {
         return i;
     }
 
-    /// From M of (i, k) through the matches before it, to the cell behind the first one and the state that it comes
-    /// from: B, I or D.
+    /// Trace from M of (i, k) through the matches before it, to the cell before the first one; return the state
+    /// that it comes from: B, I or D.
     State matches(int32_t &i, int32_t &k, int32_t n_inserted) {
         counts_[k] = static_cast<float>(1 + n_inserted);
         while (i > 1 && k > 1) {
-            // Cells that lie side by side in memory: those within a quarter of the model.
+            // Cells that are adjacent in memory: those within a quarter of the model.
             const int32_t n = std::min(i - 1, (k - 2) % matrix_.Q + 1);
             const Diagonal diagonal{matrix_.row(i - 1) + matrix_.place(k - 1), matrix_.row_stride + matrix_.quad_stride,
                                     matrix_.state_stride, matrix_.special(i - 1) + tropalign::kB, &steps_[k]};
@@ -223,10 +224,10 @@ class TraceWalk {
             if (choice != kM) return static_cast<State>(choice);
         }
         --i, --k, random_.next();
-        return kB;  // there is no other way to row 0 or node 0
+        return kB;  // there is no other path to row 0 or node 0
     }
 
-    /// Cells (i - 1, k - 1), (i - 2, k - 2) ..., the B beside them, and the steps into nodes k, k - 1 ...
+    /// Cells (i - 1, k - 1), (i - 2, k - 2) ..., the B of their rows, and the steps into nodes k, k - 1 ...
     struct Diagonal {
         const float *cell;
         int64_t stride;  // from a cell back to the next
@@ -235,7 +236,7 @@ class TraceWalk {
         const TraceTables::Step *steps;
     };
 
-    /// Up to n steps from M, until one does not come from M; how many. counts[0] is node k's.
+    /// Follow up to n steps from M, until one does not come from M; return their number. counts[0] is node k's.
     [[gnu::noinline]] int32_t follow(const Diagonal &diagonal, int32_t n, float *counts, int &choice) {
         TraceRandom random = random_;
         const float *cell = diagonal.cell, *begins = diagonal.begins;
@@ -254,7 +255,7 @@ class TraceWalk {
         return k;
     }
 
-    /// From I of (i, k) to the M of node k that it comes from; how many insertions there are.
+    /// Trace from I of (i, k) to the M of node k that it comes from; return the number of insertions.
     int32_t insertions(int32_t &i, int32_t k) {
         const TraceTables::Step &step = steps_[k];
         int32_t n = 0;
@@ -267,7 +268,7 @@ class TraceWalk {
         return n;
     }
 
-    /// From D of (i, k) to the node of the M that it comes from.
+    /// Return the node of the M from which D of (i, k) comes.
     int32_t match_before_D(int32_t i, int32_t k) {
         const float *row = matrix_.row(i);
         bool is_match = false;

@@ -1,5 +1,5 @@
-// Stochastic traces: alignments of a region of a target to a multihit profile, drawn by their probabilities from the
-// matrix of Forward, as HMMER draws them, with its random numbers and its rounding.
+// Stochastic traces: alignments of a region of a target to a multihit profile, drawn by their probabilities from
+// the matrix of Forward, with HMMER's method, random numbers and rounding.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -20,17 +20,19 @@ struct Segment {
     int32_t model_begin = 0, model_end = 0;
 };
 
-// The random numbers of stochastic traces: Easel's fast generator, so that a seed gives the traces that it gives HMMER.
+// The random numbers of stochastic traces: Easel's fast generator, so that a seed gives the same traces as in
+// HMMER.
 
-/// x' = 69069 x + 1 modulo 2^32 (Marsaglia 1972), begun at the seed mixed with two constants (Jenkins 1997).
+/// x' = 69069 x + 1 modulo 2^32 (Marsaglia 1972), initialised with the seed mixed with two constants (Jenkins
+/// 1997).
 class TraceRandom {
   public:
-    /// A seed of 0 is one like any other here; what chooses a seed for it is the caller.
+    /// A seed of 0 has no special meaning here; a caller may choose a random seed for it.
     explicit TraceRandom(uint32_t seed) : state_(mixed(seed, 87654321, 12345678)) {
         if (!state_) state_ = 42;
     }
 
-    /// A number of [0, 2^32): divided by that, one of [0, 1).
+    /// Return a number of [0, 2^32); divided by 2^32 it is a number of [0, 1).
     uint32_t next() { return state_ = state_ * 69069 + 1; }
 
   private:
@@ -48,11 +50,11 @@ class TraceRandom {
     uint32_t state_;
 };
 
-/// What traces read of a model, by node.
+/// Values of a model that traces use, by node.
 struct TraceTables {
     int32_t M = 0, Q = 0;
-    /// Odds of the transitions that enter node k, of those of its insertion, then of those that enter its deletion.
-    /// Node 0 has zeros.
+    /// Odds of the transitions that enter node k, of those of its insertion, then of those that enter its
+    /// deletion. Node 0 has zeros.
     struct Step {
         float BM, MM, IM, DM, MI, II, MD, DD;
     };
@@ -68,15 +70,14 @@ struct TraceTables {
     std::vector<Last> last_odds;
 };
 
-/// Draws n traces from the matrix of a region, whose residues are `codes` and which begins at residue `begin` of its
-/// target. Appends their domains, trace by trace and from left to right. scores[i] becomes, for residue i of the
-/// region, the logarithm of the mean over traces of its odds by the composition of the domain that it is in (HMMER's
-/// null2), which are 1 outside.
+/// Draw n traces from the matrix of a region, whose residues are `codes` and which starts at residue `begin` of
+/// its target. Append their domains, trace by trace and from left to right. scores[i] is set, for residue i of the
+/// region, to the logarithm of the mean over traces of its odds by the composition of the domain that contains it
+/// (HMMER's null2); the odds are 1 outside domains.
 void draw_traces(const SearchModel &model, const FullMatrix &matrix, const MatrixRegion &region, int32_t begin,
                  int32_t n, TraceRandom &random, std::vector<Segment> &segments, float *scores);
 
-// What the kernels of stochastic traces and of their clusters do, and the table of them that every instruction set
-// fills.
+// The kernels of stochastic traces and of their clusters, and the table of them that every instruction set fills.
 
 /// Traces to be drawn from a matrix.
 struct TraceWork {
@@ -87,7 +88,7 @@ struct TraceWork {
     int32_t n_traces;
 };
 
-/// Domains by columns, in any order, followed by kSpare places that may be read.
+/// Domains by columns, in any order, followed by kSpare elements that may be read.
 struct SegmentColumns {
     static constexpr size_t kSpare = 15;
     std::vector<int32_t> begin, end, model_begin, model_end;
@@ -95,16 +96,16 @@ struct SegmentColumns {
 
 struct EnsembleKernels {
     const char *isa;
-    /// Appends domains, whose places count from the begin of the matrix, and adds to scores[i] each trace's odds of
-    /// residue i by the composition of its domain.
+    /// Appends domains, whose positions count from the start of the matrix, and adds to scores[i] each trace's
+    /// odds of residue i by the composition of its domain.
     void (*draw)(const TraceWork &work, TraceRandom &random, std::vector<Segment> &segments, float *scores);
-    /// Which of the segments [first, last) are linked with this one (clusters.hpp): their places in the columns, from
-    /// `out` on, in ascending order. How many.
+    /// Writes the indices, in ascending order, of the segments [first, last) that are linked with this one
+    /// (clusters.hpp) to `out`; returns their number.
     size_t (*linked)(const SegmentColumns &columns, size_t first, size_t last, const Segment &segment,
                      int32_t diagonals, int32_t *out);
 };
 
-/// The table of the chosen instruction set.
+/// Return the table of the chosen instruction set.
 const EnsembleKernels *selected_ensemble_kernels();
 
 }  // namespace tropalign

@@ -15,7 +15,7 @@ TROPALIGN_DISPATCH_LOOKUPS(ViterbiKernels, viterbi_kernels)
 
 namespace {
 
-/// What N, C and J lose per residue is 3 nats for the whole target, however long.
+/// The 3 nats are the loss of N, C and J over all residues, for any length.
 float viterbi_nats_of(const ViterbiTarget &target) {
     if (target.end == kViterbiHighest) return std::numeric_limits<float>::infinity();
     if (target.end == kViterbiLowest) return -std::numeric_limits<float>::infinity();
@@ -33,15 +33,15 @@ void sweep(const SearchModel &model, const ViterbiKernels &kernels, const Viterb
     else how.sweep_lanes(model.viterbi().lanes(kernels.lookup), targets, scratch.data());
 }
 
-/// Some targets one after another, by the first arrangement; the others by another one.
+/// Runs the first targets one after another by the first arrangement, the others by another one.
 struct Plan {
     size_t n_first = 0;
     int other = 0;
 };
 
-/// The plan that takes least, for lengths that descend. Slots are kept busy until the last targets, but an arrangement
-/// takes no fewer rows than the longest target has, and where there are more targets than slots some slot takes two of
-/// the n_slots + 1 longest.
+/// Return the fastest plan, for descending lengths. Slots are busy until the last targets, but an arrangement
+/// takes at least as many rows as the longest target has, and if there are more targets than slots some slot takes
+/// two of the n_slots + 1 longest.
 Plan plan_of(std::span<const ViterbiArrangement> arrangements, int32_t M, std::span<const ViterbiTarget> targets) {
     const size_t n = targets.size();
     const auto length = [&](size_t j) { return j < n ? static_cast<float>(targets[j].length) : 0.0F; };

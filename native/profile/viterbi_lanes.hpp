@@ -1,5 +1,5 @@
-// The Viterbi filter with a lane per target: every lane is at the same node, in a row of its own target. D passes from
-// node to node in a register.
+// The Viterbi filter with a lane per target (recurrence in viterbi.hpp): every lane is at the same node, in a row
+// of its own target. D passes from node to node in a register.
 #pragma once
 #include <type_traits>
 
@@ -20,9 +20,10 @@ inline constexpr int kWordLanes = Lanes<int16_t, kVectorBytes>::count;
     return (Words)splat<int32_t, kVectorBytes>(both);
 }
 
-// A row's residues, a slot each, and their match scores at a node. With AVX-512 a node's scores are the words of one
-// vector, of which residues are indices. Elsewhere residues are bytes, by which low and high bytes of the scores are
-// looked up; as these are interleaved within 16 bytes, the slots of two vectors a and b lie so:
+// Residues of a row, one per slot, and their match scores at a node. With AVX-512 a node's scores are the 16-bit
+// words of one vector, indexed by residues. Otherwise residues are bytes, by which low and high bytes of the
+// scores are looked up; as these are interleaved within 16 bytes, the slots of two vectors a and b are arranged as
+// follows:
 //
 //     byte of the residues     0 ..  7    8 .. 15    16 .. 23    24 .. 31
 //     lane of the score        a0 .. a7   b0 .. b7   a8 .. a15   b8 .. b15
@@ -71,7 +72,7 @@ class RowResiduesBy<2, ViterbiLookup::bytes> {
     Vec<int8_t, kVectorBytes> index_;
 };
 
-/// One or two vectors of targets, which share what is loaded of the tables.
+/// One or two vectors of targets, which share the loads from the tables.
 template <int groups>
 class LaneSweep {
   public:
@@ -108,7 +109,7 @@ class LaneSweep {
                              });
     }
 
-    /// A row of all nodes; `may_begin`: it may be the first one of some targets, which find nothing above.
+    /// Compute a row of all nodes; `may_begin`: it may be the first row of some targets, whose state is cleared.
     template <bool may_begin>
     [[gnu::noinline]] void row(const typename Row::Code *codes) {
         const Row residues(codes);
@@ -120,7 +121,7 @@ class LaneSweep {
         });
         Words *state = state_;
         for (int32_t k = 0; k < tables_.M; ++k, state += 2 * groups) {
-            // A transition at a time for both groups, in this order, is what 16 registers hold.
+            // Processing one transition for both groups at a time, in this order, fits 16 registers.
             const ViterbiLaneTables::Node &node = tables_.nodes[static_cast<size_t>(k)];
             Words m[groups], i[groups], entry[groups];
             residues.scores(tables_.match[static_cast<size_t>(k)], m);
@@ -143,14 +144,15 @@ class LaneSweep {
             each(node[kStepMD], [&](auto g, Words md) { d[g] = vmax(d[g], add(m[g], md)); });
         }
         each([&](auto g) {
-            // Beyond 16 bits once, beyond them for the rest: nothing else gets as high.
+            // Once 16 bits are exceeded, the value stays: no other score is as high.
             const Words highest = every_word(kViterbiHighest);
             const Words less = subs<int16_t, kVectorBytes>(xE[g], every_word(kViterbiEnd));
             store<int16_t, kVectorBytes>(xC_ + g * kWordLanes, vmax(at(xC_, g), xE[g] == highest ? highest : less));
         });
     }
 
-    /// For each group. Its number is a constant, as GCC 12 keeps no array in registers that a loop goes over.
+    /// Call `what` for each group. Its number is a constant, as GCC 12 keeps no array in registers that is indexed
+    /// in a loop.
     template <class Do>
     [[gnu::always_inline]] static void each(Do what) {
         what(std::integral_constant<int, 0>{});

@@ -1,14 +1,16 @@
-// The Viterbi filter striped over nodes. A vector of B bytes has one or more targets, each in a part of P bytes:
+// The Viterbi filter striped over nodes (recurrence in viterbi.hpp). A vector of B bytes has one or more targets,
+// each in a part of P bytes:
 //
 //     B = 64, P = 16    | target 0: 8 stripes | target 1 | target 2 | target 3 |
 //
-// A first pass over a row takes D down each stripe as if none came from the stripe before. What leaves the stripes is
-// then carried through any number of them at once: with a(z) what leaves stripe z, and T(z) what D loses within it,
+// A first pass over a row takes D down each stripe as if none came from the stripe before. The values that leave
+// the stripes are then carried through any number of them at once: with a(z) leaving stripe z, and T(z) the loss
+// of D within it,
 //
 //     a(z) <- max(a(z), a(z - n) - T(z - n + 1) - ... - T(z))        for n = 1, 2, 4, ...
 //
 // and a second pass takes that down the stripes. Scores of this step are unsigned, 0 the lowest: a difference that
-// stops at 0 is the same as many small ones that each stop at the lowest score.
+// saturates at 0 equals many small ones that each saturate at the lowest score.
 #pragma once
 #include <algorithm>
 #include <cstring>
@@ -20,7 +22,7 @@
 
 namespace tropalign::TROPALIGN_ISA {
 
-/// `vectors` vectors of targets side by side, which share what is loaded of the transitions.
+/// `vectors` vectors of targets in parallel, which share the loads of the transitions.
 template <int B, int P, int vectors>
 class StripedSweep {
   public:
@@ -88,7 +90,7 @@ class StripedSweep {
             each([&](auto t) { entry[t] = vmax(entry[t], plus(i[t], step(kStepIM))); });
             each([&](auto t) { i[t] = plus(i[t], step(kStepII)); });
             each([&](auto t) { state[2 * t] = vmax(i[t], plus(m[t], step(kStepMI))); });
-            // E goes to the next vector, whose old one is taken before.
+            // E goes to the next vector, whose old value is read before.
             each([&](auto t) { above[t] = next(state, t); });
             each([&](auto t) { next(state, t) = vmax(entry[t], plus(d[t], step(kStepDM))); });
             each([&](auto t) { d[t] = plus(d[t], step(kStepDD)); });
@@ -99,7 +101,7 @@ class StripedSweep {
         each([&](auto t) { end_row(t, xE[t]); });
     }
 
-    /// The second pass: what leaves stripes, taken down those that follow.
+    /// Second pass: add the values that leave stripes to those that follow.
     [[gnu::always_inline]] void add_carried(V (&d)[vectors]) {
         each([&](auto t) {
             d[t] = flipped(shift_stripes<B, P, 1>(carried<1>(flipped(d[t]), tables_.crossing.data())));
@@ -123,7 +125,7 @@ class StripedSweep {
         }
     }
 
-    /// Few rows raise xC, which is lower than the xE that it comes from.
+    /// Update xC; few rows raise it.
     [[gnu::always_inline]] void end_row(int t, V xE) {
         const V end = subs<int16_t, B>(xE, splat<int16_t, B>(kViterbiEnd));
         if (any_gt<int16_t, B>(end, at(xC_, t))) raise_ends(t, xE);
@@ -139,7 +141,8 @@ class StripedSweep {
         }
     }
 
-    /// For each vector. Its number is a constant, as GCC 12 keeps no array in registers that a loop goes over.
+    /// Call `what` for each vector. Its number is a constant, as GCC 12 keeps no array in registers that is
+    /// indexed in a loop.
     template <class Do>
     [[gnu::always_inline]] static void each(Do what) {
         what(std::integral_constant<int, 0>{});

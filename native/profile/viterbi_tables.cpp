@@ -6,14 +6,14 @@
 namespace tropalign {
 namespace {
 
-/// What the step at node k (1 to M) takes; nothing enters node M + 1.
+/// Return the score of a transition in the step at node k (1 to M); nothing enters node M + 1.
 int16_t step_of(const ProfileModel &model, int which, int32_t k) {
     constexpr std::array<Transition, kSteps> transitions{kBM, kMM, kIM, kDM, kMI, kII, kMD, kDD};
     const int32_t at = which == kStepMM || which == kStepIM || which == kStepDM ? k + 1 : k;
     if (at > model.M) return kViterbiLowest;
     const auto row = static_cast<size_t>(transitions[static_cast<size_t>(which)]);
     const int16_t score = model.word_transitions[row * (static_cast<size_t>(model.M) + 1) + static_cast<size_t>(at)];
-    return std::min<int16_t>(score, 0);  // DD of a probability above 1, which arrangements would not agree on
+    return std::min<int16_t>(score, 0);  // DD of a probability above 1, on which arrangements would disagree
 }
 
 int16_t match_of(const ProfileModel &model, size_t code, int32_t k) {

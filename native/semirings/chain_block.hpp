@@ -1,10 +1,10 @@
-// The part of a matrix chain's tile that is nearly a product of matrices: a cut at k adds p_i p_k p_j, too.
+// The part of a matrix chain's tile that is nearly a product of matrices: a cut at k also adds p_i p_k p_j.
 //
 //     c[i,j] = min(c[i,j], (a[i,k] + b[k,j]) + p_i (p_k p_j))
 //
-// p_k p_j is found once per vector of b and serves the rows of a block; the sum of the product is fused with it, on
-// units of the processor that the minimum and the other sum leave idle. All numbers are whole and below 2^53, where
-// floats are exact, so that it does not matter what is fused.
+// p_k p_j is computed once per vector of b and serves the rows of a block; the addition of the product is fused
+// with it, on processor units that the minimum and the other addition leave idle. All numbers are integers below
+// 2^53, for which floats are exact, so that fusing does not change the result.
 #pragma once
 #include <algorithm>
 #include <cstring>
@@ -14,11 +14,10 @@
 
 namespace tropalign::TROPALIGN_ISA {
 
-/// R rows and a vector of c.
 template <int R>
 struct ChainRows;
 
-/// x * y + z; fused where the instruction set can.
+/// Return x * y + z, fused if the instruction set can.
 [[gnu::always_inline]] inline Vec<double, kVectorBytes> fused_sum(Vec<double, kVectorBytes> x,
                                                                   Vec<double, kVectorBytes> y,
                                                                   Vec<double, kVectorBytes> z) {
@@ -43,7 +42,7 @@ struct ChainRows;
 #define TROPALIGN_STORE(r, j) \
     if constexpr (R > r && C > j) store<double, kVectorBytes>(c + r * ldc + j * lanes, c##r##j);
 
-/// R rows and C vectors of c; rows, cuts and columns are the p of i, k and j.
+/// Improve R rows and C vectors of c; rows, cuts and columns are the p of i, k and j.
 template <int R, int C>
 void chain_block(const double *a, int64_t lda, const double *b, int64_t ldb, double *c, int64_t ldc, const double *rows,
                  const double *cuts, const double *columns, int64_t depth) {
@@ -75,7 +74,7 @@ void chain_block(const double *a, int64_t lda, const double *b, int64_t ldb, dou
 #undef TROPALIGN_CHAIN_CELLS
 #undef TROPALIGN_CHAIN_CELLS_OF
 
-/// A tile c (rows of kTriangleTile) improved by `depth` cuts. Rows of b are copied to lie close together.
+/// Improve a tile c (rows of kTriangleTile) by `depth` cuts. Rows of b are copied to a dense panel.
 inline void chain_tile(const double *a, const double *b, int64_t stride, double *c, const double *rows,
                        const double *cuts, const double *columns, int64_t depth) {
     constexpr int R = kVectorBytes == 64 ? 4 : 2, C = R;

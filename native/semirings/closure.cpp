@@ -15,12 +15,13 @@ TROPALIGN_DISPATCH(ClosureKernels, closure_kernels)
 
 namespace {
 
-/// Thrown where the poll says no.
+/// Thrown if the poll returns false.
 struct Stopped {};
 
-/// A product below this many sums is not worth a thread's start.
+/// Below this number of sums, a product is not worth the start of a thread.
 constexpr double kParallelSums = double(1 << 24);
-/// Rows and columns of the parts of a product that threads take, at most and at least. The lowest keeps packing cheap.
+/// Maximum and minimum of the rows and columns of the parts of a product that threads take. The minimum keeps
+/// packing cheap.
 constexpr int64_t kLargestPart = 512, kSmallestPart = 128;
 
 template <class T>
@@ -54,7 +55,7 @@ struct Range {
     int64_t first, n;
 };
 
-/// A cycle was found.
+/// Thrown if a cycle of negative weight is found.
 struct NegativeCycle {
     int64_t vertex;
 };
@@ -77,7 +78,7 @@ class Closing {
         clear_diagonal(one);
     }
 
-    /// Closes a graph of two parts, of which the first has job.n_left vertices.
+    /// Close a graph of two parts, of which the first has job.n_left vertices.
     void close_two_parts() {
         const Range one{0, job_.n_left}, two{job_.n_left, job_.n - job_.n_left};
         product(one, two, one);
@@ -120,7 +121,7 @@ class Closing {
         close(two);
     }
 
-    /// Distances of a vertex to itself are 0, or what rounding made of it.
+    /// Set distances of a vertex to itself to 0; rounding may have changed them.
     void clear_diagonal(Range range) {
         for (int64_t i = range.first; i < range.first + range.n; ++i) {
             if (*at(i, i) < -tolerance()) throw NegativeCycle{i};
@@ -129,7 +130,8 @@ class Closing {
         }
     }
 
-    /// The part rows x columns of the matrix becomes the smaller of itself and (left, through) (through, right).
+    /// Replace the part rows x columns of the matrix by the smaller of itself and (left, through) (through,
+    /// right).
     void update_part(Range rows, Range columns, Range through, const T *left, int64_t left_stride, const T *right,
                      int64_t right_stride) {
         T *const part = at(rows.first, columns.first);
@@ -142,7 +144,8 @@ class Closing {
                              through.n);
     }
 
-    /// rows x columns: the smaller of itself and (rows, through) (through, columns), which lie elsewhere.
+    /// Replace rows x columns by the smaller of itself and (rows, through) (through, columns), which do not
+    /// overlap it.
     void product(Range rows, Range through, Range columns) {
         const int64_t edge = edge_for(double(rows.n) * double(columns.n));
         const int64_t n_across = pieces(columns.n, edge);
@@ -152,7 +155,7 @@ class Closing {
         });
     }
 
-    /// rows x columns becomes (rows, rows) (rows, columns): the factor from the left is closed.
+    /// Replace rows x columns by (rows, rows) (rows, columns), if the left factor is closed.
     void from_left(Range rows, Range columns) {
         const int64_t edge = edge_for(double(columns.n) * double(kLargestPart));
         over_parts(pieces(columns.n, edge), rows, rows, columns, [&](int64_t item) {
@@ -162,7 +165,7 @@ class Closing {
         });
     }
 
-    /// rows x columns becomes (rows, columns) (columns, columns): the factor from the right is closed.
+    /// Replace rows x columns by (rows, columns) (columns, columns), if the right factor is closed.
     void from_right(Range rows, Range columns) {
         const int64_t edge = edge_for(double(rows.n) * double(kLargestPart));
         over_parts(pieces(rows.n, edge), rows, columns, columns, [&](int64_t item) {
@@ -179,7 +182,7 @@ class Closing {
         return copied;
     }
 
-    /// The edge of square parts of so many distances, of which every thread gets several.
+    /// Return the edge of square parts of `area` distances such that each thread gets several parts.
     int64_t edge_for(double area) const {
         int64_t edge = kLargestPart;
         while (edge > kSmallestPart && area < 3.0 * job_.n_threads * double(edge) * double(edge)) edge /= 2;
@@ -210,14 +213,14 @@ class Closing {
     double done_ = 0;
 };
 
-/// Makes distances of shortest paths, in bounded numbers. Integers that are too large are the caller's mistake
+/// Convert to distances of shortest paths, in bounded numbers. The caller ensures that integers are not too large
 /// (weight_range).
 template <class T>
 void to_distances(T *values, int64_t size, Order order) {
     const T infinity = worst_number<T>(order);
     if constexpr (std::is_floating_point_v<T>) {
         if (!is_negated(order)) return;
-        for (int64_t k = 0; k < size; ++k) values[k] = T(0) - values[k];  // which makes no -0
+        for (int64_t k = 0; k < size; ++k) values[k] = T(0) - values[k];  // this never gives -0
     } else {
         for (int64_t k = 0; k < size; ++k) {
             const T value = values[k];

@@ -2,7 +2,7 @@
 //
 //     for k, for i:  D(i, j) = min(D(i, j), D(i, k) + D(k, j))     for all j at once
 //
-// D(k, k) is 0 when k has its turn, so that row k and column k keep their values then.
+// D(k, k) is 0 at step k, so that row k and column k keep their values then.
 #include "closure.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
@@ -13,7 +13,7 @@ int64_t close_vertices(const ClosureBlock<T> &block) {
     for (int64_t k = 0; k < block.n; ++k) {
         T *const through = block.distances + k * block.stride;
         if (through[k] < -block.tolerance) return k;
-        through[k] = 0;  // what rounding left
+        through[k] = 0;  // removes the effect of rounding
         if (HasVia) block.via[k * block.via_stride + k] = -1;
         const auto vertex = static_cast<int32_t>(block.first + k);
         for (int64_t i = 0; i < block.n; ++i) {

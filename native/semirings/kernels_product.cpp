@@ -1,5 +1,6 @@
-// The kernels of product.hpp. A product goes in panels of a few vectors of columns and some rows of b, which stay in
-// the processor's nearest cache while all rows of c go by:
+// The kernels of product.hpp: c[i,j] = best(c[i,j], a[i,k] + b[k,j]). A product is computed in panels of a few
+// vectors of columns and some rows of b, which stay in the processor's nearest cache while all rows of c are
+// processed:
 //
 //              b  | panel |
 //                 |       | kDepth rows, copied to lie close together
@@ -8,8 +9,8 @@
 //     |         | |  c    |  six rows at a time (product_block.hpp)
 //     |         | |       |
 //
-// What is left at the right and lower edges is no narrower block: the last one begins earlier and finds some numbers a
-// second time, which changes none.
+// The remainder at the right and lower edges is not a narrower block: the last block starts earlier and computes
+// some numbers a second time, which changes none of them.
 #include <algorithm>
 #include <cstring>
 
@@ -21,16 +22,16 @@
 namespace tropalign::TROPALIGN_ISA {
 namespace {
 
-/// Rows and vectors of a block, without and with the best k: as many sums as there are registers for, beside the
-/// vectors of b, one of a and one of both.
+/// Rows and vectors of a block, without and with the best k: as many sums as registers allow, in addition to the
+/// vectors of b, one of a and one for a + b.
 constexpr int kRows = kVectorBytes == 64 ? 6 : 2, kRowsArg = kVectorBytes == 64 ? 4 : 2;
 constexpr int kColumns = 4, kColumnsArg = 2;
 /// Bytes of the narrowest vectors.
 constexpr int kNarrowest = 16;
 
-/// Rows of a panel: its vectors take 32 KiB of AVX-512, half of it of AVX2.
+/// Rows of a panel, which takes 32 KiB with AVX-512 and 16 KiB with AVX2.
 constexpr int64_t kDepth = 128;
-/// A b that is so small that copies of it are no gain.
+/// Bytes of b up to which a copy is no gain.
 constexpr int64_t kFewBytes = 16384;
 
 enum class Slot { panel, left_over, count };
@@ -42,7 +43,7 @@ struct Factor {
     int64_t stride;
 };
 
-/// Where sums go, and where the best k if it is asked for.
+/// Destination of the sums, and of the best k if it is requested.
 template <class T>
 struct Result {
     T *c;
@@ -86,7 +87,7 @@ void panel_rows(int n_vectors, Factor<T> a, Factor<T> b, Result<T> out, int64_t 
     }
 }
 
-/// Copies `depth` rows of `width` numbers.
+/// Copy `depth` rows of `width` numbers.
 template <class T>
 Factor<T> panel_of(Factor<T> b, int64_t depth, int64_t width) {
     T *panel = static_cast<T *>(scratch.get(Slot::panel, static_cast<size_t>(kDepth) * kColumns * kVectorBytes));
@@ -95,7 +96,7 @@ Factor<T> panel_of(Factor<T> b, int64_t depth, int64_t width) {
     return {panel, width};
 }
 
-/// n is at least a vector's lanes.
+/// Process all columns; n must be at least the number of lanes of a vector.
 template <class T, Order order, bool IsArg, int Bytes>
 void columns(Factor<T> a, Factor<T> b, Result<T> out, int64_t m, int64_t n, int64_t k) {
     constexpr int64_t lanes = Bytes / static_cast<int>(sizeof(T)), most = IsArg ? kColumnsArg : kColumns;
@@ -104,7 +105,7 @@ void columns(Factor<T> a, Factor<T> b, Result<T> out, int64_t m, int64_t n, int6
         const int64_t left = n - j;
         auto n_vectors = static_cast<int>(std::min(most, (left + lanes - 1) / lanes));
         if (n < n_vectors * lanes)
-            n_vectors = static_cast<int>(left / lanes);  // too few for the last one to begin earlier
+            n_vectors = static_cast<int>(left / lanes);  // too few for the last vector to start earlier
         const int64_t width = n_vectors * lanes;
         if (left < width) j = n - width;
         for (int64_t l = 0; l < k; l += kDepth) {
@@ -119,7 +120,8 @@ void columns(Factor<T> a, Factor<T> b, Result<T> out, int64_t m, int64_t n, int6
     }
 }
 
-/// Fewer columns than the narrowest vector has lanes: b, c and the best k are copied to where there is room for one.
+/// Process fewer columns than the narrowest vector has lanes: b, c and the best k are copied to buffers with room
+/// for one.
 template <class T, Order order, bool IsArg>
 void few_columns(Factor<T> a, Factor<T> b, Result<T> out, int64_t m, int64_t n, int64_t k) {
     constexpr int64_t lanes = kNarrowest / static_cast<int>(sizeof(T));
@@ -144,7 +146,7 @@ void few_columns(Factor<T> a, Factor<T> b, Result<T> out, int64_t m, int64_t n, 
     }
 }
 
-/// By the widest vectors that c is wide enough for.
+/// Update with the widest vectors that fit into a row of c.
 template <Order order, bool IsArg, class T, int Bytes = kVectorBytes>
 void update_by(Factor<T> a, Factor<T> b, Result<T> out, int64_t m, int64_t n, int64_t k) {
     if (n * static_cast<int64_t>(sizeof(T)) >= Bytes) columns<T, order, IsArg, Bytes>(a, b, out, m, n, k);

@@ -1,4 +1,4 @@
-// The tiles of triangular.hpp.
+// The tiles of triangular.hpp: M[i,j] = best over i <= k < j of M[i,k] + M[k+1,j].
 #include <algorithm>
 #include <type_traits>
 
@@ -20,8 +20,8 @@ template <Order order, class T>
     return is_better<order>(a, b) ? a : b;
 }
 
-/// row[j] = best(row[j], left + right[j] + share * sizes[j]) for the columns of a tile from `from` on; without sizes
-/// the last term is none.
+/// Compute row[j] = best(row[j], left + right[j] + share * sizes[j]) for the columns of a tile from `from` on;
+/// without sizes the last term is absent.
 template <Order order, class T>
 [[gnu::always_inline]] inline void improve(T *row, T left, const T *right, T share, const T *sizes, int64_t from) {
     if (sizes)
@@ -31,7 +31,8 @@ template <Order order, class T>
         for (int64_t j = from; j < kTile; ++j) row[j] = best_of<order>(static_cast<T>(left + right[j]), row[j]);
 }
 
-/// A tile of `triangle` on its way; `found` is apart from M, so that weights there stay until they are added.
+/// A tile of `triangle` while it is computed; found_ is separate from M, so that weights in M stay until they are
+/// added.
 template <class T, Order order>
 class Tile {
   public:
@@ -57,7 +58,7 @@ class Tile {
   private:
     T &at(int64_t i, int64_t j) const { return t_.values[i * t_.size + j]; }
 
-    /// All k from the last of the tile's rows to the one before its columns.
+    /// Process all k from the last of the tile's rows to the index before its columns.
     void between() {
         const int64_t k = i0_ + kTile - 1, depth = j0_ - k;
         const T *left = &at(i0_, k), *right = &at(k + 1, j0_);
@@ -72,7 +73,7 @@ class Tile {
     const T *sizes() const { return t_.sizes ? t_.sizes + j0_ + 1 : nullptr; }
     T share(int64_t i, int64_t k) const { return t_.sizes ? static_cast<T>(t_.sizes[i] * t_.sizes[k + 1]) : T{}; }
 
-    /// All k of the tile's rows but its last.
+    /// Process all k of the tile's rows except the last.
     void by_rows_below(int64_t i) {
         for (int64_t k = i; k + 1 < kTile; ++k)
             improve<order>(found_[i], at(i0_ + i, i0_ + k), found_[k + 1], share(i0_ + i, i0_ + k), sizes(), 0);
@@ -90,7 +91,7 @@ class Tile {
         }
     }
 
-    /// All k of the tile's columns: M[i,k] is found when those before it are.
+    /// Process all k of the tile's columns: M[i,k] is complete once those before it are.
     void along(int64_t i) {
         const bool is_first = i0_ == j0_;
         T *row = found_[i];

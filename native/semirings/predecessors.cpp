@@ -1,4 +1,4 @@
-// Paths from what a closure leaves: the vertex before the last of each pair.
+// Paths from the result of a closure: the vertex before the last of each pair.
 #include <algorithm>
 #include <atomic>
 #include <utility>
@@ -11,13 +11,13 @@
 namespace tropalign {
 namespace {
 
-/// Columns that are taken together: a line of memory.
+/// Columns that are processed together: a cache line.
 constexpr int64_t kColumns = 16;
 constexpr int32_t kUnknown = -2;
 
-/// The last edge of each path to the vertices [first, first + count): that of a path through k is that of the path from
-/// k. These columns are copied to where they lie densely, as the way from k to k leads anywhere. False where `via` runs
-/// in a circle.
+/// Find the last edge of each path to the vertices [first, first + count): for a path through k, the last edge of
+/// the path from k. The columns are copied to a dense buffer, because the chain of k jumps between rows. False if
+/// `via` has a cycle.
 template <class T>
 bool fill_columns(const T *values, const int32_t *via, int64_t n, T infinity, int64_t first, int64_t count,
                   int32_t *predecessors) {
@@ -25,7 +25,7 @@ bool fill_columns(const T *values, const int32_t *via, int64_t n, T infinity, in
     for (int64_t i = 0; i < n; ++i)
         for (int64_t j = 0; j < count; ++j) {
             const int64_t at = i * n + first + j, k = i * kColumns + j;
-            // Integers that are infinite may have become less so, through negative weights.
+            // Infinite integers may have become smaller through negative weights.
             const bool is_path = i != first + j && values[at] != infinity;
             through[k] = via[at];
             last[k] = !is_path ? -1 : via[at] < 0 ? static_cast<int32_t>(i) : kUnknown;
@@ -45,7 +45,7 @@ bool fill_columns(const T *values, const int32_t *via, int64_t n, T infinity, in
     return true;
 }
 
-/// The vertices after `from` on the path to `to`; false where it is longer than any path.
+/// Find the vertices after `from` on the path to `to`; false if it is longer than any path.
 bool expand(const int32_t *via, int64_t n, int64_t from, int64_t to, std::vector<int32_t> &path) {
     std::vector<std::pair<int64_t, int64_t>> open{{from, to}};
     path.clear();
@@ -62,7 +62,7 @@ bool expand(const int32_t *via, int64_t n, int64_t from, int64_t to, std::vector
     return true;
 }
 
-/// Whether each vertex is further from i than its predecessor, so that the row makes a tree.
+/// True if each vertex is further from i than its predecessor, so that the row forms a tree.
 template <class T>
 bool always_ascends(const T *values, const int32_t *row, int64_t n, int64_t i, Order order) {
     return with_order(order, [&]<Order o>() {
@@ -75,7 +75,7 @@ bool always_ascends(const T *values, const int32_t *row, int64_t n, int64_t i, O
     });
 }
 
-/// Where cycles of weight 0 let the predecessors of row i run in a circle, they are made anew, from paths.
+/// If cycles of weight 0 make the predecessors of row i cyclic, recompute them from paths.
 bool make_tree(const int32_t *via, int64_t n, int64_t i, int32_t *row) {
     bool is_tree = true;
     std::vector<uint8_t> is_in_tree(static_cast<size_t>(n), 0);

@@ -32,14 +32,15 @@ void from_bounded(Order order, T limit, T *numbers, int64_t count) {
 
 namespace {
 
-/// Rows and columns of an item of work: B is packed once per item, which is little beside so many rows, and an item
-/// ends soon enough to be interrupted.
+/// Rows and columns of a work item: B is packed once per item, which is little work compared with the rows, and an
+/// item ends soon enough to be interrupted.
 constexpr int64_t kItemRows = 480, kItemColumns = 4096;
 
-/// Sums that take less time than a thread takes to start.
+/// Number of sums that take less time than the start of a thread.
 constexpr double kLittleWork = 2e6;
 
-/// Rows of an item: fewer where there are less than two items per thread, so that none waits long for another.
+/// Return the rows of an item: fewer if there are less than two items per thread, so that no thread waits long for
+/// another.
 int64_t rows_of_item(int64_t m, int64_t n_others, int n_threads) {
     const int64_t wanted = n_threads == 1 ? 1 : std::max<int64_t>(1, 2 * n_threads / n_others);
     const int64_t rows = (m + wanted - 1) / wanted;

@@ -1,7 +1,7 @@
-// Products of matrices over min-plus and max-plus: c[i,j] = best of c[i,j] and a[i,k] + b[k,j] for all k, where the
-// best is the lowest number (min-plus) or the highest (max-plus). Floats have an infinity. Integers wrap around, so
-// theirs is bounded: kBoundedInfinity, which any two numbers that are no further from 0 than it can be added up to
-// without wrapping. What is at or beyond the limit of Bounds is infinity then.
+// Products of matrices over min-plus and max-plus: c[i,j] = best of c[i,j] and a[i,k] + b[k,j] for all k; the best
+// is the lowest number (min-plus) or the highest (max-plus). Floats have an infinity. Integers wrap around, so
+// theirs is bounded: kBoundedInfinity, such that any two numbers at most that far from 0 can be added without
+// wrapping. Results at or beyond `limit` (Products) are then infinity.
 //
 //     int16, min-plus     -16384 ... lowest ... highest | limit ... 16383 ... 32766
 //                                    finite numbers       infinity, and infinity plus a finite number
@@ -13,26 +13,26 @@
 
 namespace tropalign {
 
-/// Which of two numbers is the better one, a semiring's sum: min-plus has the lowest, max-plus the highest. What
-/// depends on it is a `switch` over all orders without a default, or asks is_highest: another one does not compile
-/// before it is everywhere.
+/// Selects the better of two numbers, a semiring's sum: the lowest for min-plus, the highest for max-plus. Code
+/// that depends on it is a `switch` over all orders without a default, or calls is_highest: a new order does not
+/// compile until it is handled everywhere.
 enum class Order { lowest, highest };
 
-/// What is known of the numbers of a matrix.
+/// Range and validity of the numbers of a matrix.
 template <class T>
 struct Survey {
     T lowest = std::numeric_limits<T>::max(), highest = std::numeric_limits<T>::lowest();  // of the finite ones
     bool any_finite = false, any_worst = false;
-    int64_t first_bad = -1;  // the first that is no number of the semiring: NaN, or an infinity better than all
+    int64_t first_bad = -1;  // first that is not in the semiring: NaN, or an infinity better than all numbers
 };
-/// The kernels for one type of numbers. Strides of rows are in numbers; c does not overlap a or b. Of equal sums the
-/// one of the lowest k is kept, which tells 0 from -0.
+/// The kernels for one type of numbers. Strides of rows are in numbers; c does not overlap a or b. Of equal sums
+/// the one of the lowest k is kept, which distinguishes 0 from -0.
 template <class T>
 struct ProductKernels {
     /// c[i,j] = best of c[i,j] and a[i,k] + b[k,j], for m x n numbers c and all k below `k`.
     void (*update)(Order order, const T *a, int64_t lda, const T *b, int64_t ldb, T *c, int64_t ldc, int64_t m,
                    int64_t n, int64_t k);
-    /// Updates c, and best_k[i,j] = first_k + k where c improves.
+    /// Update c, and set best_k[i,j] = first_k + k if c[i,j] improves.
     void (*update_arg)(Order order, const T *a, int64_t lda, const T *b, int64_t ldb, T *c, int64_t ldc,
                        int32_t *best_k, int64_t ldbest, int32_t first_k, int64_t m, int64_t n, int64_t k);
     void (*survey)(Order order, const T *numbers, int64_t count, Survey<T> *found);
@@ -46,7 +46,7 @@ struct ProductTables {
     ProductKernels<int16_t> of_int16;
 };
 
-/// The tables of the chosen instruction set.
+/// Return the tables of the chosen instruction set.
 const ProductTables *selected_product_tables();
 
 template <class T>
@@ -61,7 +61,7 @@ const ProductKernels<T> &product_kernels() {
     return kernels_of<T>(*selected_product_tables());
 }
 
-/// The semiring's zero, the number that is worse than any other.
+/// Return the semiring's zero, the number that is worse than any other.
 template <class T>
 constexpr T worst_number(Order order) {
     using Limits = std::numeric_limits<T>;
@@ -74,21 +74,22 @@ constexpr T worst_number(Order order) {
     __builtin_unreachable();
 }
 
-/// For templates, where the compiler does not miss a value in a `switch`: another order needs more than this answer.
+/// True for the order `highest`. For templates, in which compilers do not report a value missing from a `switch`:
+/// a new order fails the assertion.
 template <Order order>
 constexpr bool is_highest() {
     static_assert(order == Order::lowest || order == Order::highest);
     return order == Order::highest;
 }
 
-/// Whether a is better than b; for vectors, in which lanes.
+/// True if a is better than b; for vectors, a mask of lanes.
 template <Order order, class T>
 [[gnu::always_inline]] constexpr auto is_better(T a, T b) {
     if constexpr (is_highest<order>()) return a > b;
     else return a < b;
 }
 
-/// Whether distances are the numbers negated.
+/// True if distances are the negated numbers.
 constexpr bool is_negated(Order order) {
     switch (order) {
         case Order::lowest:
@@ -99,7 +100,7 @@ constexpr bool is_negated(Order order) {
     __builtin_unreachable();
 }
 
-/// Calls work.operator()<order>().
+/// Call work.operator()<order>().
 template <class Work>
 auto with_order(Order order, Work work) {
     switch (order) {
@@ -116,7 +117,7 @@ template <class T>
 constexpr T kBoundedInfinity = std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity()
                                                                     : static_cast<T>(std::numeric_limits<T>::max() / 2);
 
-/// The bounded infinity with the sign of the semiring's zero.
+/// Return the bounded infinity with the sign of the semiring's zero.
 template <class T>
 constexpr T bounded_worst(Order order) {
     return is_negated(order) ? -kBoundedInfinity<T> : kBoundedInfinity<T>;
@@ -125,17 +126,17 @@ constexpr T bounded_worst(Order order) {
 template <class T>
 Survey<T> survey(Order order, const T *numbers, int64_t count);
 
-/// Copies integers, the semiring's zero as its bounded infinity. `to` may be `from`.
+/// Copy integers, with the semiring's zero replaced by its bounded infinity. `to` may be `from`.
 template <class T>
 void to_bounded(Order order, const T *from, T *to, int64_t count);
-/// Makes the semiring's zero of what is at the limit or beyond it: not below it for min-plus, not above it for
-/// max-plus.
+/// Replace numbers at the limit or beyond it by the semiring's zero: those not below it for min-plus, not above it
+/// for max-plus.
 template <class T>
 void from_bounded(Order order, T limit, T *numbers, int64_t count);
 
-/// c[p] = a[p] (.) b[p] for n_products matrices that lie one behind the other, c without gaps. A stride of 0 takes the
-/// same matrix for all. Where best_k is given, it gets the first of the best k, or -1 where c is the semiring's zero,
-/// which for integers is what is at `limit` or beyond.
+/// c[p] = a[p] (.) b[p] for n_products consecutive matrices, c without gaps. A stride of 0 uses the same matrix
+/// for all. best_k, if not null, gets the first of the best k, or -1 if c is the semiring's zero, which for
+/// integers is any value at `limit` or beyond.
 template <class T>
 struct Products {
     Order order;
@@ -146,13 +147,13 @@ struct Products {
     int64_t n_products, m, n, k;
     T limit;
 };
-/// Returns false when `poll` stopped it.
+/// Compute the products. False if `poll` stopped it.
 template <class T>
 bool multiply(const Products<T> &products, int n_threads, const Poll &poll);
 
-// Products of truth values: whether any k is true in both.
+// Products of truth values: c[i,j] is true if a[i,k] and b[k,j] are true for any k.
 
-/// c[p] = a[p] and b[p] for n_products matrices that lie one behind the other; a stride of 0 takes the same for all.
+/// c[p] = a[p] and b[p] for n_products consecutive matrices; a stride of 0 uses the same one for all.
 struct TruthProducts {
     const bool *a, *b;
     int64_t a_stride, b_stride;
@@ -160,7 +161,7 @@ struct TruthProducts {
     int64_t n_products, m, n, k;
 };
 
-/// Returns false when `poll` stopped it.
+/// Compute the products. False if `poll` stopped it.
 bool multiply_truths(const TruthProducts &products, int n_threads, const Poll &poll);
 
 }  // namespace tropalign

@@ -1,11 +1,11 @@
-// The innermost part of a product: R rows times C vectors of c, kept in registers while all k go by.
+// The innermost part of a product: R rows by C vectors of c, kept in registers for all k.
 //
 //                       b_0  b_1  b_2  b_3     vectors of row k of b
 //     a[0,k] in all   [ c00  c01  c02  c03 ]
 //     a[1,k] lanes    [ c10  c11  c12  c13 ]   c = best(c, a + b)
 //     ...
 //
-// The sums have names of their own (c00 to c53): GCC 12 keeps arrays of vectors in memory.
+// The sums are separate variables (c00 to c53): GCC 12 keeps arrays of vectors in memory.
 #pragma once
 #include <type_traits>
 #include <utility>
@@ -15,10 +15,10 @@
 
 namespace tropalign::TROPALIGN_ISA {
 
-/// The better one of two numbers, `b` where neither is better.
+/// Return the better of two numbers, `b` if neither is better.
 template <Order order, class T, class V>
 [[gnu::always_inline]] inline V better(V a, V b) {
-    // Comparisons stand in the choices, where the compiler makes one instruction of both.
+    // The comparison is inside the conditional, so that the compiler makes one instruction of both.
     if constexpr (std::is_floating_point_v<T>) return is_highest<order>() ? larger(a, b) : smaller(a, b);
     else return is_highest<order>() ? (a > b ? a : b) : (a < b ? a : b);
 }
@@ -65,7 +65,7 @@ void block(const T *a, int64_t lda, const T *b, int64_t ldb, T *c, int64_t ldc, 
 #undef TROPALIGN_LOAD
 #undef TROPALIGN_DECLARE
 
-/// Whole numbers of the size of T.
+/// Integer type of the size of T.
 template <class T>
 using IndexOf = std::conditional_t<sizeof(T) == 8, int64_t, std::conditional_t<sizeof(T) == 4, int32_t, int16_t>>;
 
@@ -93,7 +93,7 @@ using IndexOf = std::conditional_t<sizeof(T) == 8, int64_t, std::conditional_t<s
             of[lane] = k##r##j[lane] < 0 ? of[lane] : first_k + static_cast<int32_t>(k##r##j[lane]); \
     }
 
-/// Updates a block of c, and best_k = first_k + k where c improves; k is below 2^15.
+/// Update a block of c, and set best_k = first_k + k where c improves; k is below 2^15.
 template <class T, Order order, int Bytes, int R, int C>
 void block_arg(const T *a, int64_t lda, const T *b, int64_t ldb, T *c, int64_t ldc, int32_t *best_k, int64_t ldbest,
                int32_t first_k, int64_t k) {

@@ -1,4 +1,4 @@
-// A survey of a matrix's numbers (product.hpp), a vector at a time.
+// A survey of a matrix's numbers (product.hpp), one vector at a time.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -23,13 +23,13 @@ class SurveyLanes {
         const V x = load<T, kVectorBytes>(numbers);
         const Mask is_worst = x == spread<V>(worst_number<T>(order));
         any_worst_ |= is_worst;
-        // A NaN is never taken: it is the first argument (real.hpp).
+        // A NaN is never taken, because it is the first argument (real.hpp).
         lowest_ = better<Order::lowest, T>(is_worst ? spread<V>(Limits::max()) : x, lowest_);
         highest_ = better<Order::highest, T>(is_worst ? spread<V>(Limits::lowest()) : x, highest_);
         if constexpr (std::is_floating_point_v<T>) any_bad_ |= ~is_known(x);
     }
 
-    /// True where there is a NaN, or an infinity that the semiring does not have.
+    /// Merge the lanes into `found`. True if there is a NaN, or an infinity that the semiring does not have.
     bool into(Survey<T> &found) const {
         bool any_bad = false;
         for (int64_t l = 0; l < count; ++l) {
@@ -42,7 +42,7 @@ class SurveyLanes {
     }
 
   private:
-    /// Not a NaN, nor an infinity that is better than any number.
+    /// Return the lanes that are neither NaN nor an infinity that is better than any number.
     static Mask is_known(V x) {
         if constexpr (is_highest<order>()) return x <= spread<V>(Limits::max());
         else return x >= spread<V>(Limits::lowest());

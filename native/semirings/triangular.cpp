@@ -27,7 +27,8 @@ bool fill(const Triangle<T> &triangle, int n_threads, const Poll &poll) {
     const auto tile = tile_kernel<T>();
     const int64_t n_tiles = triangle.size / kTriangleTile;
     int64_t begun = 0;
-    // A tile needs those to its left and below it, so that the tiles at one distance from the diagonal are independent.
+    // A tile depends on those to its left and below it, so that tiles at the same distance from the diagonal are
+    // independent.
     for (int64_t distance = 0; distance < n_tiles; ++distance) {
         const int64_t n_now = n_tiles - distance;
         if (n_now == 1 || n_threads == 1) {

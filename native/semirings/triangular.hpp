@@ -1,8 +1,8 @@
-// Non-serial polyadic problems: the best way to cut an interval into two, which are cut the same way.
+// Non-serial polyadic problems: the best way to cut an interval into two, which are cut in the same way.
 //
-//     M[i,j] = best over i <= k < j of M[i,k] + M[k+1,j], and what the interval adds
+//     M[i,j] = best over i <= k < j of M[i,k] + M[k+1,j], plus the weight of the interval
 //
-// M is cut into tiles. Of a tile (I, J) above the diagonal all k between I and J are a product of matrices:
+// M is cut into tiles. For a tile (I, J) above the diagonal, all k between I and J form a product of matrices:
 //
 //           k in I     k between      k in J
 //         +--------+------------------+-----+
@@ -15,7 +15,8 @@
 //     J                               |  \  |
 //                                     +-----+
 //
-// The others need other numbers of the tile itself: these go row by row from the lowest, and along each row.
+// The other k need other numbers of the tile itself: these are computed row by row from the lowest, and along each
+// row.
 #pragma once
 #include <cstdint>
 
@@ -24,27 +25,27 @@
 
 namespace tropalign {
 
-/// Rows and columns of a tile, the same on every instruction set.
+/// Rows and columns of a tile, the same for every instruction set.
 inline constexpr int64_t kTriangleTile = 64;
 
 template <class T>
 struct Triangle {
     Order order;
     int64_t size;  // rows and columns of `values`, a multiple of kTriangleTile
-    /// M. Where is_weighted, it has what an interval of one element has (the diagonal) and what any other adds (above);
-    /// otherwise the diagonal counts only. Two numbers of M, and their sums, stay within T.
+    /// M. If is_weighted, it initially holds the weights: of intervals of one element (the diagonal) and of any
+    /// other (above it); otherwise only the diagonal is used. Any two numbers of M, and their sums, are within T.
     T *values;
     bool is_weighted;
     /// Matrix chain, or null: the cut at k adds sizes[i] sizes[k+1] sizes[j+1]; size + 1 numbers.
     const T *sizes;
-    /// Pairs of ends, or null: closing[letters[i] * size + j] + M[i+1,j-1] is a value of the interval, too, where
-    /// j - i is at least least_distance. M[i+1,i] counts as 0 then, and `values` has this 0.
+    /// Pairs of ends, or null: closing[letters[i] * size + j] + M[i+1,j-1] is another candidate for the interval
+    /// if j - i is at least least_distance. M[i+1,i] counts as 0 then, and `values` must hold this 0.
     const T *closing;
     const uint8_t *letters;
     int64_t least_distance;
 };
 
-/// Whether triangles may have sizes: those of doubles alone.
+/// True if triangles of this order may have sizes (doubles only).
 constexpr bool has_sizes(Order order) { return !is_negated(order); }
 
 struct TriangularKernels {
@@ -54,10 +55,10 @@ struct TriangularKernels {
     void (*of_int16)(const Triangle<int16_t> &, int64_t tile_row, int64_t tile_column);
 };
 
-/// The table of the chosen instruction set.
+/// Return the table of the chosen instruction set.
 const TriangularKernels *selected_triangular_kernels();
 
-/// Finds M. Returns false when `poll` stopped it.
+/// Compute M. False if `poll` stopped it.
 template <class T>
 bool fill(const Triangle<T> &triangle, int n_threads, const Poll &poll);
 

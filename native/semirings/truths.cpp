@@ -1,4 +1,4 @@
-// Rows of b are packed, a bit per number, so that a row of c is the union of 64 numbers at a time.
+// Rows of b are packed, one bit per number, so that a row of c is computed as a union of 64 numbers at a time.
 #include <algorithm>
 #include <vector>
 

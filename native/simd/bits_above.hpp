@@ -6,7 +6,7 @@
 
 namespace tropalign::TROPALIGN_ISA {
 
-/// A bit per 16-bit lane of a, then of b: whether it is above that of `least`.
+/// Return one bit per 16-bit lane of `a`, then of `b`: set if the lane is greater than that lane of `least`.
 template <int B>
 [[gnu::always_inline]] inline uint64_t bits_above(Vec<int16_t, B> a, Vec<int16_t, B> b, Vec<int16_t, B> least) {
 #if defined(__AVX512BW__)

@@ -5,7 +5,7 @@
 
 namespace tropalign::TROPALIGN_ISA {
 
-/// The first 8-bit numbers at p, one per lane. (GCC 12 takes __builtin_convertvector apart lane by lane.)
+/// Widen the first 8-bit integers at `p`, one per lane. (GCC 12 compiles __builtin_convertvector lane by lane.)
 template <class T, int B>
 [[gnu::always_inline]] inline Vec<T, B> widen(const int8_t *p) {
     if constexpr (sizeof(T) == 1) return load<T, B>(p);
@@ -38,7 +38,7 @@ template <class T, int B>
 #endif
 }
 
-/// Bytes of `row` (32 of them) picked by `index` (each 0..31).
+/// Look up bytes of `row` (32 bytes) by `index` (each 0..31).
 template <int Bytes>
 [[gnu::always_inline]] inline Vec<int8_t, Bytes> lookup32(const int8_t *row, Vec<int8_t, Bytes> index) {
     using V = Vec<int8_t, Bytes>;
@@ -51,7 +51,7 @@ template <int Bytes>
     }
 #endif
 #if defined(__SSE4_1__)
-    // Indices 0..15 keep bit 7 clear after + 0x70, the others after - 16: pshufb gives 0 where bit 7 is set.
+    // Indices 0..15 have bit 7 clear after + 0x70, the others after - 16: pshufb returns 0 where bit 7 is set.
     V low = index + static_cast<int8_t>(0x70), high = index - static_cast<int8_t>(16);
     __m128i row_low = _mm_loadu_si128((const __m128i *)row), row_high = _mm_loadu_si128((const __m128i *)(row + 16));
 #if defined(__AVX512BW__)
@@ -76,12 +76,12 @@ template <int Bytes>
 #endif
 }
 
-/// Lane l has what lane l - 1 of `v` has, lane 0 what the last lane of `entering` has.
+/// Shift by one lane: lane l gets lane l - 1 of `v`, lane 0 gets the last lane of `entering`.
 template <int Bytes>
 [[gnu::always_inline]] inline Vec<int8_t, Bytes> shift_in(Vec<int8_t, Bytes> v, Vec<int8_t, Bytes> entering) {
     using V = Vec<int8_t, Bytes>;
 #if defined(__AVX512BW__)
-    if constexpr (Bytes == 64) {  // each 16 bytes with those before them
+    if constexpr (Bytes == 64) {  // each 16 bytes with the 16 bytes before them
         const __m512i before = _mm512_alignr_epi64((__m512i)v, (__m512i)entering, 6);
         return (V)_mm512_alignr_epi8((__m512i)v, before, 15);
     }
@@ -103,7 +103,7 @@ template <int Bytes>
 #endif
 }
 
-/// Within each 16 bytes: the first eight bytes of a and b in turn, a0 b0 a1 b1 ...
+/// Within each 16 bytes, interleave the first eight bytes of `a` and `b`: a0 b0 a1 b1 ...
 template <int B>
 [[gnu::always_inline]] inline Vec<int8_t, B> unpack_low(Vec<int8_t, B> a, Vec<int8_t, B> b) {
 #if defined(__AVX512BW__)
@@ -118,7 +118,7 @@ template <int B>
     return __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
 #endif
 }
-/// Within each 16 bytes: the last eight, a8 b8 a9 b9 ...
+/// Within each 16 bytes, interleave the last eight bytes of `a` and `b`: a8 b8 a9 b9 ...
 template <int B>
 [[gnu::always_inline]] inline Vec<int8_t, B> unpack_high(Vec<int8_t, B> a, Vec<int8_t, B> b) {
 #if defined(__AVX512BW__)
@@ -134,10 +134,10 @@ template <int B>
 #endif
 }
 
-/// Within each 16 bytes: byte r of vector l goes to byte l of vector r.
+/// Transpose within each 16 bytes: byte r of vector l goes to byte l of vector r.
 ///
-/// Each stage interleaves vector k with vector k + 8, which is a rotation of the eight bits of an address (vector,
-/// byte): after four of them the two halves have changed places.
+/// Each stage interleaves vector k with vector k + 8. This rotates the eight bits of an address (vector, byte);
+/// after four stages the two halves have changed places.
 ///
 ///     vector number   byte number               vector number   byte number
 ///     v3 v2 v1 v0     b3 b2 b1 b0    stage ->   v2 v1 v0 b3     b2 b1 b0 v3
@@ -155,8 +155,8 @@ template <int B>
     }
 }
 
-/// Within each 16 bytes: the byte of `table` that the low four bits of each index name; 0 where bit 7 of the index is
-/// set.
+/// Within each 16 bytes, look up bytes of `table` by the low four bits of each index; 0 where bit 7 of the index
+/// is set.
 template <int B>
 [[gnu::always_inline]] inline Vec<int8_t, B> shuffle16(Vec<int8_t, B> table, Vec<int8_t, B> index) {
 #if defined(__AVX512BW__)
@@ -168,7 +168,7 @@ template <int B>
 #if defined(__SSE4_1__)
     if constexpr (B == 16) return (Vec<int8_t, B>)_mm_shuffle_epi8((__m128i)table, (__m128i)index);
 #elif defined(__ARM_NEON)
-    // tbl gives 0 beyond the table: keep bit 7 and the low four bits.
+    // tbl returns 0 for indices beyond the table: keep bit 7 and the low four bits.
     const int8x16_t places = vandq_s8((int8x16_t)index, vdupq_n_s8(static_cast<int8_t>(0x8f)));
     return (Vec<int8_t, B>)vqtbl1q_s8((int8x16_t)table, (uint8x16_t)places);
 #else
@@ -178,14 +178,12 @@ template <int B>
 #endif
 }
 
-// The other way of shift_in (bytes.hpp), in a file of its own for those that want both.
-
-/// Lane l has what lane l + 1 of `v` has, the last lane what lane 0 of `entering` has.
+/// Shift by one lane the other way: lane l gets lane l + 1 of `v`, the last lane gets lane 0 of `entering`.
 template <int Bytes>
 [[gnu::always_inline]] inline Vec<int8_t, Bytes> shift_out(Vec<int8_t, Bytes> v, Vec<int8_t, Bytes> entering) {
     using V = Vec<int8_t, Bytes>;
 #if defined(__AVX512BW__)
-    if constexpr (Bytes == 64) {  // each 16 bytes with those after them
+    if constexpr (Bytes == 64) {  // each 16 bytes with the 16 bytes after them
         const __m512i after = _mm512_alignr_epi64((__m512i)entering, (__m512i)v, 2);
         return (V)_mm512_alignr_epi8(after, (__m512i)v, 1);
     }
@@ -207,7 +205,7 @@ template <int Bytes>
 #endif
 }
 
-/// Bytes of `table` (128 of them, on a boundary of 64) picked by `index` (each 0..127).
+/// Look up bytes of `table` (128 bytes, aligned to 64) by `index` (each 0..127).
 template <int B>
 [[gnu::always_inline]] inline Vec<int8_t, B> lookup128(const int8_t *table, Vec<int8_t, B> index) {
 #if defined(__AVX512VBMI__)
@@ -220,7 +218,7 @@ template <int B>
     return out;
 }
 
-/// Lane l of `a` where bit `bit` of lane l of `choice` is set, else of `b`.
+/// Select lane l of `a` if bit `bit` of lane l of `choice` is set, else lane l of `b`.
 template <int bit, int B>
 [[gnu::always_inline]] inline Vec<int8_t, B> by_bit(Vec<int8_t, B> choice, Vec<int8_t, B> a, Vec<int8_t, B> b) {
 #if defined(__AVX512BW__)
@@ -231,7 +229,7 @@ template <int bit, int B>
     return (choice & static_cast<int8_t>(1 << bit)) != 0 ? a : b;
 }
 
-/// Words of `table` picked by `index`, which are places in it.
+/// Look up 16-bit lanes of `table` by `index`, which are lane numbers.
 template <int B>
 [[gnu::always_inline]] inline Vec<int16_t, B> lookup_words(Vec<int16_t, B> table, Vec<int16_t, B> index) {
 #if defined(__AVX512BW__)
@@ -242,7 +240,7 @@ template <int B>
     return out;
 }
 
-/// A bit per byte: its highest one.
+/// Return the highest bit of each byte, one bit per byte.
 template <int B>
 [[gnu::always_inline]] inline uint64_t top_bits(Vec<uint8_t, B> v) {
 #if defined(__AVX512BW__)
@@ -262,7 +260,7 @@ template <int B>
 #endif
 }
 
-/// A bit per byte: a == b.
+/// Return one bit per byte: a == b.
 template <int B>
 [[gnu::always_inline]] inline uint64_t equal_bits(Vec<uint8_t, B> a, Vec<uint8_t, B> b) {
 #if defined(__AVX512BW__)
@@ -275,7 +273,7 @@ template <int B>
 #endif
 }
 
-/// Bits of the bytes that differ, kDifferentBits of each: half a byte is what NEON narrows bytes to.
+/// Return kDifferentBits bits per byte, set where the bytes differ. (NEON narrows a byte to four bits.)
 inline constexpr int kDifferentBits = kFeatures == Features::neon ? 4 : 1;
 template <int B>
 [[gnu::always_inline]] inline uint64_t different_bits(Vec<int8_t, B> a, Vec<int8_t, B> b) {
@@ -287,7 +285,7 @@ template <int B>
 #endif
 }
 
-/// Each count and 1 where a == b.
+/// Add 1 to each count where a == b.
 template <int B>
 [[gnu::always_inline]] inline Vec<uint8_t, B> plus_equal(Vec<uint8_t, B> counts, Vec<uint8_t, B> a, Vec<uint8_t, B> b) {
 #if defined(__AVX512BW__)
@@ -295,20 +293,20 @@ template <int B>
         return (Vec<uint8_t, B>)_mm512_mask_add_epi8((__m512i)counts, _mm512_cmpeq_epi8_mask((__m512i)a, (__m512i)b),
                                                      (__m512i)counts, _mm512_set1_epi8(1));
 #endif
-    return counts - (Vec<uint8_t, B>)(a == b);  // lanes that compare equal are all ones
+    return counts - (Vec<uint8_t, B>)(a == b);  // lanes that compare equal are all ones, i.e. -1
 }
 
-/// (a ^ b) | ((a | b) & c).
+/// Return (a ^ b) | ((a | b) & c).
 template <int B>
 [[gnu::always_inline]] inline Vec<uint8_t, B> differences_or(Vec<uint8_t, B> a, Vec<uint8_t, B> b, Vec<uint8_t, B> c) {
 #if defined(__AVX512BW__)
-    if constexpr (B == 64)  // a table of 8 bits by the bits of a, b and c
+    if constexpr (B == 64)  // 0xBC is the truth table of the bits of a, b and c
         return (Vec<uint8_t, B>)_mm512_ternarylogic_epi64((__m512i)a, (__m512i)b, (__m512i)c, 0xBC);
 #endif
     return (a ^ b) | ((a | b) & c);
 }
 
-/// True where any bit is set.
+/// True if any bit is set.
 template <int B>
 [[gnu::always_inline]] inline bool any_bit(Vec<uint8_t, B> v) {
 #if defined(__AVX2__)

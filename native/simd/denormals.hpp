@@ -1,5 +1,5 @@
-// Denormal floats as zeros, both what instructions take and what they give (DAZ and FTZ), as hmmsearch computes: part
-// of its bits, and two to three times faster where probabilities die out.
+// Denormal floats treated as zeros, as operands and as results (DAZ and FTZ), as hmmsearch does: its bits depend
+// on this, and it is two to three times faster where probabilities die out.
 #pragma once
 #include <cstdint>
 #if defined(__SSE2__)
@@ -8,12 +8,12 @@
 
 namespace tropalign {
 
-/// What the calling thread does with denormals, in bits of MXCSR; always 0 where a processor has no such mode. Arm has
-/// one bit for both (FZ of FPCR).
+/// Denormal mode of the calling thread, as bits of MXCSR; always 0 if a processor has no such mode. Arm has one
+/// bit for both (FZ of FPCR).
 inline constexpr unsigned kFlushToZero = 0x8000, kDenormalsAreZero = 0x0040;
 inline constexpr unsigned kBothAsZero = kFlushToZero | kDenormalsAreZero;
 
-/// Sets it and returns what it was.
+/// Set the mode and return the previous one.
 inline unsigned set_denormals([[maybe_unused]] unsigned bits) {
 #if defined(__SSE2__)
     const unsigned before = _mm_getcsr();
@@ -30,7 +30,7 @@ inline unsigned set_denormals([[maybe_unused]] unsigned bits) {
 #endif
 }
 
-/// What the calling thread does with denormals, for as long as it lives; then puts back what was there.
+/// Denormal mode of the calling thread for the lifetime of the object; the destructor restores the previous mode.
 template <unsigned bits>
 class Denormals {
   public:
@@ -44,7 +44,7 @@ class Denormals {
 };
 
 using DenormalsAsZero = Denormals<kBothAsZero>;
-/// Hmmalign computes with denormals: with zeros, posteriors of long tails would be 1.00 where it has 0.94.
+/// hmmalign computes with denormals: if they were zeros, posteriors of long tails would be 1.00 where it has 0.94.
 using DenormalsKept = Denormals<0>;
 
 }  // namespace tropalign

@@ -15,7 +15,7 @@
 namespace tropalign {
 namespace {
 
-// The build makes TROPALIGN_ISAS(X): X(v2, ) X(v3, ) and so on, the plainest first.
+// The build generates TROPALIGN_ISAS(X): X(v2, ) X(v3, ) and so on, the most basic first.
 const char *const all_isas[] = {
 #define X(isa, ...) #isa,
     TROPALIGN_ISAS(X)
@@ -80,7 +80,7 @@ bool halves_vectors() {
     if (!__builtin_cpu_is("amd") || !__builtin_cpu_supports("avx512f")) return false;
     unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
     if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx)) return false;
-    constexpr unsigned kZen4Family = 0x19;  // Zen 3's, too, which has no AVX-512; Zen 5 is 0x1a
+    constexpr unsigned kZen4Family = 0x19;  // also Zen 3, which has no AVX-512; Zen 5 is 0x1a
     return ((eax >> 8) & 0xf) + ((eax >> 20) & 0xff) == kZen4Family;
 #else
     return false;

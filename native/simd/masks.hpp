@@ -1,12 +1,12 @@
-// Four answers per lane, as they are kept for each vector of cells.
+// Four comparison results per lane, stored for each vector of cells.
 //
-//  * x86-64: four words of `Bits`, one per answer (vec.hpp).
-//  * NEON has no instruction from lanes to bits. The answers stay lanes until all four are there; three selections mix
-//    the bits of a to d, and a shift that narrows keeps half a byte of each byte: 4 instructions for all four answers
+//  * x86-64: four words of `Bits`, one per comparison (vec.hpp).
+//  * NEON has no instruction from lanes to bits. The results stay lanes until all four are there; three selections mix
+//    the bits of a to d, and a narrowing shift keeps half a byte of each byte: 4 instructions for all four results
 //    where a word takes 6 each. A sweep takes 23 instructions per vector of cells with them, 53 with words (int8,
-//    global mode; 14.5 without directions), and alignments of proteins of 257 residues 2.4 and 2.2 instructions per
-//    cell, walk and CIGARs included, instead of 4.8 and 4.3 (local, global; executed, counted under qemu). Two lanes
-//    of 8 bits:
+//    global mode; 14.5 without directions), and alignments of proteins of 257 residues take 2.4 and 2.2 instructions
+//    per cell, traceback and CIGARs included, instead of 4.8 and 4.3 (local, global; executed, counted under qemu).
+//    Two lanes of 8 bits:
 //
 //                 lane 1          lane 0
 //      a          aaaaaaaa        aaaaaaaa      all ones or 0
@@ -22,7 +22,7 @@ namespace tropalign::TROPALIGN_ISA {
 template <class T, int B>
 using Answer = Vec<T, B>;
 
-/// Lanes in which a > b.
+/// Compare lanes: a > b.
 template <class T, int B>
 [[gnu::always_inline]] inline Answer<T, B> gt_answer(Vec<T, B> a, Vec<T, B> b) {
     return a > b;
@@ -36,7 +36,7 @@ struct Masks {
     };
     uint64_t bits;
 
-    /// Takes answer k; they come in turn, and the last one completes them.
+    /// Add result k; results must be added in order, and the last one completes the bits.
     template <int k>
     [[gnu::always_inline]] void put(Pending &pending, Answer<T, B> answer) {
         pending.answer[k] = (uint8x16_t)answer;
@@ -48,7 +48,7 @@ struct Masks {
         bits = vget_lane_u64(vreinterpret_u64_u8(vshrn_n_u16(all, 4)), 0);
     }
 
-    /// Where the bits of a lane are, for `bit`.
+    /// Bit offset of a lane, for `bit`.
     static constexpr int place(int lane) { return lane * 4 * static_cast<int>(sizeof(T)); }
     [[gnu::always_inline]] unsigned bit(int place, int answer) const { return bits >> (place + answer) & 1; }
 };
@@ -58,7 +58,7 @@ struct Masks {
 template <class T, int B>
 using Answer = typename Lanes<T, B>::Bits;
 
-/// Lanes in which a > b.
+/// Compare lanes: a > b.
 template <class T, int B>
 [[gnu::always_inline]] inline Answer<T, B> gt_answer(Vec<T, B> a, Vec<T, B> b) {
     return gt_bits<T, B>(a, b);
@@ -69,13 +69,13 @@ struct Masks {
     struct Pending {};
     Answer<T, B> word[4];
 
-    /// Takes answer k; they come in turn.
+    /// Add result k; results must be added in order.
     template <int k>
     [[gnu::always_inline]] void put(Pending, Answer<T, B> answer) {
         word[k] = answer;
     }
 
-    /// Where the bits of a lane are, for `bit`.
+    /// Bit offset of a lane, for `bit`.
     static constexpr int place(int lane) { return lane * Lanes<T, B>::bits_per_lane; }
     [[gnu::always_inline]] unsigned bit(int place, int answer) const { return (word[answer] >> place) & 1; }
 };

@@ -1,4 +1,4 @@
-// Vectors of B bytes in parts of P bytes, each with words of its own: shifts within parts, and loads of parts.
+// Vectors of B bytes in parts of P bytes, each with its own 16-bit words: shifts within parts, and loads of parts.
 //
 //     B = 64, P = 16    | part 0: 8 words | part 1 | part 2 | part 3 |
 #pragma once
@@ -6,7 +6,7 @@
 
 namespace tropalign::TROPALIGN_ISA {
 
-/// In each part lane z has what lane z - n of `v` has, the first n lanes 0.
+/// Shift within parts: lane z of each part gets lane z - n of `v`, the first n lanes get 0.
 template <int B, int P, int n>
 [[gnu::always_inline]] inline Vec<uint16_t, B> shift_stripes(Vec<uint16_t, B> v) {
     using U = Vec<uint16_t, B>;
@@ -35,14 +35,14 @@ template <int B, int P, int n>
     return out;
 }
 
-/// The last lane of each part has the highest of it.
+/// Set the last lane of each part to the maximum of the part.
 template <int B, int P, int n = 1>
 [[gnu::always_inline]] inline Vec<uint16_t, B> highest_last(Vec<uint16_t, B> v) {
     if constexpr (n == P / 2) return v;
     else return highest_last<B, P, 2 * n>(vmax(v, shift_stripes<B, P, n>(v)));
 }
 
-/// P bytes in all parts.
+/// Load the same P bytes into all parts.
 template <int B, int P, class T>
 [[gnu::always_inline]] inline Vec<T, B> in_all_parts(const T *p) {
 #if defined(__AVX512BW__)
@@ -55,7 +55,7 @@ template <int B, int P, class T>
     return load<T, B>(p);  // P = B
 }
 
-/// P bytes per part, each from its own place.
+/// Load P bytes per part, each from its own pointer.
 template <int B, int P>
 [[gnu::always_inline]] inline Vec<int16_t, B> of_parts(const int16_t *const *p, size_t at) {
 #if defined(__AVX2__)

@@ -1,5 +1,5 @@
-// Vectors of N quads: a target per quad (128 bits), four of its floats in each. Whatever moves floats does so within
-// quads, so that each target's sums come in the order of HMMER's four-float vectors, whatever N is.
+// Vectors of N quads: one target per quad (128 bits), four of its floats in each. Floats move within quads only,
+// so that each target's sums are computed in the order of HMMER's four-float vectors for any N.
 //
 //     N = 4       target 0      target 1      target 2      target 3
 //                 a0 a1 a2 a3   b0 b1 b2 b3   c0 c1 c2 c3   d0 d1 d2 d3
@@ -14,7 +14,7 @@ namespace tropalign::TROPALIGN_ISA {
 template <int N>
 using QuadLanes = Vec<float, 16 * N>;
 
-/// The quads of the widest vectors.
+/// Number of quads in the widest vectors.
 inline constexpr int kMostQuads = kVectorBytes / 16;
 
 template <int N>
@@ -26,7 +26,7 @@ template <int N>
     store<float, 16 * N>(p, v);
 }
 
-/// One quad for all targets.
+/// Load one quad for all targets.
 template <int N>
 [[gnu::always_inline]] inline QuadLanes<N> same_quads(const float *p) {
 #if defined(__AVX512F__)
@@ -38,7 +38,7 @@ template <int N>
     if constexpr (N == 1) return lanes_at<1>(p);
 }
 
-/// A quad of its own for each target, from `at` floats behind its pointer.
+/// Load a separate quad for each target, `at` floats after its pointer.
 template <int N>
 [[gnu::always_inline]] inline QuadLanes<N> own_quads(const float *const *from, int64_t at) {
 #if defined(__AVX512F__)
@@ -57,7 +57,7 @@ template <int N>
     if constexpr (N == 1) return lanes_at<1>(from[0] + at);
 }
 
-/// Float r of each quad is what float (r + By) % 4 was.
+/// Rotate each quad: float r gets float (r + By) % 4.
 template <int N, int By>
 [[gnu::always_inline]] inline QuadLanes<N> rotated(QuadLanes<N> v) {
     constexpr int a = By % 4, b = (By + 1) % 4, c = (By + 2) % 4, d = (By + 3) % 4;
@@ -70,7 +70,7 @@ template <int N, int By>
     if constexpr (N == 1) return __builtin_shufflevector(v, v, a, b, c, d);
 }
 
-/// Float r of each quad in all four places.
+/// Copy float r of each quad to all four positions.
 template <int N, int r>
 [[gnu::always_inline]] inline QuadLanes<N> every_of_quads(QuadLanes<N> v) {
 #if defined(__AVX512F__)
@@ -82,7 +82,7 @@ template <int N, int r>
     if constexpr (N == 1) return __builtin_shufflevector(v, v, r, r, r, r);
 }
 
-/// Floats i and j of each quad of a, then floats k and l of b.
+/// Select floats i and j of each quad of `a`, then floats k and l of `b`.
 template <int N, int i, int j, int k, int l>
 [[gnu::always_inline]] inline QuadLanes<N> two_and_two(QuadLanes<N> a, QuadLanes<N> b) {
 #if defined(__AVX512F__)
@@ -94,7 +94,7 @@ template <int N, int i, int j, int k, int l>
     if constexpr (N == 1) return __builtin_shufflevector(a, b, i, j, k + 4, l + 4);
 }
 
-/// Each float one place further, `fill`'s in the first.
+/// Move each float up by one position; the first one gets that of `fill`.
 template <int N>
 [[gnu::always_inline]] inline QuadLanes<N> up_after(QuadLanes<N> fill, QuadLanes<N> v) {
     const QuadLanes<N> turned = rotated<N, 3>(v);
@@ -107,13 +107,13 @@ template <int N>
     if constexpr (N == 1) return __builtin_shufflevector(turned, fill, 4, 1, 2, 3);
 }
 
-/// Each float one place further, a zero in the first.
+/// Move each float up by one position; the first one gets 0.
 template <int N>
 [[gnu::always_inline]] inline QuadLanes<N> up(QuadLanes<N> v) {
     return up_after<N>(QuadLanes<N>{}, v);
 }
 
-/// Each float one place back, a zero in the last.
+/// Move each float down by one position; the last one gets 0.
 template <int N>
 [[gnu::always_inline]] inline QuadLanes<N> down(QuadLanes<N> v) {
     const QuadLanes<N> turned = rotated<N, 1>(v);
@@ -126,21 +126,21 @@ template <int N>
     if constexpr (N == 1) return __builtin_shufflevector(turned, QuadLanes<1>{}, 0, 1, 2, 4);
 }
 
-/// Sum of each quad in HMMER's order, in all four places.
+/// Sum each quad in HMMER's order, in all four positions.
 template <int N>
 [[gnu::always_inline]] inline QuadLanes<N> sum_of_quads(QuadLanes<N> v) {
     v = v + rotated<N, 1>(v);
     return every_of_quads<N, 0>(v + rotated<N, 2>(v));
 }
 
-/// The largest float of each quad, in all four places.
+/// Return the largest float of each quad, in all four positions.
 template <int N>
 [[gnu::always_inline]] inline QuadLanes<N> largest_of_quads(QuadLanes<N> v) {
     v = larger(v, rotated<N, 1>(v));
     return larger(v, rotated<N, 2>(v));
 }
 
-/// A bit per float: a > b.
+/// Return one bit per float: a > b.
 template <int N>
 [[gnu::always_inline]] inline uint32_t floats_above(QuadLanes<N> a, QuadLanes<N> b) {
 #if defined(__AVX512F__)
@@ -159,7 +159,7 @@ template <int N>
     return bits;
 }
 
-/// v where a quad has a bit, else 0: its four bits are all set or none.
+/// Keep `v` in quads whose bits are set, else 0; the four bits of a quad are all set or all clear.
 template <int N>
 [[gnu::always_inline]] inline QuadLanes<N> where_bits(uint32_t bits, QuadLanes<N> v) {
 #if defined(__AVX512F__)
@@ -173,14 +173,14 @@ template <int N>
     return v;
 }
 
-/// `seen`, and bits where a and b differ.
+/// Return `seen` with additional bits where a and b differ.
 template <int N>
 [[gnu::always_inline]] inline QuadLanes<N> with_differences(QuadLanes<N> seen, QuadLanes<N> a, QuadLanes<N> b) {
     using I = Vec<int32_t, 16 * N>;
     return (QuadLanes<N>)((I)seen | ((I)a ^ (I)b));
 }
 
-/// v in quads with any bit in `seen`, else 0.
+/// Keep `v` in quads with any bit set in `seen`, else 0.
 template <int N>
 [[gnu::always_inline]] inline QuadLanes<N> where_seen(QuadLanes<N> seen, QuadLanes<N> v) {
     using I = Vec<int32_t, 16 * N>;
@@ -189,7 +189,7 @@ template <int N>
     return any != 0 ? v : QuadLanes<N>{};
 }
 
-/// v and the bits of a mask of 32-bit words, all or none of a word's.
+/// Return v & mask; each 32-bit word of the mask is all ones or 0.
 template <int N>
 [[gnu::always_inline]] inline QuadLanes<N> masked(QuadLanes<N> v, QuadLanes<N> mask) {
     using I = Vec<int32_t, 16 * N>;

@@ -1,6 +1,6 @@
-// Vectors of floats and doubles, and single numbers as vectors of one lane: `+ - *` work as they are; what is here
-// needs an intrinsic for each instruction set. Sums of products are fused where the instruction set can, and nowhere
-// else (the kernels are compiled with -ffp-contract=off), so that all of them but SSE's compute the same.
+// Vectors of floats and doubles, and single numbers as vectors of one lane. `+ - *` work as they are; the
+// functions here need an intrinsic for each instruction set. Sums of products are fused if the instruction set
+// can, and only here (the kernels are compiled with -ffp-contract=off), so that all sets but SSE compute the same.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -11,7 +11,7 @@
 
 namespace tropalign::TROPALIGN_ISA {
 
-/// What a vector V of real numbers is made of.
+/// Element type and number of lanes of a vector V of real numbers.
 template <class V>
 struct Real {
     using T = std::remove_cvref_t<decltype(V{}[0])>;
@@ -35,7 +35,7 @@ template <class V>
     else return v[l];
 }
 
-/// Whether fma rounds once.
+/// True if fma rounds once.
 template <class V>
 #if defined(__FMA__) || defined(__ARM_NEON)
 inline constexpr bool kFused = sizeof(typename Real<V>::T) <= 8 && !std::is_same_v<V, double>;
@@ -43,11 +43,11 @@ inline constexpr bool kFused = sizeof(typename Real<V>::T) <= 8 && !std::is_same
 inline constexpr bool kFused = false;
 #endif
 
-/// a * b + c.
+/// Return a * b + c.
 template <class V>
 [[gnu::always_inline]] inline V fma(V a, V b, V c) {
     using T [[maybe_unused]] = typename Real<V>::T;
-#if defined(TROPALIGN_UNFUSED)  // by tests/other_processors/test_sources.py: what else is fused?
+#if defined(TROPALIGN_UNFUSED)  // set by tests/other_processors/test_sources.py: what else is fused?
     return a * b + c;
 #endif
 #if defined(__AVX512F__)
@@ -70,7 +70,7 @@ template <class V>
     return a * b + c;
 }
 
-/// The larger one; b where either is no number.
+/// Return the larger one; b if either is NaN.
 template <class V>
 [[gnu::always_inline]] inline V larger(V a, V b) {
     using T [[maybe_unused]] = typename Real<V>::T;
@@ -89,7 +89,7 @@ template <class V>
     return a > b ? a : b;
 }
 
-/// The smaller one; b where either is no number.
+/// Return the smaller one; b if either is NaN.
 template <class V>
 [[gnu::always_inline]] inline V smaller(V a, V b) {
     using T [[maybe_unused]] = typename Real<V>::T;
@@ -133,7 +133,7 @@ template <class V>
     }
 }
 
-/// Bit l of the result: a >= b in lane l.
+/// Return one bit per lane: bit l is set if a >= b in lane l.
 template <class V>
 [[gnu::always_inline]] inline uint32_t lanes_at_least(V a, V b) {
     using T [[maybe_unused]] = typename Real<V>::T;
@@ -158,7 +158,7 @@ template <class V>
     return bits;
 }
 
-/// All lanes x, a zero with its sign.
+/// Set all lanes to x; a zero keeps its sign.
 template <class V, class T>
 [[gnu::always_inline]] inline V spread(T x) {
     return [&]<int... l>(std::integer_sequence<int, l...>) {
@@ -166,7 +166,7 @@ template <class V, class T>
     }(std::make_integer_sequence<int, sizeof(V) / sizeof(T)>{});
 }
 
-/// The highest lane of a vector of doubles without NaN.
+/// Return the highest lane of a vector of doubles without NaN.
 template <class V>
 [[gnu::always_inline]] inline double highest_lane(V v) {
 #if defined(__AVX512F__)
@@ -177,7 +177,7 @@ template <class V>
     return highest;
 }
 
-/// Floats that `index` names among the 2 n of two vectors.
+/// Look up floats by `index` among the 2 n floats of two vectors.
 template <class V>
 [[gnu::always_inline]] inline V picked(V low, V high, Vec<int32_t, sizeof(V)> index) {
 #if defined(__AVX512F__)

@@ -1,5 +1,4 @@
-// Vectors of neighbouring cells of a row, for recurrences that go along it: what stands some lanes before, the last
-// lane.
+// Vectors of neighbouring cells of a row, for recurrences that run along it: shifts by some lanes, the last lane.
 #pragma once
 #include <cstdint>
 
@@ -11,7 +10,7 @@ namespace {
 using L = Lanes<int32_t, kVectorBytes>;
 using V = Vec<int32_t, kVectorBytes>;
 
-/// Lane l has what lane l - Step of `v` has; the first lanes have the last ones of `before`.
+/// Shift by `Step` lanes: lane l gets lane l - Step of `v`; the first lanes get the last ones of `before`.
 template <int Step>
 [[gnu::always_inline]] inline V shifted(V before, V v) {
 #if defined(__AVX512BW__)
@@ -25,7 +24,7 @@ template <int Step>
 #endif
 }
 
-/// A bit per lane: a > b.
+/// Return one bit per lane: a > b.
 [[gnu::always_inline]] inline uint32_t lane_bits(V a, V b) {
 #if defined(__AVX512BW__)
     return static_cast<uint32_t>(widened(gt_bits<int32_t, kVectorBytes>(a, b)));
@@ -43,7 +42,7 @@ template <int Step>
 #endif
 }
 
-/// All lanes as the last one.
+/// Set all lanes to the last one.
 [[gnu::always_inline]] inline V last_of(V v) {
 #if defined(__AVX512BW__)
     return (V)_mm512_permutexvar_epi32(_mm512_set1_epi32(L::count - 1), (__m512i)v);

@@ -1,11 +1,11 @@
 // Integer vectors of 16, 32 and 64 bytes over the GCC/Clang vector extension: `a + b`, `a - b` and `a > b ? a : b`
-// already compile to the best instruction of each instruction set. An intrinsic is needed for comparisons to bits and
-// back, for saturating sums, and for what bytes.hpp holds. tests/native/test_vectors.py compares every operation here
-// and there with plain loops, on each instruction set.
+// already compile to the best instruction of each instruction set. Intrinsics are needed for comparisons to bits
+// and back, for saturating sums, and for the operations of bytes.hpp. tests/native/test_vectors.py compares every
+// operation here and there with plain loops, on each instruction set.
 //
-// A lane's answer to a comparison is kept as bits of an integer (`Bits`): the mask registers of AVX-512 as they are,
-// movemask elsewhere. A lane owns `bits_per_lane` neighbouring bits (two for 16-bit lanes and four for 32-bit lanes
-// before AVX-512, since movemask speaks bytes); the lowest of them counts:
+// The result of a comparison is kept as bits of an integer (`Bits`): the mask registers of AVX-512 as they are,
+// movemask elsewhere. A lane owns `bits_per_lane` neighbouring bits (two for 16-bit lanes and four for 32-bit
+// lanes before AVX-512, since movemask works on bytes); the lowest of them counts:
 //
 //     lane             3    2    1    0
 //     a > b            no   yes  no   yes
@@ -30,7 +30,7 @@
 
 namespace tropalign::TROPALIGN_ISA {
 
-/// What kernels choose by. One of x86-64 has what those before it have.
+/// Features by which kernels choose their code. Each one of x86-64 includes those before it.
 enum class Features { plain, neon, sse4, avx2, avx512, vbmi };
 #if defined(__AVX512VBMI__)
 inline constexpr Features kFeatures = Features::vbmi;
@@ -48,7 +48,7 @@ inline constexpr Features kFeatures = Features::plain;
 
 inline constexpr int kVectorBytes = kFeatures >= Features::avx512 ? 64 : kFeatures == Features::avx2 ? 32 : 16;
 inline constexpr int kVectorRegisters = kVectorBytes == 64 || kFeatures == Features::neon ? 32 : 16;
-/// Whether one instruction looks bytes up in a table of 128 (lookup128 of bytes.hpp).
+/// True if one instruction looks bytes up in a table of 128 (lookup128 of bytes.hpp).
 inline constexpr bool kLooksUp128 = kFeatures == Features::vbmi;
 
 template <class T, int Bytes>
@@ -96,7 +96,8 @@ template <class T, int Bytes>
 }
 
 #if defined(__ARM_NEON)
-/// A bit per byte of a vector whose bytes are all ones or 0: neighbours are added up until each half is one byte.
+/// Return one bit per byte of a vector whose bytes are all ones or 0: neighbours are added until each half is one
+/// byte.
 [[gnu::always_inline]] inline uint16_t bits_of_bytes(uint8x16_t mask) {
     const uint8x16_t weights = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
     uint8x16_t sums = vandq_u8(mask, weights);
@@ -104,19 +105,19 @@ template <class T, int Bytes>
     return vgetq_lane_u16(vreinterpretq_u16_u8(sums), 0);
 }
 
-/// A bit per word of 32 bits likewise.
+/// Return one bit per 32-bit word of a vector whose words are all ones or 0.
 [[gnu::always_inline]] inline uint32_t bits_of_words(uint32x4_t mask) {
     const uint32x4_t weights = {1, 2, 4, 8};
     return vaddvq_u32(vandq_u32(mask, weights));
 }
 
-/// True where any bit is set.
+/// True if any bit is set.
 [[gnu::always_inline]] inline bool any_set(uint32x4_t v) {
     return vget_lane_u64(vreinterpret_u64_u32(vget_low_u32(vpmaxq_u32(v, v))), 0) != 0;
 }
 #endif
 
-/// Bits of the lanes in which a > b.
+/// Return the bits of the lanes in which a > b.
 template <class T, int Bytes>
 [[gnu::always_inline]] inline typename Lanes<T, Bytes>::Bits gt_bits(Vec<T, Bytes> a, Vec<T, Bytes> b) {
 #if defined(__AVX512BW__)
@@ -151,15 +152,15 @@ template <class T, int Bytes>
 #endif
 }
 
-/// The bits as a whole number. GCC 12 may spill a mask register of 8 or 16 bits with its own width and read it back as
-/// 64 (seen with -fsanitize), so a narrow one passes through a general register first.
+/// Convert the bits to uint64_t. GCC 12 may spill a mask register of 8 or 16 bits with its own width and read it
+/// back as 64 bits (seen with -fsanitize), so a narrow one passes through a general register first.
 template <class Bits>
 [[gnu::always_inline]] inline uint64_t widened(Bits bits) {
     if constexpr (sizeof(Bits) < 8) asm("" : "+r"(bits));
     return bits;
 }
 
-/// True where any lane has a > b.
+/// True if a > b in any lane.
 template <class T, int Bytes>
 [[gnu::always_inline]] inline bool any_gt(Vec<T, Bytes> a, Vec<T, Bytes> b) {
 #if defined(__ARM_NEON)
@@ -169,7 +170,7 @@ template <class T, int Bytes>
 #endif
 }
 
-/// a + b, or the nearest number of the type. 32-bit lanes wrap.
+/// Return a + b, saturating; 32-bit lanes wrap.
 template <class T, int Bytes>
 [[gnu::always_inline]] inline Vec<T, Bytes> adds(Vec<T, Bytes> a, Vec<T, Bytes> b) {
     using V = Vec<T, Bytes>;
@@ -200,7 +201,7 @@ template <class T, int Bytes>
     return out;
 }
 
-/// a - b likewise.
+/// Return a - b, saturating; 32-bit lanes wrap.
 template <class T, int Bytes>
 [[gnu::always_inline]] inline Vec<T, Bytes> subs(Vec<T, Bytes> a, Vec<T, Bytes> b) {
     using V = Vec<T, Bytes>;
@@ -235,7 +236,7 @@ template <class T, int Bytes>
     return out;
 }
 
-/// Products of 16-bit lanes, neighbours added: lane l is a[2 l] b[2 l] + a[2 l + 1] b[2 l + 1].
+/// Multiply 16-bit lanes and add neighbours: lane l is a[2 l] b[2 l] + a[2 l + 1] b[2 l + 1].
 template <int Bytes>
 [[gnu::always_inline]] inline Vec<int32_t, Bytes> multiply_add(Vec<int16_t, Bytes> a, Vec<int16_t, Bytes> b) {
     using V = Vec<int32_t, Bytes>;
@@ -258,7 +259,7 @@ template <int Bytes>
     return out;
 }
 
-/// All bits of lane l set where bit l is.
+/// Set all bits of lane l if bit l is set.
 template <class T, int Bytes>
 [[gnu::always_inline]] inline Vec<T, Bytes> lanes_of_bits(uint64_t bits) {
     using V = Vec<T, Bytes>;
@@ -267,7 +268,7 @@ template <class T, int Bytes>
     if constexpr (Bytes == 64 && sizeof(T) == 2) return (V)_mm512_movm_epi16(static_cast<__mmask32>(bits));
 #endif
 #if defined(__SSE4_1__)
-    if constexpr (sizeof(T) == 1) {  // each lane gets the byte that has its bit
+    if constexpr (sizeof(T) == 1) {  // each lane gets the byte that contains its bit
         const __m128i picks = _mm_set_epi64x(0x0101010101010101, 0), weights = _mm_set1_epi64x(0x8040201008040201);
 #if defined(__AVX2__)
         if constexpr (Bytes == 32) {
@@ -300,7 +301,7 @@ template <class T, int Bytes>
     }
 #endif
     V weights{}, spread;
-    constexpr int bits_per_part = 8 * sizeof(T);  // a lane sees as many bits as it has
+    constexpr int bits_per_part = 8 * sizeof(T);  // a lane of b bits gets b bits
     for (int l = 0; l < Lanes<T, Bytes>::count; ++l) {
         weights[l] = static_cast<T>(uint64_t{1} << (l % bits_per_part));
         spread[l] = static_cast<T>(bits >> (l / bits_per_part * bits_per_part));
@@ -319,7 +320,7 @@ template <class T, int Bytes>
     std::memcpy(p, &v, Bytes);
 }
 
-/// Writes the lanes that have a bit, one after another; what is behind them is not defined, up to a whole vector.
+/// Write the lanes whose bit is set, one after another; the memory after them is undefined, up to a whole vector.
 template <int Bytes>
 [[gnu::always_inline]] inline void store_chosen(uint32_t *p, Vec<int32_t, Bytes> v, uint32_t bits) {
 #if defined(__AVX512BW__)

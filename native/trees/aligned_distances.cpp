@@ -13,11 +13,11 @@
 
 namespace tropalign {
 
-// What Dayhoff's model of protein evolution (Dayhoff, Schwartz and Orcutt 1978) makes of observed differences.
+// Distances by Dayhoff's model of protein evolution (Dayhoff, Schwartz and Orcutt 1978) from observed differences.
 
-/// The shares of differing residues from which and up to which the table goes, in steps of 0.001.
+/// Range of the shares of differing residues in the table, in steps of 0.001.
 inline constexpr double kDayhoffFrom = 0.75, kDayhoffTo = 0.93;
-/// Accepted point mutations per 100 residues; the numbers are those that CLUSTAL W publishes.
+/// Accepted point mutations per 100 residues; the numbers are those published with CLUSTAL W.
 inline constexpr int16_t kDayhoffPams[] = {
     195, 196, 197, 198, 199, 200, 200, 201, 202, 203, 204, 205, 206, 207, 208, 209, 209, 210, 211, 212, 213, 214, 215,
     216, 217, 218, 219, 220, 221, 222, 223, 224, 226, 227, 228, 229, 230, 231, 232, 233, 234, 236, 237, 238, 239, 240,
@@ -33,7 +33,7 @@ TROPALIGN_DISPATCH(ColumnCountKernels, column_count_kernels)
 namespace {
 
 constexpr double kNoDistance = std::numeric_limits<double>::infinity();
-/// Rows compared with as many others, so that both stay in the cache.
+/// Rows of a block that are compared with as many others, so that both stay in the cache.
 constexpr int64_t kSide = 64;
 
 double kimura(double p) {
@@ -50,7 +50,7 @@ double kimura_two(double transitions, double transversions) {
     return a > 0 && b > 0 ? -0.5 * std::log(a) - 0.25 * std::log(b) : kNoDistance;
 }
 
-/// kSide rows and as many that they are compared with: the first of each.
+/// kSide rows and as many that they are compared with: the index of the first of each.
 struct Block {
     int64_t rows, others;
 };

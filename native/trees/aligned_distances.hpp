@@ -7,37 +7,37 @@
 
 namespace tropalign {
 
-// In how many columns two rows of an alignment agree, and the table of the kernel that counts them.
+// Counts of equal columns of two rows of an alignment, and the table of the kernel that counts them.
 
-/// The code of what is not compared: gaps and ambiguous letters. Others are below 64, those of nucleotides A 0, C 1, G
-/// 2, T 3, so that transitions (A and G, C and T) differ in just the second bit.
+/// Code of characters that are not compared: gaps and ambiguity codes. Others are below 64, those of nucleotides A
+/// 0, C 1, G 2, T 3, so that transitions (A and G, C and T) differ only in the second bit.
 inline constexpr uint8_t kNotCompared = 0x80;
-/// Rows are filled up to a multiple of so many columns by kNotCompared.
+/// Rows are padded with kNotCompared to a multiple of this many columns.
 inline constexpr int64_t kColumnsAtOnce = 64;
 
-/// Columns in which both rows hold a letter; of these the equal ones, and those that differ by a transition.
+/// Columns in which both rows have a residue; of these the equal ones, and those that differ by a transition.
 struct ColumnCounts {
     int32_t compared, equal, transitions;
 };
 
 struct ColumnCountKernels {
     const char *isa;
-    /// Counts of `row` with each of n rows that follow one another; n_columns is a multiple of kColumnsAtOnce.
+    /// Counts `row` against each of n consecutive rows; n_columns is a multiple of kColumnsAtOnce.
     void (*count)(const uint8_t *row, const uint8_t *others, int64_t n, int64_t n_columns, ColumnCounts *counts);
 };
 
-/// The table of the chosen instruction set.
+/// Return the table of the chosen instruction set.
 const ColumnCountKernels *selected_column_count_kernels();
 
-/// Rows of codes, filled up to a multiple of kColumnsAtOnce columns.
+/// Rows of codes, padded to a multiple of kColumnsAtOnce columns.
 class CodedRows {
   public:
     /// Empty rows.
     CodedRows(int64_t n_rows, int64_t n_columns);
 
-    /// From rows without a gap between them.
+    /// Copy contiguous rows.
     static CodedRows copied(const uint8_t *codes, int64_t n_rows, int64_t n_columns);
-    /// These columns of other rows, in this order; as many as those have, or fewer.
+    /// Copy these columns of other rows, in this order; at most as many as those have.
     void take_columns(const CodedRows &rows, const int32_t *columns, int64_t count);
 
     int64_t n_rows() const { return n_rows_; }
@@ -49,7 +49,7 @@ class CodedRows {
     Buffer<uint8_t> codes_;
 };
 
-/// How a distance follows from the share p of compared columns that differ.
+/// Formula of a distance from the share p of compared columns that differ.
 enum class DistanceModel {
     identity,  ///< p
     kimura,  ///< of proteins: -ln(1 - p - p^2 / 5) (Kimura 1983), from p = 0.75 on by Dayhoff's model as CLUSTAL W has
@@ -58,14 +58,15 @@ enum class DistanceModel {
     k2p,     ///< by transitions and transversions (Kimura 1980)
 };
 
-/// The distance of what was counted: infinity where the model has none so large, no number where nothing is compared.
+/// Return the distance for these counts: infinity if they exceed the range of the model, NaN if no column is
+/// compared.
 double distance_of(const ColumnCounts &counts, DistanceModel model);
 
-/// Writes the distances of (0, 1), (0, 2), ..., (1, 2), ...; false when poll, called with the number of blocks begun
-/// out of n_distance_blocks, said so.
+/// Write the distances of (0, 1), (0, 2), ..., (1, 2), ...; false if poll, called with the number of started
+/// blocks out of n_distance_blocks, stopped it.
 bool aligned_distances(const CodedRows &rows, DistanceModel model, int n_threads, double *distances, const Poll &poll);
 int64_t n_distance_blocks(int64_t n_rows);
-/// Distances of all pairs, on this thread only.
+/// Compute distances of all pairs on this thread only.
 void aligned_distances(const CodedRows &rows, DistanceModel model, double *distances);
 
 }  // namespace tropalign

@@ -10,7 +10,7 @@
 namespace tropalign {
 namespace {
 
-/// Steele, Lea and Flood 2014: a number that looks random, of any number.
+/// Return a pseudorandom number determined by x (Steele, Lea and Flood 2014).
 uint64_t mixed(uint64_t x) {
     x += 0x9E3779B97F4A7C15;
     x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
@@ -18,16 +18,16 @@ uint64_t mixed(uint64_t x) {
     return x ^ (x >> 31);
 }
 
-/// A number per split: the exclusive or of a random number per leaf on one side. Without a root both sides mean the
-/// same, of which the smaller number counts. That two of a million splits share a number of 64 bits is as likely as one
-/// in 40 million.
+/// A number per split: the exclusive or of a random number per leaf on one side. Without a root both sides are
+/// equivalent, and the smaller number is used. The probability that two of a million splits share a number of 64
+/// bits is one in 40 million.
 class Splits {
   public:
     Splits(int64_t n_leaves, bool is_rooted) : n_leaves_(n_leaves), is_rooted_(is_rooted) {
         for (int64_t k = 0; k < n_leaves; ++k) all_ ^= mixed(k);
     }
 
-    /// The splits of each node but the root.
+    /// Return the splits of each node except the root.
     std::vector<uint64_t> of(const int32_t *parents, int64_t n_nodes) const {
         std::vector<uint64_t> sides(n_nodes, 0);
         for (int64_t k = 0; k < n_leaves_; ++k) sides[k] = mixed(k);
@@ -50,7 +50,7 @@ void set_parents(const Pairs &children, int64_t n_leaves, std::vector<int32_t> &
         for (int32_t child : children[k]) parents[child] = static_cast<int32_t>(n_leaves + k);
 }
 
-/// The nodes above the nodes of a sample's tree, whose distances are used up.
+/// Return the parents of the nodes of a sample's tree; its distances are overwritten.
 std::vector<int32_t> parents_of(double *distances, int32_t n, bool is_joining) {
     const Poll go_on = [](int64_t) { return true; };
     std::vector<int32_t> parents(2 * static_cast<size_t>(n) - (is_joining ? 2 : 1), -1);
@@ -64,14 +64,14 @@ std::vector<int32_t> parents_of(double *distances, int32_t n, bool is_joining) {
     return parents;
 }
 
-/// What a thread needs for a sample.
+/// Memory of a thread for a sample.
 struct Sample {
     CodedRows rows;
     std::vector<double> distances;
     std::vector<int32_t> columns;
 };
 
-/// Calls take(thread, item, parents) with the tree of each sample; false when poll ended the work.
+/// Call take(thread, item, parents) with the tree of each sample; false if poll ended the work.
 template <class Take>
 bool with_samples(const CodedRows &rows, const Bootstrap &bootstrap, int n_threads, const Poll &poll,
                   const Take &take) {

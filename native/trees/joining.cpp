@@ -15,15 +15,15 @@ TROPALIGN_DISPATCH(JoiningKernels<double>, double_joining_kernels)
 
 namespace {
 
-/// The sum of a place that is gone.
+/// The sum of a removed slot.
 constexpr double kGone = -std::numeric_limits<double>::infinity();
-/// CLUSTAL W's: the shortest branch, and the distance in place of 0.
+/// CLUSTAL W's constants: the shortest branch, and the distance used in place of 0.
 constexpr double kShortestBranch = 0.0001, kLeastDistance = 0.000001;
 
 const JoiningKernels<float> *kernels_of(float) { return selected_float_joining_kernels(); }
 const JoiningKernels<double> *kernels_of(double) { return selected_double_joining_kernels(); }
 
-/// The clusters that are left, in the triangle of their distances. Places that are gone are taken out now and then.
+/// The remaining clusters, in the triangle of their distances. Removed slots are dropped from it now and then.
 template <class T>
 class JoiningClusters {
   public:
@@ -46,7 +46,7 @@ class JoiningClusters {
 
     int32_t n_left() const { return n_left_; }
 
-    /// Joins the best pair into node `joined`, and writes the lengths of its branches.
+    /// Join the best pair into node `joined`, and write the lengths of its branches.
     std::array<int32_t, 2> join_best(int32_t joined, std::vector<double> &lengths) {
         const double factor = n_left_ - 2, constant = is_clustalw_ ? 2 * all() : 0;
         const auto [i, j] = search_.best(triangle(), sums_.data(), {factor, constant});
@@ -61,7 +61,7 @@ class JoiningClusters {
         return children;
     }
 
-    /// The three that are left.
+    /// Join the last three clusters.
     std::array<int32_t, 3> join_last(std::vector<double> &lengths) {
         close_up();
         const double d01 = row(0)[1], d02 = row(0)[2], d12 = row(1)[2];
@@ -77,7 +77,7 @@ class JoiningClusters {
     bool is_gone(int64_t k) const { return sums_[k] == kGone; }
     double branch(double length) const { return is_clustalw_ && std::fabs(length) < kShortestBranch ? 0.0 : length; }
 
-    /// Distances of place i to all others; of those that are gone, any that is finite.
+    /// Read the distances of slot i to all others; those of removed slots are any finite numbers.
     void read(int32_t i, T *distances) const {
         const T *at = row(0) + i;
         for (int32_t k = 0; k < i; at += triangle().step(k), ++k) distances[k] = *at;
@@ -91,14 +91,14 @@ class JoiningClusters {
         std::copy(distances + i + 1, distances + n_, row(i) + i + 1);
     }
 
-    /// The sum of all distances, as CLUSTAL W makes it.
+    /// Return the sum of all distances, computed as in CLUSTAL W.
     double all() const {
         double sum = 0;
         for (int32_t k = 0; k < n_; ++k) sum += is_gone(k) ? 0.0 : after_[k];
         return sum;
     }
 
-    /// The cluster joined from those of places i < j gets place i.
+    /// Merge the clusters of slots i < j into slot i.
     void merge(int32_t i, int32_t j) {
         T *first = first_.data(), *second = second_.data();
         read(i, first);
@@ -112,7 +112,7 @@ class JoiningClusters {
         part(i + 1, j, before_, after_);
         part(j + 1, n_, before_, before_);
         write(i, first);
-        after_[j] = kGone;  // stays so, and makes every sum and -q of this place minus infinity
+        after_[j] = kGone;  // stays so, and makes every sum and -q of this slot minus infinity
         before_[j] = 0;
         before_[i] = after_[i] = 0;
         for (int32_t k = 0; k < n_; ++k) sums_[k] = after_[k] + before_[k];
@@ -126,7 +126,7 @@ class JoiningClusters {
         else search_.joined(first, sums_.data(), n_left_, i, j);
     }
 
-    /// Takes the places that are gone out of the triangle.
+    /// Drop the removed slots from the triangle.
     void close_up() {
         std::vector<int32_t> kept;
         for (int32_t k = 0; k < n_; ++k)
@@ -135,7 +135,7 @@ class JoiningClusters {
         const Triangle<T> closed{distances_, n};
         for (int32_t i = 0; i < n; ++i) {
             const T *from = row(kept[i]);
-            T *to = closed.row(i);  // behind which all that is still to be moved lies
+            T *to = closed.row(i);  // all data still to be moved lie behind it
             for (int32_t k = i + 1; k < n; ++k) to[k] = from[kept[k]];
             after_[i] = after_[kept[i]];
             before_[i] = before_[kept[i]];
@@ -147,16 +147,16 @@ class JoiningClusters {
         search_.reset(n_, sums_.data(), n_left_, greatest_);
     }
 
-    /// The share of places that hold clusters, below which those that do not are taken out.
+    /// Share of occupied slots below which removed ones are dropped.
     static constexpr double kFill = 0.75;
 
     int32_t n_, n_left_;
     const bool is_clustalw_;
     const JoiningKernels<T> *kernels_;
     T *const distances_;
-    std::vector<double> after_, before_, sums_;  // of distances to places after and before, and to all
-    std::vector<double> inside_;                 // how much of its distances lies below a cluster's node
-    std::vector<T> first_, second_;              // distances of the two that are joined
+    std::vector<double> after_, before_, sums_;  // of distances to later and earlier slots, and to all
+    std::vector<double> inside_;                 // part of its distances that lies below a cluster's node
+    std::vector<T> first_, second_;              // distances of the two clusters that are joined
     std::vector<int32_t> node_;
     double greatest_ = 0;
     PairSearch<T> search_;

@@ -1,4 +1,4 @@
-// Which two clusters neighbour joining joins next, found without looking at most pairs.
+// Search for the two clusters that neighbour joining joins next, without examining most pairs.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -10,10 +10,10 @@
 
 namespace tropalign {
 
-/// Distances of the n clusters that are left. Row i has those of place i to the places after it, one row after the
+/// Distances of the n remaining clusters. Row i has those of slot i to the slots after it, one row after the
 /// other:
 ///
-///     place    1    2    3
+///     slot     1    2    3
 ///       0     d01  d02  d03
 ///       1          d12  d13
 ///       2               d23
@@ -22,27 +22,28 @@ struct Triangle {
     T *data;
     int64_t n;
 
-    /// Its item j, of j > i, is the distance of places i and j.
+    /// Item j of it, for j > i, is the distance of slots i and j.
     T *row(int64_t i) const { return data + i * (2 * n - i - 1) / 2 - (i + 1); }
-    /// From an item of row i to the item below it.
+    /// Distance from an item of row i to the item below it.
     int64_t step(int64_t i) const { return n - i - 2; }
 };
 
-/// Bounds below the distances of blocks of places.
+/// Lower bounds of the distances of blocks of slots.
 ///
-/// Divided by r - 2, q(i, j) is d(i, j) - u(i) - u(j) but for a constant, u(i) = R(i) / (r - 2) being about the mean
-/// distance of i. From step to step all u change, but little. So once a row's places j of a block were looked at, the
-/// smallest d(i, j) - u(j) among them stays a bound, when it is lowered by the largest change of a u(j) of the block
-/// since:
+/// Divided by r - 2, q(i, j) is d(i, j) - u(i) - u(j) up to a constant, u(i) = R(i) / (r - 2) being about the mean
+/// distance of i. From step to step all u change, but little. So once a row's slots j of a block were examined,
+/// the smallest d(i, j) - u(j) among them stays a bound if it is lowered by the largest change of a u(j) of the
+/// block since then:
 ///
 ///                    block 0        block 1      ...                    drift[b]: the sum, over the steps, of the
 ///     row i     | bound[0][i] | bound[1][i] |                           largest change of a u in block b
 ///
 ///     d(i, j) - u(j)  >=  bound[b][i] - drift[b]       for all j in block b
 ///
-/// A bound is kept with the drift at its time added to it. Blocks whose bound is above the best pair so far need no
-/// look; a bound per row, with the drift of all blocks, spares most rows even the look at their blocks. What is
-/// compared with bounds is widened by more than the roundings, so that the pair found is that of a full search.
+/// A bound is stored with the drift at its time added to it. Blocks whose bound is above the best pair so far need
+/// not be examined; a bound per row, with the drift of all blocks, avoids examining even the blocks of most rows.
+/// Values compared with bounds are widened by more than the rounding errors, so that the pair found is that of a
+/// full search.
 template <class T>
 class PairSearch {
   public:
@@ -52,8 +53,7 @@ class PairSearch {
 
     explicit PairSearch(const JoiningKernels<T> *kernels) : kernels_(kernels) {}
 
-    /// Begins anew with n places, whose distances are `greatest` at most. Sums of places that are gone are minus
-    /// infinity.
+    /// Start with n slots, whose distances are at most `greatest`. Sums of removed slots are minus infinity.
     void reset(int64_t n, const double *sums, int64_t n_left, double greatest) {
         n_ = n;
         n_blocks_ = (n + kBlock - 1) / kBlock;
@@ -70,8 +70,8 @@ class PairSearch {
         first_ = 0;
     }
 
-    /// Place i holds a new cluster, with these distances to the places before it, and place j none any more; `sums` are
-    /// those of the n_left clusters that are left.
+    /// Slot i holds a new cluster, with these distances to the slots before it, and slot j is removed; `sums` are
+    /// those of the n_left remaining clusters.
     void joined(const T *distances, const double *sums, int64_t n_left, int32_t i, int32_t j) {
         const double inverse = 1.0 / static_cast<double>(n_left - 2);
         means_[i] = sums[i] * inverse;
@@ -94,7 +94,7 @@ class PairSearch {
         first_ = i;
     }
 
-    /// The pair i < j of the smallest q, of these that of the smallest j, of these that of the smallest i.
+    /// Return the pair i < j of the smallest q, of these that of the smallest j, of these that of the smallest i.
     Pair best(Triangle<T> triangle, const double *sums, Criterion criterion) {
         best_ = kNone;
         pair_ = {0, 0};
@@ -111,14 +111,14 @@ class PairSearch {
 
   private:
     static constexpr double kNone = std::numeric_limits<double>::infinity();
-    /// Places per bound.
+    /// Slots per bound.
     static constexpr int64_t kBlock = 256;
-    /// More than the roundings of some ten thousand drifts and of q, as a share of the numbers in them.
+    /// More than the rounding errors of some ten thousand drifts and of q, relative to the numbers in them.
     static constexpr double kSlack = 1e-11;
 
     int64_t size_of(int64_t block) const { return std::min(kBlock, n_ - block * kBlock); }
 
-    /// Looks at the blocks of row i that may hold the best pair.
+    /// Examine the blocks of row i that may hold the best pair.
     void look(Triangle<T> triangle, const double *sums, Criterion criterion, int64_t i) {
         if (sums[i] == -kNone || row_bounds_[i] - drift_ - means_[i] > limit_) return;
         double lowest = kNone;

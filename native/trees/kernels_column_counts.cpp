@@ -1,8 +1,8 @@
-// Counts of columns: of two codes a and b,
+// Counts of columns: for two codes a and b,
 //
 //     z = (a ^ b) | ((a | b) & 0x80)
 //
-// has its highest bit where one of them is not compared, is 0 where they are equal, and 2 where they differ by a
+// has its highest bit set if one of them is not compared, is 0 if they are equal, and 2 if they differ by a
 // transition.
 #include <algorithm>
 
@@ -12,7 +12,7 @@
 namespace tropalign::TROPALIGN_ISA {
 namespace {
 
-/// A bit per byte of z.
+/// Properties of z, a bit per byte.
 struct Masks {
     uint64_t left_out, equal, transition;
 };

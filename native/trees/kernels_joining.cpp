@@ -1,5 +1,5 @@
-// The loops of neighbour joining over neighbouring places. Whatever is added here is added per place, so that the
-// length of vectors changes no result.
+// The loops of neighbour joining over neighbouring slots. All additions are per slot, so that the length of
+// vectors changes no result.
 #include <limits>
 
 #include "../simd/real.hpp"
@@ -23,8 +23,8 @@ inline double largest_lane(V v) {
     return found;
 }
 
-/// The highest -q, whose roundings are those of q: processors have a maximum that takes the other operand for what is
-/// no number.
+/// Finds the highest -q, whose roundings are those of q: the processors' maximum returns the other operand for
+/// NaN.
 template <class T>
 double least(const T *distances, const double *sums, int64_t n, Criterion criterion, double own) {
     const V factor = every<V>(criterion.factor), constant = every<V>(criterion.constant), owns = every<V>(own);

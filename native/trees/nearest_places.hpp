@@ -1,4 +1,5 @@
-// Clusters of taxa by places, the distances between them, and the closest two: what forms of average linkage share.
+// Clusters of taxa in slots, the distances between them, and the closest two: shared by the variants of average
+// linkage.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -10,16 +11,18 @@
 
 namespace tropalign {
 
-/// Row j of the triangle of distances has those of place j to the places before it, and the nearest of these is kept:
+/// Row j of the triangle of distances has those of slot j to the slots before it, and the nearest of these is
+/// stored:
 ///
-///     place    0    1    2    3
+///     slot     0    1    2    3
 ///       1     d01                  nearest[1] = 0
 ///       2     d02  d12             nearest[2] = 0 or 1, ...
 ///       3     d03  d13  d23
 ///
-/// When two places are joined, an average is no smaller than both distances that it is made of, so that a place whose
-/// nearest was one of them keeps its distance as a lower bound. Such a place is only marked, and its row is read again
-/// once its bound is the smallest. Most never are, so that n steps of O(n) remain (Müllner 2011, "generic clustering").
+/// When two slots are joined, an average is at least the smaller of the two distances that it is made of, so that
+/// a slot whose nearest was one of them keeps its distance as a lower bound. Such a slot is only marked, and its
+/// row is read again once its bound is the smallest. Most never are, so that n steps of O(n) remain (Müllner 2011,
+/// "generic clustering").
 template <class T>
 class NearestPlaces {
   protected:
@@ -49,7 +52,7 @@ class NearestPlaces {
         is_marked_[j] = 0;
     }
 
-    /// The first place with the smallest distance to one before it.
+    /// Return the first slot with the smallest distance to one before it.
     int32_t closest() {
         while (true) {
             const auto j = static_cast<int32_t>(std::min_element(bound_.begin(), bound_.end()) - bound_.begin());
@@ -58,7 +61,7 @@ class NearestPlaces {
         }
     }
 
-    /// Takes a place out.
+    /// Remove a slot.
     void remove(int32_t place) {
         is_alive_[place] = 0;
         bound_[place] = kNone;
@@ -74,7 +77,7 @@ class NearestPlaces {
     T *row(int32_t j) { return triangle_.data() + static_cast<size_t>(j) * (j - 1) / 2; }
 
     void transpose(const T *distances) {
-        constexpr int32_t kBlock = 64;  // of rows written while the same cache lines are read
+        constexpr int32_t kBlock = 64;  // rows written while the same cache lines are read
         for (int32_t begin = 1; begin < n_; begin += kBlock) {
             const int32_t end = std::min(begin + kBlock, n_);
             for (int32_t i = 0; i < end - 1; ++i) {

@@ -1,4 +1,4 @@
-// Asking in a loop of short steps whether to go on, now and then.
+// Polling now and then in a loop of short steps.
 #pragma once
 #include <chrono>
 
@@ -6,7 +6,7 @@
 
 namespace tropalign {
 
-/// Calls a poll about every 50 ms; false once it has said so.
+/// Calls a poll about every 50 ms; false once the poll has returned false.
 class Sometimes {
   public:
     explicit Sometimes(const Poll &poll) : poll_(poll), polled_(Clock::now()) {}

@@ -6,9 +6,9 @@
 namespace tropalign {
 namespace {
 
-/// A joined cluster has the place of the first of its leaves. An average that is below the bound (of a place between i
-/// and j, or by rounding) becomes the bound. The larger of two distances is no smaller than both, either, so that
-/// complete linkage goes the same way (see nearest_places.hpp).
+/// A joined cluster has the slot of the first of its leaves. An average that is below the bound (of a slot between
+/// i and j, or by rounding) becomes the bound. The larger of two distances is also at least the smaller one, so
+/// that complete linkage works the same way (see nearest_places.hpp).
 template <class T, Linkage linkage>
 class LinkageClusters : NearestPlaces<T> {
     using Base = NearestPlaces<T>;
@@ -18,7 +18,7 @@ class LinkageClusters : NearestPlaces<T> {
   public:
     LinkageClusters(const T *distances, int32_t n) : Base(distances, n) {}
 
-    /// Joins the closest pair into node `joined`. Returns its children and the distance between them.
+    /// Join the closest pair into node `joined`. Returns its children and the distance between them.
     std::pair<std::array<int32_t, 2>, double> join_closest(int32_t joined) {
         const int32_t j = closest(), i = nearest_[j];
         const std::array<int32_t, 2> children{node_[i], node_[j]};
@@ -32,7 +32,7 @@ class LinkageClusters : NearestPlaces<T> {
     }
 
   private:
-    /// Distances of the cluster joined from i and j to all others, at place i.
+    /// Compute the distances of the cluster joined from i and j to all others, in slot i.
     void combine(int32_t i, int32_t j) {
         const double m = n_leaves_[i], n = n_leaves_[j];
         for (int32_t k = 0; k < n_; ++k) {

@@ -1,4 +1,4 @@
-"""Command line as a module: ``python -m tropalign`` for interpreters whose folder of scripts is not on the path."""
+"""Entry point of ``python -m tropalign``, for interpreters whose scripts folder is not on the path."""
 
 from tropalign.cli.main import command
 

@@ -3,10 +3,10 @@
     TropalignError
     ├── InputError      a file, record or line that cannot be used      exit code 3
     ├── ScoringError    a matrix or gap cost that cannot be used        exit code 3
-    ├── ResourceError   memory or disk that does not suffice            exit code 4
+    ├── ResourceError   insufficient memory or disk space               exit code 4
     └── DeviceError     a device that cannot compute                    exit code 4
 
-The text of each is one sentence with the file, the record or line, and the remedy.
+Each text is one sentence with the file, the record or line, and the remedy.
 """
 
 from __future__ import annotations
@@ -19,13 +19,7 @@ from contextvars import ContextVar
 
 
 def shown(name: str) -> str:
-    r"""A name as a message may show it: what would move the cursor, end the line or colour a terminal is escaped.
-
-    Examples
-    --------
-    >>> shown("read 1"), shown("a\x1b[31mb\n")
-    ('read 1', 'a\\x1b[31mb\\n')
-    """
+    """Escape characters of a name that would move the cursor, end the line or colour a terminal."""
     if name.isprintable():
         return name
     return "".join(
@@ -33,36 +27,23 @@ def shown(name: str) -> str:
     )
 
 
-#: Names in a warning.
+#: Most names that a warning lists.
 MOST_LISTED = 10
 
 
 def listed(names: Collection[str]) -> str:
-    """Names as a warning tells them: the first ones, and how many more there are.
-
-    >>> listed(["a", "b"]), listed([f"s{k}" for k in range(12)])
-    ('a, b', 's0, s1, s2, s3, s4, s5, s6, s7, s8, s9 and 2 more')
-    """
+    """Join names for a warning: the first ones, and the number of others."""
     first = ", ".join(shown(name) for name in itertools.islice(names, MOST_LISTED))
     return first if len(names) <= MOST_LISTED else f"{first} and {len(names) - MOST_LISTED:,} more"
 
 
-#: Plurals that do not end in the singular's letters and an s.
+#: Singulars of plurals that are not the singular plus s.
 _SINGULARS = {"taxa": "taxon", "branches": "branch", "vertices": "vertex"}
 
 
 def counted(n: int, things: str) -> str:
-    """A number with its noun, as messages and progress tell it.
+    """Return a number with its noun, which is singular for 1.
 
-    Parameters
-    ----------
-    n
-        How many there are.
-    things
-        The noun in plural, and words behind it where there are some.
-
-    Examples
-    --------
     >>> counted(1, "reads"), counted(1234567, "pairs"), counted(1, "blocks of pairs"), counted(1, "taxa")
     ('1 read', '1,234,567 pairs', '1 block of pairs', '1 taxon')
     """
@@ -72,9 +53,10 @@ def counted(n: int, things: str) -> str:
     return f"{n:,} {noun}{blank}{rest}"
 
 
-#: An entry per command line that runs in this process, or sent work to it: these call arguments by options.
+#: One entry per command line that runs in this process or sent work to it: messages then name options, not
+#: arguments.
 _named_by: list[None] = []
-#: Options that are not called as the arguments of functions that mean the same.
+#: Options whose names differ from the function arguments of the same meaning.
 _OPTIONS = {
     "n_threads": "--threads",
     "memory_bytes": "--memory",
@@ -84,26 +66,23 @@ _OPTIONS = {
 
 
 def named(argument: str) -> str:
-    """An argument of a function as whoever called knows it: on the command line ``min_score`` is ``--min-score``.
-
-    Messages of rooms that both ways lead through are made with this.
-    """
+    """Return an argument's name for the caller: ``--min-score`` on the command line, else ``min_score``."""
     return _OPTIONS.get(argument, f"--{argument.replace('_', '-')}") if has_options() else argument
 
 
 def said(argument: str, value: str) -> str:
-    """An argument with a value as whoever called writes it: ``--gaps remove`` or ``gaps="remove"``."""
+    """Return an argument with a value in the caller's notation: ``--gaps remove`` or ``gaps="remove"``."""
     return f"{named(argument)} {value}" if has_options() else f'{argument}="{value}"'
 
 
 def has_options() -> bool:
-    """Whether `named` gives options: what is sent to other processes says so there."""
+    """True if `named` returns options. Worker processes are told this with the work that is sent to them."""
     return bool(_named_by)
 
 
 @contextmanager
 def options_named() -> Iterator[None]:
-    """While the command line runs, `named` gives its options, in all threads."""
+    """Make `named` return options, in all threads, while the command line runs."""
     _named_by.append(None)
     try:
         yield
@@ -117,10 +96,10 @@ class TropalignError(Exception):
     Attributes
     ----------
     exit_code : int
-        What the command line exits with.
+        Exit code of the command line.
     failure : str
-        A word by which a program that watches a command (TROPALIGN_STATUS) tells failures apart that it can mend; else
-        empty.
+        Short code by which a program that watches a command (TROPALIGN_STATUS) recognises failures that it can
+        handle; empty for all others.
 
     Examples
     --------
@@ -141,9 +120,9 @@ class InputError(TropalignError):
     Parameters
     ----------
     message
-        What is wrong, and the remedy.
+        The problem and its remedy.
     file, record, line
-        Where, as far as it is known; they lead the sentence.
+        Location of the problem, as far as it is known; it starts the sentence.
 
     Examples
     --------
@@ -192,9 +171,9 @@ class ResourceError(TropalignError):
     Parameters
     ----------
     message
-        What does not suffice, and the remedy.
+        The missing resource and the remedy.
     needed_bytes, allowed_bytes
-        What the work takes and what there is, where they are known.
+        Bytes that the work needs and bytes that are available, if known.
 
     Examples
     --------
@@ -226,7 +205,7 @@ class DeviceError(TropalignError):
 
 
 def damage() -> tuple[type[Exception], ...]:
-    """What Python, zipfile and NumPy raise while they read files of arrays that are damaged, or made to hurt."""
+    """Return the exceptions that Python, zipfile and NumPy raise on damaged or malicious array files."""
     import struct
     import tokenize
     import zipfile
@@ -240,11 +219,11 @@ def damage() -> tuple[type[Exception], ...]:
 
 
 class TropalignWarning(UserWarning):
-    """Something was read or done in a way that the user should know of.
+    """Something was read or done in a way that the user should know about.
 
     Examples
     --------
-    A script that should rather stop than go on with a warning:
+    A script that stops instead of continuing with a warning:
 
     >>> import warnings
     >>> with warnings.catch_warnings():
@@ -255,7 +234,7 @@ class TropalignWarning(UserWarning):
     """
 
 
-#: Words of other programs for choices of ours.
+#: Other programs' names for our choices.
 _SAID_ELSEWHERE = {
     **dict.fromkeys(("glocal", "overlap", "fitting", "infix", "semi-global", "semi", "hw"), "semiglobal"),
     **dict.fromkeys(("nw", "needle", "needleman-wunsch", "end-to-end"), "global"),
@@ -263,7 +242,7 @@ _SAID_ELSEWHERE = {
 }
 
 
-#: The texts that `quiet` drops here; None outside of it.
+#: Texts that `quiet` has dropped in this context; None outside `quiet`.
 _dropped: ContextVar[list[str] | None] = ContextVar("dropped", default=None)
 
 
@@ -278,7 +257,7 @@ def warn(text: str, stacklevel: int = 2) -> None:
 
 @contextmanager
 def quiet() -> Iterator[list[str]]:
-    """Drop the warnings of `warn` in this thread and in the threads that it starts; gives the list of their texts.
+    """Drop the warnings of `warn` in this thread and in the threads that it starts; yield the list of their texts.
 
     `warnings.catch_warnings` changes the filters of all threads. If two blocks overlap, the filters stay changed.
     """
@@ -291,9 +270,9 @@ def quiet() -> Iterator[list[str]]:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """``; did you mean 'pairs'?`` for a word that is nearly a known one, to end a sentence with; else nothing.
+    """Return ``; did you mean 'pairs'?`` if a word is close to a known one, as the end of a sentence; else "".
 
-    Dashes in front do not count: they would make any two options alike.
+    Leading dashes are ignored: they would make any two options similar.
     """
     from difflib import get_close_matches
 

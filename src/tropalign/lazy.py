@@ -1,7 +1,7 @@
-"""`lazy`: packages whose public names are loaded from their modules on first use (PEP 562).
+"""Packages whose public names are loaded from their modules on first use (PEP 562).
 
-A fork waits until other threads have loaded what they are loading. Otherwise the child would find the locks of these
-modules held, by threads that it does not have, and would wait for ever at its own first call.
+A fork waits until other threads have finished loading modules. Otherwise the child would inherit the locks of
+these modules, held by threads that it does not have, and would wait forever at its own first call.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from importlib import _bootstrap, import_module
 from types import MappingProxyType
 from typing import Any
 
-#: Top-level packages that a fork waits for: those that tropalign loads on first use, none of the user's.
+#: Top-level packages that a fork waits for: those that tropalign loads on first use, not the user's own.
 AWAITED = sys.stdlib_module_names | {
     "Bio", "PIL", "biopython", "contourpy", "cuda", "dateutil", "distributed", "h5py", "kiwisolver",
     "matplotlib", "mpl_toolkits", "nanoarrow", "numpy", "platformdirs", "psutil", "pyarrow", "pyhmmer", "pyopencl",
     "rich", "scipy", "tropalign", "xopen",
 }  # fmt: skip
-#: Seconds that a fork waits at most.
+#: Longest wait of a fork, in seconds.
 PATIENCE = 20.0
 
 
 def _are_modules_loading() -> bool:
-    """Whether another thread is loading an awaited module, by the locks that CPython's importlib has of modules."""
+    """True if another thread is loading an awaited module, judged by the module locks of CPython's importlib."""
     locks = [
         lock
         for name, reference in list(getattr(_bootstrap, "_module_locks", {}).items())
@@ -52,28 +52,17 @@ def lazy(
     modules: str = "",
     elsewhere: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
-    """``__all__``, ``__getattr__`` and ``__dir__`` of a package, so that importing it costs nothing.
+    """Return ``__all__``, ``__getattr__`` and ``__dir__`` of a package, so that importing it costs nothing.
 
-    Type checkers and editors do not run this: for them the package imports the names where ``TYPE_CHECKING``, each
-    under its own name again (``from home import name as name``). A test compares the two lists.
-
-    Parameters
-    ----------
-    package
-        Its ``__name__``.
-    homes
-        The public names of each module, separated by spaces; modules are named within `root`.
-    root
-        The package that the modules are in; this one when not given.
-    modules
-        Modules that are public names themselves, separated by spaces.
-    elsewhere
-        What to write in place of names that users of other packages and of the command line look for.
+    For type checkers and editors the package imports the names under ``TYPE_CHECKING`` as well, each as itself
+    (``from home import name as name``); a test compares the two lists. `homes`: public names of each module,
+    separated by spaces, relative to `root` (default: `package`). `elsewhere`: hints for names that users of other
+    packages look for.
     """
     home_of = {name: module for module, names in homes.items() for name in names.split()}
 
     def load(name: str) -> Any:
-        """Loads a public name from its home, once."""
+        """Load a public name from its home module, once."""
         if name in modules.split():
             return import_module(f"{package}.{name}")
         if name not in home_of:

@@ -1,10 +1,10 @@
-"""Values that are computed on first use and kept: once per process, object or property, in whichever thread.
+"""Values that are computed on first use and kept: once per process, object or property, in any thread.
 
-If several threads ask for a value at the same time, the first one computes it and the others wait for that value alone.
-All of them get the same object. `functools.cache` computes it in each thread and keeps the last one, so that two
-threads may hold different objects; `functools.cached_property` of Python 3.11 has one lock per class.
+If several threads ask for a value at the same time, the first one computes it and the others wait for that value
+alone. All of them get the same object. `functools.cache` computes it in each thread and keeps the last one, so
+that two threads may hold different objects; `functools.cached_property` of Python 3.11 has one lock per class.
 
-In the child of a fork, no value is in progress: a value that another thread was computing is computed anew.
+In the child of a fork, no value is in progress: a value that another thread was computing is computed again.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from weakref import WeakKeyDictionary
 T = TypeVar("T")
 P = ParamSpec("P")
 
-#: The values in progress: a lock for each, by the dictionary that will hold the value and its key.
+#: Locks of the values in progress, by (id of the dictionary that will hold the value, key).
 _in_progress: dict[tuple[int, Hashable], threading.RLock] = {}
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_in_progress.clear)
@@ -28,7 +28,7 @@ if hasattr(os, "register_at_fork"):
 def _kept(values: dict[Any, T], key: Hashable, compute: Callable[[], T]) -> T:
     """Return the value of the key; compute it if it is missing and no other thread does.
 
-    What `compute` imports must not ask for the same value while it is loaded: two threads could wait for each other.
+    Modules that `compute` imports must not ask for the same value while they load: two threads could deadlock.
     """
     progress = id(values), key
     with _in_progress.setdefault(progress, threading.RLock()):
@@ -39,18 +39,7 @@ def _kept(values: dict[Any, T], key: Hashable, compute: Callable[[], T]) -> T:
 
 
 def cached(function: Callable[P, T]) -> Callable[P, T]:
-    """Keep the result of a function for each set of arguments; exceptions are not kept.
-
-    Examples
-    --------
-    >>> @cached
-    ... def square(side):
-    ...     print("computing")
-    ...     return side**2
-    >>> square(3), square(3)
-    computing
-    (9, 9)
-    """
+    """Keep the result of a function for each set of arguments; exceptions are not kept."""
     values: dict[Any, T] = {}
 
     @functools.wraps(function)
@@ -64,21 +53,7 @@ def cached(function: Callable[P, T]) -> Callable[P, T]:
 
 
 class cached_per_object(Generic[P, T]):
-    """Keep the results of a function as long as its first argument lives; that argument is compared by identity.
-
-    Examples
-    --------
-    >>> class Text(str):
-    ...     pass
-    >>> @cached_per_object
-    ... def upper(text):
-    ...     print("computing")
-    ...     return text.upper()
-    >>> text = Text("acgt")
-    >>> upper(text), upper(text), upper.is_kept(text)
-    computing
-    ('ACGT', 'ACGT', True)
-    """
+    """Keep the results of a function as long as its first argument lives; that argument is compared by identity."""
 
     def __init__(self, function: Callable[Concatenate[Any, P], T]) -> None:
         functools.update_wrapper(self, function)
@@ -95,25 +70,12 @@ class cached_per_object(Generic[P, T]):
         return _kept(values, key, lambda: self._function(owner, *args, **named))
 
     def is_kept(self, owner: Any, /, *args: P.args, **named: P.kwargs) -> bool:
-        """Whether the result is there already."""
+        """True if the result is already kept."""
         return (args, *named.items()) in self._values.get(owner, {})
 
 
 class cached_property(functools.cached_property[T]):
-    """A property that is computed once per object and kept with it.
-
-    Examples
-    --------
-    >>> class Square:
-    ...     def __init__(self, side):
-    ...         self.side = side
-    ...
-    ...     @cached_property
-    ...     def area(self):
-    ...         return self.side**2
-    >>> Square(3).area
-    9
-    """
+    """A property that is computed once per object and kept with it."""
 
     @overload
     def __get__(self, instance: None, owner: type[Any] | None = None) -> cached_property[T]: ...
@@ -122,6 +84,6 @@ class cached_property(functools.cached_property[T]):
     def __get__(self, instance: object, owner: type[Any] | None = None) -> cached_property[T] | T:
         if instance is None:
             return self
-        assert self.attrname is not None  # Python sets it when the class is made
+        assert self.attrname is not None  # Python sets it when the class is created
         values: dict[Any, T] = vars(instance)
         return _kept(values, self.attrname, lambda: self.func(instance))

@@ -1,4 +1,4 @@
-"""Rows of different lengths, one after another in one array: row k is ``values[offsets[k]:offsets[k + 1]]``."""
+"""Rows of different lengths in one array: row k is ``values[offsets[k]:offsets[k + 1]]``."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 Int64 = NDArray[np.int64]
-#: Values that `places` makes places of at a time.
+#: Number of values whose positions `places` computes at a time.
 VALUES_AT_A_TIME = 1 << 17
 
 
 def row_number(k: int, n: int, what: str = "row") -> int:
-    """Row k of n, counted from the end where it is negative. Raises IndexError where there is none."""
+    """Return row k of n, counted from the end if negative. Raises IndexError if there is no such row."""
     k = index(k)
     if not -n <= k < n:
         raise IndexError(f"{what} {k} of {n}")
@@ -23,7 +23,7 @@ def row_number(k: int, n: int, what: str = "row") -> int:
 
 
 def check_offsets(offsets: Int64, name: str, values: NDArray[Any], values_name: str) -> None:
-    """Raises ValueError when these offsets do not cut the values into rows."""
+    """Raise ValueError if these offsets do not divide the values into rows."""
     if offsets[0] != 0 or offsets[-1] != len(values):
         raise ValueError(f"{name} have to begin with 0 and end with the number of {values_name}")
     if (offsets[1:] < offsets[:-1]).any():
@@ -31,27 +31,27 @@ def check_offsets(offsets: Int64, name: str, values: NDArray[Any], values_name: 
 
 
 def offsets_of(lengths: NDArray[Any] | Sequence[int]) -> Int64:
-    """Where each row begins, and the end: int64, shape (n + 1,)."""
+    """Return the start of each row and the end of the last: int64, shape (n + 1,)."""
     offsets = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=offsets[1:])
     return offsets
 
 
 def lengths_of(offsets: Int64, rows: NDArray[Any]) -> Int64:
-    """Lengths of these rows, in time that grows with them alone."""
+    """Return the lengths of these rows, in time proportional to their number."""
     lengths: Int64 = offsets[1:][rows] - offsets[:-1][rows]
     return lengths
 
 
 def chosen(offsets: Int64, rows: NDArray[Any]) -> tuple[Int64, Int64]:
-    """Offsets of these rows one after another, and where in the old values each of their values lies."""
+    """Return the offsets of these rows placed one after another, and the old index of each of their values."""
     lengths = lengths_of(offsets, rows)
     new = offsets_of(lengths)
     return new, np.arange(new[-1]) + np.repeat(offsets[:-1][rows] - new[:-1], lengths)
 
 
 def places(offsets: Int64, rows: NDArray[Any]) -> Iterator[tuple[slice, Int64 | slice]]:
-    """Which of the rows, and where their values lie: some values at a time, since a place takes eight bytes."""
+    """Yield slices of `rows` with the indices of their values, a part at a time (an index takes eight bytes)."""
     before = offsets_of(lengths_of(offsets, rows))
     first = 0
     while first < len(rows):
@@ -62,7 +62,7 @@ def places(offsets: Int64, rows: NDArray[Any]) -> Iterator[tuple[slice, Int64 | 
 
 
 def gathered(arrays: Sequence[NDArray[Any]], offsets: Int64, rows: NDArray[Any]) -> list[NDArray[Any]]:
-    """The values of these rows, one row after another, of several arrays with the same offsets."""
+    """Return the values of these rows, one row after another, for several arrays with the same offsets."""
     before = offsets_of(lengths_of(offsets, rows))
     found = [np.empty((int(before[-1]), *array.shape[1:]), array.dtype) for array in arrays]
     for some, at in places(offsets, rows):
@@ -72,12 +72,12 @@ def gathered(arrays: Sequence[NDArray[Any]], offsets: Int64, rows: NDArray[Any])
 
 
 def joined(pieces: Sequence[Int64]) -> Int64:
-    """Offsets of the rows of several arrays one after another."""
+    """Return the offsets of the rows of several arrays placed one after another."""
     return offsets_of(np.concatenate([np.diff(offsets) for offsets in pieces]))
 
 
 def wanted_rows(rows: NDArray[Any], n_rows: int) -> NDArray[Any]:
-    """Indices of rows from indices or from a mask. Raises IndexError for a mask of another length or other numbers."""
+    """Return row indices from indices or a mask. Raises IndexError for a mask of another length or other numbers."""
     rows = np.asarray(rows)
     if rows.dtype == np.bool_:
         if rows.shape != (n_rows,):

@@ -1,4 +1,4 @@
-"""Modules under the paths that they had before: what was pickled then can be read."""
+"""Modules under their former paths, so that old pickles can be read."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-#: Former paths of modules whose classes users may have pickled, and where these modules are now.
+#: Former paths of modules whose classes users may have pickled, and their present paths.
 RENAMED = {
     "client.databases": "client.records",
     "msa.clustalw": "clustalw",
@@ -27,14 +27,14 @@ RENAMED = {
 
 
 def register() -> None:
-    """Makes each module importable by its former path, and loads it when a name of it is asked for."""
+    """Make each module importable by its former path; it is loaded on the first access to one of its names."""
     for former, home in RENAMED.items():
         _register(f"tropalign.{former}", f"tropalign.{home}")
 
 
 def _register(former: str, home: str) -> None:
     def load(name: str) -> Any:
-        """Loads a name; what looks through all modules asks for those of Python (``__file__``), and loads nothing."""
+        """Load a name, but not ``__file__`` and the like: code that inspects all modules must not load this one."""
         if name.startswith("__"):
             raise AttributeError(f"module {former!r} has no attribute {name!r}")
         return getattr(import_module(home), name)

@@ -1,1 +1,1 @@
-"""The command line: one module a verb."""
+"""Command line: parsers, help, man pages and completion."""

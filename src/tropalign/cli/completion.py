@@ -1,4 +1,4 @@
-"""Completion of words in shells: ``tropalign --print-completion bash``."""
+"""Shell completion: ``tropalign --print-completion bash``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SHELLS = ("bash", "zsh", "tcsh")
 
 
 def add_completion(parser: argparse.ArgumentParser) -> None:
-    """The option that prints a shell's script."""
+    """Add the option that prints a shell's completion script."""
     parser.add_argument(
         "--print-completion",
         action=_Print,
@@ -24,7 +24,7 @@ def add_completion(parser: argparse.ArgumentParser) -> None:
 
 
 class _Print(argparse.Action):
-    """Prints the script, and ends."""
+    """Action that prints the script and exits."""
 
     def __call__(
         self,

@@ -1,4 +1,4 @@
-"""``tropalign VERB ...``: finds the verb, and turns errors into one sentence and an exit code."""
+"""Entry point ``tropalign VERB ...``: runs the verb, and turns errors into one sentence and an exit code."""
 
 from __future__ import annotations
 
@@ -23,18 +23,15 @@ EXIT_DEFECT, EXIT_USAGE, EXIT_RESOURCES, EXIT_INTERRUPTED = 1, 2, 4, 130
 
 
 def command() -> NoReturn:
-    """Runs the command line as a process of its own: ``tropalign`` in a shell."""
+    """Run the command line in a dedicated process: ``tropalign`` in a shell."""
     run_alone(main)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command line, wherever it is called.
+    """Run the command line, also within another program, and return the exit code.
 
-    Returns
-    -------
-    int
-        0 done, 2 usage, 3 bad input, 4 resources or device, 130 interrupted, 1 a defect of tropalign
-        (TROPALIGN_TRACEBACK=1 then shows where).
+    0 done, 2 usage, 3 bad input, 4 resources or device, 130 interrupted, 1 a defect of tropalign
+    (TROPALIGN_TRACEBACK=1 then shows the traceback).
     """
     _end_cleanly_on_signals()
     try:
@@ -59,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _show_traceback()
         remedy = f": install tropalign and its packages again (pip install {error.name or 'tropalign'})"
         return _fail(f"{error}{remedy if error.name else ''}", EXIT_RESOURCES)
-    except OSError as error:  # of standard output mostly: what reads and writes files has errors of its own
+    except OSError as error:  # mostly from standard output: file readers and writers raise their own errors
         _show_traceback()
         _silence(sys.stdout)
         where = "standard output" if error.filename is None else error.filename
@@ -77,7 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _leave_clusters() -> None:
-    """The processes of ``--cluster local:4`` end with the command."""
+    """Stop the processes of ``--cluster local:4``."""
     known = sys.modules.get("tropalign.execution.dask_cluster")
     if known is not None:
         known.close_clusters()
@@ -85,25 +82,25 @@ def _leave_clusters() -> None:
 
 def _exit_code(arguments: list[str]) -> int:
     about = arguments[1:] if arguments[:1] and arguments[0] in VERBS else arguments
-    if about in (["--version"], ["-V"]) or arguments == ["version"]:  # without the time that the parser takes to load
+    if about in (["--version"], ["-V"]) or arguments == ["version"]:  # the parser is slow to load
         print(f"tropalign {__version__}")
         return 0
     try:
         with warnings.catch_warnings(), options_named():
             return _run(arguments)
-    except SystemExit as stop:  # argparse has said what there was to say
+    except SystemExit as stop:  # argparse has already printed its message
         return stop.code if isinstance(stop.code, int) else EXIT_USAGE
 
 
 def _tell_failure(failure: str) -> None:
-    """For a program that watches."""
+    """Report the failure to a monitoring program."""
     from tropalign.execution.progress import tell_failure
 
     tell_failure(failure)
 
 
 def _end_cleanly_on_signals() -> None:
-    """The end that a batch system or a closed terminal asks for leaves no half files behind, too."""
+    """Exit cleanly on SIGTERM and SIGHUP (batch system, closed terminal), so that no half-written files remain."""
 
     def end(number: int, frame: Any) -> None:
         raise SystemExit(128 + number)
@@ -140,7 +137,7 @@ def _run(arguments: list[str]) -> int:
 
 
 def make_parser(wants_help: bool = True, names: Iterable[str] = VERBS) -> argparse.ArgumentParser:
-    """The parser of the verbs of these names; coloured help is loaded only where it `wants_help`."""
+    """Make the parser of the named verbs; coloured help is loaded only if `wants_help`."""
     import argparse
 
     from tropalign.cli.completion import add_completion
@@ -150,7 +147,7 @@ def make_parser(wants_help: bool = True, names: Iterable[str] = VERBS) -> argpar
     formatter: Any
     if wants_help:
         from rich_argparse import RawDescriptionRichHelpFormatter as formatter
-    else:  # every option makes one, which would ask for the terminal's size
+    else:  # each option makes a formatter, which would query the terminal's size
         formatter = partial(argparse.RawDescriptionHelpFormatter, width=80)
     parser = Parser(
         "tropalign",
@@ -173,13 +170,13 @@ def _fail(sentence: str, code: int) -> int:
     try:
         if sys.stdout is not None:
             sys.stdout.flush()
-    except (OSError, ValueError):  # Python would try again at its end, and exit with 120
+    except (OSError, ValueError):  # Python would retry at exit, and end with code 120
         _silence(sys.stdout)
     return code
 
 
 def _say(sentence: str) -> None:
-    """One line on standard error, if that can be written: names from files may hold what a terminal obeys."""
+    """Print one line to standard error, if possible, without the terminal escape sequences that names may contain."""
     try:
         print(f"tropalign: {shown(sentence)}", file=sys.stderr, flush=True)
     except (OSError, ValueError):  # full or closed
@@ -187,11 +184,11 @@ def _say(sentence: str) -> None:
 
 
 def _silence(stream: TextIO | None) -> None:
-    """What a stream holds that could not be written is not tried again at the end of the process."""
+    """Redirect a failed stream to the null device, so that Python does not write its buffer again at exit."""
     try:
         if stream is not None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-    except (OSError, ValueError):  # no stream of the system's
+    except (OSError, ValueError):  # not a stream of the operating system
         return
 
 

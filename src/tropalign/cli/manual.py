@@ -13,7 +13,7 @@ from tropalign.errors import did_you_mean
 
 
 def add_manual(parser: argparse.ArgumentParser) -> None:
-    """The option that prints a page."""
+    """Add the option that prints a man page."""
     parser.add_argument(
         "--print-man",
         action=_Print,
@@ -23,7 +23,7 @@ def add_manual(parser: argparse.ArgumentParser) -> None:
 
 
 class _Print(argparse.Action):
-    """Prints a page, and ends."""
+    """Action that prints a page and exits."""
 
     def __call__(
         self,
@@ -40,14 +40,14 @@ class _Print(argparse.Action):
 
 
 def write_pages(parser: argparse.ArgumentParser, folder: Path) -> None:
-    """Writes ``tropalign.1`` and ``tropalign-VERB.1`` of every verb into a folder."""
+    """Write ``tropalign.1`` and ``tropalign-VERB.1`` for every verb into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     for one in (parser, *verbs_of(parser).values()):
         (folder / f"{_name(one)}.1").write_text(page(one, parser), encoding="utf-8")
 
 
 def page(parser: argparse.ArgumentParser, main: argparse.ArgumentParser) -> str:
-    """One page in roff with the macros of man(7), without a date, so that it is the same wherever it is made."""
+    """Return a page in roff with the man(7) macros, without a date so that it is reproducible."""
     verbs = verbs_of(main)
     summary = {verb: str(help_text) for verb, help_text in _summaries(main)}.get(parser.prog.split()[-1])
     lines = [f'.TH {_name(parser).upper()} 1 "" "tropalign {__version__}" "tropalign"', ".SH NAME"]
@@ -79,7 +79,7 @@ def _usage(parser: argparse.ArgumentParser) -> str:
 
 
 def _group(group: Any) -> list[str]:
-    """A section of options: each with its values, then what it does."""
+    """Return a section of options, each with its values and help."""
     lines = []
     for action in group._group_actions:
         if isinstance(action, argparse._SubParsersAction):
@@ -100,7 +100,7 @@ def _heading(action: argparse.Action) -> str:
 
 
 def _epilog(text: str) -> list[str]:
-    """Examples as they are written, other words as paragraphs."""
+    """Return the epilog's lines: examples verbatim, other text as paragraphs."""
     lines: list[str] = []
     for block in text.split("\n\n"):
         if block.startswith(("example:", "examples:")):
@@ -112,6 +112,6 @@ def _epilog(text: str) -> list[str]:
 
 
 def _text(words: str) -> str:
-    """Words that roff prints as they are."""
+    """Escape text so that roff prints it verbatim."""
     escaped = words.replace("\\", "\\e").replace("-", "\\-")
     return f"\\&{escaped}" if escaped.startswith((".", "'")) else escaped

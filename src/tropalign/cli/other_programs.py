@@ -1,4 +1,4 @@
-"""Options as other programs call them, and what to write here: for whoever comes from one of these."""
+"""Options of other programs and their counterparts here, for users who know these programs."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ _RUNS = ("pairs", "find", "cluster", "chimeras", "msa", "tree", "search", "scan"
 _PAIRS, _BOTH, _HITS = ("pairs", "find"), ("pairs", "find", "cluster"), ("search", "scan")
 _TREATED = ("msa", "tree")
 
-#: Verbs, names less their dashes (``_`` is ``-``), and what to do. BLAST+'s, vsearch's, MAFFT's, HMMER's and MMseqs2's,
-#: some of CD-HIT, EMBOSS, MUSCLE, Clustal Omega, IQ-TREE and EPA-ng. What has the same name here is left out.
+#: Verbs, option names without dashes (``_`` equals ``-``), and the advice. Covers BLAST+, vsearch, MAFFT, HMMER
+#: and MMseqs2, and part of CD-HIT, EMBOSS, MUSCLE, Clustal Omega, IQ-TREE and EPA-ng. Options with the same name
+#: here are left out.
 NAMES: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (_RUNS, "cpu cpus thread num-threads nthreads n-threads", "write --threads"),
     (("cluster",), "T", "write --threads"),
@@ -113,7 +114,7 @@ NAMES: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (("tree",), "m model lg wag gtr", "write --distances: a tree of distances, not of likelihoods"),
     (("place",), "outdir", "write -o FILE, or --jplace FILE"),
 )  # fmt: skip
-#: Other programs, and commands of vsearch, by their names, and the verb that does their job.
+#: Names of other programs and of vsearch commands, and the verb that does their job.
 PROGRAMS: dict[str, str] = {
     "blastp blastn blastx tblastn ssearch36 diamond": "find",
     "makeblastdb": "db build",
@@ -141,13 +142,13 @@ PROGRAMS: dict[str, str] = {
 
 
 def verb_for(word: str) -> str | None:
-    """The verb that does the job of the program of this name (``_`` is ``-``); None where it is not known."""
+    """Return the verb that does the job of another program (``_`` equals ``-``), None if the program is unknown."""
     name = word.lower().replace("_", "-")
     return next((verb for names, verb in PROGRAMS.items() if name in names.split()), None)
 
 
 def advice(verb: str, word: str) -> str | None:
-    """What to do in place of an option that another program has, dashes and all; None where it is not known."""
+    """Return the counterpart of another program's option, dashes included, None if the option is unknown."""
     name = word.lstrip("-").replace("_", "-")
     for verbs, names, what in NAMES:
         if verb in verbs and name in names.split():
@@ -156,16 +157,9 @@ def advice(verb: str, word: str) -> str | None:
 
 
 def refusal(verb: str, words: Iterable[str], own: Sequence[str]) -> str | None:
-    """A sentence on options of other programs among the words of a command line; None where there are none.
+    """Return a sentence about other programs' options among the arguments `words`, None if there are no such options.
 
-    Also those of this verb with one dash, which would be read as a short option and its value.
-
-    Parameters
-    ----------
-    words
-        Those behind the verb.
-    own
-        The verb's options.
+    Includes this verb's options (`own`) with a single dash, which would be read as a short option and its value.
     """
     told: dict[str, dict[str, None]] = {}
     for word in words:

@@ -1,4 +1,4 @@
-"""Parsers made of the declarations of verbs, and what the words of a command line make of these."""
+"""Parsers made from the verbs' declarations, and conversion of parsed arguments into commands."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from tropalign.verbs.command import Command
 if TYPE_CHECKING:
     from tropalign.verbs.each import Each
 
-#: Where argparse keeps the verb's class: no option is called so.
+#: Attribute in which argparse keeps the verb's class: no option has this name.
 DECLARED = "the verb's class"
 
 
 class Parser(argparse.ArgumentParser):
-    """An argparse parser whose errors are one sentence, with the word that was meant where one is near."""
+    """Argparse parser whose errors are one sentence, with a suggestion if a similar name exists."""
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parses as argparse does; the verb's own parser speaks of options that it does not have."""
+        """Parse like argparse, but let the verb's own parser report unknown options."""
         self._refuse_other_programs(args)
         options, extra = self.parse_known_args(args, namespace)
         if extra:
@@ -45,7 +45,7 @@ class Parser(argparse.ArgumentParser):
         return options
 
     def _refuse_other_programs(self, words: Sequence[str] | None) -> None:
-        """Answers options of other programs before argparse reads them: as ``-o utfmt``, ``-q uery``."""
+        """Reject options of other programs before argparse misreads them as ``-o utfmt`` or ``-q uery``."""
         verb = verbs_of(self).get(words[0]) if words else None
         if words and verb is not None and not {"-h", "--help"} & set(words):
             own = [name for action in verb._actions for name in action.option_strings]
@@ -54,7 +54,7 @@ class Parser(argparse.ArgumentParser):
                 verb.error(sentence)
 
     def _print_message(self, message: str, file: Any = None) -> None:
-        """Prints; argparse says nothing where the disk is full."""
+        """Print, with an error if the disk is full, which argparse ignores."""
         (sys.stderr if file is None else file).write(message)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
@@ -67,17 +67,17 @@ class Parser(argparse.ArgumentParser):
             raise
 
     def error(self, message: str) -> NoReturn:
-        """Prints the sentence and exits with 2."""
+        """Print the sentence and exit with code 2."""
         self.exit(2, f"tropalign: {shown(message)} (see {self.prog} --help)\n")
 
 
 def _too_many(files: Sequence[str], command: str) -> str:
-    """What to do with more files than a verb takes."""
+    """Return the error message for more files than a verb takes."""
     return f"{len(files)} files are too many: join those of one set, as in cat {shlex.join(files)} | {command} -"
 
 
 def verbs_of(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    """The parsers of the verbs by their names; ``db`` has verbs of its own."""
+    """Return the verbs' parsers by name; ``db`` has verbs of its own."""
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             return dict(action.choices)
@@ -85,14 +85,14 @@ def verbs_of(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentPars
 
 
 def all_actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
-    """All options and arguments, those of verbs included."""
+    """Yield all options and arguments, including those of verbs."""
     yield from parser._actions
     for verb in verbs_of(parser).values():
         yield from all_actions(verb)
 
 
 def add_command(verbs: Any, command: type[Command], formatter: Any) -> argparse.ArgumentParser:
-    """Registers a verb: its help and its options are those of its declaration."""
+    """Register a verb with the help and options of its declaration."""
     parser: argparse.ArgumentParser = verbs.add_parser(
         command.verb.split()[-1],
         help=command.summary,
@@ -119,7 +119,7 @@ def add_command(verbs: Any, command: type[Command], formatter: Any) -> argparse.
 
 
 def _add_option(group: Any, one: Option, is_each: bool = False) -> None:
-    """An option, or an argument that its place tells, as argparse has it; of ``--each`` there may be many."""
+    """Add an option or a positional argument to an argparse group; with `is_each`, one or more files are allowed."""
     said: dict[str, Any] = {"help": one.help.replace("%", "%%"), "metavar": one.metavar}
     if one.is_flag:
         group.add_argument(*one.typed, dest=one.name, action="store_true", help=said["help"])
@@ -137,7 +137,7 @@ def _add_option(group: Any, one: Option, is_each: bool = False) -> None:
     if one.typed:
         default = None if one.default is REQUIRED else one.default
         group.add_argument(*one.typed, dest=one.name, required=one.default is REQUIRED, default=default, **said)
-        if one.former:  # a value of today's name is not replaced by this one's default
+        if one.former:  # the former name's default must not replace a value of the new name
             hidden = {**said, "help": argparse.SUPPRESS, "default": argparse.SUPPRESS}
             group.add_argument(*one.formerly_typed, dest=one.name, **hidden)
     else:
@@ -145,7 +145,7 @@ def _add_option(group: Any, one: Option, is_each: bool = False) -> None:
 
 
 def _reader(kind: Kind) -> Callable[[str], Any]:
-    """Reads a word as argparse wants it: with its own error, so that the text is kept."""
+    """Wrap a kind's parser to raise argparse's own error type, so that argparse keeps the message."""
 
     def read(word: str) -> Any:
         try:
@@ -157,7 +157,7 @@ def _reader(kind: Kind) -> Callable[[str], Any]:
 
 
 class _ListingAction(argparse.Action):
-    """Takes a value; ``help`` prints what there is, and ends."""
+    """Action that stores a value, or prints the possible values and exits if the value is ``help``."""
 
     def __init__(self, listing: tuple[str, str], **said: Any) -> None:
         super().__init__(**said)
@@ -174,7 +174,7 @@ class _ListingAction(argparse.Action):
 
 
 def command_of(options: argparse.Namespace) -> Command:
-    """The verb with the values that the words of the command line gave it; with ``--each`` it has the first file."""
+    """Return the verb with the parsed values; with ``--each``, its input is the first file."""
     command: type[Command] = getattr(options, DECLARED)
     values = {name: getattr(options, name) for name in command.declared()}
     if name := command.each_input:
@@ -192,13 +192,7 @@ def command_of(options: argparse.Namespace) -> Command:
 
 
 def former_names(options: argparse.Namespace, words: Sequence[str]) -> Iterator[str]:
-    """A sentence per option that the words of the command line call by a former name.
-
-    Raises
-    ------
-    UsageError
-        An option is given by both of its names.
-    """
+    """Yield a sentence for each option that is given by a former name; raise UsageError if both names are given."""
     command: type[Command] = getattr(options, DECLARED)
     renamed = {flag: one for one in command.declared().values() for flag in one.formerly_typed}
     today = {flag: one.typed[-1] for flag, one in renamed.items()}
@@ -211,7 +205,7 @@ def former_names(options: argparse.Namespace, words: Sequence[str]) -> Iterator[
 
 
 def runnable_of(options: argparse.Namespace) -> Command | Each:
-    """What the words of the command line ask for: a verb, or with ``--each`` a verb over many files."""
+    """Return the requested verb, or with ``--each`` a verb over many files."""
     command = command_of(options)
     if not getattr(options, "each", False):
         return command

@@ -1,6 +1,6 @@
-"""The process that a command has to itself: NumPy without threads, little collecting of garbage, a short end.
+"""Process setup for a single command: NumPy without threads, few garbage collections, fast exit.
 
-Only `run_alone` does all this; a program that calls `tropalign.align` or the main function keeps its threads.
+Only `run_alone` does this; programs that call `tropalign.align` or `main` keep their threads.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import NoReturn
 
-#: How many threads OpenBLAS starts as NumPy is imported, the stronger word first. MKL, BLIS and Accelerate start theirs
-#: with the first product.
+#: Variables for the number of threads that OpenBLAS starts when NumPy is imported, in order of precedence. MKL,
+#: BLIS and Accelerate start theirs with the first product.
 THREADS = ("OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS", "OMP_NUM_THREADS")
-#: New objects between two passes of the garbage collector. Python's 700 are 75 passes (4 to 10 ms) over modules that
-#: stay, until a command begins to compute. What it computes with is no garbage of circles: peaks of memory are the same
-#: without a collector.
+#: New objects between two passes of the garbage collector. Python's default of 700 makes 75 passes (4 to 10 ms)
+#: over permanent modules before a command computes. Computations make no reference cycles: memory peaks are the
+#: same without a collector.
 OBJECTS_PER_PASS = 60_000
-#: Packages that end with Python's own end alone: threads, connections and devices of theirs.
+#: Packages that need Python's regular exit for their threads, connections and devices.
 WITH_AN_END = ("cuda", "distributed", "pyopencl", "sqlalchemy")
 
 
 def run_alone(main: Callable[[], int]) -> NoReturn:
-    """Runs the main function of a command as all that this process is there for, and ends the process with its code."""
+    """Run a command's main function as the only job of this process, and exit with its code."""
     gc.set_threshold(OBJECTS_PER_PASS, *gc.get_threshold()[1:])
     sys.meta_path.insert(0, _NumpyWithoutThreads())
     code = main()
@@ -39,16 +39,16 @@ def run_alone(main: Callable[[], int]) -> NoReturn:
 
 
 class _NumpyWithoutThreads:
-    """Finds NumPy as Python does, and has it imported without threads for matrix products, which no command makes.
+    """Import finder that has NumPy imported without threads for matrix products, which no command uses.
 
-    They take 40 ms of processor time on two cores, and more on more. The environment is as it was when NumPy is there:
-    what the command starts does not see this. Where the user says how many threads there shall be, there are so many.
+    The threads take 40 ms of processor time on two cores, and more on more cores. The environment is restored
+    after the import, so child processes are not affected. A number of threads that the user sets is respected.
     """
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Answers Python's import, for NumPy and once."""
+        """Return the spec for NumPy, once."""
         if name != "numpy":
             return None
         sys.meta_path.remove(self)
@@ -76,14 +76,15 @@ def _one_thread() -> Iterator[None]:
 
 
 def _may_end_at_once() -> bool:
-    """Does what Python does at its end, and says whether nothing is left but to free memory, object by object.
+    """Run Python's exit functions; True if only freeing memory remains.
 
-    That takes 15 to 30 ms, of NumPy's modules mostly. All files are closed by then: outputs have their names.
+    Freeing objects takes 15 to 30 ms, mostly for NumPy's modules. All files are closed by then, and outputs have
+    their names.
     """
     if sys.flags.inspect or sys.gettrace() or sys.getprofile() or any(name in sys.modules for name in WITH_AN_END):
         return False
     if any(not thread.daemon for thread in threading.enumerate() if thread is not threading.main_thread()):
-        return False  # Python waits for them, and tells some to end
+        return False  # Python waits for them, and asks some to stop
     atexit._run_exitfuncs()
     try:
         for stream in (sys.stdout, sys.stderr):

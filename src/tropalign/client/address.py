@@ -1,4 +1,4 @@
-"""Where a server is, and the token that it is shown: never without encryption, unless it stays on this machine."""
+"""Server address and token: a token travels unencrypted only within this machine."""
 
 from __future__ import annotations
 
@@ -10,20 +10,15 @@ from urllib.parse import urlsplit
 from tropalign.errors import InputError, UsageError, shown
 from tropalign.submissions.local_server import LOCAL_TOKEN, data_folder, is_loopback, living_address
 
-#: What a token may be made of: what a header can hold.
+#: Characters that a token may contain: those that fit in a header.
 _TOKEN = re.compile(r"[\x21-\x7e]{1,512}")
 
 
 @dataclass(frozen=True)
 class Address:
-    """A server's address.
+    """Address of a server.
 
-    Parameters
-    ----------
-    scheme
-        "http" or "https".
-    root
-        Where a reverse proxy has it, such as "/tropalign"; mostly empty.
+    `scheme` is "http" or "https"; `root` is a reverse proxy's path such as "/tropalign", mostly empty.
     """
 
     scheme: str
@@ -33,13 +28,7 @@ class Address:
 
     @classmethod
     def of(cls, url: str) -> Address:
-        """From text.
-
-        Raises
-        ------
-        UsageError
-            It is no address of HTTP, or holds a password.
-        """
+        """Parse a URL; raise UsageError if it is not an HTTP address or contains a password."""
         if not isinstance(url, str):
             raise UsageError(f"an object of type {type(url).__name__} is no address: give a text")
         try:
@@ -57,12 +46,12 @@ class Address:
 
     @property
     def is_loopback(self) -> bool:
-        """Whether what is sent there stays on this machine."""
+        """True if requests to this address stay on this machine."""
         return is_loopback(self.host)
 
     @property
     def url(self) -> str:
-        """The address as text."""
+        """Address as text."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         usual = {"http": 80, "https": 443}[self.scheme] == self.port
         return f"{self.scheme}://{host}{'' if usual else f':{self.port}'}{self.root}"
@@ -73,16 +62,10 @@ def _no_address(url: str) -> UsageError:
 
 
 def token_of(token: str | None, address: Address) -> str | None:
-    """The token given, else that in TROPALIGN_TOKEN, or in the file that TROPALIGN_TOKEN_FILE names; None without.
+    """Return the given token, else that of TROPALIGN_TOKEN or of the file TROPALIGN_TOKEN_FILE, else None.
 
-    For the address of a server in the usual folder that lives it is at last what this lets its user in by.
-
-    Raises
-    ------
-    InputError
-        The file cannot be read.
-    UsageError
-        What is there is no token.
+    For a running server at its usual folder and this loopback address, the last resort is its local token.
+    Raises InputError if the file cannot be read, UsageError for text that cannot be a token.
     """
     where = "the token"
     if token is None and (token := os.environ.get("TROPALIGN_TOKEN") or None) is not None:
@@ -99,9 +82,9 @@ def token_of(token: str | None, address: Address) -> str | None:
 
 
 def _own_token(address: Address) -> str | None:
-    """What is in the file of this user's server that is at the address; None without one.
+    """Return the local token of this user's server at the address, None without such a server.
 
-    Any user of this machine can listen on a port where no server is, and would be shown the token.
+    Requires a running server: any user of this machine can listen on an unused port, and would receive the token.
     """
     folder = data_folder()
     try:
@@ -124,7 +107,7 @@ def _read(path: str) -> str:
 
 
 def check_private(address: Address, token: str | None, is_insecure: bool) -> None:
-    """Raises UsageError where the token would travel so that others can read it."""
+    """Raise UsageError if the token would travel unencrypted beyond this machine."""
     if token is not None and address.scheme == "http" and not address.is_loopback and not is_insecure:
         raise UsageError(
             f"{address.url} is not encrypted, and the token would be read on the way: use https, or allow it with "

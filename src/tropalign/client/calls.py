@@ -1,4 +1,4 @@
-"""The functions of the package as jobs on a server: arguments become options of its verb, its result the object."""
+"""The package's functions as jobs on a server: arguments become options, the result becomes the function's object."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ from tropalign.submissions.verbs import options_of
 if TYPE_CHECKING:
     from tropalign.client.server import Server
 
-#: What a server decides by itself.
+#: Arguments that the server decides.
 SERVERS = ("n_threads", "memory_bytes", "device")
-#: The functions whose arguments become options of each verb.
+#: Functions whose arguments become options of each verb.
 FUNCTIONS = {
     "pairs": align_all,
     "cluster": cluster_sequences,
@@ -50,7 +50,7 @@ FUNCTIONS = {
     "search": search_models,
     "scan": scan_sequences,
 }
-#: Arguments that have another form as options, which the functions below make.
+#: Arguments that differ from options in form, converted by the functions below.
 OWN = {
     "pairs": ("matrix", "gap", "end_gap", "free_ends", "pairs", "alphabet"),
     "cluster": ("matrix", "gap", "end_gap", "free_ends", "alphabet"),
@@ -60,25 +60,25 @@ OWN = {
     "search": ("thresholds", "options", "skip_foreign", "n_rounds"),
     "scan": ("thresholds", "options", "skip_foreign"),
 }
-#: Arguments whose results a server does not send back as these functions return them.
+#: Arguments whose results a server does not return in the form that these functions return.
 NOT_SENT = {"pairs": ("translate", "genetic_code")}
 
 
 def plain(verb: str) -> list[str]:
-    """The arguments that are called like the options of their verb, and take the same values."""
+    """Return the arguments with the same name and values as options of their verb."""
     arguments = FUNCTIONS[verb].arguments.declared()  # type: ignore[attr-defined]
     others = (*OWN[verb], *NOT_SENT.get(verb, ()))
     return [one.name for one in options_of(verb, "value") if one.name in arguments and one.name not in others]
 
 
-#: Fields of PlacementScoring, which are called like options.
+#: Fields of PlacementScoring that are named like options.
 SCORES = ("match", "mismatch", "on_gap", "gap_open", "gap_extend", "insert_open", "insert_extend")
 
 T = TypeVar("T")
 
 
 class _Job:
-    """A job that is being made: its inputs and options."""
+    """Inputs and options of a job in preparation."""
 
     def __init__(self, server: Server, verb: str, given: Mapping[str, Any]) -> None:
         self.server, self.verb = server, verb
@@ -93,12 +93,12 @@ class _Job:
         self.options = {name: self.given[name] for name in plain(verb) if name in self.given}
 
     def option(self, name: str, value: Any, usual: Any = None) -> None:
-        """Sets an option, unless the value is the usual one."""
+        """Set an option unless the value is None or the usual one."""
         if value is not None and value != usual:
             self.options[name] = value
 
     def result(self, kind: type[T]) -> T:
-        """Submits it, waits, and reads its result."""
+        """Submit the job, wait, and read its result."""
         job = self.server.submit(self.verb, self.inputs, self.options, format="result")
         job.wait(progress=self.progress)
         with tempfile.TemporaryFile() as file:
@@ -119,7 +119,7 @@ def _check_known(verb: str, name: str) -> None:
 
 
 def pairs(server: Server, queries: Any, targets: Any, given: Mapping[str, Any]) -> Iterator[AlignmentTable]:
-    """`align_all`."""
+    """Run `align_all` on the server."""
     job = _Job(server, "pairs", given)
     job.inputs["queries"] = _sequences(server, queries, "queries")
     if targets is not None:
@@ -134,13 +134,13 @@ def pairs(server: Server, queries: Any, targets: Any, given: Mapping[str, Any]) 
 
 
 def _significance(table: AlignmentTable, given: Mapping[str, Any]) -> Any:
-    """What bits and E-values are made of, as the same call has it here."""
+    """Return the parameters of bit scores and E-values, as the same call uses them locally."""
     scoring = default_scoring(table.queries.alphabet, given.get("matrix"), given.get("gap"))
     return Significance(scoring, given.get("db_size") or int(table.targets.offsets[-1]), len(table.targets))
 
 
 def _listed(pairs: Any, queries: Any, targets: Any) -> tuple[str, bytes]:
-    """Pairs of indices as the file that lists them by name."""
+    """Convert pairs of indices to a file that lists them by name."""
 
     def names(given: Any) -> tuple[str, ...]:
         given = named_file(given)
@@ -162,7 +162,7 @@ def _listed(pairs: Any, queries: Any, targets: Any) -> tuple[str, bytes]:
 
 
 def cluster(server: Server, sequences: Any, min_identity: float | None, given: Mapping[str, Any]) -> Clusters:
-    """`cluster`."""
+    """Run `cluster` on the server."""
     job = _Job(server, "cluster", {**given, "min_identity": min_identity})
     job.inputs["queries"] = _sequences(server, sequences, "sequences")
     if "identity" in job.options:
@@ -172,7 +172,7 @@ def cluster(server: Server, sequences: Any, min_identity: float | None, given: M
 
 
 def _scoring(job: _Job) -> None:
-    """Matrix, gap costs, free ends and alphabet."""
+    """Set matrix, gap costs, free ends and alphabet."""
     given = job.given
     matrix = given.get("matrix")
     if isinstance(matrix, os.PathLike):
@@ -202,7 +202,7 @@ def _alphabet(job: _Job) -> None:
 
 
 def msa(server: Server, sequences: Any, given: Mapping[str, Any]) -> MultipleAlignment:
-    """`align_multiple`."""
+    """Run `align_multiple` on the server."""
     job = _Job(server, "msa", given)
     if isinstance(sequences, MultipleAlignment):
         sequences = sequences.sequences
@@ -215,12 +215,12 @@ def msa(server: Server, sequences: Any, given: Mapping[str, Any]) -> MultipleAli
 
 
 def search(server: Server, models: Any, targets: Any, given: Mapping[str, Any]) -> Hits:
-    """`search`."""
+    """Run `search` on the server."""
     return _hits(_Job(server, "search", given), models, targets)
 
 
 def scan(server: Server, sequences: Any, models: Any, given: Mapping[str, Any]) -> Hits:
-    """`scan`."""
+    """Run `scan` on the server."""
     return _hits(_Job(server, "scan", given), models, sequences)
 
 
@@ -247,10 +247,10 @@ def _thresholds(job: _Job, thresholds: Any, n_rounds: int) -> None:
     usual = Thresholds()
     for kind in ("", "dom", "inc", "incdom"):
         score = getattr(thresholds, f"{kind}T")
-        if score is not None:  # by which it goes, whatever the E-value is
+        if score is not None:  # takes precedence over any E-value
             job.options[f"{kind}T"] = score
         else:
-            # Rounds have other usual E-values for inclusion on the command line.
+            # On the command line, rounds have other default E-values for inclusion.
             is_said = n_rounds > 1 and kind.startswith("inc")
             job.option(f"{kind}E", getattr(thresholds, f"{kind}E"), None if is_said else getattr(usual, f"{kind}E"))
     job.option("Z", thresholds.Z)
@@ -276,7 +276,7 @@ def _filters(job: _Job, options: Any) -> None:
 
 
 def place(server: Server, package: Any, reads: Any, given: Mapping[str, Any]) -> Iterator[Placements]:
-    """`place`."""
+    """Run `place` on the server."""
     job = _Job(server, "place", given)
     if not hasattr(package, "save"):
         raise UsageError(
@@ -299,7 +299,7 @@ def place(server: Server, package: Any, reads: Any, given: Mapping[str, Any]) ->
 
 
 def decode(server: Server, model: Any, sequences: Any, given: Mapping[str, Any]) -> Segments:
-    """`decode`."""
+    """Run `decode` on the server."""
     job = _Job(server, "decode", given)
     if hasattr(model, "save"):
         saved = io.BytesIO()
@@ -317,12 +317,12 @@ def decode(server: Server, model: Any, sequences: Any, given: Mapping[str, Any])
 
 
 def _sequences(server: Server, given: Any, name: str) -> Any:
-    """Sequences as `SequenceBatch.from_strings` takes them, the Path of a file, or a database."""
+    """Return sequences (as for `SequenceBatch.from_strings`), the Path of a file, or a database, as an input."""
     return given if isinstance(given, RemoteDatabase) else server.uploads.sequences(given, name)
 
 
 def _files_or_sequences(server: Server, given: Any, name: str) -> Any:
-    """Sequences, or the paths of one or several files, where texts are paths, too."""
+    """Return sequences or file paths as an input; strings are paths."""
     is_file: Callable[[Any], bool] = lambda value: isinstance(value, str | os.PathLike)  # noqa: E731
     if is_file(given) or (isinstance(given, list | tuple) and given and all(map(is_file, given))):
         return given

@@ -1,4 +1,4 @@
-"""``tropalign submit``: a command of tropalign, computed by a server."""
+"""``tropalign submit``: run a tropalign command on a server."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from tropalign.client.server import Server
     from tropalign.submissions.submission import Submission
 
-#: Kinds of content that are no text for a terminal.
+#: Media types that are not text for a terminal.
 BINARY = ("application/octet-stream", "application/vnd.", "image/png")
 
 
 class ServerOptions(Options, group="server"):
-    """Which server."""
+    """Choice of the server."""
 
     server: str | None = option(
         default=None, role="machine", metavar="URL", help="the server's address (default: that in TROPALIGN_SERVER)"
@@ -33,7 +33,7 @@ class ServerOptions(Options, group="server"):
 
 
 class JobOptions(Options, group="job"):
-    """What the job is called, and whether to wait for it."""
+    """Job title, tags, notification, and whether to wait."""
 
     title: str = option(
         default="", role="machine", metavar="TEXT", help="what the job is called there (default: by its command)"
@@ -54,7 +54,7 @@ class JobOptions(Options, group="job"):
 
 
 class EarlierOptions(Options, group="earlier jobs"):
-    """Jobs that were submitted earlier."""
+    """Access to jobs that were submitted earlier."""
 
     list: bool = option(default=False, role="machine", help="list the jobs, and end")
     fetch: str | None = option(
@@ -63,14 +63,14 @@ class EarlierOptions(Options, group="earlier jobs"):
 
 
 class WhereOptions(Options, group="output"):
-    """Where the main result goes."""
+    """Destination of the main result."""
 
     output: str = again(OutputOptions, "output", group="output")
     quiet: bool = again(OutputOptions, "quiet", group="output")
 
 
 class Submit(Command, ServerOptions, JobOptions, EarlierOptions, WhereOptions):
-    """A command of tropalign, computed by a server."""
+    """Run a tropalign command on a server."""
 
     verb = "submit"
     summary = "a command of tropalign, computed by a server"
@@ -94,7 +94,7 @@ Exit codes: those of the verb; 4 when the server cannot be reached, 130 interrup
     )
 
     def run(self) -> None:
-        """Sends, watches, fetches."""
+        """List the jobs, fetch an earlier one, or submit the command."""
         from tropalign.client.server import connect
 
         asked = self.taken_out()
@@ -108,7 +108,7 @@ Exit codes: those of the verb; 4 when the server cannot be reached, 130 interrup
             _submit(server, asked)
 
     def check(self) -> None:
-        """Refuses options that exclude each other."""
+        """Reject options that exclude each other."""
         if self.list + (self.fetch is not None) + self.detach > 1:
             self.refuse("--list, --fetch and --detach exclude each other: give one of them")
         if (self.list or self.fetch is not None) and self.command:
@@ -117,7 +117,7 @@ Exit codes: those of the verb; 4 when the server cannot be reached, 130 interrup
             self.refuse("name a command, such as tropalign submit pairs proteins.fa -o pairs.tsv")
 
     def taken_out(self) -> Submit:
-        """The options, wherever they stand, with the words that are left in `command`."""
+        """Return the options from any position in the command line, with the remaining arguments in `command`."""
         found: dict[str, Any] = {}
         command = self._without_own(found)
         if command and self.output != "-":  # -o before the command
@@ -126,8 +126,8 @@ Exit codes: those of the verb; 4 when the server cannot be reached, 130 interrup
         return self.replaced(**found, command=command)
 
     def _without_own(self, found: dict[str, Any]) -> list[str]:
-        """The words without options of this verb, whose values are `found`."""
-        mixins = (ServerOptions, JobOptions, EarlierOptions)  # which may stand anywhere: no verb has others so called
+        """Return the arguments without options of this verb, which are added to `found`."""
+        mixins = (ServerOptions, JobOptions, EarlierOptions)  # allowed in any position: no verb uses these names
         known = {flag: one for mixin in mixins for one in mixin.declared().values() for flag in one.typed}
         left: list[str] = []
         rest = iter(self.command)
@@ -187,7 +187,7 @@ def _submit(server: Server, asked: Submit) -> None:
 
 
 def _sent(server: Server, path: str, may_be_database: bool) -> dict[str, str]:
-    """A file as submissions name it; NAME or OWNER/NAME is a database there if no file here has this name."""
+    """Return a file as an input of submissions; NAME or OWNER/NAME is a database if no local file has this name."""
     from tropalign.sequences.databases import SUFFIX
 
     if not may_be_database or path in ("-", "") or path.count("/") > 1 or os.path.lexists(path):
@@ -199,7 +199,7 @@ def _sent(server: Server, path: str, may_be_database: bool) -> dict[str, str]:
 
 
 def _check_terminal(submission: Submission, path: str) -> None:
-    """Refuses bytes on a terminal, before anything is sent."""
+    """Reject binary output to a terminal before anything is sent."""
     from tropalign.execution.files import check_terminal
     from tropalign.submissions.plan import outputs_of
 
@@ -208,7 +208,7 @@ def _check_terminal(submission: Submission, path: str) -> None:
 
 
 def _watch(job: RemoteJob, is_quiet: bool) -> None:
-    """Waits, and raises what the command would raise here."""
+    """Wait, and raise the exception that the command would raise locally."""
     from tropalign.execution.progress import stage_bar
 
     try:
@@ -232,7 +232,7 @@ def _fetch(server: Server, asked: Submit, job_id: str) -> None:
 
 
 def _list(server: Server) -> None:
-    """A line per job."""
+    """Print one line per job."""
     for job in server.jobs():
         record = job.record
         print("\t".join((record.id, record.state, record.verb, record.created, record.title, ",".join(record.tags))))

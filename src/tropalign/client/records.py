@@ -1,4 +1,4 @@
-"""What a server says of jobs and databases, checked: a reply may hold anything."""
+"""Records of jobs and databases from server replies, which are untrusted and therefore checked."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from tropalign.errors import InputError, ResourceError, TropalignError, UsageErr
 
 QUEUED, RUNNING, DONE, FAILED, REFUSED, CANCELLED = "queued", "running", "done", "failed", "refused", "cancelled"
 STATES = (QUEUED, RUNNING, DONE, FAILED, REFUSED, CANCELLED)
-#: Names that may stand in an address as they are.
+#: Names that need no quoting in a URL.
 _PLAIN = re.compile(r"[A-Za-z0-9_-]{1,64}")
-#: Names that files may have here, whatever a server says: no folder, no dot in front, no word of a system.
+#: File names that are safe here, regardless of the server: no folder, no leading dot, no special characters.
 _FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 
 
 @dataclass(frozen=True)
 class OutputRecord:
-    """A result of a job: its role ("main", "report"), the name for a download, and its size."""
+    """Result of a job: role ("main", "report"), file name for downloads, and size in bytes."""
 
     role: str
     name: str
@@ -28,23 +28,15 @@ class OutputRecord:
 
 @dataclass(frozen=True)
 class JobRecord:
-    """A job as a server describes it.
+    """Job as described by a server.
 
-    Attributes
-    ----------
-    state : {"queued", "running", "done", "failed", "refused", "cancelled"}
-    progress
-        From 0 to 1; None where it is not known.
-    message
-        Why it failed or was refused.
-    exit_code
-        What the command ended with; None where nobody says.
-    shared
-        The address of its link; None where it is not shared.
-    waiting
-        What a queued job waits for, in words: workers, its turn, or other jobs.
-    waits_for
-        The ids of the jobs whose results it is to read, while these have not ended.
+    - `state`: "queued", "running", "done", "failed", "refused" or "cancelled".
+    - `progress`: from 0 to 1; None if unknown.
+    - `message`: reason of a failure or refusal.
+    - `exit_code`: the command's exit code; None if unknown.
+    - `shared`: public link; None if the job is not shared.
+    - `waiting`: for a queued job, text about what it waits for: workers, its turn, or other jobs.
+    - `waits_for`: ids of unfinished jobs whose results it will read.
     """
 
     id: str
@@ -67,12 +59,12 @@ class JobRecord:
 
     @property
     def is_final(self) -> bool:
-        """Whether nothing follows."""
+        """True if the job has ended."""
         return self.state not in (QUEUED, RUNNING)
 
     @classmethod
     def of(cls, data: Any) -> JobRecord:
-        """From JSON. Raises InputError where it is no job."""
+        """Read a job from JSON, or raise InputError."""
         try:
             return cls(
                 id=_plain(data["id"]),
@@ -99,7 +91,7 @@ class JobRecord:
             ) from None
 
     def failure(self) -> TropalignError | None:
-        """The exception that the same command raises here; None of a job that is done, or has not ended."""
+        """Return the exception that the same command raises locally; None if the job succeeded or has not ended."""
         if self.state == CANCELLED:
             return ResourceError("the job was cancelled: submit it again")
         if self.state not in (FAILED, REFUSED):
@@ -159,16 +151,16 @@ def _output(entry: Any) -> OutputRecord:
 
 @dataclass(frozen=True)
 class RemoteDatabase:
-    """Targets that lie on a server, and stand for a file in its jobs.
+    """Database of targets on a server, usable in place of a file in its jobs.
 
     Parameters
     ----------
     owner
-        Who has built it; empty where it is the server's own.
+        User who built it; empty for the server's own.
     shared
         Whether all users of the server may use it, rather than its owner alone.
     job
-        The id of the job that has built it; empty once that is deleted.
+        Id of the job that built it; empty after that job is deleted.
     installed
         Whether the server's operator has installed it for all users.
     """
@@ -185,7 +177,7 @@ class RemoteDatabase:
 
 
 def databases_of(found: Any, what: str) -> list[RemoteDatabase]:
-    """Reads the databases that a reply lists. Raises InputError, which `what` begins, where it is no such list."""
+    """Read the databases in a reply; raise InputError, with `what` in its text, if the reply is not such a list."""
     try:
         return [_database(entry) for entry in found["databases"]]
     except (AttributeError, KeyError, TypeError, ValueError):

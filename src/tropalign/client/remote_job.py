@@ -1,4 +1,4 @@
-"""A job on a server: watched, fetched, cancelled."""
+"""A job on a server: watch, fetch, cancel."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from tropalign.execution.files import check_outputs, write_to
 if TYPE_CHECKING:
     from tropalign.client.transport import Transport
 
-#: Receives the name of a stage, and the share of all work that is done.
+#: Callback with the name of a stage and the completed share of all work.
 StageProgress = Callable[[str, float], object]
-#: Seconds between looks at a job where events do not come.
+#: Seconds between polls of a job if no events arrive.
 LOOK_SECONDS = 1.0
 
 
 class RemoteJob:
-    """A job on a server, as it was when it was last looked at.
+    """Job on a server, in its state at the last update.
 
     Parameters
     ----------
     transport
-        To the server.
+        Connection to the server.
     record
-        What the server said of it.
+        Description of the job from the server.
 
     Examples
     --------
@@ -45,7 +45,7 @@ class RemoteJob:
 
     @property
     def id(self) -> str:
-        """Its name on the server."""
+        """Id of the job on the server."""
         return self._record.id
 
     @property
@@ -55,44 +55,46 @@ class RemoteJob:
 
     @property
     def message(self) -> str:
-        """Why it failed or was refused; else empty."""
+        """Reason of a failure or refusal; otherwise empty."""
         return self._record.message
 
     @property
     def record(self) -> JobRecord:
-        """All that the server said of it."""
+        """Last record of the job from the server."""
         return self._record
 
     @property
     def url(self) -> str:
-        """The address of its page."""
+        """Address of the job's page."""
         return f"{self._transport.address.url}/jobs/{self.id}"
 
     def __repr__(self) -> str:
         return f"<RemoteJob {self.id}: {self._record.verb}, {self.state}>"
 
     def refresh(self) -> RemoteJob:
-        """Looks at it again."""
+        """Update the record from the server."""
         self._ask("GET")
         return self
 
     def wait(self, timeout: float | None = None, progress: StageProgress | None = None) -> RemoteJob:
-        """Waits until it has ended, well or not; a server that starts anew meanwhile is waited for.
+        """Wait until the job has ended, successfully or not, even if the server restarts meanwhile.
 
         Parameters
         ----------
         timeout
-            Seconds; None for as long as it takes.
+            Maximum time in seconds; None for no limit.
         progress
-            Receives the stage and the share of all work that is done, from 0 to 1; what it raises ends the waiting.
+            Called with the stage and the completed share of all work, from 0 to 1; an exception from it ends the
+            wait.
 
         Raises
         ------
         ResourceError
-            It has not ended in that time, or the server cannot be reached for some minutes: the job goes on there.
+            The job has not ended in that time, or the server cannot be reached for some minutes. The job continues
+            there.
         """
         ends = None if timeout is None else time.monotonic() + timeout
-        has_events = ends is None  # which come when they come: within a time, it is looked at now and then
+        has_events = ends is None  # events arrive at any time, so with a timeout the job is polled
         heard = time.monotonic()
         while not self._record.is_final:
             try:
@@ -112,7 +114,7 @@ class RemoteJob:
         return self
 
     def _follow(self, progress: StageProgress | None) -> bool:
-        """Takes its events, until it or they end; whether it has any that can be read."""
+        """Read the job's events until the job or the stream ends; False if no events can be read."""
         try:
             for kind, data in events_of(self._transport.lines(f"{self._path}/events")):
                 is_ours = kind == "job" and self._take(data)
@@ -120,7 +122,7 @@ class RemoteJob:
                     break
                 if is_ours:
                     self._tell(progress)
-        except (InputError, ValueError):  # a proxy that lets none through
+        except (InputError, ValueError):  # a proxy that blocks events
             return False
         return True
 
@@ -147,43 +149,43 @@ class RemoteJob:
             progress(self._record.waiting, 0.0)
 
     def check(self) -> None:
-        """Raises what the same command raises here, where the job failed, was refused or cancelled."""
+        """Raise the exception that the same command raises locally, if the job failed, was refused or cancelled."""
         failure = self._record.failure()
         if failure is not None:
             raise failure
 
     def result(self, format: str | None = None, role: str = "main") -> bytes:
-        """The bytes of a result, when it is there; waits for it.
+        """Return the bytes of a result; wait until it is there.
 
         Parameters
         ----------
         format
-            Another one than it was submitted with, which the server makes.
+            Format of the result, if other than submitted; the server converts it.
         role
-            Which of the results: "main", or one that was asked for beside it.
+            Role of the result: "main", or that of another requested output.
 
         Raises
         ------
         TropalignError
-            What the same command raises here; a result that the job does not have.
+            The error that the same command raises locally; the job has no such result.
         """
         out = io.BytesIO()
         self.fetch(out, format, role)
         return out.getvalue()
 
     def fetch(self, out: IO[bytes], format: str | None = None, role: str = "main") -> None:
-        """Writes the bytes of a result into an open file."""
+        """Write the bytes of a result to an open file."""
         job = self if format in (None, self._record.format) else self.in_format(format)
         job._done()
         job._fetch(job._output(role), out)
 
     def in_format(self, format: str | None) -> RemoteJob:
-        """The job that makes the same result in another format: at once where it is there already."""
+        """Return the job that makes the same result in another format, immediately if it already exists."""
         _, found = self._transport.json("POST", f"{self._path}/formats/{quote(str(format), safe='')}")
         return RemoteJob(self._transport, JobRecord.of(found))
 
     def download(self, folder: str | os.PathLike[str]) -> list[Path]:
-        """Writes all results into a folder that is there, each whole or not at all.
+        """Write all results to an existing folder, each completely or not at all.
 
         Returns
         -------
@@ -192,7 +194,7 @@ class RemoteJob:
         Raises
         ------
         TropalignError
-            What the same command raises here; a folder that cannot be written.
+            The error that the same command raises locally; the folder cannot be written.
         """
         self._done()
         paths = [Path(folder) / output.name for output in self._record.outputs]
@@ -202,43 +204,44 @@ class RemoteJob:
         return paths
 
     def write(self, path: str, role: str = "main") -> None:
-        """Writes one result of a job that is done to a file, whole or not at all; "-" is standard output."""
+        """Write one result of a finished job to a file, completely or not at all; "-" is standard output."""
         output = self._output(role)
         write_to(path, lambda out: self._fetch(output, out))
 
     def as_input(self, role: str = "main") -> dict[str, str]:
-        """Names a result as an input of another job, so that it is not sent again; it may be still to come.
+        """Return a reference to a result as an input of another job, so that it is not sent again.
 
-        A job that is submitted before this one has ended waits for it, and fails with it.
+        The result need not exist yet: a job that is submitted before this one has ended waits for it, and fails if
+        it fails.
 
         Parameters
         ----------
         role
-            Which of the results: "main", or one that was asked for beside it, such as "representatives".
+            Role of the result: "main", or that of another requested output, such as "representatives".
 
         Returns
         -------
         dict of str to str
-            A value for the inputs of `Server.submit`; the server refuses it where the job has no such result.
+            A value for the inputs of `Server.submit`; the server rejects it if the job has no such result.
         """
         return {"job": self.id, "role": role}
 
     def cancel(self) -> RemoteJob:
-        """Asks the server to end it. A job that has ended stays as it is."""
+        """Request the server to cancel the job. A job that has ended stays unchanged."""
         self._ask("POST", "/cancel")
         return self
 
     def delete(self) -> None:
-        """Removes it and its results from the server."""
+        """Delete the job and its results from the server."""
         self._transport.json("DELETE", self._path)
 
     def share(self, is_shared: bool = True) -> str | None:
-        """Lets whoever has the link read it.
+        """Let anyone with the link read the job.
 
         Parameters
         ----------
         is_shared
-            False takes that back.
+            False revokes the link.
 
         Returns
         -------
@@ -269,7 +272,7 @@ class RemoteJob:
         raise UsageError(f"the job has no result {role!r}: it has {there}")
 
     def _fetch(self, output: OutputRecord, out: IO[bytes]) -> None:
-        """All bytes of a result, begun again where the connection breaks and `out` can go back."""
+        """Download a result, starting over if the connection breaks and `out` is seekable."""
         begin = out.tell() if out.seekable() else None
         n_tries = 3 if begin is not None else 1
         for number in range(n_tries):

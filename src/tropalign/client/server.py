@@ -1,4 +1,4 @@
-"""`connect`: a server of ``tropalign serve`` from Python, with the functions of the package as its methods."""
+"""`connect`: access to a server of ``tropalign serve`` from Python, with the package's functions as methods."""
 
 from __future__ import annotations
 
@@ -22,38 +22,38 @@ if TYPE_CHECKING:
     from tropalign.results.placements import Placements
     from tropalign.results.segments import Segments
 
-#: Seconds without a byte after which a reply is given up.
+#: Seconds without a byte after which a request is abandoned.
 TIMEOUT = 60.0
 
 
 def connect(
     url: str | None = None, token: str | None = None, *, timeout: float = TIMEOUT, insecure: bool = False
 ) -> Server:
-    """A server of ``tropalign serve``.
+    """Return a server of ``tropalign serve``.
 
     Parameters
     ----------
     url
-        Such as "https://align.example.org" or "http://127.0.0.1:8080"; by default that in TROPALIGN_SERVER.
+        Such as "https://align.example.org" or "http://127.0.0.1:8080"; by default the value of TROPALIGN_SERVER.
     token
-        Who asks; by default that in TROPALIGN_TOKEN, or in the file that TROPALIGN_TOKEN_FILE names, or for a server
-        of one's own on this machine that in its usual folder.
+        Token of the user; by default that of TROPALIGN_TOKEN, or of the file that TROPALIGN_TOKEN_FILE names, or
+        for your own server on this machine that in its usual folder.
     timeout
-        Seconds without a byte after which a reply is given up.
+        Seconds without a byte after which a request is abandoned.
     insecure
-        Sends the token without encryption beyond this machine, too.
+        Send the token without encryption even beyond this machine.
 
     Returns
     -------
     Server
-        Nothing is sent before something is asked of it.
+        Nothing is sent before the first request.
 
     Raises
     ------
     UsageError
-        No address, or one that is none; a token that would travel without encryption.
+        The address is missing or invalid, or the token would travel without encryption.
     InputError
-        The file of the token cannot be read.
+        The token file cannot be read.
 
     Examples
     --------
@@ -72,16 +72,16 @@ def connect(
 
 
 class Server:
-    """A server: its jobs and databases, and the functions of the package, computed there.
+    """Server with its jobs and databases, and the package's functions, computed there.
 
-    The functions take what those of the package of the same name take, and return the same objects: columns that are
-    equal to the last bit. Threads, memory and devices are for the server to choose. `progress` receives the stage
-    and the share of all work that is done, from 0 to 1.
+    The functions take the arguments of the package's functions of the same name, and return the same objects, with
+    columns that are equal to the last bit. The server chooses threads, memory and devices. `progress` is called
+    with the stage and the completed share of all work, from 0 to 1.
 
     Parameters
     ----------
     transport
-        To the server.
+        Connection to the server.
     """
 
     def __init__(self, transport: Transport) -> None:
@@ -89,19 +89,19 @@ class Server:
 
     @property
     def url(self) -> str:
-        """Its address."""
+        """Address of the server."""
         return self._transport.address.url
 
     @property
     def uploads(self) -> Uploads:
-        """Sends files."""
+        """Uploads of files to the server."""
         return self._uploads
 
     def __enter__(self) -> Server:
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Nothing is held between requests."""
+        """Do nothing: no connection is held between requests."""
 
     def __repr__(self) -> str:
         return f"<Server {self.url}>"
@@ -119,28 +119,28 @@ class Server:
         shared: bool = False,
         hook: str = "",
     ) -> RemoteJob:
-        """Sends files and asks for a job. An equal job of the same user that is done already comes back at once.
+        """Send files and submit a job; a finished equal job of the same user is returned immediately.
 
         Parameters
         ----------
         verb
-            Of the command line, such as "pairs" or "db build".
+            Verb of the command line, such as "pairs" or "db build".
         inputs
-            By the names of its arguments, such as "queries" and "targets": a path, a `RemoteDatabase`, (name, bytes),
-            an earlier job's `RemoteJob.as_input`, or a list of these.
+            By the names of the verb's arguments, such as "queries" and "targets": a path, a `RemoteDatabase`,
+            (name, bytes), an earlier job's `RemoteJob.as_input`, or a list of these.
         options
-            By their names, such as {"mode": "global", "min_score": 30}.
+            By name, such as {"mode": "global", "min_score": 30}.
         format
-            Of the main result; the verb's usual one when not given.
+            Format of the main result; by default the verb's usual one.
         outputs
-            Results beside the main one, such as "report".
+            Results besides the main one, such as "report".
         title, tags
-            By which it is found again.
+            Texts for finding the job again.
         shared
-            Of "db build": whether all users of the server may use the database.
+            For "db build": whether all users of the server may use the database.
         hook
-            Who is told by the server when the job has ended, where its operator allows that: an e-mail address, or
-            the URL of a web hook.
+            Recipient of the server's notification when the job has ended, if the operator allows it: an e-mail
+            address, or the URL of a web hook.
 
         Returns
         -------
@@ -149,7 +149,7 @@ class Server:
         Raises
         ------
         TropalignError
-            A file that cannot be read; what the server refuses, or that it cannot be reached.
+            A file cannot be read, the server rejects the job, or it cannot be reached.
         """
         items = {name: [self._item(value) for value in files_of(values)] for name, values in inputs.items()}
         body: dict[str, Any] = {"verb": verb, "inputs": items, "options": dict(options or {})}
@@ -174,7 +174,7 @@ class Server:
         raise UsageError(f"an object of type {type(value).__name__} is no input: give a path, or (name, bytes)")
 
     def job(self, id: str) -> RemoteJob:
-        """A job by its id."""
+        """Return a job by its id."""
         return self._job("GET", f"/api/v1/jobs/{quote(id, safe='')}")
 
     def _job(self, method: str, path: str, body: Any = None) -> RemoteJob:
@@ -189,17 +189,17 @@ class Server:
         tag: str | None = None,
         user: str | None = None,
     ) -> Iterator[RemoteJob]:
-        """One's own jobs, the newest first; for an administrator those of others, too.
+        """Yield the user's own jobs, newest first; administrators can also list jobs of others.
 
         Parameters
         ----------
         q
-            Words that their titles, tags, commands, files or names of sequences hold.
+            Words to find in titles, tags, commands, file names or sequence names.
         state, verb, tag
-            Only those of this state, verb or tag.
+            Only jobs of this state, verb or tag.
         user
-            Whose jobs an administrator asks for; "*" for all users'. Others' jobs can be cancelled and deleted, and
-            not read.
+            For administrators: the user whose jobs are listed; "*" for all users. Jobs of others can be cancelled
+            and deleted, but not read.
 
         Yields
         ------
@@ -218,12 +218,12 @@ class Server:
                 return
 
     def databases(self, *, user: str | None = None) -> list[RemoteDatabase]:
-        """The databases that one may use there: one's own, then the server's, then what others share.
+        """Return the databases that the user may use: own ones, then the server's, then those that others share.
 
         Parameters
         ----------
         user
-            Whose databases an administrator asks for; "*" for all users'.
+            For administrators: the user whose databases are listed; "*" for all users.
 
         Returns
         -------
@@ -233,18 +233,18 @@ class Server:
         return databases_of(found, "lists no databases")
 
     def database(self, name: str) -> RemoteDatabase:
-        """A database by its name or id.
+        """Return a database by its name or id.
 
         Parameters
         ----------
         name
-            As `build_database` called it, as the server's operator calls the store, or ``OWNER/NAME`` of one that
+            Name given to `build_database`, the operator's name of the store, or ``OWNER/NAME`` of a database that
             another user shares.
 
         Raises
         ------
         UsageError
-            There is none, or others share several of this name.
+            There is no such database, or other users share several of this name.
         """
         known = self.databases()
         named = [each for each in known if name in (each.id, each.name, f"{each.owner}/{each.name}")]
@@ -252,37 +252,38 @@ class Server:
             raise UsageError(
                 f"no database {shown(name)!r} lies there{did_you_mean(name, [database.name for database in known])}"
             )
-        # The list has one's own databases first, then the installed ones, then those that others share.
+        # The list has the user's own databases first, then the installed ones, then those that others share.
         if len({each.owner for each in named}) > 1 and named[0].owner and named[0].owner != self._user():
             words = listed([f"{each.owner}/{each.name}" for each in named])
             raise UsageError(f"{len(named)} databases are called {shown(name)}: name one of {words}")
         return next((each for each in named if each.id == name), named[0])
 
     def _user(self) -> str:
-        """The name of whoever asks."""
+        """Return the name of the user of this connection."""
         _, found = self._transport.json("GET", "/api/v1/me")
         return str(found.get("user", "")) if isinstance(found, dict) else ""
 
     def build_database(
         self, name: str, *sources: Any, shared: bool = False, wait: bool = True
     ) -> RemoteDatabase | RemoteJob:
-        """Makes a database of files.
+        """Build a database from files.
 
         Parameters
         ----------
         name
-            What it is called.
+            Name of the database.
         sources
             FASTA or FASTQ files.
         shared
-            Whether all users of the server may use it, and have its sequences; otherwise it is the builder's alone.
+            Whether all users of the server may use the database and read its sequences; otherwise only the builder
+            may.
         wait
-            Until it is there; otherwise the job that makes it is returned.
+            Wait until it is built; otherwise return the job that builds it.
 
         Raises
         ------
         TropalignError
-            What ``tropalign db build`` raises, and what the server refuses.
+            The error that ``tropalign db build`` raises, or the server rejects the job.
         """
         job = self.submit("db build", {"sources": list(sources)}, title=name, shared=shared)
         if not wait:
@@ -292,53 +293,53 @@ class Server:
         return built if built is not None else self.database(name)
 
     def share_database(self, database: RemoteDatabase, shared: bool = True) -> RemoteDatabase:
-        """Lets all users of the server use a database of one's own, or nobody else any more."""
+        """Share a database of your own with all users of the server, or make it private again."""
         path = f"/api/v1/databases/{quote(database.id, safe='')}"
         _, found = self._transport.json("PATCH", path, {"shared": shared})
         return databases_of({"databases": [found]}, "names no database")[0]
 
     def delete_database(self, database: RemoteDatabase) -> None:
-        """Removes a database."""
+        """Delete a database."""
         self._transport.json("DELETE", f"/api/v1/databases/{quote(database.id, safe='')}")
 
     def pairs(self, queries: Any, targets: Any = None, **options: Any) -> Iterator[AlignmentTable]:
-        """`tropalign.align_all` there: yields its tables."""
+        """Run `tropalign.align_all` on the server, and return an iterator over its tables."""
         from tropalign.client import calls
 
         return calls.pairs(self, queries, targets, options)
 
     def search(self, models: Any, targets: Any, **options: Any) -> Hits:
-        """`tropalign.search` there."""
+        """Run `tropalign.search` on the server."""
         from tropalign.client import calls
 
         return calls.search(self, models, targets, options)
 
     def scan(self, sequences: Any, models: Any, **options: Any) -> Hits:
-        """`tropalign.scan` there."""
+        """Run `tropalign.scan` on the server."""
         from tropalign.client import calls
 
         return calls.scan(self, sequences, models, options)
 
     def msa(self, sequences: Any, **options: Any) -> MultipleAlignment:
-        """`tropalign.align_multiple` there."""
+        """Run `tropalign.align_multiple` on the server."""
         from tropalign.client import calls
 
         return calls.msa(self, sequences, options)
 
     def cluster(self, sequences: Any, min_identity: float | None = None, **options: Any) -> Clusters:
-        """`tropalign.cluster` there."""
+        """Run `tropalign.cluster` on the server."""
         from tropalign.client import calls
 
         return calls.cluster(self, sequences, min_identity, options)
 
     def place(self, package: Any, reads: Any, **options: Any) -> Iterator[Placements]:
-        """`tropalign.place` there: yields its placements."""
+        """Run `tropalign.place` on the server, and return an iterator over its placements."""
         from tropalign.client import calls
 
         return calls.place(self, package, reads, options)
 
     def decode(self, model: Any, sequences: Any, **options: Any) -> Segments:
-        """`tropalign.decode` there."""
+        """Run `tropalign.decode` on the server."""
         from tropalign.client import calls
 
         return calls.decode(self, model, sequences, options)

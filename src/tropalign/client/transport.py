@@ -1,7 +1,7 @@
-"""Requests to a server and its replies: bounded, patient, and every fault a sentence.
+"""HTTP requests to a server, with bounded replies, retries, and one-sentence errors.
 
-A server is not trusted more than a file from elsewhere: replies are bounded, redirects stay on the server, and
-what it says is shown as text.
+A server is as untrusted as a downloaded file: replies are bounded, redirects stay on the server, and its texts are
+shown as plain text.
 """
 
 from __future__ import annotations
@@ -21,37 +21,33 @@ from tropalign.client.address import Address
 from tropalign.errors import InputError, ResourceError, TropalignError, UsageError, shown
 from tropalign.submissions.local_server import LOCAL_TOKEN
 
-#: Bytes of a JSON reply at most.
+#: Maximum bytes of a JSON reply.
 MOST_JSON_BYTES = 64 << 20
-#: Bytes of a line of events at most.
+#: Maximum bytes of a line of events.
 MOST_LINE_BYTES = 1 << 20
-#: Letters of one event at most.
+#: Maximum characters of one event.
 MOST_EVENT_LETTERS = 1 << 22
-#: Bytes of files that are sent and received at a time.
+#: Bytes of a file that are received at a time.
 PIECE_BYTES = 1 << 18
 MOST_REDIRECTS = 5
-#: Letters of a server's own words that an error shows.
+#: Maximum characters of a server's message in an error.
 MOST_SHOWN = 600
-#: Seconds to wait where a server does not say how many, and at most at a time.
+#: Seconds to wait if the server names no time, and the maximum of a single wait.
 USUAL_WAIT, LONGEST_WAIT = 1.0, 30.0
 
-#: Makes what is sent, anew for each attempt.
+#: Opens the request body again for each attempt.
 Body = Callable[[], IO[bytes]]
 
 
 class LostConnection(ResourceError):
-    """No reply, or half of one: the same request may succeed later."""
+    """No reply or an incomplete one: the same request may succeed later."""
 
 
 class Transport:
     """Requests to one server.
 
-    Parameters
-    ----------
-    timeout
-        Seconds without a byte after which a reply is given up.
-    patience
-        Seconds in all that a request waits where the server has too many of them (429), or is about to start.
+    `timeout` is the number of seconds without a byte after which a request is abandoned, `patience` the total
+    number of seconds that a request waits while the server is overloaded (429) or starting.
     """
 
     def __init__(self, address: Address, token: str | None, timeout: float = 60.0, patience: float = 300.0) -> None:
@@ -62,12 +58,9 @@ class Transport:
     def json(
         self, method: str, path: str, body: Any = None, query: Mapping[str, Any] | None = None
     ) -> tuple[int, dict[str, Any]]:
-        """Status and object of a request whose reply is JSON.
+        """Return status and object of a request with a JSON reply.
 
-        Raises
-        ------
-        TropalignError
-            What the server refuses, or that it cannot be reached.
+        Raises TropalignError if the server rejects the request or cannot be reached.
         """
         data = None if body is None else json.dumps(body).encode()
         headers = {"Accept": "application/json"}
@@ -78,14 +71,14 @@ class Transport:
             return reply.status, self._object(reply)
 
     def send(self, path: str, body: Body, n_bytes: int, query: Mapping[str, Any]) -> dict[str, Any]:
-        """Posts bytes as they are, and gives the JSON of the reply. Raises what `json` does."""
+        """Post raw bytes, and return the object of the JSON reply. Raises the errors of `json`."""
         headers = {"Accept": "application/json", "Content-Type": "application/octet-stream"}
         headers["Content-Length"] = str(n_bytes)
         with self._reply("POST", _with_query(path, query), headers, body) as reply:
             return self._object(reply)
 
     def receive(self, path: str, out: IO[bytes]) -> int:
-        """Writes the bytes of a file to `out`, and tells how many. Raises what `json` does."""
+        """Write the bytes of a file to `out`, and return their number. Raises the errors of `json`."""
         n_bytes = 0
         with self._reply("GET", path, {"Accept": "*/*"}, None) as reply:
             while piece := self._piece(reply):
@@ -96,12 +89,12 @@ class Transport:
     def _piece(self, reply: http.client.HTTPResponse) -> bytes:
         with self._reading():
             piece = reply.read(PIECE_BYTES)
-        if not piece and reply.length:  # http.client ends quietly where the other side does
+        if not piece and reply.length:  # http.client reports no error if the other side closes early
             raise self._lost("the reply ends before it is whole")
         return piece
 
     def lines(self, path: str) -> Iterator[str]:
-        """The lines of a reply that goes on for a while, each without its end. Raises what `json` does."""
+        """Yield the lines of a streamed reply without line ends. Raises the errors of `json`."""
         with self._reply("GET", path, {"Accept": "text/event-stream"}, None) as reply:
             if _kind(reply) != "text/event-stream":
                 raise self._strange(reply)
@@ -118,7 +111,7 @@ class Transport:
     def _reply(
         self, method: str, path: str, headers: dict[str, str], body: Body | None
     ) -> Iterator[http.client.HTTPResponse]:
-        """A good reply; waits while the server has too much to do, follows redirects that stay on it."""
+        """Yield a successful reply; wait while the server is busy, and follow redirects within it."""
         waited, n_redirects = 0.0, 0
         place = self.address.root + path
         while True:
@@ -179,13 +172,13 @@ class Transport:
                 finally:
                     if stream is not None:
                         stream.close()
-            except (BrokenPipeError, ConnectionResetError):  # it may have refused before all was sent, and said why
+            except (BrokenPipeError, ConnectionResetError):  # the server may have replied early
                 pass
             return connection.getresponse()
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
-        """Whatever ends a reply early is a LostConnection."""
+        """Convert everything that ends a reply early to LostConnection."""
         try:
             yield
         except TimeoutError:
@@ -194,7 +187,7 @@ class Transport:
             raise self._lost("the reply ends before it is whole") from None
         except http.client.HTTPException:
             raise self._lost("what answers does not speak HTTP") from None
-        except ValueError:  # of http.client, where numbers of a reply are none
+        except ValueError:  # from http.client, for invalid numbers in a reply
             raise self._lost("what answers does not speak HTTP") from None
         except OSError as error:
             raise self._lost(_reason(error)) from None
@@ -222,7 +215,7 @@ class Transport:
         return data
 
     def _strange(self, reply: http.client.HTTPResponse) -> InputError:
-        """The error of a reply that no tropalign makes."""
+        """Return the error for a reply that no tropalign server sends."""
         kind = _kind(reply) or "no kind of content"
         return InputError(
             f"{self.address.url} answers what no server of tropalign does ({reply.status}, {shown(kind[:60])}): see "
@@ -230,7 +223,7 @@ class Transport:
         )
 
     def _said(self, reply: http.client.HTTPResponse) -> str:
-        """The server's own sentence, or the name of the status."""
+        """Return the server's error message, or the status and its reason."""
         words: Any = None
         if _kind(reply) == "application/json":
             found = _parsed(self._bounded(reply))
@@ -240,7 +233,7 @@ class Transport:
         return shown(words.strip()[:MOST_SHOWN])
 
     def _error(self, reply: http.client.HTTPResponse) -> TropalignError:
-        """The exception that a status means."""
+        """Return the exception for a status."""
         words = self._said(reply)
         if reply.status == 401:
             remedy = "give yours as TROPALIGN_TOKEN or TROPALIGN_TOKEN_FILE"
@@ -257,7 +250,7 @@ class Transport:
         return LostConnection(words)
 
     def _redirected(self, reply: http.client.HTTPResponse, method: str, place: str, n_redirects: int) -> str:
-        """Where on this server to ask instead."""
+        """Return the path of a redirect within this server."""
         to = urlsplit(reply.getheader("Location") or "")
         same = Address(to.scheme or self.address.scheme, to.hostname or self.address.host, self._port(to))
         here = Address(self.address.scheme, self.address.host, self.address.port)
@@ -293,7 +286,7 @@ def _parsed(data: bytes) -> Any:
 
 
 def _retry_after(reply: http.client.HTTPResponse) -> float:
-    """Seconds to wait, as the server asks within bounds."""
+    """Return the seconds to wait, as requested by the server, within bounds."""
     text = reply.getheader("Retry-After") or ""
     return min(max(float(text), 0.1), LONGEST_WAIT) if text.isascii() and text.isdigit() else USUAL_WAIT
 
@@ -308,15 +301,10 @@ def _reason(error: Exception) -> str:
 
 
 def events_of(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Kind and data of each event; those that are cut off, and comments that only keep the line open, are left out.
+    """Yield kind and data of each event, without incomplete events and keep-alive comments.
 
-    Raises
-    ------
-    ValueError
-        An event that does not end.
+    Raises ValueError for an endless event.
 
-    Examples
-    --------
     >>> list(events_of(["event: job", "data: {}", "", ": ping", ""]))
     [('job', '{}')]
     """

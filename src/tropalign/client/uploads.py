@@ -1,4 +1,4 @@
-"""What Python code and command lines give as inputs, as files that a server takes."""
+"""Upload of inputs from Python code and command lines as files."""
 
 from __future__ import annotations
 
@@ -19,33 +19,22 @@ from tropalign.submissions.file_names import sanitised
 if TYPE_CHECKING:
     from tropalign.client.transport import Transport
 
-#: What is kept in memory of a stream that is sent.
+#: Bytes of a sent stream that are kept in memory.
 SPOOL_BYTES = 1 << 24
-#: What standard input is called there.
+#: File name of standard input on the server.
 STANDARD_INPUT = "stdin.fa"
 
 
 class Uploads:
-    """Sends files to a server.
-
-    Parameters
-    ----------
-    transport
-        To the server.
-    """
+    """Uploads of files to a server."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
     def file(self, path: str | os.PathLike[str]) -> dict[str, str]:
-        """A file, as it is, compressed or not; "-" is standard input. What a submission calls it.
+        """Send a file unchanged, and return its reference for submissions; "-" is standard input.
 
-        Raises
-        ------
-        InputError
-            It cannot be read.
-        TropalignError
-            What the server refuses.
+        Raises InputError if it cannot be read, TropalignError if the server rejects it.
         """
         text = os.fspath(path)
         if not isinstance(text, str):
@@ -67,11 +56,11 @@ class Uploads:
         return self._sent(lambda: open(text, "rb"), n_bytes, name)
 
     def data(self, data: bytes, name: str) -> dict[str, str]:
-        """Bytes under a name."""
+        """Send bytes under a name."""
         return self._sent(lambda: io.BytesIO(data), len(data), sanitised(name))
 
     def sequences(self, given: Any, name: str) -> dict[str, str]:
-        """Sequences as `SequenceBatch.from_strings` takes them, a batch, or a file."""
+        """Send sequences (as for `SequenceBatch.from_strings`), a batch, or a file."""
         given = named_file(given)
         if isinstance(given, os.PathLike):
             return self.file(given)
@@ -79,7 +68,7 @@ class Uploads:
         return self.data(fasta_of(batch), f"{name}.fa")
 
     def _stream(self, stream: IO[bytes], name: str) -> dict[str, str]:
-        """A stream is kept first: how long it is has to be said before, and it can be read once."""
+        """Send a stream from a temporary copy: its length must be known first, and a stream can be read only once."""
         with tempfile.SpooledTemporaryFile(SPOOL_BYTES) as kept:
             shutil.copyfileobj(stream, kept)
             n_bytes = kept.tell()
@@ -99,31 +88,26 @@ class Uploads:
 
 
 class _Open(io.RawIOBase):
-    """A file that others go on reading: closing this one leaves it open."""
+    """View of a file that stays open when this view is closed."""
 
     def __init__(self, file: Any) -> None:
         self._file = file
 
     def readable(self) -> bool:
-        """Says that the stream can be read."""
+        """True, as the stream is readable."""
         return True
 
     def readinto(self, place: Any) -> int:
-        """Reads on."""
+        """Read the next bytes into a buffer."""
         data = self._file.read(len(place))
         place[: len(data)] = data
         return len(data)
 
 
 def fasta_of(batch: SequenceBatch) -> bytes:
-    """A batch as FASTA that is read back as the same batch.
+    """Return a batch as FASTA that reads back as the same batch.
 
-    Raises
-    ------
-    InputError
-        There is no sequence, or an empty one.
-    UsageError
-        A name that FASTA cannot hold.
+    Raises InputError for an empty batch or one without residues, UsageError for a name that FASTA cannot hold.
     """
     if not len(batch):
         raise InputError("there is no sequence: give one or more")
@@ -139,7 +123,7 @@ def fasta_of(batch: SequenceBatch) -> bytes:
 
 
 def files_of(values: Any) -> list[Any]:
-    """One input or several, as a list."""
+    """Return one or several inputs as a list."""
     if isinstance(values, tuple) and len(values) == 2 and isinstance(values[1], bytes):  # name and content
         return [values]
     if isinstance(values, str | bytes | os.PathLike | Mapping) or not isinstance(values, Iterable):

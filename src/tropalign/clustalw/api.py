@@ -1,4 +1,4 @@
-"""CLUSTALW's alignment from Python."""
+"""Python API of CLUSTALW's alignment."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tropalign.results.multiple import MultipleAlignment
 
 
 class ClustalwArguments(FamilyArguments):
-    """What `align_clustalw` takes."""
+    """Arguments of `align_clustalw`."""
 
     options: ClustalwOptions | None = argument(
         default=None, kw_only=False, doc="Costs, matrices and rules; CLUSTAL W's defaults when not given."
@@ -43,7 +43,7 @@ class ClustalwArguments(FamilyArguments):
 
 @called_with(ClustalwArguments)
 def align_clustalw(call: ClustalwArguments) -> MultipleAlignment:
-    """Aligns a family as CLUSTAL W does (Thompson, Higgins and Gibson 1994): progressively, along a guide tree.
+    """Align a family as CLUSTAL W does (Thompson, Higgins and Gibson 1994): progressively, along a guide tree.
 
     Returns
     -------
@@ -53,16 +53,17 @@ def align_clustalw(call: ClustalwArguments) -> MultipleAlignment:
     Raises
     ------
     InputError
-        No sequence, or an empty one; nucleotides among proteins; a letter outside the alphabet; a tree of others.
+        No sequence, or an empty one; nucleotides among proteins; a letter outside the alphabet; a tree of other
+        sequences.
     UsageError
-        An option of another type or out of range.
+        An option of the wrong type or out of range.
     ResourceError, DeviceError
-        Memory that does not suffice, a sequence of more than 65,535 residues, a device that cannot compute.
+        Not enough memory, a sequence of more than 65,535 residues, a device that cannot compute.
 
     Warns
     -----
     TropalignWarning
-        Nucleotide sequences lie on the other strand than the rest, or were turned.
+        Nucleotide sequences lie on the opposite strand to the rest, or were reversed.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""CLUSTALW's distances of all pairs of a family, from which its guide tree is made."""
+"""Pairwise distances of a family, from which CLUSTALW's guide tree is built."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ from tropalign.execution.task import Device, Progress
 from tropalign.machine.memory import require
 from tropalign.sequences.batch import SequenceBatch
 
-#: Letters of words: of nucleotides A, C, G, T and U (as T), of proteins all.
+#: Codes of nucleotides in k-mers, by code of `LETTERS`: A, C, G, T and U (as T) are 0 to 3, others 4. Proteins
+#: keep their codes.
 WORD_CODES = np.full(len(LETTERS), 4, np.uint8)
 WORD_CODES[[LETTERS.index(letter) for letter in "ACGTU"]] = 0, 1, 2, 3, 3
-#: Letters in words, of proteins and of nucleotides.
+#: Alphabet sizes of k-mers: proteins, nucleotides.
 WORD_LETTERS = (len(LETTERS), 4)
-#: What a pair takes: the distance, and what it is made of.
+#: Bytes per pair: the distance and its intermediate values.
 PAIR_BYTES = 20
 
 
@@ -37,42 +38,10 @@ def pair_distances(
     devices: Sequence[Device] = (),
     progress: Callable[[float], object] | None = None,
 ) -> NDArray[np.float64]:
-    """Distances of all pairs: the share of the shorter sequence that is not identical.
+    """Return the distances of all pairs: the share of the shorter sequence that is not identical, 0 to 1.
 
-    Sequences are aligned locally, and identical columns of the alignment counted (Thompson, Higgins and Gibson 1994);
-    with ``options.quicktree`` the distance is made of words that both have (Wilbur and Lipman 1983).
-
-    Parameters
-    ----------
-    batch
-        The family; two sequences or more.
-    options
-        `is_compat`, `quicktree` and the rules for words, `pw_gap_open`, `pw_gap_extend`, `series` and
-        `nucleotide_matrix` count.
-    n_threads
-        The result does not depend on it.
-    memory_bytes
-        What may be taken.
-    progress
-        Receives the share of the work that is done, 0 to 1; what it raises ends the work.
-
-    Returns
-    -------
-    float64, shape (n (n - 1) / 2,)
-        Pairs i < j in the order (0, 1), (0, 2), ..., (1, 2), ...; 0 is the same, 1 nothing in common.
-
-    Raises
-    ------
-    UsageError
-        Words of proteins of more than 2 residues.
-    ResourceError
-        Memory that does not suffice.
-
-    Examples
-    --------
-    >>> batch = tropalign.SequenceBatch.from_strings(["MKVLAWMKT", "MKILAWMT", "GGGGG"])
-    >>> pair_distances(batch, ClustalwOptions()).round(3).tolist()
-    [0.25, 1.0, 1.0]
+    float64, shape (n (n - 1) / 2,), in the order (0, 1), (0, 2), ..., (1, 2), ... From local alignments (Thompson,
+    Higgins and Gibson 1994), or with ``options.quicktree`` from common k-mers (Wilbur and Lipman 1983).
     """
     n = len(batch)
     n_pairs = n * (n - 1) // 2
@@ -99,7 +68,7 @@ def pair_distances(
 
 
 def _share_of(progress: Callable[[float], object], n_items: int) -> Progress:
-    """Tells the share of the work that so many items are."""
+    """Return a callback that passes the number of items started to `progress` as a share of the work."""
 
     def told(n_begun: int) -> None:
         progress(n_begun / n_items)
@@ -108,7 +77,7 @@ def _share_of(progress: Callable[[float], object], n_items: int) -> Progress:
 
 
 def _share_of_rows(progress: Callable[[float], object], n: int) -> Progress:
-    """Tells the share of the work that rows of all pairs are, of which each has one pair fewer."""
+    """Return a callback that passes the rows started to `progress` as a share of all pairs; rows get shorter."""
 
     def told(n_begun: int) -> None:
         left = n - n_begun
@@ -122,7 +91,7 @@ def _is_nucleotide(batch: SequenceBatch) -> bool:
 
 
 def _per_residue(values: NDArray[Any], lengths: NDArray[np.int64]) -> NDArray[Any]:
-    """Values of all pairs, divided in place by the residues of the shorter sequence."""
+    """Divide the values of all pairs in place by the length of the shorter sequence."""
     begin = 0
     for i in range(len(lengths) - 1):
         row = values[begin : begin + len(lengths) - 1 - i]
@@ -132,7 +101,7 @@ def _per_residue(values: NDArray[Any], lengths: NDArray[np.int64]) -> NDArray[An
 
 
 def _rounded(identities: NDArray[np.int32], lengths: NDArray[np.int64]) -> NDArray[np.float64]:
-    """1 - identities per residue as CLUSTALW has it: in percent, and float32."""
+    """Return 1 - identities per residue with CLUSTALW's roundings: in percent and float32."""
     percent = _per_residue(np.float32(100) * identities.astype(np.float32), lengths)
     return ((np.float32(100) - percent) / np.float32(100)).astype(np.float64)
 
@@ -140,7 +109,7 @@ def _rounded(identities: NDArray[np.int32], lengths: NDArray[np.int64]) -> NDArr
 def _by_words(
     batch: SequenceBatch, options: ClustalwOptions, n_threads: int, told: Progress | None
 ) -> NDArray[np.float64]:
-    """1 - residues of the best chain of words per residue of the shorter sequence."""
+    """Return 1 - residues of the best chain of k-mers per residue of the shorter sequence."""
     is_nucleotide = _is_nucleotide(batch)
     codes, rules = clustalw_codes(batch), (WORD_LETTERS[is_nucleotide], *options.words(is_nucleotide))
     if is_nucleotide:

@@ -1,4 +1,4 @@
-"""Guide trees from files, as CLUSTALW takes them."""
+"""Guide trees from files in the formats that CLUSTALW accepts."""
 
 from __future__ import annotations
 
@@ -16,21 +16,16 @@ from tropalign.trees.tree import Tree, parse_tree
 
 
 def read_clustalw_tree(path: str | os.PathLike[str], names: Sequence[str], options: ClustalwOptions) -> GuideTree:
-    """A guide tree from a Newick or NEXUS file, compressed or not, for the sequences of these names.
+    """Read a guide tree for the named sequences from a Newick or NEXUS file, compressed or not.
 
-    An unrooted tree, such as CLUSTALW writes, is one with branch lengths whose outermost node joins three and all
-    others two: it gets the root that CLUSTALW gives it. Any other is read as `read_guide_tree` does.
-
-    Raises
-    ------
-    InputError
-        No such file, no tree, several trees, or leaves that are not the sequences, each once.
+    An unrooted tree such as CLUSTALW writes gets CLUSTALW's root: it has branch lengths, its outermost node joins
+    three and all others two. Any other tree is read as by `read_guide_tree`.
     """
     return parse_clustalw_tree(read_text(path, MOST_BYTES), names, options, file_name(path))
 
 
 def parse_clustalw_tree(text: str, names: Sequence[str], options: ClustalwOptions, file: str = "the tree") -> GuideTree:
-    """A guide tree from text in Newick or NEXUS format, for the sequences of these names."""
+    """Parse a guide tree for the named sequences from text in Newick or NEXUS format."""
     rooted = parse_guide_tree(text, names, file)
     if len(names) < 3:
         return rooted

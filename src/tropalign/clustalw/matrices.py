@@ -1,4 +1,4 @@
-"""Letters and substitution matrices of CLUSTALW: which matrix profiles get, and what it says of gap costs."""
+"""CLUSTALW's alphabet and substitution matrices, and the matrix and gap cost factor for two profiles."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from tropalign.clustalw.options import ClustalwOptions
 from tropalign.properties import cached
 from tropalign.sequences.batch import SequenceBatch
 
-#: A letter's code is its position. U is not T here.
+#: A letter's code is its index. U is not T here.
 LETTERS = "ABCDEFGHIKLMNOPQRSTUVWXYZ"
 
 
 def clustalw_codes(batch: SequenceBatch) -> NDArray[np.uint8]:
-    """Codes of all residues of a batch, uint8, shape (n_residues,): case is ignored, and what is no letter (or J) is X.
+    """Return the codes of all residues, uint8, shape (n_residues,): case is ignored, J and non-letters become X.
 
     CLUSTALW itself leaves out J and ``*``.
     """
@@ -33,18 +33,10 @@ TRANSITIONS = (("A", "G"), ("C", "T"), ("C", "U"))
 
 @dataclass(frozen=True)
 class SeriesEntry:
-    """A matrix of a series, and the profiles that get it: the first entry that fits does.
+    """A matrix of a series and the profiles that it is meant for; the first entry that fits is used.
 
-    Attributes
-    ----------
-    above
-        Percent identity of the profiles, exclusive.
-    shorter_than
-        Residues of the shorter profile's mean sequence, exclusive.
-    name
-        Of the matrix.
-    scale
-        Factor of the cost of opening a gap.
+    `above`: lower bound on the percent identity of the profiles, exclusive. `shorter_than`: upper bound on the
+    mean sequence length of the shorter profile, exclusive. `scale`: factor of the cost of opening a gap.
     """
 
     above: float
@@ -60,7 +52,7 @@ def _rows(*entries: tuple[float, str, float]) -> tuple[SeriesEntry, ...]:
     return tuple(SeriesEntry(above, _ANY_LENGTH, name, scale) for above, name, scale in entries)
 
 
-#: Matrices of proteins, by the name of the series.
+#: Protein matrices by series name.
 SERIES: dict[str, tuple[SeriesEntry, ...]] = {
     "gonnet": (
         SeriesEntry(35, _ANY_LENGTH, "GONNET80", 0.75 / 4),
@@ -80,23 +72,17 @@ SERIES: dict[str, tuple[SeriesEntry, ...]] = {
     "pam": _rows((80, "PAM20", 0.75), (60, "PAM60", 0.75), (40, "PAM120", 0.75), (_ANY, "PAM350", 0.75)),
     "id": _rows((_ANY, "IDENTITY", 0.75)),
 }
-#: Matrices of nucleotides, by their names.
+#: Nucleotide matrices by name.
 NUCLEOTIDE_SERIES: dict[str, tuple[SeriesEntry, ...]] = {
     "iub": _rows((_ANY, "IUB", 1.0)),
     "clustalw": _rows((_ANY, "DNA_IDENTITY", 0.66)),
 }
-#: Where negative scores are kept, a single matrix serves all profiles.
+#: If negative scores are kept, a single matrix serves all profiles.
 NEGATIVE_SERIES = {"gonnet": "GONNET250", "blosum": "BLOSUM40", "pam": "PAM120", "id": "IDENTITY"}
 
 
 def series_of(options: ClustalwOptions, is_nucleotide: bool) -> tuple[SeriesEntry, ...]:
-    """The matrices that profiles get, of which the first that fits is taken.
-
-    Examples
-    --------
-    >>> [entry.name for entry in series_of(ClustalwOptions(series="pam"), is_nucleotide=False)]
-    ['PAM20', 'PAM60', 'PAM120', 'PAM350']
-    """
+    """Return the matrices for profiles; the first entry that fits is used."""
     if is_nucleotide:
         return NUCLEOTIDE_SERIES[options.nucleotide_matrix]
     if options.negative_matrix:
@@ -107,15 +93,11 @@ def series_of(options: ClustalwOptions, is_nucleotide: bool) -> tuple[SeriesEntr
 
 @dataclass(frozen=True)
 class ProfileMatrix:
-    """A matrix as profiles are compared by it.
+    """A matrix for the comparison of profiles.
 
-    Attributes
-    ----------
-    scores : int32, shape (25, 25)
-        By codes of `LETTERS`, in hundredths; 0 at letters that the matrix lacks, and, unless negative scores are asked
-        for, raised so that none is negative.
-    mismatch
-        Minus the mean score of two different letters before scores are raised, truncated.
+    `scores`: int32, shape (25, 25), by codes of `LETTERS`, in hundredths; 0 for letters that the matrix lacks;
+    raised to 0 or more unless negative scores are kept. `mismatch`: minus the mean score of two different letters
+    before that, truncated.
     """
 
     scores: NDArray[np.int32]
@@ -124,7 +106,7 @@ class ProfileMatrix:
 
 @cached
 def _tables() -> dict[str, tuple[str, NDArray[np.int32]]]:
-    """Letters and square of each matrix in matrices.txt."""
+    """Read the letters and the square of each matrix in matrices.txt."""
     found: dict[str, tuple[str, NDArray[np.int32]]] = {}
     lines = Path(__file__).with_name("matrices.txt").read_text("ascii").splitlines()
     rows = iter([line.split() for line in lines if not line.startswith("#")])
@@ -137,14 +119,7 @@ def _tables() -> dict[str, tuple[str, NDArray[np.int32]]]:
 
 
 def matrix_table(name: str) -> NDArray[np.int32]:
-    """A matrix of matrices.txt by codes of `LETTERS`, int32, shape (25, 25); 0 at letters that it lacks.
-
-    Examples
-    --------
-    >>> table = matrix_table("GONNET250")
-    >>> int(table[LETTERS.index("W"), LETTERS.index("W")])
-    142
-    """
+    """Return a matrix of matrices.txt by codes of `LETTERS`, int32, shape (25, 25); 0 for letters that it lacks."""
     letters, square = _tables()[name]
     codes = [LETTERS.index(letter) for letter in letters]
     table = np.zeros((len(LETTERS), len(LETTERS)), np.int32)
@@ -153,16 +128,16 @@ def matrix_table(name: str) -> NDArray[np.int32]:
 
 
 def mismatch_of(table: NDArray[np.int32], n_letters: int) -> int:
-    """Minus the mean of what is off the diagonal, truncated; the number of letters is counted as one fewer."""
+    """Return minus the mean of the off-diagonal scores, truncated; the number of letters is counted as one fewer."""
     n = n_letters - 1
     total = int(np.tril(table, -1).sum())
     return -int(np.float32(total) / (np.float32(n * n - n) / np.float32(2)))
 
 
 def profile_matrix(name: str, options: ClustalwOptions) -> ProfileMatrix:
-    """The matrix of this name as profiles are compared by it.
+    """Return the named matrix for the comparison of profiles.
 
-    What is subtracted is the lowest score among letters other than A, or that of A with itself: so does CLUSTALW.
+    As in CLUSTALW, the score to subtract is the lower of A with itself and the minimum among the other letters.
     """
     letters, _ = _tables()[name]
     table = matrix_table(name) * (10 if name.startswith("GONNET") else 100)

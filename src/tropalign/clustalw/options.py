@@ -1,4 +1,4 @@
-"""What an alignment by CLUSTALW is to be: options, checked once."""
+"""Options of CLUSTALW's alignment method."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from tropalign.options.option import Options, but, option
 Clustering = Literal["nj", "upgma"]
 Series = Literal["gonnet", "blosum", "pam", "id"]
 NucleotideMatrix = Literal["iub", "clustalw"]
-#: Matrices for proteins.
 PROTEIN_SERIES = get_args(Series)
-#: Costs where nothing is said, proteins and nucleotides: of profiles, then of pairs of sequences.
+#: Default costs of proteins and nucleotides: between profiles, then (pw) between two sequences.
 DEFAULTS: dict[str, tuple[float, float]] = {
     "gap_open": (10.0, 15.0),
     "gap_extend": (0.2, 6.66),
@@ -24,8 +23,8 @@ DEFAULTS: dict[str, tuple[float, float]] = {
 }
 #: CLUSTALW's own limits.
 MOST: dict[str, float] = {"gap_open": 100.0, "gap_extend": 10.0, "pw_gap_open": 100.0, "pw_gap_extend": 10.0}
-#: Options of quick distances by default, for proteins and nucleotides; what word_gap is more than a word_length that
-#: was given; and the longest words.
+#: Defaults of quick distances for proteins and nucleotides; the excess of the default word_gap over a given
+#: word_length; and the longest k-mers.
 WORDS: dict[str, tuple[int, int]] = {
     "word_length": (1, 2),
     "word_gap": (3, 5),
@@ -33,7 +32,7 @@ WORDS: dict[str, tuple[int, int]] = {
     "diagonal_window": (5, 4),
 }
 MORE_THAN_WORD, LONGEST_WORD = (3, 4), (2, 4)
-#: Whole numbers: the least and the most.
+#: Minimum and maximum of the integer options.
 RANGES: dict[str, tuple[int, int]] = {
     "delay": (0, 100),
     "gap_distance": (0, 100),
@@ -45,7 +44,7 @@ RANGES: dict[str, tuple[int, int]] = {
 
 
 class ClustalwChoices(Options, group="method clustalw"):
-    """What a command line says of CLUSTALW's method; what is None is as `ClustalwOptions` has it."""
+    """Command-line options of CLUSTALW's method; None stands for the default of `ClustalwOptions`."""
 
     compat: bool = option(
         default=False,
@@ -183,12 +182,12 @@ class ClustalwChoices(Options, group="method clustalw"):
     )
 
     def given(self) -> list[str]:
-        """The options that are not left as they were, as they are typed."""
+        """Return the options that differ from their defaults, as typed on the command line."""
         declared = ClustalwChoices.declared()
         return [one.typed[0] for name, one in declared.items() if getattr(self, name) not in (None, False)]
 
     def settled(self) -> ClustalwOptions:
-        """The checked options. Raises UsageError."""
+        """Return the checked options."""
         chosen = {name: value for name, value in self.shared_with(ClustalwOptions).items() if value is not None}
         return ClustalwOptions(
             **chosen,
@@ -203,12 +202,12 @@ class ClustalwChoices(Options, group="method clustalw"):
 
 @documented
 class ClustalwOptions(Options):
-    """How CLUSTALW's method aligns a family.
+    """Options of CLUSTALW's alignment method.
 
     Raises
     ------
     UsageError
-        A word or number that an option does not take.
+        A choice or number that an option does not accept.
 
     Examples
     --------
@@ -242,7 +241,7 @@ class ClustalwOptions(Options):
     has_weights: bool = but(ClustalwChoices, "no_weights", default=True, kw_only=False)
 
     def settle(self) -> None:
-        """Checks the values."""
+        """Check the values."""
         self.check_choices()
         for name, most in MOST.items():
             if getattr(self, name) is not None:
@@ -258,14 +257,14 @@ class ClustalwOptions(Options):
             raise UsageError(f"hydrophilic {self.hydrophilic!r}: give letters of amino acids, such as 'GPSNDQEKR'")
 
     def cost(self, name: str, is_nucleotide: bool) -> float:
-        """Cost of a gap, the default of such sequences where none is given.
+        """Return a gap cost: the given one, or the default for this kind of sequence.
 
         Parameters
         ----------
         name : {"gap_open", "gap_extend", "pw_gap_open", "pw_gap_extend"}
-            Of which gap.
+            Name of the cost.
         is_nucleotide
-            Of nucleotides or of proteins.
+            True for nucleotides, False for proteins.
 
         Returns
         -------
@@ -282,12 +281,12 @@ class ClustalwOptions(Options):
         return DEFAULTS[name][is_nucleotide] if given is None else float(given)
 
     def words(self, is_nucleotide: bool) -> tuple[int, int, int, int]:
-        """What quick distances are made with.
+        """Return the k-mer parameters of quick distances.
 
         Parameters
         ----------
         is_nucleotide
-            Of nucleotides or of proteins.
+            True for nucleotides, False for proteins.
 
         Returns
         -------
@@ -297,7 +296,7 @@ class ClustalwOptions(Options):
         Raises
         ------
         UsageError
-            Words of proteins of more than 2 residues.
+            Protein k-mers of more than 2 residues.
 
         Examples
         --------
@@ -317,7 +316,7 @@ class ClustalwOptions(Options):
         return length, gap, n_diagonals, window
 
     def parameters(self) -> dict[str, str]:
-        """Returns all options as text, for the headers of files.
+        """Return all options as text, for file headers.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Identical residues of all pairs, from the engine of `tropalign pairs`: what CLUSTALW's distances are made of."""
+"""Identical residues of all pairs, for CLUSTALW's distances, from the engine of `tropalign pairs`."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from tropalign.sequences.batch import SequenceBatch
 if TYPE_CHECKING:
     from tropalign.results.alignments import AlignmentTable
 
-#: Pairs of a task at most and at least, where memory decides; and what one takes: indices, sorted and ordered.
+#: Most and fewest pairs per task (memory decides), and bytes per pair: its indices, sorted and ordered.
 MOST_TASK_PAIRS, LEAST_TASK_PAIRS, TASK_PAIR_BYTES = 200_000, 4_000, 160
-#: The share of the memory left that they take.
+#: Share of the remaining memory for the pairs of a task.
 TASK_SHARE = 0.25
 
 
 def row_begins(n: int) -> NDArray[np.int64]:
-    """Where the rows of a condensed table begin: the pair i < j of n has the place ``row_begins(n)[i] + j``."""
+    """Return the row offsets of a condensed table: the pair i < j of n is at index ``row_begins(n)[i] + j``."""
     i = np.arange(n, dtype=np.int64)
     return i * n - i * (i + 1) // 2 - i - 1
 
 
 def engine_bytes(batch: SequenceBatch) -> int:
-    """What `aligned_identities` takes at the least beside its result."""
+    """Return the minimum memory of `aligned_identities` in bytes, excluding its result."""
     n_pairs = len(batch) * (len(batch) - 1) // 2
     return least_bytes([batch]) + min(n_pairs, LEAST_TASK_PAIRS) * TASK_PAIR_BYTES
 
@@ -47,28 +47,10 @@ def aligned_identities(
     memory_bytes: int | None = None,
     progress: Progress | None = None,
 ) -> NDArray[np.int32]:
-    """Identical columns of the best local alignment of each pair.
+    """Count the identical columns of the best local alignment of each pair.
 
-    Pairs whose gaps cost the same are aligned together.
-
-    Parameters
-    ----------
-    scoring
-        By codes of the batch's alphabet.
-    memory_bytes
-        What may be taken beside the result.
-    progress
-        Receives the number of pairs begun.
-
-    Returns
-    -------
-    int32, shape (n (n - 1) / 2,)
-        Of (0, 1), (0, 2), ..., (1, 2), ...
-
-    Raises
-    ------
-    ResourceError, DeviceError
-        Memory that does not suffice, a device that cannot compute.
+    int32, shape (n (n - 1) / 2,), in the order (0, 1), (0, 2), ..., (1, 2), ... `scoring` uses the codes of the
+    batch's alphabet; `memory_bytes` excludes the result. Pairs with equal gap costs are aligned together.
     """
     n = len(batch)
     found = np.empty(n * (n - 1) // 2, np.int32)
@@ -91,29 +73,14 @@ def aligned_identities(
 
 
 def _identical(table: AlignmentTable) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.int32]]:
-    """What is kept of a table, and all that comes from workers elsewhere."""
+    """Return the columns of a table that are kept, which is all that remote workers send."""
     return table.query_index, table.target_index, table.n_identical
 
 
 def pairs_by_cost(cost: NDArray[np.int32], most: int = MOST_TASK_PAIRS) -> Iterator[tuple[int, NDArray[np.int64]]]:
-    """All pairs i < j, those of one cost together; that of a pair is the lower one of both sequences.
+    """Yield all pairs i < j grouped by cost, about `most` at a time; a pair's cost is the lower one of both sequences.
 
-    Parameters
-    ----------
-    cost : int32, shape (n,)
-        Of each sequence.
-    most
-        Pairs at a time, about.
-
-    Yields
-    ------
-    cost, pairs
-        Pairs as int64, shape (n_pairs, 2).
-
-    Examples
-    --------
-    >>> [(cost, pairs.tolist()) for cost, pairs in pairs_by_cost(np.array([7, 5, 7], np.int32))]
-    [(5, [[0, 1], [1, 2]]), (7, [[0, 2]])]
+    (cost, pairs): pairs are int64, shape (n_pairs, 2).
     """
     for value in distinct(cost):
         own, others = np.flatnonzero(cost == value), np.flatnonzero(cost > value)

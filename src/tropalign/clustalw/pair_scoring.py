@@ -1,4 +1,4 @@
-"""How CLUSTALW scores a pair of sequences: a matrix in whole numbers, and gap costs that grow with the shorter one."""
+"""CLUSTALW's scoring of two sequences: an integer matrix, and gap costs that grow with the shorter sequence."""
 
 from __future__ import annotations
 
@@ -12,33 +12,29 @@ from tropalign.clustalw.matrices import LETTERS, matrix_table, mismatch_of
 from tropalign.clustalw.options import ClustalwOptions
 from tropalign.sequences.alphabet import Alphabet
 
-#: Matrices for pairs of proteins, by the name of the series.
+#: Matrices for pairs of proteins, by series name.
 PAIR_MATRICES = {"gonnet": "GONNET250", "blosum": "BLOSUM30", "pam": "PAM350", "id": "IDENTITY"}
 NUCLEOTIDE_PAIR_MATRICES = {"iub": "IUB", "clustalw": "DNA_IDENTITY"}
-#: What gap costs are multiplied by with these matrices: opening, extending.
+#: Factors of the gap costs with these matrices: opening, extension.
 NUCLEOTIDE_SCALES = {"iub": (1.0, 1.0), "clustalw": (0.6667, 0.751)}
-#: Letters that each matrix for proteins has, B, Z and X included; codes of native code.
+#: Letters in each protein matrix, including B, Z and X; and the number of codes in native code.
 PROTEIN_LETTERS, N_CODES = 23, 32
-#: The original takes places in its list of nucleotides for codes, so that A with E, C with M and C with N get the score
-#: of a transition, and A with G, C with T and C with U do not.
+#: The original uses indices into its list of nucleotides as codes, so that A with E, C with M and C with N get the
+#: score of a transition, and A with G, C with T and C with U do not.
 MISPLACED = ((0, 4), (2, 11), (2, 12))
-#: Units of a score of 1 where pairs are not aligned just as by the original. All scores of matrices are whole tenths;
-#: gap costs, which grow with the logarithm of the length, become a few whole numbers; and 16 bits hold the scores of
-#: most families.
+#: Units per score of 1, unless pairs are aligned exactly as in the original. All matrix scores are whole tenths;
+#: gap costs, which grow with the logarithm of the length, take a few integer values; and 16 bits hold the scores
+#: of most families.
 UNITS = 10
 
 
 @dataclass(frozen=True)
 class PairScoring:
-    """Scores of a pair in whole numbers.
+    """Integer scores of a pair.
 
-    Attributes
-    ----------
-    scores : int32, shape (32, 32)
-        By codes of `LETTERS`; 0 at letters that the matrix lacks.
-    gap_open : int32, shape (longest + 1,)
-        By the length of the shorter sequence: a gap of k residues costs ``gap_open[length] + k * gap_extend``.
-    gap_extend
+    `scores`: int32, shape (32, 32), by code; 0 for letters that the matrix lacks. `gap_open`: int32, shape
+    (longest + 1,), by the length of the shorter sequence: a gap of k residues costs
+    ``gap_open[length] + k * gap_extend``.
     """
 
     scores: NDArray[np.int32]
@@ -47,13 +43,7 @@ class PairScoring:
 
 
 def compat_scoring(options: ClustalwOptions, is_nucleotide: bool, longest: int) -> PairScoring:
-    """The scoring of CLUSTALW 2.1, its roundings included.
-
-    Parameters
-    ----------
-    longest
-        Residues of the longest sequence.
-    """
+    """Return the scoring of CLUSTALW 2.1 including its roundings, by codes of `LETTERS`."""
     cost, extend = (np.float32(options.cost(name, is_nucleotide)) for name in ("pw_gap_open", "pw_gap_extend"))
     name = NUCLEOTIDE_PAIR_MATRICES[options.nucleotide_matrix] if is_nucleotide else PAIR_MATRICES[options.series]
     unit = 10 if name.startswith("GONNET") else 100
@@ -74,24 +64,17 @@ def compat_scoring(options: ClustalwOptions, is_nucleotide: bool, longest: int) 
 
 
 def _protein_opens(cost: float, mismatch: int, unit: int, longest: int) -> NDArray[np.int32]:
-    """Costs of opening a gap: proportional to what a mismatch costs, where it costs anything."""
+    """Return the costs of opening a gap by length: proportional to the cost of a mismatch, if that is positive."""
     logs = np.array([math.log(max(length, 1)) for length in range(longest + 1)])
     opens = 2 * np.trunc((cost + logs) * unit) if mismatch <= 0 else np.trunc(2 * mismatch * (cost + logs))
     return opens.astype(np.int32)
 
 
 def pair_scoring(options: ClustalwOptions, alphabet: Alphabet, longest: int) -> tuple[str, PairScoring]:
-    """The scoring of the same alignments in UNITS, and the name of its matrix.
+    """Return the name of the matrix and the scoring of the same alignments in UNITS, by codes of `alphabet`.
 
-    Transitions are mismatches, as in the original (`MISPLACED`): if they were not, many more residues would be
-    identical by chance.
-
-    Parameters
-    ----------
-    alphabet
-        By whose codes the scores are.
-    longest
-        Residues of the longest sequence.
+    Transitions are mismatches, as in the original (`MISPLACED`): otherwise many more residues would be identical
+    by chance.
     """
     is_nucleotide = alphabet.name == "nucleotide"
     cost, extend = (options.cost(name, is_nucleotide) for name in ("pw_gap_open", "pw_gap_extend"))

@@ -1,4 +1,4 @@
-"""CLUSTALW's alignment of a batch: distances, guide tree, weights, columns, one stage after another."""
+"""CLUSTALW's alignment of a batch, stage by stage: distances, guide tree, weights, columns."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.batch import SequenceBatch
 from tropalign.trees.newick import quoted
 
-#: The share of the work that each stage takes, about: full and quick distances, then the tree.
+#: Approximate shares of the work: full distances, quick distances, the tree.
 SHARE_OF_DISTANCES, SHARE_OF_QUICK_DISTANCES, SHARE_OF_TREE = 0.8, 0.4, 0.05
 
-#: Per residue of the longest sequence: rows of a sequence twice, of twice its length; and two profiles of a thread.
+#: Bytes per residue of the longest sequence: two rows per sequence, each of twice its length; two profiles per
+#: thread.
 ROW_BYTES, PROFILE_BYTES = 4, 2000
 LEAST_STEP_BYTES = 1 << 16
 
@@ -42,46 +43,10 @@ def align_batch(
     devices: Sequence[Device] = (),
     progress: Progress | None = None,
 ) -> MultipleAlignment:
-    """Aligns a family as CLUSTALW does (Thompson, Higgins and Gibson 1994): progressively, along a guide tree.
+    """Align a family as CLUSTALW does (Thompson, Higgins and Gibson 1994): progressively, along a guide tree.
 
-    Parameters
-    ----------
-    batch
-        The family; none of its sequences is empty.
-    options
-        Of the method.
-    tree
-        The guide tree; made of the distances of all pairs when not given. One without branch lengths gives the order
-        only: identities then come from the distances, and all sequences weigh the same.
-    order : {"input", "tree"}
-        Of the rows.
-    n_threads
-        The alignment does not depend on it.
-    memory_bytes
-        What may be taken; no bound when not given.
-    devices
-        What else may compute distances.
-    progress
-        Receives the name of the stage and the share of all work that is done, 0 to 1; what it raises ends the work.
-
-    Returns
-    -------
-    MultipleAlignment
-        With the guide tree and without confidence.
-
-    Raises
-    ------
-    ResourceError
-        Memory that does not suffice, or profiles that are too long.
-
-    Examples
-    --------
-    >>> batch = tropalign.SequenceBatch.from_strings(["MKVLAWMKT", "MKILAWMT", "MKVAWMKT"], ["a", "b", "c"])
-    >>> align_batch(batch, ClustalwOptions())
-    MultipleAlignment: 3 protein sequences, 9 columns
-    a  MKVLAWMKT
-    b  MKILAWMT-
-    c  MKV-AWMKT
+    A tree without branch lengths gives only the order: identities then come from the distances, and all sequences
+    have the same weight. No sequence may be empty.
     """
     if len(batch) == 1:
         alone = f"{quoted(batch.names[0])};"
@@ -119,7 +84,7 @@ def align_batch(
 
 
 def needs_distances(tree: GuideTree | None) -> bool:
-    """Whether a given tree, if any, leaves the distances of all pairs to be computed."""
+    """True if the distances of all pairs are required: no tree is given, or one without branch lengths."""
     return tree is None or not tree.branch_lengths.any()
 
 
@@ -129,7 +94,7 @@ def guide_tree(
     options: ClustalwOptions,
     progress: Callable[[float], object] | None = None,
 ) -> GuideTree:
-    """The rooted tree of the distances of all pairs."""
+    """Build the rooted tree from the distances of all pairs."""
     rules: RulesName = "clustalw" if options.is_compat else "tropalign"
     told = None if progress is None else lambda joins: progress(joins / len(names))
     if options.clustering == "upgma":
@@ -141,7 +106,7 @@ def guide_tree(
 def family_weights(
     tree: GuideTree, options: ClustalwOptions, *, is_upgma: bool = False
 ) -> NDArray[np.float64] | NDArray[np.int32]:
-    """Weights of the sequences by the tree; all the same where the options want none."""
+    """Return the sequence weights from the tree, or equal weights if the options disable them."""
     if not options.has_weights:
         return np.full(tree.n_leaves, max(1, WEIGHT_SUM // tree.n_leaves), np.int32)
     if not options.is_compat:
@@ -150,7 +115,7 @@ def family_weights(
 
 
 def _step_bytes(batch: SequenceBatch, n_threads: int, memory_bytes: int | None) -> int:
-    """What each thread may take for steps, once rows and profiles are held."""
+    """Return the bytes that each thread may use for steps, after rows and profiles are allocated."""
     longest = int(batch.lengths.max())
     held = ROW_BYTES * len(batch) * longest + n_threads * PROFILE_BYTES * longest
     if memory_bytes is None:
@@ -161,7 +126,7 @@ def _step_bytes(batch: SequenceBatch, n_threads: int, memory_bytes: int | None) 
 
 
 def _stage(progress: Progress | None, name: str, begin: float, end: float) -> Callable[[float], object] | None:
-    """Tells that a stage begins, and gives what it tells of its own share, as a share of the whole."""
+    """Report the start of a stage, and return a callback that maps the stage's share to a share of the whole."""
     if progress is None:
         return None
     progress(name, begin)
@@ -169,7 +134,7 @@ def _stage(progress: Progress | None, name: str, begin: float, end: float) -> Ca
 
 
 def pair_cells(batch: SequenceBatch, options: ClustalwOptions, tree: GuideTree | None = None) -> int:
-    """What the distances cost, in cells of a local score: 0 where only the processor computes them."""
+    """Return the cost of the distances in cells of a local score; 0 if only the CPU computes them."""
     if options.is_compat or options.quicktree or not needs_distances(tree):
         return 0
     lengths = batch.lengths.astype(float)

@@ -15,24 +15,18 @@ from tropalign.errors import ResourceError
 from tropalign.msa.guide_tree import GuideTree
 from tropalign.sequences.batch import SequenceBatch
 
-#: What the largest weight becomes where weights are not those of the original.
+#: The largest weight, unless weights are those of the original.
 WEIGHT_ONE = 1 << 16
-#: What a thread may take for the steps of an alignment; more are computed twice.
+#: Bytes per thread for the steps of an alignment; steps that do not fit are computed twice.
 STEP_BYTES = 32 << 20
 
 
 @dataclass(frozen=True)
 class ProgressiveColumns:
-    """Where the residues of a family stand.
+    """The column of each residue of a family.
 
-    Attributes
-    ----------
-    columns : int32, shape (n_residues,)
-        Column of each residue of the family.
-    n_columns
-        Width of the alignment.
-    order : int32, shape (n,)
-        Sequences as they came in; the delayed ones are the last.
+    `columns`: int32, shape (n_residues,). `order`: int32, shape (n,), sequences in the order in which they were
+    added, delayed ones last.
     """
 
     columns: NDArray[np.int32]
@@ -51,31 +45,10 @@ def align_along_tree(
     step_bytes: int = STEP_BYTES,
     progress: Callable[[float], object] | None = None,
 ) -> ProgressiveColumns:
-    """Aligns a family along its guide tree, then the sequences that resemble no other, one by one.
+    """Align a family along its guide tree, then add the sequences that resemble no other, one by one.
 
-    Parameters
-    ----------
-    batch
-        The family: two sequences or more, none of them empty.
-    options
-        Matrices, costs and rules.
-    tree
-        Rooted; identities of sequences are read from its branches where no distances are given.
-    weights : shape (n,)
-        Of the sequences; whole numbers as they are, others by their share of the largest.
-    distances : shape (n (n - 1) / 2,), optional
-        Of the pairs (0, 1), (0, 2), ..., instead of those of the tree.
-    n_threads
-        The result does not depend on it.
-    step_bytes
-        What a thread may take for the steps of an alignment, about; the result does not depend on it.
-    progress
-        Receives the share of the joins that are done, 0 to 1; what it raises ends the work.
-
-    Raises
-    ------
-    ResourceError
-        Profiles that are too long.
+    `weights`, shape (n,): integers are used as they are, floats relative to the largest. `distances`, shape
+    (n (n - 1) / 2,), replace those of the tree. No sequence may be empty.
     """
     is_nucleotide = batch.alphabet.name == "nucleotide"
     series = series_of(options, is_nucleotide)
@@ -118,13 +91,7 @@ def align_along_tree(
 
 
 def whole_weights(weights: NDArray[np.float64] | NDArray[np.int32]) -> NDArray[np.int32]:
-    """Weights as whole numbers from 1.
-
-    Examples
-    --------
-    >>> whole_weights(np.array([0.5, 0.25, 0.0])).tolist()
-    [65536, 32768, 1]
-    """
+    """Return the weights as integers from 1; floats are scaled so that the largest becomes WEIGHT_ONE."""
     if weights.dtype.kind == "i":
         return np.ascontiguousarray(weights, np.int32)
     highest = float(weights.max(initial=0.0)) or 1.0

@@ -1,4 +1,4 @@
-"""CLUSTALW's guide tree: the root of a tree made by neighbour joining, and what the tree says of the sequences."""
+"""CLUSTALW's guide tree: the root of a neighbour-joining tree, and identities and weights of the sequences."""
 
 from __future__ import annotations
 
@@ -9,42 +9,19 @@ from tropalign import _native
 from tropalign.msa.guide_tree import GuideTree
 from tropalign.trees.tree import Tree
 
-#: Distances in a tree are taken for no less and no more.
+#: Distances in a tree are clipped to this range.
 LEAST_DISTANCE, MOST_DISTANCE = 0.01, 1.0
-#: What the whole numbers add up to that the original has for weights.
+#: Sum of the original's integer weights.
 WEIGHT_SUM = 1000
 
 
 def root_tree(tree: Tree, *, is_compat: bool = False) -> GuideTree:
-    """The guide tree that CLUSTALW makes of a tree from neighbour joining.
+    """Return the guide tree that CLUSTALW makes of a neighbour-joining tree; a rooted tree keeps its root.
 
-    The root lies where the leaves of both sides are equally far on average; where several branches allow that, on the
-    one that makes the shallowest tree (Thompson, Higgins and Gibson 1994).
-
-    Parameters
-    ----------
-    tree
-        One that is rooted keeps its root.
-    is_compat
-        Computed lengths have five decimals, as in the file through which the original hands the tree on, and sums are
-        those of its 32-bit floats; those of two sequences have five digits instead. The time grows with the square of
-        the number of leaves.
-
-    Returns
-    -------
-    GuideTree
-        Nodes are numbered in the order in which the original aligns them.
-
-    Raises
-    ------
-    ValueError
-        A node other than an unrooted tree's last one joins more than two.
-
-    Examples
-    --------
-    >>> from tropalign.trees.tree import parse_tree
-    >>> root_tree(parse_tree("(A:1,B:2,C:4);")).newick("ABC")
-    '((A:1.0,B:2.0):1.25,C:2.75);'
+    The leaves of both sides of the root are equally far on average; if several branches allow that, the root lies
+    on the one that gives the shallowest tree (Thompson, Higgins and Gibson 1994). Nodes have the original's
+    alignment order. With `is_compat`, lengths have five decimals, as in the file between the original's stages
+    (five digits for two sequences), sums are float32, and the time grows with the square of the number of leaves.
     """
     children = [list(below) for below in tree.children]
     lengths = tree.lengths.tolist()
@@ -69,23 +46,14 @@ def root_tree(tree: Tree, *, is_compat: bool = False) -> GuideTree:
 
 
 def tree_identities(tree: GuideTree, *, is_compat: bool = False) -> NDArray[np.float64]:
-    """Percent identity of all pairs by their distance in the tree, which is taken for 0.01 to 1.
+    """Return the percent identity of all pairs, 100 - 100 times their distance in the tree, clipped to 0.01 to 1.
 
-    Returns
-    -------
-    float64, shape (n (n - 1) / 2,)
-        100 - 100 times the distance, of (0, 1), (0, 2), ..., (1, 2), ...
-
-    Examples
-    --------
-    >>> tree = GuideTree(np.array([[0, 1], [3, 2]], np.int32), np.array([0.1, 0.1, 0.5, 0.2, 0.0]))
-    >>> tree_identities(tree).round(3).tolist()
-    [80.0, 20.0, 20.0]
+    float64, shape (n (n - 1) / 2,), in the order (0, 1), (0, 2), ..., (1, 2), ...
     """
     n = tree.n_leaves
     lengths = tree.branch_lengths.astype(np.float32 if is_compat else np.float64)
     order = np.array(tree.leaf_order())
-    place = np.argsort(order)  # leaves below a node stand side by side in this order
+    place = np.argsort(order)  # leaves below a node are adjacent in this order
     begin, end, to_node = (
         np.append(place, np.zeros(n - 1, int)),
         np.append(place + 1, np.zeros(n - 1, int)),
@@ -105,18 +73,9 @@ def tree_identities(tree: GuideTree, *, is_compat: bool = False) -> NDArray[np.f
 
 
 def sequence_weights(tree: GuideTree) -> NDArray[np.float64]:
-    """Weights of the sequences: a branch counts for the leaves below it in equal shares.
+    """Return sequence weights that sum to 1: the leaves below a branch share its length equally.
 
-    Returns
-    -------
-    float64, shape (n,)
-        They add up to 1; all the same where no branch has a length.
-
-    Examples
-    --------
-    >>> tree = GuideTree(np.array([[0, 1], [3, 2]], np.int32), np.array([0.1, 0.1, 0.5, 0.2, 0.0]))
-    >>> sequence_weights(tree).round(3).tolist()
-    [0.222, 0.222, 0.556]
+    float64, shape (n,); all equal if no branch has a length.
     """
     weights = np.maximum(_shares(tree, np.float64), 0.0)
     total = weights.sum()
@@ -124,36 +83,16 @@ def sequence_weights(tree: GuideTree) -> NDArray[np.float64]:
 
 
 def compat_weights(tree: GuideTree) -> NDArray[np.int32]:
-    """Weights of sequences as CLUSTALW 2.1 has them: whole numbers from 1, which add up to about 1000.
-
-    Returns
-    -------
-    int32, shape (n,)
-
-    Examples
-    --------
-    >>> tree = GuideTree(np.array([[0, 1], [3, 2]], np.int32), np.array([0.1, 0.1, 0.5, 0.2, 0.0]))
-    >>> compat_weights(tree).tolist()
-    [222, 222, 555]
-    """
+    """Return the sequence weights of CLUSTALW 2.1: integers from 1 that sum to about 1000, int32, shape (n,)."""
     shares = (_shares(tree, np.float32).astype(np.float64) * 100.0).astype(np.float32)
     return _out_of_thousand(np.trunc(shares).astype(np.int64))
 
 
 def compat_upgma_weights(tree: GuideTree) -> NDArray[np.int32]:
-    """Weights of CLUSTALW 2.1 with UPGMA, whose trees have half the distance of a join as the length of each branch.
+    """Return the weights of CLUSTALW 2.1 with UPGMA, int32, shape (n,).
 
-    A leaf's own branch does not count, and that above the root is as long as the two below it.
-
-    Returns
-    -------
-    int32, shape (n,)
-
-    Examples
-    --------
-    >>> tree = GuideTree(np.array([[0, 1], [3, 2]], np.int32), np.array([0.1, 0.1, 0.5, 0.5, 0.0]))
-    >>> compat_upgma_weights(tree).tolist()
-    [418, 418, 163]
+    In its trees each branch is half as long as the distance of the join. A leaf's own branch does not count, and
+    the branch above the root is as long as the two below it.
     """
     n = tree.n_leaves
     lengths, n_below = tree.branch_lengths.copy(), np.ones(2 * n - 1, np.int64)
@@ -168,20 +107,20 @@ def compat_upgma_weights(tree: GuideTree) -> NDArray[np.int32]:
 
 
 def _out_of_thousand(weights: NDArray[np.int64]) -> NDArray[np.int32]:
-    """Weights that add up to about WEIGHT_SUM, none of them 0."""
+    """Scale weights to a sum of about WEIGHT_SUM; each is at least 1."""
     if not weights.sum():
         weights[:] = 1
     return np.maximum(_quotients(weights * WEIGHT_SUM, int(weights.sum())), 1).astype(np.int32)
 
 
 def _quotients(values: NDArray[np.int64], divisor: int) -> NDArray[np.int64]:
-    """Whole quotients, rounded towards 0 as in C."""
+    """Return integer quotients, rounded towards 0 as in C."""
     found: NDArray[np.int64] = np.sign(values) * np.sign(divisor) * (np.abs(values) // abs(divisor))
     return found
 
 
 def _shares(tree: GuideTree, dtype: type[np.floating]) -> NDArray[np.floating]:
-    """Lengths of the branches from each leaf to the root, divided by the leaves below; summed from the leaf up."""
+    """Return for each leaf the sum of branch lengths divided by the leaves below, from the leaf up to the root."""
     n = tree.n_leaves
     n_below, parent = np.ones(2 * n - 1, np.int32), np.full(2 * n - 1, -1)
     for k, (first, second) in enumerate(tree.children.tolist()):

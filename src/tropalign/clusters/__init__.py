@@ -1,1 +1,1 @@
-"""Clusters of sequences, from exact pairwise alignments."""
+"""Clustering, dereplication and chimera detection from exact pairwise alignments."""

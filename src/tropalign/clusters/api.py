@@ -1,4 +1,4 @@
-"""Clusters from Python."""
+"""Python API of clustering."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class ClusterArguments(
     ProgressArgument,
     SequencesArgument,
 ):
-    """What `cluster` takes."""
+    """Arguments of `cluster`."""
 
     min_identity: float = but(ClusteringOptions, "min_identity", default=MIN_IDENTITY, kw_only=False)
     identity: str | int = but(ClusteringOptions, "identity", default="shorter")  # type: ignore[assignment]  # numbers, too
@@ -62,21 +62,21 @@ class ClusterArguments(
 
 @called_with(ClusterArguments)
 def cluster(call: ClusterArguments) -> Clusters:
-    """Clusters of similar sequences, from exact alignments.
+    """Cluster similar sequences by exact alignments.
 
     Returns
     -------
     Clusters
-        The same for any device and number of threads.
+        Clusters, equal for any device and number of threads.
 
     Raises
     ------
     InputError
-        Sequences that cannot be used; order "abundance" without abundances.
+        Sequences cannot be used, or order "abundance" without abundances.
     ScoringError, UsageError
-        A matrix or gap cost that does not fit; an option that does not exist.
+        A matrix or gap cost does not fit, or an option does not exist.
     ResourceError, DeviceError
-        Memory that does not suffice; a device that cannot compute.
+        Memory does not suffice, or a device cannot compute.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def cluster_batch(
     devices: Iterable[str],
     progress: Progress | None = None,
 ) -> Clusters:
-    """Clusters of a batch, by options that are checked."""
+    """Cluster a batch by checked options."""
     return clustered(*compared_by(batch, options, n_threads, memory_bytes, devices), memory_bytes, progress)
 
 
@@ -113,7 +113,7 @@ def clustered(
     memory_bytes: int,
     progress: Progress | None = None,
 ) -> Clusters:
-    """Clusters of the set that is compared."""
+    """Cluster the batch of a comparison."""
     options = comparison.options
     if options.method == "greedy":
         labels, representatives = Greedy(comparison, candidates, comparison.order, memory_bytes, progress).run()
@@ -124,7 +124,7 @@ def clustered(
 def compared_by(
     batch: SequenceBatch, options: ClusterOptions, n_threads: int, memory_bytes: int, devices: Iterable[str]
 ) -> tuple[Comparison, CandidateFilter]:
-    """What aligns pairs of the set, and what leaves pairs out."""
+    """Return the aligner of pairs and the filter of candidate pairs."""
     warn_of_giant(batch, options)
     options.pairs.matrix.check(batch)
     options.pairs.check_range(int(batch.lengths.max()))
@@ -134,13 +134,13 @@ def compared_by(
 
 
 def linked(comparison: Comparison, labels: NDArray[np.int64]) -> Clusters:
-    """The clusters that a linkage has found, with their representatives."""
+    """Return the clusters of a linkage, with their representatives."""
     labels, representatives = _in_order(labels, comparison.order)
     return _with_alignments(comparison, labels, representatives)
 
 
 def _in_order(labels: NDArray[np.int64], order: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Clusters numbered by the first of their sequences in the order, and these."""
+    """Number clusters by their first sequence in `order`; return the labels and these first sequences."""
     _, first = np.unique(labels[order], return_index=True)
     firsts = np.sort(first)
     number = np.zeros(len(firsts), np.int64)
@@ -149,7 +149,7 @@ def _in_order(labels: NDArray[np.int64], order: NDArray[np.int64]) -> tuple[NDAr
 
 
 def _with_alignments(comparison: Comparison, labels: NDArray[np.int64], representatives: NDArray[np.int64]) -> Clusters:
-    """The clusters, and how each member aligns with its representative."""
+    """Return the clusters, with the alignment of each member to its representative."""
     n = len(labels)
     members = np.flatnonzero(representatives[labels] != np.arange(n))
     columns: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""Which pairs may be similar enough, found without an alignment: docs/cluster.md has the proofs."""
+"""Filter of pairs that may be similar enough, without aligning them; docs/cluster.md has the proofs."""
 
 from __future__ import annotations
 
@@ -17,53 +17,39 @@ from tropalign.sequences import Alphabet, SequenceBatch
 
 Index = NDArray[np.int64]
 Reals = NDArray[np.float64]
-#: Codes and offsets of queries and of targets.
+#: Codes and offsets of the queries and of the targets.
 Codes = tuple[NDArray[np.uint8], Index, NDArray[np.uint8], Index]
 
-#: Letters of a word at most, of few letters and of many.
+#: Longest k-mers, for nucleotides (True) and proteins (False).
 MOST_WORD = {True: 8, False: 4}
-#: Each column that differs takes away some of the words that identical columns would share; words are so long that no
-#: more than half are lost in this way.
+#: Each differing column destroys some of the k-mers that identical columns would share. k is chosen so that at most
+#: half are lost in this way.
 LEAST_LEFT = 0.5
-#: With `shorter` identity as many words have to be left where two sequences of one length are just similar enough, and
-#: words of fewer letters occur in most sequences, so that the longest common subsequence is asked at once.
+#: With `shorter` identity, this share of the k-mers must be left between two sequences of equal length at the
+#: threshold. k-mers shorter than LEAST_WORD occur in most sequences; then the longest common subsequence is computed
+#: at once.
 LEAST_WORDS = 0.25
 LEAST_WORD = {True: 5, False: 3}
-#: More than any alphabet's letters.
+#: Larger than any alphabet.
 N_CODES = 32
-#: Common subsequences of two sequences of more letters times letters take minutes, and no signal is heard meanwhile:
-#: such a pair is aligned.
+#: Above this product of two lengths, a common subsequence takes minutes and cannot be interrupted: the pair is
+#: aligned instead.
 MOST_LETTERS = 1 << 40
-#: Pairs whose common subsequences are judged at a time: each takes 60 bytes meanwhile.
+#: Pairs whose common subsequences are checked at once; each takes 60 bytes meanwhile.
 AT_ONCE = 1 << 18
-#: What roundings may come to.
+#: Bound of rounding errors.
 ROUNDING = 1e-6
 
 
 class CandidateFilter:
-    """Leaves out pairs that cannot be similar enough.
-
-    Parameters
-    ----------
-    options
-        When a pair is similar enough.
-    alphabet
-        Of the sequences.
-    n_threads
-        1 or more.
-
-    Attributes
-    ----------
-    tally : Tally
-        The pairs that it was asked of so far.
-    """
+    """Filter that removes pairs that cannot be similar enough; `tally` counts the pairs that it has checked."""
 
     def __init__(self, options: ClusterOptions, alphabet: Alphabet, n_threads: int) -> None:
         self._options, self._n_threads, self.tally = options, n_threads, Tally()
         share = options.min_identity
         self._word, self._left = 0, 0.0
         self._has_bound = share > 0
-        #: Letters that may be equal to others; None if only equal letters count as identical.
+        #: Residues that may be equal to others; None if only equal residues count as identical.
         self._ambiguous = is_ambiguous(alphabet) if options.pairs.ambiguous == "match" else None
         most = MOST_WORD[bool(alphabet.complement)]
         if self._has_bound and options.identity == "matches":
@@ -72,7 +58,7 @@ class CandidateFilter:
             longest = (1 - LEAST_WORDS) / (2 * max(1 - share, ROUNDING))
             self._word = min(most, int(longest)) if longest >= LEAST_WORD[bool(alphabet.complement)] else 0
         elif self._has_bound:
-            lost = 1 / share - 1  # columns that differ per identical column
+            lost = 1 / share - 1  # differing columns per identical column
             self._word = most if not lost else min(most, 1 + int((1 - LEAST_LEFT) / lost))
             self._left = 1 - (self._word - 1) * lost
         self._pays_ends = options.pairs.pays_ends
@@ -80,18 +66,9 @@ class CandidateFilter:
     def within(
         self, queries: SequenceBatch, targets: SequenceBatch, asked: NDArray[np.bool_] | None = None
     ) -> NDArray[np.bool_]:
-        """Pairs that may be similar enough, of all or of those that are asked for.
+        """Return the pairs that may be similar enough, bool, shape (len(queries), len(targets)).
 
-        Parameters
-        ----------
-        queries, targets
-            The sequences.
-        asked : bool, shape (len(queries), len(targets)), optional
-            Pairs that count.
-
-        Returns
-        -------
-        bool, shape (len(queries), len(targets))
+        asked: pairs to check, of the same shape; all by default.
         """
         if not self._has_bound:
             return np.ones((len(queries), len(targets)), bool) if asked is None else asked
@@ -99,7 +76,7 @@ class CandidateFilter:
         keep = self._on_strand(queries, targets, asked)
         if n_strands == 2:
             keep |= self._on_strand(queries.reverse_complement(), targets, asked)
-        if self._ambiguous is not None:  # bounds count equal letters only
+        if self._ambiguous is not None:  # the bounds count equal residues only
             may_match = self._have_ambiguous(queries)[:, None] | self._have_ambiguous(targets)[None, :]
             keep |= may_match if asked is None else may_match & asked
         self.tally.n_pairs += keep.size
@@ -108,7 +85,7 @@ class CandidateFilter:
         return keep
 
     def _have_ambiguous(self, batch: SequenceBatch) -> NDArray[np.bool_]:
-        """Sequences with an ambiguous letter; bool, shape (len(batch),)."""
+        """Return a mask of the sequences with an ambiguous residue, bool, shape (len(batch),)."""
         assert self._ambiguous is not None
         before = np.concatenate([[0], np.cumsum(self._ambiguous[batch.codes])])
         found: NDArray[np.bool_] = np.diff(before[batch.offsets]) > 0
@@ -133,7 +110,7 @@ class CandidateFilter:
     def _by_subsequences(
         self, queries: SequenceBatch, targets: SequenceBatch, codes: Codes, asked: NDArray[np.bool_] | None
     ) -> NDArray[np.bool_]:
-        """Pairs with a common subsequence that is long enough, asked of pairs with words enough in common."""
+        """Return the pairs with a long enough common subsequence, computed only for pairs with enough common k-mers."""
         share, n_threads = self._options.min_identity, self._n_threads
         similar = self._covering(queries.lengths[:, None], targets.lengths[None, :])
         if asked is not None:
@@ -152,7 +129,7 @@ class CandidateFilter:
         return similar
 
     def _divisor(self, query: Index, target: Index) -> Reals:
-        """What identical columns are divided by at the least, of pairs of these lengths."""
+        """Return the smallest possible denominator of the identity for pairs of these lengths."""
         if self._options.identity == "matches":  # pairs of residues
             least = self._options.min_coverage or 0.0
             return np.asarray(least * covered_length(query, target, self._options.coverage_of), np.float64)
@@ -160,7 +137,7 @@ class CandidateFilter:
         return np.asarray(shorter_or_longer(query, target), np.float64)
 
     def _covering(self, query: Index, target: Index) -> NDArray[np.bool_]:
-        """Pairs that are long enough for the coverage; new, shape (len(query), len(target))."""
+        """Return the pairs that are long enough for the coverage, as a new array of shape (len(query), len(target))."""
         if not self._options.min_coverage:
             return np.ones((len(query), target.shape[1]), bool)
         least = self._options.min_coverage * covered_length(query, target, self._options.coverage_of)
@@ -169,7 +146,7 @@ class CandidateFilter:
     def _common_letters(
         self, queries: SequenceBatch, targets: SequenceBatch, wanted: NDArray[np.uint8] | None
     ) -> NDArray[np.int32]:
-        """Letters of the longest common subsequences, shape (len(queries), len(targets)); 0 where not `wanted`."""
+        """Return lengths of the longest common subsequences, shape (len(queries), len(targets)); 0 if not `wanted`."""
         n_queries, n = len(queries), len(queries) + len(targets)
         codes = np.concatenate([queries.codes, targets.codes])
         offsets = np.concatenate([queries.offsets, targets.offsets[1:] + queries.offsets[-1]])
@@ -177,7 +154,7 @@ class CandidateFilter:
         return _native.lcs_lengths(codes, offsets, N_CODES, rows, columns, self._n_threads, wanted=wanted)
 
     def _least_identical(self, query: Index, target: Index) -> Reals:
-        """Identical columns that a similar pair has at the least."""
+        """Return the smallest possible number of identical columns of a similar pair."""
         options, longer = self._options, np.maximum(query, target)
         pairs = (options.min_coverage or 0.0) * covered_length(query, target, options.coverage_of)
         if options.identity == "openings":
@@ -187,7 +164,7 @@ class CandidateFilter:
         return np.asarray(options.min_identity * pairs, np.float64)
 
     def _most_identical(self, shared: NDArray[np.int32], query: Index, target: Index) -> Reals:
-        """Identical columns that a similar pair with so many words in common has at the most."""
+        """Return the largest possible number of identical columns of a similar pair with this many common k-mers."""
         if self._options.identity == "openings":
             different = (1 - self._options.min_identity) * np.maximum(query, target)
             return np.asarray(shared + (1 + different) * (self._word - 1), np.float64)
@@ -200,7 +177,7 @@ class CandidateFilter:
         target: Index,
         identical: Reals,
     ) -> NDArray[np.bool_]:
-        """Whether an alignment that is similar enough may score as much as another one that there is."""
+        """Return a mask of pairs in which a sufficiently similar alignment may score as high as a known alternative."""
         pairs = self._options.pairs
         m, n = np.diff(codes[1])[query], np.diff(codes[3])[target]
         shorter = np.minimum(m, n)
@@ -211,7 +188,7 @@ class CandidateFilter:
         paired = np.minimum(shorter, np.floor(paired + ROUNDING))
         n_gaps = np.where(paired < shorter, 2, m != n)
         whole = pairs.whole
-        costs = (whole.scores, *whole.end_gap[:2])  # the only gaps are at the ends, and cost no more than this
+        costs = (whole.scores, *whole.end_gap[:2])  # the only gaps are at the ends and cost at most this
         every = (*whole.gap, *whole.end_gap)
         highest = max(int(whole.scores.max()), 0)
         most = highest * paired - min(every[::2]) * n_gaps - min(every[1::2]) * (m + n - 2 * paired)
@@ -221,7 +198,7 @@ class CandidateFilter:
 
 
 def _are_long(query: Index, target: Index) -> NDArray[np.bool_] | None:
-    """Pairs of so many letters that no common subsequence is sought; None where there is none of them."""
+    """Return the pairs that are too long for a common subsequence; None if there are no such pairs."""
     if int(query.max()) * int(target.max()) <= MOST_LETTERS:
         return None
     return np.asarray(query[:, None] * target[None, :] > MOST_LETTERS)

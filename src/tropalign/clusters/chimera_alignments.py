@@ -1,15 +1,17 @@
-"""Queries aligned from end to end with possible parents, by vsearch's scores.
+"""Global alignment of queries to possible parents by vsearch's scores.
 
-A gap of k letters costs 18 + 2k inside and 1 + k at the ends. The engines that align many pairs side by side know one
-gap cost, and ends that are free. That is enough, as the same alignments are the best ones by other numbers:
+A gap of k residues costs 18 + 2k inside and 1 + k at the ends. The engines that align many pairs at once support one
+gap cost and free ends. That suffices, since other numbers give the same optimal alignments:
 
-* Every letter that stands in the alignment, and does not hang over, gets 1. So a pair of letters scores 2 more, and a
-  letter in a gap inside costs 1 less: 18 + k. A letter that hangs over costs 0, 1 less than before. All scores differ
-  from those before by m + n, the letters of both.
-* Both sequences get a letter in front and one behind, ``^`` and ``$``. Where nothing hangs over they stand beside each
-  other, for a score of 1; else beside a letter, for 0. So to hang over costs 1 at each end, and scores differ by 2.
+* Every residue inside the alignment that does not overhang gets 1. So an aligned pair scores 2 more, and a residue
+  in
+  an inner gap costs 1 less: 18 + k. An overhanging residue costs 0, 1 less than before. All scores change by m + n,
+  the residues of both sequences.
+* Both sequences get an extra character at each end, ``^`` and ``$``. If nothing overhangs, they are aligned to each
+  other and score 1; else they are aligned to a residue and score 0. So an overhang costs 1 at each end, and scores
+  change by 2.
 
-        ^ A C G T $                       ^ A C G T $      query: A hangs over, and stands beside ^
+        ^ A C G T $                       ^ A C G T $      query: A overhangs and is aligned to ^
         ^ A C G G $    2 for the ends       ^ C G T $      1 for the ends
 """
 
@@ -30,7 +32,7 @@ from tropalign.scoring import Gap, SubstitutionMatrix
 from tropalign.scoring.letter_scores import matched, may_be_equal
 from tropalign.sequences import NUCLEOTIDE, Alphabet, SequenceBatch
 
-#: vsearch's scores: a match, a mismatch, what is ambiguous, and the gap inside.
+#: vsearch's scores for a match and a mismatch, and its inner gap; ambiguous residues score 0.
 MATCH, MISMATCH, GAP = 2, -4, (18, 2)
 FRONT, BEHIND = "^", "$"
 WITH_ENDS = Alphabet("nucleotide with ends", NUCLEOTIDE.letters + FRONT + BEHIND, NUCLEOTIDE.wildcard)
@@ -39,7 +41,7 @@ Index = NDArray[np.int64]
 
 
 def with_ends(batch: SequenceBatch) -> SequenceBatch:
-    """The sequences with a letter in front and one behind."""
+    """Return the sequences with ``^`` prepended and ``$`` appended."""
     offsets = batch.offsets + 2 * np.arange(len(batch) + 1)
     is_end = np.zeros(int(offsets[-1]), bool)
     is_end[offsets[:-1]] = is_end[offsets[1:] - 1] = True
@@ -56,7 +58,7 @@ def with_ends(batch: SequenceBatch) -> SequenceBatch:
 
 
 def scoring() -> PairOptions:
-    """How sequences with ends are aligned."""
+    """Return the scoring for sequences with ends."""
     n = len(NUCLEOTIDE.letters)
     scores = np.zeros((n + 2, n + 2))
     scores[:n, :n] = matched(NUCLEOTIDE, MATCH, MISMATCH, "zero") + 2
@@ -66,22 +68,7 @@ def scoring() -> PairOptions:
 
 
 class ParentAligner:
-    """Aligns pairs of queries and references, each pair from end to end.
-
-    Parameters
-    ----------
-    queries, references
-        Nucleotides.
-    n_threads
-        That compute.
-    memory_bytes
-        What alignments may take.
-
-    Attributes
-    ----------
-    is_ambiguous : bool, shape (n_letters,)
-        Which letters of the alphabet stand for several residues.
-    """
+    """Global aligner of pairs of nucleotide queries and references; `is_ambiguous` is a mask by residue code."""
 
     def __init__(self, queries: SequenceBatch, references: SequenceBatch, n_threads: int, memory_bytes: int) -> None:
         self.queries = queries
@@ -95,13 +82,13 @@ class ParentAligner:
         self._is_strange = tuple(self._have_ambiguous(batch) for batch in (queries, references))
 
     def _have_ambiguous(self, batch: SequenceBatch) -> NDArray[np.bool_]:
-        """Which sequences have a letter that stands for several residues."""
+        """Return a mask of the sequences with an ambiguous residue."""
         before = np.concatenate([[0], np.cumsum(self.is_ambiguous[batch.codes], dtype=np.int64)])
         found: NDArray[np.bool_] = before[batch.offsets[1:]] > before[batch.offsets[:-1]]
         return found
 
     def alignments(self, query: Index, reference: Index) -> Iterator[AlignmentTable]:
-        """Alignments of pairs of sequences with ends, in the order of the pairs, some at a time."""
+        """Yield tables of alignments of pairs of sequences with ends, in the order of the pairs."""
         if len(query):
             pairs = np.stack([query, reference], 1)
             task = PairsTask(self._query, self._reference, self._options, pairs, self._memory_bytes)
@@ -109,16 +96,16 @@ class ParentAligner:
                 yield result.value
 
     def matches(self, query: Index, reference: Index) -> NDArray[np.bool_]:
-        """Whether each letter of a pair's query stands beside one that may be the same; the pairs one after another.
+        """Return, for each residue of each pair's query, whether the aligned residue may be the same, concatenated.
 
-        Queries have their ends, which say nothing.
+        Queries include their end characters, whose values have no meaning.
         """
         found = [self._matches_of(table) for table in self.alignments(query, reference)]
         return np.concatenate(found) if found else np.zeros(0, bool)
 
     def _matches_of(self, table: AlignmentTable) -> NDArray[np.bool_]:
         kinds, counts = table.cigar_ops & 15, (table.cigar_ops >> 4).astype(np.int64)
-        # Per row what hangs over in front, the operations, what hangs over behind.
+        # Per row: the overhang in front, the operations, the overhang at the end.
         n, lengths = len(table), self._query.lengths[table.query_index]
         n_ops = np.diff(table.cigar_offsets)
         at = table.cigar_offsets[:-1] + 2 * np.arange(n)
@@ -135,7 +122,7 @@ class ParentAligner:
         return found
 
     def _overlaps(self, table: AlignmentTable, k: int) -> NDArray[np.bool_]:
-        """One row aligned beside the query by its letters, without the ends."""
+        """Return the matches of one row, residue by residue, without the ends."""
         query, beside, _ = beside_query(table, k)
         is_paired = beside >= 0
         found = np.zeros(len(query), bool)
@@ -144,14 +131,10 @@ class ParentAligner:
 
 
 def beside_query(table: AlignmentTable, k: int) -> tuple[NDArray[np.int16], NDArray[np.int16], NDArray[np.bool_]]:
-    """What stands beside the letters of row k's query, ends aside.
+    """Return codes of row k's query, of the target residues aligned to them, and where the target has insertions.
 
-    Returns
-    -------
-    query, beside : int16, shape (m,)
-        Codes of the query's letters, and of the target's beside them, -1 for a gap.
-    inserted : bool, shape (m + 1,)
-        Whether the target has letters before each of them, and behind the last one.
+    Codes are int16, shape (m,), without the ends; -1 for a gap. Insertions are bool, shape (m + 1,): whether the
+    target has residues before each query residue, and after the last one.
     """
     begin, end = table.cigar_offsets[k : k + 2]
     columns = np.repeat(table.cigar_ops[begin:end] & 15, table.cigar_ops[begin:end] >> 4)
@@ -167,7 +150,7 @@ def beside_query(table: AlignmentTable, k: int) -> tuple[NDArray[np.int16], NDAr
     beside[in_query[is_paired]] = target[in_target[is_paired]]
     inserted = np.zeros(len(query), bool)
     inserted[in_query[is_inserted] + 1] = True
-    # An end beside a letter, and not beside its like: the target hangs over there.
+    # An end character that is aligned to a residue: the target overhangs there.
     is_letter = (beside >= 0) & (beside < len(NUCLEOTIDE.letters))
     inserted[1] |= is_letter[0]
     inserted[-1] |= is_letter[-1]

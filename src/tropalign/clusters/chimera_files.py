@@ -1,4 +1,4 @@
-"""Chimeras into files."""
+"""Writers of chimera results."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ TABLE, SEQUENCES = "chimeras/table", "chimeras/sequences"
 
 
 def write_chimeras(chimeras: Chimeras, path: str | os.PathLike[str], format: ChimerasFormat | None = None) -> None:
-    """Writes a table of the rows, or their sequences; the file appears whole or not at all.
+    """Write a table of the rows, or their sequences; the file appears complete or not at all.
 
     Parameters
     ----------
     chimeras
-        What to write.
+        The results to write.
     path
         ``-`` is standard output; a suffix such as ``.gz`` compresses.
     format
-        "tsv", "uchime" (as vsearch's ``--uchimeout``), or "fasta" for the sequences. By the suffix of the path when not
-        given.
+        "tsv", "uchime" (like vsearch's ``--uchimeout``), or "fasta" for the sequences. By default, the suffix of the
+        path decides.
 
     Raises
     ------
     UsageError
-        A format or suffix that does not exist.
+        The format or suffix does not exist.
     InputError
-        A name that the format cannot hold; a place that cannot be written.
+        A name that the format cannot hold, or a path that cannot be written.
     ResourceError
         The disk is full.
 
@@ -62,5 +62,5 @@ def write_chimeras(chimeras: Chimeras, path: str | os.PathLike[str], format: Chi
 
 
 def write_all(chimeras: Chimeras, outputs: list[Output]) -> None:
-    """Every file whole, and none before all are made."""
+    """Write every file completely, and only after all of them have been made."""
     write_outputs(outputs, lambda output: [output.writer.encode(chimeras)])

@@ -1,4 +1,4 @@
-"""When a sequence is a chimera, checked once."""
+"""Options of chimera detection and their checks."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from tropalign.options.kinds import AMOUNT, POSITIVE, number, whole
 from tropalign.options.option import Options, option
 
 RuleName = Literal["uchime", "uchime2", "uchime3"]
-#: How many times as abundant as a chimera its parents are, where nothing is said.
+#: Default abundance ratio of parents to their chimera.
 SKEWS: dict[RuleName, int] = {"uchime": 2, "uchime2": 2, "uchime3": 16}
-#: Weight and number of votes.
+#: Range of the weight and the pseudo-count of votes.
 VOTES = number(1e-6, 1e6)
 
 
 class ChimeraOptions(Options, group="chimeras"):
-    """When a sequence is a chimera."""
+    """Criteria for a chimera."""
 
     rule: RuleName = option(
         default="uchime",
@@ -72,16 +72,10 @@ class ChimeraOptions(Options, group="chimeras"):
 
 
 class ChimeraRules(ChimeraOptions):
-    """When a sequence is a chimera, checked.
-
-    Raises
-    ------
-    UsageError
-        A value that does not exist, is of another type or out of range.
-    """
+    """Checked criteria for a chimera; raises UsageError for a value that does not exist or is out of range."""
 
     def settle(self) -> None:
-        """Checks the values; numbers become int or float."""
+        """Check the values and convert numbers to int or float."""
         self.check_choices()
         for name in ("minh", "mindiv", "xn", "dn", *(["abskew"] if self.abskew is not None else [])):
             self.set(name, decimal_number(name, getattr(self, name)))
@@ -91,11 +85,11 @@ class ChimeraRules(ChimeraOptions):
 
     @property
     def skew(self) -> float:
-        """How many times as abundant parents are at the least."""
+        """Minimum abundance ratio of parents to their chimera."""
         return SKEWS[self.rule] if self.abskew is None else self.abskew
 
     def parameters(self, is_de_novo: bool) -> dict[str, str]:
-        """What the headers of results say."""
+        """Return the parameters for headers of results."""
         words = {"rule": self.rule, "xn": f"{self.xn:g}", "dn": f"{self.dn:g}"}
         if is_de_novo:
             words["abskew"] = f"{self.skew:g}"

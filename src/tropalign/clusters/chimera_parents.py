@@ -1,18 +1,19 @@
-"""The two parents that a sequence may have: those that are most similar to it in most windows (Edgar and others 2011).
+"""Candidate parents of a chimera: the two references most similar to it in most windows (Edgar and others 2011).
 
     query      ................................................
-    reference  111101111111111111111111111111110100111000110110      1: letters that may be the same
+    reference  111101111111111111111111111111110100111000110110      1: residues that may be the same
                   |- a window of 32: 31 of them -|
 
-In each window the references with the most matches win. The parent is the one that wins most windows. Then the letters
-of all windows that it won match nobody any more, and the second parent is found in the same way, among the others.
+In each window, the references with the most matches win. The first parent is the reference that wins most windows.
+Then all residues in the windows that it won are cleared, and the second parent is found in the same way among the
+other references.
 
-Many references that are far away have by chance the few letters that are left for the second parent, and explain errors
-of the query as parents do; the votes that such a parent has against it on the other side only raise the score. So only
-those take part which are among the most similar to a quarter of the query, and share words with it, as a piece of the
-query that PCR took from them would: UCHIME's search finds four for each by twelve words of eight letters; here six by
-their matches miss no more parents than that, and the words are runs of matches. Of equals that one is taken which has
-most matches in the windows that it won, all letters counted; then in the whole query; then the first.
+Many distant references match by chance the few residues that are left for the second parent, and explain errors of
+the query as parents do; the votes against such a parent on the other side only raise the score. So a reference
+takes part only if it is among the most similar to a quarter of the query, and shares k-mers with it, as a piece
+that PCR took from it would. UCHIME's search finds four references per quarter by twelve 8-mers; six by their
+matches, as here, miss no more parents than that, and the k-mers are runs of matches. Ties are broken by the
+matches in the windows won, all residues counted; then by matches in the whole query; then by order.
 """
 
 from __future__ import annotations
@@ -22,26 +23,24 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-#: Letters of a window.
+#: Window length in residues.
 WINDOW = 32
-#: The query is cut into so many parts, each of which proposes so many references.
+#: Number of parts of the query, and of references that each part proposes.
 PARTS, PROPOSED = 4, 6
-#: What a part has to share with the references that it proposes: so many words of eight letters, a short one (below 55
-#: letters) a quarter of its words, since twelve would be nearly all that it has.
+#: k-mer length, and number of k-mers that a part must share with the references that it proposes. A short part
+#: (below 55 residues) requires a quarter of its k-mers, since twelve would be nearly all of them.
 WORD, WORDS = 8, 12
-#: Letters of references that are looked at together.
+#: Residues of references that are processed together.
 SLICE_BYTES = 4 << 20
 
 Booleans = NDArray[np.bool_]
 
 
 def parents(matches: Booleans) -> tuple[int, int] | None:
-    """The numbers of both parents, or None where there are not two.
+    """Return the indices of both parents, or None if there are fewer than two.
 
-    Parameters
-    ----------
-    matches : bool, shape (n_references, n_letters)
-        Whether each letter of the query stands beside one that may be the same.
+    matches: bool, shape (n_references, n_letters), whether each query residue is aligned to one that may be the
+    same.
     """
     if len(matches) < 2 or matches.shape[1] < WINDOW:
         return None
@@ -62,14 +61,9 @@ def parents(matches: Booleans) -> tuple[int, int] | None:
 
 
 def proposed(matches: Booleans) -> NDArray[np.int64]:
-    """The references that may be parents: of each part of the query those with the most matches in it.
+    """Return possible parents, ascending: for each part of the query, the references with most matches in it.
 
-    Of equals the first ones; none that shares too few words with the part.
-
-    Returns
-    -------
-    int64, shape (n,)
-        Their numbers, ascending.
+    Ties are broken by order; references that share too few k-mers with the part are excluded.
     """
     chosen = []
     for part in np.array_split(matches, PARTS, axis=1):
@@ -79,7 +73,7 @@ def proposed(matches: Booleans) -> NDArray[np.int64]:
 
 
 def _winner(matches: Booleans, is_left: Booleans) -> tuple[int, Booleans] | None:
-    """The reference that wins most windows, and which, by letters that are left; None where none of these match."""
+    """Return the reference that wins most windows by the residues left, and its windows; None if nothing matches."""
     windows = [(rows, _sums(matches[rows] & is_left)) for rows in _slices(matches)]
     best = np.max([sums.max(axis=0) for _, sums in windows], axis=0)
     if not best.any():
@@ -89,7 +83,7 @@ def _winner(matches: Booleans, is_left: Booleans) -> tuple[int, Booleans] | None
     equals = np.flatnonzero(wins == wins.max())
     is_won = _sums(matches[equals] & is_left) == best
     all_letters = (_sums(matches[equals]) * (is_won & (best > 0))).sum(axis=1, dtype=np.int64)
-    # From the last key to the first; of what is equal in all, the first of the references.
+    # lexsort takes the last key first; if all are equal, the first reference wins.
     ranked = np.lexsort((equals, -matches[equals].sum(axis=1), -all_letters))
     return int(equals[ranked[0]]), is_won[ranked[0]]
 
@@ -100,7 +94,7 @@ def _slices(matches: Booleans) -> Iterator[slice]:
 
 
 def _words(matches: Booleans) -> NDArray[np.int64]:
-    """Runs of as many matches as a word has letters, per reference; overlapping ones count."""
+    """Count runs of `WORD` matches per reference, overlapping ones included."""
     runs, width = matches, 1
     while width < WORD:
         runs = runs[:, :-width] & runs[:, width:]
@@ -110,7 +104,7 @@ def _words(matches: Booleans) -> NDArray[np.int64]:
 
 
 def _sums(matches: Booleans) -> NDArray[np.uint8]:
-    """Matches in each window, by doubling: of 2 letters, of 4, ... of 32; shape (n_references, n_windows)."""
+    """Count matches per window by doubling (2, 4, ... 32 residues), shape (n_references, n_windows)."""
     sums: NDArray[np.uint8] = np.ascontiguousarray(matches).view(np.uint8)
     width = 1
     while width < WINDOW:

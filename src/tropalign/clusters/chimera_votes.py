@@ -1,4 +1,4 @@
-"""How two parents explain a sequence: votes of columns, the score of each breakpoint, and the verdict."""
+"""Votes of columns, scores of breakpoints and the verdict for a query and its two parents."""
 
 from __future__ import annotations
 
@@ -18,17 +18,9 @@ NO, BORDERLINE, YES = "N", "?", "Y"
 class Explained(NamedTuple):
     """A sequence as a join of two parents at the best breakpoint.
 
-    Attributes
-    ----------
-    score
-        The product of both sides'.
-    is_swapped
-        Whether the first parent is that of the right side.
-    left, right
-        Columns of a side that vote yes, no, and abstain.
-    model, a, b, ab
-        Percent of the columns in which the sequence equals the model, the left parent and the right one, and these each
-        other.
+    score: product of both sides. is_swapped: whether the first parent is on the right side. left, right: columns of
+    a side that vote yes, vote no, and abstain. model, a, b, ab: percent identity of the sequence to the model, the
+    left parent and the right parent, and of the parents to each other.
     """
 
     score: float
@@ -41,7 +33,7 @@ class Explained(NamedTuple):
     ab: float
 
     def verdict(self, rules: ChimeraRules) -> str:
-        """Whether it is a chimera."""
+        """Return the verdict: chimera, borderline or not a chimera."""
         top = max(self.a, self.b)
         if rules.rule != "uchime":
             return YES if self.model == 100.0 and top < 100.0 else NO
@@ -52,16 +44,10 @@ class Explained(NamedTuple):
 
 
 def explained(query: Codes, a: Codes, b: Codes, counts: Booleans, rules: ChimeraRules) -> Explained | None:
-    """The best breakpoint; None where no breakpoint has a majority for one parent before it, for the other behind.
+    """Find the best breakpoint between a majority for one parent and one for the other; None without a breakpoint.
 
-    Parameters
-    ----------
-    query, a, b
-        The codes of three aligned sequences, column by column.
-    counts
-        Which columns count: not those of gaps, beside gaps, or of ambiguous letters.
-    rules
-        Weights of votes.
+    query, a, b: codes of three aligned sequences. counts: mask of columns, excluding gaps, their neighbours and
+    ambiguous residues.
     """
     query, a, b = query[counts], a[counts], b[counts]
     is_a, is_b, are_same = query == a, query == b, a == b
@@ -73,7 +59,7 @@ def explained(query: Codes, a: Codes, b: Codes, counts: Booleans, rules: Chimera
     behind = before[:, -1:] - before
     is_straight = (before[0] > before[1]) & (behind[1] > behind[0])
     is_swapped = (before[1] > before[0]) & (behind[0] > behind[1])
-    # The left parent sees it so: swapped, a no is a yes. A split of neither kind scores nothing.
+    # Votes as seen by the left parent: if swapped, a no is a yes. A split of neither kind scores nothing.
     yes = np.where(is_swapped, before[1], before[0]), np.where(is_swapped, behind[0], behind[1])
     no = np.where(is_swapped, before[0], before[1]), np.where(is_swapped, behind[1], behind[0])
     scores = [
@@ -95,16 +81,10 @@ def explained(query: Codes, a: Codes, b: Codes, counts: Booleans, rules: Chimera
 
 
 def counted_columns(query: Codes, parents: tuple[Codes, Codes], inserted: Booleans, is_ambiguous: Booleans) -> Booleans:
-    """Which letters of the query stand in columns that count: bool, shape (m,).
+    """Return the mask of query residues whose columns count, bool, shape (m,).
 
-    Parameters
-    ----------
-    query, parents
-        Codes of the query's letters, and of the parents' beside them, -1 for a gap.
-    inserted : bool, shape (m + 1,)
-        Whether a parent has letters before each of them, and behind the last one.
-    is_ambiguous : bool, shape (n_letters,)
-        Whether a letter stands for several residues.
+    parents: codes aligned to the query, -1 for a gap. inserted: bool, shape (m + 1,), whether a parent has residues
+    before each query residue, and after the last one.
     """
     is_gap = (parents[0] < 0) | (parents[1] < 0)
     found = ~(is_gap | inserted[:-1] | inserted[1:])

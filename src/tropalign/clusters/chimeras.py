@@ -1,7 +1,8 @@
-"""Chimeras, de novo and by reference, as UCHIME defines them (Edgar and others 2011), with exact alignments.
+"""Chimera detection, de novo and by reference, as defined by UCHIME (Edgar and others 2011), with exact alignments.
 
-De novo a sequence is judged by those before it that are so much more abundant and no chimeras themselves. Sequences of
-which none may be a parent of another, as their abundances are too close, are a block: all of it is aligned at once.
+De novo, the candidate parents of a sequence are the sequences before it that are sufficiently more abundant and
+are no chimeras themselves. Sequences too close in abundance to be parents of each other form a block, which is
+aligned at once.
 
     sizes   100 90 80 | 50 48 30 | 25 20 20 | 12 ...        skew 2: a block ends where half its first size is reached
 """
@@ -33,14 +34,14 @@ from tropalign.sequences.counts import counts_of, has_count
 
 Index = NDArray[np.int64]
 Progress = Callable[[int], object]
-#: Letters of queries that are aligned at once, once per reference, and bytes per pair beside these.
+#: Query residues aligned at once, counted once per reference, and overhead in bytes per pair.
 MOST_BYTES, PAIR_BYTES = 32 << 20, 160
-#: The share of the memory for these letters; alignments take as much, and the rest is for what is made of both.
+#: Share of the memory for these residues. Alignments take as much; the rest is for what is derived from both.
 LETTERS_SHARE = 0.3
 
 
 class ChimeraArguments(ChimeraOptions, AlphabetArgument, ProgressArgument, SequencesArgument):
-    """What `find_chimeras` takes."""
+    """Arguments of `find_chimeras`."""
 
     references: Sequences | None = argument(
         default=None,
@@ -59,21 +60,21 @@ class ChimeraArguments(ChimeraOptions, AlphabetArgument, ProgressArgument, Seque
 
 @called_with(ChimeraArguments)
 def find_chimeras(call: ChimeraArguments) -> Chimeras:
-    """Finds sequences that PCR has joined of two others, de novo or by reference, as UCHIME defines them.
+    """Find sequences that PCR has joined from two others, de novo or by reference, as defined by UCHIME.
 
     Returns
     -------
     Chimeras
-        A row per sequence; without references in the order of their abundance, equal ones by the bytes of their names.
+        A row per sequence. Without references, rows are sorted by abundance, ties by the bytes of the names.
 
     Raises
     ------
     InputError
-        Sequences that cannot be used; proteins; without references, sequences without ``;size=N``.
+        Sequences cannot be used, or are proteins; without references, sequences without ``;size=N``.
     UsageError
-        An option that does not exist or is out of range.
+        An option does not exist or is out of range.
     ResourceError
-        Memory that does not suffice.
+        Memory does not suffice.
 
     Examples
     --------
@@ -99,7 +100,7 @@ def judged(
     memory_bytes: int,
     progress: Progress | None = None,
 ) -> Chimeras:
-    """The verdict on each sequence, by options that are checked: see `find_chimeras`."""
+    """Judge each sequence by checked options: see `find_chimeras`."""
     _check(batch, references, rules)
     if references is None:
         order, sizes = by_abundance(batch)
@@ -130,12 +131,9 @@ def _check(batch: SequenceBatch, references: SequenceBatch | None, rules: Chimer
 
 
 def by_abundance(batch: SequenceBatch) -> tuple[Index, Index]:
-    """Indices of the sequences by falling abundance, equal ones by the bytes of their names, and their sizes.
+    """Return indices of the sequences by decreasing abundance (ties by the bytes of names), and their sizes.
 
-    Raises
-    ------
-    InputError
-        A name, or all names, without a size.
+    Raises InputError if a name has no size.
     """
     lacks = [name for name in batch.names if not has_count(name)]
     if len(lacks) == len(batch):
@@ -155,7 +153,7 @@ def by_abundance(batch: SequenceBatch) -> tuple[Index, Index]:
 
 
 def _judge_de_novo(judge: _Judge, sizes: Index, skew: float, progress: Progress | None) -> None:
-    """Judges sequences of falling abundance, block by block."""
+    """Judge sequences of decreasing abundance, block by block."""
     same = _numbers_of_equal(judge.aligner.queries)
     is_parent = np.zeros(len(sizes), bool)
     for begin, end in blocks(sizes, skew):
@@ -173,10 +171,8 @@ def _judge_de_novo(judge: _Judge, sizes: Index, skew: float, progress: Progress 
 
 
 def blocks(sizes: Index, skew: float) -> Iterator[tuple[int, int]]:
-    """Runs [begin, end) of falling sizes in which none is `skew` times another, or a single sequence.
+    """Yield maximal runs [begin, end) of decreasing sizes in which no size is `skew` times another; else single ones.
 
-    Examples
-    --------
     >>> list(blocks(np.array([100, 90, 50, 49, 20]), 2))
     [(0, 2), (2, 4), (4, 5)]
     """
@@ -190,7 +186,7 @@ def blocks(sizes: Index, skew: float) -> Iterator[tuple[int, int]]:
 
 
 def _numbers_of_equal(batch: SequenceBatch) -> Index:
-    """A number per sequence, the same for equal ones."""
+    """Return a number per sequence, equal for equal sequences."""
     codes, bounds = batch.codes.tobytes(), batch.offsets.tolist()
     known: dict[bytes, int] = {}
     return np.array([known.setdefault(codes[bounds[k] : bounds[k + 1]], k) for k in range(len(batch))])
@@ -198,7 +194,7 @@ def _numbers_of_equal(batch: SequenceBatch) -> Index:
 
 @dataclass
 class _Parents:
-    """A query and the references that are its parents; what explains it, once it is aligned with both."""
+    """A query, its two parents among the references, and the result once it is aligned with both."""
 
     query: int
     first: int
@@ -207,24 +203,7 @@ class _Parents:
 
 
 class _Judge:
-    """Finds parents of queries among references, and says what the queries are.
-
-    Parameters
-    ----------
-    queries, references
-        Of one alphabet.
-    rules
-        When a query is a chimera.
-    n_threads, memory_bytes
-        What may be used.
-
-    Attributes
-    ----------
-    aligner
-        What aligns them.
-    verdicts
-        Of queries that were looked at, by their numbers.
-    """
+    """Finds parents of queries among references and judges the queries; `verdicts` are by query index."""
 
     def __init__(
         self,
@@ -240,7 +219,7 @@ class _Judge:
         self._explained: dict[int, _Parents] = {}
 
     def parts(self, counts: Index) -> Iterator[tuple[int, int]]:
-        """Runs [begin, end) of queries with so many references each, as large as memory allows."""
+        """Yield runs [begin, end) of queries with these numbers of references, as large as memory allows."""
         longest = int(self.aligner.queries.lengths.max())
         taken = counts * (longest + PAIR_BYTES)
         most = int(taken.max(initial=0))
@@ -256,7 +235,7 @@ class _Judge:
         yield begin, len(counts)
 
     def look(self, asked: list[tuple[int, Index]]) -> None:
-        """Judges queries, each by these references, whose order decides between equals."""
+        """Judge queries, each by its own references, whose order breaks ties."""
         counts = np.array([len(among) for _, among in asked])
         query = np.repeat(np.array([k for k, _ in asked]), counts)
         reference = np.concatenate([among for _, among in asked]) if asked else query
@@ -272,7 +251,7 @@ class _Judge:
         self._vote(found)
 
     def _vote(self, found: list[_Parents]) -> None:
-        """Explains queries by their parents, to each of which they are aligned again."""
+        """Score queries by their parents after aligning them again to each parent."""
         query = np.repeat(np.array([one.query for one in found], np.int64), 2)
         reference = np.array([[one.first, one.second] for one in found], np.int64).reshape(-1)
         beside = [
@@ -286,7 +265,7 @@ class _Judge:
                 self.verdicts[one.query] = one.explained.verdict(self._rules)
 
     def found(self, batch: SequenceBatch, references: SequenceBatch, order: Index) -> Chimeras:
-        """Verdicts and parents by columns: row k is sequence ``order[k]`` of the batch; de novo so are references."""
+        """Return the results by column: row k is sequence ``order[k]`` of the batch (de novo: also of references)."""
         n = len(self.verdicts)
         parent_of = np.full((2, n), -1, np.int64)
         score, shares, votes = np.zeros(n), np.full((4, n), np.nan), np.zeros((6, n), np.int64)

@@ -1,4 +1,4 @@
-"""Pairs of a set aligned in the order in which sequences are looked at, and how similar they are."""
+"""Aligner of pairs of a set, with the processing order of sequences and the similarity of pairs."""
 
 from __future__ import annotations
 
@@ -23,13 +23,7 @@ from tropalign.sequences.counts import counts_of, has_count
 
 
 def processing_order(batch: SequenceBatch, sizes: NDArray[np.int64], order: str) -> NDArray[np.int64]:
-    """Indices of the sequences in the order in which they are looked at; as in the input where equal.
-
-    Raises
-    ------
-    InputError
-        By abundance, and no name has one.
-    """
+    """Return the processing order as indices; ties keep input order. Raises InputError if abundances are missing."""
     if order == "input":
         return np.arange(len(batch))
     if order == "abundance" and not any(map(has_count, batch.names)):
@@ -40,16 +34,17 @@ def processing_order(batch: SequenceBatch, sizes: NDArray[np.int64], order: str)
 
 Index = NDArray[np.int64]
 Reals = NDArray[np.float64]
-#: In place of an identity: less than any min-identity, 0 too.
+#: Replaces the identity of uncovered pairs: less than any min-identity, even 0.
 NOT_COVERED = -1.0
-#: What a sequence takes beside its letters, the share of the memory for sequences, and the least pairs of a job.
+#: Overhead per sequence in bytes, share of the memory for copied sequences, and lower bound of the pair limit per
+#: task.
 SEQUENCE_BYTES, COPIED_SHARE, LEAST_PAIRS = 256, 0.3, 256
-#: A sequence of so many times the usual length is told of.
+#: A sequence this many times longer than the median causes a warning.
 GIANT = 1000
 
 
 def warn_of_giant(batch: SequenceBatch, options: ClusterOptions) -> None:
-    """Warns of a sequence beside which all others are short, such as a chromosome among reads: each may fit in it."""
+    """Warn of a sequence that dwarfs all others, such as a chromosome among reads: each of them may fit in it."""
     usual, longest = float(np.median(batch.lengths)), int(batch.lengths.max())
     if options.min_coverage or longest < GIANT * usual:
         return
@@ -64,7 +59,7 @@ def warn_of_giant(batch: SequenceBatch, options: ClusterOptions) -> None:
 
 @dataclass
 class Tally:
-    """What was compared, and how long that took."""
+    """Compared pairs and cells, and the time that this took."""
 
     n_pairs: int = 0
     n_cells: int = 0
@@ -72,35 +67,13 @@ class Tally:
 
 
 class Comparison:
-    """Aligns pairs of a set, for the length of a run.
+    """Aligns pairs of a set during a run; raises InputError for an order that the sequences do not have.
 
-    An alignment, and so its identity, may depend on which of the two sequences is the query, by a rule for ties or by a
-    matrix that is not symmetric. It is always the member.
+    An alignment, and so its identity, may depend on which sequence is the query, through the tie-breaking rule or an
+    asymmetric matrix. The query is always the member.
 
-    Parameters
-    ----------
-    batch
-        The set.
-    options
-        How pairs are aligned, and what identity is.
-    devices
-        What computes.
-    memory_bytes
-        What aligning may take beside the set.
-
-    Attributes
-    ----------
-    sizes : int64, shape (n,)
-        How many reads each sequence stands for.
-    order, rank : int64, shape (n,)
-        The sequences as they are looked at, and the place of each among them.
-    tally : Tally
-        The alignments so far.
-
-    Raises
-    ------
-    InputError
-        An order that the sequences do not have.
+    sizes: reads per sequence. order, rank: sequences in processing order, and the rank of each. memory_bytes: limit
+    for aligning, excluding the set.
     """
 
     def __init__(
@@ -112,22 +85,22 @@ class Comparison:
         self.rank = np.empty(len(batch), np.int64)
         self.rank[self.order] = np.arange(len(batch))
         self._scheduler, self._memory_bytes = Scheduler(devices), memory_bytes
-        # Two sequences of each pair may be copied, and their other strand.
+        # Both sequences of each pair may be copied, and the reverse complement.
         copied = 3 * (float(batch.lengths.mean()) + SEQUENCE_BYTES)
         self._most_pairs = max(LEAST_PAIRS, int(COPIED_SHARE * memory_bytes / copied))
 
     def similarities(self, members: Index, representatives: Index) -> Reals:
-        """Identity of each pair, -1 where too little is covered; float64, shape (n,)."""
+        """Return the identity of each pair, -1 if too little is covered; float64, shape (n,)."""
         found = [self._similarity(table) for table in self._tables(members, representatives)]
         return np.concatenate(found) if found else np.zeros(0)
 
     def pair_similarities(self, first: Index, second: Index) -> Reals:
-        """Identity of pairs of sequences, of which the one that is looked at later is the member, as in results."""
+        """Return the identity of pairs of sequences; the one later in processing order is the member, as in results."""
         is_later = self.rank[first] > self.rank[second]
         return self.similarities(np.where(is_later, first, second), np.where(is_later, second, first))
 
     def alignments(self, members: Index, representatives: Index) -> Iterator[tuple[AlignmentTable, Reals]]:
-        """Alignments and identities of pairs, in their order, a part at a time; the members are the queries."""
+        """Yield alignments and identities of pairs, in order and in parts; the members are the queries."""
         for table in self._tables(members, representatives):
             yield table, identities(table, self.options.identity)
 

@@ -1,4 +1,4 @@
-"""Equal reads once, the most abundant first, as vsearch's --derep_fulllength has them."""
+"""Dereplication: identical reads once, most abundant first, like vsearch's --derep_fulllength."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from tropalign.sequences.counts import counts_of, with_count
 
 @dataclass(frozen=True, eq=False)
 class Uniques(Result):
-    """The different sequences of a set of reads.
+    """The distinct sequences of a set of reads.
 
     Attributes
     ----------
     sequences : SequenceBatch
-        Each with the letters and the name of the first read that has it, and ``;size=N``.
+        Distinct sequences, each with the characters and the name of its first read, and ``;size=N``.
     labels : int64, shape (n_reads,)
-        Which of them each read is; -1 for what is left out as too rare.
+        Index of each read's sequence; -1 if the sequence was too rare and left out.
     reads : tuple of str, n_reads
-        The reads' names.
+        Names of the reads.
 
     Examples
     --------
@@ -50,22 +50,22 @@ class Uniques(Result):
         return f"<Uniques: {len(self.sequences):,} different sequences of {len(self.reads):,} reads>"
 
     def take(self, rows: NDArray[Any]) -> Uniques:
-        """Some of the sequences, such as those that are no chimeras; reads of the others are left out.
+        """Select some of the sequences, such as those that are not chimeras; reads of the others are left out.
 
         Parameters
         ----------
         rows
-            Indices (whole numbers), each once, or a mask (bool).
+            Indices (integers), each once, or a mask (bool).
 
         Returns
         -------
         Uniques
-            In that order.
+            The selected sequences in the order of `rows`.
 
         Raises
         ------
         IndexError
-            A sequence that there is not or that is named twice, or a mask of another length.
+            A sequence does not exist or is named twice, or the mask has another length.
 
         Examples
         --------
@@ -76,12 +76,12 @@ class Uniques(Result):
         chosen = np.arange(len(self.sequences))[wanted_rows(np.asarray(rows), len(self.sequences))]
         if len(np.unique(chosen)) < len(chosen):
             raise IndexError("a sequence is named twice: take each once")
-        number = np.full(len(self.sequences) + 1, -1, np.int64)  # the last one for what was left out before
+        number = np.full(len(self.sequences) + 1, -1, np.int64)  # the last item is for reads already left out
         number[chosen] = np.arange(len(chosen))
         return Uniques(self.sequences[chosen], number[self.labels], self.reads)
 
     def clusters(self) -> Clusters:
-        """Each of the sequences as a cluster of its own, to be written.
+        """Return each sequence as a cluster of its own, for writing.
 
         Returns
         -------
@@ -101,30 +101,30 @@ class Uniques(Result):
 def dereplicate(
     sequences: Sequences, *, strand: StrandName = "plus", min_size: int = 1, alphabet: AlphabetLike | None = None
 ) -> Uniques:
-    """Finds equal reads: of one length, with equal letters (case does not count, and U is T).
+    """Find identical reads: equal length and equal residues (case is ignored, and U equals T).
 
     Parameters
     ----------
     sequences
-        The reads, as `align_all` takes them; ``;size=N`` in a name counts.
+        The reads, in any form that `align_all` accepts; ``;size=N`` in a name counts.
     strand : {"plus", "both"}
-        Both: a read equals a read before it, too, whose other strand it is.
+        Both: a read also equals an earlier read if it is its reverse complement.
     min_size
-        How many reads a sequence has at the least.
+        Minimum number of reads of a sequence.
     alphabet
-        Of the reads; judged by their letters where not given.
+        Alphabet of the reads; guessed from their residues by default.
 
     Returns
     -------
     Uniques
-        The most abundant first, equally abundant ones in the order of their names' bytes.
+        Most abundant first; ties are sorted by the bytes of their names.
 
     Raises
     ------
     InputError
-        Reads that cannot be used; no sequence with so many reads; both strands of proteins.
+        Reads cannot be used, no sequence has enough reads, or both strands of proteins are requested.
     UsageError
-        A strand that does not exist; a number of reads below 1.
+        A strand that does not exist, or a number of reads below 1.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def dereplicate(
 
 
 def dereplicated(batch: SequenceBatch, strand: str = "plus", min_size: int = 1) -> Uniques:
-    """The different sequences of a batch, by options that are checked: see `dereplicate`."""
+    """Return the distinct sequences of a batch, by checked options: see `dereplicate`."""
     if strand == "both" and not batch.alphabet.has_strands:
         raise InputError(f"both strands were asked for, but {batch.alphabet.name}s have one")
     number, first = _numbered(batch, strand)
@@ -169,7 +169,7 @@ def _spelt(batch: SequenceBatch) -> NDArray[np.uint8]:
 
 
 def _numbered(batch: SequenceBatch, strand: str) -> tuple[NDArray[np.int64], list[int]]:
-    """The number of each read's letters, int64, shape (n_reads,), and the first read that has each."""
+    """Number reads by their sequence, int64, shape (n_reads,), and return the first read of each sequence."""
     codes = _spelt(batch).data
     reverse = _spelt(batch.reverse_complement()).data if strand == "both" else None
     first_of: dict[bytes, int] = {}

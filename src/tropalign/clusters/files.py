@@ -1,4 +1,4 @@
-"""Clusters into files."""
+"""Writers of clusters."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from tropalign.results.otu_table import OtuTable
 def write_clusters(
     clusters: Clusters | OtuTable, path: str | os.PathLike[str], format: ClustersFormat | None = None
 ) -> None:
-    """Writes clusters, or a table of counts; the file appears whole or not at all.
+    """Write clusters or a table of counts; the file appears complete or not at all.
 
     Parameters
     ----------
     clusters
-        What to write.
+        The clusters or table to write.
     path
         ``-`` is standard output; a suffix such as ``.gz`` compresses.
     format
-        "tsv", "uc", "html" (a page for the browser), or "fasta" for the representatives; of a table "tsv", "biom" or
-        "biom2". By the suffix of the path when not given.
+        "tsv", "uc", "html" (a web page), or "fasta" for the representatives; for a table "tsv", "biom" or "biom2".
+        By default, the suffix of the path decides.
 
     Raises
     ------
     UsageError
-        A format or suffix that does not exist.
+        The format or suffix does not exist.
     InputError
-        A name that the format cannot hold; a place that cannot be written.
+        A name that the format cannot hold, or a path that cannot be written.
     ResourceError
         The disk is full.
 
@@ -72,5 +72,5 @@ def write_clusters(
 
 
 def write_all(clusters: Clusters | OtuTable, outputs: list[Output]) -> None:
-    """Every file whole, and none before all are made."""
+    """Write every file completely, and only after all of them have been made."""
     write_outputs(outputs, lambda output: [output.writer.encode(clusters)])

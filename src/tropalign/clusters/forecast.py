@@ -1,10 +1,10 @@
-"""What clusters will take, from clusters of ever more of the sequences.
+"""Forecast of the work of clustering, extrapolated from growing samples of the sequences.
 
 sequences     32    64    128   256   ...        n
-alignments    a     b     c     d    - - - - -   ?     as they grew from sample to sample
+alignments    a     b     c     d    - - - - -   ?     extrapolated from sample to sample
 
-How many sequences become representatives, and how many pairs bounds leave out, only clustering can tell. A
-random sample has as many of each kind as the whole, in proportion.
+Only clustering itself shows how many sequences become representatives and how many pairs the bounds exclude. A
+random sample contains each kind in proportion to the whole.
 """
 
 from __future__ import annotations
@@ -26,22 +26,14 @@ from tropalign.machine.threads import resolve_threads
 from tropalign.sequences import SequenceBatch
 from tropalign.sequences.counts import counts_of
 
-#: Sequences of the first sample at most, fewer where all pairs of these have more cells than this; each further sample
-#: has twice as many, until one takes so long.
+#: Size of the first sample, or less if all its pairs have more cells than FIRST_CELLS. Each further sample is twice
+#: as large, until one takes SAMPLE_SECONDS.
 FIRST_SAMPLE, FIRST_CELLS, SAMPLE_SECONDS = 32, 500_000_000, 0.5
 
 
 @dataclass(frozen=True)
 class Work:
-    """What clustering so many sequences takes.
-
-    Attributes
-    ----------
-    aligned, bounded
-        Alignments, and pairs that bounds were asked of.
-    seconds
-        Of what is neither.
-    """
+    """Cost of clustering a sample: alignments, pairs checked by bounds, and seconds of everything else."""
 
     n_sequences: int
     aligned: Tally
@@ -57,25 +49,10 @@ def foretold(
     memory_bytes: int,
     most_sampled: int | None = None,
 ) -> tuple[int, int, float]:
-    """What clustering a set will take.
+    """Forecast alignments (pairs and cells) and seconds of clustering a set; raises the same errors as clustering.
 
-    Parameters
-    ----------
-    devices
-        The last one, the processor where there are several, is what is tried.
-    most_sampled
-        No more sequences are tried than this; as many as there is time for by default.
-
-    Returns
-    -------
-    n_pairs, n_cells : int
-        Alignments.
-    seconds : float
-
-    Raises
-    ------
-    TropalignError
-        What is wrong with the set, as when it is clustered.
+    devices: only the last one is tried, the CPU if there are several. most_sampled: limit of sequences to try; by
+    default as many as time permits.
     """
     n = len(batch)
     warn_of_giant(batch, options)
@@ -88,8 +65,8 @@ def foretold(
     samples: list[Work] = []
     few = math.sqrt(2 * FIRST_CELLS) / float(batch.lengths.mean())
     size, took = min(max(2, min(FIRST_SAMPLE, int(few))), most), 0.0
-    if few >= FIRST_SAMPLE:  # beside long sequences it is nothing
-        _work(batch[chance[:size]], options, devices, n_threads, memory_bytes)  # warms up: what is loaded once
+    if few >= FIRST_SAMPLE:  # negligible compared with long sequences
+        _work(batch[chance[:size]], options, devices, n_threads, memory_bytes)  # warm up: one-time loading
     while not samples or (size > samples[-1].n_sequences and took < SAMPLE_SECONDS):
         begin = time.perf_counter()
         samples.append(_work(batch[np.sort(chance[:size])], options, devices, n_threads, memory_bytes))
@@ -107,7 +84,7 @@ def foretold(
 def _work(
     batch: SequenceBatch, options: ClusterOptions, devices: Sequence[Device], n_threads: int, memory_bytes: int
 ) -> Work:
-    """Clusters a sample."""
+    """Cluster a sample and return its cost."""
     begin = time.perf_counter()
     comparison = Comparison(batch, options, devices[-1:], memory_bytes // 2)
     candidates = CandidateFilter(options, batch.alphabet, resolve_threads(n_threads))
@@ -117,7 +94,7 @@ def _work(
 
 
 def _counts(samples: Sequence[Work]) -> tuple[list[int], list[int], list[int]]:
-    """Pairs and cells of alignments, and cells that bounds were asked of, of each sample."""
+    """Return pairs and cells of alignments, and cells of pairs checked by bounds, of each sample."""
     return (
         [sample.aligned.n_pairs for sample in samples],
         [sample.aligned.n_cells for sample in samples],
@@ -126,14 +103,13 @@ def _counts(samples: Sequence[Work]) -> tuple[list[int], list[int], list[int]]:
 
 
 def growth(sizes: Sequence[int], values: Sequence[int], n: int, method: str) -> float:
-    """How many times as much n sequences take as the last of some samples.
+    """Return how many times the work of the last sample n sequences take.
 
-    Linkages that keep distances compare all pairs. Greedy clusters compare each sequence with the representatives
-    before it: work grows as the number of sequences where these are few and known, as its square where all sequences
-    become one, and as a power in between, that of the last two doublings. By single linkage alignments grow so, too.
+    Linkages that keep distances compare all pairs. Greedy clustering compares each sequence with the representatives
+    before it: work is linear if they are few and known, quadratic if all sequences become representatives, and
+    otherwise a power in between, taken from the last two doublings. Alignments of single linkage grow in the same
+    way.
 
-    Examples
-    --------
     >>> from tropalign.clusters.forecast import growth
     >>> growth([32, 64, 128], [320, 640, 1280], 1024, "greedy"), growth([32, 64, 128], [100, 400, 1600], 1024, "greedy")
     (8.0, 64.0)

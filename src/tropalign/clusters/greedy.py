@@ -1,11 +1,12 @@
-"""Greedy clusters: a sequence joins a representative that is similar enough, or becomes one.
+"""Greedy clustering: a sequence joins a representative that is similar enough, or becomes one.
 
     sequences in order    ......|[ block ]|.................
     representatives       R R R  R  R          of all before
 
-A block is compared with the representatives before it at once. What finds none there is then settled in rounds: the
-first few of the rest are compared with each other, in order, and all that follow in the block with the representatives
-among them. So no sequence is compared with another that joined one, and the result is that of one after another.
+A block is compared with all earlier representatives at once. Sequences that find none are settled in rounds: the
+first few of the rest are compared with each other, in order, and all later ones of the block with the new
+representatives among them. So no sequence is compared with another that joined a representative, and the result
+equals that of processing one sequence after another.
 """
 
 from __future__ import annotations
@@ -23,29 +24,21 @@ from tropalign.machine.memory import require
 
 Index = NDArray[np.int64]
 
-#: Sequences of a block at most, and of the first round of one.
+#: Largest block, and sequences of its first round.
 MOST_BLOCK, ROUND = 1024, 8
-#: Bytes per sequence of a block and representative: words in common, bounds, places.
+#: Bytes per pair of a block's sequence and a representative: common k-mers, bounds, positions.
 PAIR_BYTES = 64
-#: The share of the memory that a block takes; alignments take the rest.
+#: Share of the memory for a block; alignments take the rest.
 BLOCK_SHARE = 0.5
-#: Bytes of a block and its representatives at most: more makes nothing faster.
+#: Byte limit of a block and its representatives; more is not faster.
 MOST_BLOCK_BYTES = 96 << 20
 
 
 class Greedy:
     """Clusters sequences one after another.
 
-    Parameters
-    ----------
-    comparison, candidates
-        What aligns pairs, and what spares alignments.
-    order
-        Indices of the sequences in the order in which they are looked at.
-    memory_bytes
-        What blocks and alignments may take together.
-    progress
-        Receives the number of sequences that are settled; what it raises ends the work.
+    order: indices in processing order. memory_bytes: limit for blocks and alignments together. progress: receives
+    the number of settled sequences; an exception that it raises stops the work.
     """
 
     def __init__(
@@ -61,14 +54,14 @@ class Greedy:
         self._is_first = comparison.options.assign == "first"
         self._block_bytes = min(int(memory_bytes * BLOCK_SHARE), MOST_BLOCK_BYTES)
         n = len(order)
-        self._representatives = np.zeros(n, np.int64)  # in the order in which they became such
-        self._places = np.zeros(n, np.int64)  # of these in the order
+        self._representatives = np.zeros(n, np.int64)  # in the order in which they were chosen
+        self._places = np.zeros(n, np.int64)  # their positions in `order`
         self._count = 0
-        # The best representative so far of each sequence, by its place in the order: its number, or -1.
+        # Best representative so far of each sequence, by position in `order`: its number, or -1.
         self._best, self._similarity = np.full(n, -1, np.int64), np.zeros(n)
 
     def run(self) -> tuple[Index, Index]:
-        """The cluster of each sequence, shape (n,), and the representative of each cluster."""
+        """Return the cluster of each sequence, shape (n,), and the representative of each cluster."""
         n, begin, block = len(self._order), 0, self._block()
         while begin < n:
             end = min(n, begin + block)
@@ -83,13 +76,13 @@ class Greedy:
         return labels, self._representatives[: self._count].copy()
 
     def _block(self) -> int:
-        """How many sequences are settled at once: so many that a round of them fits the memory."""
+        """Return the block size: the largest for which a round fits in memory."""
         least = PAIR_BYTES * MOST_BLOCK
         require(least, self._block_bytes, "comparing sequences", f"allow more with {named('memory_bytes')}")
         return min(MOST_BLOCK, self._block_bytes // least)
 
     def _settle(self, places: Index) -> None:
-        """Makes representatives of those that have none, in order, and offers these to the sequences after them."""
+        """Make unassigned sequences representatives, in order, and offer these to the sequences after them."""
         count = ROUND
         unsettled = places[self._best[places] < 0]
         while len(unsettled):
@@ -98,15 +91,15 @@ class Greedy:
             later = unsettled[count:] if self._is_first else places[places > first[0]]
             later = later[~np.isin(later, first)]
             self._offer(later, before, self._count)
-            # Many that joined one another were compared in vain.
+            # Restart with small rounds if most joined one another: those were compared in vain.
             count = min(2 * count, MOST_BLOCK) if 2 * (self._count - before) > len(first) else ROUND
             unsettled = places[self._best[places] < 0]
 
     def _choose(self, places: Index) -> None:
-        """Settles a few sequences among themselves."""
+        """Settle a few sequences among themselves."""
         similar = np.zeros((len(places), len(places)))
         batch = self._comparison.batch[self._order[places]]
-        is_later = np.tril(np.ones(similar.shape, bool), -1)  # none beside itself: of a chromosome that takes hours
+        is_later = np.tril(np.ones(similar.shape, bool), -1)  # not with itself: for a chromosome, that takes hours
         later, earlier = places_of(self._candidates.within(batch, batch, is_later))
         similar[later, earlier] = self._comparison.similarities(
             self._order[places[later]], self._order[places[earlier]]
@@ -128,13 +121,13 @@ class Greedy:
         return similarity >= self._least
 
     def _offer(self, places: Index, begin: int, end: int) -> None:
-        """Representatives begin to end, to sequences after them; as many at once as fit the memory."""
+        """Offer representatives `begin` to `end` to the sequences after them, as many at once as fit in memory."""
         step = max(1, self._block_bytes // (PAIR_BYTES * max(1, len(places))))
         for first in range(begin, end, step):
             self._offer_some(places, first, min(end, first + step))
 
     def _offer_some(self, places: Index, begin: int, end: int) -> None:
-        """Who finds a more similar one takes it."""
+        """Assign each sequence to an offered representative that is more similar than its current one."""
         places = places[~(self._similarity[places] == np.inf)]
         if not len(places):
             return
@@ -145,7 +138,7 @@ class Greedy:
         similar = self._comparison.similarities(self._order[places[row]], of[number])
         keep = similar >= self._least
         row, number, similar = row[keep], number[keep], similar[keep]
-        # The first of a row: the most similar one (or not), and of these the earliest.
+        # First of each row: the most similar (unless `first`), then the earliest representative.
         ranked = np.lexsort((number, np.zeros(len(row)) if self._is_first else -similar, row))
         row, number, similar = row[ranked], number[ranked], similar[ranked]
         heads = np.flatnonzero(np.concatenate([[True], row[1:] != row[:-1]])) if len(row) else np.zeros(0, np.int64)

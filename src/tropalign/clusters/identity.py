@@ -1,4 +1,4 @@
-"""The coverages that clusters require."""
+"""Coverage of alignments, as required by clustering."""
 
 from __future__ import annotations
 
@@ -16,22 +16,12 @@ Reals = NDArray[np.float64]
 
 
 def coverages(table: AlignmentTable, of: str) -> Reals:
-    """The share of a sequence's residues that stand beside a residue, per row of whole alignments.
-
-    Parameters
-    ----------
-    of : {"longer", "shorter", "member", "representative"}
-        Members are the queries.
-
-    Returns
-    -------
-    float64, shape (n_rows,)
-    """
+    """Return the share of aligned residues per row of full alignments, float64; members are the queries."""
     return (table.n_columns - table.n_gaps) / covered_length(*lengths(table), of)
 
 
 def covered_length(member: NDArray[np.int64], representative: NDArray[np.int64], of: str) -> NDArray[np.int64]:
-    """The residues that coverage is a share of."""
+    """Return the length of the sequence of which coverage is a share."""
     if of == "member":
         return member
     if of == "representative":

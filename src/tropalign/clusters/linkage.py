@@ -1,10 +1,9 @@
-"""Clusters by linkage of all pairs: single, complete, average. The comparison of all pairs is a task of tiles.
+"""Clustering by linkage of all pairs (single, complete, average); the comparison of all pairs is a task of tiles.
 
   0 1 2 3 4
-0   x x x x   | tile 0      A tile leaves the pairs i < j that count, and their similarity. Rows of the triangle are
-1     x x x   |             cut by the cells of their pairs, so that shares and tiles cost the same.
-2       x x   | tile 1
-3         x   |
+0   x x x x   | tile 0      A tile returns its pairs i < j that count, with their similarity. Rows of the triangle
+are 1     x x x   |             cut by the cells of their pairs, so that shares and tiles cost the same. 2       x
+x   | tile 1 3         x   |
 """
 
 from __future__ import annotations
@@ -34,50 +33,35 @@ Progress = Callable[[int], object]
 
 
 class Linkage(NamedTuple):
-    """How far apart two clusters are, by the distances of their pairs.
+    """Distance of two clusters as a function of the distances of their pairs.
 
-    Attributes
-    ----------
-    is_complete
-        The greatest of them (True) or their mean (False). None: the least, so that clusters are connected by pairs that
-        are similar enough, and no distance is kept.
-    counts_every_pair
-        Whether pairs that cannot be similar enough have to be aligned, too.
+    is_complete: maximum (True) or mean (False). None: minimum, so that clusters are connected components of similar
+    pairs and no distance is kept. counts_every_pair: whether dissimilar pairs also have to be aligned.
     """
 
     is_complete: bool | None
     counts_every_pair: bool
 
 
-#: By method; a method that is not here is no linkage.
+#: Linkages by method name; other methods are not linkages.
 LINKAGES = {
     "single": Linkage(is_complete=None, counts_every_pair=False),
     "complete": Linkage(is_complete=True, counts_every_pair=False),
     "average": Linkage(is_complete=False, counts_every_pair=True),
 }
-#: Rows of the triangle of pairs that are compared at once, and the pairs of these.
+#: Rows of the triangle that are compared at once, and pairs of these rows.
 MOST_ROWS, MOST_PAIRS = 256, 1 << 20
-#: By single linkage the pairs at once where memory has room, as an index of words is made for them, and bytes of each.
-#: Few of the rows are aligned at a time: what they connect need not be aligned by others.
+#: Single linkage: pairs at once if memory permits, since they share an index of k-mers, and bytes of each. Only a
+#: few of the rows are aligned at a time, since pairs that they connect need no further alignment.
 MOST_PAIRS_AT_ONCE, PAIR_BYTES, FEW_ROWS = 1 << 24, 32, 16
-#: What sums of distances in any order may come to.
+#: Bound of rounding errors of sums of distances in any order.
 ROUNDING = 1e-12
 
 
 def linkage_labels(
     comparison: Comparison, candidates: CandidateFilter, memory_bytes: int, progress: Progress | None = None
 ) -> Index:
-    """The cluster of each sequence.
-
-    Returns
-    -------
-    int64, shape (n,)
-
-    Raises
-    ------
-    ResourceError
-        The distances of all pairs take more memory than is allowed.
-    """
+    """Return the cluster of each sequence, shape (n,). Raises ResourceError if distances do not fit in memory."""
     n, options = len(comparison.batch), comparison.options
     check_memory(n, options.method, memory_bytes)
     if LINKAGES[options.method].is_complete is None:
@@ -86,7 +70,7 @@ def linkage_labels(
 
 
 def labels_of(n: int, options: ClusterOptions, compared: Iterable[tuple[Index, Index, Reals]]) -> Index:
-    """The cluster of each of n sequences, of whose pairs i < j come the similarities; those that lack are 0."""
+    """Return the cluster of each of n sequences from similarities of pairs i < j; missing pairs have similarity 0."""
     linkage = LINKAGES[options.method]
     if n == 1:
         return np.zeros(1, np.int64)
@@ -95,7 +79,7 @@ def labels_of(n: int, options: ClusterOptions, compared: Iterable[tuple[Index, I
     distances = np.ones(n * (n - 1) // 2)
     for first, second, similarity in compared:
         if linkage.counts_every_pair:
-            similarity = np.maximum(similarity, 0.0)  # a pair that is not covered has nothing in common
+            similarity = np.maximum(similarity, 0.0)  # uncovered pairs have nothing in common
         distances[first * (2 * n - first - 1) // 2 + second - first - 1] = 1 - similarity
     joins, heights = _native.average_linkage(distances, n, is_complete=linkage.is_complete)
     is_kept = heights <= 1 - options.min_identity + ROUNDING
@@ -103,12 +87,12 @@ def labels_of(n: int, options: ClusterOptions, compared: Iterable[tuple[Index, I
 
 
 def counts_only_similar(options: ClusterOptions) -> bool:
-    """Whether pairs that are not similar enough change nothing."""
+    """True if pairs that are not similar enough have no effect."""
     return LINKAGES[options.method].is_complete is None
 
 
 def check_memory(n: int, method: str, memory_bytes: int) -> None:
-    """Raises ResourceError where the distances of all pairs, which some linkages keep, do not fit the memory."""
+    """Raise ResourceError if the distances of all pairs, which some linkages keep, do not fit in memory."""
     if LINKAGES[method].is_complete is None:
         return
     remedy = f"allow more with {named('memory_bytes')}, or choose method single or greedy"
@@ -119,7 +103,7 @@ def check_memory(n: int, method: str, memory_bytes: int) -> None:
 def _connected_labels(
     comparison: Comparison, candidates: CandidateFilter, memory_bytes: int, progress: Progress | None
 ) -> Index:
-    """Clusters by single linkage: no pair is compared that other pairs connect already."""
+    """Cluster by single linkage; pairs that are already connected by others are not compared."""
     batch, begin = comparison.batch, 0
     n = len(batch)
     labels = np.arange(n)
@@ -145,7 +129,7 @@ def _connected_labels(
 def _compared(
     comparison: Comparison, candidates: CandidateFilter, progress: Progress | None
 ) -> Iterator[tuple[Index, Index, Reals]]:
-    """Pairs i < j and their similarity, without those that cannot count."""
+    """Yield pairs i < j with their similarity, excluding those that cannot count."""
     n = len(comparison.batch)
     if n == 1:
         return
@@ -158,9 +142,9 @@ def _compared(
 def compared_rows(
     comparison: Comparison, candidates: CandidateFilter, begin: int, last: int
 ) -> Iterator[tuple[int, Index, Index, Reals]]:
-    """Pairs i < j with i from `begin` up to `last` and their similarity, some rows at a time, and where these end.
+    """Yield blocks of rows: the end of the block, its pairs i < j, `begin` <= i < `last`, and their similarity.
 
-    Pairs that `candidates` leaves out are not among them, where the method needs no distance of these.
+    Pairs that `candidates` excludes are left out if the method needs no distance for them.
     """
     batch, leaves_out = comparison.batch, not LINKAGES[comparison.options.method].counts_every_pair
     n = len(batch)
@@ -180,7 +164,7 @@ def _similar(compared: Iterable[tuple[Index, Index, Reals]], min_identity: float
 
 
 def _connected(n: int, edges: Iterator[tuple[Any, Any]]) -> Index:
-    """Connected components of n vertices; edges may come in several parts."""
+    """Return connected components of n vertices; edges may come in several parts."""
     labels = np.arange(n)
     for first, second in edges:
         labels = _joined(labels, first, second)
@@ -188,7 +172,7 @@ def _connected(n: int, edges: Iterator[tuple[Any, Any]]) -> Index:
 
 
 def _joined(labels: NDArray[Any], first: Index, second: Index) -> NDArray[Any]:
-    """Components after edges between these vertices."""
+    """Merge components that are connected by these edges."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -201,19 +185,19 @@ def _joined(labels: NDArray[Any], first: Index, second: Index) -> NDArray[Any]:
 
 
 def _numbered(labels: NDArray[Any]) -> Index:
-    """Components numbered from 0, without a number that none has."""
+    """Renumber components consecutively from 0."""
     return np.unique(labels, return_inverse=True)[1].astype(np.int64)
 
 
 def _members(joins: NDArray[np.int32], is_kept: NDArray[np.bool_], n: int) -> tuple[Index, Index]:
-    """One sequence of either side of each join that is kept."""
+    """Return one sequence from each side of each kept join."""
     leaf = np.arange(n + len(joins))
     for k, (left, _) in enumerate(joins.tolist()):
         leaf[n + k] = leaf[left]
     return leaf[joins[is_kept, 0]].astype(np.int64), leaf[joins[is_kept, 1]].astype(np.int64)
 
 
-#: A tile's cost in cells, some seconds of a core.
+#: Cost of a tile in cells, some seconds on one core.
 TILE_CELLS = 15_000_000_000
 
 
@@ -226,17 +210,7 @@ class Compared(NamedTuple):
 
 
 class LinkageTask:
-    """Pairs of a set, those aside that cannot count.
-
-    Parameters
-    ----------
-    comparison
-        Aligns.
-    candidates
-        Leaves pairs out.
-    shard
-        (i, n): the i-th of n shares of the rows, counted from 1.
-    """
+    """Task that compares pairs of a set that may count; shard (i, n): the i-th of n shares, counted from 1."""
 
     def __init__(self, comparison: Comparison, candidates: CandidateFilter, shard: Shard) -> None:
         self._comparison, self._candidates = comparison, candidates
@@ -250,11 +224,11 @@ class LinkageTask:
         ]
 
     def tiles(self) -> list[Tile]:
-        """Runs of rows."""
+        """Return the tiles: runs of rows."""
         return self._tiles
 
     def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> Compared:
-        """The pairs of the tile's rows, on the devices of the comparison."""
+        """Compare the pairs of the tile's rows, on the devices of the comparison."""
         least = self._comparison.options.min_identity if counts_only_similar(self._comparison.options) else -np.inf
         begin, last = tile.payload
         found = [Compared(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))]
@@ -267,13 +241,13 @@ class LinkageTask:
 
 
 def encoded(found: Compared) -> bytes:
-    """What a tile leaves behind."""
+    """Serialise the pairs of a tile."""
     columns = (found.first.astype("<i4"), found.second.astype("<i4"), found.similarity.astype("<f8"))
     return packed([column.tobytes() for column in columns])
 
 
 def restored(parts: Iterable[bytes], n: int) -> Iterator[tuple[Index, Index, Reals]]:
-    """The pairs of all tiles. Raises ValueError where a part is none that `encoded` made of n sequences."""
+    """Yield the pairs of all tiles. Raises ValueError for a part that `encoded` did not make from n sequences."""
     for part in parts:
         columns = unpacked(part, 3)
         first, second = (np.frombuffer(column, "<i4").astype(np.int64) for column in columns[:2])

@@ -1,4 +1,4 @@
-"""How sequences are clustered, checked once."""
+"""Options of clustering and their checks."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ OrderName = Literal["length", "abundance", "input"]
 Choice = Literal["best", "first"]
 #: Greedy, or a linkage of all pairs.
 METHODS = get_args(MethodName)
-#: The sequence of which coverage is a share.
+#: Sequences of which coverage may be a share.
 CoverageOf = Literal["longer", "shorter", "member", "representative"]
-#: What a pair of sequences has to share at the least where nothing is said.
+#: Default of the minimum identity.
 MIN_IDENTITY = 0.97
 
 
 class ClusteringOptions(Options, group="clusters"):
-    """When sequences are similar, and how clusters are made of that."""
+    """Criteria for similarity, and the clustering method."""
 
     min_identity: float = option(
         default=MIN_IDENTITY,
@@ -86,23 +86,15 @@ class ClusteringOptions(Options, group="clusters"):
 
 
 class ClusterOptions(ClusteringOptions):
-    """How sequences are clustered, checked.
+    """Checked options of clustering; raises UsageError for a value that does not exist or is out of range.
 
-    Parameters
-    ----------
-    pairs
-        How two sequences are aligned: report "alignment", and nothing left out.
-
-    Raises
-    ------
-    UsageError
-        A value that does not exist, is of another type or out of range.
+    pairs: with report "alignment", without limits on what is reported.
     """
 
     pairs: PairOptions = argument(kw_only=False)
 
     def settle(self) -> None:
-        """Checks the values; the definition of identity becomes its name."""
+        """Check the values and replace the definition of identity by its name."""
         self.set("identity", checked_definition(self.identity))
         self.check_choices()
         _check_share("min_identity", self.min_identity)
@@ -120,7 +112,7 @@ class ClusterOptions(ClusteringOptions):
             )
 
     def parameters(self) -> dict[str, str]:
-        """What the headers of results say."""
+        """Return the parameters for headers of results."""
         words = {name: text for name, text in self.pairs.parameters().items() if name != "report"}
         words |= {"method": self.method, "min_identity": str(self.min_identity), "identity": self.identity}
         words["order"] = self.order

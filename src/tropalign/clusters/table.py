@@ -1,4 +1,4 @@
-"""Clusters and samples: a table of counts."""
+"""OTU tables: counts per cluster and sample."""
 
 from __future__ import annotations
 
@@ -18,15 +18,7 @@ from tropalign.sequences.samples import NameRule, Teller, numbered, samples_of, 
 
 
 class SampledReads(NamedTuple):
-    """Reads and their samples.
-
-    Attributes
-    ----------
-    samples : tuple of str
-        In the order of their bytes.
-    sample, size : int64, shape (n_reads,)
-        Which of them each read is of, and how many reads it stands for.
-    """
+    """Reads and their samples (sorted by bytes); `size` is the number of reads that each stands for."""
 
     samples: tuple[str, ...]
     sample: NDArray[np.int64]
@@ -34,7 +26,7 @@ class SampledReads(NamedTuple):
 
 
 def sampled(names: Sequence[str], tell: Teller) -> SampledReads:
-    """What the names of reads tell: see `otu_table`."""
+    """Return the samples and sizes of reads from their names: see `otu_table`."""
     samples, sample = numbered(samples_of(names, tell))
     if len(samples) == len(names) > 1:
         text = f"each of {len(names):,} reads is of a sample of its own, as names tell: see {named('samples')}"
@@ -43,21 +35,10 @@ def sampled(names: Sequence[str], tell: Teller) -> SampledReads:
 
 
 def tabled(names: Sequence[str], table: OtuTable, file: str | None = None) -> tuple[SampledReads, NDArray[np.int64]]:
-    """The reads that different sequences stand for, by a table of counts, and the number of the sequence of each.
+    """Return the reads of distinct sequences from a table of counts, and the sequence index of each read.
 
-    Parameters
-    ----------
-    names
-        Of the sequences; each has the row that `OtuTable.rows_of` tells.
-    table
-        May have more rows, such as those of chimeras that were left out: their reads are -1.
-    file
-        Where the table comes from, for messages.
-
-    Raises
-    ------
-    InputError
-        A sequence without a row; two with one row.
+    Each sequence has the row given by `OtuTable.rows_of`. Reads of other rows, such as chimeras that were left out,
+    get -1. Raises InputError for a sequence without a row, or two with the same row.
     """
     sequence = np.full(len(table.names), -1, np.int64)
     for k, (name, row) in enumerate(zip(names, table.rows_of(names).tolist(), strict=True)):
@@ -73,7 +54,7 @@ def tabled(names: Sequence[str], table: OtuTable, file: str | None = None) -> tu
 
 
 def counted(clusters: Clusters, reads: SampledReads, labels: NDArray[np.int64] | None, relabel: str) -> OtuTable:
-    """The table of clusters of these reads, or of the different sequences that `labels` tells of each read."""
+    """Count reads by cluster and sample; `labels` map reads to distinct sequences, if the clusters are of these."""
     is_there = np.ones(len(reads.sample), bool) if labels is None else labels >= 0
     cluster = clusters.labels if labels is None else clusters.labels[labels[is_there]]
     size, sample = reads.size[is_there], reads.sample[is_there]

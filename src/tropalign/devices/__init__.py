@@ -1,1 +1,1 @@
-"""What computes: the processor, CUDA and OpenCL devices."""
+"""Devices that compute: the processor, CUDA and OpenCL devices."""

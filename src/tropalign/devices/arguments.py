@@ -1,4 +1,4 @@
-"""Arguments that functions share which compute: threads, memory and devices."""
+"""Arguments that all computing functions share: threads, memory and devices."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from tropalign.options.option import Options, argument
 
 
 class ComputeArguments(Options):
-    """What computes, and what it may take."""
+    """Devices that compute, with limits on threads and memory."""
 
     n_threads: int = argument(default=0, kw_only=True, doc="0: as many as the process may use; at most 1024.")
     memory_bytes: int | None = argument(

@@ -1,4 +1,4 @@
-"""CUDA devices (extra ``[cuda]``), through the driver's own interface; nvrtc.py compiles their kernels."""
+"""CUDA devices (extra ``[cuda]``), through the driver API; nvrtc.py compiles their kernels."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from tropalign.devices.cuda_context import (
 from tropalign.devices.gpu import GpuInfo
 from tropalign.errors import DeviceError
 
-#: The share of a device's free memory that tiles may take.
+#: Share of a device's free memory that tiles may take.
 MEMORY_SHARE = 0.8
 #: Compute capability (as 10 major + minor) from which packed 16-bit operations are one instruction (DPX).
 DPX_CAPABILITY = 90
 
 
 def open_device(name: str) -> CudaDevice:
-    """The device of that name. Raises DeviceError when there is none, or when it cannot be opened."""
+    """Open the device of that name; raise DeviceError if it does not exist or cannot be opened."""
     return CudaDevice(name)
 
 
 def find() -> list[GpuInfo]:
-    """All CUDA devices. Raises DeviceError when cuda-bindings or the driver is missing."""
+    """Return all CUDA devices; raise DeviceError if cuda-bindings or the driver is missing."""
     driver = load_driver()
     version = driver_version(driver)
     infos = []
@@ -63,18 +63,12 @@ def find() -> list[GpuInfo]:
 def _free_bytes_or_none(name: str) -> int | None:
     try:
         return CudaDevice(name).free_bytes()
-    except (DeviceError, MemoryError):  # full, or another's alone: its self-test says so
+    except (DeviceError, MemoryError):  # full, or in exclusive use: its self-test reports it
         return None
 
 
 class CudaDevice:
-    """One CUDA device. Every thread that uses it has a stream of its own.
-
-    Raises
-    ------
-    DeviceError
-        There is no such device, or it cannot be opened.
-    """
+    """CUDA device with a stream per thread; raises DeviceError if it does not exist or cannot be opened."""
 
     n_streams = 2
 
@@ -95,40 +89,38 @@ class CudaDevice:
 
     @property
     def stream(self) -> Stream:
-        """The calling thread's stream."""
+        """Stream of the calling thread."""
         if not hasattr(self._own, "stream"):
             self._own.stream = Stream(self.context)
         stream: Stream = self._own.stream
         return stream
 
     def build(self, source: str, constants: dict[str, int]) -> CudaProgram:
-        """Compiles kernels, or takes them from the cache.
+        """Compile kernels, or take them from the cache.
 
-        Raises
-        ------
-        DeviceError
-            The kernels do not compile, or the card or its driver is too old for this NVRTC; with the remedy.
+        Raises DeviceError, with the remedy, if they do not compile or the card or its driver is too old for this
+        NVRTC.
         """
         architecture = nvrtc.architecture_for(self.name, self.capability, self._driver_version)
         return CudaProgram(self, nvrtc.compiled(source, constants, architecture))
 
     def free_bytes(self) -> int:
-        """Memory of the device that nobody uses."""
+        """Return the free memory of the device in bytes."""
         return self.context.free_bytes()
 
     def budget_bytes(self) -> int:
-        """The share of the memory free at the beginning that a tile of one stream may take."""
+        """Return the bytes that a tile of one stream may take: a share of the memory that was free at the start."""
         return self._budget_bytes
 
     def upload(self, array: NDArray[Any]) -> CudaBuffer:
-        """A copy of the array on the device, there for every stream."""
+        """Copy an array to the device, for use by all streams."""
         buffer = self.copy(array)
         self.stream.wait()
         buffer.source = None
         return buffer
 
     def copy(self, array: NDArray[Any]) -> CudaBuffer:
-        """A copy of the array for the calling thread's stream."""
+        """Copy an array to the device, for the calling thread's stream."""
         data = np.ascontiguousarray(array)
         buffer = CudaBuffer(self.stream, max(data.nbytes, 1))
         if data.nbytes:
@@ -138,7 +130,7 @@ class CudaDevice:
 
     @contextmanager
     def scope(self) -> Iterator[CudaMemory]:
-        """Buffers for the length of a ``with`` block."""
+        """Yield an allocator whose buffers are freed at the end of the ``with`` block."""
         memory = CudaMemory(self)
         try:
             yield memory
@@ -147,15 +139,15 @@ class CudaDevice:
 
 
 class CudaBuffer:
-    """Memory of a device, allocated and freed in the order of a stream."""
+    """Device memory that is allocated and freed in stream order."""
 
     def __init__(self, stream: Stream, n_bytes: int) -> None:
         self._stream = stream
-        self.source: NDArray[Any] | None = None  # what is being copied to it
+        self.source: NDArray[Any] | None = None  # keeps the array alive while it is copied
         self.address = stream.context.allocate(n_bytes, stream)
 
     def free(self) -> None:
-        """Frees it after what was queued before."""
+        """Free the memory after the work that is already queued."""
         if self.address is not None:
             self._stream.context.free(self.address, self._stream)
             self.address = None
@@ -172,17 +164,17 @@ class CudaMemory:
         self._device, self._buffers = device, list[CudaBuffer]()
 
     def upload(self, array: NDArray[Any]) -> CudaBuffer:
-        """A copy of the array on the device."""
+        """Copy an array to the device."""
         self._buffers.append(self._device.copy(array))
         return self._buffers[-1]
 
     def allocate(self, n_bytes: int) -> CudaBuffer:
-        """Memory whose content is not set. Raises MemoryError when there is not as much."""
+        """Allocate uninitialised memory; raise MemoryError if there is not enough."""
         self._buffers.append(CudaBuffer(self._device.stream, n_bytes))
         return self._buffers[-1]
 
     def download(self, buffer: CudaBuffer, dtype: type[np.generic], count: int) -> NDArray[Any]:
-        """The first items of a buffer, once all that was queued before is done."""
+        """Return the first `count` items of a buffer after all queued work is done."""
         array = np.empty(count, dtype)
         stream = self._device.stream
         target = array.view(np.uint8).reshape(-1)
@@ -197,11 +189,11 @@ class CudaMemory:
         return array
 
     def wait(self) -> None:
-        """Until all that was queued is done."""
+        """Wait until all queued work is done."""
         self._device.stream.wait()
 
     def release(self) -> None:
-        """Frees the buffers, after whatever still uses them."""
+        """Free the buffers after the queued work that uses them."""
         for buffer in self._buffers:
             buffer.free()
 
@@ -216,7 +208,7 @@ class CudaProgram:
         self._functions: dict[str, Any] = {}
 
     def launch(self, kernel: str, groups: int, group_size: int, *arguments: CudaBuffer | int) -> None:
-        """Queues a kernel; whole numbers are passed as int32."""
+        """Queue a kernel; integers are passed as int32."""
         call = self._device.context.call
         if kernel not in self._functions:
             self._functions[kernel] = call("cuModuleGetFunction", self._module, kernel.encode())

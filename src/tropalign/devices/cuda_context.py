@@ -1,4 +1,4 @@
-"""CUDA's driver: its calls and their errors, a device's context, streams."""
+"""CUDA driver: calls and their errors, the context of a device, and streams."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 from tropalign.devices import nvrtc
 from tropalign.errors import DeviceError
 
-#: Pinned memory through which results come back.
+#: Size of the pinned memory through which results are downloaded.
 STAGING_BYTES = 8 << 20
-#: Errors of a kernel after which every call of the process fails on that device (CUDA_ERROR_...).
+#: Kernel errors after which every call of this process fails on that device (CUDA_ERROR_...).
 LASTING = {
     "ASSERT",
     "ECC_UNCORRECTABLE",
@@ -28,14 +28,14 @@ LASTING = {
 
 
 def load_driver() -> Any:
-    """The driver, initialised. Raises DeviceError when it is missing."""
+    """Return the initialised driver; raise DeviceError if it is missing."""
     try:
         from cuda.bindings import driver
     except ImportError:
         raise DeviceError(f"CUDA devices need cuda-bindings: {nvrtc.REMEDY}") from None
     try:
         (status,) = driver.cuInit(0)
-    except (RuntimeError, OSError):  # the driver's library is not there
+    except (RuntimeError, OSError):  # the driver's library is missing
         raise DeviceError("there is no NVIDIA driver on this machine") from None
     if status == driver.CUresult.CUDA_ERROR_NO_DEVICE:
         raise DeviceError("the NVIDIA driver sees no device")
@@ -53,7 +53,7 @@ def _text(status: Any) -> str:
 
 
 def checked(answer: tuple[Any, ...], what: str) -> Any:
-    """What a driver's function returned beside its status. Raises MemoryError or DeviceError."""
+    """Return the values of a driver call without its status; raise MemoryError or DeviceError."""
     status, *values = answer
     if int(status) != 0:
         kind = MemoryError if "OUT_OF_MEMORY" in getattr(status, "name", "") else DeviceError
@@ -62,38 +62,34 @@ def checked(answer: tuple[Any, ...], what: str) -> Any:
 
 
 def attribute_of(driver: Any, device: Any, name: str) -> int:
-    """A device's attribute (CU_DEVICE_ATTRIBUTE_...)."""
+    """Return a device attribute (CU_DEVICE_ATTRIBUTE_...)."""
     attribute = getattr(driver.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}")
     return int(checked(driver.cuDeviceGetAttribute(attribute, device), f"reading {name.lower()}"))
 
 
 def capability_of(driver: Any, device: Any) -> int:
-    """A device's compute capability as 10 major + minor."""
+    """Return the compute capability of a device as 10 major + minor."""
     major, minor = (attribute_of(driver, device, f"COMPUTE_CAPABILITY_{part}") for part in ("MAJOR", "MINOR"))
     return 10 * major + minor
 
 
 def driver_version(driver: Any) -> tuple[int, int]:
-    """The newest CUDA that the driver knows."""
+    """Return the newest CUDA version that the driver supports."""
     version = int(checked(driver.cuDriverGetVersion(), "reading the driver's version"))
     return version // 1000, version % 1000 // 10
 
 
 class Context:
-    """A device's primary context, held while anything made in it lives.
+    """Primary context of a device, held while any object that was made in it lives.
 
-    Where objects point at each other in a circle, the interpreter runs their finalizers in any order, so that a
-    context's may come before its streams': what is made in a context holds it; the last one to let go gives it back.
+    In reference cycles the interpreter runs finalizers in any order, so a context may be finalized before its
+    streams. Therefore every object made in a context holds it, and the last release gives it back.
 
-    Attributes
-    ----------
-    pool
-        The device's memory pool; None where it has none (some virtual GPUs).
-    running
-        By thread, the kernel that it launched last and has not waited for.
-    is_ending
-        Whether the interpreter ends. The driver then frees everything by itself, and must not be called: cuda-bindings'
-        modules may be cleared before the last objects that use them, and their functions then read freed memory.
+    - `pool`: memory pool of the device; None if it has none (some virtual GPUs).
+    - `running`: by thread, the last kernel that it launched and has not waited for.
+    - `is_ending`: True if the interpreter is exiting. The driver then frees everything by itself and must not be
+      called: cuda-bindings' modules may be cleared before the last objects that use them, and their functions then
+      read freed memory.
     """
 
     is_ending = False
@@ -103,8 +99,7 @@ class Context:
         self.running: dict[int, str] = {}
         self.pool: Any = None
         self._fault: str | None = None
-        # A pile, whose lowest item is the context's own: to put an item on it or to take one off is one step, whatever
-        # other threads do.
+        # A stack whose bottom item is the context's own hold: push and pop are atomic across threads.
         self._holds = ["the context"]
         self.device = checked(driver.cuDeviceGet(number), f"{name}: finding it")
         try:
@@ -112,7 +107,7 @@ class Context:
             self._handle = checked(driver.cuDevicePrimaryCtxRetain(self.device), f"{name}: opening it")
             if attribute_of(driver, self.device, "MEMORY_POOLS_SUPPORTED"):
                 self.pool = self.call("cuDeviceGetDefaultMemPool", self.device)
-                # What is freed stays for the next allocation, instead of going back to the driver at the next wait.
+                # Freed memory stays for the next allocation instead of returning to the driver at the next wait.
                 most = driver.cuuint64_t(2**64 - 1)
                 self.call("cuMemPoolSetAttribute", self.pool, self._of_pool("RELEASE_THRESHOLD"), most)
             self.free_at_first = self.free_bytes()
@@ -120,23 +115,19 @@ class Context:
             raise DeviceError(f"{name} cannot be opened: {error}") from None
 
     def _let_waits_sleep(self) -> None:
-        """By default two host threads per card would spin while they wait, beside the processor's own tiles."""
+        """Let waiting host threads sleep: by default two per card would spin while the processor computes tiles."""
         with suppress(DeviceError):
             _, is_active = checked(self.driver.cuDevicePrimaryCtxGetState(self.device), "asking for the context")
-            if not is_active:  # else another library of this process has chosen
+            if not is_active:  # otherwise another library of this process has chosen
                 flags = int(self.driver.CUctx_flags.CU_CTX_SCHED_BLOCKING_SYNC)
                 checked(self.driver.cuDevicePrimaryCtxSetFlags(self.device, flags), "choosing how to wait")
 
     def call(self, function: str, *arguments: Any) -> Any:
-        """What a function of the driver returns, in this context.
+        """Call a driver function in this context and return its result.
 
-        Raises
-        ------
-        MemoryError
-            The device is out of memory.
-        DeviceError
-            Anything else. A kernel's error is found by some later call, and by every call after that one: each raises
-            the words of the first, which name the kernels that were running.
+        Raises MemoryError if the device is out of memory, else DeviceError. A kernel's error is reported by some
+        later call and by every call after it, always with the first message, which names the kernels that were
+        running.
         """
         checked(self.driver.cuCtxSetCurrent(self._handle), f"{self.name}: entering it")
         answer = getattr(self.driver, function)(*arguments)
@@ -149,24 +140,24 @@ class Context:
         return checked(answer, f"{self.name}: {function}")
 
     def drop(self, function: str, *arguments: Any) -> None:
-        """Calls a function that frees something, in a finalizer, where nobody hears of an error."""
+        """Call a function that frees something, ignoring errors, because finalizers cannot report them."""
         if not self.is_ending:
             with suppress(Exception):
                 self.call(function, *arguments)
 
     def hold(self) -> None:
-        """Keeps the context until somebody lets go of it."""
+        """Keep the context until a matching `let_go`."""
         self._holds.append("what was made in it")
 
     def let_go(self) -> None:
-        """Ends a hold, the context's own or another; the last one gives the context back."""
+        """End a hold, the context's own or another; the last one releases the context."""
         if self._holds.pop() == "the context":
             if self.pool is not None:
                 self.drop("cuMemPoolTrimTo", self.pool, 0)
             self.drop("cuDevicePrimaryCtxRelease", self.device)
 
     def allocate(self, n_bytes: int, stream: Stream) -> Any:
-        """Address of memory for what the stream does from now on."""
+        """Return the address of new memory for work that the stream is given from now on."""
         if self.pool is None:
             address = self.call("cuMemAlloc", n_bytes)
         else:
@@ -175,8 +166,8 @@ class Context:
         return address
 
     def free(self, address: Any, stream: Stream) -> None:
-        """Frees memory after what the stream has been given to do."""
-        if stream.handle is None:  # which has ended, and all its work with it
+        """Free memory after the work that the stream has been given so far."""
+        if stream.handle is None:  # the stream has ended, and all its work with it
             self.drop("cuMemFree", address)
         elif self.pool is None:
             self.drop("cuStreamSynchronize", stream.handle)
@@ -186,7 +177,7 @@ class Context:
         self.let_go()
 
     def free_bytes(self) -> int:
-        """Memory that nobody uses: the device's, and what our pool holds ready."""
+        """Return the free bytes of the device, including unused memory in our pool."""
         ready = 0
         if self.pool is not None:
             reserved, used = (
@@ -210,11 +201,11 @@ def _leave_freeing_to_the_driver() -> None:
 
 
 class Stream:
-    """A stream and its pinned memory. It goes when its thread has ended and its buffers are freed."""
+    """Stream with its pinned memory, destroyed when its thread has ended and its buffers are freed."""
 
     def __init__(self, context: Context) -> None:
         self.context = context
-        self.handle = context.call("cuStreamCreate", 1)  # which does not wait for the default stream
+        self.handle = context.call("cuStreamCreate", 1)  # 1: does not wait for the default stream
         context.hold()
         self._staging: Any = None
 
@@ -226,7 +217,7 @@ class Stream:
         return int(self._staging)
 
     def wait(self) -> None:
-        """Until all that was queued is done."""
+        """Wait until all queued work is done."""
         self.context.call("cuStreamSynchronize", self.handle)
         self.context.running.pop(threading.get_ident(), None)
 

@@ -1,4 +1,4 @@
-"""What a job asks of a GPU, whoever made it: build kernels, hold memory, launch. CUDA and OpenCL devices give this."""
+"""Interface that jobs use of any GPU (build kernels, hold memory, launch), implemented by CUDA and OpenCL devices."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-#: Device memory: what `upload` and `allocate` return and `launch` takes.
+#: Device memory: returned by `upload` and `allocate`, taken by `launch`.
 Buffer = Any
 
 
@@ -17,38 +17,33 @@ class Program(Protocol):
     """Kernels of one source, compiled for one device with one set of constants."""
 
     def launch(self, kernel: str, groups: int, group_size: int, *arguments: Buffer | int) -> None:
-        """Queues a kernel; whole numbers are passed as int32."""
+        """Queue a kernel; integers are passed as int32."""
 
 
 class Memory(Protocol):
     """Buffers of a device that are freed together."""
 
     def upload(self, array: NDArray[Any]) -> Buffer:
-        """A copy of the array on the device."""
+        """Copy an array to the device."""
 
     def allocate(self, n_bytes: int) -> Buffer:
-        """Memory whose content is not set. Raises MemoryError when there is not as much."""
+        """Allocate uninitialised memory; raise MemoryError if there is not enough."""
 
     def download(self, buffer: Buffer, dtype: type[np.generic], count: int) -> NDArray[Any]:
-        """The first items of a buffer, once all that was queued before is done."""
+        """Return the first `count` items of a buffer after all queued work is done."""
 
     def wait(self) -> None:
-        """Until all that was queued is done."""
+        """Wait until all queued work is done."""
 
 
 class Gpu(Protocol):
-    """One device.
+    """One GPU device.
 
-    Attributes
-    ----------
-    name
-        As ``--device`` calls it.
-    word_bits
-        16 where an operation on two packed int16 is one instruction or so, else 32.
-    n_streams
-        Threads that keep it busy, each with a queue of its own: one's transfers beside another's kernels.
-    n_multiprocessors
-        Parts that run some work-groups each, at a time.
+    - `name`: its name for ``--device``.
+    - `word_bits`: 16 if an operation on two packed int16 takes about one instruction, else 32.
+    - `n_streams`: threads that keep the device busy, each with its own queue, so that transfers overlap with
+      kernels.
+    - `n_multiprocessors`: units that each run some work-groups at a time.
     """
 
     name: str
@@ -57,21 +52,21 @@ class Gpu(Protocol):
     n_multiprocessors: int
 
     def build(self, source: str, constants: dict[str, int]) -> Program:
-        """Compiles kernels. Raises DeviceError with the compiler's words."""
+        """Compile kernels; raise DeviceError with the compiler's message."""
 
     def upload(self, array: NDArray[Any]) -> Buffer:
-        """A copy of the array on the device, freed when it is no longer referred to."""
+        """Copy an array to the device; it is freed when it is no longer referenced."""
 
     def scope(self) -> AbstractContextManager[Memory]:
-        """Buffers for the length of a ``with`` block."""
+        """Yield an allocator whose buffers are freed at the end of the ``with`` block."""
 
     def budget_bytes(self) -> int:
-        """Memory that a tile of one thread may take now."""
+        """Return the bytes that a tile of one thread may take now."""
 
 
 @dataclass(frozen=True)
 class GpuInfo:
-    """A device as ``tropalign devices`` lists it; `free_bytes` None where the driver does not tell."""
+    """Device as listed by ``tropalign devices``; `free_bytes` is None if the driver does not report it."""
 
     name: str
     model: str

@@ -1,6 +1,6 @@
-"""What the kernels of every job need of a device: compiled programs, launches of bounded time and memory, and a cache.
+"""Services for the kernels of all jobs: compiled programs, launches of bounded time and memory, and a device cache.
 
-A job (pairwise/gpu.py, phylo/gpu.py) knows its arrays and its kernels' arguments; everything else is here, once.
+A job (pairwise/gpu.py, phylo/gpu.py) has only its arrays and its kernels' arguments; everything else is here.
 """
 
 from __future__ import annotations
@@ -22,36 +22,29 @@ if TYPE_CHECKING:
 
 Made = TypeVar("Made")
 
-#: Seconds of work that a device is given at a time, so that a run can be stopped and is heard of.
+#: Seconds of work per launch, so that a run can be stopped and reports progress.
 LAUNCH_SECONDS = 0.5
-#: Seconds between signs of life while a program compiles: far fewer than the scheduler's patience with a device.
+#: Seconds between calls of `alive` while a program compiles: far fewer than the scheduler waits for a device.
 BEAT_SECONDS = 5.0
 
 
 @cached
 def kernel_source(folder: Path, *names: str) -> str:
-    """The dialect (simt.h), then these files of kernels, as one text."""
+    """Return the dialect (simt.h) and these kernel files, concatenated."""
     paths = (Path(__file__).parent / "simt.h", *(folder / name for name in names))
     return "".join(path.read_text() for path in paths)
 
 
 def with_constants(source: str, prefix: str, numbers: Mapping[str, int]) -> str:
-    """The source after a ``#define PREFIX_NAME number`` for each of these numbers."""
+    """Prepend ``#define PREFIX_NAME number`` to the source for each of these numbers."""
     return "".join(f"#define {prefix}_{name} {int(number)}\n" for name, number in numbers.items()) + source
 
 
 class Programs:
-    """The programs of one source on one device, each compiled once, whichever threads ask for it.
+    """Programs of one source on one device, each compiled once for all threads.
 
-    Compiling takes up to 20 s per program. It runs in a thread of its own, so that the threads that wait can tell that
+    Compiling takes up to 20 s per program. It runs in a separate thread, so that waiting threads can report that
     they are alive, and can be stopped.
-
-    Parameters
-    ----------
-    device
-        What compiles and runs them.
-    source
-        Text of the kernels.
     """
 
     def __init__(self, device: Gpu, source: str) -> None:
@@ -61,21 +54,12 @@ class Programs:
         self._compiling = threading.Lock()  # one at a time: a compiler takes a processor and much memory
 
     def get(self, constants: Mapping[str, int], alive: Callable[[], object] | None = None) -> Program:
-        """The program with these constants.
+        """Return the program with these constants compiled in.
 
-        Parameters
-        ----------
-        constants
-            Compiled into the kernels.
-        alive
-            Called at once, and every BEAT_SECONDS while the program is being made; what it raises ends the wait.
-
-        Raises
-        ------
-        DeviceError
-            The kernels do not compile. The next call tries again.
+        `alive` is called at once and every BEAT_SECONDS during compilation; an exception from it ends the wait.
+        Raises DeviceError if the kernels do not compile; the next call tries again.
         """
-        from concurrent import futures  # which loads the standard library's logging, too
+        from concurrent import futures  # here, because it also loads the standard library's logging
 
         key, builder = tuple(sorted(constants.items())), None
         with self._lock:
@@ -107,27 +91,21 @@ class Programs:
 
 
 class Pace:
-    """How much work makes LAUNCH_SECONDS on a device, by the rate that was measured last.
-
-    Attributes
-    ----------
-    cells
-        What to give the device next; at first a guess.
-    """
+    """Number of `cells` that take LAUNCH_SECONDS on a device: first a guess, then by the last measured rate."""
 
     def __init__(self, cells: int) -> None:
         self.cells = cells
 
     @contextmanager
     def measured(self, cells: int) -> Iterator[None]:
-        """The block computes that many cells, and waits for them."""
+        """Time the block, which computes `cells` cells and waits for them, and update the rate."""
         began = time.perf_counter()
         yield
         self.cells = int(LAUNCH_SECONDS * cells / max(time.perf_counter() - began, 1e-6)) + 1
 
 
 def require_room(device: Gpu, needed_bytes: int, allowed_bytes: int, what: str) -> None:
-    """Raises ResourceError where the least that can run at once (`what`, in the plural) does not fit the memory."""
+    """Raise ResourceError if the smallest launchable set (`what`, in the plural) does not fit the device memory."""
     if needed_bytes > allowed_bytes:
         raise ResourceError(
             f"{device.name}: {what} side by side need {human(needed_bytes)} of its memory and "
@@ -138,7 +116,7 @@ def require_room(device: Gpu, needed_bytes: int, allowed_bytes: int, what: str) 
 
 
 class DeviceCache:
-    """What a task keeps on each device: made by the first thread that asks for it, while the others wait."""
+    """Objects that a task keeps on each device: the first thread that needs one makes it while the others wait."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -146,12 +124,12 @@ class DeviceCache:
         self._made: dict[tuple[Gpu, Hashable], Any] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return DeviceCache, ()  # what lies on a device stays there
+        return DeviceCache, ()  # device objects do not travel with the task
 
     def get(self, device: Gpu, what: Hashable, make: Callable[[], Made]) -> Made:
-        """What `make` returned when this was first asked for; what it raises is not kept.
+        """Return the cached result of the first `make`; errors are not cached.
 
-        `make` must not ask the cache for something of the same device.
+        `make` must not use the cache for the same device.
         """
         with self._lock:
             lock = self._locks.setdefault(device, threading.Lock())

@@ -1,4 +1,4 @@
-"""How devices are called, and their kinds: each is a module of this folder (docs/gpu.md, "Adding a device")."""
+"""Names of devices and their kinds: each kind is a module of this folder (docs/gpu.md, "Adding a device")."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from distributed import Client
 
 
-#: What callers give: names of devices, addresses of clusters, a distributed.Client, or several of these.
+#: Devices as callers give them: names, cluster addresses, a distributed.Client, or several of these.
 DeviceLike: TypeAlias = "str | Client | Iterable[str | Client]"
 
 _NUMBER = "(0|[1-9][0-9]*)"
@@ -22,16 +22,11 @@ _NUMBER = "(0|[1-9][0-9]*)"
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of GPU.
+    """Kind of GPU.
 
-    Attributes
-    ----------
-    package
-        The module that it needs, which an extra of the same name as the kind installs.
-    number
-        Regular expression of what follows ``KIND:`` in a name.
-    example
-        A name.
+    - `package`: required module, installed by an extra that is named like the kind.
+    - `number`: regular expression of the text after ``KIND:`` in a device name.
+    - `example`: a device name.
     """
 
     package: str
@@ -39,7 +34,8 @@ class Kind:
     example: str
 
 
-#: By the module ``tropalign.devices.KIND``, which has `find()` and `open_device(name)`. `auto` prefers the first ones.
+#: Keys: the module ``tropalign.devices.KIND``, which has `find()` and `open_device(name)`. `auto` prefers the
+#: first.
 KINDS = {
     "cuda": Kind("cuda.bindings", _NUMBER, "cuda:0"),
     "opencl": Kind("pyopencl", rf"{_NUMBER}\.{_NUMBER}", "opencl:0.0"),
@@ -47,7 +43,7 @@ KINDS = {
 
 
 def check_device_name(name: str) -> str:
-    """The name as it is. Raises ValueError on what cannot be one."""
+    """Return the name unchanged, or raise ValueError if it cannot be a device name."""
     if isinstance(name, str) and name in ("auto", "cpu"):
         return name
     patterns = ["auto", "cpu", *(f"{kind}:{entry.number}" for kind, entry in KINDS.items())]
@@ -58,13 +54,7 @@ def check_device_name(name: str) -> str:
 
 
 def device_names(device: Any) -> list[Any]:
-    """One name or several as a list, with addresses and clients of clusters among them.
-
-    Raises
-    ------
-    UsageError
-        None is named, or something that cannot be one.
-    """
+    """Return one or several names, cluster addresses or clients as a list; raise UsageError if empty or invalid."""
     is_one = isinstance(device, str) or is_cluster(device) or not isinstance(device, Iterable)
     names = [device] if is_one else list(device)
     if not names:

@@ -1,4 +1,4 @@
-"""CUDA kernels to machine code, by NVRTC, kept in the user's cache directory. Needs no card and no driver."""
+"""Compilation of CUDA kernels by NVRTC, cached in the user's cache directory. Needs neither a card nor a driver."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from platformdirs import user_cache_path
 
 from tropalign.errors import DeviceError, named
 
-#: What gives CUDA devices, and what gives them to cards or drivers that CUDA 13 has left behind.
+#: Install commands for CUDA devices: the usual one, and one for cards or drivers that CUDA 13 no longer supports.
 REMEDY, REMEDY_CUDA_12 = "pip install 'tropalign[cuda]'", "pip install 'tropalign[cuda12]'"
-#: Bytes of the SHA-256 that a file of the cache begins with.
+#: Length of the SHA-256 digest at the start of a cache file.
 DIGEST_BYTES = 32
 
 
 def _nvrtc() -> Any:
-    """The library. Raises DeviceError when it is missing."""
+    """Return NVRTC; raise DeviceError if it is missing."""
     try:
         from cuda.bindings import nvrtc
 
-        nvrtc.nvrtcVersion()  # loads it
+        nvrtc.nvrtcVersion()  # loads the library
     except (ImportError, RuntimeError):
         raise DeviceError(f"kernels cannot be compiled without NVRTC: {REMEDY}") from None
     return nvrtc
@@ -38,29 +38,18 @@ def _checked(answer: tuple[Any, ...]) -> Any:
 
 
 def version() -> tuple[int, int]:
-    """NVRTC's version."""
+    """Return NVRTC's version."""
     major, minor = _checked(_nvrtc().nvrtcVersion())
     return int(major), int(minor)
 
 
 def architecture_for(name: str, capability: int, driver_version: tuple[int, int]) -> str:
-    """What to compile for a card: machine code ("sm_90"), or where NVRTC does not know the card, PTX ("compute_120").
+    """Return the target for a card: machine code ("sm_90"), or PTX ("compute_120") if NVRTC lacks the card.
 
-    PTX is that of the highest known architecture not above the card's; the driver makes machine code of it.
-
-    Parameters
-    ----------
-    name
-        The device, for errors.
-    capability
-        Compute capability as 10 major + minor.
-    driver_version
-        The newest CUDA that the driver knows.
-
-    Raises
-    ------
-    DeviceError
-        This NVRTC does not compile for a card as old as that, or the driver is too old for what it makes.
+    PTX is for the highest supported architecture below the card's; the driver turns it into machine code.
+    `capability` is 10 major + minor, `driver_version` the newest CUDA that the driver supports, `name` is for
+    errors.
+    Raises DeviceError if the card is too old for this NVRTC, or the driver too old for NVRTC's output.
     """
     known = sorted(int(number) for number in _checked(_nvrtc().nvrtcGetSupportedArchs()))
     ours, driver = version(), f"{driver_version[0]}.{driver_version[1]}"
@@ -71,7 +60,7 @@ def architecture_for(name: str, capability: int, driver_version: tuple[int, int]
             f"only: {remedy}"
         )
     is_known = capability in known
-    # Machine code runs on every driver of the same major version, PTX on none older than the compiler.
+    # Machine code runs on all drivers of the same major version, PTX only on drivers as new as the compiler.
     if driver_version[:1] < ours[:1] or (not is_known and driver_version < ours):
         also = f", or {REMEDY_CUDA_12}" if ours[0] > 12 and is_known else ""
         raise DeviceError(
@@ -82,12 +71,9 @@ def architecture_for(name: str, capability: int, driver_version: tuple[int, int]
 
 
 def compiled(source: str, constants: Mapping[str, int], architecture: str) -> bytes:
-    """Code of kernels from the user's cache directory; compiled the first time, and again when the file is damaged.
+    """Return the code of kernels from the user's cache directory; compile them if the file is missing or damaged.
 
-    Raises
-    ------
-    DeviceError
-        The kernels do not compile (with the compiler's words), or NVRTC is missing.
+    Raises DeviceError if the kernels do not compile (with the compiler's message) or NVRTC is missing.
     """
     words = (source, sorted(constants.items()), architecture, version())
     key = hashlib.sha256(repr(words).encode()).hexdigest()[:32]
@@ -100,7 +86,7 @@ def compiled(source: str, constants: Mapping[str, int], architecture: str) -> by
 
 
 def _read(path: Path) -> bytes | None:
-    """What `_write` wrote; None when there is no such file, or when it is not whole."""
+    """Read code that `_write` wrote; None if the file is missing or incomplete."""
     try:
         content = path.read_bytes()
     except OSError:
@@ -110,7 +96,7 @@ def _read(path: Path) -> bytes | None:
 
 
 def _write(path: Path, code: bytes) -> None:
-    """Keeps the code, where that is possible."""
+    """Write the code to the cache, if possible."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = path.with_suffix(f".{os.getpid()}.{threading.get_ident()}")
@@ -121,12 +107,9 @@ def _write(path: Path, code: bytes) -> None:
 
 
 def compile_for(source: str, constants: Mapping[str, int], architecture: str) -> bytes:
-    """Machine code for "sm_90", or PTX for "compute_90" (ending in a zero byte).
+    """Compile to machine code for "sm_90", or to PTX (ending in a zero byte) for "compute_90".
 
-    Raises
-    ------
-    DeviceError
-        The kernels do not compile; with the compiler's words.
+    Raises DeviceError with the compiler's message if the kernels do not compile.
     """
     nvrtc = _nvrtc()
     program = _checked(nvrtc.nvrtcCreateProgram(source.encode(), b"tropalign", 0, None, None))

@@ -15,14 +15,14 @@ from tropalign.devices.gpu import Buffer, GpuInfo
 from tropalign.errors import DeviceError
 from tropalign.machine.memory import free_bytes
 
-#: The share of a device's memory that tiles may take.
+#: Share of a device's memory that tiles may take.
 MEMORY_SHARE = 0.8
-#: The least that a driver has to compile.
+#: Minimal kernel that every driver must compile.
 PROBE = "__kernel void probe(__global int *out) { out[get_global_id(0)] = 1; }"
 
 
 def _library() -> Any:
-    """pyopencl. Raises DeviceError when it, or every driver, is missing."""
+    """Return pyopencl; raise DeviceError if it is missing."""
     try:
         import pyopencl
     except ImportError:
@@ -47,7 +47,7 @@ def _devices() -> list[tuple[str, Any]]:
 
 
 def find() -> list[GpuInfo]:
-    """All OpenCL devices. Raises DeviceError when pyopencl is missing."""
+    """Return all OpenCL devices; raise DeviceError if pyopencl is missing."""
     cl = _library()
     return [
         GpuInfo(
@@ -65,7 +65,7 @@ def find() -> list[GpuInfo]:
 
 
 def open_device(name: str) -> OpenClDevice:
-    """The device of that name. Raises DeviceError when there is none, or when it cannot be used."""
+    """Open the device of that name; raise DeviceError if it does not exist or cannot be used."""
     return OpenClDevice(name)
 
 
@@ -75,12 +75,9 @@ def _shuffles(extensions: str) -> str:
 
 
 class OpenClDevice:
-    """One OpenCL device. Every thread that uses it has a queue of its own.
+    """OpenCL device with a queue per thread.
 
-    Raises
-    ------
-    DeviceError
-        There is no such device, it cannot be opened, or its driver compiles no kernel.
+    Raises DeviceError if it does not exist, cannot be opened, or its driver compiles no kernel.
     """
 
     word_bits = 16
@@ -101,7 +98,7 @@ class OpenClDevice:
         self._try_compiler()
 
     def _try_compiler(self) -> None:
-        """Some drivers list a device that their compiler does not know: better found now than at the first tile."""
+        """Compile a probe kernel, because some drivers list devices that their compiler does not support."""
         try:
             self.build(PROBE, {})
         except DeviceError as error:
@@ -118,17 +115,17 @@ class OpenClDevice:
         return self._own.queue
 
     def build(self, source: str, constants: dict[str, int]) -> OpenClProgram:
-        """Compiles kernels; the driver or pyopencl may keep them in the user's cache directory."""
+        """Compile kernels; the driver or pyopencl may cache them in the user's cache directory."""
         options = ["-w", *(f"-D{name}={value}" for name, value in constants.items())]
         try:
-            with warnings.catch_warnings():  # some compilers talk
+            with warnings.catch_warnings():  # some compilers print remarks
                 warnings.simplefilter("ignore", self._cl.CompilerWarning)
                 return OpenClProgram(self, self._cl.Program(self._context, source).build(options))
         except (self._cl.Error, RuntimeError) as error:  # RuntimeError: another process holds the cache
             raise DeviceError(f"{self.name}: kernels do not compile: {error}") from None
 
     def upload(self, array: NDArray[Any]) -> Buffer:
-        """A copy of the array on the device."""
+        """Copy an array to the device."""
         data = np.ascontiguousarray(array)
         if not data.nbytes:
             return self._cl.Buffer(self._context, self._cl.mem_flags.READ_WRITE, 1)
@@ -137,7 +134,10 @@ class OpenClDevice:
             return self._cl.Buffer(self._context, flags, hostbuf=data)
 
     def budget_bytes(self) -> int:
-        """OpenCL does not tell what is free: a share of all, of what the host has free where they share it."""
+        """Return the bytes that a tile may take: a share of the memory, since OpenCL does not report how much is free.
+
+        If the device shares the host's memory, the share is limited by the host's free memory.
+        """
         total = int(self._device.global_mem_size)
         if self._device.host_unified_memory:
             total = min(total, free_bytes())
@@ -145,7 +145,7 @@ class OpenClDevice:
 
     @contextmanager
     def scope(self) -> Iterator[OpenClMemory]:
-        """Buffers for the length of a ``with`` block."""
+        """Yield an allocator whose buffers are freed at the end of the ``with`` block."""
         memory = OpenClMemory(self)
         with self._errors():
             try:
@@ -155,7 +155,7 @@ class OpenClDevice:
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
-        """An OpenCL error becomes MemoryError or DeviceError."""
+        """Convert OpenCL errors to MemoryError or DeviceError."""
         cl = self._cl
         try:
             yield
@@ -174,29 +174,29 @@ class OpenClMemory:
         self._device, self._buffers = device, list[Any]()
 
     def upload(self, array: NDArray[Any]) -> Buffer:
-        """A copy of the array on the device."""
+        """Copy an array to the device."""
         self._buffers.append(self._device.upload(array))
         return self._buffers[-1]
 
     def allocate(self, n_bytes: int) -> Buffer:
-        """Memory whose content is not set. Raises MemoryError when there is not as much."""
+        """Allocate uninitialised memory; raise MemoryError if there is not enough."""
         cl = self._device._cl
         self._buffers.append(cl.Buffer(self._device._context, cl.mem_flags.READ_WRITE, n_bytes))
         return self._buffers[-1]
 
     def download(self, buffer: Buffer, dtype: type[np.generic], count: int) -> NDArray[Any]:
-        """The first items of a buffer, once all that was queued before is done."""
+        """Return the first `count` items of a buffer after all queued work is done."""
         array = np.empty(count, dtype)
         if count:
             self._device._cl.enqueue_copy(self._device._queue, array, buffer)
         return array
 
     def wait(self) -> None:
-        """Until all that was queued is done."""
+        """Wait until all queued work is done."""
         self._device._queue.finish()
 
     def release(self) -> None:
-        """Frees the buffers, after whatever still uses them."""
+        """Free the buffers after the queued work that uses them."""
         try:
             self._device._queue.finish()
         finally:
@@ -211,9 +211,9 @@ class OpenClProgram:
         self._device, self._program = device, program
 
     def launch(self, kernel: str, groups: int, group_size: int, *arguments: Buffer | int) -> None:
-        """Queues a kernel; whole numbers are passed as int32."""
+        """Queue a kernel; integers are passed as int32."""
         passed = [np.int32(a) if isinstance(a, int) else a for a in arguments]
-        entry = self._device._cl.Kernel(self._program, kernel)  # one object per call: arguments are its state
+        entry = self._device._cl.Kernel(self._program, kernel)  # a new object per call, because arguments are its state
         entry(self._device._queue, (groups * group_size,), (group_size,), *passed)
 
 

@@ -1,4 +1,4 @@
-"""Devices of this machine: found, opened by name, and tested: whether they compute what the processor does."""
+"""Devices of this machine: found, opened by name, and tested against the processor's results."""
 
 from __future__ import annotations
 
@@ -19,50 +19,38 @@ from tropalign.execution.task import Device, Progress, Task, Tile
 from tropalign.machine.memory import default_budget, free_bytes
 from tropalign.machine.threads import available_threads, resolve_threads
 
-#: Memory below which `auto` looks for no GPU: the drivers' libraries take some 150 MB.
+#: Memory below which `auto` looks for no GPU: the drivers' libraries take about 150 MB.
 AUTO_GPU_BYTES = 512 << 20
-#: Cells (of a local score, or as much work) below which `auto` looks for no GPU: the processor is done before a driver
-#: has started.
+#: Cells (of a local score, or equal work) below which `auto` looks for no GPU: the processor finishes before a
+#: driver has started.
 AUTO_GPU_CELLS = 100_000_000_000
-#: Sums of products, paths and models below which `auto` looks for no GPU, for the same reason.
+#: The corresponding limit for the sums of products, paths and models.
 AUTO_SUMS = 100_000_000_000
 
 
 @runtime_checkable
 class GpuTask(Protocol):
-    """A task that has a kernel."""
+    """Task that has a GPU kernel."""
 
     def on_gpu(self, tile: Tile, device: Gpu, progress: Progress | None = None) -> Any:
-        """The result of one tile, equal to that of the processor."""
+        """Return the result of one tile, equal to the processor's."""
 
 
 class GpuDevice:
-    """A GPU, for tasks that have a kernel.
-
-    Parameters
-    ----------
-    gpu
-        The opened device.
-    """
+    """Opened GPU, for tasks that have a kernel."""
 
     def __init__(self, gpu: Gpu) -> None:
         self.gpu, self.name, self.n_workers = gpu, gpu.name, gpu.n_streams
 
     def compute(self, task: Task, tile: Tile, progress: Progress | None = None) -> Any:
-        """The tile's result. Raises DeviceError when the task has no kernel for it."""
+        """Return the tile's result; raise DeviceError if the task has no kernel."""
         if not isinstance(task, GpuTask):
             raise DeviceError(f"{self.name}: there is no kernel for this job: add {named('device')} cpu")
         return task.on_gpu(tile, self.gpu, progress)
 
 
 class CpuDevice:
-    """The processor.
-
-    Parameters
-    ----------
-    n_threads
-        0: as many as the process may use.
-    """
+    """The processor; `n_threads` 0 means all that the process may use."""
 
     name = "cpu"
     n_workers = 1
@@ -71,13 +59,13 @@ class CpuDevice:
         self.n_threads = resolve_threads(n_threads)
 
     def compute(self, task: Task, tile: Tile, progress: Progress | None = None) -> Any:
-        """The tile's result, in the calling thread, so that Ctrl-C reaches it."""
+        """Return the tile's result, computed in the calling thread so that Ctrl-C reaches it."""
         return task.on_cpu(tile, self.n_threads, progress)
 
 
 @dataclass(frozen=True)
 class CpuInfo:
-    """The processor: its model, the instruction sets whose kernels it can run (best first) and the chosen one."""
+    """The processor: model, the instruction sets whose kernels it can run (best first), and the selected one."""
 
     model: str
     instruction_sets: tuple[str, ...]
@@ -88,7 +76,7 @@ class CpuInfo:
 
 
 def selected_isa() -> str:
-    """The instruction set whose kernels run. Raises DeviceError when TROPALIGN_ISA names one that is not there."""
+    """Return the instruction set of the kernels in use; raise DeviceError if TROPALIGN_ISA names an unavailable one."""
     try:
         from tropalign import _native
 
@@ -98,7 +86,7 @@ def selected_isa() -> str:
 
 
 def cpu_info() -> CpuInfo:
-    """Describes the processor. Raises DeviceError when TROPALIGN_ISA names a set that it lacks."""
+    """Describe the processor; raise DeviceError if TROPALIGN_ISA names a set that it lacks."""
     selected = selected_isa()
     import platform
 
@@ -115,7 +103,7 @@ def cpu_info() -> CpuInfo:
 
 
 def find_gpus() -> tuple[list[GpuInfo], list[str]]:
-    """All GPUs and other OpenCL devices, and a sentence for each kind that cannot be used."""
+    """Return all GPUs and other OpenCL devices, and a sentence for each kind that cannot be used."""
     infos: list[GpuInfo] = []
     reasons: list[str] = []
     for kind in KINDS:
@@ -127,7 +115,7 @@ def find_gpus() -> tuple[list[GpuInfo], list[str]]:
 
 
 def open_gpu(name: str) -> Gpu:
-    """The device of that name. Raises DeviceError when there is none, or when it cannot be used."""
+    """Open the GPU of that name; raise DeviceError if it does not exist or cannot be used."""
     kind = name.partition(":")[0]
     if kind not in KINDS:
         raise DeviceError(f"there is no kind of GPU that {name!r} could be: the kinds are {', '.join(KINDS)}")
@@ -136,29 +124,19 @@ def open_gpu(name: str) -> Gpu:
 
 
 def _module(kind: str) -> Any:
-    """The module of a kind of GPU, imported by the first that asks for one."""
+    """Return the module of a kind of GPU, imported on first use."""
     return importlib.import_module(f"tropalign.devices.{kind}")
 
 
 def open_devices(
     names: Sequence[str], n_threads: int, cost_cells: int, memory_bytes: int | None = None
 ) -> list[Device]:
-    """Devices of these names.
+    """Open devices of these names.
 
-    Parameters
-    ----------
-    names
-        As ``--device`` takes them. "auto": the processor, and the GPUs if the job is worth starting a driver. With a
-        cluster among them (its address, or a distributed.Client) the others say what its workers compute on.
-    cost_cells
-        The cost of the whole job.
-    memory_bytes
-        What the job may take; with less than AUTO_GPU_BYTES no GPU is looked for by itself.
-
-    Raises
-    ------
-    DeviceError
-        A device that was named is not there or does not open.
+    "auto" means the processor, and GPUs if the job (`cost_cells`, at most `memory_bytes`) is worth starting a
+    driver. If a cluster is named (its address, or a distributed.Client), the other names are the devices of its
+    workers.
+    Raises DeviceError if a named device does not exist or does not open.
     """
     clusters = [name for name in names if is_cluster(name)]
     if clusters:
@@ -183,12 +161,12 @@ def open_devices(
 
 
 def _opened_there(names: Sequence[str], cost_cells: int, memory_bytes: int | None, n_threads: int) -> list[Device]:
-    """The devices of a worker."""
+    """Open the devices of a cluster worker."""
     return open_devices(names, n_threads, cost_cells, memory_bytes)
 
 
 def _auto_gpus(cost_cells: int) -> list[Device]:
-    """GPUs of this machine, each once; what fails to open is left out with a warning."""
+    """Return the GPUs of this machine, each once; a GPU that does not open is skipped with a warning."""
     if cost_cells < AUTO_GPU_CELLS or not any(_is_installed(kind.package) for kind in KINDS.values()):
         return []
     found = [info for info in find_gpus()[0] if info.is_gpu]
@@ -196,7 +174,7 @@ def _auto_gpus(cost_cells: int) -> list[Device]:
     devices: list[Device] = []
     for info in found:
         if has_cuda and info.name.startswith("opencl:") and "NVIDIA" in info.driver:
-            continue  # the same card again
+            continue  # the same card, listed by CUDA
         try:
             devices.append(GpuDevice(open_gpu(info.name)))
         except DeviceError as error:
@@ -213,19 +191,14 @@ def _is_installed(library: str) -> bool:
         return False
 
 
-#: What ``self_test.check_gpu`` of a job's folder is: raises DeviceError when a result is not the processor's.
+#: Type of ``self_test.check_gpu`` of a job's folder: raises DeviceError if a result differs from the processor's.
 Check = Callable[[Gpu], None]
 
 
 def verdict(name: str, checks: Mapping[str, Check]) -> str:
-    """Says "ok", or "fails: " and why the device does not open, or which jobs' kernels are wrong on it and why.
+    """Return "ok", or "fails: " with the reason that the device does not open, or with each wrong job and reason.
 
-    Parameters
-    ----------
-    name
-        As ``--device`` calls it.
-    checks
-        By the verb of each job that has kernels.
+    `checks` are by the verb of each job that has kernels.
     """
     try:
         gpu = open_gpu(name)
@@ -253,28 +226,13 @@ def devices_for(
     *,
     is_same: bool = True,
 ) -> list[Device] | None:
-    """The devices that share a computation; None where it is the processor's alone.
+    """Return the devices that share a computation, None for the processor alone.
 
-    Parameters
-    ----------
-    device
-        As ``--device`` takes them.
-    n_threads
-        Of the processor.
-    n_sums
-        The cost.
-    without_kernel
-        What this computation is (in the plural), where no GPU has it.
-    is_same
-        Whether a GPU finds the processor's very bits: "auto" takes one only where it does, so that results do not
-        depend on the machine.
-
-    Raises
-    ------
-    UsageError
-        What cannot be a device, and a cluster.
-    DeviceError
-        A GPU that was named is not there, or does not open, or has no kernel for it.
+    `n_sums` is the cost; `without_kernel` names the computation (in the plural) if no GPU kernel exists. `is_same`
+    is True if a GPU gives bit-identical results: "auto" takes a GPU only then, so results do not depend on the
+    machine.
+    Raises UsageError for an invalid device or a cluster, DeviceError if a named GPU is missing or has no kernel
+    for it.
     """
     names = device_names(device)
     if any(map(is_cluster, names)):
@@ -292,7 +250,7 @@ def devices_for(
 
 
 def require_processor(devices: Sequence[Device], what: str) -> None:
-    """Raises DeviceError where only GPUs may compute what no GPU can."""
+    """Raise DeviceError if only GPUs may compute, but no GPU kernel exists for `what`."""
     if all(device.name != "cpu" for device in devices):
         raise _no_kernel(devices[0].name, what)
 

@@ -1,1 +1,1 @@
-"""Trees made of distances, and how sure their branches are."""
+"""Trees from distances, and bootstrap support of their branches."""

@@ -1,4 +1,4 @@
-"""UPGMA: average linkage by numbers of taxa (Sokal and Michener 1958)."""
+"""UPGMA: average linkage weighted by numbers of taxa (Sokal and Michener 1958)."""
 
 from __future__ import annotations
 
@@ -23,39 +23,39 @@ def upgma(
     memory_bytes: int | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> Tree:
-    """The rooted tree of UPGMA.
+    """Build the rooted tree of UPGMA.
 
-    The two closest clusters are joined, and their distances to others averaged by numbers of taxa. A cluster has the
-    place of the first of its taxa; of equally close pairs i < j the one with the smallest j is joined, and of these the
-    one with the smallest i.
+    The two closest clusters are joined, and their distances to others are averaged by numbers of taxa. A cluster has
+    the index of its first taxon. Of equally close pairs i < j, the one with the smallest j is joined, and of these
+    the one with the smallest i.
 
     Parameters
     ----------
     distances : float32 or float64, shape (n (n - 1) / 2,) or (n, n)
-        Of the pairs (0, 1), (0, 2), ..., (1, 2), ..., or a symmetric square.
+        Distances of the pairs (0, 1), (0, 2), ..., (1, 2), ..., or a symmetric square.
     names
-        Of the taxa; "1", "2", ... when not given.
+        Names of the taxa; "1", "2", ... by default.
     rules : {"tropalign", "clustalw"}
-        "tropalign": all taxa are equally far from the root. "clustalw": every branch is half as long as the distance at
-        which it is joined, as CLUSTAL W writes it.
+        "tropalign": all taxa are equally far from the root. "clustalw": every branch is half as long as the distance
+        at which it is joined, as CLUSTAL W writes it.
     memory_bytes
-        What may be taken beside the distances; a share of the free memory by default.
+        Memory limit excluding the distances; a share of the free memory by default.
     progress
-        Receives the number of joins done; what it raises ends the work.
+        Receives the number of joins done; an exception that it raises stops the work.
 
     Returns
     -------
     Tree
-        Its nodes in the order in which they are joined.
+        Its nodes are in the order of the joins.
 
     Raises
     ------
     InputError
-        Fewer than two taxa, a distance that is not a number or negative, names that do not fit.
+        Fewer than two taxa, a distance that is not a number or is negative, or names that do not fit.
     UsageError
-        An option that does not exist, no array of numbers.
+        An option does not exist, or the distances are not an array of numbers.
     ResourceError
-        Memory that does not suffice.
+        Memory does not suffice.
 
     Examples
     --------

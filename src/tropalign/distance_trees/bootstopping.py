@@ -1,8 +1,8 @@
-"""How many bootstrap samples are enough: when support has settled (Pattengale et al. 2010, J Comput Biol 17:337).
+"""Bootstopping: how many bootstrap samples are enough (Pattengale et al. 2010, J Comput Biol 17:337).
 
-Their frequency criterion (FC): after every 50 samples these are parted at random into two equal halves, 100 times. For
-each parting the frequencies of all splits that any sample's tree has, in one half and in the other, are correlated
-(Pearson). Where the correlation is .99 or more in 99 of the 100 partings, support has settled.
+Their frequency criterion (FC): after every 50 samples, the samples are split at random into two equal halves, 100
+times. Each time, the frequencies in the two halves of all splits that occur in any sample's tree are correlated
+(Pearson). If the correlation is at least .99 in 99 of the 100 partitions, support has settled.
 """
 
 from __future__ import annotations
@@ -12,26 +12,16 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-#: Samples between two checks, partings of a check, their correlation, and how many of them have to reach it.
+#: Samples between checks, partitions per check, required correlation, and partitions that have to reach it.
 SPACING, PARTINGS, LEAST_CORRELATION, LEAST_PARTINGS = 50, 100, 0.99, 99
-#: Samples after which it ends, settled or not.
+#: Maximum number of samples, settled or not.
 MOST_SAMPLES = 1_000
 
 
 def has_settled(splits: NDArray[np.uint64], seed: int = 0) -> bool:
-    """Whether the support of some samples has settled.
+    """True if the support of these samples has settled.
 
-    Parameters
-    ----------
-    splits : uint64, shape (n_samples, n_splits)
-        Numbers of the splits of each sample's tree, equal ones for equal splits.
-    seed
-        Of the partings.
-
-    Examples
-    --------
-    >>> has_settled(np.tile(np.arange(7, dtype=np.uint64), (50, 1)))
-    True
+    splits: uint64, shape (n_samples, n_splits), one number per split of each sample's tree, equal for equal splits.
     """
     n_samples = len(splits)
     numbers = np.unique(splits, return_inverse=True)[1].reshape(splits.shape)
@@ -47,19 +37,9 @@ def has_settled(splits: NDArray[np.uint64], seed: int = 0) -> bool:
 
 
 def settled_samples(more: Callable[[int, int], NDArray[np.uint64]], seed: int = 0) -> tuple[NDArray[np.uint64], bool]:
-    """Makes samples until their support has settled.
+    """Draw samples until support has settled or `MOST_SAMPLES` is reached; return all splits and whether it settled.
 
-    Parameters
-    ----------
-    more
-        (begin, end) -> the splits of these samples.
-    seed
-        Of the partings.
-
-    Returns
-    -------
-    splits, is_settled
-        Of the samples that were needed; False where `MOST_SAMPLES` do not suffice.
+    more: (start, end) -> the splits of these samples.
     """
     splits = more(0, SPACING)
     while not (is_settled := has_settled(splits, seed)) and len(splits) < MOST_SAMPLES:
@@ -68,7 +48,7 @@ def settled_samples(more: Callable[[int, int], NDArray[np.uint64]], seed: int = 
 
 
 def _half(n_samples: int, parting: int, seed: int) -> NDArray[np.int64]:
-    """Half of the samples: those whose mixed numbers (Steele, Lea and Flood 2014) are smallest, on every machine."""
+    """Return half of the samples, those with the smallest hashes (Steele, Lea and Flood 2014), machine-independent."""
     key = (seed * PARTINGS + parting) * MOST_SAMPLES % 2**64
     x = (np.arange(1, n_samples + 1, dtype=np.uint64) + np.uint64(key)) * np.uint64(0x9E3779B97F4A7C15)
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -77,7 +57,7 @@ def _half(n_samples: int, parting: int, seed: int) -> NDArray[np.int64]:
 
 
 def _correlation(first: NDArray[np.int64], second: NDArray[np.int64]) -> float:
-    """Pearson's, of whole numbers; 1 where all are equal, which leaves nothing to correlate."""
+    """Return Pearson's correlation of integers; 1 if both vectors are constant and equal."""
     a, b = first - first.mean(), second - second.mean()
     spread = float(np.sqrt((a * a).sum() * (b * b).sum()))
     return 1.0 if spread == 0 and np.array_equal(first, second) else float((a * b).sum()) / spread if spread else 0.0

@@ -1,4 +1,4 @@
-"""How sure the branches of a tree are: trees of resampled columns (Felsenstein 1985)."""
+"""Bootstrap support of the branches of a tree: trees of resampled columns (Felsenstein 1985)."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ from tropalign.results.multiple import MultipleAlignment
 from tropalign.trees.newick import number_in
 from tropalign.trees.tree import Tree
 
-#: Ways to make a tree of distances.
+#: Ways to make a tree from distances.
 MethodName = Literal["nj", "upgma"]
 METHODS = get_args(MethodName)
-#: The word for as many samples as it takes.
+#: Value of `n_samples` that draws samples until support has settled.
 AUTO: Final = "auto"
-#: Lengths below this share of the longest one are 0.
+#: Lengths below this share of the longest one count as 0.
 ROUNDING = 1e-9
-#: A tile's cost, in pairs of letters that are compared: about a second of one core.
+#: Cost of a tile in compared pairs of residues: about a second on one core.
 TILE_CELLS = 5_000_000_000
 
 
@@ -62,36 +62,36 @@ def with_support(
     device: DeviceLike = "cpu",
     progress: Callable[[int], object] | None = None,
 ) -> Tree:
-    """The tree with the support of its branches: percent of the trees of resampled columns that have them, too.
+    """Return the tree with the support of its branches: the percentage of bootstrap trees that contain each.
 
     Each sample has as many columns as the alignment, drawn from it with replacement. The result depends on the seed,
-    and not on the number of threads. Branches are compared by the split of the taxa that they make; those of UPGMA,
-    which have a root, by the taxa below them. Branches without length, and those that part equal rows, have no support:
-    it would be that of the rule for ties.
+    and not on the number of threads. Branches are compared by the split of the taxa that they make; branches of
+    UPGMA trees, which have a root, by the taxa below them. Branches of zero length, and branches that separate equal
+    rows, get no support: it would only reflect the tie-breaking rule.
 
     Parameters
     ----------
     tree
-        Of the alignment's rows, in their order.
+        Tree of the alignment's rows, in their order.
     alignment
-        What to draw columns from.
+        Alignment whose columns are resampled.
     n_samples
-        Trees to make; "auto" for as many as it takes until support has settled, by the frequency criterion of
-        Pattengale et al. 2010: after every 50 samples these are halved at random 100 times, and in 99 of these the
-        frequencies of all splits in both halves have to correlate by .99; 1000 samples at most. The tree's
-        `n_samples` says how many there were.
+        Number of trees to make. "auto" makes trees until support has settled, by the frequency criterion of
+        Pattengale et al. 2010: after every 50 samples, they are halved at random 100 times, and in 99 of these
+        partitions the frequencies of all splits in the two halves must correlate by .99; at most 1000 samples. The
+        tree's `n_samples` is the number of samples used.
     method, model, gaps
-        How each is made.
+        How each tree is made.
     seed
-        Of the draws, and of the halves.
+        Seed of the draws and of the halves.
     n_threads
         0: as many as the process may use; at most 1024.
     memory_bytes
-        What may be taken; a share of the free memory by default. Fewer threads work where it is short.
+        Memory limit; a share of the free memory by default. Fewer threads run if memory is short.
     device
-        "cpu", or a cluster, whose workers make samples: its address or a distributed.Client.
+        "cpu", or a cluster whose workers make the samples: its address or a distributed.Client.
     progress
-        Receives the number of samples begun; what it raises ends the work.
+        Receives the number of samples started; an exception that it raises stops the work.
 
     Returns
     -------
@@ -102,9 +102,9 @@ def with_support(
     InputError
         The taxa are not the rows.
     UsageError
-        An option that does not exist or is out of range.
+        An option does not exist or is out of range.
     ResourceError
-        Memory that does not suffice.
+        Memory does not suffice.
 
     Examples
     --------
@@ -138,7 +138,7 @@ def with_support(
 
 
 def _cluster_in(device: Any) -> list[Any]:
-    """The devices if there is a cluster among them, else none. Raises UsageError for a GPU."""
+    """Return the devices if one of them is a cluster, else an empty list. Raises UsageError for a GPU."""
     names = device_names(device)
     if gpus := [name for name in names if not is_cluster(name) and name not in ("cpu", "auto")]:
         raise UsageError(f"samples of a bootstrap are made by processors only: leave {gpus[0]} out")
@@ -156,8 +156,8 @@ def _counts_elsewhere(
     progress: Any,
     made: dict[str, Any],
 ) -> NDArray[np.int32]:
-    """What `sample_counts` gives, from the workers of a cluster."""
-    sample_counts(tree, alignment, range(1), n_threads=1, memory_bytes=memory_bytes, **made)  # what it refuses
+    """Return `sample_counts` as computed by the workers of a cluster."""
+    sample_counts(tree, alignment, range(1), n_threads=1, memory_bytes=memory_bytes, **made)  # check the arguments
     task = SampleTask(tree, alignment, n_samples, (1, 1), memory_bytes=memory_bytes, **made)
     devices = open_devices(names, checked_threads(n_threads), sum(tile.cost_cells for tile in task.tiles()))
     results = Scheduler(devices, checked_progress(progress)).run([task])
@@ -178,9 +178,9 @@ def sample_counts(
     memory_bytes: int | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> NDArray[np.int32]:
-    """How many of these samples have the split above each node; int32, shape (n_nodes,). Otherwise as `with_support`.
+    """Count the samples that have the split above each node, int32, shape (n_nodes,); arguments as for `with_support`.
 
-    A sample depends on the seed and its number alone, so that samples may be counted in several calls.
+    A sample depends on the seed and its index alone, so samples may be counted in several calls.
     """
     source = _source(tree, alignment, method, model, gaps, seed, n_threads, memory_bytes)
     if tree.n_taxa < 4:
@@ -191,7 +191,7 @@ def sample_counts(
 
 
 class _Source(NamedTuple):
-    """What samples are made of: codes, model, whether by neighbour joining, and the nodes above the tree's nodes."""
+    """Input of the samples; `trees`: codes, model, whether to use neighbour joining, and the parent of each node."""
 
     trees: tuple[NDArray[np.uint8], str, bool, NDArray[np.int32]]
     seed: int
@@ -208,7 +208,7 @@ def _source(
     n_threads: int,
     memory_bytes: int | None,
 ) -> _Source:
-    """Checks what samples are made of; raises as `with_support` does."""
+    """Check the input of the samples; raises like `with_support`."""
     if method not in METHODS:
         raise UsageError(f"method {method!r} is none of {', '.join(METHODS)}")
     seed = whole_number("seed", seed, 0, 2**63 - 1)
@@ -234,11 +234,11 @@ def _settled(
     n_threads: int,
     **made: Any,
 ) -> Tree:
-    """The tree with support from as many samples as it takes."""
+    """Return the tree with support from as many samples as it takes to settle."""
     source = _source(tree, alignment, n_threads=n_threads, memory_bytes=memory_bytes, **made)
     if tree.n_taxa < 4:
         return replace(tree, support=np.full(len(tree.lengths), np.nan), n_samples=0)
-    # Splits of all samples, the numbers of them and what sorting them takes.
+    # Splits of all samples, their numbers, and the memory for sorting them.
     require_memory(
         40 * MOST_SAMPLES * tree.n_taxa, memory_bytes, f"the splits of {MOST_SAMPLES} samples of {tree.n_taxa} taxa"
     )
@@ -265,10 +265,10 @@ def _settled(
 def supported(
     tree: Tree, counts: NDArray[np.integer], n_samples: int, alignment: MultipleAlignment, gaps: GapRule
 ) -> Tree:
-    """The tree with the support that counts of samples say; a tree of three taxa has no branch that needs one.
+    """Return the tree with support from sample counts; a tree of three taxa has no branch that needs support.
 
-    No column says anything of a branch without a length, or of one that parts equal rows. Its count is a matter of the
-    rule for ties, so it has no support.
+    No column supports or contradicts a branch of zero length, or one that separates equal rows. Its count only
+    reflects the tie-breaking rule, so it gets no support.
     """
     support = np.full(len(tree.lengths), np.nan)
     n = tree.n_taxa
@@ -287,9 +287,10 @@ def supported(
 
 
 def _parts_equal_rows(tree: Tree, codes: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    """Whether some of the taxa below each node have equal rows outside of it.
+    """Return a mask of nodes: true if a taxon below the node has an equal row outside it.
 
-    Taxa of equal rows have random numbers whose sum is 0, so the sum below a node is 0 if it holds all or none of them.
+    Each group of taxa with equal rows gets random numbers whose sum is 0, so the sum below a node is 0 if it holds
+    all or no taxa of each group.
     """
     n, draw = tree.n_taxa, np.random.default_rng(0)
     of_row: dict[bytes, list[int]] = {}
@@ -306,7 +307,7 @@ def _parts_equal_rows(tree: Tree, codes: NDArray[np.uint8]) -> NDArray[np.bool_]
 
 
 def _threads_within(memory_bytes: int | None, n_threads: int, n: int, n_codes: int) -> int:
-    """How many threads the memory suffices for: each has the rows, the distances, and a square of them."""
+    """Return how many threads fit in memory: each needs the rows, the distances, and a square of them."""
     each = 14 * n * n + n_codes
     require_memory(each + n_codes, memory_bytes, f"a bootstrap of {n} taxa")
     asked = checked_memory(memory_bytes)
@@ -315,18 +316,10 @@ def _threads_within(memory_bytes: int | None, n_threads: int, n: int, n_codes: i
 
 
 class SampleTask:
-    """Trees of resampled columns.
+    """Task that counts splits in trees of resampled columns.
 
-    Parameters
-    ----------
-    tree, alignment
-        As `with_support` has them.
-    n_samples
-        Of the whole.
-    shard
-        (i, n): the i-th of n shares of the samples, counted from 1.
-    method, model, gaps, seed, memory_bytes
-        As `with_support` has them.
+    n_samples: of the whole run. shard: (i, n), the i-th of n shares of the samples, counted from 1. Other arguments
+    are those of `with_support`.
     """
 
     def __init__(
@@ -349,10 +342,10 @@ class SampleTask:
         ]
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_tiles": []}  # whoever gets the task gets its tiles one by one
+        return {**vars(self), "_tiles": []}  # a worker gets its tiles one by one
 
     def tiles(self) -> list[Tile]:
-        """Runs of samples."""
+        """Return the tiles: ranges of samples."""
         return self._tiles
 
     def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> NDArray[np.int32]:
@@ -362,12 +355,12 @@ class SampleTask:
 
 
 def count_bytes(counts: NDArray[np.int32]) -> bytes:
-    """What a tile of samples leaves."""
+    """Serialise the counts of a tile."""
     return counts.astype("<i4").tobytes()
 
 
 def sum_of(parts: Iterable[bytes], n_nodes: int) -> NDArray[np.int64]:
-    """Sum of the counts of all tiles. Raises ValueError where a part has not one per node."""
+    """Sum the counts of all tiles. Raises ValueError if a part has too few counts."""
     found = np.zeros(n_nodes, np.int64)
     for part in parts:
         found += np.frombuffer(part, "<i4", n_nodes)

@@ -1,4 +1,4 @@
-"""Distances of sequences: of an alignment's rows, or of sequences that are aligned by pairs."""
+"""Distances between sequences: rows of an alignment, or unaligned sequences that are aligned pairwise."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ from tropalign.sequences.kinds import alphabet_of_rows
 if TYPE_CHECKING:
     from tropalign.results.alignments import AlignmentTable
 
-#: How a distance follows from the letters that differ.
+#: Models that convert differing residues to a distance.
 ModelName = Literal["identity", "kimura", "jc69", "k2p"]
 MODELS = get_args(ModelName)
-#: Which columns are left out: those with a gap in one of the two rows, or in any row.
+#: Columns to skip: those with a gap in one of the two rows, or in any row.
 GapRule = Literal["pairwise", "complete"]
 GAPS = get_args(GapRule)
-#: The distance of sequences that are more different than a model allows, as in CLUSTAL W: ten changes per letter.
+#: Distance for sequences that differ more than a model allows, as in CLUSTAL W: ten changes per residue.
 SATURATED = 10.0
-#: While the letters of an alignment become codes.
+#: Memory per character of an alignment while it is converted to codes.
 BYTES_PER_LETTER = 20
-#: The code of what is not compared.
+#: Code of characters that are not compared.
 NOT_COMPARED = 0x80
 
 
@@ -52,41 +52,43 @@ def alignment_distances(
     memory_bytes: int | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> NDArray[np.float64]:
-    """Distances of the rows of an alignment.
+    """Return distances between the rows of an alignment.
 
-    Compared are columns in which both rows hold a letter that stands for one residue: gaps and ambiguous letters (N, X,
-    B, R ...) are left out. p is the share of these columns that differ.
+    Only columns in which both rows hold an unambiguous residue are compared: gaps and ambiguous residues (N, X, B, R
+    ...) are skipped. p is the share of these columns that differ.
 
     Parameters
     ----------
     alignment
         The alignment, or the Path of its file.
     model : {"identity", "kimura", "jc69", "k2p"}
-        "identity": p. "kimura": of proteins, -ln(1 - p - p² / 5), and for p of 0.75 and more Dayhoff's model, as
-        CLUSTAL W has it. Of nucleotides, "jc69" (Jukes and Cantor 1969) and "k2p" (Kimura 1980). When not given,
-        "kimura" for proteins and "k2p" for nucleotides.
+        "identity": p. "kimura": for proteins, -ln(1 - p - p² / 5), and for p of 0.75 and more Dayhoff's model, as in
+        CLUSTAL W. For nucleotides, "jc69" (Jukes and Cantor 1969) and "k2p" (Kimura 1980). By default, "kimura" for
+        proteins and "k2p" for nucleotides.
     gaps : {"pairwise", "complete"}
-        "complete": columns in which any row has no such letter are left out for all.
+        "complete": columns in which any row has a gap or an ambiguous residue are skipped for all pairs.
     n_threads
         0: as many as the process may use; at most 1024.
     memory_bytes
-        What may be taken; a share of the free memory by default.
+        Memory limit; a share of the free memory by default.
     progress
-        Receives the number of blocks of pairs (64 rows with 64 others) that are begun; what it raises ends the work.
+        Receives the number of blocks of pairs (64 rows against 64 others) started; an exception that it raises stops
+        the work.
 
     Returns
     -------
     float64, shape (n (n - 1) / 2,)
-        Of the pairs (0, 1), (0, 2), ..., (1, 2), ...; 10, with a warning, where rows are too different for the model.
+        Distances of the pairs (0, 1), (0, 2), ..., (1, 2), ...; 10, with a warning, for rows that are too different
+        for the model.
 
     Raises
     ------
     InputError
         Fewer than two rows, no alignment, or two rows without a column to compare.
     UsageError
-        An option that does not exist, or a model for other letters.
+        An option does not exist, or the model is for another alphabet.
     ResourceError
-        Memory that does not suffice.
+        Memory does not suffice.
 
     Examples
     --------
@@ -98,7 +100,7 @@ def alignment_distances(
     family = alignment_of(alignment)
     chosen = checked_model(model, family.sequences.alphabet)
     n = len(family)
-    # Distances, and codes with the places of letters from which they are made.
+    # Distances, and codes with the intermediate arrays from which they are made.
     require_memory(4 * n * n + BYTES_PER_LETTER * n * family.n_columns, memory_bytes, f"comparing {n} rows")
     codes = compared_codes(family, gaps, file)
     n_threads = resolve_threads(checked_threads(n_threads))
@@ -115,33 +117,34 @@ def pair_distances(
     device: DeviceLike = "auto",
     progress: Callable[[int], object] | None = None,
 ) -> NDArray[np.float64]:
-    """Distances of unaligned sequences: every pair is aligned, from end to end.
+    """Return distances between unaligned sequences from global alignments of all pairs.
 
     Parameters
     ----------
     sequences
-        Two or more.
+        Two or more sequences.
     model : {"identity", "kimura", "jc69"}
-        As of `alignment_distances`, p being the share of differing letters among those that stand against a letter.
-        When not given, "kimura" for proteins and "jc69" for nucleotides.
+        See `alignment_distances`; p is the share of aligned residue pairs that differ. By default, "kimura" for
+        proteins and "jc69" for nucleotides.
     n_threads, memory_bytes, device
-        As of `align_all`.
+        See `align_all`.
     progress
-        Receives the number of pairs done; what it raises ends the work.
+        Receives the number of pairs done; an exception that it raises stops the work.
 
     Returns
     -------
     float64, shape (n (n - 1) / 2,)
-        Of the pairs (0, 1), (0, 2), ..., (1, 2), ...; 10, with a warning, where two are too different for the model.
+        Distances of the pairs (0, 1), (0, 2), ..., (1, 2), ...; 10, with a warning, for sequences that are too
+        different for the model.
 
     Raises
     ------
     InputError
-        Sequences that cannot be used, or two without letters that stand against each other.
+        Sequences that cannot be used, or two without aligned residue pairs.
     UsageError
-        An option that does not exist, or a model for other letters.
+        An option does not exist, or the model is for another alphabet.
     ResourceError, DeviceError
-        Memory that does not suffice, a device that cannot compute.
+        Memory does not suffice, or a device cannot compute.
 
     Examples
     --------
@@ -151,7 +154,7 @@ def pair_distances(
     """
     from tropalign.pairwise.options import PairOptions
     from tropalign.pairwise.task import PairsTask
-    from tropalign.scoring.defaults import default_scoring  # which alignments do not wait for
+    from tropalign.scoring.defaults import default_scoring  # imported late: aligned input does not need it
 
     if not isinstance(sequences, SequenceBatch):
         what = f"an object of type {type(sequences).__name__} is no SequenceBatch"
@@ -176,7 +179,7 @@ def pair_distances(
 
 
 def unaligned_model(model: ModelName | None, alphabet: Alphabet) -> ModelName:
-    """The model of unaligned sequences. Raises UsageError where it is none for them."""
+    """Return the model for unaligned sequences. Raises UsageError if the model needs an alignment."""
     if model is None:
         model = "jc69" if alphabet.complement else "kimura"
     if model == "k2p":
@@ -187,18 +190,18 @@ def unaligned_model(model: ModelName | None, alphabet: Alphabet) -> ModelName:
 def counted_distances(
     sequences: SequenceBatch, model: str, compared: NDArray[np.int32], equal: NDArray[np.int32]
 ) -> NDArray[np.float64]:
-    """Distances of sequences of whose pairs so many letters were compared and equal, as of `pair_distances`."""
+    """Return distances from the numbers of compared and equal residues of each pair, as in `pair_distances`."""
     found = _native.counted_distances(compared, equal, model)
     return without_saturation(found, sequences.names, model, None)
 
 
 def _counted(table: AlignmentTable) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Letters of each pair that stand against a letter, and equal ones."""
+    """Return the numbers of aligned residue pairs and of identical ones in each alignment."""
     return table.n_columns - table.n_gaps, table.n_identical
 
 
 def alignment_of(given: Any) -> MultipleAlignment:
-    """An alignment as it is, or that of a file. Raises InputError and UsageError on anything else."""
+    """Return an alignment as it is, or read it from a file. Raises InputError and UsageError for anything else."""
     if isinstance(given, str | os.PathLike):
         return alignment_in(given)
     if not isinstance(given, MultipleAlignment):
@@ -208,14 +211,14 @@ def alignment_of(given: Any) -> MultipleAlignment:
 
 
 def alignment_in(source: Source, alphabet: Alphabet | None = None) -> MultipleAlignment:
-    """The alignment in a file; its alphabet is judged by the letters when not given."""
+    """Read the alignment in a file; the alphabet is guessed from the residues by default."""
     names, letters = read_alignment(source)
     kind = alphabet_of_rows(names, letters, file_name(source)) if alphabet is None else alphabet
     return MultipleAlignment.from_rows(names, letters, kind)
 
 
 def checked_model(model: Any, alphabet: AlphabetLike) -> ModelName:
-    """The model, or the one of an alphabet. Raises UsageError where it is none, or one for other letters."""
+    """Return the model, or the default of an alphabet. Raises UsageError for an unknown model or a wrong alphabet."""
     is_nucleotide = bool(alphabet_of(alphabet).complement)
     if model is None:
         return "k2p" if is_nucleotide else "kimura"
@@ -229,14 +232,9 @@ def checked_model(model: Any, alphabet: AlphabetLike) -> ModelName:
 
 
 def compared_codes(family: MultipleAlignment, gaps: GapRule, file: str | None = None) -> NDArray[np.uint8]:
-    """Codes of the letters that are compared, 128 elsewhere, uint8, shape (n_rows, n_columns).
+    """Return codes of the residues to compare, 128 elsewhere, uint8, shape (n_rows, n_columns).
 
-    Raises
-    ------
-    InputError
-        Fewer than two rows, or no column is left.
-    UsageError
-        Such gaps do not exist.
+    Raises InputError if there are fewer than two rows or no column is left, UsageError if `gaps` does not exist.
     """
     if gaps not in GAPS:
         raise UsageError(f"gaps {gaps!r} are none of {', '.join(GAPS)}")
@@ -258,7 +256,7 @@ def compared_codes(family: MultipleAlignment, gaps: GapRule, file: str | None = 
 def without_saturation(
     distances: NDArray[np.float64], names: tuple[str, ...], model: str, file: str | None
 ) -> NDArray[np.float64]:
-    """Infinite distances become SATURATED, with a warning. Raises InputError where one is not a number."""
+    """Replace infinite distances by SATURATED, with a warning. Raises InputError if one is not a number."""
     n = len(names)
     if not np.isfinite(distances.sum()):
         nothing = np.flatnonzero(np.isnan(distances))

@@ -1,4 +1,4 @@
-"""Trees into files, and as figures."""
+"""Writers of trees: files and figures."""
 
 from __future__ import annotations
 
@@ -69,14 +69,14 @@ def write_tree(
 
 
 def plot_tree(tree: Tree, *, groups: Mapping[str, str] | None = None) -> Figure:
-    """Draws a tree with matplotlib, as ``tropalign tree --plot`` does.
+    """Draw a tree with matplotlib, like ``tropalign tree --plot``.
 
     Parameters
     ----------
     tree
-        What to draw.
+        The tree to draw.
     groups
-        As of `write_tree`.
+        See `write_tree`.
 
     Returns
     -------

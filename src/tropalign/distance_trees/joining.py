@@ -14,10 +14,10 @@ from tropalign.errors import UsageError
 from tropalign.execution.task import checked_progress
 from tropalign.trees.tree import DIGITS, Tree, tree_of_joins
 
-#: Whose arithmetic.
+#: Programs whose arithmetic can be used.
 RulesName = Literal["tropalign", "clustalw"]
 RULES = get_args(RulesName)
-#: What becomes of negative lengths.
+#: How negative lengths are treated.
 NegativeRule = Literal["keep", "zero"]
 NEGATIVE = get_args(NegativeRule)
 
@@ -32,44 +32,44 @@ def neighbour_joining(
     memory_bytes: int | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> Tree:
-    """The unrooted tree of neighbour joining.
+    """Build the unrooted tree of neighbour joining.
 
-    Of r clusters those two are joined for which (r - 2) d(i, j) - R(i) - R(j) is smallest, R(i) the sum of the
-    distances of i. A cluster has the place of the first of its taxa; of equal pairs i < j the one with the smallest j
-    is joined, and of these the one with the smallest i.
+    Of r clusters, the pair with the smallest (r - 2) d(i, j) - R(i) - R(j) is joined, where R(i) is the sum of the
+    distances of i. A cluster has the index of its first taxon. Of equal pairs i < j, the one with the smallest j is
+    joined, and of these the one with the smallest i.
 
     Parameters
     ----------
     distances : float32 or float64, shape (n (n - 1) / 2,) or (n, n)
-        Of the pairs (0, 1), (0, 2), ..., (1, 2), ..., or a symmetric square. Those of float32 are kept as such,
-        in half the memory.
+        Distances of the pairs (0, 1), (0, 2), ..., (1, 2), ..., or a symmetric square. float32 is kept as such and
+        needs half the memory.
     names
-        Of the taxa; "1", "2", ... when not given.
+        Names of the taxa; "1", "2", ... by default.
     negative : {"keep", "zero"}
-        What becomes of negative lengths. "zero": such a branch has length 0, and the branch beside it takes up the
+        How negative lengths are treated. "zero": such a branch gets length 0, and its sibling absorbs the
         difference, so that the distance of the two is kept (Kuhner and Felsenstein 1994).
     rules : {"tropalign", "clustalw"}
-        "clustalw": sums, roundings and small lengths as in CLUSTAL W, so that ties fall as there.
+        "clustalw": sums, rounding and small lengths as in CLUSTAL W, so that ties are broken in the same way.
     overwrite
-        Whether the array of `distances` may be used for the work, which destroys it. Without, the work takes a copy.
+        Whether the array of `distances` may be used as work space, which destroys it. Otherwise a copy is made.
     memory_bytes
-        What may be taken beside the distances; a share of the free memory by default.
+        Memory limit excluding the distances; a share of the free memory by default.
     progress
-        Receives the number of joins done; what it raises ends the work.
+        Receives the number of joins done; an exception that it raises stops the work.
 
     Returns
     -------
     Tree
-        Its root joins three nodes; two for two taxa, each half of the distance away.
+        The root joins three nodes; for two taxa it joins two, each at half of their distance.
 
     Raises
     ------
     InputError
-        Fewer than two taxa, a distance that is not a number or negative, names that do not fit.
+        Fewer than two taxa, a distance that is not a number or is negative, or names that do not fit.
     UsageError
-        An option that does not exist, no array of numbers.
+        An option does not exist, or the distances are not an array of numbers.
     ResourceError
-        Memory that does not suffice.
+        Memory does not suffice.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def neighbour_joining(
     n, dtype = len(taxa), np.dtype(np.float64) if is_clustalw else given.dtype
     is_free = given.flags.writeable and (overwrite or not np.may_share_memory(given, distances))
     is_copied = not is_free or given.dtype != dtype
-    # The copy, and bounds of blocks.
+    # The copy, and the bounds of blocks.
     require_memory(
         is_copied * dtype.itemsize * n * n // 2 + n * n // 16, memory_bytes, f"neighbour joining of {n} taxa"
     )
@@ -102,7 +102,7 @@ def neighbour_joining(
 
 
 def _without_negative(children: list[Sequence[int]], lengths: NDArray[np.float64]) -> None:
-    """Negative lengths become 0; in a pair the other branch takes up the difference."""
+    """Set negative lengths to 0 in place; in a pair, the other branch absorbs the difference."""
     for joined in children[:-1]:
         for one, other in (joined, tuple(reversed(joined))):
             if lengths[one] < 0:

@@ -1,4 +1,4 @@
-"""Distances as callers give them, checked."""
+"""Validation of distances from callers."""
 
 from __future__ import annotations
 
@@ -15,36 +15,21 @@ from tropalign.errors import InputError, UsageError
 from tropalign.machine.memory import default_budget, require
 from tropalign.machine.numbers import checked_memory
 
-#: How much the two halves of a square may differ, as a share of the distance.
+#: Allowed relative difference between the two halves of a square.
 ROUNDING = 1e-6
-#: A distance at most.
+#: Largest distance that is accepted.
 MOST_DISTANCE = 1e30
-#: Rows and columns of a square that are compared at a time: two such tiles of float64 take 256 KiB.
+#: Rows and columns of a square that are compared at once: two such tiles of float64 take 256 KiB.
 TILE = 128
 
 
 def condensed_distances(
     distances: Any, names: Sequence[str] | None
 ) -> tuple[NDArray[np.float32] | NDArray[np.float64], tuple[str, ...]]:
-    """Distances of the pairs (0, 1), (0, 2), ..., (1, 2), ... as float32 or float64, and the names of the taxa.
+    """Check distances (condensed or square); return them condensed, float32 or float64, with the names of the taxa.
 
-    Parameters
-    ----------
-    distances
-        These, or a square of them, shape (n, n).
-    names
-        Of the taxa; "1", "2", ... when not given.
+    Raises InputError for wrong values or names, UsageError for a wrong type or shape.
 
-    Raises
-    ------
-    InputError
-        A distance that is not a number or negative, a square that is not symmetric, names that do not fit, two of one
-        name, too few taxa.
-    UsageError
-        No array of numbers, or one of another shape.
-
-    Examples
-    --------
     >>> condensed_distances([[0, 1, 2], [1, 0, 3], [2, 3, 0]], None)
     (array([1., 2., 3.]), ('1', '2', '3'))
     """
@@ -65,7 +50,7 @@ def condensed_distances(
 
 
 def require_memory(needed_bytes: int, memory_bytes: Any, what: str) -> None:
-    """Raises ResourceError where this is more than may be taken: `memory_bytes`, or a share of the free memory."""
+    """Raise ResourceError if the need exceeds `memory_bytes`, or by default a share of the free memory."""
     asked = checked_memory(memory_bytes)
     allowed = default_budget() if asked is None else asked
     require(needed_bytes, allowed, what, "allow more memory, or leave taxa out")
@@ -88,7 +73,7 @@ def _checked_names(names: Sequence[str] | None, n: int) -> tuple[str, ...]:
 
 
 def _upper(square: NDArray[Any], taxa: tuple[str, ...]) -> NDArray[Any]:
-    """What stands above the diagonal, which is all there is to know."""
+    """Return the values above the diagonal after checking symmetry."""
     n = len(square)
     if n and np.any(np.diagonal(square) != 0):
         k = int(np.flatnonzero(np.diagonal(square) != 0)[0])
@@ -108,7 +93,7 @@ def _upper(square: NDArray[Any], taxa: tuple[str, ...]) -> NDArray[Any]:
 
 
 def _is_symmetric(square: NDArray[Any]) -> bool:
-    """Whether both halves are equal to the last bit: tile by tile, so that neither is read by columns of the whole."""
+    """True if both halves are equal to the last bit; compared in tiles, since reading whole columns is slow."""
     n = len(square)
     for row in range(0, n, TILE):
         for column in range(row, n, TILE):
@@ -134,10 +119,8 @@ def _check_values(condensed: NDArray[Any], taxa: tuple[str, ...]) -> None:
 
 
 def pair_at(place: int, n: int) -> tuple[int, int]:
-    """Which pair of n taxa has this place among (0, 1), (0, 2), ..., (1, 2), ...
+    """Return the pair of n taxa at an index of (0, 1), (0, 2), ..., (1, 2), ...
 
-    Examples
-    --------
     >>> [pair_at(place, 4) for place in range(6)]
     [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
     """

@@ -1,4 +1,4 @@
-"""Pairs of unaligned sequences as tasks to be shared out: how many letters are compared in each, and equal."""
+"""Task for pairs of unaligned sequences: the numbers of compared and equal residues of each pair."""
 
 from __future__ import annotations
 
@@ -17,16 +17,9 @@ from tropalign.sequences.batch import SequenceBatch
 
 
 class PairCountTask:
-    """Pairs of unaligned sequences: the letters that are compared, and those that are equal.
+    """Task that counts compared and equal residues in global alignments of all pairs.
 
-    Parameters
-    ----------
-    batch
-        The sequences.
-    shard
-        (i, n): the i-th of n shares of the pairs, counted from 1.
-    memory_bytes
-        What the task may take beside the sequences.
+    shard: (i, n), the i-th of n shares of the pairs, counted from 1. memory_bytes: limit excluding the sequences.
     """
 
     def __init__(self, batch: SequenceBatch, shard: Shard, memory_bytes: int | None = None) -> None:
@@ -34,15 +27,15 @@ class PairCountTask:
         self._pairs = PairsTask(batch, None, PairOptions(matrix, gap, mode="global"), None, memory_bytes, shard)
 
     def tiles(self) -> list[Tile]:
-        """Runs of neighbouring pairs."""
+        """Return the runs of neighbouring pairs."""
         return self._pairs.tiles()
 
     def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> NDArray[np.int32]:
-        """Letters compared and equal, int32, shape (2, n_pairs)."""
+        """Count compared and equal residues, int32, shape (2, n_pairs)."""
         return _counted(self._pairs.on_cpu(tile, n_threads, progress))
 
     def on_gpu(self, tile: Tile, device: Any, progress: Progress | None = None) -> NDArray[np.int32]:
-        """Computes the tile on a GPU."""
+        """Compute the tile on a GPU."""
         return _counted(self._pairs.on_gpu(tile, device, progress))
 
 
@@ -51,7 +44,7 @@ def _counted(table: Any) -> NDArray[np.int32]:
 
 
 def pair_counts_of(parts: Iterable[bytes], n: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Letters compared and equal of all pairs. Raises ValueError where the parts are not of n sequences."""
+    """Join the counts of compared and equal residues of all pairs. Raises ValueError if they do not fit n sequences."""
     n_pairs = n * (n - 1) // 2
     found = np.zeros((2, n_pairs), np.int32)
     begin = 0

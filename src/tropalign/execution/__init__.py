@@ -1,1 +1,1 @@
-"""Tasks and tiles, the scheduler, and a run with all that survives a kill."""
+"""Tasks and tiles, the scheduler, and runs whose finished parts survive a kill."""

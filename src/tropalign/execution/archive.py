@@ -1,4 +1,4 @@
-"""A shard's parts in one file, and shards back into the parts of the whole run."""
+"""A shard's parts as one file, and the parts of the whole run from all shards."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from tropalign.execution.parts import MANIFEST, Parts, part_name
 
 #: Fixed, so that equal shards are equal files.
 TIME = (1980, 1, 1, 0, 0, 0)
-#: What the first shard of a run holds beside its parts where merging still has to compute.
+#: Entry of the first shard with the run's inputs, if merging still has to compute.
 INPUTS = "inputs"
-#: Missing shards that an error names.
+#: Maximum number of missing shards that an error lists.
 SHOWN = 10
 
 
 @dataclass(frozen=True)
 class Description:
-    """What an output of a shard needs beside its parts: its role, and what its writer is made again of (JSON-able)."""
+    """Output of a shard: its role, and the JSON-able description from which its writer is recreated."""
 
     role: str
     writer: dict[str, Any]
@@ -40,20 +40,12 @@ def write_archive(
     indices: Sequence[int],
     remaining: RemainingWork | None = None,
 ) -> None:
-    """Puts a shard's parts into an uncompressed zip file.
+    """Write a shard's parts to an uncompressed zip file.
 
-    Parameters
-    ----------
-    manifest
-        Manifest of the shard.
-    outputs
-        One for each section of the parts.
-    indices
-        Tiles of the shard.
-    remaining
-        What is left to do when all shards are there.
+    `outputs` has an entry for each section of the parts, `indices` are the shard's tiles, `remaining` is the work
+    that is left when all shards exist.
     """
-    # Equal commands make equal shards, whatever was free when they ran.
+    # Equal commands make equal shards, regardless of the memory that was free.
     whole = dataclasses.asdict(dataclasses.replace(manifest, memory_bytes=0))
     entries = {**whole, "outputs": [dataclasses.asdict(output) for output in outputs]}
     if remaining is not None:
@@ -75,26 +67,14 @@ def write_archive(
 
 
 class Shards:
-    """All shards of a run.
+    """All shards of a run, from files in any order.
 
-    Parameters
-    ----------
-    paths
-        Their files, in any order.
+    - `outputs`: the run's outputs, in the order of the sections.
+    - `words`: command of the remaining work (`RemainingWork`), None if merging only assembles files.
+    - `whole`: manifest entries that all shards share.
 
-    Attributes
-    ----------
-    outputs
-        What the run writes, in the order of the sections.
-    words
-        The command, where merging still has to compute (`RemainingWork`); else None.
-    whole : Manifest
-        What all shards have in common.
-
-    Raises
-    ------
-    InputError
-        A file that is not a shard, or damaged; shards of different runs; a shard missing or given twice.
+    Raises InputError for a file that is not a shard or damaged, shards of different runs, and missing or duplicate
+    shards.
     """
 
     def __init__(self, paths: Sequence[str]) -> None:
@@ -128,24 +108,24 @@ class Shards:
 
     @property
     def tile_counts(self) -> list[int]:
-        """Tiles of each shard."""
+        """Number of tiles of each shard."""
         return [self._shards[k].manifest.n_tiles for k in sorted(self._shards)]
 
     def inputs(self, count: int) -> list[bytes]:
-        """What the run read, in so many sections. Raises InputError where it is damaged."""
+        """Return the run's inputs as `count` sections; raise InputError if they are damaged."""
         return self._shards[1].inputs(count)
 
     def check_same(self, fingerprint: str) -> None:
-        """Raises InputError where the inputs are of a run of another fingerprint than the shards."""
+        """Raise InputError if the inputs belong to a run with another fingerprint than the shards."""
         if fingerprint != self.whole.fingerprint:
             raise InputError("the first shard holds other inputs than it was computed with: write it again")
 
     def section(self, shard: int, index: int, number: int = 0) -> bytes:
-        """A section of one part of the shard, which is counted from 1. Raises InputError where it is damaged."""
+        """Return a section of one part of a shard (counted from 1); raise InputError if it is damaged."""
         return self._shards[shard].section(index, number)
 
     def sections(self, number: int) -> ShardSections:
-        """That section of every part, in the order of the whole run; can be gone through several times."""
+        """Return section `number` of every part, in the order of the whole run; can be iterated several times."""
         return ShardSections([self._shards[k] for k in sorted(self._shards)], number)
 
 
@@ -161,23 +141,23 @@ class ShardSections:
                 yield shard.section(index, self._number)
 
     def blocks(self) -> Iterator[bytes]:
-        """Every section, one after another, in blocks."""
+        """Yield the concatenated sections in blocks."""
         for shard in self._shards:
             for index in range(shard.manifest.n_tiles):
                 yield from shard.section_blocks(index, self._number)
 
 
 class _Shard:
-    """One file."""
+    """One shard file."""
 
     def __init__(self, path: str) -> None:
         self.path = path
-        if os.path.exists(path) and not os.path.isfile(path):  # a device has no end to look for
+        if os.path.exists(path) and not os.path.isfile(path):  # a device has no end to seek to
             raise _no_shard(path)
         try:
             self._archive = zipfile.ZipFile(path)
             if any(entry.compress_type != zipfile.ZIP_STORED for entry in self._archive.infolist()):
-                raise ValueError("compressed")  # what tropalign wrote is not: its sizes are what they say
+                raise ValueError("compressed")  # tropalign does not compress, so that declared sizes are real sizes
             entries = json.loads(self._archive.read(MANIFEST))
             self.manifest = Manifest.from_entries(entries)
             self.outputs = [Description(str(output["role"]), dict(output["writer"])) for output in entries["outputs"]]
@@ -193,16 +173,16 @@ class _Shard:
         self.number, self.count = self.manifest.shard
         names, n_tiles = self._archive.namelist(), self.manifest.n_tiles
         others = {MANIFEST, INPUTS} if self.words is not None and self.number == 1 else {MANIFEST}
-        # The numbers first: the manifest may claim any.
+        # Compare the numbers first: a forged manifest may claim any number of tiles.
         if len(names) != n_tiles + len(others) or set(names) != {*others, *map(part_name, range(n_tiles))}:
             raise InputError("tiles of this shard are missing: write it again", file=path)
 
     def section(self, index: int, number: int) -> bytes:
-        """A section of a part. Raises InputError when it is damaged."""
+        """Return a section of a part; raise InputError if it is damaged."""
         return self._read(part_name(index), number, f"tile {index}")
 
     def section_blocks(self, index: int, number: int) -> Iterator[bytes]:
-        """A section of a part in blocks. Raises InputError when it is damaged."""
+        """Yield a section of a part in blocks; raise InputError if it is damaged."""
         try:
             entry = self._archive.getinfo(part_name(index))
             with self._archive.open(entry) as part:
@@ -211,7 +191,7 @@ class _Shard:
             raise self._damaged(f"tile {index}") from None
 
     def inputs(self, count: int) -> list[bytes]:
-        """What the run read, in so many sections. Raises InputError when it is damaged."""
+        """Return the run's inputs as `count` sections; raise InputError if they are damaged."""
         return [self._read(INPUTS, number, "the input") for number in range(count)]
 
     def _read(self, name: str, number: int, what: str) -> bytes:

@@ -1,4 +1,4 @@
-"""How clusters are named: the address of a scheduler of Dask, its file, or processes of this machine."""
+"""Names of clusters: a Dask scheduler's address or file, or a number of local processes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _ADDRESS = re.compile(r"(tcp|tls|ws|wss|ucx|ucxx)://.+|.+\.json", re.DOTALL)
 
 
 def check_address(text: str) -> str:
-    """An address as it is. Raises ValueError on what cannot be one."""
+    """Return the address unchanged, or raise ValueError if it is not a cluster address."""
     if not isinstance(text, str) or not (LOCAL.fullmatch(text) or _ADDRESS.fullmatch(text)):
         raise ValueError(
             f"{shown(repr(text))} is no cluster: write tcp://HOST:8786, the scheduler's file.json, or local:4 for four "
@@ -22,7 +22,7 @@ def check_address(text: str) -> str:
 
 
 def is_cluster(value: Any) -> bool:
-    """Whether this names a cluster, or is a client of one."""
+    """True for a cluster address or a distributed.Client."""
     if isinstance(value, str):
         return bool(LOCAL.fullmatch(value) or _ADDRESS.fullmatch(value))
     return type(value).__module__.partition(".")[0] == "distributed" and hasattr(value, "scatter")

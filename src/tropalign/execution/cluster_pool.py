@@ -1,12 +1,12 @@
-"""The slots of a cluster's workers, filled with batches of tiles.
+"""Slots of a cluster's workers, filled with batches of tiles.
 
     upcoming tiles -> batches of neighbouring tiles -> workers -> ready results
     AHEAD batches     of TARGET_SECONDS each             |
     per slot                  ^                          v
-                              +-------- a batch whose worker is gone goes again as it is, one that failed, or was lost
-                                        PATIENT_LOSSES times, in halves; never where it failed before
+                              +-------- a batch whose worker is lost is resent unchanged; a batch that failed, or was
+                                        lost PATIENT_LOSSES times, in halves; never to a worker where it failed
 
-A batch takes some seconds, so that what the cluster's scheduler does per batch (a millisecond) is nothing beside it.
+A batch takes seconds, so that the cluster scheduler's overhead per batch (a millisecond) is negligible.
 """
 
 from __future__ import annotations
@@ -26,41 +26,42 @@ from tropalign.execution.shipped_objects import ShippedObjects
 from tropalign.execution.task import Progress, Task, Tile, naming
 from tropalign.execution.thread_pool import MOST_FAILURES, averaged
 
-#: Seconds of work in a batch, or a hundredth per slot of the cluster if that is more: a scheduler of Dask, and this
-#: process, then see a hundred batches per second at the most (docs/scale.md).
+#: Seconds of work in a batch, or a hundredth per slot of the cluster if that is more: Dask's scheduler and this
+#: process then handle at most a hundred batches per second (docs/scale.md).
 TARGET_SECONDS = 2.0
 BATCHES_PER_SECOND = 100
-#: Batches that are known ahead per slot: while more come, none need be smaller at the end.
+#: Batches that are known ahead per slot: while more tiles come, batches need not shrink towards an end.
 AHEAD = 2
 #: Weight of the latest batch in the rate.
 NEWEST = 0.3
-#: Failures of a batch on workers that are not to blame, after which the run ends.
+#: Machine failures of a batch after which the run ends.
 MOST_TRIES = 4
-#: Times that a batch may be lost with its workers, after which the run ends: a tile that crashes every worker takes
-#: what was sent with it, so that Dask does not see that it was always the same one. From PATIENT_LOSSES on in halves.
+#: Losses of a batch with its workers after which the run ends. A tile that crashes every worker also takes down
+#: the batches that were sent with it, so Dask cannot identify it. From PATIENT_LOSSES on, the batch is halved.
 MOST_LOSSES = 25
 PATIENT_LOSSES = 5
-#: A batch that takes so many times as long as it should, and so many seconds more, is computed twice when workers idle.
+#: A batch that takes this factor of its expected time, and this many seconds more, is computed twice if workers
+#: idle.
 LATE_TIMES, LATE_SECONDS = 3.0, 10.0
 #: Seconds without any worker after which the run ends.
 PATIENCE = 600.0
-#: Seconds without any worker after which a warning says what the run waits for.
+#: Seconds without any worker after which a warning tells the user what the run waits for.
 QUIET_SECONDS = 10.0
-#: Seconds between looks at workers and progress.
+#: Seconds between checks of workers and progress.
 TICK = 0.25
 
 
 @dataclass
 class _Batch:
-    """Neighbouring tiles of a task, on their way."""
+    """Neighbouring tiles of a task that are sent together."""
 
     jobs: list[Job]
-    futures: dict[str, Any] = field(default_factory=dict)  # by key: one, or two where the first is late
+    futures: dict[str, Any] = field(default_factory=dict)  # by key: one, or two if the first is late
     began: float = 0.0
     n_failures: int = 0
     n_losses: int = 0
     failed_on: set[str] = field(default_factory=set)
-    objects: dict[str, Any] = field(default_factory=dict)  # by name, what its answer may refer to
+    objects: dict[str, Any] = field(default_factory=dict)  # by name: objects that its answer may refer to
 
     @property
     def cost(self) -> int:
@@ -76,83 +77,72 @@ class _Batch:
 
 
 class ClusterDevice:
-    """The workers of a cluster, as one device with many slots.
+    """The workers of a cluster as one device with many slots.
 
-    Parameters
-    ----------
-    cluster
-    opener
-        What opens the devices of a worker, there.
-    n_threads
-        Of a tile; 0: the processors of a worker's machine, shared by the tiles that it computes at a time.
+    `opener` opens a worker's devices, on the worker. `n_threads` is the number per tile; 0 divides the processors
+    of a worker's machine among the tiles that it computes at a time.
     """
 
     def __init__(self, cluster: Cluster, opener: Opener, n_threads: int = 0) -> None:
         self.cluster = cluster
-        self.shipped = ShippedObjects(cluster, opener, n_threads)  # by one run after another
+        self.shipped = ShippedObjects(cluster, opener, n_threads)  # shared by consecutive runs
         self.name = cluster.name
 
     @property
     def n_workers(self) -> int:
-        """Tiles that they compute at a time."""
+        """Number of tiles that the workers compute at a time."""
         self.cluster.look()
         return max(self.cluster.n_slots, 1)
 
     def pool(self, jobs: JobQueue) -> ClusterPool:
-        """What sends the jobs to the workers."""
+        """Return the pool that sends the jobs to the workers."""
         return ClusterPool(self, jobs)
 
     def compute(self, task: Task, tile: Tile, progress: Progress | None = None) -> Any:
-        """Never: a `ClusterPool` gives the workers their tiles."""
+        """Raise DeviceError: tiles reach the workers only through a `ClusterPool`."""
         raise DeviceError(f"{self.name} computes batches of tiles alone")
 
 
 class ClusterPool:
-    """Sends the jobs of a queue to the workers of a cluster, and files what comes back; all in the calling thread.
-
-    Parameters
-    ----------
-    device
-    jobs
-    """
+    """Pool that sends a queue's jobs to a cluster's workers and files the results, all in the calling thread."""
 
     def __init__(self, device: ClusterDevice, jobs: JobQueue) -> None:
         self._cluster, self._shipped, self._jobs = device.cluster, device.shipped, jobs
         self._rate: float | None = None  # cells per second of a slot
-        self._failures = Counter[str]()  # of workers, in a row
-        self._has_warned = False  # that nobody is there
+        self._failures = Counter[str]()  # consecutive failures per worker
+        self._has_warned = False  # that there is no worker
 
     def begin(self, finish: Callable[[Any], Any] | None) -> None:
-        """A run begins, whose results the workers finish."""
+        """Start a run whose results are finished by the workers."""
         self._finish = finish
-        self._again: deque[_Batch] = deque()  # what has to be submitted anew
+        self._again: deque[_Batch] = deque()  # batches to resubmit
         self._in_flight: dict[str, _Batch] = {}  # by the key of each future
         self._alone_since: float | None = None
-        self._why = ""  # that nobody took the last batch
-        self._forgot_at = 0.0  # when what lies on workers was last given up
+        self._why = ""  # reason that no worker took the last batch
+        self._forgot_at = 0.0  # time when objects on workers were last forgotten
         self._n_connections = self._cluster.n_connections
 
     def prepare(self) -> None:
-        """Learns whether anything is to come; how much more it has to know, it learns as it fills batches."""
+        """Learn whether more tiles come; filling batches looks further ahead."""
         if self._jobs.n_given == self._jobs.n_known:
             self._jobs.look_ahead(1)
 
     def advance(self) -> None:
-        """Collects what has come back, and submits what there is room for."""
+        """Collect finished batches, and submit as many as there is room for."""
         if self._in_flight:
             self._collect()
         self._submit_more()
 
     def items_begun(self) -> int:
-        """None: workers tell of whole batches."""
+        """Return 0: workers report whole batches only."""
         return 0
 
     def end(self) -> None:
-        """Calls back what is on its way."""
+        """Cancel the batches in flight."""
         self._cluster.forget([future for batch in self._in_flight.values() for future in batch.futures.values()])
         self._in_flight.clear()
 
-    # What goes there.
+    # Sending.
 
     def _submit_more(self) -> None:
         self._cluster.look()
@@ -179,7 +169,7 @@ class ClusterPool:
             self._repeat_late(room)
 
     def _wait_for_workers(self) -> None:
-        """Waits for a moment. Raises DeviceError when nobody has taken anything for too long."""
+        """Sleep for a moment; raise DeviceError after PATIENCE seconds without a worker that takes tiles."""
         now = time.monotonic()
         if self._alone_since is None:
             self._alone_since = now
@@ -204,22 +194,22 @@ class ClusterPool:
         self._jobs.look_ahead(AHEAD * n_slots, AHEAD * n_slots * target)
         if not self._jobs.n_upcoming or (self._jobs.in_order and self._jobs.n_ready > self._most_ready()):
             return None
-        # At the end batches become smaller.
+        # Batches shrink towards the end.
         return _Batch(self._jobs.take_batch(min(target, self._jobs.left_cells / (AHEAD * n_slots))))
 
     def _most_ready(self) -> int:
-        """Results that may lie ready while the next one in order is missing."""
+        """Return how many results may wait while the next one in order is missing."""
         return 2 * max(sum(len(batch.jobs) for batch in self._in_flight.values()), 8)
 
     def _submit(self, batch: _Batch) -> bool:
-        """Whether somebody took it."""
+        """Submit a batch; True if the cluster accepted it."""
         try:
             parcel = self._shipped.parcel(batch.jobs[0].task, [job.tile for job in batch.jobs], self._finish)
             future = self._cluster.submit(parcel.work, parcel.tiles, parcel.futures, batch.failed_on)
         except Unreachable as error:
             self._why = f" ({shown(str(error)[:200])})" if str(error) else ""
             self._forget()
-            if not batch.futures:  # else it was to be a second copy
+            if not batch.futures:  # otherwise it was a second copy
                 self._again.append(batch)
             return False
         self._alone_since, self._why = None, ""
@@ -230,7 +220,7 @@ class ClusterPool:
         return True
 
     def _repeat_late(self, room: int) -> None:
-        """At the end, or where the next result in order is missing: what takes far too long is computed twice."""
+        """Submit batches that are far too late a second time, when slots are free."""
         if self._rate is None:
             return
         latest = time.monotonic() - LATE_SECONDS
@@ -243,11 +233,11 @@ class ClusterPool:
             self._submit(batch)
 
     def _forget(self) -> None:
-        """What lies on workers is sent anew when it is needed."""
+        """Forget the objects on workers, so that they are sent again when needed."""
         self._shipped.forget()
         self._forgot_at = time.monotonic()
 
-    # What comes back.
+    # Receiving.
 
     def _collect(self) -> None:
         keys = [key for key in self._cluster.finished(TICK) if key in self._in_flight]
@@ -273,9 +263,9 @@ class ClusterPool:
             self._jobs.finish(job, value)
 
     def _retry(self, batch: _Batch, answer: Answer | Exception | None) -> None:
-        """What becomes of a batch that failed: an error of the work ends the run, one of a machine does not."""
-        if answer is None:  # what was sent is gone with its workers, or the scheduler is
-            if batch.began >= self._forgot_at:  # else it has been sent anew since
+        """Handle a failed batch: an error of the work ends the run, an error of a machine does not."""
+        if answer is None:  # the batch is lost with its workers or the scheduler
+            if batch.began >= self._forgot_at:  # otherwise the objects were sent again since
                 self._forget()
             self._send_lost_again(batch)
             return
@@ -292,7 +282,7 @@ class ClusterPool:
         self._again.extend(batch.halves())
 
     def _send_lost_again(self, batch: _Batch) -> None:
-        """Submits a lost batch anew, or ends the run where it was lost too often."""
+        """Resubmit a lost batch, or end the run if it was lost too often."""
         batch.n_losses += 1
         if batch.n_losses >= MOST_LOSSES:
             with naming(batch.jobs[0].tile):
@@ -300,7 +290,7 @@ class ClusterPool:
         self._again.extend(batch.halves() if batch.n_losses >= PATIENT_LOSSES else [batch])
 
     def _blame(self, worker: str, error: BaseException) -> None:
-        """Counts a worker's failures in a row; one that fails at everything gets nothing more."""
+        """Count a worker's consecutive failures; shun the worker after MOST_FAILURES."""
         self._failures[worker] += 1
         is_last = len(self._cluster.workers) < 2
         if self._failures[worker] >= MOST_FAILURES and worker not in self._cluster.shunned and not is_last:

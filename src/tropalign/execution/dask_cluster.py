@@ -1,9 +1,10 @@
-"""Workers on other machines, reached through a scheduler of Dask: the one module that knows it.
+"""Workers on other machines, reached through a Dask scheduler; the only module that imports Dask.
 
     this process --submits--> Dask's scheduler --> worker, worker, worker ...      a process per machine or GPU
          ^------- answers ---------------------------'
 
-Nothing that Dask knows is needed again when it is lost: tiles are submitted anew, and what they refer to is sent anew.
+Dask holds no irreplaceable state: after a loss, tiles are resubmitted and the objects that they refer to are
+resent.
 """
 
 from __future__ import annotations
@@ -33,9 +34,10 @@ from tropalign.execution.remote_worker import Answer, compute
 from tropalign.machine.process import without_interrupts
 from tropalign.machine.threads import available_threads
 
-#: Seconds that a scheduler has to answer at first, and between looks at which workers there are.
+#: Seconds within which a scheduler must answer at first.
 CONNECT_SECONDS = 30.0
-#: Seconds for which nobody may listen there at first, as while a scheduler starts; after as many a wait is told.
+#: Seconds for which connections may be refused at first, as while a scheduler starts; after the same time, a
+#: warning reports the wait. LOOK_SECONDS: time between checks of the list of workers.
 REFUSED_SECONDS = 2.0
 LOOK_SECONDS = 2.0
 #: Clusters of this process.
@@ -43,7 +45,7 @@ _CLUSTERS: weakref.WeakSet[Cluster] = weakref.WeakSet()
 
 
 def _knock(address: str) -> None:
-    """Raises OSError where nobody listens, or no such machine is known: Dask would go on trying for its half minute."""
+    """Raise OSError if the address refuses connections or is unknown: Dask would retry for its half minute."""
     place = urlsplit(address)
     if place.hostname is None or place.port is None or place.scheme.startswith("ucx"):
         return
@@ -56,37 +58,21 @@ def _knock(address: str) -> None:
             if time.monotonic() > until:
                 raise
             time.sleep(REFUSED_SECONDS / 8)
-        except OSError:  # Dask says what it is
+        except OSError:  # Dask will report it
             return
 
 
 class Unreachable(Exception):
-    """The scheduler, or every worker, is gone for the moment."""
+    """The scheduler, or every worker, is temporarily unreachable."""
 
 
 class Cluster:
-    """Workers of a scheduler.
+    """Workers of a Dask scheduler.
 
-    Parameters
-    ----------
-    where
-        Its address, its file, "local:4", or a distributed.Client, which stays open.
-    needs_gpu
-        Only workers that were started with ``--resources GPU=1`` count, and get tiles.
-
-    Attributes
-    ----------
-    n_connections
-        How often it has been connected; what was submitted to an earlier one is lost.
-    shunned
-        Workers that get nothing more.
-
-    Raises
-    ------
-    DeviceError
-        dask.distributed is not installed, or nobody answers there.
-    UsageError
-        A client that is closed or asynchronous.
+    `where` is the scheduler's address or file, "local:4", or a distributed.Client, which stays open. With
+    `needs_gpu`, only workers that were started with ``--resources GPU=1`` are used. `n_connections` counts
+    connections: tiles submitted through an earlier one are lost. `shunned` workers get no more tiles.
+    Raises DeviceError if dask.distributed is missing or no scheduler answers, UsageError for an unusable client.
     """
 
     def __init__(self, where: Any, needs_gpu: bool = False) -> None:
@@ -98,12 +84,12 @@ class Cluster:
             ) from None
         self._distributed, self.needs_gpu = distributed, needs_gpu
         self.name = where if isinstance(where, str) else _address_of(where)
-        self._own: list[Any] = []  # what `close` closes: at the latest when nobody has the cluster any more
+        self._own: list[Any] = []  # closed by `close`, or when the cluster is garbage-collected
         weakref.finalize(self, _close, self._own)
         _CLUSTERS.add(self)
         self.n_connections = 0
         self._client = self._connected(where)
-        self._where = where if isinstance(where, str) else None  # None: a client that somebody else has made
+        self._where = where if isinstance(where, str) else None  # client of the caller if None
         self._numbers, self._run = itertools.count(), uuid.uuid4().hex[:12]
         self._done: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._looked, self._n_threads = -LOOK_SECONDS, dict[str, int]()
@@ -122,7 +108,7 @@ class Cluster:
                         n_workers=int(local[1] or available_threads()),
                         threads_per_worker=1,
                         processes=True,
-                        dashboard_address="127.0.0.1:0",  # a port of its own: others may have clusters here, too
+                        dashboard_address="127.0.0.1:0",  # a separate port: other users may have clusters here
                         silence_logs=logging.CRITICAL,
                     )
                     self._own.append(made)
@@ -131,7 +117,7 @@ class Cluster:
                 address = _address_in(where) if where.endswith(".json") else where
                 _knock(address)
                 client = self._client_at(address)
-        except Exception as error:  # of Dask, tornado and asyncio, by what answers there
+        except Exception as error:  # of Dask, tornado or asyncio, depending on the peer
             self.close()
             raise DeviceError(
                 f"no scheduler of Dask answers at {shown(where)} ({shown(str(error)[:200])}): start one with "
@@ -141,11 +127,11 @@ class Cluster:
         return client
 
     def _client_at(self, address: str) -> Any:
-        """A client, made in a thread of its own: where something that is no scheduler answers, it is made for ever."""
+        """Make a client in a separate thread, since construction never ends if the peer is not a Dask scheduler."""
         made: list[Any] = []
 
         class Client(self._distributed.Client):  # type: ignore[misc, name-defined]
-            def __del__(self) -> None:  # one that never ran has nothing to close, and would wait for an end
+            def __del__(self) -> None:  # a client that never ran has nothing to close, and would hang
                 if self.status == "running":
                     super().__del__()
 
@@ -169,23 +155,23 @@ class Cluster:
         return made[0]
 
     def close(self) -> None:
-        """Leaves the cluster; one that was made here ends."""
+        """Disconnect from the cluster; stop it if it was started here."""
         _close(self._own)
 
-    # Who is there.
+    # Workers.
 
     def look(self) -> None:
-        """Learns which workers there are, unless it did so a moment ago."""
+        """Update the list of workers, at most every LOOK_SECONDS."""
         if time.monotonic() - self._looked >= LOOK_SECONDS:
             try:
                 self._n_threads = self._tiles_at_a_time()
-            except Exception:  # the scheduler is gone for the moment
+            except Exception:  # the scheduler is temporarily gone
                 self._n_threads = {}
                 self._reconnect()
             self._looked = time.monotonic()
 
     def _tiles_at_a_time(self) -> dict[str, int]:
-        """By worker."""
+        """Return the number of concurrent tiles by worker."""
         if not self.needs_gpu:
             return {str(worker): int(n) for worker, n in self._client.nthreads().items()}
         workers = self._client.scheduler_info()["workers"]
@@ -193,12 +179,9 @@ class Cluster:
         return {worker: n for worker, n in n_gpus.items() if n}
 
     def _reconnect(self) -> None:
-        """A new client in place of one that has given up.
+        """Replace a client that has given up.
 
-        Raises
-        ------
-        DeviceError
-            Somebody else made that client, and has closed it, or the workers were of this machine.
+        Raises DeviceError if the client belongs to the caller and is closed, or if the workers were local.
         """
         if self._client.status not in ("closed", "closing"):
             return
@@ -216,28 +199,23 @@ class Cluster:
 
     @property
     def n_slots(self) -> int:
-        """Tiles that they compute at a time."""
+        """Number of tiles that the workers compute at a time."""
         return sum(self._n_threads[worker] for worker in self.workers)
 
     @property
     def tiles_per_machine(self) -> int:
-        """Tiles that one machine computes at a time, at the most."""
+        """Maximum number of tiles that one machine computes at a time."""
         by_host = Counter[str]()
         for worker, n_threads in self._n_threads.items():
             by_host[worker.rpartition(":")[0]] += n_threads
         return max(by_host.values(), default=1)
 
-    # What goes there, and comes back.
+    # Sending and receiving.
 
     def send(self, value: Any, to_all: bool) -> Any:
-        """A future of an object that lies on the workers (on one of them, which others have it from).
+        """Copy an object to all workers, or to one from which the others fetch it, and return its future.
 
-        Raises
-        ------
-        Unreachable
-            Nobody is there to take it.
-        DeviceError
-            A worker lacks tropalign.
+        Raises Unreachable if no worker takes it, DeviceError if a worker lacks tropalign.
         """
         with self._reaching():
             (future,) = self._client.scatter([value], broadcast=to_all, hash=False)
@@ -247,45 +225,35 @@ class Cluster:
     def _reaching(self) -> Iterator[None]:
         try:
             yield
-        except (pickle.PicklingError, TypeError):  # it cannot travel: a defect
+        except (pickle.PicklingError, TypeError):  # the object cannot be pickled: a defect
             raise
-        except Exception as error:  # of tornado, asyncio and Dask, by the moment in which the connection broke
-            if "ModuleNotFoundError" in repr(error):  # what a worker raised comes as its text
+        except Exception as error:  # of tornado, asyncio or Dask, depending on when the connection broke
+            if "ModuleNotFoundError" in repr(error):  # a worker's exception arrives as text
                 text = f"a worker of {self.name} lacks a module ({shown(str(error)[:200])})"
                 raise DeviceError(f"{text}: install tropalign {__version__} where workers run") from None
             raise Unreachable(str(error)) from error
 
     def submit(self, work: Any, tiles: bytes, objects: dict[str, Any], avoid: Iterable[str] = ()) -> Any:
-        """A future of the `Answer` to these tiles; its key comes out of `finished` when it is there.
+        """Submit tiles and return a future of the `Answer`; `finished` returns its key when it is done.
 
-        Parameters
-        ----------
-        work
-            Future of a `Work`.
-        objects
-            By name futures of what the tiles and the work refer to.
-        avoid
-            Workers that are not to compute them, as long as there are others.
-
-        Raises
-        ------
-        Unreachable
-            Nobody is there to take them.
+        `work` is the future of a `Work`, `objects` the futures, by name, of the objects that tiles and work refer
+        to. Workers in `avoid` are used only if there are no others. Raises Unreachable if no worker takes the
+        tiles.
         """
         places: dict[str, Any] = {"resources": {"GPU": 1}} if self.needs_gpu else {}
         without = {*avoid, *self.shunned}
         others = [worker for worker in self._n_threads if worker not in without]
         if without and others:
-            places |= {"workers": others, "allow_other_workers": True}  # or it would wait for those that have died
+            places |= {"workers": others, "allow_other_workers": True}  # without this it would wait for dead workers
         key = f"tropalign-{self._run}-{next(self._numbers)}"
         with self._reaching():
             future = self._client.submit(compute, work, tiles, objects, key=key, pure=False, **places)
-        finished = self._done  # and not the cluster, which lives as long as somebody wants it
+        finished = self._done  # captured instead of `self`, which must stay collectable
         future.add_done_callback(lambda done: finished.put(done.key))
         return future
 
     def finished(self, seconds: float) -> list[str]:
-        """Keys of futures that have come to an end; waits so long for the first."""
+        """Return keys of ended futures, after waiting up to `seconds` for the first."""
         keys = []
         with suppress(queue.Empty):
             keys.append(self._done.get(timeout=seconds))
@@ -294,7 +262,7 @@ class Cluster:
         return keys
 
     def answers(self, futures: Sequence[Any]) -> list[Answer | Exception | None]:
-        """What became of each of them: an answer, what it failed with, or None where it was lost."""
+        """Return the outcome of each future: an answer, its exception, or None if it was lost."""
         done = [future for future in futures if future.status == "finished"]
         found: dict[str, Any] = {}
         try:
@@ -321,18 +289,18 @@ class Cluster:
         return error if isinstance(error, Exception) and not self._is_loss(error) else None
 
     def _is_loss(self, error: Exception) -> bool:
-        """Whether it says no more than that what was sent is gone."""
+        """True if the error only reports lost data."""
         return "Cancelled" in type(error).__name__ or "lost" in str(error).lower()
 
     def forget(self, futures: Sequence[Any]) -> None:
-        """Nobody waits for these any more."""
+        """Cancel futures that are no longer needed."""
         if futures:
             with suppress(Exception):
                 self._client.cancel(list(futures), force=True)
 
 
 def _address_of(client: Any) -> str:
-    """The address of a client's scheduler. Raises UsageError on a client that cannot be asked."""
+    """Return the address of a client's scheduler; raise UsageError for a closed or asynchronous client."""
     if client.status != "running" or client.scheduler is None:
         raise UsageError(f"this client is {client.status}: give one that runs, or the address of its scheduler")
     if client.asynchronous:
@@ -341,14 +309,14 @@ def _address_of(client: Any) -> str:
 
 
 def _address_in(path: str) -> str:
-    """The address in a scheduler's file, which may be written a moment later. Raises ValueError when it has none."""
+    """Return the address in a scheduler file, waiting for the file; raise ValueError if it has no address."""
     began = time.monotonic()
     while True:
         try:
             return check_address(json.loads(Path(path).read_bytes())["address"])
         except FileNotFoundError:
             found, patience = "there is no such file", CONNECT_SECONDS
-        except (ValueError, LookupError, TypeError):  # or half of it is written
+        except (ValueError, LookupError, TypeError):  # or a half-written file
             found, patience = "this file names no scheduler", LOOK_SECONDS
         if time.monotonic() - began > patience:
             raise ValueError(found)
@@ -356,13 +324,13 @@ def _address_in(path: str) -> str:
 
 
 def close_clusters() -> None:
-    """Leaves all clusters that this process has connected to: at the end of a command, whatever ended it."""
+    """Leave all clusters of this process, at the end of a command."""
     for cluster in list(_CLUSTERS):
         cluster.close()
 
 
 def _close(made: list[Any]) -> None:
-    """Ends clients and clusters of processes, the client first."""
+    """Close clients and local clusters, the client first."""
     with without_interrupts():
         while made:
             with suppress(Exception):
@@ -370,7 +338,7 @@ def _close(made: list[Any]) -> None:
 
 
 def _silence() -> None:
-    """Dask's own words go nowhere: what matters is said by those who call this."""
+    """Suppress Dask's log: callers report what matters."""
     for name in ["distributed", *logging.root.manager.loggerDict]:
         if name.partition(".")[0] in ("distributed", "tornado"):
             logging.getLogger(name).setLevel(logging.CRITICAL)

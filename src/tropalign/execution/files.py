@@ -1,4 +1,4 @@
-"""Files that a run writes: checked before anything is computed, compressed by their suffix, whole or not there."""
+"""Output files: checked before anything is computed, compressed by suffix, and written completely or not at all."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from typing import Any, BinaryIO
 from tropalign.errors import InputError, ResourceError, TropalignError, UsageError
 from tropalign.execution.progress import DISK_FULL
 
-#: Control characters, in UTF-8 those of C1, too.
+#: Control characters, including those of C1 in UTF-8.
 _CONTROL = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]")
 #: By the last suffix of a name.
 COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
-#: Room for what is added to a name while the file is made (".parts" and the like).
+#: Leaves room for suffixes that are added while the file is made (".parts" and similar).
 NAME_BYTES = 255 - 16
 
 
 def output_name(path: Any) -> str:
-    """The name of a file to write, as Python code gives it. Raises UsageError for what is none."""
+    """Return the name of an output file given by Python code; raise UsageError if it is not a path."""
     try:
         name = os.fspath(path)
     except TypeError:
@@ -38,33 +38,23 @@ def output_name(path: Any) -> str:
 
 
 def output_path(output: str) -> Path | None:
-    """The file to make, links followed; None for what is no regular file and takes bytes as they come."""
+    """Return the file to make, with links resolved; None for standard output, pipes and devices."""
     if output == "-" or (os.path.exists(output) and not os.path.isfile(output) and not os.path.isdir(output)):
         return None
     return Path(os.path.realpath(output))
 
 
 def check_outputs(outputs: Sequence[str], inputs: Sequence[str]) -> None:
-    """Finds what is wrong with the places to write to before anything is computed.
+    """Check output paths before anything is computed; "-" is standard output or input, with known redirections.
 
-    Parameters
-    ----------
-    outputs, inputs
-        Paths; "-" is standard output or input, whose redirections are known.
-
-    Raises
-    ------
-    UsageError
-        An output is an input, or the same as another output.
-    InputError
-        A directory that is not there or cannot be written, a name that no file can have.
+    Raises UsageError if an output is an input or another output, InputError for an unusable directory or name.
     """
     taken = {key for path in inputs for key in (_redirected(sys.stdin) if path == "-" else _identities(path))}
     seen: set[object] = set()
     for output in outputs:
         try:
             _check_output(output, taken, seen)
-        except (OSError, ValueError, RuntimeError) as error:  # a name that no file can have
+        except (OSError, ValueError, RuntimeError) as error:  # an impossible file name
             raise disk_error(error, output, 0) from None
 
 
@@ -84,21 +74,21 @@ def _check_output(output: str, taken: set[object], seen: set[object]) -> None:
 
 
 def _identities(path: str) -> list[object]:
-    """What shows that two paths are one file: the name without links, and the file itself (hard links)."""
+    """Return keys that identify a file: the path without links, and device and inode (for hard links)."""
     found: list[object] = [path]
     try:
         found = [os.path.realpath(path)]
         status = os.stat(path)
-    except (OSError, ValueError):  # there is no such file yet, or no file can have that name
+    except (OSError, ValueError):  # the file does not exist yet, or its name is impossible
         return found
     return [*found, (status.st_dev, status.st_ino)]
 
 
 def _redirected(stream: Any) -> list[object]:
-    """The file that the shell has led a standard stream to, as `_identities` has it; nothing where it is no file."""
+    """Return the `_identities` keys of the file that a standard stream is redirected to, if any."""
     try:
         status = os.fstat(stream.fileno())
-    except (AttributeError, OSError, ValueError):  # closed, or no stream of the system's
+    except (AttributeError, OSError, ValueError):  # closed, or not a stream of the operating system
         return []
     return [(status.st_dev, status.st_ino)] if stat.S_ISREG(status.st_mode) else []
 
@@ -110,7 +100,7 @@ def _check_place(path: Path) -> None:
         raise InputError("there is no such directory to write to: make it first", file=str(path.parent))
     if len(os.fsencode(path.name)) > NAME_BYTES:
         raise InputError(f"the name is longer than {NAME_BYTES} bytes: choose a shorter one", file=str(path))
-    if path.is_symlink():  # realpath follows all others
+    if path.is_symlink():  # realpath resolves all other links
         raise InputError("the link leads in a circle: name another file", file=str(path))
     if not os.access(path.parent, os.W_OK) or (path.exists() and not os.access(path, os.W_OK)):
         place = path if path.exists() else path.parent
@@ -118,26 +108,17 @@ def _check_place(path: Path) -> None:
 
 
 def check_terminal(what: str, output: str) -> None:
-    """Raises UsageError where bytes that are no text would go to a terminal."""
+    """Raise UsageError if binary output would go to a terminal."""
     if output == "-" and sys.stdout is not None and sys.stdout.isatty():
         raise UsageError(f"format {what} is no text for a terminal: name a file with -o")
 
 
 @contextmanager
 def written(path: Path, temporary: Path | None = None) -> Iterator[BinaryIO]:
-    """A file that appears under its name, whole and on the disk, when the block ends well; compressed by its suffix.
+    """Yield a file that appears under its name, complete and on disk, if the block succeeds; compressed by suffix.
 
-    Parameters
-    ----------
-    temporary
-        Where it is made, on the same file system; beside it by default.
-
-    Raises
-    ------
-    ResourceError
-        The disk is full.
-    InputError
-        It cannot be written, or another run is writing it.
+    `temporary` is its path meanwhile, on the same file system; by default next to it.
+    Raises ResourceError if the disk is full, InputError if it cannot be written or another run is writing it.
     """
     making = temporary or _part_of(path)
     with _own(path, making) as raw, made(path, making):
@@ -148,24 +129,21 @@ def written(path: Path, temporary: Path | None = None) -> Iterator[BinaryIO]:
 
 @dataclass(frozen=True)
 class _Held:
-    """A temporary file that a command holds, the thread that the command runs in, and what lets the file go."""
+    """Temporary file that a command holds, the command's thread, and the stack that releases the file."""
 
     raw: BinaryIO
     thread: int
     holding: ExitStack
 
 
-#: A program may run several commands at a time, in threads of its own.
+#: Global, since a program may run several commands at a time, each in its own thread.
 _HELD: dict[Path, _Held] = {}
 
 
 def hold_outputs(outputs: Sequence[str]) -> None:
-    """Takes files that are written at the very end, until `release_outputs`: no second run computes them in vain.
+    """Lock files that are written at the very end, until `release_outputs`, so that no second run computes in vain.
 
-    Raises
-    ------
-    InputError
-        Another run is writing one of them, or it cannot be written.
+    Raises InputError if another run is writing one of them, or it cannot be written.
     """
     for path in filter(None, map(output_path, outputs)):
         making, holding = _part_of(path), ExitStack()
@@ -173,7 +151,7 @@ def hold_outputs(outputs: Sequence[str]) -> None:
 
 
 def release_outputs() -> None:
-    """Lets this thread's files go, and removes those that were not made."""
+    """Release this thread's files, and remove unfinished ones."""
     for making, held in list(_HELD.items()):
         if held.thread == threading.get_ident():
             with suppress(OSError):
@@ -184,18 +162,18 @@ def release_outputs() -> None:
 
 
 def is_compressed(path: Path) -> bool:
-    """Whether the suffix of the name says so."""
+    """True if the name's suffix means compression."""
     return path.suffix.lower() in COMPRESSIONS
 
 
 def _part_of(path: Path) -> Path:
-    """Where a file is made before it gets its name."""
+    """Return the temporary path of an output file."""
     return path.with_name(f".{path.name}.part")
 
 
 @contextmanager
 def made(path: Path, temporary: Path) -> Iterator[None]:
-    """The temporary file that the block makes gets its name when the block ends well, and is removed otherwise."""
+    """Rename the temporary file if the block succeeds, else remove it."""
     try:
         with renamed(temporary, path):
             yield
@@ -206,7 +184,7 @@ def made(path: Path, temporary: Path) -> Iterator[None]:
 
 @contextmanager
 def renamed(temporary: Path, path: Path) -> Iterator[None]:
-    """The file, once it is on the disk, gets its name when the block ends well, and is left where it is otherwise."""
+    """Sync and rename the temporary file if the block succeeds, else leave it."""
     try:
         yield
         sync(temporary)
@@ -221,7 +199,7 @@ def renamed(temporary: Path, path: Path) -> Iterator[None]:
 
 @contextmanager
 def _own(path: Path, temporary: Path) -> Iterator[BinaryIO]:
-    """The temporary file, which may be held already."""
+    """Yield the temporary file, which may already be held."""
     if (held := _HELD.get(temporary)) is not None:
         held.raw.truncate()
         yield held.raw
@@ -232,7 +210,7 @@ def _own(path: Path, temporary: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def _locked(path: Path, temporary: Path) -> Iterator[BinaryIO]:
-    """The temporary file, emptied of what a killed run left there, which no other run writes at the same time."""
+    """Yield the locked temporary file, without data of a killed run."""
     while True:
         try:
             raw = open(os.open(temporary, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666), "wb")
@@ -240,18 +218,18 @@ def _locked(path: Path, temporary: Path) -> Iterator[BinaryIO]:
             raise disk_error(error, temporary, 0) from None
         try:
             hold(raw.fileno(), path)
-            if not _is_still(raw.fileno(), temporary):  # the run that held it has just given it its name
+            if not _is_still(raw.fileno(), temporary):  # the run that held it has just renamed it
                 continue
             raw.truncate()
             yield raw
             return
         finally:
-            with suppress(OSError):  # what could not be written has been told
+            with suppress(OSError):  # write errors have been reported already
                 raw.close()
 
 
 def _is_still(descriptor: int, path: Path) -> bool:
-    """Whether the open file is the one of that name."""
+    """True if the path refers to the open file."""
     try:
         return os.path.samestat(os.fstat(descriptor), os.stat(path))
     except OSError:
@@ -259,16 +237,13 @@ def _is_still(descriptor: int, path: Path) -> bool:
 
 
 def hold(descriptor: int, path: Path) -> None:
-    """Locks an open file or directory; the lock goes with the process, however it ends.
+    """Lock an open file or directory until the process ends.
 
-    Raises
-    ------
-    InputError
-        Another process has it; `path` is what both would write.
+    Raises InputError if another process holds it; `path` is the output that both would write.
     """
     try:
         import fcntl
-    except ImportError:  # not a POSIX system: nothing guards against two runs at once
+    except ImportError:  # not a POSIX system: no protection against concurrent runs
         return
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -282,7 +257,7 @@ def hold(descriptor: int, path: Path) -> None:
 
 @contextmanager
 def _compressed(path: Path, raw: BinaryIO) -> Iterator[BinaryIO]:
-    """The file to be made, compressed as the suffix of its name says; equal bytes make equal files."""
+    """Yield the file, compressed by the suffix of its name; equal bytes make equal files."""
     if not is_compressed(path):
         yield raw
         return
@@ -309,7 +284,7 @@ def _compressed(path: Path, raw: BinaryIO) -> Iterator[BinaryIO]:
 
 
 def write_stream(output: str, write: Callable[[BinaryIO], None]) -> None:
-    """Lets `write` have standard output ("-"), or a pipe or a device by its name."""
+    """Call `write` with standard output ("-"), or with a pipe or device opened by name."""
     try:
         if output == "-":
             if sys.stdout is None:
@@ -325,7 +300,7 @@ def write_stream(output: str, write: Callable[[BinaryIO], None]) -> None:
 
 
 class _Terminal(io.RawIOBase):
-    """A terminal that is shown text: names from files may hold what it would obey (colours, the cursor, its title)."""
+    """Terminal output without escape sequences, which names from files may contain (colours, cursor, window title)."""
 
     def __init__(self, out: BinaryIO) -> None:
         self._out = out
@@ -334,7 +309,7 @@ class _Terminal(io.RawIOBase):
         return True
 
     def write(self, text: Any) -> int:
-        """Writes the text, with control characters but the end of a line and tabs as they are written in Python."""
+        """Write text with control characters escaped as in Python, except line ends and tabs."""
         data = bytes(text)
         self._out.write(_CONTROL.sub(lambda found: b"\\x%02x" % found[0][-1], data))
         return len(data)
@@ -344,14 +319,14 @@ def _write_standard(write: Callable[[BinaryIO], None]) -> None:
     if hasattr(sys.stdout, "buffer"):
         write(_Terminal(sys.stdout.buffer) if sys.stdout.isatty() else sys.stdout.buffer)  # type: ignore[arg-type]
         sys.stdout.buffer.flush()
-    else:  # that of a notebook, which takes text alone
+    else:  # a notebook's stream, which takes only text
         made = io.BytesIO()
         write(made)
         sys.stdout.write(made.getvalue().decode("utf-8", "replace"))
 
 
 def write_to(output: str, write: Callable[[BinaryIO], None]) -> None:
-    """Lets `write` make a file that is there whole or not at all; or have a stream, as `write_stream`."""
+    """Call `write` with a file that is created completely or not at all, or with a stream as in `write_stream`."""
     path = output_path(output)
     if path is None:
         write_stream(output, write)
@@ -361,10 +336,10 @@ def write_to(output: str, write: Callable[[BinaryIO], None]) -> None:
 
 
 def sync(path: Path) -> None:
-    """Waits until a file or a directory is on the disk, as far as the system says so."""
+    """Wait until a file or directory is on disk, as far as the system reports it."""
     try:
         descriptor = os.open(path, os.O_RDONLY)
-    except OSError:  # a directory, on systems that do not open them
+    except OSError:  # a directory, on systems that cannot open them
         return
     try:
         os.fsync(descriptor)
@@ -378,14 +353,9 @@ def sync(path: Path) -> None:
 def disk_error(
     error: Exception, path: Path | str, n_bytes: int, remedy: str = "write elsewhere with -o"
 ) -> TropalignError:
-    """The error that says what a failed write means.
+    """Return the exception for a failed write.
 
-    Parameters
-    ----------
-    n_bytes
-        Were to be written; 0 where that is not known.
-    remedy
-        In place of more room.
+    `n_bytes` is the size of the write, 0 if unknown; `remedy` is the alternative to freeing space.
     """
     number = getattr(error, "errno", None)
     if number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):

@@ -1,9 +1,9 @@
-"""What a run will take, from a second of it: pieces of its tiles are computed as they would be, and nothing is written.
+"""Forecast of a run from about a second of sampling: pieces of its tiles are computed, and nothing is written.
 
 tiles     [......][......][......][......]     all are counted: cells, items, bytes
 pieces      [.]      [.]             [.]       some are computed, each small enough to be one of many in a second
 
-Where a tile takes less time than its pieces do, the task says itself what to try (`ForetellingTask`).
+If pieces are not representative because whole tiles are faster, the task chooses the samples (`ForetellingTask`).
 """
 
 from __future__ import annotations
@@ -16,49 +16,43 @@ from typing import Any, Protocol, runtime_checkable
 
 from tropalign.execution.task import Device, SplittableTask, Task, Tile
 
-#: Seconds that are measured.
+#: Total seconds of sampling.
 SAMPLE_SECONDS = 1.0
-#: A piece takes about this share of them: large enough to be as fast as a whole tile, whose items fill lanes better.
+#: Share of that time per piece: large enough to be as fast as a whole tile, whose items fill lanes better.
 PIECE_SHARE = 0.5
-#: Cells of the first piece, which warms the engine up and tells how large the next one may be.
+#: Cells of the first piece, which warms up the engine and calibrates the size of the next one.
 FIRST_CELLS = 500_000_000
-#: The first piece is not computed beyond as many cells, some ten seconds of alignment: a tile that cannot be split.
+#: Maximum cells of the first piece, about ten seconds of alignment: for tiles that cannot be split.
 MOST_CELLS = 50_000_000_000
 
 
 class Forecastable(Protocol):
-    """What is computed, and what a result becomes: a `Run`."""
+    """Task and encoder of a `Run`."""
 
     @property
     def task(self) -> Task:
-        """Yields tiles, and computes them."""
+        """Task that yields the tiles and computes them."""
 
     def encoded(self, result: Any) -> list[bytes]:
-        """What a result leaves behind for each output."""
+        """Return the output bytes of a result, one section per output."""
 
 
 @runtime_checkable
 class ForetellingTask(Protocol):
-    """A task of tiles whose pieces do not tell what the whole takes."""
+    """Task whose pieces are not representative of its whole tiles."""
 
     def foretold(self, device: Device, encoded: Callable[[Any], list[bytes]]) -> tuple[float, tuple[float, ...]] | None:
-        """Seconds of the whole task on the device and bytes of its outputs; None where pieces do tell."""
+        """Return seconds of the task on the device and bytes of its outputs; None if pieces are representative."""
 
 
 @dataclass(frozen=True)
 class Forecast:
-    """What a run will take.
+    """Expected cost of a run.
 
-    Attributes
-    ----------
-    n_tiles, n_items, cost_cells
-        Of the whole run.
-    most_tile_bytes
-        Memory of its largest tile.
-    seconds
-        Expected on the device that was sampled; None where no tile was small enough to be tried.
-    output_bytes
-        Expected per output, before compression.
+    - `n_tiles`, `n_items`, `cost_cells`: totals of the run.
+    - `most_tile_bytes`: memory of its largest tile.
+    - `seconds`: expected time on the sampled device; None if no tile was small enough to try.
+    - `output_bytes`: expected size per output before compression.
     """
 
     n_tiles: int
@@ -70,20 +64,9 @@ class Forecast:
 
 
 def forecast(run: Forecastable, device: Device) -> Forecast:
-    """Goes through all tiles of a run, and computes pieces of some.
-
-    Parameters
-    ----------
-    device
-        What the run would compute on.
-
-    Raises
-    ------
-    TropalignError
-        What is wrong with the inputs, as in the run itself.
-    """
+    """Count all tiles of a run, and compute pieces of some on `device`; raise the run's errors about inputs."""
     tiles = run.task.tiles()
-    if isinstance(tiles, list):  # known beforehand: the sample comes from anywhere
+    if isinstance(tiles, list):  # known in advance: sample from anywhere
         tiles = random.Random(2).sample(tiles, len(tiles))
     own = run.task.foretold(device, run.encoded) if isinstance(run.task, ForetellingTask) else None
     sample = _Sample(run, device)
@@ -103,18 +86,18 @@ def forecast(run: Forecastable, device: Device) -> Forecast:
 
 
 class _Sample:
-    """Pieces of tiles, and what they took."""
+    """Pieces of tiles, with their time and output size."""
 
     def __init__(self, run: Forecastable, device: Device) -> None:
         self._run, self._device = run, device
         self._random = random.Random(1)
-        self._tiles: list[Tile] = []  # some that were seen
+        self._tiles: list[Tile] = []  # some tiles seen so far
         self._rate: float | None = None  # cells per second of the fastest piece
         self.seconds, self.cells, self.n_items = 0.0, 0, 0
         self.n_bytes: list[int] = []
 
     def take(self, tile: Tile) -> None:
-        """A piece of the tile, while there is time."""
+        """Compute a piece of the tile, if time is left."""
         if self.seconds >= SAMPLE_SECONDS:
             return
         if len(self._tiles) < 16:
@@ -122,7 +105,7 @@ class _Sample:
         self._compute(tile)
 
     def fill(self) -> None:
-        """More pieces of the same tiles, where these were few."""
+        """Compute more pieces of the same tiles if time is left."""
         while self._tiles and self._rate is not None and self.seconds < SAMPLE_SECONDS:
             self._compute(self._random.choice(self._tiles))
 
@@ -145,7 +128,7 @@ class _Sample:
         self.n_bytes = [a + b for a, b in zip(self.n_bytes or [0] * len(sizes), sizes, strict=True)]
 
     def _piece(self, tile: Tile, most_cells: float) -> Tile:
-        """A piece from anywhere in the tile, of about as many cells, or the least that there is."""
+        """Return a random piece of the tile with at most `most_cells`, or the smallest possible one."""
         task = self._run.task
         while tile.cost_cells > most_cells and isinstance(task, SplittableTask) and (halves := task.split(tile)):
             tile = self._random.choice(halves)

@@ -1,4 +1,4 @@
-"""A file that only grows: what is written of a section that is never whole leaves nothing."""
+"""Append-only file: a section that is not written completely leaves nothing."""
 
 from __future__ import annotations
 
@@ -12,15 +12,10 @@ from tropalign.execution.sections import Blocks, Stretch, is_whole, write_all
 
 
 class GrowingFile:
-    """A file that sections are appended to.
+    """File to which sections are appended, created if missing.
 
-    Parameters
-    ----------
-    path
-        Made when it is not there.
-    end
-        Where what counts in it ends. The next section is written there, whatever a kill left behind it; whoever
-        appends moves the end when the section is to count.
+    `end` is the end of valid data. The next section is written there, over anything that a kill left behind; the
+    caller of `append` moves it once the section is valid.
     """
 
     def __init__(self, path: Path, end: int) -> None:
@@ -33,7 +28,7 @@ class GrowingFile:
             raise disk_error(error, path, 0) from None
 
     def append(self, section: Blocks) -> Stretch:
-        """Writes a section at the end; what could not be written whole leaves nothing."""
+        """Write a section at the end; an incomplete write leaves nothing."""
         end, checksum = self.end, 0
         try:
             if os.lseek(self.descriptor, 0, os.SEEK_END) != end:
@@ -52,14 +47,14 @@ class GrowingFile:
         return Stretch(self.end, end - self.end, checksum)
 
     def has(self, stretch: Stretch) -> bool:
-        """Whether a section is as it was written."""
+        """True if a section is intact."""
         try:
             return is_whole(self.descriptor, stretch)
-        except OSError as error:  # of the disk
+        except OSError as error:  # a disk error
             raise disk_error(error, self.path, 0) from None
 
     def cut(self, end: int) -> None:
-        """Cuts off what lies behind `end`."""
+        """Truncate the file at `end`."""
         os.ftruncate(self.descriptor, end)
         os.lseek(self.descriptor, end, os.SEEK_SET)
         self.end = end

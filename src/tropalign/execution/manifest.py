@@ -1,4 +1,4 @@
-"""What a run is, in words and hashes: two runs with equal manifests have the same parts."""
+"""Identity of a run in words and hashes: runs with equal manifests have the same parts."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-#: (i, n): the i-th of n, counted from 1: the share of a run that one of several machines has.
+#: (i, n): the i-th of n shards, counted from 1; a machine's share of a run.
 Shard = tuple[int, int]
-#: More shards than that are a slip of the pen.
+#: A larger number of shards is a typing error.
 MOST_SHARDS = 1_000_000
-#: Number of the layout of parts and shards; what another layout wrote is not read.
+#: Version of the layout of parts and shards; other versions are not read.
 LAYOUT = 6
 
 
 def parse_shard(text: str) -> Shard:
-    """``2/8`` is the second of eight. Raises ValueError on anything else."""
+    """Parse ``2/8``, the second of eight, or raise ValueError."""
     match = re.fullmatch(r"([0-9]{1,7})/([0-9]{1,7})", text)
     if not match or not 1 <= int(match[1]) <= int(match[2]) <= MOST_SHARDS:
         raise ValueError(f"{text!r} is not a shard: write 2/8 for the second of eight")
@@ -27,22 +27,18 @@ def parse_shard(text: str) -> Shard:
 
 
 def hash_of(parameters: Mapping[str, str]) -> str:
-    """SHA-256 of all that decides a run, in hexadecimal, whatever the order of the names."""
+    """Return the SHA-256 (hexadecimal) of a run's parameters, independent of their order."""
     return hashlib.sha256(repr(sorted(parameters.items())).encode()).hexdigest()
 
 
 @dataclass(frozen=True)
 class RemainingWork:
-    """What `tropalign merge` has to do where the last stages of a run need all shards, and what it has to know.
+    """Work that `tropalign merge` still has to do, for runs whose last stages need all shards.
 
     shards --first stage: tiles, as of any run--> parts --merge: the last stages--> the files
 
-    Attributes
-    ----------
-    words
-        The verb and its options, those aside that change no result; files that are read are named, but not read again.
-    inputs
-        What was read, as the verb writes it; the first shard holds it.
+    - `words`: the verb with the options that change results; input files are named, but not read again.
+    - `inputs`: the inputs as the verb writes them, stored in the first shard.
     """
 
     words: list[str]
@@ -51,24 +47,16 @@ class RemainingWork:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a run is.
+    """Identity of a run.
 
-    Attributes
-    ----------
-    fingerprint
-        Hash of inputs and parameters.
-    cut
-        Hash of the cut into tiles.
-    n_tiles
-        Tiles of this run, or of this shard.
-    parameters
-        By name, for the sentence that says how two runs differ.
-    memory_bytes
-        What tiles were cut to. Runs that differ only in this are equal; `cut` says whether it mattered.
-    shard
-        (i, n): the i-th of n shards, counted from 1; None for a whole run.
-    layout
-        Number of the parts' layout.
+    - `fingerprint`: hash of inputs and parameters.
+    - `cut`: hash of the division into tiles.
+    - `n_tiles`: tiles of this run or shard.
+    - `parameters`: by name, for the message about how two runs differ.
+    - `memory_bytes`: memory limit for which tiles were cut. Runs that differ only in this are equal; `cut` shows
+      whether it mattered.
+    - `shard`: (i, n): the i-th of n shards, counted from 1; None for a whole run.
+    - `layout`: version of the parts' layout.
     """
 
     fingerprint: str
@@ -80,7 +68,7 @@ class Manifest:
     layout: int = LAYOUT
 
     def difference(self, other: Manifest) -> str | None:
-        """How `other` differs, beginning with its first parameter that does; None when the runs are equal."""
+        """Return how `other` differs, by the first differing parameter if possible; None if the runs are equal."""
         mine, theirs = ({**m.parameters, "shard": _shard_text(m.shard)} for m in (self, other))
         for name in [*mine, *(name for name in theirs if name not in mine)]:
             if mine.get(name) != theirs.get(name):
@@ -94,17 +82,17 @@ class Manifest:
         return "the work is cut into other tiles"
 
     def of_whole(self) -> Manifest:
-        """What all shards of the run share."""
+        """Return the entries that all shards of the run share."""
         count = self.shard[1] if self.shard else 1
         return dataclasses.replace(self, cut="", n_tiles=0, memory_bytes=0, shard=(1, count))
 
     def to_json(self) -> str:
-        """The manifest as text."""
+        """Return the manifest as JSON."""
         return json.dumps(dataclasses.asdict(self), indent=1)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Manifest:
-        """From text, of which unknown entries are ignored. Raises ValueError when it is no manifest of this layout."""
+        """Parse JSON, ignoring unknown entries; raise ValueError if it is not a manifest of this layout."""
         try:
             entries = json.loads(text)
         except RecursionError:
@@ -115,7 +103,7 @@ class Manifest:
 
     @classmethod
     def from_entries(cls, entries: dict[str, Any]) -> Manifest:
-        """From what JSON made of the text; anybody may have written it. Raises ValueError as `from_json`."""
+        """Read untrusted entries of parsed JSON; raise ValueError as in `from_json`."""
         shard, parameters = entries.get("shard"), entries.get("parameters")
         numbers = [entries.get(name) for name in ("n_tiles", "memory_bytes", "layout")]
         is_sound = (

@@ -1,4 +1,4 @@
-"""A part in one piece: a section of bytes for each output, as shards hold it and as results are packed into others.
+"""Parts in a single piece, a section of bytes per output: in shards, and for results packed into others.
 
 tropart2 | number of sections | length and CRC-32 of each | the sections one after another
 8 bytes  | 4 bytes            | 8 + 4 bytes               |
@@ -20,32 +20,29 @@ _HEAD, _ENTRY = struct.Struct("<8sI"), struct.Struct("<QI")
 
 
 def packed(sections: Sequence[bytes]) -> bytes:
-    """A part in one piece."""
+    """Pack sections into one part."""
     return b"".join([part_head([(len(section), zlib.crc32(section)) for section in sections]), *sections])
 
 
 def part_head(entries: Sequence[tuple[int, int]]) -> bytes:
-    """What stands before sections of such lengths and checksums (CRC-32)."""
+    """Return the header for sections with these lengths and checksums (CRC-32)."""
     return b"".join([_HEAD.pack(MAGIC, len(entries)), *(_ENTRY.pack(*entry) for entry in entries)])
 
 
 def unpacked(data: bytes, count: int) -> list[bytes]:
-    """The sections of which `packed` made these bytes. Raises ValueError where they are not so many, and whole."""
+    """Return the `count` sections that `packed` joined; raise ValueError if there are too few or one is damaged."""
     return [read_section(data, number) for number in range(count)]
 
 
 def read_section(data: bytes, number: int) -> bytes:
-    """A section of a part. Raises ValueError where it is not there, or damaged."""
+    """Return a section of a part; raise ValueError if it is missing or damaged."""
     return b"".join(section_blocks(io.BytesIO(data), len(data), number))
 
 
 def section_blocks(file: IO[bytes], size: int, number: int) -> Iterator[bytes]:
-    """A section of a part in blocks; raises ValueError where it is not there, or, behind the last one, damaged.
+    """Yield a section of a part in blocks, reading `file` (of `size` bytes) from the start to the end of the section.
 
-    Parameters
-    ----------
-    file
-        Of so many bytes; read from its beginning to the end of the section.
+    Raises ValueError if the section is missing, or after its last block if it is damaged.
     """
     entries = _entries(file, size)
     if number >= len(entries):
@@ -72,7 +69,7 @@ def _blocks(file: IO[bytes], length: int) -> Iterator[bytes]:
 
 
 def _entries(file: IO[bytes], size: int) -> list[tuple[int, int]]:
-    """Length and checksum of each section, read from the beginning of a part."""
+    """Read length and checksum of each section from the start of a part."""
     head = file.read(_HEAD.size)
     magic, count = _HEAD.unpack(head) if len(head) == _HEAD.size else (b"", 0)
     if magic != MAGIC or count > MOST_SECTIONS:

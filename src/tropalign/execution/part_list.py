@@ -1,9 +1,9 @@
-"""The list of a run's parts: which there are, and where their sections lie.
+"""List of a run's parts and the positions of their sections.
 
-    tropart3 | index | group | number of sections | begin, length, CRC-32 of each | CRC-32 of the entry | index | ...
+    tropart3 | index | group | number of sections | start, length, CRC-32 of each | CRC-32 of the entry | index | ...
     8 bytes  | 8       4       4                    8      8       4                4                   |
 
-An entry counts as soon as it is there whole. One of the index `FORGOTTEN` says that its group's parts are no more.
+An entry is valid once it is complete. An entry with the index `FORGOTTEN` deletes the parts of its group.
 """
 
 from __future__ import annotations
@@ -16,28 +16,28 @@ from typing import NamedTuple
 from tropalign.execution.sections import Stretch
 
 MAGIC = b"tropart3"
-#: Outputs that one run can have.
+#: Maximum number of outputs of a run.
 MOST_SECTIONS = 64
 FORGOTTEN = (1 << 64) - 1
 _HEAD, _STRETCH, _CHECKSUM = struct.Struct("<QII"), struct.Struct("<QQI"), struct.Struct("<I")
 
 
 class Entry(NamedTuple):
-    """A part: the group of files that it is in, and where its sections lie in them."""
+    """A part: its group of files, and the positions of its sections in them."""
 
     group: int
     stretches: tuple[Stretch, ...]
 
 
 def entry_bytes(index: int, entry: Entry) -> bytes:
-    """An entry as the list holds it."""
+    """Encode an entry of the list."""
     stretches = [_STRETCH.pack(*stretch) for stretch in entry.stretches]
     text = b"".join([_HEAD.pack(index, entry.group, len(stretches)), *stretches])
     return text + _CHECKSUM.pack(zlib.crc32(text))
 
 
 def listed(data: bytes) -> tuple[dict[int, Entry], bool]:
-    """The parts of a list, and whether all of it could be read."""
+    """Return the parts of a list, and whether all of it could be read."""
     found: dict[int, Entry] = {}
     if not data.startswith(MAGIC):
         return found, False
@@ -52,7 +52,7 @@ def listed(data: bytes) -> tuple[dict[int, Entry], bool]:
 
 
 def _entries(data: bytes, at: int) -> Iterator[tuple[int, Entry, int]]:
-    """Index, entry and its end, up to the first that is not whole."""
+    """Yield index, entry and its end, up to the first incomplete entry."""
     while at + _HEAD.size <= len(data):
         index, group, count = _HEAD.unpack_from(data, at)
         begin, end = at + _HEAD.size, at + _HEAD.size + count * _STRETCH.size

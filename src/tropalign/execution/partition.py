@@ -1,4 +1,4 @@
-"""Work cut into shares of equal cost, and these into tiles: runs of neighbouring items, equal on every machine.
+"""Work divided into shares of equal cost, and shares into tiles: runs of neighbouring items, equal on every machine.
 
 items      . . . . . . . . . . . . . . . . . . . . . . . .
 shares     |     1 of 3    |     2 of 3    |    3 of 3   |
@@ -17,36 +17,30 @@ from tropalign.execution.manifest import Shard
 
 
 class Costed(Protocol):
-    """Items in an order, with what those before a position cost."""
+    """Ordered items with cumulative costs."""
 
     n: int
 
     def cost_before(self, position: int) -> float:
-        """Cells of all items before that position."""
+        """Return the cost in cells of all items before that position."""
 
     def position_at(self, cost: float) -> int:
-        """The position before which the items cost about `cost`."""
+        """Return the position before which the items cost about `cost`."""
 
 
 class CostList:
-    """Items whose costs are listed.
-
-    Parameters
-    ----------
-    costs : float64, shape (n,)
-        In cells.
-    """
+    """Items with listed costs in cells: float64, shape (n,)."""
 
     def __init__(self, costs: NDArray[np.float64]) -> None:
         self.n = len(costs)
         self._before = np.concatenate([[0.0], np.cumsum(costs)])
 
     def cost_before(self, position: int) -> float:
-        """Cells of all items before that position."""
+        """Return the cost in cells of all items before that position."""
         return float(self._before[position])
 
     def position_at(self, cost: float) -> int:
-        """The position before which the items cost about `cost`."""
+        """Return the position before which the items cost about `cost`."""
         after = min(int(np.searchsorted(self._before, cost)), self.n)
         if after and cost - self._before[after - 1] < self._before[after] - cost:
             return after - 1
@@ -56,17 +50,10 @@ class CostList:
 def share(
     items: Costed, shard: Shard | None, snap: Callable[[int], int] = lambda position: position
 ) -> tuple[int, int]:
-    """Begin and end of the shard's items: shard i of n has those between the costs (i - 1) / n and i / n of the whole.
+    """Return start and end of the shard's items: costs between (i - 1) / n and i / n of the total for shard i of n.
 
-    Parameters
-    ----------
-    snap
-        Where a boundary may stand, for one that had better stand at that position: its result never descends.
-
-    Returns
-    -------
-    begin, end
-        Shards of one run lie one after another and hold every item once. Equal on every machine.
+    `snap` moves a boundary to an allowed position and must not descend. Shards are contiguous and cover every item
+    once.
     """
     if shard is None:
         return 0, items.n
@@ -86,9 +73,9 @@ def cuts(
     cost: float,
     snap: Callable[[int], int] = int,
 ) -> list[int]:
-    """Boundaries of the tiles of a share: each tile has `most_items` at the most, and costs about `cost`.
+    """Return the tile boundaries of a share: at most `most_items` per tile, and a cost of about `cost`.
 
-    Where `snap` allows no boundary within `most_items`, the tile is as large as it has to be.
+    If `snap` allows no boundary within `most_items`, the tile is as large as necessary.
     """
     found = [begin]
     while found[-1] < end:
@@ -96,7 +83,7 @@ def cuts(
         by_cost = max(items.position_at(items.cost_before(last) + cost), last + 1)
         wanted = min(last + most_items, by_cost, end)
         cut = snap(wanted) if wanted < end else end
-        while cut <= last:  # no boundary so early: the next one there is
+        while cut <= last:  # no boundary so early: take the next one
             wanted += max(wanted - last, 1)
             cut = snap(wanted) if wanted < end else end
         found.append(cut)

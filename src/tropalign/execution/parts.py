@@ -1,16 +1,16 @@
-"""What survives a kill: a directory of finished parts beside a manifest of the run.
+"""Directory of finished parts with the run's manifest, which survives a kill.
 
-A part is what one tile leaves behind: a section of bytes for each output. Sections of an output are appended to one
-file, in the order in which tiles are done, and a list (`part_list`) says where each lies:
+A part is the output of one tile: a section of bytes for each output. Sections of an output are appended to one
+file, in the order in which tiles finish, and a list (`part_list`) stores the position of each:
 
     list      part 0: 0..310, 0..95 | part 2: 310..512, 95..200 | part 1: ...
     section0  text of part 0 .......| text of part 2 ...........| text of part 1 ...
     section1  table of part 0 ......| ...
 
-A part is there once it is listed, after all its sections: a kill costs the tiles that run, and what they had written
-is cut off. Files reach the disk soon afterwards (`PartWriting`). What a power cut or a bad disk damaged is found by its
-checksum, and computed again. Where parts came in the order of the output, and the file is their text as it stands, the
-sections' file becomes the output by a new name.
+A part is valid once it is listed, after all its sections: a kill costs the running tiles, and their incomplete
+output is cut off. Files are synced to disk soon afterwards (`PartWriting`). Damage by a power cut or a bad disk is
+detected by checksums, and these parts are computed again. If parts arrived in output order and the output is their
+text unchanged, the section file is renamed to the output.
 """
 
 from __future__ import annotations
@@ -35,35 +35,17 @@ from tropalign.execution.sections import Blocks, Sections, blocks_at, is_whole
 
 MANIFEST, LIST = "manifest.json", "list"
 _SECTION = re.compile(r"section\d+(\.\d+)?")
-#: Where the system has it, what waits for the bytes of a file alone.
+#: Syncs only the file's data if the system supports it.
 _sync_data = getattr(os, "fdatasync", os.fsync)
 
 
 class Parts:
-    """Finished parts of a run in a directory, which one process at a time may hold.
+    """Finished parts of a run in a directory that one process at a time may hold.
 
-    Used in a ``with`` block, whose end lets the directory go; it is removed there when it holds no part, and by
-    ``finish``.
-
-    Parameters
-    ----------
-    directory
-        Made when it is not there.
-    manifest
-        What the run is; a directory of another run is refused.
-
-    Raises
-    ------
-    InputError
-        The directory holds the parts of another run or no parts at all, another process holds it, or it cannot be
-        written.
-    ResourceError
-        The disk is full.
-
-    Warns
-    -----
-    TropalignWarning
-        The list of the parts is damaged.
+    Use it in a ``with`` block. Its end releases the directory, and removes it if it holds no part; so does
+    ``finish``. The directory is created if missing. Raises InputError if it holds parts of another run or other
+    files, is held by another process or cannot be written; ResourceError if the disk is full. Warns if the list of
+    parts is damaged.
     """
 
     def __init__(self, directory: Path, manifest: Manifest) -> None:
@@ -71,7 +53,7 @@ class Parts:
         self._lock = -1
         self._entries: dict[int, Entry] = {}
         self._files: dict[Path, GrowingFile] = {}
-        self._changed = threading.Lock()  # which files there are, while another thread waits for the disk
+        self._changed = threading.Lock()  # protects the set of files while another thread syncs
         try:
             if directory.exists() and not directory.is_dir():
                 raise InputError(
@@ -79,7 +61,7 @@ class Parts:
                     file=str(directory),
                 )
             directory.mkdir(exist_ok=True)
-            if os.name == "posix":  # other systems open no directories
+            if os.name == "posix":  # other systems cannot open directories
                 self._lock = os.open(directory, os.O_RDONLY)
                 hold(self._lock, directory)
             found = recorded_manifest(directory)
@@ -117,7 +99,7 @@ class Parts:
         self.close()
 
     def close(self) -> None:
-        """Lets another process have the directory."""
+        """Release the directory for other processes."""
         for path in list(self._files):
             self._let_go(path)
         if self._lock >= 0:
@@ -125,26 +107,20 @@ class Parts:
             self._lock = -1
 
     def is_empty(self) -> bool:
-        """Whether no part was finished."""
+        """True if no part is finished."""
         return not self._entries
 
     def path(self, section: int, group: int = 0) -> Path:
-        """Where the sections of that number lie, of the parts of a group."""
+        """Return the file of a section for the parts of a group."""
         return self.directory / (f"section{section}" + (f".{group}" if group else ""))
 
     @property
     def temporary(self) -> Path:
-        """Where the final file is made before it gets its name, if it is not made of the sections' file."""
+        """Path of the final file until it is complete, unless it is a renamed section file."""
         return self.directory / "out.tmp"
 
     def finished(self, indices: Sequence[int], n_sections: int) -> set[int]:
-        """Indices of the parts that are there and as they were written; others are no longer listed.
-
-        Warns
-        -----
-        TropalignWarning
-            Parts were damaged, and are computed again.
-        """
+        """Return indices of intact parts; drop damaged ones from the list, with a warning."""
         wanted = set(indices)
         found = {index for index in self._entries if index in wanted and self._is_whole(index, n_sections)}
         damaged = sorted(wanted.intersection(self._entries) - found)
@@ -159,10 +135,10 @@ class Parts:
         return found
 
     def write(self, index: int, sections: Sequence[Blocks], group: int = 0) -> None:
-        """Keeps a finished part. Raises ResourceError when the disk is full."""
+        """Store a finished part; raise ResourceError if the disk is full."""
         files = [self._file(self.path(number, group)) for number in range(len(sections))]
         entry = Entry(group, tuple(file.append(section) for file, section in zip(files, sections, strict=True)))
-        self._entries[index] = entry  # first, since an interrupt between the two must not hide a part that is listed
+        self._entries[index] = entry  # first, since an interrupt between the two must not hide a listed part
         try:
             self._add_to_list(entry_bytes(index, entry))
         except TropalignError:
@@ -172,19 +148,19 @@ class Parts:
             file.end = stretch.end
 
     def write_head(self, section: int, head: bytes) -> None:
-        """Begins the file of a section, which will be an output, unless parts are in it."""
+        """Start the file of a section that may become an output, unless it already has parts."""
         if all(not entry.stretches[section].length for entry in self._entries.values() if entry.group == 0):
             file = self._file(self.path(section))
             file.end = 0
             file.end = file.append(head).end
 
     def sync(self) -> None:
-        """Waits until what was written is on the disk. Raises ResourceError when that is full."""
+        """Wait until all written data is on disk; raise ResourceError if the disk is full."""
         copies = []
         with self._changed:
             for file in sorted(self._files.values(), key=lambda file: file.path.name == LIST):
                 if not file.is_synced:
-                    file.is_synced = True  # before, since more may be written meanwhile
+                    file.is_synced = True  # set first, since more may be written meanwhile
                     copies.append((file.path, os.dup(file.descriptor)))
         try:
             for path, descriptor in copies:
@@ -197,22 +173,22 @@ class Parts:
                 os.close(descriptor)
 
     def read(self, index: int, section: int) -> bytes:
-        """A section of a finished part. Raises InputError when it is damaged."""
+        """Return a section of a finished part; raise InputError if it is damaged."""
         (found,) = self.sections(section, [index])
         return found
 
     def sections(self, number: int, indices: Sequence[int]) -> Sections:
-        """That section of parts of one group, in order."""
+        """Return section `number` of parts of one group, in order."""
         entries = [self._entries[index] for index in indices]
         path = self.path(number, entries[0].group if entries else 0)
         return Sections(self._file(path).descriptor, [entry.stretches[number] for entry in entries], str(path))
 
     def checksums(self, index: int) -> list[tuple[int, int]]:
-        """Length and CRC-32 of each section of a part."""
+        """Return length and CRC-32 of each section of a part."""
         return [(stretch.length, stretch.checksum or 0) for stretch in self._entries[index].stretches]
 
     def as_file(self, section: int, indices: Sequence[int], head: bytes, foot: bytes) -> Path | None:
-        """The file of a section, with its foot, where it is nothing but the head and these parts in order."""
+        """Append the foot to a section's file and return its path, if it is exactly the head and these parts."""
         file, end = self._file(self.path(section)), len(head)
         for stretch in (self._entries[index].stretches[section] for index in indices):
             if stretch.length and stretch.begin != end:
@@ -222,23 +198,23 @@ class Parts:
             return None
         file.end = end
         file.append(foot)
-        self._let_go(file.path)  # a file that is open cannot be renamed everywhere
+        self._let_go(file.path)  # some systems cannot rename an open file
         return file.path
 
     def take_back(self, section: int, path: Path) -> None:
-        """Makes a file the sections' file again: a run was killed when it had just given it its name."""
+        """Move an output back to its section file, if a run was killed just after renaming it."""
         own = self.path(section)
         if self.is_empty() or own.exists() or not path.is_file():
             return
         stretches = [entry.stretches[section] for entry in self._entries.values() if entry.group == 0]
-        with suppress(OSError):  # it is not needed
+        with suppress(OSError):  # only an optimisation
             with open(path, "rb") as file:
                 is_own = all(is_whole(file.fileno(), stretch) for stretch in stretches)
             if is_own:
                 os.replace(path, own)
 
     def forget(self, group: int) -> None:
-        """Removes the parts of a group, which nobody needs any more."""
+        """Remove the parts of a group that is no longer needed."""
         forgotten = {index: entry for index, entry in self._entries.items() if entry.group == group}
         if not forgotten:
             return
@@ -249,7 +225,7 @@ class Parts:
                 self._file(self.path(number, group)).cut(0)
 
     def finish(self) -> None:
-        """Takes the directory away: the final file is there."""
+        """Remove the directory after the final file is complete."""
         self.close()
         self._entries.clear()
         self._clear()
@@ -264,7 +240,7 @@ class Parts:
         )
 
     def _file(self, path: Path) -> GrowingFile:
-        """The file of a section or the list, which what is listed says the end of."""
+        """Return the file of a section or the list; its end follows from the listed parts."""
         if path not in self._files:
             ends = [
                 stretch.end
@@ -283,7 +259,7 @@ class Parts:
                 os.close(file.descriptor)
 
     def _read_list(self) -> bool:
-        """Reads which parts there are; whether the list is whole. It is not there where a kill ended `finish`."""
+        """Read the list of parts; False if it is damaged. A kill during `finish` leaves no list."""
         try:
             data = (self.directory / LIST).read_bytes()
         except FileNotFoundError:
@@ -292,7 +268,7 @@ class Parts:
         return is_read
 
     def _write_list(self) -> None:
-        """Writes the list anew."""
+        """Rewrite the list."""
         self._let_go(path := self.directory / LIST)
         write_atomically(path, MAGIC + b"".join(entry_bytes(index, entry) for index, entry in self._entries.items()))
 
@@ -302,7 +278,7 @@ class Parts:
         file.end = file.append(entry if file.end else MAGIC + entry).end
 
     def _clear(self) -> None:
-        """Removes the parts, and what a killed run left half-written; refuses a directory that holds anything else."""
+        """Remove the parts and remains of a killed run; reject a directory that contains anything else."""
         names = [name for name in os.listdir(self.directory) if name != MANIFEST]
         own = {MANIFEST + ".tmp", LIST, LIST + ".tmp", self.temporary.name}
         foreign = next((name for name in sorted(names) if name not in own and not _SECTION.fullmatch(name)), None)
@@ -311,20 +287,15 @@ class Parts:
                 f"finished parts should lie here, but it holds {foreign!r}: move that away or name another file",
                 file=str(self.directory),
             )
-        for name in sorted(names, key=lambda name: name != LIST):  # which would call what a kill leaves damaged
+        for name in sorted(names, key=lambda name: name != LIST):  # list first: a kill must not leave it alone
             (self.directory / name).unlink()
         self._entries.clear()
 
 
 class PartWriting:
-    """Parts on their way to the disk: one thread waits for it, while the next parts are made.
+    """Writer of parts whose thread waits for the disk while the next parts are made.
 
-    Used in a ``with`` block, whose end waits until all of them are there.
-
-    Parameters
-    ----------
-    parts
-        Where they are kept.
+    Use it in a ``with`` block, whose end waits until all parts are on disk.
     """
 
     def __init__(self, parts: Parts) -> None:
@@ -344,7 +315,7 @@ class PartWriting:
             self._raise()
 
     def put(self, index: int, sections: Sequence[Blocks]) -> None:
-        """Keeps a finished part; raises what the disk said of an earlier one."""
+        """Store a finished part; raise the disk error of an earlier one."""
         self._raise()
         self._parts.write(index, sections)
         self._written.put(True)
@@ -362,17 +333,17 @@ class PartWriting:
 
 
 def part_name(index: int) -> str:
-    """Name of a tile's part in a shard."""
+    """Return the name of a tile's part in a shard."""
     return f"part{index:06d}"
 
 
 def parts_directory(path: Path) -> Path:
-    """Where the parts of the run that makes that file lie."""
+    """Return the directory of parts for the run that makes this file."""
     return path.with_name(path.name + ".parts")
 
 
 def recorded_manifest(directory: Path) -> Manifest | None:
-    """The manifest of an earlier run in that directory, if there is one. Raises InputError when it is damaged."""
+    """Return the manifest of an earlier run in the directory, or None; raise InputError if it is damaged."""
     try:
         return Manifest.from_json((directory / MANIFEST).read_bytes())
     except (FileNotFoundError, NotADirectoryError):
@@ -386,7 +357,7 @@ def recorded_manifest(directory: Path) -> Manifest | None:
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Either the whole file under its name, on the disk, or none; ResourceError when the disk is full."""
+    """Write a synced file completely or not at all; raise ResourceError if the disk is full."""
     temporary = path.with_name(path.name + ".tmp")
     try:
         temporary.write_bytes(data)

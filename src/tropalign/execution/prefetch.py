@@ -1,4 +1,4 @@
-"""An iterator that makes its next item in a thread of its own while the last one is worked on."""
+"""Iterator that makes the next item in a separate thread while the current one is in use."""
 
 from __future__ import annotations
 
@@ -12,24 +12,18 @@ T = TypeVar("T")
 
 
 class _End:
-    """What comes after the last item: nothing, or what was raised."""
+    """End of the items, with the exception if one was raised."""
 
     def __init__(self, error: BaseException | None) -> None:
         self.error = error
 
 
 def prefetched(items: Iterator[T], waits: bool = False) -> Generator[T, None, None]:
-    """Gives items as they come; while one is in use, the next one is made. What that raises is raised in its place.
+    """Yield items while a thread makes the next one; its exceptions are raised when their item is due.
 
-    Parameters
-    ----------
-    items
-        Asked for the next one in the thread.
-    waits
-        Whoever takes no more waits until the item that is being made is made: for what must not be closed meanwhile.
+    With `waits`, closing the generator waits for the item that is being made, for sources that must not be closed
+    meanwhile.
 
-    Examples
-    --------
     >>> list(prefetched(iter("abc")))
     ['a', 'b', 'c']
     """
@@ -41,7 +35,7 @@ def prefetched(items: Iterator[T], waits: bool = False) -> Generator[T, None, No
         try:
             for item in items:
                 made.put(item)
-                is_wanted.acquire()  # so that no more than one lies ready
+                is_wanted.acquire()  # so that at most one item is ready
                 if is_over:
                     return
             made.put(_End(None))

@@ -1,4 +1,4 @@
-"""How far a run is: on a terminal's standard error, and as lines of JSON in the file that TROPALIGN_STATUS names.
+"""Progress of a run: on a terminal's standard error, and as JSON lines in the file that TROPALIGN_STATUS names.
 
     {"unit": "pairs", "done": 120, "total": 500}
     {"stage": "posteriors", "share": 0.4}
@@ -6,9 +6,9 @@
     {"ended": true}
     {"failed": "other-parts"}
 
-`unit` is what is counted, `total` null where it is not known beforehand, `share` from 0 to 1.
-`ended` says that a command has made all of its files; it is not there where the command failed or was killed. `failed`
-is there for failures that a program which watches may mend: `OTHER_PARTS` and `DISK_FULL`.
+`unit` is the kind of item, `total` is null if unknown in advance, `share` ranges from 0 to 1.
+`ended` means that a command has made all of its files; it is missing if the command failed or was killed. `failed`
+reports failures that a monitoring program may be able to fix: `OTHER_PARTS` and `DISK_FULL`.
 """
 
 from __future__ import annotations
@@ -25,66 +25,66 @@ from typing import Any
 from tropalign.errors import UsageError, counted, shown
 from tropalign.execution.task import Progress
 
-#: Opens a display for items of a unit, of which there are so many in all (None: not known).
+#: Opens a display for items of a unit, with their total number (None: unknown).
 Show = Callable[[str, int | None], AbstractContextManager[Progress | None]]
 
 
-#: Receives the name of a stage, and the share of all work that is done.
+#: Callback with the name of a stage and the completed share of all work.
 StageProgress = Callable[[str, float], object]
 
 
 def check_stages(progress: Any) -> None:
-    """Raises UsageError on anything that a caller gives as progress of stages and that cannot be called."""
+    """Raise UsageError if a caller's progress of stages is not callable."""
     if progress is not None and not callable(progress):
         given = shown(repr(progress)[:80])
         raise UsageError(f"progress {given} is not a function: give one that takes a stage and a share")
 
 
-#: Names the file that programs read to see how far a command is, with or without a terminal.
+#: Variable with the file where programs read a command's progress, with or without a terminal.
 STATUS = "TROPALIGN_STATUS"
-#: Failures by the words that they have there: parts of another run lie where this one's belong; the disk is full, or a
-#: file as large as it may be.
+#: Names of failures in that file: parts of another run are in the place of this run's parts; the disk is full, or
+#: a file has reached its maximum size.
 OTHER_PARTS, DISK_FULL = "other-parts", "disk-full"
-#: Seconds between lines at least; later on as much as 2, so that the file of a long run stays small.
+#: Minimum seconds between lines, growing to 2 so that the file of a long run stays small.
 _PAUSE, _MOST_PAUSE, _LINES = 0.2, 2.0, 500
 
 
 @contextmanager
 def no_progress(unit: str, total: int | None) -> Iterator[Progress | None]:
-    """Nobody watches."""
+    """Yield None: no display."""
     yield None
 
 
 @contextmanager
 def status_only(unit: str, total: int | None) -> Iterator[Progress | None]:
-    """Gives the function that takes the number of items begun; None where no file is named for the status."""
+    """Yield the callback for the number of items begun; None if there is no status file."""
     with _status() as tell:
         yield None if tell is None else _counting(tell, unit, total)
 
 
 def tell_forecast(found: Mapping[str, Any]) -> None:
-    """Writes what a run will take to the file of the status, where one is named."""
+    """Write a forecast to the status file, if there is one."""
     with _status() as tell:
         if tell is not None:
             tell({"forecast": dict(found)})
 
 
 def tell_end() -> None:
-    """Writes that all files of a command are made to the file of the status, where one is named."""
+    """Write to the status file, if there is one, that all files of a command are made."""
     with _status() as tell:
         if tell is not None:
             tell({"ended": True})
 
 
 def tell_failure(failure: str) -> None:
-    """Writes why a command has failed to the file of the status, where one is named."""
+    """Write the reason of a failure to the status file, if there is one."""
     with _status() as tell:
         if tell is not None:
             tell({"failed": failure})
 
 
 class _Status:
-    """A file that gets a line now and then: the first report at once, the last one always."""
+    """Rate-limited status file: the first report is written immediately, the last one always."""
 
     def __init__(self, path: str) -> None:
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
@@ -105,7 +105,7 @@ class _Status:
     def _write(self) -> None:
         if self._waiting is not None:
             line, self._waiting = f"{json.dumps(self._waiting)}\n", None
-            with suppress(OSError):  # of a full disk the run's own files tell
+            with suppress(OSError):  # the run's own files report a full disk
                 os.write(self._file, line.encode())
 
     def close(self) -> None:
@@ -115,13 +115,13 @@ class _Status:
             os.close(self._file)
 
 
-#: Whether this thread's work is a part of what is watched elsewhere.
+#: True if another thread's report covers this thread's work.
 _unwatched = threading.local()
 
 
 @contextmanager
 def unwatched() -> Iterator[None]:
-    """The file of the status learns nothing of what this thread does in the block."""
+    """Suppress this thread's status reports in the block."""
     _unwatched.is_so = True
     try:
         yield
@@ -131,7 +131,7 @@ def unwatched() -> Iterator[None]:
 
 @contextmanager
 def _status() -> Iterator[Callable[[Mapping[str, Any]], None] | None]:
-    """What takes reports; None where nobody wants them, or the file cannot be written."""
+    """Yield the function that takes reports; None if there is no status file or it cannot be written."""
     path = None if getattr(_unwatched, "is_so", False) else os.environ.get(STATUS)
     status = None
     with suppress(OSError, ValueError):
@@ -151,7 +151,7 @@ def _counting(tell: Callable[[Mapping[str, Any]], None], unit: str, total: int |
 
 @contextmanager
 def progress_bar(unit: str, total: int | None) -> Iterator[Progress | None]:
-    """Gives the function that takes the number of items begun; None where nobody watches."""
+    """Yield the callback for the number of items begun; None if there is neither a status file nor a terminal."""
     with status_only(unit, total) as count, _items_bar(unit, total) as show:
         if count is None or show is None:
             yield count or show
@@ -167,7 +167,7 @@ def progress_bar(unit: str, total: int | None) -> Iterator[Progress | None]:
 
 @contextmanager
 def _items_bar(unit: str, total: int | None) -> Iterator[Progress | None]:
-    """A bar, where standard error is a terminal."""
+    """Show a bar of items if standard error is a terminal."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield None
         return
@@ -195,7 +195,7 @@ def _items_bar(unit: str, total: int | None) -> Iterator[Progress | None]:
 
 @contextmanager
 def stage_bar(is_quiet: bool = False) -> Iterator[StageProgress | None]:
-    """Gives the function that takes stages and shares; None where nobody watches."""
+    """Yield the callback for stages and shares; None if there is neither a status file nor a terminal."""
     with _status() as tell, _stages_bar(is_quiet) as show:
         if tell is None:
             yield show
@@ -211,7 +211,7 @@ def stage_bar(is_quiet: bool = False) -> Iterator[StageProgress | None]:
 
 @contextmanager
 def _stages_bar(is_quiet: bool) -> Iterator[StageProgress | None]:
-    """A bar, where standard error is a terminal."""
+    """Show a bar of stages if standard error is a terminal."""
     if is_quiet or sys.stderr is None or not sys.stderr.isatty():
         yield None
         return

@@ -1,10 +1,11 @@
-"""Pickles that name large objects in place of holding them, so that each travels once to every worker.
+"""Pickles that name large objects instead of containing them, so that each is sent to every worker once.
 
-    task --pickled--> bytes that say "batch 4f1c" where the task has its SequenceBatch      4f1c: that batch, sent once
-    result --pickled--> the same on the way back: a table of pairs names the sequences that it speaks of
+    task --pickled--> bytes with "batch 4f1c" in place of the task's SequenceBatch      4f1c: that batch, sent once
+    result --pickled--> the same on the way back: a table of pairs refers to its sequences by name
 
-A class whose objects are large, never change and are needed by many tiles says so by ``is_sent_once = True``; and by
-``is_made_anew = True`` where equal objects come again and again, as blocks of a file do that is read several times.
+A class whose objects are large, immutable and needed by many tiles sets ``is_sent_once = True``. It also sets
+``is_made_anew = True`` if equal objects are created repeatedly, such as blocks of a file that is read several
+times.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from typing import Any
 
 
 def is_sent_once(value: Any) -> bool:
-    """Whether this is an object that is named in place of being held."""
+    """True if the object is sent by name."""
     return bool(getattr(type(value), "is_sent_once", False))
 
 
 def is_made_anew(value: Any) -> bool:
-    """Whether an equal object may have been sent before."""
+    """True if an equal object may have been sent before."""
     return bool(getattr(type(value), "is_made_anew", False))
 
 
@@ -44,18 +45,12 @@ class _Unpickler(pickle.Unpickler):
 
 
 def packed(value: Any, name_of: Callable[[Any], str | None]) -> bytes:
-    """The value as bytes.
-
-    Parameters
-    ----------
-    name_of
-        The name of an object that is sent once; None where the bytes are to hold it.
-    """
+    """Pickle a value; `name_of` returns the name of an object that is sent once, or None to include it."""
     out = io.BytesIO()
     _Pickler(out, name_of).dump(value)
     return out.getvalue()
 
 
 def unpacked(data: bytes, objects: Mapping[str, Any]) -> Any:
-    """The value again; `objects` holds by name what the bytes name."""
+    """Unpickle a value; `objects` holds the named objects."""
     return _Unpickler(io.BytesIO(data), objects).load()

@@ -1,6 +1,6 @@
-"""What runs on a worker elsewhere: tiles that came as bytes are computed on the devices that it has.
+"""Code that Dask runs in a worker process: compute tiles that arrive as bytes on the worker's devices.
 
-Everything here is called by Dask in a worker process; several of its threads may compute at a time.
+Several threads of a worker may compute at a time.
 """
 
 from __future__ import annotations
@@ -20,33 +20,27 @@ from tropalign.execution.scheduler import Result, Scheduler
 from tropalign.execution.task import Device, Task, naming
 from tropalign.machine.threads import available_threads
 
-#: What another worker may do better: it had no memory, disk or device, or is ill.
+#: Errors worth retrying on another worker: missing memory, disk space or device, or a faulty machine.
 OF_THE_MACHINE = (OSError, MemoryError, ResourceError, DeviceError)
-#: Opens the devices of a worker, given how many threads a tile may take.
+#: Opens the devices of a worker, given the number of threads per tile.
 Opener = Callable[[int], Sequence[Device]]
 
 
 @dataclass
 class Loaded:
-    """A task on a worker, with what computes it and what is made of its results."""
+    """Task on a worker, with its devices and the function that finishes its results."""
 
     task: Task
     finish: Callable[[Any], Any] | None
     devices: Sequence[Device]
-    objects: Mapping[str, Any]  # by name, as the task refers to them: a worker may read them again from its disk later
+    objects: Mapping[str, Any]  # by the task's names: a worker may later reload them from its disk
 
 
 class Work:
-    """A task on its way. The first tile that a worker computes unpacks it; it is kept as long as the worker has it.
+    """Packed task in transit, unpacked by the first tile that a worker computes, and kept while the worker has it.
 
-    Parameters
-    ----------
-    data
-        The task, what finishes its results, and what opens the devices, as `packed` makes it.
-    n_threads
-        Of a tile; 0: the processors of the machine, shared by `tiles_per_machine`.
-    tiles_per_machine
-        Tiles that a machine computes at a time.
+    `data` packs the task, the function that finishes results, and the opener of devices. `n_threads` is the number
+    per tile; 0 divides the processors of the machine by `tiles_per_machine`.
     """
 
     def __init__(self, data: bytes, n_threads: int, tiles_per_machine: int) -> None:
@@ -62,7 +56,7 @@ class Work:
         vars(self).update(state, _loaded=None, _lock=threading.Lock())
 
     def loaded(self, objects: Mapping[str, Any]) -> Loaded:
-        """The task, ready to compute. Raises UsageError where the worker runs another version."""
+        """Return the unpacked task; raise UsageError if the worker runs another version."""
         if self.version != __version__:
             raise UsageError(
                 f"the worker has tropalign {__version__} and this is {self.version}: install one version everywhere"
@@ -77,20 +71,13 @@ class Work:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a worker made of some tiles.
+    """Result of some tiles from a worker.
 
-    Attributes
-    ----------
-    data
-        One result per tile, packed; None where one failed.
-    seconds
-        That they took.
-    worker
-        Where they were computed.
-    error
-        What it failed with; it names the tile.
-    is_of_machine
-        Another worker may do better: there was no memory, room on the disk, or device.
+    - `data`: one packed result per tile; None if one failed.
+    - `seconds`: computing time.
+    - `worker`: address of the worker.
+    - `error`: the exception, which names the tile.
+    - `is_of_machine`: True if another worker may succeed: memory, disk space or a device was missing.
     """
 
     data: bytes | None
@@ -101,23 +88,13 @@ class Answer:
 
 
 def compute(work: Work, tiles: bytes, objects: Mapping[str, Any]) -> Answer:
-    """Computes some tiles, one after another.
+    """Compute a packed list of tiles one after another; `objects` are those that tiles and work refer to, by name.
 
-    Parameters
-    ----------
-    tiles
-        A list of them, packed.
-    objects
-        By name what they and the work refer to.
-
-    Returns
-    -------
-    Answer
-        What fails is no exception, so that the caller learns where it happened.
+    Failures are returned in the `Answer` rather than raised, so that the caller learns which worker failed.
     """
     worker, began = _address(), time.perf_counter()
     try:
-        with options_named() if work.has_options else nullcontext():  # errors speak to who sent it
+        with options_named() if work.has_options else nullcontext():  # errors address the submitting user
             loaded = work.loaded(objects)
             names = {id(value): name for known in (objects, loaded.objects) for name, value in known.items()}
             sources = ((loaded.task, tile) for tile in unpacked(tiles, objects))
@@ -141,7 +118,7 @@ def _is_of_machine(error: BaseException) -> bool:
 
 
 def _portable(error: Exception) -> Exception:
-    """The error, or a plain one that says the same where it cannot travel."""
+    """Return the error, or a RuntimeError with the same text if it cannot be pickled."""
     try:
         pickle.loads(pickle.dumps(error))
     except Exception:

@@ -1,8 +1,8 @@
-"""A run, whatever its job: from a task to its files, with resume, shards and progress.
+"""A run of any job: from a task to its files, with resume, shards and progress.
 
-task --tiles--> scheduler --results--> writers --sections--> parts --> the files, each whole or not there
+task --tiles--> scheduler --results--> writers --sections--> parts --> the files, each complete or absent
 |
-a kill leaves them: the same command goes on
+a kill leaves the parts: the same command resumes from them
 """
 
 from __future__ import annotations
@@ -26,59 +26,53 @@ from tropalign.execution.spool import Spool
 from tropalign.execution.task import Device, Task, Tile
 from tropalign.machine.memory import default_budget
 
-#: Bytes before all parts, and behind them.
+#: Bytes before and after all parts.
 Frame = tuple[bytes, bytes]
 
 
 class Writer(Protocol):
-    """Turns results into a file, by way of parts: what each tile leaves behind, so that a killed run can go on."""
+    """Converts results to a file via parts, the output of each tile, so that a killed run can resume."""
 
     @property
     def name(self) -> str:
-        """The format's name."""
+        """Name of the format."""
 
     @property
     def is_binary(self) -> bool:
-        """Whether the file is no text for a terminal."""
+        """True if the file is not printable on a terminal."""
 
     @property
     def needs_all(self) -> bool:
-        """Whether nothing can be written before the last part is known, or `assemble` goes through them twice."""
+        """True if writing must wait for the last part, or `assemble` iterates over the parts twice."""
 
     @property
     def frame(self) -> Frame | None:
-        """What stands before and behind the parts in the file, where that is these parts one after another."""
+        """Texts before and after the parts, if the file is their concatenation; otherwise None."""
 
     def encode(self, result: Any) -> bytes:
-        """Makes the part that the result of one tile leaves behind."""
+        """Encode a tile's result as a part."""
 
     def blocks(self, result: Any) -> Iterator[bytes]:
-        """Makes that part block by block."""
+        """Yield a tile's part in blocks."""
 
     def assemble(self, parts: Iterable[bytes], out: BinaryIO) -> None:
-        """Writes the file of all parts, in order; with a `frame` their blocks will do."""
+        """Write the file from all parts in order; with a `frame`, any blocks of their concatenation."""
 
     def describe(self) -> dict[str, Any]:
-        """Says as JSON what the writer is made of again where shards are merged."""
+        """Return a JSON-able description from which merging recreates the writer."""
 
 
 @runtime_checkable
 class InBlocks(Protocol):
-    """Sections that can be had in blocks."""
+    """Sections that can be read in blocks."""
 
     def blocks(self) -> Iterator[bytes]:
-        """Every section, one after another."""
+        """Yield the concatenated sections in blocks."""
 
 
 @dataclass(frozen=True)
 class StageWriter:
-    """Stands for a format where a part is no piece of a file, but what a later stage begins with.
-
-    Attributes
-    ----------
-    encode
-        What one tile leaves behind.
-    """
+    """Writer whose parts are not pieces of a file but the input of a later stage; `encode` makes a tile's part."""
 
     encode: Callable[[Any], bytes]
     name: str = "work"
@@ -87,56 +81,42 @@ class StageWriter:
     frame: Frame | None = None
 
     def blocks(self, result: Any) -> Iterator[bytes]:
-        """What one tile leaves behind, in one block."""
+        """Yield a tile's part in one block."""
         yield self.encode(result)
 
     def assemble(self, parts: Iterable[bytes], out: BinaryIO) -> None:
-        """Never: the verb does it."""
+        """Raise NotImplementedError: the verb uses the parts."""
         raise NotImplementedError("the parts of a stage are no file")
 
     def describe(self) -> dict[str, Any]:
-        """Nothing: `RemainingWork` says what is to be done."""
+        """Return an empty description: `RemainingWork` describes what is left."""
         return {}
 
 
 @dataclass(frozen=True)
 class ShareWriter:
-    """A writer that takes its share of results which hold what several files are made of.
-
-    Attributes
-    ----------
-    share
-        The name of that field.
-    """
+    """Writer of one field, `share`, of results that serve several files."""
 
     writer: Writer
     share: str
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):  # while it is unpickled
+        if name.startswith("__"):  # during unpickling
             raise AttributeError(name)
         return getattr(self.writer, name)
 
     def encode(self, result: Any) -> bytes:
-        """What one tile leaves behind."""
+        """Encode a tile's result as a part."""
         return self.writer.encode(getattr(result, self.share))
 
     def blocks(self, result: Any) -> Iterator[bytes]:
-        """What one tile leaves behind, block by block."""
+        """Yield a tile's part in blocks."""
         return self.writer.blocks(getattr(result, self.share))
 
 
 @dataclass(frozen=True)
 class Output:
-    """A file of a run.
-
-    Parameters
-    ----------
-    role
-        What it holds, as shards and ``merge`` call it.
-    path
-        "-" is standard output.
-    """
+    """Output file of a run; `role` is its name in shards and for ``merge``, `path` "-" is standard output."""
 
     role: str
     path: str
@@ -145,13 +125,10 @@ class Output:
 
 @dataclass(frozen=True)
 class Encoder:
-    """Makes a section per output of a result, wherever it was computed.
+    """Callable that makes a section per output from a result, on any machine.
 
-    Attributes
-    ----------
-    is_away
-        Whether it has travelled to another process, whose sections have to come back: they are made at once. Here
-        they are made as they are written.
+    `is_away` is True in another process: there sections are made at once, because they have to be sent back; here
+    they are made while they are written.
     """
 
     writers: tuple[Writer, ...]
@@ -168,15 +145,7 @@ class Encoder:
 
 @dataclass(frozen=True)
 class Done:
-    """What a run came to.
-
-    Attributes
-    ----------
-    n_items
-        Of the whole.
-    share
-        How much of the whole, by cost, was computed now and not by an earlier run.
-    """
+    """Summary of a run: total items, and the `share` of the cost computed now rather than by an earlier run."""
 
     n_items: int
     share: float = 1.0
@@ -184,28 +153,17 @@ class Done:
 
 @dataclass(frozen=True)
 class Run:
-    """What to compute, and where it goes.
+    """A task with its outputs and everything that makes it resumable.
 
-    Parameters
-    ----------
-    task
-        Yields the tiles of the run, or of the shard.
-    outputs
-        The first one is the run's main file, beside which its parts lie.
-    outline
-        The tiles, payloads aside; None when the input is a stream, so that the run cannot be taken up again.
-    parameters
-        By name, for the sentence that says how two runs differ.
-    memory_bytes
-        What tiles were cut to.
-    shard
-        (i, n): this is the i-th of n shards, counted from 1.
-    unit
-        What progress counts, in the plural.
-    remaining
-        Of a shard whose merging goes on computing: what that has to know.
-    fingerprint
-        Hash of inputs and parameters, where the parameters alone do not decide the run.
+    - `task`: yields the tiles of the run or shard.
+    - `outputs`: the first one is the main file, next to which the parts are stored.
+    - `outline`: the tiles without payloads; None if the input is a stream, so that the run cannot be resumed.
+    - `parameters`: by name, for the message about how two runs differ.
+    - `memory_bytes`: memory limit for which tiles were cut.
+    - `shard`: (i, n): the i-th of n shards, counted from 1.
+    - `unit`: name of the items that progress counts, in the plural.
+    - `remaining`: for shards whose merging continues to compute: the work that is left.
+    - `fingerprint`: hash of inputs and parameters, if the parameters alone do not identify the run.
     """
 
     task: Task
@@ -219,17 +177,9 @@ class Run:
     fingerprint: str | None = None
 
     def compute(self, devices: Sequence[Device], show: Show = no_progress) -> Done:
-        """Computes and writes.
+        """Compute and write the outputs; `show` opens the progress display (`tropalign.execution.progress`).
 
-        Parameters
-        ----------
-        show
-            Opens the display of progress (`tropalign.execution.progress`).
-
-        Raises
-        ------
-        TropalignError
-            What the scheduler, a writer or the disk says.
+        Raises TropalignError from the scheduler, a writer or the disk.
         """
         path = output_path(self.outputs[0].path)
         if path is None or self.outline is None:
@@ -242,24 +192,24 @@ class Run:
             return _Resumable(self, self.outline, Scheduler(devices, progress)).write(path)
 
     def encoded(self, result: Any) -> list[bytes]:
-        """A section for each output."""
+        """Return a section for each output."""
         return [b"".join(section) if not isinstance(section, bytes) else section for section in self.encoder(result)]
 
     @property
     def encoder(self) -> Encoder:
-        """What makes sections of results."""
+        """Encoder of results into sections."""
         return Encoder(tuple(output.writer for output in self.outputs))
 
 
 class _Stream:
-    """A run whose result goes to a stream, or whose input is one."""
+    """Run with a stream as input or main output."""
 
     def __init__(self, run: Run, scheduler: Scheduler) -> None:
         self.run, self.scheduler = run, scheduler
         self._n_items = 0
 
     def write(self, path: Path | None) -> Done:
-        """Writes the main output as results come where that is possible, the others at the end."""
+        """Write the main output as results arrive, if possible, and the others at the end."""
         outputs = self.run.outputs
         results = self._results()
         with Spool(None if path is None else path.parent) as spool:
@@ -288,12 +238,12 @@ class _Stream:
                 yield from [sections[0]] if isinstance(sections[0], bytes) else sections[0]
 
         parts = firsts()
-        begun = list(islice(parts, 1))  # nothing is written where that cannot be computed
+        begun = list(islice(parts, 1))  # nothing is written if the first part cannot be computed
         write_stream(first.path, lambda out: first.writer.assemble(chain(_taken(begun), parts), out))
 
 
 class _Resumable:
-    """A run whose parts survive a kill."""
+    """Run whose parts survive a kill."""
 
     def __init__(self, run: Run, tiles: Sequence[Tile], scheduler: Scheduler) -> None:
         self.run, self.tiles, self.scheduler = run, tiles, scheduler
@@ -302,7 +252,7 @@ class _Resumable:
         self.manifest = Manifest(mark, cut, len(tiles), run.parameters, run.memory_bytes, run.shard)
 
     def write(self, path: Path) -> Done:
-        """Goes on where an earlier run stopped, and makes the files of all parts."""
+        """Resume an earlier run if there is one, and make the files from all parts."""
         outputs = self.run.outputs
         indices = [tile.index for tile in self.tiles]
         frames = {} if self.run.shard else _frames_of_parts(outputs, path.parent)
@@ -326,7 +276,7 @@ class _Resumable:
                         found = [parts.sections(number, indices) for number in range(len(outputs))]
                         ready = _ready_files(parts, indices, frames)
                         write_outputs(outputs, lambda output: found[outputs.index(output)], parts.temporary, ready)
-            except BrokenPipeError:  # of an output beside the files, which are made
+            except BrokenPipeError:  # of a stream output: the files are complete
                 parts.finish()
                 raise
             except KeyboardInterrupt:
@@ -348,11 +298,11 @@ class _Resumable:
         with _resumable(), PartWriting(parts) as writing:
             for result in results:
                 writing.put(result.tile.index, result.value)
-                del result  # whose table would stay while the next one is made
+                del result  # frees its table before the next one is made
 
 
 def _taken(items: list[Any]) -> Iterator[Any]:
-    """The items, each let go when it is given."""
+    """Yield the items, releasing each."""
     while items:
         yield items.pop(0)
 
@@ -368,7 +318,7 @@ def _path_of(output: Output) -> Path:
 
 
 def _frames_of_parts(outputs: Sequence[Output], folder: Path) -> dict[int, Frame]:
-    """What stands before and behind the parts of each output whose file can be that of its parts, in that folder."""
+    """Return the frame of each output that can be a renamed section file: uncompressed, and in that folder."""
     found = {}
     for number, output in enumerate(outputs):
         path, frame = output_path(output.path), output.writer.frame
@@ -378,7 +328,7 @@ def _frames_of_parts(outputs: Sequence[Output], folder: Path) -> dict[int, Frame
 
 
 def _ready_files(parts: Parts, indices: Sequence[int], frames: dict[int, Frame]) -> dict[int, Path]:
-    """The files of sections which are whole outputs now, by the outputs' numbers."""
+    """Return section files that are now complete outputs, by output number."""
     found = {}
     for number, frame in frames.items():
         path = parts.as_file(number, indices, *frame)
@@ -393,21 +343,11 @@ def write_outputs(
     temporary: Path | None = None,
     ready: Mapping[int, Path] | None = None,
 ) -> None:
-    """Makes files of their sections; none has its name before all are made.
+    """Write files from their sections; no file is renamed before all are complete.
 
-    Parameters
-    ----------
-    sections
-        Gives the sections of an output; they can be gone through several times.
-    temporary
-        Where the first file is made; beside it by default.
-    ready
-        Files that are made already, by the numbers of their outputs.
-
-    Raises
-    ------
-    BrokenPipeError
-        The reader of a stream stopped; all files are made.
+    `sections` returns an output's sections, which can be iterated several times. `temporary` is the first file's
+    path meanwhile, by default next to it; `ready` are files that are already complete, by output number.
+    Raises BrokenPipeError, with all files complete, if the reader of a stream stopped.
     """
     stopped: BrokenPipeError | None = None
     with ExitStack() as files:
@@ -430,7 +370,7 @@ def write_outputs(
 
 
 def _assemble(writer: Writer, parts: Any, out: BinaryIO, may_copy: bool = False) -> None:
-    """Writes a file of its parts, which may be read in blocks or copied where they stand in it as they are."""
+    """Write a file from its parts, which are read in blocks or copied if the file contains them unchanged."""
     frame = writer.frame
     if frame is not None and may_copy and isinstance(parts, Sections):
         out.write(frame[0])
@@ -442,7 +382,7 @@ def _assemble(writer: Writer, parts: Any, out: BinaryIO, may_copy: bool = False)
 
 @contextmanager
 def _resumable() -> Iterator[None]:
-    """A full disk in this block costs nothing of what is done; the error says so."""
+    """Add to disk-full errors in this block that finished work is kept."""
     try:
         yield
     except ResourceError as error:
@@ -452,7 +392,7 @@ def _resumable() -> Iterator[None]:
 
 
 def memory_allowed(asked_bytes: int | None, output: str) -> int:
-    """What was asked for; else what a run that this one goes on with had, as tiles were cut to it; else the default."""
+    """Return the requested memory, else that of the resumed run (tiles were cut to it), else the default."""
     if asked_bytes is not None:
         return asked_bytes
     path = output_path(output)

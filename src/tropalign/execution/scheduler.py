@@ -1,13 +1,13 @@
-"""Tiles over devices, for the length of a run: results come in the order of the tiles, whatever computed them.
+"""Distribution of tiles over devices during a run; results come in the order of the tiles.
 
     tasks --tiles--> upcoming --> slots of devices --> ready results --> the caller, in order
 
-A device has slots, each of which computes a tile at a time: the processor one, a GPU as many as keep it busy, a cluster
-as many as its workers have. What fills them is a pool of workers: threads of this process (`thread_pool`), or batches
-of tiles on their way to a cluster (`cluster_pool`).
+A device has slots, each of which computes one tile at a time: the processor has one, a GPU as many as keep it
+busy, a cluster as many as its workers have. A pool of workers fills the slots: threads of this process
+(`thread_pool`), or batches of tiles that are sent to a cluster (`cluster_pool`).
 
-One object serves a whole run, however many tasks (blocks of reads, stages, rounds) it computes: rates, failures, lost
-devices and the warnings already given stay known.
+One object serves a whole run, including all its tasks (blocks of reads, stages, rounds): it keeps rates, failures,
+lost devices and the warnings already shown.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tropalign.execution.thread_pool import ThreadPool
 
 
 class Result(NamedTuple):
-    """What a tile came to."""
+    """Result of a tile."""
 
     task: Task
     tile: Tile
@@ -32,41 +32,37 @@ class Result(NamedTuple):
 
 
 class WorkerPool(Protocol):
-    """Fills the slots of devices with the jobs of a queue, where their results come back."""
+    """Fills the slots of devices with jobs of a queue, and returns results to the queue."""
 
     def begin(self, finish: Callable[[Any], Any] | None) -> Callable[[Any], Any] | None:
-        """A run begins. Returns what is still to be made of each result here: nothing where workers apply `finish`."""
+        """Start a run; return the function still to apply to each result here, None if workers apply `finish`."""
 
     def prepare(self) -> None:
-        """Learns of tiles to come, before each result is handed over."""
+        """Learn of upcoming tiles, before each result is handed over."""
 
     def advance(self) -> None:
-        """Gets the work on, for a moment at most. Raises what ends the run."""
+        """Advance the work, for a moment at most; raise the error that ends the run."""
 
     def items_begun(self) -> int:
-        """Items of tiles that are not done yet, for the progress."""
+        """Return the items of unfinished tiles that have begun, for progress."""
 
     def end(self) -> None:
-        """The run is over; what is still being computed is nobody's."""
+        """End the run; results in flight are discarded."""
 
 
 @runtime_checkable
 class PooledDevice(Protocol):
-    """A device whose slots are elsewhere: it fills them itself, and no other device computes beside it."""
+    """Device with remote slots, which fills them itself; other devices do not compute at the same time."""
 
     def pool(self, jobs: JobQueue) -> WorkerPool:
-        """What fills the slots with these jobs."""
+        """Return the pool that fills the slots with these jobs."""
 
 
 class Scheduler:
-    """Computes tasks on devices, one after another, for the length of a run.
+    """Scheduler of consecutive tasks on devices during a run.
 
-    Parameters
-    ----------
-    devices
-        What computes. A single worker computes in the calling thread, so that Ctrl-C reaches it at once.
-    progress
-        Called now and then with the number of items begun so far; never less than before. What it raises ends the run.
+    A single worker computes in the calling thread, so that Ctrl-C reaches it at once. `progress` is called with
+    the number of items begun so far, which never decreases; an exception from it ends the run.
     """
 
     def __init__(self, devices: Sequence[Device], progress: Progress | None = None) -> None:
@@ -85,28 +81,17 @@ class Scheduler:
         finish: Callable[[Any], Any] | None = None,
         in_order: bool = True,
     ) -> Iterator[Result]:
-        """Computes the tiles of tasks and yields each with its result, tasks in order and tiles in order.
+        """Compute the tiles of tasks and yield each with its result, by default in the order of tasks and tiles.
 
-        Tasks are asked for as soon as workers may need their tiles, so that one task's beginning overlaps the end of
-        the one before. May be called again with what comes next; one call ends before another begins.
+        Tasks are requested as soon as workers may need their tiles, so that the start of one task overlaps the end
+        of another. The method may be called repeatedly, but each call must end before the next starts.
 
-        Parameters
-        ----------
-        skip
-            Tiles for which this is true are not computed; their items count as done. It is called before the task is
-            asked for the tile after it, so that what a later tile waits for (`Task.tiles` gives None) can be handed to
-            the task there: an earlier run's result.
-        finish
-            What is made of each result before it is handed over.
-        in_order
-            Whether the caller needs the results in order; else they come as soon as they are there.
-
-        Raises
-        ------
-        ResourceError
-            A tile fits no device, or memory ran out, and the task cannot split the tile further.
-        TropalignError
-            A tile failed. The error names the tile.
+        `skip` selects tiles that are not computed but count as done. It is called before the task is asked for the
+        following tile: if that tile waits for a result (`Task.tiles` yields None), `skip` can pass an earlier
+        run's result to the task. `finish` is applied to each result before it is handed over. Without `in_order`,
+        results come as soon as they exist.
+        Raises ResourceError if a tile fits no device or memory, and cannot be split further; TropalignError, with
+        the tile, if one failed.
         """
         return self.run_tiles(self._tiles_of(tasks, skip), finish, in_order)
 
@@ -116,12 +101,12 @@ class Scheduler:
         finish: Callable[[Any], Any] | None = None,
         in_order: bool = True,
     ) -> Iterator[Result]:
-        """Computes tiles, each of them beside its task, where None says that the next one waits for a result."""
+        """Compute tiles, given as (task, tile); None means that the next one waits for a result."""
         self._jobs.begin(tiles, in_order)
         finish_here = self._pool.begin(finish)
         try:
             while self._is_more_to_come():
-                yield self._next_result(finish_here)  # which is not held while the next one is computed
+                yield self._next_result(finish_here)  # not held while the next one is computed
         finally:
             self._pool.end()
             self._jobs.end()
@@ -150,7 +135,7 @@ class Scheduler:
         return False
 
     def _next_result(self, finish: Callable[[Any], Any] | None) -> Result:
-        """The next result, once it is there; meanwhile progress is reported and warnings are given."""
+        """Wait for the next result; meanwhile report progress and show warnings."""
         while True:
             found = self._jobs.hand_over()
             if found is None:
@@ -167,25 +152,22 @@ class Scheduler:
                 return Result(job.task, job.tile, value if finish is None else finish(value))
 
     def _report(self) -> None:
-        """Reports progress, never less than before: an attempt that failed takes nothing back.
+        """Report progress, never less than before: a failed attempt does not reduce it.
 
-        What was said before is said again, so that whoever is told can end an item that takes long.
+        Unchanged values are reported again, so that the callback can interrupt an item that takes long.
         """
         if self._progress is None:
             return
-        with self._jobs.changed:  # else a tile that is just done counts twice
+        with self._jobs.changed:  # otherwise a tile that just finished counts twice
             items = self._jobs.items_done + self._pool.items_begun()
         self._most_reported = max(items, self._most_reported)
         self._progress(self._most_reported)
 
 
 def folded(results: Iterable[Result]) -> Iterator[tuple[Task, Any]]:
-    """One value per task, in order: what its ``fold`` makes of the results of its tiles.
+    """Yield one value per task, in order: its results combined by ``fold``.
 
-    Raises
-    ------
-    TropalignError
-        A task does not say how its results fold.
+    Raises TropalignError if a task has no ``fold``.
     """
     for task, of_task in groupby(results, key=lambda result: result.task):
         kept = None

@@ -1,4 +1,4 @@
-"""Sections of parts that lie in a file: read as they are wanted, whole or in blocks, or copied by the system."""
+"""Sections of parts in a file: read on demand, whole or in blocks, or copied by the system."""
 
 from __future__ import annotations
 
@@ -12,20 +12,14 @@ from tropalign.errors import InputError
 
 #: Bytes that are made, written, read and checked at a time: they stay in the processor's cache.
 BLOCK_BYTES = 1 << 18
-#: A section as it is made, block by block, or in one piece.
+#: A section, in blocks as it is made, or in one piece.
 Blocks = Iterable[bytes] | bytes
-#: Bytes that the system is asked to copy at a time.
+#: Bytes that the system copies per call.
 COPIED_BYTES = 1 << 30
 
 
 class Stretch(NamedTuple):
-    """Where a section lies in its file.
-
-    Attributes
-    ----------
-    checksum
-        Its CRC-32; None where nothing else writes the file.
-    """
+    """Position of a section in its file; `checksum` is its CRC-32, None if no other process writes the file."""
 
     begin: int
     length: int
@@ -33,37 +27,30 @@ class Stretch(NamedTuple):
 
     @property
     def end(self) -> int:
-        """Where the next one begins."""
+        """Start of the next section."""
         return self.begin + self.length
 
 
 class Sections:
-    """Sections that lie in one file, in the order in which they are wanted; can be gone through several times.
+    """Sections of one file in the requested order, which can be iterated several times.
 
-    Parameters
-    ----------
-    descriptor
-        The file, open for reading.
-    stretches
-        Where each lies.
-    name
-        What errors call the file.
+    `descriptor` is the file, open for reading; `name` is the file's name in errors.
     """
 
     def __init__(self, descriptor: int, stretches: Sequence[Stretch], name: str) -> None:
         self._descriptor, self._stretches, self._name = descriptor, stretches, name
 
     def __iter__(self) -> Iterator[bytes]:
-        """Each section in one piece. Raises InputError where one is damaged."""
+        """Yield each section in one piece; raise InputError if one is damaged."""
         return (b"".join(self._checked(stretch)) for stretch in self._stretches)
 
     def blocks(self) -> Iterator[bytes]:
-        """All sections one after another, in blocks. Raises InputError where one is damaged."""
+        """Yield the concatenated sections in blocks; raise InputError if one is damaged."""
         for stretch in self._stretches:
             yield from self._checked(stretch)
 
     def copy_to(self, out: BinaryIO) -> None:
-        """Writes all sections one after another; the system copies them where it can."""
+        """Write the concatenated sections, copied by the system if possible."""
         out.flush()
         for begin, length in _joined(self._stretches):
             _copy(self._descriptor, begin, length, out)
@@ -78,7 +65,7 @@ class Sections:
 
 
 def is_whole(descriptor: int, stretch: Stretch) -> bool:
-    """Whether the section is as it was written."""
+    """True if the section is intact."""
     checksum, n_bytes = 0, 0
     for block in blocks_at(descriptor, stretch.begin, stretch.length):
         checksum, n_bytes = zlib.crc32(block, checksum), n_bytes + len(block)
@@ -86,7 +73,7 @@ def is_whole(descriptor: int, stretch: Stretch) -> bool:
 
 
 def blocks_at(descriptor: int, begin: int, length: int) -> Iterator[bytes]:
-    """Bytes of a file in blocks; fewer of them where the file ends before."""
+    """Yield bytes of a file in blocks; fewer than `length` if the file ends early."""
     end = begin + length
     while begin < end and (block := _read_at(descriptor, min(BLOCK_BYTES, end - begin), begin)):
         begin += len(block)
@@ -101,14 +88,14 @@ def _read_at(descriptor: int, n_bytes: int, begin: int) -> bytes:
 
 
 def write_all(descriptor: int, data: bytes) -> None:
-    """Writes all of the bytes, of which the system may take some at a time."""
+    """Write all bytes, since the system may take only some per call."""
     done = os.write(descriptor, data)
     while done < len(data):
         done += os.write(descriptor, memoryview(data)[done:])
 
 
 def _joined(stretches: Iterable[Stretch]) -> Iterator[tuple[int, int]]:
-    """Begins and lengths, neighbours in one."""
+    """Yield start and length of stretches, with neighbours joined."""
     begin, length = 0, 0
     for stretch in stretches:
         if stretch.begin != begin + length:
@@ -121,14 +108,14 @@ def _joined(stretches: Iterable[Stretch]) -> Iterator[tuple[int, int]]:
 
 
 def _copy(descriptor: int, begin: int, length: int, out: BinaryIO) -> None:
-    """Copies bytes of one file to where another one is written, without bringing them here where the system can."""
+    """Copy bytes of a file to the position of another file, within the kernel if possible."""
     end = begin + length
     try:
         while begin < end and (
             n := os.copy_file_range(descriptor, out.fileno(), min(end - begin, COPIED_BYTES), begin)
         ):
             begin += n
-    except (AttributeError, OSError):  # another system, or a file system that does not: if it is full, writing says so
+    except (AttributeError, OSError):  # unsupported; if the disk is full, writing reports it
         pass
     for block in blocks_at(descriptor, begin, end - begin):
         out.write(block)

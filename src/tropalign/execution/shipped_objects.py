@@ -1,4 +1,4 @@
-"""What lies on the workers of a cluster, and what stands for it here."""
+"""Objects on the workers of a cluster, and their local names."""
 
 from __future__ import annotations
 
@@ -12,21 +12,17 @@ from tropalign.execution.references import is_made_anew, packed
 from tropalign.execution.remote_worker import Opener, Work
 from tropalign.execution.task import Task, Tile
 
-#: What is sent once is forgotten when no batch has needed it for so many batches.
+#: Number of batches after which an unused object is forgotten.
 KEPT_BATCHES = 64
 
 
 class Parcel(NamedTuple):
-    """Some tiles of a task as they are submitted.
+    """Tiles of a task, ready to submit.
 
-    Attributes
-    ----------
-    work
-        Future of the `Work`.
-    tiles
-        A list of them, packed.
-    futures, objects
-        By name, what work and tiles refer to: there and here. The answer may name it, too.
+    - `work`: future of the `Work`.
+    - `tiles`: a packed list.
+    - `futures`, `objects`: by name, the objects that work and tiles refer to, remote and local; the answer may
+      also refer to them.
     """
 
     work: Any
@@ -36,15 +32,10 @@ class Parcel(NamedTuple):
 
 
 class ShippedObjects:
-    """Works, and the objects that they and tiles refer to, on the workers of a cluster.
+    """Works, and the objects that works and tiles refer to, on the workers of a cluster.
 
-    Those who use objects hold them, so that the blocks of a file that are read one after another do not pile up here.
-
-    Parameters
-    ----------
-    cluster
-    opener, n_threads
-        What opens a worker's devices, and the threads of a tile.
+    Only users of the objects hold them, so that blocks of a file that are read one after another do not accumulate
+    here. `opener` opens a worker's devices, `n_threads` is the number per tile.
     """
 
     def __init__(self, cluster: Cluster, opener: Opener, n_threads: int) -> None:
@@ -57,9 +48,9 @@ class ShippedObjects:
         self._n_batches = 0
 
     def parcel(self, task: Task, batch: list[Tile], finish: Callable[[Any], Any] | None) -> Parcel:
-        """The tiles, ready to be submitted; what they refer to is sent where it does not lie there yet."""
+        """Pack tiles for submission, and send the objects that they refer to and that the workers lack."""
         self._n_batches += 1
-        if self._n_connections != self._cluster.n_connections:  # what went through an earlier one is lost
+        if self._n_connections != self._cluster.n_connections:  # objects of an earlier connection are lost
             self._n_connections = self._cluster.n_connections
             self.forget()
         work, of_work = self._work(task, finish)
@@ -76,14 +67,14 @@ class ShippedObjects:
             objects: dict[str, Any] = {}
             data = packed((task, finish, self._opener), lambda value: self._name(value, objects))
             work = Work(data, self._n_threads, self._cluster.tiles_per_machine)
-            if len(self._works) >= 2:  # of earlier tasks
+            if len(self._works) >= 2:  # from earlier tasks
                 del self._works[next(iter(self._works))]
             found = (task, finish), self._cluster.send(work, to_all=True), objects
-            self._works[id(task), id(finish)] = found  # which holds them: no other has their numbers
+            self._works[id(task), id(finish)] = found  # holding both keeps their ids unique
         return found[1], found[2]
 
     def _name(self, value: Any, used: dict[str, Any]) -> str:
-        """The name of an object that is sent once; equal ones that are made anew have the same."""
+        """Return the name of an object that is sent once; equal objects of `is_made_anew` classes share a name."""
         name = self._names.get(value)
         if name is None:
             self._n_named += 1
@@ -98,7 +89,7 @@ class ShippedObjects:
         return self._futures[name]
 
     def _drop_old(self, kept: Collection[str]) -> None:
-        """Lets go what no batch needs any more."""
+        """Release objects that no batch has used recently."""
         of_works = {name for _, _, objects in self._works.values() for name in objects} | set(kept)
         old = [
             name
@@ -110,11 +101,11 @@ class ShippedObjects:
             self._futures.pop(name, None)
 
     def forget(self) -> None:
-        """Everything is sent anew when it is needed: the workers that had it are gone."""
+        """Forget all objects after their workers are lost, so that they are sent again when needed."""
         self._futures.clear()
         self._works.clear()
 
 
 def _hash(value: Any) -> str:
-    """Equal for equal objects, as far as their pickles are equal."""
+    """Return a hash that is equal for equal objects, as far as their pickles are equal."""
     return hashlib.blake2b(packed(value, lambda one: None), digest_size=16).hexdigest()

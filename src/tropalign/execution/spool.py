@@ -1,4 +1,4 @@
-"""Parts of a run that cannot be resumed."""
+"""Temporary file for the parts of a run that cannot be resumed."""
 
 from __future__ import annotations
 
@@ -10,16 +10,13 @@ from tropalign.execution.sections import Blocks, Sections, Stretch, write_all
 
 
 class Spool:
-    """Parts of a run that cannot be resumed, in a file without a name, which goes with the process.
+    """Parts of a run that cannot be resumed, in an unnamed file that disappears with the process.
 
-    Parameters
-    ----------
-    directory
-        On a disk with room for them; the system's for temporary files when None.
+    `directory` is on a disk with enough room; None means the system's temporary directory.
     """
 
     def __init__(self, directory: Path | None) -> None:
-        import tempfile  # which takes a while to load
+        import tempfile  # slow to import
 
         self._place, self._remedy = "standard output's parts", "name another folder of temporary files with TMPDIR"
         try:
@@ -40,7 +37,7 @@ class Spool:
         self._file.close()
 
     def write(self, sections: Sequence[Blocks]) -> None:
-        """Keeps a part. Raises ResourceError when the disk is full."""
+        """Store a part; raise ResourceError if the disk is full."""
         try:
             places = []
             for section in sections:
@@ -54,5 +51,5 @@ class Spool:
             raise disk_error(error, self._place, 0, self._remedy) from None
 
     def sections(self, number: int) -> Sections:
-        """That section of every part, in order."""
+        """Return section `number` of every part, in order."""
         return Sections(self._file.fileno(), [places[number] for places in self._places], self._place)

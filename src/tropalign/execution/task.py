@@ -1,4 +1,4 @@
-"""What a job hands to the scheduler: a task, its tiles, and what computes them."""
+"""Interface between jobs and the scheduler: tasks, tiles and devices."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any, Protocol, runtime_checkable
 from tropalign.errors import InputError, ResourceError, ScoringError, TropalignError, UsageError, named, shown
 from tropalign.machine.memory import human
 
-#: Receives the number of items begun so far; what it raises ends the computation.
+#: Called with the number of items begun so far; an exception from it ends the computation.
 Progress = Callable[[int], None]
 
 
 def checked_progress(progress: Any) -> Progress | None:
-    """What callers give as progress. Raises UsageError on anything that cannot be called."""
+    """Return a caller's progress function; raise UsageError if it is not callable."""
     if progress is not None and not callable(progress):
         raise UsageError(f"progress {shown(repr(progress)[:80])} is not a function: give one that takes a number")
     found: Progress | None = progress
@@ -24,20 +24,13 @@ def checked_progress(progress: Any) -> Progress | None:
 
 @dataclass(frozen=True)
 class Tile:
-    """A part of a task that one device computes at a time.
+    """Part of a task that one device computes at a time.
 
-    Attributes
-    ----------
-    index
-        Its position among the tiles of its task, which is the order of the output.
-    cost_cells
-        Cells of the dynamic program.
-    n_bytes
-        Memory that it takes while it runs, its result included.
-    n_items
-        What progress counts (pairs, reads, ...).
-    payload
-        What the task needs to know about it.
+    - `index`: position among the tiles of its task, which is the output order.
+    - `cost_cells`: cells of the dynamic program.
+    - `n_bytes`: memory while it runs, including its result.
+    - `n_items`: items that progress counts (pairs, reads, ...).
+    - `payload`: the task's own data.
     """
 
     index: int
@@ -48,59 +41,56 @@ class Tile:
 
 
 class Task(Protocol):
-    """What to compute, whatever the device."""
+    """Device-independent description of a computation."""
 
     def tiles(self) -> Iterable[Tile | None]:
-        """The tiles in the order of the output; they may be made as they are asked for.
+        """Return the tiles in output order, possibly lazily.
 
-        None says that the next tile waits for a result that has not been handed over yet: it is asked for again after
-        the next result.
+        None means that the next tile waits for a result that is not handed over yet; the scheduler asks again
+        after the next result.
         """
 
     def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> Any:
-        """The result of one tile; `progress` receives the items begun."""
+        """Return the result of one tile; `progress` receives the items begun."""
 
 
 @runtime_checkable
 class SplittableTask(Protocol):
-    """A task that can also compute a tile in smaller steps, when memory does not suffice for it at once."""
+    """Task that can compute a tile in smaller steps if memory is short."""
 
     def split(self, tile: Tile) -> list[Tile]:
-        """Smaller tiles (with the index of the whole one) that make it up, in order; none when it cannot be split."""
+        """Return smaller tiles, in order, with the whole tile's index; an empty list if it cannot be split."""
 
     def join(self, tile: Tile, results: list[Any]) -> Any:
-        """The result of the whole tile from those of its pieces."""
+        """Join the results of the pieces into that of the whole tile."""
 
 
 @runtime_checkable
 class FoldingTask(Protocol):
-    """A task whose result is one value and no list: survivors, the best hits, a sum."""
+    """Task whose result is a single value: survivors, the best hits, a sum."""
 
     def fold(self, kept: Any, result: Any) -> Any:
-        """What is kept after one more tile's result, in the order of the tiles; `kept` is None at first."""
+        """Combine `kept` (None at first) with the next tile's result, in the order of the tiles."""
 
 
 class Device(Protocol):
-    """What takes tiles and computes them.
-
-    The one called "cpu" is the processor, which computes what other devices fail at.
-    """
+    """Device that computes tiles; "cpu" is the processor, which also computes what other devices fail at."""
 
     @property
     def name(self) -> str:
-        """What ``--device`` calls it."""
+        """Name for ``--device``."""
 
     @property
     def n_workers(self) -> int:
-        """Tiles that it takes at a time."""
+        """Number of tiles that it takes at a time."""
 
     def compute(self, task: Task, tile: Tile, progress: Progress | None = None) -> Any:
-        """The tile's result. Each call of `progress` is a sign of life."""
+        """Return the tile's result; each call of `progress` is a sign of life."""
 
 
 @contextmanager
 def naming(tile: Tile) -> Iterator[None]:
-    """Errors in this block name the tile and say what to do; those of what a user gave name its place themselves."""
+    """Add the tile and a remedy to errors in this block; errors about user input already name their place."""
     where = f"tile {tile.index} ({tile.n_items} item{'s' * (tile.n_items != 1)}, about {human(tile.n_bytes)})"
     try:
         yield

@@ -1,8 +1,9 @@
-"""The slots of this machine's devices, a thread for each: which tile it takes, and what becomes of one that fails.
+"""Slots of this machine's devices, a thread for each: choice of tiles, and handling of failures.
 
-Tiles are taken in descending cost (longest processing time): GPUs take the costliest one, the processor the cheapest
-(the scheme of PaPaRa 2, Alachiotis et al. 2012). A device whose rate is known leaves a tile that the others would have
-done sooner. Out of memory: the tile is split and queued again. A GPU that fails has its tile done by the processor.
+Tiles are taken in descending cost (longest processing time): GPUs take the costliest one, the processor the
+cheapest (the scheme of PaPaRa 2, Alachiotis et al. 2012). A device with a known rate leaves a tile that the other
+devices would finish sooner. If memory runs out, the tile is split and queued again. If a GPU fails, the processor
+computes its tile.
 
     upcoming tiles -> queue (by cost) -> workers -> ready results
     WINDOW per worker  AHEAD per worker     |
@@ -22,55 +23,49 @@ from tropalign.errors import DeviceError, ResourceError
 from tropalign.execution.job_queue import Job, JobQueue
 from tropalign.execution.task import Device, SplittableTask, naming
 
-#: Tiles that are known ahead per worker. Where a run has fewer, they are split, as long as a piece has LEAST_CELLS:
-#: some milliseconds of work, of which handing a tile over takes less than one per cent (bench/queue_overhead.py).
+#: Tiles that are known ahead per worker. If a run has fewer, they are split into pieces of at least LEAST_CELLS:
+#: some milliseconds of work, of which handing over a tile takes less than one per cent (bench/queue_overhead.py).
 WINDOW = 6
 LEAST_CELLS = 200_000_000
-#: Tiles per worker that may be done before the next one to be handed over: what lies ready takes memory.
+#: Finished tiles per worker that may wait for an earlier one: ready results take memory.
 AHEAD = 3
 #: Weight of the latest tile in a device's rate.
 NEWEST = 0.5
-#: A GPU that gives no sign of life for as many seconds has failed.
+#: Seconds without a sign of life after which a GPU has failed.
 LATE_SECONDS = 120.0
-#: Failures in a row after which a device, or a worker of a cluster, gets no more tiles.
+#: Consecutive failures after which a device, or a worker of a cluster, gets no more tiles.
 MOST_FAILURES = 3
-#: Seconds between looks at the clock and the progress.
+#: Seconds between checks of the clock and the progress.
 TICK = 0.1
 #: Seconds that the end of a run waits for a GPU that is still busy.
 PATIENCE = 5.0
 
 
 def averaged(rate: float | None, latest: float, weight: float) -> float:
-    """A rate (cells per second), the latest with that weight."""
+    """Return the running average of a rate (cells per second), with this weight for the latest value."""
     return latest if rate is None else weight * latest + (1 - weight) * rate
 
 
 class _Worker:
-    """A thread of a device."""
+    """Thread of a device."""
 
     def __init__(self, device: Device) -> None:
         self.device = device
         self.job: Job | None = None
         self.thread: threading.Thread | None = None  # of the run
-        self.began = self.heard = 0.0  # when the job began, and the last sign of life
+        self.began = self.heard = 0.0  # start of the job, and last sign of life
         self.items = 0  # begun, of the job
         self.is_lost = False
 
 
 class _Stopped(Exception):
-    """The run ends: no more results are wanted."""
+    """The run has ended: no more results are needed."""
 
 
 class ThreadPool:
     """Threads of this process that compute the jobs of a queue on devices.
 
-    Parameters
-    ----------
-    devices
-        A single slot is filled by the calling thread.
-    jobs
-    report
-        Reports progress, in the midst of a tile where the calling thread computes it.
+    The calling thread fills a single slot itself; `report` then reports progress within a tile.
     """
 
     def __init__(self, devices: Sequence[Device], jobs: JobQueue, report: Callable[[], None]) -> None:
@@ -78,23 +73,23 @@ class ThreadPool:
         self._cpu = next((device for device in devices if device.name == "cpu"), None)
         self._workers = [_Worker(device) for device in devices for _ in range(device.n_workers)]
         self._rates: dict[str, float] = {}  # cells per second
-        self._failures: dict[str, int] = {}  # in a row
-        self._warned_of: set[str] = set()  # devices whose failure the user was warned of
+        self._failures: dict[str, int] = {}  # consecutive
+        self._warned_of: set[str] = set()  # devices with a warning about their failure
         self._is_alone = len(self._workers) == 1
         self._error: BaseException | None = None
         self._is_stopped = False
 
-    # What the scheduler's thread does.
+    # Called in the scheduler's thread.
 
     def begin(self, finish: Callable[[Any], Any] | None) -> Callable[[Any], Any] | None:
-        """Starts a thread for each worker; results are finished by the calling thread."""
+        """Start a thread for each worker; the calling thread finishes results."""
         self._error, self._is_stopped = None, False
         if not self._is_alone:
             self._start_threads()
         return finish
 
     def _start_threads(self) -> None:
-        """A worker whose thread cannot be started does not take part."""
+        """Start the threads; workers whose thread cannot be started are dropped."""
         for worker in self._workers:
             if worker.is_lost:
                 continue
@@ -107,17 +102,17 @@ class ThreadPool:
         if not devices:
             self._work_alone()
         elif self._cpu not in devices:
-            self._cpu = None  # nobody would take what a GPU fails at
+            self._cpu = None  # so that failures of a GPU are not queued for a missing CPU thread
 
     def _work_alone(self) -> None:
-        """No thread can be started: the calling one works."""
+        """Let the calling thread work, because no thread can be started."""
         own = next((worker for worker in self._workers if worker.device is self._cpu), None)
         if own is None:
             raise DeviceError(f"{self._workers[0].device.name}: no thread can be started for it: end other programs")
         own.is_lost, self._workers, self._is_alone = False, [own], True
 
     def prepare(self) -> None:
-        """Learns of tiles to come, splits them where a whole run has too few for its workers, and queues some."""
+        """Learn of upcoming tiles, split them if the run has too few for its workers, and queue some."""
         jobs, wanted = self._jobs, WINDOW * len(self._workers)
         is_end = jobs.look_ahead(wanted)
         with jobs.changed:
@@ -128,7 +123,7 @@ class ThreadPool:
             jobs.changed.notify_all()
 
     def advance(self) -> None:
-        """Computes, or waits for those who do; meanwhile late devices are found."""
+        """Compute, or wait for the workers; meanwhile detect late devices."""
         if self._is_alone:
             self._step(self._workers[0])
         with self._jobs.changed:
@@ -136,15 +131,15 @@ class ThreadPool:
                 if not self._jobs.is_ready() and self._error is None:
                     self._jobs.changed.wait(TICK)
                 self._find_late()
-            if self._error is not None and not self._jobs.is_ready():  # what is done before it is handed over, and kept
+            if self._error is not None and not self._jobs.is_ready():  # earlier results are handed over first
                 raise self._error
 
     def items_begun(self) -> int:
-        """Items that workers have begun, of the jobs that they compute."""
+        """Return the items begun in jobs that workers are computing."""
         return sum(worker.items for worker in self._workers if worker.job is not None)
 
     def end(self) -> None:
-        """Stops the threads; one that hangs is given up, with its device's slot."""
+        """Stop the threads; a thread that hangs is abandoned with its device's slot."""
         with self._jobs.changed:
             self._is_stopped = True
             self._jobs.changed.notify_all()
@@ -152,17 +147,17 @@ class ThreadPool:
             if worker.thread is not None:
                 if not worker.is_lost:
                     worker.thread.join(None if worker.device is self._cpu else PATIENCE)
-                worker.is_lost |= worker.thread.is_alive()  # its result is of a run that has ended
+                worker.is_lost |= worker.thread.is_alive()  # its result belongs to a run that has ended
                 worker.job = worker.thread = None
 
-    # What a worker does, in its thread.
+    # Called in a worker's thread.
 
     def _work(self, worker: _Worker) -> None:
         while self._step(worker):
             pass
 
     def _step(self, worker: _Worker) -> bool:
-        """Takes a job, computes it and files the result. False when the worker is to take no more."""
+        """Take a job, compute it and file the result; False if the worker should take no more."""
         job = self._take(worker)
         if job is None:
             return False
@@ -182,7 +177,7 @@ class ThreadPool:
         return True
 
     def _take(self, worker: _Worker) -> Job | None:
-        """The next job for this worker, as soon as there is one; None at the end of the run."""
+        """Wait for the next job of this worker; None at the end of the run."""
         with self._jobs.changed:
             while True:
                 if self._is_stopped or self._error is not None or worker.is_lost or self._is_out(worker):
@@ -196,7 +191,7 @@ class ThreadPool:
                 self._jobs.changed.wait()
 
     def _compute(self, worker: _Worker, job: Job) -> tuple[Any, BaseException | None]:
-        """The job's result, or what went wrong."""
+        """Return the job's result, or the exception."""
 
         def hear(items: int) -> None:
             worker.items, worker.heard = items, time.monotonic()
@@ -213,7 +208,7 @@ class ThreadPool:
             return None, error
 
     def _report_while_computing(self) -> None:
-        """Reports in the midst of a tile: what the display raises is no failure of the tile."""
+        """Report within a tile; exceptions of the display are not failures of the tile."""
         try:
             self._report()
         except BaseException as error:
@@ -221,7 +216,7 @@ class ThreadPool:
             raise _Stopped from None
 
     def _join(self, job: Job) -> Job | None:
-        """Joins the pieces of a job, without the condition: it may copy much. Returns what is to be joined next."""
+        """Join the pieces of a job without the lock, since it may copy much; return the next job to join."""
         assert isinstance(job.task, SplittableTask)
         results, job.results = job.results, []
         whole = None
@@ -237,13 +232,13 @@ class ThreadPool:
                 self._jobs.changed.notify_all()
         return whole
 
-    # What follows runs with the condition held.
+    # Called with the lock held.
 
     def _is_out(self, worker: _Worker) -> bool:
         return self._failures.get(worker.device.name, 0) >= MOST_FAILURES
 
     def _choose(self, worker: _Worker) -> Job | None:
-        """The job that the worker takes next; None when it had better wait."""
+        """Return the worker's next job; None if it should wait."""
         is_cpu = worker.device is self._cpu
         if is_cpu and (failed := self._jobs.first_for_cpu()):
             return failed
@@ -251,7 +246,7 @@ class ThreadPool:
         return job if job is not None and self._is_worth(worker, job) else None
 
     def _is_worth(self, worker: _Worker, job: Job) -> bool:
-        """Whether this worker would have the job done before the others had all that is left done."""
+        """True if this worker would finish the job before the other devices finish everything left."""
         own = self._rates.get(worker.device.name)
         others = [w for w in self._workers if w.device is not worker.device and not w.is_lost and not self._is_out(w)]
         names = {worker.device.name for worker in others}
@@ -259,14 +254,14 @@ class ThreadPool:
         if own is None or len(rates) < max(len(names), 1) or not self._jobs.is_exhausted:
             return True
         running = sum(w.job.cost for w in others if w.job is not None) / 2
-        # Never sooner than the fastest of them does this job alone: so the fastest device takes any.
+        # Never less than the fastest device's time for this job, so the fastest device takes any job.
         sooner = max((self._jobs.left_cells + running) / sum(rates), job.cost / max(rates))
         return job.cost / own <= sooner
 
     def _settle(self, worker: _Worker, job: Job, result: Any, error: BaseException | None) -> Job | None:
-        """Files a job's result, or finds what becomes of one that failed. Returns a job whose pieces are all there."""
+        """File a job's result or handle its failure; return a parent job if all its pieces are done."""
         name = worker.device.name
-        if job.is_done:  # it was late, and has been done elsewhere
+        if job.is_done:  # it was late, and another worker has done it
             return None
         if error is None:
             seconds = max(time.monotonic() - worker.began, 1e-6)
@@ -288,7 +283,7 @@ class ThreadPool:
         return None
 
     def _n_busy(self, name: str) -> int:
-        """Workers of that device that are busy: each has a share of its rate."""
+        """Return the number of busy workers of a device, among which its rate is divided."""
         return sum(worker.device.name == name and worker.job is not None for worker in self._workers) or 1
 
     def _retry_on_cpu(self, worker: _Worker, job: Job, why: str) -> None:
@@ -301,7 +296,7 @@ class ThreadPool:
             )
 
     def _find_late(self) -> None:
-        """Gives up workers whose GPU has given no sign of life for far too long: the processor takes their jobs."""
+        """Abandon workers whose GPU has given no sign of life for too long: the processor takes their jobs."""
         now = time.monotonic()
         for worker in self._workers:
             if worker.job is None or worker.is_lost or worker.device is self._cpu or now - worker.heard < LATE_SECONDS:

@@ -1,1 +1,1 @@
-"""Families and what is known beside them: alignments helped by homologs."""
+"""Alignments of families that homologs help."""

@@ -1,4 +1,4 @@
-"""Alignments that homologs help, from Python."""
+"""Python API of alignments that homologs help."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tropalign.sequences.files import Source
 
 
 class HelpedArguments(ConsistencyArguments, HomologOptions):
-    """What `align_with_homologs` takes."""
+    """Arguments of `align_with_homologs`."""
 
     sequences: Sequences | MultipleAlignment = but(ConsistencyArguments, "sequences", kw_only=False)
     homologs: Sequences | Source = argument(
@@ -25,22 +25,22 @@ class HelpedArguments(ConsistencyArguments, HomologOptions):
 
 @called_with(HelpedArguments)
 def align_with_homologs(call: HelpedArguments) -> MultipleAlignment:
-    """Aligns a family of proteins together with relatives that are found in a database, and leaves these out.
+    """Align a family of proteins together with relatives from a database, and remove these from the result.
 
-    Each member searches the database as phmmer does; hits that cover four fifths of it at 25 to 90 % identity take part
-    in posteriors, consistency and tree (Katoh et al. 2005, NAR 33:511).
+    Each member searches the database as phmmer does. Hits that cover four fifths of it at 25 to 90 % identity take
+    part in posteriors, consistency and tree (Katoh et al. 2005, NAR 33:511).
 
     Returns
     -------
     MultipleAlignment
-        With confidence and the guide tree; without homologs unless `keep_homologs` is said.
+        With confidence and the guide tree; without homologs unless `keep_homologs` is set.
 
     Raises
     ------
     InputError
         As `align_multiple` and `search`; a family of nucleotides.
     UsageError
-        An option of another type or out of range; effort fast; a tree; members that are to be dropped.
+        An option of the wrong type or out of range; effort fast; a given tree; members to be dropped.
     ResourceError, DeviceError
         As `align_multiple`.
 

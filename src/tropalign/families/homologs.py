@@ -1,13 +1,13 @@
-"""Relatives of a family's members, which take part in its alignment and are left out of it (Katoh et al. 2005).
+"""Homologs of a family's members, which take part in its alignment and are then removed (Katoh et al. 2005).
 
-Each member alone searches the sequences, as phmmer does, so that every part of a family of distant kin gets neighbours:
+Each member searches the sequences alone, as phmmer does, so that every part of a divergent family gets neighbours:
 
     member 1   ------------      its hits    ===========  ==========
     member 2   --------------    its hits    ==============                   all of them are aligned together;
-    member 3   -----------       its hits    ==========  ===========  =====   columns of homologs alone are left out
+    member 3   -----------       its hits    ==========  ===========  =====   columns of homologs alone are removed
 
-A hit helps if it covers most of the member and is neither too far to be aligned well nor so near that it says nothing
-new; of two hits that are nearly equal the better one does. Only the part that was matched is taken.
+A hit helps if it covers most of the member, is close enough to be aligned well, and distant enough to add
+information. Of two nearly equal hits only the better one is used. Only the matched part is used.
 """
 
 from __future__ import annotations
@@ -35,22 +35,17 @@ from tropalign.results.threshold_options import Thresholds
 from tropalign.sequences.alphabet import PROTEIN
 from tropalign.sequences.batch import SequenceBatch
 
-#: Share of the member that a homolog covers, and its identity with it; and with the homologs before it, at most.
+#: Minimum share of the member that a homolog covers; minimum identity with it; maximum identity with it and with
+#: earlier homologs.
 LEAST_COVERAGE, LEAST_IDENTITY, MOST_IDENTITY = 0.8, 0.25, 0.9
 
 
 @dataclass(frozen=True)
 class Homologs:
-    """What was found.
+    """Homologs of a family.
 
-    Attributes
-    ----------
-    batch
-        The parts that were matched, named NAME/BEGIN-END (from 1, inclusive); None where there are none.
-    n_helped
-        Members, of those that differ, that have homologs.
-    n_members
-        Members that differ.
+    `batch`: the matched parts, named NAME/START-END (from 1, inclusive); None without homologs. `n_helped`:
+    distinct members that have homologs. `n_members`: distinct members.
     """
 
     batch: SequenceBatch | None
@@ -63,7 +58,7 @@ class Homologs:
 
 
 def check_helped(job: Job) -> None:
-    """Refuses families that homologs do not help: raises UsageError or InputError."""
+    """Reject families that homologs do not help; raises UsageError or InputError."""
     homologs = named("homologs")
     if job.options.effort == "fast":
         raise UsageError(
@@ -83,7 +78,7 @@ def check_helped(job: Job) -> None:
 
 
 def helped(job: Job, found: Homologs) -> Job:
-    """The job with homologs behind the family; the same one, with a warning, where none was found."""
+    """Return the job with homologs appended to the family, or unchanged with a warning if none were found."""
     if found.batch is None:
         warn("no homologs were found: the family is aligned alone")
         return job
@@ -91,24 +86,11 @@ def helped(job: Job, found: Homologs) -> Job:
 
 
 def homologs_of(batch: SequenceBatch, targets: Any, options: HomologOptions, **how: Any) -> Homologs:
-    """Searches for relatives of each member.
-
-    Parameters
-    ----------
-    targets
-        Where: as of `tropalign.search`, files and stores.
-    how
-        Device, threads and memory, as of `tropalign.search`.
-
-    Raises
-    ------
-    InputError
-        What reading the targets raises; targets that look like nucleotides.
-    """
+    """Search for homologs of each member; `targets` and `how` (device, threads, memory) as in `tropalign.search`."""
     first, _ = unique_sequences(batch)
     members = batch[first]
     models = list(queries_in(_fasta_of(members), "sequences", "protein", keeps_text=False))
-    with quiet() as dropped:  # letters that no protein has are of no interest here
+    with quiet() as dropped:  # ignore warnings about letters that no protein has
         hits = search(models, targets, thresholds=Thresholds(E=options.most_evalue), **how)
     if any(LOOK_LIKE_NUCLEOTIDES in text for text in dropped):
         raise InputError(
@@ -122,12 +104,12 @@ def homologs_of(batch: SequenceBatch, targets: Any, options: HomologOptions, **h
 
 
 def _fasta_of(batch: SequenceBatch) -> io.BytesIO:
-    """The members, named by their numbers."""
+    """Return the members as FASTA, named by their indices."""
     return io.BytesIO("".join(f">{k}\n{batch[k]}\n" for k in range(len(batch))).encode())
 
 
 def _chosen(hits: Hits, members: SequenceBatch, most: int, most_in_all: int) -> Iterator[tuple[Domain, str]]:
-    """Domains that help, and their letters: the best one of each member, then the second one of each, and so on."""
+    """Yield the domains that help and their residues: the best of each member, then the second best of each, etc."""
     texts = [str(members[k]).upper() for k in range(len(members))]
     number_of = np.array([int(query.name) for query in hits.queries], np.int64)[hits.query]
     by_member: dict[int, Iterator[tuple[Domain, str]]] = {}
@@ -144,7 +126,7 @@ def _chosen(hits: Hits, members: SequenceBatch, most: int, most_in_all: int) -> 
 
 
 def _best_of_targets(hits: Hits) -> NDArray[np.intp]:
-    """One hit of each target, that of the member which it is most like; the best first, by name where they tie."""
+    """Return one hit per target, that of the most similar member; the best first, ties by name."""
     keys = sorted(zip(hits.log_p.tolist(), hits.names, range(len(hits)), strict=True))
     order = np.array([k for _, _, k in keys], np.intp)
     _, best = np.unique(hits.target[order], return_index=True)
@@ -152,7 +134,7 @@ def _best_of_targets(hits: Hits) -> NDArray[np.intp]:
 
 
 def _different(hits: Hits, rows: list[int], n_nodes: int, members: list[str]) -> Iterator[tuple[Domain, str]]:
-    """The domains that cover the member, are neither too far from it nor too near, and differ from those before."""
+    """Yield the domains that cover the member, have an identity within the limits and differ from earlier ones."""
     seen = np.zeros((0, n_nodes), np.uint8)
     for row in rows:
         domain = hits[row].best_domain
@@ -180,7 +162,7 @@ def _letters_of(line: str) -> NDArray[np.uint8]:
 
 
 def _likeness(row: NDArray[np.uint8], rows: NDArray[np.uint8]) -> float:
-    """The largest share of equal letters, of those at nodes where both rows have one."""
+    """Return the largest share of equal residues among the nodes at which both rows have one."""
     both = (rows != 0) & (row != 0)
     n_both = np.maximum(both.sum(1), 1)
     return float((((rows == row) & both).sum(1) / n_both).max(initial=0.0))
@@ -199,7 +181,7 @@ def _batch_of(found: list[tuple[Domain, str]], taken: set[str]) -> SequenceBatch
 
 
 def _together(batch: SequenceBatch, homologs: SequenceBatch) -> SequenceBatch:
-    """The family, and its homologs behind it."""
+    """Append the homologs to the family."""
     descriptions = (*batch.descriptions, *[""] * len(homologs)) if batch.descriptions else ()
     return replace(
         batch,

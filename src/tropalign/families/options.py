@@ -1,4 +1,4 @@
-"""Options of alignments that homologs help. It imports no NumPy, as all options."""
+"""Options of alignments that homologs help. Like all option modules, it does not import NumPy."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from tropalign.machine.numbers import whole_number
 from tropalign.options.kinds import E_VALUE, whole
 from tropalign.options.option import Options, option
 
-#: Homologs of a member at most, where nothing is said; and more than any family has.
+#: Homologs per member: the default maximum, and a limit above any family's.
 PER_MEMBER, MOST_PER_MEMBER = 20, 10_000
-#: E-value of a homolog at most, where nothing is said.
+#: Default maximum E-value of a homolog.
 EVALUE = 1e-3
 
 
 class HomologOptions(Options, group="homologs"):
-    """Which relatives of a family's members take part in its alignment."""
+    """Selection of the homologs that take part in an alignment."""
 
     max_homologs: int | None = option(
         default=None,
@@ -44,13 +44,13 @@ class HomologOptions(Options, group="homologs"):
 
     @property
     def most_per_member(self) -> int:
-        """Homologs of a member at most. Raises UsageError."""
+        """Maximum number of homologs per member."""
         given = self.max_homologs
         return PER_MEMBER if given is None else whole_number("max_homologs", given, 1, MOST_PER_MEMBER)
 
     @property
     def most_evalue(self) -> float:
-        """E-value of a homolog at most. Raises UsageError."""
+        """Maximum E-value of a homolog."""
         given = EVALUE if self.homolog_evalue is None else self.homolog_evalue
         if isinstance(given, bool) or not isinstance(given, int | float) or not 0 < given < math.inf:
             raise UsageError(f"{named('homolog_evalue')} {given!r} is not a number above 0")

@@ -1,1 +1,1 @@
-"""Alignments and tables, out of and into the formats that other tools read."""
+"""Readers and writers of alignments and tables in the formats of other tools."""

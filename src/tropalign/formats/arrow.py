@@ -1,4 +1,4 @@
-"""What Arrow's formats of several rooms need: pyarrow, which is an extra, and streams that say why they failed."""
+"""Shared parts of Arrow formats: the check for pyarrow, an extra, and streams that report write errors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tropalign.errors import InputError
 
 
 def needs_pyarrow(what: str, instead: str) -> Callable[[], None]:
-    """Makes what raises InputError where pyarrow is absent, with the remedy and what to do instead."""
+    """Return a function that raises InputError if pyarrow is missing, with the remedy and an alternative."""
 
     def require() -> None:
         try:
@@ -23,7 +23,7 @@ def needs_pyarrow(what: str, instead: str) -> Callable[[], None]:
 
 
 class _Sink(io.RawIOBase):
-    """A file that remembers why it could not be written: nanoarrow raises its own exception in place of that."""
+    """File that stores its write error, since nanoarrow raises its own exception instead."""
 
     def __init__(self, out: IO[bytes]) -> None:
         self._out = out
@@ -42,7 +42,7 @@ class _Sink(io.RawIOBase):
 
 @contextmanager
 def stream_to(out: IO[bytes]) -> Iterator[Any]:
-    """A nanoarrow StreamWriter whose failed writes are OSErrors: a full disk, or a pipe that nobody reads any more."""
+    """Yield a nanoarrow StreamWriter that raises OSError for failed writes: a full disk, or a broken pipe."""
     from nanoarrow.ipc import StreamWriter
 
     sink = _Sink(out)

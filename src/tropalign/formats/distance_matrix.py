@@ -1,4 +1,4 @@
-"""Matrices of distances in files: PHYLIP (square, or a half of it), and the TSV of ``tropalign pairs -f matrix``."""
+"""Distance matrix files: PHYLIP (square or triangular), and the TSV of ``tropalign pairs -f matrix``."""
 
 from __future__ import annotations
 
@@ -14,23 +14,21 @@ from tropalign.formats.registry import suffix_of
 from tropalign.sequences.files import Source, file_name, read_lines
 from tropalign.sequences.texts import decoded
 
-#: The format that a suffix chooses.
+#: Format by file suffix.
 SUFFIXES = {".phy": "phylip", ".phylip": "phylip", ".dist": "phylip", ".tsv": "tsv", ".txt": "tsv"}
-#: How much the two halves of a square may differ: what is written with six digits is not always rounded alike.
+#: Allowed difference between the two halves of a square, since values with six digits are not always rounded alike.
 TOLERANCE = 1e-5
-#: More than any machine has the memory for.
+#: More than fit in any machine's memory.
 MOST_TAXA, MOST_DIGITS = 1 << 20, 12
-#: What says in a TSV which values it holds.
+#: Prefix of the TSV line that names the kind of values.
 VALUES = b"# values:"
 
 Numbered = Iterator[tuple[int, bytes]]
 
 
 def is_distance_matrix(first: bytes) -> bool:
-    """Whether a file that begins with this line holds distances: a number alone, or the head of a TSV.
+    """True if a file that starts with this line holds distances: a single number, or the head of a TSV.
 
-    Examples
-    --------
     >>> [is_distance_matrix(line) for line in (b"  12", b"12 340", b"# tropalign 1.0", b"#NEXUS")]
     [True, False, True, False]
     """
@@ -41,28 +39,15 @@ def is_distance_matrix(first: bytes) -> bool:
 
 
 def read_distance_matrix(source: Source) -> tuple[tuple[str, ...], NDArray[np.float64]]:
-    """Names, and the distances of the pairs (0, 1), (0, 2), ..., (1, 2), ...; compression by content.
-
-    Raises
-    ------
-    InputError
-        No such matrix; the line is named.
-    """
+    """Read names and distances of the pairs (0, 1), (0, 2), ..., (1, 2), ...; compression is detected by content."""
     return parse_distance_matrix(read_lines(source), file_name(source))
 
 
 def parse_distance_matrix(
     lines: Iterable[bytes], file: str, most_bytes: int | None = None
 ) -> tuple[tuple[str, ...], NDArray[np.float64]]:
-    """Names and distances from lines.
+    """Parse names and distances from lines. Raises ResourceError if the distances would take more than `most_bytes`.
 
-    Raises
-    ------
-    ResourceError
-        The distances would take more than `most_bytes`.
-
-    Examples
-    --------
     >>> parse_distance_matrix([b"3", b"a", b"b 1", b"c 2 3"], "the matrix")
     (('a', 'b', 'c'), array([1., 2., 3.]))
     """
@@ -80,7 +65,7 @@ def parse_distance_matrix(
 
 
 class _Square:
-    """Rows of a square or of a half of one, put into the order of pairs."""
+    """Collects the rows of a square or triangular matrix in the order of pairs."""
 
     def __init__(self, n: int, file: str, most_bytes: int | None) -> None:
         if most_bytes is not None and 4 * n * n > most_bytes:
@@ -91,13 +76,13 @@ class _Square:
         self.names: list[str] = []
         self.condensed = np.zeros(n * (n - 1) // 2)
         first = np.arange(n, dtype=np.int64)
-        self._begins = first * (2 * n - first - 1) // 2 - first - 1  # where the pairs of a row begin, less its number
+        self._begins = first * (2 * n - first - 1) // 2 - first - 1  # offset of each row's pairs, minus its number
 
     def add(self, name: str, values: NDArray[np.float64], layout: str, line: int) -> None:
-        """The next row. Raises InputError where it does not fit those before."""
+        """Add the next row. Raises InputError if it does not fit the earlier ones."""
         k = len(self.names)
         self.names.append(name)
-        above = self._begins[:k] + k  # places of the pairs with earlier rows
+        above = self._begins[:k] + k  # indices of the pairs with earlier rows
         if layout == "lower":
             self.condensed[above] = values
             return
@@ -148,7 +133,7 @@ def _read_phylip(lines: Numbered, square: _Square, file: str) -> tuple[tuple[str
         name, values = decoded(words[0]), _numbers(words[1] if len(words) > 1 else b"", file, number)
         layout = layout or {0: "lower", n - 1: "upper"}.get(len(values), "square")
         wanted = {"lower": k, "upper": n - 1 - k}.get(layout, n)
-        while len(values) < wanted:  # rows may go on in further lines
+        while len(values) < wanted:  # rows may continue on further lines
             further = next(lines, None)
             if further is None:
                 break
@@ -207,10 +192,10 @@ def _read_tsv(lines: Numbered, file: str, most_bytes: int | None) -> tuple[tuple
 
 
 def _numbers(text: bytes, file: str, line: int) -> NDArray[np.float64]:
-    """The numbers of a line."""
+    """Parse the numbers of a line."""
     words = text.split()
     try:
-        if b"_" in text:  # float takes 1_0 for 10
+        if b"_" in text:  # float accepts 1_0 as 10
             raise ValueError
         return np.array(list(map(float, words)), np.float64)
     except ValueError:
@@ -228,7 +213,7 @@ def _is_number(word: bytes) -> bool:
 
 
 def distance_format(path: str) -> str:
-    """The format that a path's suffix chooses, PHYLIP where there is none. Raises UsageError on an unknown one."""
+    """Return the format of a path's suffix, PHYLIP without a suffix. Raises UsageError for an unknown one."""
     suffix = suffix_of(path)
     if suffix and suffix not in SUFFIXES:
         raise UsageError(f"{path}: distances are written as {', '.join(SUFFIXES)}: choose one of these suffixes")
@@ -236,15 +221,8 @@ def distance_format(path: str) -> str:
 
 
 def phylip_names(names: tuple[str, ...]) -> list[str]:
-    """Names without blanks, for matrices in PHYLIP format, padded.
+    """Return padded names without blanks, for PHYLIP. Raises InputError for an empty or duplicate result.
 
-    Raises
-    ------
-    InputError
-        A name is empty, or that of an earlier row with underscores for its blanks.
-
-    Examples
-    --------
     >>> phylip_names(("Homo sapiens", "a"))
     ['Homo_sapiens', 'a         ']
     """
@@ -261,10 +239,8 @@ def phylip_names(names: tuple[str, ...]) -> list[str]:
 def write_distance_matrix(
     names: tuple[str, ...], condensed: NDArray[np.float64], out: IO[bytes], form: str, has_comments: bool = True
 ) -> None:
-    """Writes a square: in PHYLIP format, whose names hold no blanks, or as TSV, with or without a line of comments.
+    """Write a square matrix in PHYLIP format, without blanks in names, or as TSV, with or without a comment line.
 
-    Examples
-    --------
     >>> import io
     >>> out = io.BytesIO()
     >>> write_distance_matrix(("a b", "c"), np.array([0.5]), out, "phylip")

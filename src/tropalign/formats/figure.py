@@ -1,4 +1,4 @@
-"""Figures that matplotlib draws, as files."""
+"""Matplotlib figures as files."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 def require() -> None:
-    """Raises InputError with the remedy where matplotlib is missing."""
+    """Raise InputError with the remedy if matplotlib is missing."""
     logger = logging.getLogger("matplotlib")
     level = logger.level
-    logger.setLevel(logging.ERROR)  # where a home cannot be written, it says in two lines that it makes do without
+    logger.setLevel(logging.ERROR)  # suppress its two-line notice about a read-only home
     try:
         import matplotlib.figure  # noqa: F401
     except ImportError:
@@ -27,18 +27,18 @@ def require() -> None:
         logger.setLevel(level)
 
 
-#: Settings of matplotlib and filters of warnings are those of the whole process.
+#: Settings of matplotlib and warning filters are global to the process.
 _drawing = threading.Lock()
 
 
 def picture(figure: Figure, kind: str) -> bytes:
-    """A figure as a file that says nothing of the hour."""
+    """Return a figure as a file without timestamps."""
     import matplotlib
 
     sink = io.BytesIO()
     metadata: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
     style = {"svg.hashsalt": "tropalign", "svg.fonttype": "none"}
     with _drawing, matplotlib.rc_context(style), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing from")  # a box stands for it; SVG keeps the text
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")  # drawn as a box; SVG keeps the text
         figure.savefig(sink, format=kind, dpi=150, metadata=metadata)
     return sink.getvalue()

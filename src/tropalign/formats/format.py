@@ -1,8 +1,8 @@
-"""A format: what it is called, which suffixes choose it, what its files are to others, and who writes it.
+"""Description of a format: its name, suffixes, media type, and the module of its writer.
 
-Each room (a folder per kind of result) lists its formats in ``FORMATS``. That list is all that a command line, a
-server's forms and the documentation know of a format, and reading it imports nothing that writes. The codec, which
-does, stands in a module of the room.
+Each folder for a kind of result lists its formats in ``FORMATS``. The command line, the server's forms and the
+documentation use only that list, and importing it loads no writers. The codec, which writes, is in a module of the
+folder.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from typing import IO, Any, Generic, Protocol, TypeVar
 
 from tropalign.formats.header import Header
 
-#: Suffixes that compress, behind that of a format (`tropalign.execution.files` does it).
+#: Compression suffixes that may follow a format's suffix (`tropalign.execution.files` compresses).
 COMPRESSED = (".gz", ".zst", ".bz2", ".xz")
-#: Media types of what has none of its own.
+#: Default media types.
 TEXT, BYTES = "text/plain; charset=utf-8", "application/octet-stream"
 
 
 class Context(Protocol):
-    """What a format needs beside the results themselves."""
+    """Input of a format in addition to the results."""
 
     def describe(self, fields: tuple[str, ...]) -> dict[str, Any]:
-        """These fields as JSON."""
+        """Return these fields as JSON."""
 
 
 C = TypeVar("C", bound=Context)
@@ -36,32 +36,17 @@ def _fits(context: Any) -> None:
 
 @dataclass(frozen=True)
 class Codec(Generic[C]):
-    """How results become a file of a format.
+    """Conversion of results to a file of a format.
 
-    A part is what one tile leaves behind, so that a killed run goes on and shards can be joined: ``encode`` makes it,
-    ``assemble`` writes header, parts in order and footer.
+    A part is the output of one tile, so that an interrupted run can resume and shards can be merged: ``encode``
+    makes it, ``assemble`` writes header, parts in order and footer.
 
-    Attributes
-    ----------
-    encode
-        (result, context) -> part.
-    assemble
-        (parts, out, header, context): writes the file.
-    assembled_with
-        Fields of the context that ``assemble`` reads; a shard carries these.
-    is_binary
-        Whether the file is no text for a terminal; a function where the context decides.
-    needs_all
-        Whether nothing can be written before the last part is known, or ``assemble`` goes through its parts more than
-        once; a function where the context decides.
-    suffixes_with
-        Ends of the file names that promise what is written with a context, where these are not the format's.
-    blocks
-        (result, context) -> what ``encode`` makes, block by block; None where a part is made in one piece.
-    require
-        Raises InputError with the remedy where a package is missing.
-    check
-        Raises InputError where the format cannot show what this context asks for.
+    encode: (result, context) -> part. assemble: (parts, out, header, context), writes the file. assembled_with:
+    fields of the context that ``assemble`` reads and a shard stores. is_binary: not printable on a terminal.
+    needs_all: nothing can be written before the last part, or ``assemble`` reads its parts more than once.
+    suffixes_with: suffixes for a context, if they are not the format's. blocks: like ``encode``, block by block;
+    None if a part is made in one piece. require: raises InputError if a package is missing. check: raises InputError
+    if the format does not support a context.
     """
 
     encode: Callable[[Any, C], bytes]
@@ -77,7 +62,7 @@ class Codec(Generic[C]):
 
 @dataclass(frozen=True)
 class Concatenated:
-    """An ``assemble`` of text: header, the parts one after another, footer."""
+    """An ``assemble`` for text: header, concatenated parts, footer."""
 
     header_text: Callable[[Header, Any], bytes] | None = None
     footer: bytes = b""
@@ -90,23 +75,23 @@ class Concatenated:
         out.write(behind)
 
     def frame(self, header: Header, context: Any) -> tuple[bytes, bytes]:
-        """What stands before the parts, and behind them."""
+        """Return the text before and after the parts."""
         return b"" if self.header_text is None else self.header_text(header, context), self.footer
 
 
 def concatenated(header_text: Callable[[Header, Any], bytes] | None = None, footer: bytes = b"") -> Concatenated:
-    """Makes an ``assemble`` of text."""
+    """Make an ``assemble`` for text."""
     return Concatenated(header_text, footer)
 
 
-#: Bytes of text that are made at a time: they stay in the processor's cache until they are checked and written.
+#: Bytes of text that are made at once, so that they stay in the CPU cache until they are checked and written.
 BLOCK_BYTES = 1 << 19
-#: Rows of the first block; then as many as the rows before would have made a block of.
+#: Rows of the first block; later blocks are sized by the bytes per row so far.
 FIRST_ROWS = 64
 
 
 def by_rows(encode: Callable[[Any, C], bytes]) -> Callable[[Any, C], Iterator[bytes]]:
-    """Makes ``blocks`` of an ``encode`` whose part of a table is those of its rows one after another."""
+    """Make ``blocks`` from an ``encode`` that concatenates the texts of rows."""
 
     def blocks(table: Any, context: C) -> Iterator[bytes]:
         return row_blocks(len(table), lambda begin, end: encode(table.slice(begin, end), context))
@@ -117,9 +102,9 @@ def by_rows(encode: Callable[[Any, C], bytes]) -> Callable[[Any, C], Iterator[by
 def row_blocks(
     n_rows: int, text_of: Callable[[int, int], bytes], end_of_run: Callable[[int], int] = int
 ) -> Iterator[bytes]:
-    """The text of all rows, of which ``text_of`` makes that of some, in blocks of about `BLOCK_BYTES`.
+    """Yield the text of all rows in blocks of about `BLOCK_BYTES`; ``text_of`` returns that of a range.
 
-    ``end_of_run`` says where the rows end that have to be in one block with the row before a place.
+    ``end_of_run`` moves a boundary to the end of rows that must stay in the same block.
     """
     begin, count, n_bytes = 0, FIRST_ROWS, 0
     while begin < n_rows:
@@ -133,24 +118,11 @@ def row_blocks(
 
 @dataclass(frozen=True)
 class Format:
-    """A format, as it is known before anything that writes it is imported.
+    """A format, as known before its writer is imported.
 
-    Attributes
-    ----------
-    name
-        What users call it; its codec has the same name in capitals.
-    suffixes
-        Ends of the file names that choose it.
-    media_type
-        What its files are to a browser.
-    words
-        What it is to people who do not know its name; empty where the name says it.
-    module
-        The module of its codec, within `tropalign.formats`.
-    own_suffix
-        The suffix of files that are named for their users, where that is not the first of `suffixes`.
-    package_bytes
-        Memory that the package takes which writes it.
+    name: shown to users; the codec has the same name in capitals. words: short description, empty if the name
+    suffices. module: of its codec, within `tropalign.formats`. own_suffix: suffix of generated file names, if not
+    the first of `suffixes`. package_bytes: memory of the package that writes it.
     """
 
     name: str
@@ -163,20 +135,20 @@ class Format:
 
     @property
     def suffix(self) -> str:
-        """The suffix of files that are named for their users."""
+        """Suffix of generated file names."""
         return self.own_suffix or self.suffixes[0]
 
     @property
     def codec(self) -> Codec[Any]:
-        """The codec, whose module is imported now."""
+        """The codec; its module is imported now."""
         found: Codec[Any] = getattr(import_module(f"tropalign.formats.{self.module}"), self.name.upper())
         return found
 
     def check_report(self, report: str) -> None:
-        """Raises InputError where the format cannot show a report of its kind; most show all."""
+        """Raise InputError if the format cannot show a report of this kind; most show all."""
 
 
-#: Names, suffixes, media types and words that rooms share: ``Format(*TSV, "hits.tables")``.
+#: Names, suffixes, media types and words shared by several kinds of results: ``Format(*TSV, "hits.tables")``.
 TSV = ("tsv", (".tsv", ".txt"), "text/tab-separated-values; charset=utf-8", "table with tabs")
 FASTA = ("fasta", (".fasta", ".fa"), TEXT, "")
 PHYLIP = ("phylip", (".phy", ".phylip"), TEXT, "")
@@ -186,7 +158,7 @@ PNG = ("png", (".png",), "image/png", "picture")
 PDF = ("pdf", (".pdf",), "application/pdf", "picture for print")
 PARQUET = ("parquet", (".parquet",), "application/vnd.apache.parquet", "Parquet")
 RESULT = ("result", (".result",), BYTES, "for tropalign in Python")
-#: Memory that pyarrow and matplotlib take, which formats of several rooms are written with.
+#: Memory of pyarrow and matplotlib, which write several formats.
 PYARROW_BYTES, MATPLOTLIB_BYTES = 72 << 20, 60 << 20
 #: Media types of Arrow's IPC formats.
 ARROW_FILE, ARROW_STREAM = "application/vnd.apache.arrow.file", "application/vnd.apache.arrow.stream"

@@ -1,4 +1,4 @@
-"""The header of an output: how it was made."""
+"""Header of an output: its provenance."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from tropalign.errors import shown
 class Header:
     r"""Version, command and parameters.
 
-    Text that is no UTF-8 (file names may hold any byte) has the bytes as ``\xff``, so that every format can write it.
+    Bytes that are not UTF-8 (file names may hold any byte) are escaped as ``\xff``, so that every format can write
+    them.
     """
 
     version: str
@@ -27,26 +28,26 @@ class Header:
         object.__setattr__(self, "parameters", cleaned)
 
     def comment_lines(self, mark: str = "# ") -> list[str]:
-        """Version, command, then the parameters by name, each on one line; none where comments are left out."""
+        """Return version, command and sorted parameters, one line each; an empty list without comments."""
         return [mark + line for line in (f"tropalign {self.version}", *self.description_lines()) if self.has_comments]
 
     def description_lines(self) -> list[str]:
-        """The command, then the parameters by name; each on one line."""
+        """Return the command, then the parameters by name, one line each."""
         lines = [f"command: {self.command}"]
         lines += [f"{name}: {value}" for name, value in self.parameters.items()]
         return [one_line(line) for line in lines]
 
     def notes(self) -> dict[str, str]:
-        """Version, command and parameters by name, for the metadata of a schema."""
+        """Return version, command and parameters by name, for the metadata of a schema."""
         return {"tropalign": self.version, "command": self.command, **self.parameters}
 
     def describe(self) -> dict[str, Any]:
-        """Gives the header as JSON."""
+        """Return the header as JSON."""
         return asdict(self)
 
     @classmethod
     def restore(cls, entries: Any) -> Header:
-        """Makes a header of JSON. Raises ValueError, KeyError or TypeError when it is no header."""
+        """Make a header from JSON. Raises ValueError, KeyError or TypeError if it is invalid."""
         version, command, parameters = (entries[name] for name in ("version", "command", "parameters"))
         has_comments = entries.get("has_comments", True)
         words = [version, command, *parameters.keys(), *parameters.values()]
@@ -58,12 +59,12 @@ class Header:
 
 
 def one_line(text: str) -> str:
-    """Text without line breaks, and without what a terminal would obey."""
+    """Return a text without line breaks and terminal escape sequences."""
     return shown(" ".join(text.split()))
 
 
 def _utf8(text: str) -> str:
-    """Text of bytes that the system's encoding did not know: read as UTF-8 where they are that."""
+    """Decode bytes that the system's encoding could not decode as UTF-8, if they are valid UTF-8."""
     if text.isascii():
         return text
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

@@ -1,4 +1,4 @@
-"""Figures of matplotlib that notebooks show, also before matplotlib has been told of the notebook."""
+"""Matplotlib figures that notebooks display even before matplotlib's notebook integration is active."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tropalign.formats.figure import picture
 
 
 class Figure(figure.Figure):
-    """A figure that shows itself: others are text until ``%matplotlib inline``, whose way is then taken for all."""
+    """A figure that displays itself; plain figures are shown as text before ``%matplotlib inline``."""
 
     def _repr_png_(self) -> bytes:
         return picture(self, "png")

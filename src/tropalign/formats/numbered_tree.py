@@ -1,4 +1,4 @@
-"""Trees whose branches are numbered, as jplace writes them (``(a:1{0},b:2{1});``), as arrays."""
+"""Parser of jplace trees with numbered branches (``(a:1{0},b:2{1});``) to arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parts that are arrays (``.npz``), which may come out of a shard of anybody's making."""
+"""Parts that are arrays (``.npz``) and may come from an untrusted shard."""
 
 from __future__ import annotations
 
@@ -16,12 +16,9 @@ DAMAGED_PART = "a finished part is damaged: remove the parts, or write the shard
 
 @contextmanager
 def part_arrays(part: bytes) -> Iterator[Any]:
-    """The arrays of a part by name, for a ``with`` block that reads and checks them and does nothing else.
+    """Yield the arrays of a part by name; the ``with`` block should only read and check them.
 
-    Raises
-    ------
-    InputError
-        Whatever goes wrong in the block: the part is damaged.
+    Raises InputError for a damaged part on any error in the block that `damage()` covers.
     """
     try:
         with np.load(io.BytesIO(part), allow_pickle=False) as arrays:

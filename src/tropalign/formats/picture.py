@@ -1,4 +1,4 @@
-"""Pictures as boxes and texts, drawn as SVG, which can be edited and printed at any size, and as PNG by Pillow."""
+"""Pictures of boxes and texts, drawn as scalable, editable SVG, and as PNG by Pillow."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 from tropalign.errors import InputError
 
-#: Sizes in pixels, of texts and of what is left free around all. An SVG file scales.
+#: Font size and outer margin in pixels; an SVG file scales.
 TEXT, MARGIN = 12, 16
-#: The width of a letter, of its size: more than most fonts' mean.
+#: Width of a character relative to the font size, above the mean of most fonts.
 LETTER = 0.66
 INK, QUIET, FAINT, BAR = "#1b1f27", "#626b7b", "#b3bac6", "#3aa394"
 STYLE = (
@@ -31,9 +31,9 @@ class Box(NamedTuple):
 
 
 class Text(NamedTuple):
-    """A text whose "start", "middle" or "end" is at x; or "letters" of a row, the middle of each at its own x.
+    """A text with its "start", "middle" or "end" at x; or "letters" of a row, each centred at its own x.
 
-    ``y`` is the middle of its height.
+    ``y`` is the vertical middle.
     """
 
     xs: tuple[float, ...]
@@ -55,7 +55,7 @@ class Picture:
 
 
 def as_svg(made: Picture, title: str) -> bytes:
-    """A picture as SVG: a path per colour, below the texts."""
+    """Return a picture as SVG: a path per colour, below the texts."""
     size = f'width="{made.width:.0f}" height="{made.height:.0f}" viewBox="0 0 {made.width:.0f} {made.height:.0f}"'
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" {size}>',
@@ -75,14 +75,14 @@ def as_svg(made: Picture, title: str) -> bytes:
     return "\n".join([*out, "</svg>\n"]).encode("utf-8", "replace")
 
 
-#: Pixels of the file per pixel of the picture, so that letters are sharp in print.
+#: Pixels of the file per pixel of the picture, so that characters are sharp in print.
 SCALE = 2
-#: Pillow's names of anchors: left, middle or right of the text, and the middle of its height.
+#: Pillow's anchors: left, middle or right of the text, and its vertical middle.
 ANCHORS = {"start": "lm", "middle": "mm", "letters": "mm", "end": "rm"}
 
 
 def require_pillow() -> None:
-    """Raises InputError with the remedy where Pillow is missing."""
+    """Raise InputError with the remedy if Pillow is missing."""
     try:
         import PIL.ImageFont  # noqa: F401
     except ImportError:
@@ -92,14 +92,14 @@ def require_pillow() -> None:
 
 
 def as_png(made: Picture) -> bytes:
-    """A picture as PNG."""
+    """Return a picture as PNG."""
     from PIL import Image, ImageDraw, ImageFont
 
     image = Image.new("RGB", (round(SCALE * made.width), round(SCALE * made.height)), "white")
     brush = ImageDraw.Draw(image)
     for x, y, width, height, colour in made.boxes:
         corner = SCALE * (x + width) - 1, SCALE * (y + height) - 1
-        if corner[1] >= SCALE * y:  # a bar of no height is none
+        if corner[1] >= SCALE * y:  # skip bars of height 0
             brush.rectangle((SCALE * x, SCALE * y, *corner), colour)
     fonts: dict[float, Any] = {}
     for xs, y, text, anchor, size, colour in made.texts:

@@ -1,10 +1,10 @@
-"""Finds formats by the kind of results that they take and their name or suffix, and binds them to what they write.
+"""Registry of formats by kind of result and name or suffix, and factory of their writers.
 
 A kind is "pairs" or "plots", "placed" or one of its outputs ("placed/rows", the alignment, "placed/table",
-"placed/branches", "placed/taxa", "placed/sunburst", "placed/otus", "placed/report"), "aligned", "aligned/agreement" (a
-page) or "confidence", "trees", "hits", "paths", "segments" or "tracks", "clusters", "counts" or "representatives",
-"chimeras/table" or "chimeras/sequences", "models". Rooms list their formats in ``FORMATS``; nothing that writes is
-imported before it is needed.
+"placed/branches", "placed/taxa", "placed/sunburst", "placed/otus", "placed/report"), "aligned",
+"aligned/agreement" (a page) or "confidence", "trees", "hits", "paths", "segments" or "tracks", "clusters",
+"counts" or "representatives", "chimeras/table" or "chimeras/sequences", "models". Rooms, the folders of kinds of
+results, list their formats in ``FORMATS``; writers are imported only when they are needed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tropalign.formats.pairs import PairsFormat
 
 ROOMS = ("pairs", "placed", "aligned", "hits", "paths", "segments", "clusters", "chimeras", "trees", "models")
-#: Rooms of the kinds that are not called after theirs.
+#: Rooms of kinds with other names.
 _ROOMS = {
     "plots": "pairs",
     "confidence": "aligned",
@@ -34,26 +34,26 @@ _ROOMS = {
     "representatives": "clusters",
     "counts": "clusters",
 }
-#: Kinds that shards may hold, with the contexts that they are assembled with.
+#: Kinds that shards may hold, and the contexts that assemble them.
 _CONTEXTS = {
     "pairs": "PairsContext", "plots": "PairsContext", "placed": "PlacedContext", "hits": "HitsContext",
     "segments": "SegmentsContext", "tracks": "SegmentsContext",
 }  # fmt: skip
 SHARD = ".shard"
-#: Which of how many shards it is, where a name says so.
+#: Number of a shard and of all shards in a file name.
 _COUNT = re.compile(r"\.\d+([-_]?of[-_]?\d+)?", re.ASCII)
 
 
 @cached
 def _formats(kind: str) -> Mapping[str, Format]:
-    """The formats of a kind by their names, the default first."""
+    """Return the formats of a kind by name, the default first."""
     room = _ROOMS.get(kind, kind.partition("/")[0])
     forms: tuple[Format, ...] = import_module(f"{__package__}.{room}").FORMATS[kind]
     return {form.name: form for form in forms}
 
 
 def format_names(kind: str) -> tuple[str, ...]:
-    """The formats of a kind, the default first, the others by the alphabet."""
+    """Return the format names of a kind, the default first, the others alphabetically."""
     default, *others = _formats(kind)
     return (default, *sorted(others))
 
@@ -63,7 +63,7 @@ def format_of(kind: Literal["pairs"], name: str) -> PairsFormat: ...
 @overload
 def format_of(kind: str, name: str) -> Format: ...
 def format_of(kind: str, name: str) -> Format:
-    """The format itself. Raises UsageError where there is none of this name."""
+    """Return a format by name. Raises UsageError if it does not exist."""
     found = _formats(kind).get(name)
     if found is None:
         raise UsageError(f"format {name!r} is none of {', '.join(format_names(kind))}")
@@ -71,7 +71,7 @@ def format_of(kind: str, name: str) -> Format:
 
 
 def media_type_of(suffix: str) -> str:
-    """The media type of files with this suffix, by the first room that names its files so; else plain text."""
+    """Return the media type of files with this suffix, from the first room that uses it; plain text by default."""
     for room in ROOMS:
         for forms in import_module(f"{__package__}.{room}").FORMATS.values():
             for form in forms:
@@ -82,14 +82,10 @@ def media_type_of(suffix: str) -> str:
 
 
 def format_for_path(kind: str, path: str | os.PathLike[str] | None) -> str:
-    """Name of the format that a path's suffix chooses, which may be followed by that of a compression.
+    """Return the format name for a path's suffix, which may be followed by a compression suffix.
 
-    Without a path, for ``-``, a device or a pipe, and for a name without a suffix it is the default of the kind.
-
-    Raises
-    ------
-    UsageError
-        A suffix that no format has.
+    Without a path, for ``-``, a device or a pipe, and for a name without a suffix, it is the default of the kind.
+    Raises UsageError for an unknown suffix.
     """
     suffix = suffix_of(path)
     if not suffix:
@@ -98,7 +94,7 @@ def format_for_path(kind: str, path: str | os.PathLike[str] | None) -> str:
         if suffix in form.suffixes:
             return name
     known = {suffix for form in _formats(kind).values() for suffix in form.suffixes}
-    option = ", or choose the format by its option" if kind in ROOMS else ""  # files beside the main one have none
+    option = ", or choose the format by its option" if kind in ROOMS else ""  # additional outputs have no such option
     raise UsageError(
         f"{path}: no format has the suffix {suffix!r}: end the name in one of {' '.join(sorted(known))} (and "
         f"{' '.join(COMPRESSED)} to compress){option}"
@@ -106,9 +102,9 @@ def format_for_path(kind: str, path: str | os.PathLike[str] | None) -> str:
 
 
 def suffix_of(path: str | os.PathLike[str] | None) -> str:
-    """The suffix that chooses a format, in lower case; empty where the name has none.
+    """Return the suffix that selects a format, in lower case; empty if the name has no suffix.
 
-    Those of a compression and of a shard are left out before: of ``x.paf.gz``, ``1.paf.shard`` and
+    Suffixes of compression and shards are removed first: for ``x.paf.gz``, ``1.paf.shard`` and
     ``x.paf.1-of-3.shard`` it is ``.paf``.
     """
     suffix = _last_suffix(path)
@@ -121,22 +117,17 @@ def suffix_of(path: str | os.PathLike[str] | None) -> str:
 
 
 def _last_suffix(path: str | os.PathLike[str] | None) -> str:
-    """The last suffix; empty for standard output, devices and pipes, whose names tell nothing of what goes there."""
+    """Return the last suffix; empty for standard output, devices and pipes, whose names do not indicate a format."""
     named = Path("-" if path is None else path)
-    is_file = os.path.isfile(named) or not os.path.exists(named)  # which take a name that no file can have, too
+    is_file = os.path.isfile(named) or not os.path.exists(named)  # these also accept names that no file can have
     is_device = named.parts[:2] == ("/", "dev") and named.parts[2:3] != ("shm",)  # where Linux keeps files in memory
     return named.suffix.lower() if is_file and not is_device else ""
 
 
 def check_format(kind: str, name: str, report: str = "alignment") -> None:
-    """Finds what is wrong with a choice before anything is read or computed.
+    """Check a choice of format before anything is read or computed.
 
-    Raises
-    ------
-    UsageError
-        There is no such format.
-    InputError
-        It cannot show that report, or lacks a package.
+    Raises UsageError if it does not exist, InputError if it cannot show the report or a package is missing.
     """
     chosen = format_of(kind, name)
     chosen.check_report(report)
@@ -144,19 +135,9 @@ def check_format(kind: str, name: str, report: str = "alignment") -> None:
 
 
 def make_writer(kind: str, name: str, header: Header, context: Context) -> FormatWriter[Any]:
-    """Binds a format to its header and to what its results are about.
+    """Bind a format to its header and the context of its kind, such as a PairsContext for "pairs" and "plots".
 
-    Parameters
-    ----------
-    context
-        That of the kind: a PairsContext for "pairs" and "plots", an AlignedContext for "aligned", ...
-
-    Raises
-    ------
-    UsageError
-        There is no such format.
-    InputError
-        The format cannot show what is asked for, or lacks a package.
+    Raises UsageError if the format does not exist, InputError if it cannot show the context or a package is missing.
     """
     check_format(kind, name, getattr(context, "report", "alignment"))
     chosen = format_of(kind, name)
@@ -165,17 +146,10 @@ def make_writer(kind: str, name: str, header: Header, context: Context) -> Forma
 
 
 def restore(description: Any) -> FormatWriter[Any]:
-    """The writer that `FormatWriter.describe` described; it assembles but does not encode, as it knows no letters.
+    """Restore a writer from `FormatWriter.describe`, to assemble but not to encode, since it has no residues.
 
-    Parameters
-    ----------
-    description
-        From a file, which may hold anything.
-
-    Raises
-    ------
-    InputError
-        It is not what this version writes, or damaged; a package is missing.
+    The description may be untrusted. Raises InputError if it is damaged or from another version, or a package is
+    missing.
     """
     try:
         layout, kind, name = (description[key] for key in ("layout", "kind", "format"))

@@ -1,8 +1,8 @@
-"""A result as arrays in a file, all of it: a zip archive of NumPy's ``.npy`` and of notes as JSON, nothing compressed.
+"""Complete results as arrays in a file: an uncompressed zip archive of NumPy's ``.npy`` and of notes as JSON.
 
-The parts of a run have the same layout; a file is its parts joined, an array at a time. What is read may come from
-anywhere: no pickle is read, and no array is made before the bytes for it are there. `formats/saved_results.py` makes
-results of what is read.
+The parts of a run have the same layout; a file is its joined parts, one array at a time. Input may be untrusted:
+no pickle is read, and no array is allocated before its bytes have been read. `formats/saved_results.py` restores
+results.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from tropalign.formats.format import Codec
 from tropalign.formats.header import Header
 from tropalign.formats.part_arrays import DAMAGED_PART
 
-#: Raised when files of before cannot be read any more.
+#: Incremented if older files can no longer be read.
 LAYOUT = 1
 NOTES = "notes.json"
-#: Lists in the notes that go on from part to part; other notes are the same in all of them.
+#: Lists in the notes that continue from part to part; other notes are equal in all parts.
 JOINED = ("names", "cigars")
 
 Arrays = dict[str, NDArray[Any]]
-#: Notes and arrays of a result, or of what one tile found of it.
+#: Notes and arrays of a result, or of one tile.
 Packed = tuple[dict[str, Any], Arrays]
 #: The length and type of an array, and its values in pieces.
 _Pieces = tuple[int, np.dtype[Any], Iterable[NDArray[Any]]]
@@ -41,18 +41,10 @@ def result_format(
     empty: Callable[[Any], Packed] | None = None,
     **more: Any,
 ) -> Codec[Any]:
-    """Makes the codec "result" of a kind of results.
+    """Make the codec "result" of a kind of results.
 
-    Parameters
-    ----------
-    kind
-        As readers find it in the notes.
-    pack
-        (result, context): notes and arrays of what one tile found.
-    whole
-        (context): those that there is one of, however many tiles there were.
-    empty
-        (context): those of a run without any.
+    pack: (result, context) -> notes and arrays of one tile. whole: (context) -> those that exist once per run.
+    empty: (context) -> those of a run without tiles.
     """
 
     def encode(result: Any, context: Any) -> bytes:
@@ -70,7 +62,7 @@ def result_format(
 
 
 def write_whole(kind: str, out: IO[bytes], header: Header, packed: Packed) -> None:
-    """A file of what is in memory."""
+    """Write a file from a result in memory."""
     _write(out, {**_about(kind, header), **packed[0]}, _known(packed[1]))
 
 
@@ -89,22 +81,22 @@ def _packed(packed: Packed) -> bytes:
 
 
 class _Stream(io.RawIOBase):
-    """An output that is written from its beginning to its end: one that is compressed has no way back."""
+    """A write-only output without seeking, since a compressed one cannot seek."""
 
     def __init__(self, out: IO[bytes]) -> None:
         self._out = out
 
     def writable(self) -> bool:
-        """Says that it is."""
+        """Return True."""
         return True
 
     def write(self, data: Any) -> int:
-        """Writes on."""
+        """Append data to the output."""
         return self._out.write(data)
 
 
 def _write(out: IO[bytes], notes: dict[str, Any], arrays: dict[str, _Pieces]) -> None:
-    """Notes, then arrays, each from its length, type and pieces."""
+    """Write notes, then arrays, each from its length, type and pieces."""
     with zipfile.ZipFile(_Stream(out), "w") as archive:
         with archive.open(NOTES, "w") as file:
             file.write(json.dumps(notes, separators=(",", ":")).encode())
@@ -118,7 +110,7 @@ def _write(out: IO[bytes], notes: dict[str, Any], arrays: dict[str, _Pieces]) ->
 
 
 def _surveyed(parts: Iterable[bytes]) -> tuple[dict[str, Any], dict[str, tuple[int, np.dtype[Any]]]]:
-    """The notes of all parts as one, and length and type of each array when they are joined."""
+    """Merge the notes of all parts, and return length and type of each joined array."""
     notes: dict[str, Any] = {}
     sizes: dict[str, tuple[int, np.dtype[Any]]] = {}
     for part in parts:
@@ -140,7 +132,7 @@ def _are_offsets(name: str) -> bool:
 
 
 def _stream(parts: Iterable[bytes], name: str) -> Iterator[NDArray[Any]]:
-    """An array of all parts, a piece each; offsets go on where those before end."""
+    """Yield an array of all parts, a piece per part; offsets continue from the preceding part."""
     end = 0
     for number, part in enumerate(parts):
         array = _part(part, (name,))[1][name]
@@ -159,7 +151,7 @@ def _part(data: bytes, names: tuple[str, ...] | None = None) -> Packed:
 
 
 def read_packed(file: IO[bytes]) -> Packed:
-    """Notes and arrays of a file. Raises one of many exceptions where it is damaged (`tropalign.errors.damage`)."""
+    """Return notes and arrays of a file. Raises any of the exceptions of `tropalign.errors.damage` if it is damaged."""
     return _read(file, None)
 
 
@@ -181,7 +173,7 @@ def _read(file: IO[bytes], names: tuple[str, ...] | None) -> Packed:
 
 
 def _array(data: bytes) -> NDArray[Any]:
-    """A vector of numbers, whose bytes have to be there."""
+    """Return a vector of numbers after checking that all its bytes are present."""
     file = io.BytesIO(data)
     if np.lib.format.read_magic(file) != (1, 0):
         raise ValueError("another version of npy")

@@ -1,7 +1,7 @@
-"""`read_result`: what ``-f result`` wrote, as the objects that the functions of the package return.
+"""`read_result`: restore the output of ``-f result`` as the objects that the package's functions return.
 
-Files may come from anywhere, such as a server: whatever is in them, the result is one that the package could have made,
-or an InputError.
+Files may be untrusted, for example from a server: the result is always one that the package could have made, or an
+InputError.
 """
 
 from __future__ import annotations
@@ -28,29 +28,29 @@ from tropalign.results.segments import Segments
 from tropalign.results.threshold_options import Thresholds
 from tropalign.sequences import ALPHABETS, SequenceBatch
 
-#: What a column of names is never as wide as.
+#: Upper limit of the width of a column of names.
 MOST_WIDTH = 1 << 20
 
 Result = AlignmentTable | Clusters | Hits | MultipleAlignment | Placements | Segments
 
 
 def read_result(source: str | os.PathLike[str] | IO[bytes]) -> Result:
-    """Reads what ``-f result`` wrote: all of a result, to the last bit.
+    """Read the output of ``-f result``: the complete result, equal to the last bit.
 
     Parameters
     ----------
     source
-        A file's name, or an open file that can go back.
+        Name of a file, or a seekable open file.
 
     Returns
     -------
     AlignmentTable, Hits, MultipleAlignment, Placements, Clusters or Segments
-        By the verb that wrote it. Bits and E-values of an AlignmentTable are not in the file.
+        Depends on the command that wrote it. Bits and E-values of an AlignmentTable are not in the file.
 
     Raises
     ------
     InputError
-        It cannot be read, is damaged, or something else.
+        The file cannot be read, is damaged, or is not a result.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def _result(packed: Packed) -> Result:
 
 
 def batch_packed(batch: Any, prefix: str) -> Packed:
-    """Sequences as notes and arrays: names and letters, which is what shards know of them."""
+    """Pack sequences as notes and arrays: names and letters, which shards also have."""
     notes: dict[str, Any] = {"alphabet": batch.alphabet.name, "names": list(batch.names)}
     arrays = {f"{prefix}.letters": batch.letters, f"{prefix}.offsets": ragged.offsets_of(batch.lengths)}
     return {prefix: notes}, arrays
@@ -108,7 +108,7 @@ def _texts(values: Any) -> tuple[str, ...]:
     if not isinstance(values, list):
         raise TypeError("texts are a list")
     for value in values:
-        value.encode()  # half letters are none
+        value.encode()  # fails for lone surrogates
         if not isinstance(value, str):
             raise TypeError("texts are text")
     return tuple(values)
@@ -132,13 +132,13 @@ def _vector(arrays: Arrays, name: str, dtype: Any, length: int | None = None) ->
 
 
 def _within(values: NDArray[Any], least: Any, end: Any) -> None:
-    """Raises ValueError where a value lies outside [least, end), or is not a number."""
+    """Raise ValueError if a value lies outside [least, end), or is nan."""
     if not ((values >= least) & (values < end)).all():
         raise ValueError("a value lies outside")
 
 
 def _finite(*arrays: NDArray[Any] | None) -> None:
-    """Raises ValueError where a number is none, or infinite."""
+    """Raise ValueError if a number is nan or infinite."""
     for values in arrays:
         if values is not None and not np.isfinite(values).all():
             raise ValueError("a number is not finite")
@@ -165,7 +165,7 @@ def _table(notes: dict[str, Any], arrays: Arrays) -> AlignmentTable:
 
 
 def _check_cigars(table: AlignmentTable) -> None:
-    """Raises ValueError where the path of a row is not as long as it says."""
+    """Raise ValueError if the path of a row contradicts its spans and counts."""
     kinds, lengths = table.cigar_ops & 15, (table.cigar_ops >> 4).astype(np.int64)
     if not np.isin(kinds, (1, 2, 7, 8)).all():
         raise ValueError("an operation that no path has")
@@ -185,7 +185,7 @@ def _check_cigars(table: AlignmentTable) -> None:
 def _multiple(notes: dict[str, Any], arrays: Arrays) -> MultipleAlignment:
     batch = _batch(notes, arrays, "sequences")
     tree = notes.get("tree")
-    for name in ("residue_confidence", "column_confidence"):  # nan: of rows that have none
+    for name in ("residue_confidence", "column_confidence"):  # nan: rows without confidence
         _finite(None if (values := arrays.get(name)) is None else values[~np.isnan(values)])
     return MultipleAlignment(
         batch,
@@ -223,7 +223,7 @@ def _clusters(notes: dict[str, Any], arrays: Arrays) -> Clusters:
     _within(columns["rank"], 0, n)
     known = [None if cigar is None else _text(cigar) for cigar in cigars]
     of = representatives[columns["labels"]]
-    if starts[0] not in arrays:  # files of before they were kept
+    if starts[0] not in arrays:  # older files, which did not store them
         arrays |= starts_by_cigars(batch, of, known)
     for name, lengths in zip(starts, (batch.lengths, batch.lengths[of]), strict=True):
         columns[name] = _vector(arrays, name, np.int64, n)
@@ -244,8 +244,8 @@ def _segments(notes: dict[str, Any], arrays: Arrays) -> Segments:
     _within(label, 0, len(labels))
     likelihoods = _vector(arrays, "log_likelihoods", np.float64, len(names))
     support = _vector(arrays, "support", np.float64, n)
-    _within(support, 0, 2)  # shares, but for their rounding
-    arrays.setdefault("n_unlabelled", np.zeros(len(names), np.int64))  # files of before it was counted
+    _within(support, 0, 2)  # shares, with rounding errors
+    arrays.setdefault("n_unlabelled", np.zeros(len(names), np.int64))  # older files did not count it
     n_unlabelled = _vector(arrays, "n_unlabelled", np.int64, len(names))
     _within(n_unlabelled, 0, lengths + 1)
     return Segments(names, lengths, likelihoods, n_unlabelled, labels, sequence, start, end, label, support)
@@ -280,12 +280,12 @@ def _hits(notes: dict[str, Any], arrays: Arrays) -> Hits:
 
 
 def _check_hits(hits: Hits) -> None:
-    """Raises ValueError where numbers of hits are none, or domains and their lines lie outside what they are of."""
+    """Raise ValueError if numbers of hits are invalid, or if domains or their lines exceed their model or sequence."""
     _within(hits.widths, 0, MOST_WIDTH)
     _within(hits.domZ, 0, np.inf)
     for name in (*HIT_COLUMNS, *DOMAIN_COLUMNS):
         values = getattr(hits, name)
-        if not ((values <= 0) if name.endswith("log_p") else (values < np.inf)).all():  # also where a number is none
+        if not ((values <= 0) if name.endswith("log_p") else (values < np.inf)).all():  # also fails for nan
             raise ValueError(f"a number of {name} is out of range")
     of_hit = np.repeat(np.arange(len(hits)), hits.n_domains)
     query_lengths = np.array([hits.queries[k].length for k in hits.query.tolist()], np.int64)
@@ -303,7 +303,7 @@ def _check_hits(hits: Hits) -> None:
 
 
 def _check_lines(hits: Hits) -> None:
-    """Raises ValueError where alignments do not go from the begins of their domains to the ends."""
+    """Raise ValueError if alignments do not span their domains exactly."""
     begins = hits.line_offsets[:-1]
     if (np.diff(hits.line_offsets) == 0).any() or (hits.model_line[begins] == ord(".")).any():
         raise ValueError("a line begins with no node")
@@ -315,7 +315,7 @@ def _check_lines(hits: Hits) -> None:
 
 
 def _query(entries: Any) -> Query:
-    """A query from its fields in their order, each of its type; files of earlier versions lack the last one."""
+    """Make a query from its fields in order, checking types; files of earlier versions lack the last one."""
     values: list[Any] = []
     own = fields(Query)[: max(len(entries), len(fields(Query)) - 1)]
     for field, value in zip(own, entries, strict=True):

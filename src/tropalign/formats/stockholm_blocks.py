@@ -1,6 +1,6 @@
-"""Rows, their posteriors and lines of columns in Stockholm's format, in blocks as Easel writes them.
+"""Stockholm rows, posteriors and column annotation, in blocks like Easel's.
 
-A line is a head, letters and a line break, so that a block of many rows is a table of bytes:
+A line is a head, characters and a line break, so that a block of many rows is a table of bytes:
 
     g1           MKV-law
     #=GR g1 PP   999.875
@@ -15,14 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 Letters = NDArray[np.uint8]
-#: Letters of the rows [first, last) in the columns [begin, end), uint8, shape (last - first, end - begin).
+#: Characters of rows [first, last) in columns [begin, end), uint8, shape (last - first, end - begin).
 Cells = Callable[[int, int, int, int], Letters]
 
-#: Columns per block, as Easel writes them.
+#: Columns per block, as in Easel.
 COLUMNS = 200
-#: Rows of which a table is made at a time.
+#: Rows of one table.
 ROWS = 4096
-#: Bytes of names up to which what lines begin with is kept from block to block.
+#: Up to this many bytes of names, line heads are kept from block to block.
 MOST_KEPT = 1 << 27
 
 
@@ -35,23 +35,15 @@ def blocks(
     n_columns: int,
     total: int,
 ) -> Iterator[bytes]:
-    """The lines, some at a time.
+    """Yield the lines in pieces.
 
-    Parameters
-    ----------
-    has_posteriors : bool, shape (n_rows,)
-        Which rows have a line of posteriors below.
-    tags
-        What belongs to columns, by its name.
-    n_columns
-        Columns per block.
-    total
-        Columns in all.
+    has_posteriors: rows that are followed by a line of posteriors. tags: column annotation by name. n_columns:
+    columns per block. total: all columns.
     """
     width = max(map(len, names))
     is_judged = bool(has_posteriors.any())
     margin = max(width + 9, 13) if is_judged else max(width + 1, 8)  # "#=GR name PP ", "#=GC PP_cons ", "#=GC RF "
-    kept: dict[int, Letters] = {}  # the same in all blocks
+    kept: dict[int, Letters] = {}  # equal in all blocks
     for begin in range(0, total, n_columns):
         end = min(begin + n_columns, total)
         if begin:
@@ -75,7 +67,7 @@ def blocks(
 
 
 def _heads(names: Sequence[bytes], has_posteriors: NDArray[np.bool_], width: int, margin: int) -> Letters:
-    """What the lines of these rows begin with, uint8, shape (n_lines, margin)."""
+    """Return the heads of these rows' lines, uint8, shape (n_lines, margin)."""
     heads = []
     for name, is_judged in zip(names, has_posteriors.tolist(), strict=True):
         heads.append(name.ljust(margin))

@@ -1,4 +1,4 @@
-"""A format bound to a header and to what its results are about: the writers of runs."""
+"""Writers of runs: a format bound to a header and a context."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import IO, Any, Generic
 from tropalign.formats.format import C, Codec, Concatenated, Format
 from tropalign.formats.header import Header
 
-#: The number of the parts' layout: raised when a part of an older version cannot be read any more.
+#: Version of the parts' layout; incremented if older parts can no longer be read.
 LAYOUT = 2
 
 
@@ -17,10 +17,7 @@ LAYOUT = 2
 class FormatWriter(Generic[C]):
     """A format bound to its header and context: a `tropalign.execution.run.Writer`.
 
-    Attributes
-    ----------
-    kind
-        Which results it takes, as `tropalign.formats.registry` calls them.
+    kind: of its results, as in `tropalign.formats.registry`.
     """
 
     kind: str
@@ -30,61 +27,61 @@ class FormatWriter(Generic[C]):
 
     @property
     def name(self) -> str:
-        """The format's name: "tsv"."""
+        """Name of the format, such as "tsv"."""
         return self.format.name
 
     @property
     def codec(self) -> Codec[C]:
-        """The codec of the format."""
+        """Codec of the format."""
         return self.format.codec
 
     @property
     def is_binary(self) -> bool:
-        """Whether the file is no text for a terminal."""
+        """True if the file is not printable on a terminal."""
         found = self.codec.is_binary
         return found(self.context) if callable(found) else found
 
     @property
     def needs_all(self) -> bool:
-        """Whether ``assemble`` has to have every part."""
+        """True if ``assemble`` needs all parts."""
         found = self.codec.needs_all
         return found(self.context) if callable(found) else found
 
     @property
     def suffixes(self) -> tuple[str, ...]:
-        """Ends of the file names that promise what it writes."""
+        """File suffixes that match the output."""
         found = self.codec.suffixes_with
         return self.format.suffixes if found is None else found(self.context)
 
     @property
     def frame(self) -> tuple[bytes, bytes] | None:
-        """What stands before and behind the parts in the file, where that is these parts one after another."""
+        """Texts before and after the parts, if the file is their concatenation; otherwise None."""
         assemble = self.codec.assemble
         if self.needs_all or not isinstance(assemble, Concatenated):
             return None
         return assemble.frame(self.header, self.context)
 
     def encode(self, result: Any) -> bytes:
-        """The part that the result of one tile leaves behind."""
+        """Return the part of one tile's result."""
         return self.codec.encode(result, self.context)
 
     def blocks(self, result: Any) -> Iterator[bytes]:
-        """The part block by block, where the format makes it so; in one block otherwise."""
+        """Yield the part block by block if the format supports it, otherwise in one block."""
         if self.codec.blocks is None:
             yield self.encode(result)
         else:
             yield from self.codec.blocks(result, self.context)
 
     def parts(self, result: Any) -> Iterable[bytes]:
-        """The parts of a run of one result, for `assemble`: block by block where it goes through them once."""
+        """Return the parts of a run with one result, for `assemble`: in blocks if they are read only once."""
         return [self.encode(result)] if self.needs_all else self.blocks(result)
 
     def assemble(self, parts: Iterable[bytes], out: IO[bytes]) -> None:
-        """Writes header, parts in order and footer; with ``needs_all`` it goes through the parts more than once."""
+        """Write header, parts in order and footer; with ``needs_all``, the parts may be read more than once."""
         self.codec.assemble(parts, out, self.header, self.context)
 
     def describe(self) -> dict[str, Any]:
-        """The writer as JSON, of which ``registry.restore`` makes one that assembles the same file."""
+        """Return the writer as JSON, from which ``registry.restore`` makes one that assembles the same file."""
         return {
             "layout": LAYOUT,
             "kind": self.kind,

@@ -1,4 +1,4 @@
-"""Sequences to be decoded as a task of tiles: neighbouring sequences of one file, read when their turn comes."""
+"""Sequences to be decoded as a task of tiles: neighbouring sequences of one file, read when they are needed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tropalign.sequences.blocks import SequenceBlock, survey_of
 
 
 def tracks_of(decoder: Decoder, block: SequenceBlock, found: Segments, most: int) -> list[Track]:
-    """The first sequences of a block, at most `most`, with the segments of the label that the decoder shows."""
+    """Return tracks of a block's first sequences, at most `most`, with the segments of the decoder's shown label."""
     tracks, label = [], decoder.shown_label
     for number, name in enumerate(found.names[:most]):
         begin, end = block.offsets[number : number + 2]
@@ -40,15 +40,15 @@ def tracks_of(decoder: Decoder, block: SequenceBlock, found: Segments, most: int
     return tracks
 
 
-#: Letters of a tile, about, and its sequences at the most: a kill loses a tile, a second of work.
+#: Approximate letters of a tile, and its maximum sequences: a kill loses a tile, a second of work.
 TILE_LETTERS, TILE_SEQUENCES = 1 << 22, 4096
-#: Sequences that a picture shows at most.
+#: Maximum sequences in a picture.
 MOST_TRACKS = 20
 FEWER = "the sequences are fewer than they were when the run began: run it again"
 
 
 class Decoded(NamedTuple):
-    """What is found of a tile's sequences: their segments, and the tracks of those that the picture shows."""
+    """Result of a tile: the segments of its sequences, and the tracks of those that the picture shows."""
 
     segments: Segments
     tracks: tuple[Track, ...]
@@ -56,16 +56,10 @@ class Decoded(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Contents:
-    """What a pass over the sequences finds before any is decoded.
+    """Result of a pass over the sequences before decoding.
 
-    Attributes
-    ----------
-    lengths : int64, shape (n_sequences,)
-        Letters of each.
-    files : tuple of int
-        Where each file's sequences begin among all, but for the first one's.
-    sha256
-        Hash of names and letters, in hexadecimal.
+    `lengths`: int64, shape (n_sequences,), letters of each. `files`: index of each file's first sequence, except
+    for the first file. `sha256`: hash of names and letters, in hexadecimal.
     """
 
     lengths: NDArray[np.int64]
@@ -74,7 +68,7 @@ class Contents:
 
     @classmethod
     def of(cls, blocks: Iterable[SequenceBlock]) -> Contents:
-        """From all blocks."""
+        """Collect the contents of all blocks."""
         files, last, n = list[int](), ("", 0), 0
 
         def watched() -> Iterator[SequenceBlock]:
@@ -91,21 +85,21 @@ class Contents:
 
 @dataclass
 class Unlabelled:
-    """Counts letters that get no label, while the blocks that hold them go by."""
+    """Counter of letters that get no label, in blocks that pass by."""
 
     decoder: Decoder
     n: int = 0
     n_letters: int = 0
 
     def watched(self, blocks: Iterable[SequenceBlock]) -> Iterator[SequenceBlock]:
-        """Passes blocks on, and counts what gets no label."""
+        """Yield blocks unchanged, and count the letters without a label."""
         for block in blocks:
             self.n += int(np.diff(self.decoder.long_runs(block.letters, block.offsets)).sum())
             self.n_letters += len(block.letters)
             yield block
 
     def warn(self) -> None:
-        """Says how many there were, if any."""
+        """Warn of the number of letters without a label, if any."""
         if self.n:
             text = (
                 f"{self.n:,} of {self.n_letters:,} letters get no label: they are in runs of {LEAST_RUN} missing "
@@ -115,20 +109,11 @@ class Unlabelled:
 
 
 class DecodeTask:
-    """Sequences by one model.
+    """Decoding of sequences by one model.
 
-    Parameters
-    ----------
-    decoder
-        What cuts them.
-    blocks
-        Opens the sequences, which are read once per call of `tiles`.
-    contents
-        What they are, where that is known beforehand: what shards and a run that is taken up again need.
-    shard
-        (i, n): the i-th of n equal shares only, counted from 1; needs `contents`.
-    draws
-        Whether the first sequences of all are wanted as tracks.
+    `blocks` opens the sequences, which are read once per call of `tiles`. `contents`: known in advance, as shards
+    and resumed runs require. `shard`: (i, n), the i-th of n equal shards, from 1. `draws`: return the first
+    sequences of all as tracks.
     """
 
     def __init__(
@@ -142,14 +127,14 @@ class DecodeTask:
         self._decoder, self._blocks, self._draws = decoder, blocks, draws
         self._tiles = None if contents is None else _cut(contents, shard)
         self._records = _Records(())
-        self._n_waiting = 0  # tiles of a stream that are yielded and not computed
+        self._n_waiting = 0  # yielded tiles of a stream that are not computed yet
 
     def outline(self) -> list[Tile] | None:
-        """The tiles; None where the sequences are not known beforehand."""
+        """Return the tiles, or None if the sequences are not known in advance."""
         return self._tiles
 
     def tiles(self) -> Iterator[Tile | None]:
-        """Runs of neighbouring sequences; of a stream each block, the next one when the one before is done."""
+        """Yield runs of neighbouring sequences; for a stream each block, after the previous one is done."""
         if self._tiles is not None:
             self._records = _Records(self._blocks())
             yield from self._tiles
@@ -163,7 +148,7 @@ class DecodeTask:
             before += len(block)
 
     def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> Decoded:
-        """The segments of the tile's sequences, which are taken in the order of the tiles."""
+        """Return the segments of the tile's sequences; tiles must be computed in order."""
         (begin, end), block = tile.payload
         if block is None:
             block = self._records.take(begin, end)
@@ -177,19 +162,19 @@ class DecodeTask:
 
 
 class _Records:
-    """Runs of neighbouring records, out of blocks that are read once, in order."""
+    """Runs of neighbouring records, from blocks that are read once, in order."""
 
     def __init__(self, blocks: Iterable[SequenceBlock]) -> None:
         self._blocks, self._before = iter(blocks), 0
         self._block: SequenceBlock | None = None
 
     def take(self, begin: int, end: int) -> SequenceBlock:
-        """Records from `begin` up to `end`, of one file; none of them, nor one before, has been taken."""
+        """Return records `begin` to `end`, of one file; they must come after all records returned before."""
         pieces = list[SequenceBlock]()
         while begin < end:
             while self._block is None or begin >= self._before + len(self._block):
                 self._before += 0 if self._block is None else len(self._block)
-                self._block = None  # which is let go before the next one is read
+                self._block = None  # release it before reading the next one
                 self._block = next(self._blocks, None)
                 if self._block is None:
                     raise InputError(FEWER)
@@ -212,7 +197,7 @@ def _part(block: SequenceBlock, begin: int, end: int) -> SequenceBlock:
 
 
 def _together(pieces: list[SequenceBlock]) -> SequenceBlock:
-    """Records of neighbouring blocks as one."""
+    """Concatenate the records of neighbouring blocks."""
     lengths = np.concatenate([np.diff(piece.offsets) for piece in pieces])
     return replace(
         pieces[0],
@@ -224,8 +209,8 @@ def _together(pieces: list[SequenceBlock]) -> SequenceBlock:
 
 
 def _cut(contents: Contents, shard: Shard | None) -> list[Tile]:
-    """Tiles of about equal cost, each of sequences of one file."""
-    order = CostList(contents.lengths.astype(np.float64) + 1)  # of many empty sequences, too
+    """Return tiles of about equal cost, each with sequences of one file."""
+    order = CostList(contents.lengths.astype(np.float64) + 1)  # + 1 so that empty sequences have a cost
     most = TILE_SEQUENCES
     if "TROPALIGN_TILE_READS" in os.environ:
         most = environment_number("TROPALIGN_TILE_READS", os.environ["TROPALIGN_TILE_READS"])
@@ -242,7 +227,7 @@ def _tile(index: int, n_letters: int, span: tuple[int, int], block: SequenceBloc
 
 
 def fingerprint_of(model: HMM) -> str:
-    """Hash of all that a model decides, in hexadecimal."""
+    """Return a hash of all parts of a model that affect decoding, in hexadecimal."""
     digest = hashlib.sha256(repr((model.symbols, model.missing, model.labels, model.report)).encode())
     for numbers in (model.start, model.transition, model.emission):
         digest.update(b"" if numbers is None else np.ascontiguousarray(numbers).tobytes())

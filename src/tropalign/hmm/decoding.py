@@ -1,4 +1,4 @@
-"""Sequences cut into segments of one label by a hidden Markov model."""
+"""Segmentation of sequences by the labels of a hidden Markov model."""
 
 from __future__ import annotations
 
@@ -28,39 +28,20 @@ from tropalign.sequences.batch import Sequences
 from tropalign.sequences.blocks import BlockReader, Policy
 from tropalign.sequences.inputs import named_file, named_texts
 
-#: Labels at most, so that numbers of labels are bytes.
+#: Maximum number of labels, so that label numbers are bytes.
 MOST_LABELS = 255
-#: Bytes per position, at the most, that letters, codes and paths take at once, paths of many states two.
+#: Maximum bytes per position that letters, codes and paths take at once; paths of many states take two.
 POSITION_BYTES = 4
-#: Bytes per run of positions with one label, at the most, while segments are made of them.
+#: Maximum bytes per run of positions with one label, while segments are made.
 RUN_BYTES = 128
 
 
 class Decoder:
-    """Cuts sequences by one model.
+    """Segmentation of sequences by one model.
 
-    Parameters
-    ----------
-    model
-        Of letters.
-    options
-        How.
-    n_threads
-        0 for all there are.
-    allowed_bytes
-        What the whole process may take; as much as it wants by default.
-
-    Attributes
-    ----------
-    labels : tuple of str
-        All that the model knows.
-    shown_label : int
-        The number of the first that is kept.
-
-    Raises
-    ------
-    InputError
-        A model that does not observe letters, or lacks a label.
+    `allowed_bytes`: limit of the whole process; unlimited by default. `labels`: all labels of the model.
+    `shown_label`: number of the first label that is kept. Raises InputError for a model that does not observe
+    letters, or lacks a label.
     """
 
     def __init__(
@@ -96,33 +77,11 @@ class Decoder:
         file: str | None = None,
         progress: Callable[[int], object] | None = None,
     ) -> Segments:
-        """The segments of some sequences.
+        """Return the segments of some sequences that the options keep.
 
-        Parameters
-        ----------
-        names
-            Of the sequences.
-        letters : uint8, shape (n_letters,)
-            Of all of them.
-        offsets : int64, shape (n_sequences + 1,)
-            Sequence k is ``letters[offsets[k]:offsets[k + 1]]``.
-        file
-            As messages call it.
-        progress
-            Called now and then with the number of sequences that are done, 0 while labels are looked for. What it
-            raises ends the work and comes out of the call.
-
-        Returns
-        -------
-        Segments
-            Those that the options keep.
-
-        Raises
-        ------
-        InputError
-            A letter that the model does not know; a sequence that it cannot make.
-        ResourceError
-            So many segments that they do not fit.
+        `letters`: uint8, of all sequences; sequence k is ``letters[offsets[k]:offsets[k + 1]]``. `progress`
+        receives the number of sequences done, 0 during the search for labels. Raises InputError for letters that
+        the model lacks and sequences that it cannot generate, ResourceError for too many segments.
         """
         pieces = self.pieces(self.codes(names, letters, offsets, file), offsets)
         begun = None if progress is None else lambda _done: progress(0)
@@ -155,7 +114,7 @@ class Decoder:
     def codes(
         self, names: tuple[str, ...], letters: NDArray[np.uint8], offsets: NDArray[np.int64], file: str | None
     ) -> NDArray[np.uint8]:
-        """Codes of letters. Raises InputError on one that the model does not know."""
+        """Return the codes of letters; raises InputError for a letter that the model lacks."""
         codes = self._letter_codes[letters]
         if codes.size and codes.max() == STRANGE:
             at = int(np.argmax(codes == STRANGE))
@@ -170,15 +129,15 @@ class Decoder:
         return codes
 
     def pieces(self, codes: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Pieces:
-        """The sequences without their long runs of missing letters; the codes are moved within their array."""
+        """Return the sequences without long runs of missing letters; the codes are moved within their array."""
         return pieces_of(codes, len(self.model.symbols or ()), offsets, lambda n: self._require_runs(n, len(codes)))
 
     def long_runs(self, letters: NDArray[np.uint8], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Begin and end of each run of missing letters that cuts a sequence, shape (n_runs, 2)."""
+        """Return start and end of each run of missing letters that cuts a sequence, shape (n_runs, 2)."""
         return long_runs(letters, self._letter_codes == len(self.model.symbols or ()), offsets)
 
     def curve(self, codes: NDArray[np.uint8], bounds: NDArray[np.int64], label: int) -> NDArray[np.float64]:
-        """The mean posterior of a label of one sequence between neighbouring bounds, which ascend; NaN in a gap."""
+        """Return the mean posterior of a label of one sequence between ascending bounds; NaN in a gap."""
         pieces = self.pieces(codes, np.array([0, len(codes)]))
         kept = pieces.kept_before(bounds)
         edges = distinct(np.concatenate([kept, pieces.offsets]))
@@ -197,7 +156,7 @@ class Decoder:
         labels: NDArray[np.uint8],
         progress: Callable[[int], object] | None,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The sum of a label's posteriors in each segment, and the log-likelihood of each piece."""
+        """Return the sum of a label's posteriors in each segment, and the log-likelihood of each piece."""
         sums, likelihoods = _native.hmm_support(
             *self._numbers,
             pieces.codes,
@@ -214,7 +173,7 @@ class Decoder:
     def _runs(
         self, pieces: Pieces, n_letters: int, progress: Callable[[int], object] | None
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint8], NDArray[np.float64] | None]:
-        """Begin, end and label of all runs of one label, and log-likelihoods if these were found on the way."""
+        """Return start, end and label of all runs of one label, and log-likelihoods if they are by-products."""
         codes, offsets = pieces.codes, pieces.offsets
 
         def require(n_runs: int) -> None:
@@ -230,7 +189,7 @@ class Decoder:
         return *_runs(paths, self._state_labels, offsets, require), None
 
     def _require_runs(self, n_runs: int, n_positions: int) -> None:
-        """Raises ResourceError where so many runs of so many positions do not fit."""
+        """Raise ResourceError if this many runs and positions do not fit."""
         if self._allowed_bytes is not None:
             needed = PROCESS_BYTES + POSITION_BYTES * n_positions + RUN_BYTES * n_runs
             what = f"a label that changes {n_runs:,} times and more within {n_positions:,} letters"
@@ -238,7 +197,7 @@ class Decoder:
 
 
 def _impossible(names: tuple[str, ...], pieces: Pieces, number: int, file: str | None) -> InputError:
-    """What is said of a piece without a path."""
+    """Return the error for a piece without a path."""
     sequence, begin = int(pieces.sequence[number]), int(pieces.begin[number])
     text = "the model cannot make this sequence: no path has a probability above 0"
     if (pieces.sequence == sequence).sum() > 1:
@@ -253,10 +212,10 @@ def _runs(
     offsets: NDArray[np.int64],
     require_runs: Callable[[int], None],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint8]]:
-    """Begin, end and label of the runs of one label, none of which reaches into two pieces.
+    """Return start, end and label of the runs of one label, each within one piece.
 
-    `found` has a label per position, or the state, whose label is in `labels`. A chunk at a time, so that no array but
-    the runs themselves is as long as the sequences.
+    `found` has a label per position, or the state, whose label is in `labels`. It is processed in chunks, so that
+    only the runs themselves can be as long as the sequences.
     """
     changes, n_changes = [np.zeros(0, np.int64)], 0
     for begin in range(0, len(found) - 1, CHUNK):
@@ -272,7 +231,7 @@ def _runs(
 
 
 class DecodeArguments(DecodeOptions):
-    """What `decode` takes."""
+    """Arguments of `decode`."""
 
     model: HMM | str = argument(kw_only=False, doc='A model, or its name ("cpg"), or the name of its file.')
     sequences: Sequences = argument(
@@ -294,9 +253,9 @@ class DecodeArguments(DecodeOptions):
 
 @called_with(DecodeArguments)
 def decode(call: DecodeArguments) -> Segments:
-    """Cuts sequences into segments of one label, such as CpG islands.
+    """Cut sequences into segments of one label, such as CpG islands.
 
-    Runs of ten missing letters or more have no label: what lies between them is decoded as sequences of their own.
+    Runs of ten or more missing letters have no label: the parts between them are decoded as separate sequences.
 
     Returns
     -------
@@ -305,8 +264,8 @@ def decode(call: DecodeArguments) -> Segments:
     Raises
     ------
     InputError
-        A model that does not observe letters or lacks a label; a letter that the model does not know; a sequence that
-        it cannot make.
+        A model that does not observe letters or lacks a label; a letter that the model lacks; a sequence that it
+        cannot generate.
     UsageError
         An option out of its range.
     ResourceError
@@ -330,14 +289,14 @@ def decode(call: DecodeArguments) -> Segments:
 
 
 def _given(sequences: Any) -> tuple[list[str], list[NDArray[np.uint8]]]:
-    """Names and letters of sequences in memory."""
+    """Return names and letters of sequences in memory."""
     pairs = list(named_texts(sequences))
     names = [f"sequence_{number}" if name is None else name for number, (name, _) in enumerate(pairs, 1)]
     return names, [letter_bytes(text) for _, text in pairs]
 
 
 def _read(file: os.PathLike[str]) -> tuple[list[str], list[NDArray[np.uint8]]]:
-    """Names and letters of a file's records."""
+    """Return names and letters of a file's records."""
     names: list[str] = []
     texts: list[NDArray[np.uint8]] = []
     for block in BlockReader(file, Policy(gaps="keep")):

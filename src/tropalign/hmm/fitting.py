@@ -15,23 +15,18 @@ from tropalign.machine.numbers import whole_number
 
 PartName = Literal["start", "transition", "emission"]
 PARTS = get_args(PartName)
-#: Log-likelihoods of sequences, and the counts of starts, steps and symbols (a row per symbol) that are expected.
+#: Log-likelihoods of sequences, and the expected counts of starts, steps and symbols (a row per symbol).
 Counts = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
 
 
-#: Tolerances and counts at most: sums of a row's are numbers, too.
+#: Maximum tolerance and pseudocount, so that sums of a row stay finite.
 _MOST_OPTION = 1e300
 
 
 class ImpossibleSequenceError(InputError):
-    """A sequence that the model cannot make.
+    """A sequence that the model cannot generate.
 
-    Parameters
-    ----------
-    number
-        Of the sequence, from 0 on.
-    file, record
-        Where it is from; the record is called by its number where it has no name.
+    `number`: index of the sequence, from 0. `record`: by default this number, counted from 1.
     """
 
     def __init__(self, number: int, *, file: str | None = None, record: str | None = None) -> None:
@@ -43,24 +38,17 @@ class ImpossibleSequenceError(InputError):
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Makes a pickle of the number; by default it would hold the whole sentence in its place."""
+        """Pickle the number; the default would pickle the whole sentence in its place."""
         return partial(type(self), self.number, file=self.file, record=self.record), ()
 
 
 @dataclass(frozen=True)
 class FitOptions:
-    """How a model is trained.
+    """Options for training a model.
 
-    Attributes
-    ----------
-    n_rounds
-        At most.
-    tolerance
-        Training ends when a round makes the log-likelihood less than this much better.
-    pseudocount
-        Added to the expected count of everything that is possible in the model given.
-    fixed
-        What stays as it is: of "start", "transition", "emission".
+    `n_rounds`: maximum. `tolerance`: training ends when a round improves the log-likelihood by less than this.
+    `pseudocount`: added to the expected count of everything that is possible in the given model. `fixed`: parts
+    that do not change: "start", "transition", "emission".
     """
 
     n_rounds: int = 100
@@ -87,26 +75,10 @@ def fitted(
     options: FitOptions,
     progress: Callable[[int], object] | None,
 ) -> tuple[dict[str, NDArray[np.float64]], tuple[float, ...]]:
-    """The parts of a model, trained.
+    """Train the parts of a model; also return the log-likelihood before each round and after the last one.
 
-    Parameters
-    ----------
-    parts
-        By the names of PARTS; "emission" may be missing.
-    count
-        Counts under the parts given.
-    progress
-        Called with the number of rounds done.
-
-    Returns
-    -------
-    dict, tuple of float
-        The parts, and the log-likelihood before each round and after the last one.
-
-    Raises
-    ------
-    InputError
-        A sequence that the model cannot make, by its number.
+    `parts`: by the names of PARTS; "emission" may be missing. `count` returns the counts under given parts. Raises
+    ImpossibleSequenceError with a sequence's number.
     """
     history: list[float] = []
     fixed = [options.fixed] if isinstance(options.fixed, str) else options.fixed
@@ -128,7 +100,7 @@ def fitted(
 
 
 def _shares(part: NDArray[np.float64], counts: NDArray[np.float64], pseudocount: float) -> NDArray[np.float64]:
-    """Counts as shares of their rows; a row without any stays as it was."""
+    """Return counts as shares of their rows; a row without counts stays as it was."""
     counts = np.where(part > 0, counts + pseudocount, 0)
     totals = counts.sum(axis=-1, keepdims=True)
     return np.where(totals > 0, counts / np.where(totals > 0, totals, 1), part)

@@ -1,4 +1,4 @@
-"""Best paths and forward sums of hidden Markov models on a GPU (hmm.k), with the processor's paths."""
+"""Best paths and forward sums of hidden Markov models on a GPU (hmm.k), with the CPU's paths."""
 
 from __future__ import annotations
 
@@ -18,37 +18,34 @@ from tropalign.properties import cached
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-#: States whose values of two sequences local memory holds.
+#: Maximum states: local memory holds the values of two sequences.
 MOST_STATES = 1024
-#: Lanes of a group.
+#: Lanes per group.
 GROUP = 64
-#: Sums that a device is given at once before its rate is known.
+#: Sums of the first launch, before the device's rate is known.
 FIRST_SUMS = 20_000_000_000
-#: Numbers of native/hmm/viterbi_model.hpp: logarithms are rounded to multiples of QUANTUM, where they are below
-#: MOST_ROUNDED; V is brought down every VITERBI_PERIOD steps.
+#: Numbers of native/hmm/viterbi_model.hpp: logarithms below MOST_ROUNDED are rounded to multiples of QUANTUM; V is
+#: rescaled every VITERBI_PERIOD steps.
 QUANTUM, MOST_ROUNDED, VITERBI_PERIOD = 2.0**-36, 2.0**15, 32
-#: A forward sum is brought up to 1 before it may be as small as 2 to the power of this, less what doubles lose.
+#: A forward sum is rescaled to 1 before it may fall to 2 to this power, with a margin to the range of doubles.
 LEAST_EXPONENT = -900
 
 
 @dataclass(frozen=True)
 class Shape:
-    """How states and sequences are shared out.
+    """Distribution of states and sequences to lanes.
 
-    Attributes
-    ----------
-    abreast
-        Sequences of a lane.
+    `abreast`: sequences per lane.
     """
 
     abreast: int = 4
 
     def lanes(self, n_states: int) -> int:
-        """Lanes of a sequence: a power of two."""
+        """Return the lanes per sequence: a power of two."""
         return int(min(1 << (n_states - 1).bit_length(), GROUP))
 
     def constants(self, n_states: int, *, sums: bool, frames: bool) -> dict[str, int]:
-        """What the kernels are compiled with."""
+        """Return the compile-time constants of the kernels."""
         lanes = self.lanes(n_states)
         return {
             "SIMT_WORD": 32,
@@ -62,20 +59,16 @@ class Shape:
 
 @cached
 def source() -> str:
-    """The kernels as one text."""
+    """Return the kernels as one text."""
     return kernel_source(Path(__file__).parent, "hmm.k")
 
 
 @dataclass(frozen=True)
 class Steps:
-    """What models are to explain.
+    """Observations for models on a GPU.
 
-    Attributes
-    ----------
-    steps
-        uint8 codes, shape (n_steps,), or float64 numbers of each state, shape (n_steps, n_states).
-    offsets : int64, shape (n_sequences + 1,)
-        Sequence j is steps `offsets[j]` to `offsets[j + 1]`.
+    `steps`: uint8 codes, shape (n_steps,), or float64 numbers of each state, shape (n_steps, n_states). `offsets`:
+    int64, shape (n_sequences + 1,); sequence j is steps `offsets[j]` to `offsets[j + 1]`.
     """
 
     steps: NDArray[Any]
@@ -83,18 +76,12 @@ class Steps:
 
     @property
     def are_frames(self) -> bool:
-        """Whether each step says how well each state explains it."""
+        """True if each step has a number per state that says how well the state explains it."""
         return self.steps.ndim == 2
 
 
 class ModelsOnGpu:
-    """Viterbi and forward on one device.
-
-    Parameters
-    ----------
-    device
-    shape
-    """
+    """Viterbi and forward on one device."""
 
     def __init__(self, device: Gpu, shape: Shape | None = None) -> None:
         self.device, self.shape = device, shape or Shape()
@@ -109,30 +96,12 @@ class ModelsOnGpu:
         observed: Steps,
         alive: Callable[[], None] | None = None,
     ) -> tuple[NDArray[Any], Floats]:
-        """What native ``viterbi_codes`` or ``viterbi_frames`` returns.
+        """Compute the result of native ``viterbi_codes`` or ``viterbi_frames``.
 
-        Parameters
-        ----------
-        start : float64, shape (n_states,)
-            Logarithms, as all of these.
-        transition : float64, shape (n_states, n_states)
-        emission : float64, shape (n_states, n_symbols), or None
-            None where the steps are frames.
-        observed
-        alive
-            Called again and again; what it raises ends the work.
-
-        Returns
-        -------
-        paths : uint8, uint16 with more than 256 states; shape (n_steps,)
-        scores : float64, shape (n_sequences,)
-
-        Raises
-        ------
-        ResourceError
-            The values of a sequence do not fit the device's memory.
-        DeviceError
-            Too many states, or the device has no doubles.
+        Tables are logarithms: `start`: (n_states,); `transition`: (n_states, n_states); `emission`: (n_states,
+        n_symbols), or None if the steps are frames. `alive` is called repeatedly; an exception from it stops the
+        work. Returns paths, shape (n_steps,), uint8 or with more than 256 states uint16; scores, float64, shape
+        (n_sequences,).
         """
         tables = [rounded(start), rounded(transition)]
         given = rounded(observed.steps if emission is None else emission.T)
@@ -159,10 +128,10 @@ class ModelsOnGpu:
         observed: Steps,
         alive: Callable[[], None] | None = None,
     ) -> Floats:
-        """Natural logarithms of the probabilities of sequences, within 1e-12 of their size of the processor's.
+        """Return natural logarithms of the probabilities of sequences, within 1e-12 (relative) of the CPU's.
 
-        The arguments are probabilities: as those of `paths`, of which they are no logarithms. A sequence whose sum is
-        below what doubles hold has -inf, as an impossible one has.
+        The arguments are those of `paths` as probabilities, not logarithms. A sequence whose sum is below the
+        range of doubles has -inf, like an impossible one.
         """
         given = observed.steps if emission is None else emission.T
         sums = np.zeros(len(observed.offsets) - 1)
@@ -191,7 +160,7 @@ class ModelsOnGpu:
         done: Callable[[_Batch], None],
         alive: Callable[[], None] | None,
     ) -> None:
-        """Sequences of like lengths side by side, as many as fit the device's memory and take it a short time."""
+        """Compute sequences of similar lengths together, as many as fit the device's memory and take a short time."""
         lengths, n_states = np.diff(observed.offsets), len(tables[0])
         if n_states > MOST_STATES:
             raise DeviceError(f"{self.device.name}: models of {n_states:,} states are computed on the CPU only")
@@ -211,7 +180,7 @@ class ModelsOnGpu:
                 at += len(some)
 
     def _count(self, lengths: Ints, n_states: int, sums: bool, are_frames: bool) -> int:
-        """How many sequences are next."""
+        """Return the number of sequences of the next launch."""
         per_step = 8 * (n_states * (are_frames + (not sums)) + sums) + 3
         steps = np.cumsum(lengths)
         needed, budget = steps * per_step + 32 * np.arange(1, len(steps) + 1), self.device.budget_bytes()
@@ -221,7 +190,7 @@ class ModelsOnGpu:
 
 @dataclass(frozen=True)
 class _Batch:
-    """Sequences that a launch swept: which, their steps one after the other, and what lies on the device."""
+    """Sequences of a launch: their indices, their steps one after another, and the buffers on the device."""
 
     memory: Memory
     program: Program
@@ -257,13 +226,13 @@ def _launch(
 
 
 def rounded(logs: Floats) -> Floats:
-    """Logarithms as native Viterbi adds them."""
+    """Round logarithms as native Viterbi does."""
     with np.errstate(invalid="ignore"):
         return np.where(np.abs(logs) < MOST_ROUNDED, np.rint(logs / QUANTUM) * QUANTUM, logs)
 
 
 def forward_period(start: Floats, transition: Floats, emission: Floats) -> int:
-    """Steps in which the largest forward sum does not fall by more than 2 to the LEAST_EXPONENT."""
+    """Return the steps in which the largest forward sum falls by at most 2 to the LEAST_EXPONENT."""
     least = [float(np.log2(table[table > 0].min(initial=1.0))) for table in (start, transition, emission)]
     return max(1, int(LEAST_EXPONENT / min(least[1] + least[2], -1.0) + min(least[0], 0) / 1024))
 
@@ -271,7 +240,7 @@ def forward_period(start: Floats, transition: Floats, emission: Floats) -> int:
 def path_scores(
     start: Floats, transition: Floats, emission: Floats | None, observed: Steps, states: NDArray[np.uint16]
 ) -> Floats:
-    """Sums along paths from left to right: a start, and in turn what is observed and a transition."""
+    """Return sums along paths from left to right: a start, and in turn an observation and a transition."""
     n = len(states)
     explained = observed.steps[np.arange(n), states] if emission is None else emission[states, observed.steps]
     addends = np.empty((n, 2))

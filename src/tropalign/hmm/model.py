@@ -32,50 +32,51 @@ TEXTS = ("name", "description", "report")
 
 
 class HMM:
-    """A hidden Markov model: states, steps between them, and what they emit. It does not change once it is made.
+    """A hidden Markov model: states, steps between them, and their emissions. It is immutable.
 
-    Observations are, wherever a method takes them: a text of symbols (str, bytes, Seq, SeqRecord), whole numbers (codes
-    of symbols, shape (n,), -1 for a missing observation), or float64 frames (n, n_states): the logarithm of the
-    probability (or density) of each observation in each state. A list of these is a batch.
+    Observations are, in all methods: a text of symbols (str, bytes, Seq, SeqRecord), integers (codes of symbols,
+    shape (n,), -1 for a missing observation), or float64 frames (n, n_states): the logarithm of the probability
+    (or density) of each observation in each state. A list of these is a batch.
 
     Parameters
     ----------
     start : shape (n_states,)
-        The probability to begin in each state.
+        The probability to start in each state.
     transition : shape (n_states, n_states)
         Row i: the probabilities of the states that follow state i.
     emission : shape (n_states, n_symbols), optional
         Row i: the probabilities of the symbols that state i emits. Without it, observations are frames.
     symbols : str or sequence of str, optional
-        A letter per column of `emission`, so that texts can be observed. Small letters are read as capitals if no
-        symbol is a small letter.
+        A letter per column of `emission`, so that texts can be observed. Lower-case letters are read as upper case
+        if no symbol is in lower case.
     missing : str
-        Letters that say nothing of the state, such as N among nucleotides.
+        Letters that carry no information on the state, such as N among nucleotides.
     state_names : sequence of str, optional
         "0", "1" ... by default.
     labels : sequence of str, optional
-        What each state stands for; several states may share a label. Their names by default.
+        The meaning of each state; several states may share a label. By default the names of the states.
     name, description : str
-        Of the model, in files and outputs.
+        Name and description of the model, for files and outputs.
     report : sequence of str
-        The labels that matter, which `tropalign decode` writes; all of them by default.
+        The labels of interest, which `tropalign decode` writes; all labels by default.
 
     Attributes
     ----------
     start, transition, emission : float64
-        As given; they cannot be written to.
+        As given; read-only.
     symbols, state_names, labels, report : tuple of str
-        As given. `symbols` is None where observations are no letters.
+        As given. `symbols` is None if observations are not letters.
     missing, name, description : str
         As given.
     history : tuple of float
-        The log-likelihood of the training data before each round of `fit`, and after the last one; empty otherwise.
+        The log-likelihood of the training data before each round of `fit`, and after the last one; empty
+        otherwise.
 
     Raises
     ------
     InputError
-        Shapes that do not fit; a number that is negative or none; a row that does not sum to 1 within 1e-6; names or
-        symbols that occur twice.
+        Shapes that do not fit; a number that is negative or not a number; a row that does not sum to 1 within
+        1e-6; names or symbols that occur twice.
 
     Examples
     --------
@@ -132,7 +133,7 @@ class HMM:
         super().__setattr__(name, value)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """What a pickle or a copy holds; NumPy forgets there that arrays cannot be written to."""
+        """Restore a pickle or copy; NumPy does not preserve there that arrays are read-only."""
         vars(self).update(state)
         for numbers in (self.start, self.transition, self.emission):
             if numbers is not None:
@@ -140,12 +141,12 @@ class HMM:
 
     @property
     def n_states(self) -> int:
-        """How many states there are."""
+        """Number of states."""
         return len(self.start)
 
     @property
     def n_symbols(self) -> int:
-        """How many symbols can be emitted; 0 where observations are frames."""
+        """Number of symbols; 0 if observations are frames."""
         return 0 if self.emission is None else self.emission.shape[1]
 
     @property
@@ -168,24 +169,24 @@ class HMM:
     __hash__ = None  # type: ignore[assignment]
 
     def viterbi(self, observations: Any, *, n_threads: int = 0, device: str | Iterable[str] = "auto") -> Any:
-        """The most probable path of states.
+        """Return the most probable path of states.
 
         Parameters
         ----------
         observations
             See the class; a list of them for a batch.
         n_threads
-            0 for all there are.
+            0 for all available.
         device
-            "cpu", "cuda:0", "opencl:0.0" or several of them, which share the sequences; "auto" takes the processor, and
-            the GPUs with it for 1,000 sequences and more with 10^11 sums. The result is the same.
+            "cpu", "cuda:0", "opencl:0.0" or several of them, which share the sequences; "auto" uses the CPU, and
+            also the GPUs for 1,000 or more sequences with 10^11 sums. The result is the same.
 
         Returns
         -------
         path : uint8 or uint16, shape (n,)
             The state at each position; of several best paths, the one whose last states are lowest.
         score : float
-            The logarithm of the probability of path and observations together; -inf where none is possible.
+            The logarithm of the probability of path and observations together; -inf if no path is possible.
 
         For a batch a list of paths, and float64 scores.
 
@@ -194,7 +195,7 @@ class HMM:
         InputError
             Observations that the model cannot have.
         DeviceError
-            A GPU that was named is not there, or cannot take this model.
+            A named GPU does not exist, or cannot take this model.
 
         Examples
         --------
@@ -210,29 +211,29 @@ class HMM:
         return [paths[a:b] for a, b in pairwise(seen.offsets.tolist())], scores
 
     def forward(self, observations: Any, *, n_threads: int = 0, device: str | Iterable[str] = "auto") -> Any:
-        """The log-likelihood: the logarithm of the probability of the observations, summed over all paths.
+        """Return the log-likelihood: the logarithm of the probability of the observations, summed over all paths.
 
         Parameters
         ----------
         observations
             See the class; a list of them for a batch.
         n_threads
-            0 for all there are.
+            0 for all available.
         device
-            "cpu", "cuda:0", "opencl:0.0" or several of them, which share the sequences; "auto" takes the processor.
-            Sums of a GPU differ by 1e-12 of their size at most.
+            "cpu", "cuda:0", "opencl:0.0" or several of them, which share the sequences; "auto" uses the CPU. Sums
+            of a GPU differ by at most 1e-12 of their size.
 
         Returns
         -------
         float
-            -inf where the model cannot make the observations. For a batch float64, shape (n_sequences,).
+            -inf if the model cannot generate the observations. For a batch float64, shape (n_sequences,).
 
         Raises
         ------
         InputError
             Observations that the model cannot have.
         DeviceError
-            A GPU that was named is not there, or cannot take this model.
+            A named GPU does not exist, or cannot take this model.
 
         Examples
         --------
@@ -245,19 +246,19 @@ class HMM:
         return float(found[0]) if seen.is_single else found
 
     def posterior(self, observations: Any, *, n_threads: int = 0) -> Any:
-        """The probability of each state at each position, given all observations.
+        """Return the probability of each state at each position, given all observations.
 
         Parameters
         ----------
         observations
             See the class; a list of them for a batch.
         n_threads
-            0 for all there are.
+            0 for all available.
 
         Returns
         -------
         float64, shape (n, n_states)
-            Rows sum to 1, but to 0 where the model cannot make the observations. For a batch a list of these.
+            Rows sum to 1, but to 0 if the model cannot generate the observations. For a batch a list of these.
 
         Raises
         ------
@@ -285,24 +286,24 @@ class HMM:
         n_threads: int = 0,
         progress: Progress | None = None,
     ) -> HMM:
-        """A new model, trained on observations from this one (Baum and Welch).
+        """Return a new model, trained on observations from this one (Baum and Welch).
 
-        A probability of 0 stays 0. Of frames start and transition are trained, since emissions are given.
+        A probability of 0 stays 0. With frames only start and transition are trained, since emissions are given.
 
         Parameters
         ----------
         observations
             See the class; a list of sequences.
         n_rounds
-            At most.
+            Maximum number of rounds.
         tolerance
-            Training ends when a round makes the log-likelihood less than this much better.
+            Training ends when a round improves the log-likelihood by less than this.
         pseudocount
-            Added to the expected count of all that has a probability above 0.
+            Added to the expected count of everything with a probability above 0.
         fixed
-            What stays as it is: of "start", "transition", "emission".
+            Parts that do not change: "start", "transition", "emission".
         n_threads
-            0 for all there are.
+            0 for all available.
         progress
             Called with the number of rounds done.
 
@@ -314,7 +315,7 @@ class HMM:
         Raises
         ------
         InputError
-            Observations that the model cannot have or make.
+            Observations that the model cannot have or generate.
         UsageError
             An option out of its range.
 
@@ -340,7 +341,7 @@ class HMM:
         return self._with(parts, history)
 
     def _with(self, parts: dict[str, NDArray[np.float64]], history: tuple[float, ...]) -> HMM:
-        """A copy of the model with other numbers."""
+        """Return a copy of the model with other probabilities."""
         words: dict[str, Any] = {
             name: getattr(self, name) for name in ("symbols", "missing", "state_names", "labels", *TEXTS)
         }
@@ -349,7 +350,7 @@ class HMM:
         return made
 
     def save(self, path: str | os.PathLike[str] | IO[bytes]) -> None:
-        """Writes a file that people can read, and `load`.
+        """Write a human-readable file, which `load` reads.
 
         Parameters
         ----------
@@ -359,7 +360,7 @@ class HMM:
         Raises
         ------
         InputError
-            A model whose symbols are no letters; a file that cannot be written.
+            A model whose symbols are not letters; a file that cannot be written.
 
         Examples
         --------
@@ -376,7 +377,7 @@ class HMM:
 
     @staticmethod
     def load(source: Source) -> HMM:
-        """A model from a file, or one that comes with tropalign by its name: "cpg".
+        """Load a model from a file, or by its name one that comes with tropalign: "cpg".
 
         Parameters
         ----------
@@ -390,7 +391,7 @@ class HMM:
         Raises
         ------
         InputError
-            There is none; a file that is no model, or has something wrong in it.
+            No such model or file; a file that is not a model, or contains errors.
 
         Examples
         --------
@@ -403,7 +404,7 @@ class HMM:
 
     @staticmethod
     def from_hmmlearn(model: Any) -> HMM:
-        """A model of hmmlearn: a CategoricalHMM, or any other with `frames` for its observations.
+        """Convert a model of hmmlearn: a CategoricalHMM, or any other with `frames` for its observations.
 
         Parameters
         ----------
@@ -417,7 +418,7 @@ class HMM:
         Raises
         ------
         InputError
-            Something else than a model of hmmlearn, or one that has no numbers yet.
+            An object that is not a model of hmmlearn, or a model without numbers.
 
         Examples
         --------
@@ -437,7 +438,7 @@ class HMM:
         return made
 
     def frames(self, observations: Any) -> NDArray[np.float64]:
-        """Emission scores of what a model from hmmlearn observes, for the other methods.
+        """Return emission scores of observations of an hmmlearn model, for the other methods.
 
         Parameters
         ----------
@@ -451,11 +452,11 @@ class HMM:
         Raises
         ------
         InputError
-            The model observes symbols, or was made without a function for this.
+            The model observes symbols, or was created without a function for frames.
 
         Examples
         --------
-        See `from_hmmlearn`. Scores can also be computed outside, here those of normal distributions:
+        See `from_hmmlearn`. Scores can also be computed elsewhere, here those of normal distributions:
 
         >>> model = tropalign.HMM([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]])
         >>> seen, means = np.array([0.1, -0.5, 3.2, 2.7]), np.array([0.0, 3.0])
@@ -467,7 +468,7 @@ class HMM:
         return self._frames(observations)
 
     def sample(self, n: int, seed: int | None = None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """A random sequence that the model makes.
+        """Return a random sequence that the model generates.
 
         Parameters
         ----------
@@ -479,7 +480,7 @@ class HMM:
         Returns
         -------
         codes : int64, shape (n,)
-            What is observed; `text` makes letters of it.
+            The observations, as codes of symbols.
         states : int64, shape (n,)
             The path.
 

@@ -1,4 +1,4 @@
-"""Computations with a hidden Markov model: random sequences, best paths and sums, in the compiled core or with GPUs."""
+"""Computations with a hidden Markov model: random sequences, best paths and sums, in native code or on GPUs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def sampled(
     n: int,
     seed: int | None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Codes and states of n positions."""
+    """Draw codes and states of n positions."""
     draws = np.random.default_rng(seed).random((2, n))
     steps, emissions = np.cumsum(transition, axis=1), np.cumsum(emission, axis=1)
     states, codes = np.zeros(n, np.int64), np.zeros(n, np.int64)
@@ -40,27 +40,23 @@ def sampled(
 
 
 def _drawn(cumulative: NDArray[np.float64], draw: float) -> int:
-    """The first whose cumulative probability is above the draw, a number from 0 to 1."""
+    """Return the first index whose cumulative probability exceeds the draw, a number from 0 to 1."""
     return int(np.searchsorted(cumulative, draw * cumulative[-1], side="right"))
 
 
-#: Sequences that keep a GPU busier than the processor: `auto` looks for none with fewer.
+#: Minimum number of sequences for which `auto` considers GPUs: fewer do not keep a GPU busy enough.
 FEWEST_SEQUENCES = 1000
-#: Sums, of some 0.3 ns each, that threads are asked for: one takes 20 to 50 us to begin.
+#: Minimum number of sums, of about 0.3 ns each, for starting threads: a thread takes 20 to 50 us to start.
 FEWEST_SUMS = 50_000
-#: States of a model that GPUs have kernels for (gpu_hmm.py).
+#: Maximum states of a model on GPUs (gpu.py).
 MOST_STATES_OF_GPU = 1024
 
 
 class ModelCalls:
-    """The numbers of a model as native code takes them, and the calls.
+    """The checked probabilities of a model in native form, and the calls of native code.
 
-    Parameters
-    ----------
-    start : float64, shape (n_states,)
-    transition : float64, shape (n_states, n_states)
-    emission : float64, shape (n_states, n_symbols), or None
-        Probabilities, checked.
+    `start`: float64, shape (n_states,). `transition`: float64, shape (n_states, n_states). `emission`: float64,
+    shape (n_states, n_symbols), or None.
     """
 
     def __init__(
@@ -76,14 +72,14 @@ class ModelCalls:
 
     @cached_property
     def logs(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64] | None]:
-        """Logarithms of start, transition and `emission_of_codes`; None for the last where there are no symbols."""
+        """Logarithms of start, transition and `emission_of_codes`; the last is None without symbols."""
         emission = None if self._emission is None else logs_of(self.emission_of_codes)
         return logs_of(self._start), logs_of(self._transition), emission
 
     def best_paths(
         self, seen: Observations, n_threads: int, device: str | Iterable[str]
     ) -> tuple[NDArray[Any], NDArray[np.float64]]:
-        """The paths of all sequences, one behind the other, and their scores (`HMM.viterbi`)."""
+        """Return the paths of all sequences, one after another, and their scores (`HMM.viterbi`)."""
         if (devices := self._devices(device, seen, n_threads)) is None:
             return self._paths_on_cpu(seen, self._threads(seen, n_threads))
         from tropalign.hmm.model_task import paths_on
@@ -100,7 +96,7 @@ class ModelCalls:
         return _native.viterbi_frames(start, transition, seen.frames, seen.offsets, n_threads)
 
     def likelihoods(self, seen: Observations, n_threads: int, device: str | Iterable[str]) -> NDArray[np.float64]:
-        """The log-likelihood of each sequence (`HMM.forward`)."""
+        """Return the log-likelihood of each sequence (`HMM.forward`)."""
         if (devices := self._devices(device, seen, n_threads, is_same=False)) is None:
             return self._sums_on_cpu(seen, self._threads(seen, n_threads))
         from tropalign.hmm.model_task import sums_on
@@ -113,12 +109,12 @@ class ModelCalls:
         return found
 
     def posteriors(self, seen: Observations, n_threads: int) -> NDArray[np.float64]:
-        """Posteriors of all positions of all sequences, a row each (`HMM.posterior`)."""
+        """Return the posteriors of all positions of all sequences, a row each (`HMM.posterior`)."""
         rows: NDArray[np.float64] = self._native("hmm_posteriors", seen, self._threads(seen, n_threads))[0]
         return rows
 
     def counts(self, seen: Observations, n_threads: int) -> Counts:
-        """Log-likelihoods, and the counts that are expected of starts, steps and symbols (`HMM.fit`)."""
+        """Return log-likelihoods, and the expected counts of starts, steps and symbols (`HMM.fit`)."""
         likelihoods, starts, steps, symbols = self._native("hmm_counts", seen, n_threads)
         n_symbols = 0 if self._emission is None else self._emission.shape[1]
         return likelihoods, starts, steps, symbols[:n_symbols].T
@@ -126,7 +122,7 @@ class ModelCalls:
     def _devices(
         self, device: str | Iterable[str], seen: Observations, n_threads: int, is_same: bool = True
     ) -> list[Device] | None:
-        """What shares the sequences; None for the processor alone."""
+        """Return the devices that share the sequences; None for the CPU alone."""
         if type(device) is str and (device == "cpu" or (device == "auto" and len(seen.offsets) <= FEWEST_SEQUENCES)):
             return None
         n_states = len(self._start)
@@ -136,13 +132,13 @@ class ModelCalls:
         return devices_for(device, n_threads, cost, without_kernel, is_same=is_same)
 
     def _threads(self, seen: Observations, n_threads: int) -> int:
-        """The threads to use: of what is computed sooner than threads begin, one, without asking how many there are."""
+        """Return the number of threads; one, without looking for more, if the work is shorter than their start."""
         if type(n_threads) is int and n_threads == 0 and int(seen.offsets[-1]) * len(self._start) ** 2 < FEWEST_SUMS:
             return 1
         return resolve_threads(n_threads)
 
     def _native(self, name: str, seen: Observations, n_threads: int) -> Any:
-        """Calls the native function of that name for codes or frames."""
+        """Call the native function of that name for codes or frames."""
         model = (self._start, self._transition)
         if seen.codes is not None:
             call = getattr(_native, f"{name}_codes")

@@ -1,4 +1,4 @@
-"""Words and probabilities of hidden Markov models, checked: what is wrong is said with its state or row."""
+"""Checks of texts and probabilities of hidden Markov models; errors name the state or row."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tropalign.errors import InputError, shown
 
 
 def checked_words(name: str, given: Sequence[str] | None, count: int) -> tuple[str, ...] | None:
-    """A text per state, or None. Raises InputError on anything else."""
+    """Return a text per state, or None; raises InputError for anything else."""
     if given is None:
         return None
     words = _tuple_of(name, given)
@@ -23,7 +23,7 @@ def checked_words(name: str, given: Sequence[str] | None, count: int) -> tuple[s
 
 
 def _tuple_of(name: str, given: Any) -> tuple[Any, ...]:
-    """What was given as a list."""
+    """Convert to a tuple."""
     try:
         return tuple(given)
     except TypeError:
@@ -31,7 +31,7 @@ def _tuple_of(name: str, given: Any) -> tuple[Any, ...]:
 
 
 def checked_report(given: str | Sequence[str], labels: tuple[str, ...]) -> tuple[str, ...]:
-    """Labels that are named, or all. Raises InputError on a name that is no label."""
+    """Return the named labels, or all; raises InputError for an unknown label."""
     report = _tuple_of("report", [given] if isinstance(given, str) else given)
     for label in report:
         if label not in labels:
@@ -44,7 +44,7 @@ def checked_report(given: str | Sequence[str], labels: tuple[str, ...]) -> tuple
 def checked_symbols(
     symbols: str | Sequence[str] | None, missing: str, n_symbols: int
 ) -> tuple[tuple[str, ...] | None, str]:
-    """A letter per symbol, or None, and the letters that are missing. Raises InputError on what is no such letter."""
+    """Return a letter per symbol, or None, and the missing letters; raises InputError for invalid letters."""
     if symbols is None:
         if missing:
             raise InputError("letters are missing observations only where symbols are letters: give symbols, too")
@@ -63,7 +63,7 @@ def checked_symbols(
     return letters, missing
 
 
-#: How far the sum of a row may be from 1.
+#: Maximum difference of a row's sum from 1.
 TOLERANCE = 1e-6
 MOST_STATES = 1 << 14
 
@@ -71,21 +71,10 @@ MOST_STATES = 1 << 14
 def checked_probabilities(
     name: str, given: Any, shape: tuple[int | None, ...], states: tuple[str, ...] | None
 ) -> NDArray[np.float64]:
-    """Rows that sum to 1, as an array of its own that cannot be written to.
+    """Return rows that sum to 1, as a read-only copy; raises InputError for other numbers or shapes.
 
-    Parameters
-    ----------
-    name
-        What messages call it.
-    shape
-        The shape that it has to have; None where any number from 1 on will do.
-    states
-        What rows are called.
-
-    Raises
-    ------
-    InputError
-        Another shape; a number that is negative, or no number; a row that does not sum to 1 within 1e-6.
+    `shape`: required shape; None allows any number from 1. `name`, `states`: names of the array and of rows in
+    messages.
     """
     try:
         if is_masked(given) or np.iscomplexobj(given):
@@ -117,6 +106,6 @@ def _shape(shape: tuple[int, ...]) -> str:
 
 
 def logs_of(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Natural logarithms; -inf of 0."""
+    """Return natural logarithms; -inf for 0."""
     with np.errstate(divide="ignore"):
         return np.log(probabilities)

@@ -1,4 +1,4 @@
-"""Hidden Markov models as small files that people read and write (TOML, a table per state), and models of hmmlearn.
+"""Hidden Markov models as small human-readable files (TOML, a table per state), and models of hmmlearn.
 
     format = "tropalign hmm 1"
     name = "die"
@@ -10,7 +10,7 @@
     emission = { 1 = 0.17, 2 = 0.17, 3 = 0.17, 4 = 0.17, 5 = 0.16, 6 = 0.16 }
     transition = { fair = 0.95, loaded = 0.05 }
 
-What is not named has the probability 0. docs/decode.md describes all fields.
+Entries that are not listed have the probability 0. docs/decode.md describes all fields.
 """
 
 from __future__ import annotations
@@ -38,12 +38,9 @@ Frames = Callable[[Any], NDArray[np.float64]]
 
 
 def parts_of(model: Any) -> tuple[dict[str, Any], Frames | None]:
-    """What `HMM` takes, and the function that makes frames, for models whose observations are no symbols.
+    """Return arguments for `HMM` from a model of hmmlearn, and its function for frames if it observes no symbols.
 
-    Raises
-    ------
-    InputError
-        Something else than a model of hmmlearn, or one that has no numbers yet.
+    Raises InputError for an object that is not a model of hmmlearn, or a model without numbers.
     """
     kind = type(model).__name__
     if not hasattr(model, "startprob") and not hasattr(model, "n_components"):
@@ -62,7 +59,7 @@ def parts_of(model: Any) -> tuple[dict[str, Any], Frames | None]:
 
 
 def _frames(model: Any, observations: Any) -> NDArray[np.float64]:
-    """What a model of hmmlearn says of observations (n,) or (n, n_features), per state."""
+    """Return hmmlearn's scores of observations (n,) or (n, n_features), per state."""
     rows = np.asarray(observations)
     rows = rows[:, None] if rows.ndim == 1 else rows
     return np.ascontiguousarray(model._compute_log_likelihood(rows), np.float64)
@@ -70,7 +67,7 @@ def _frames(model: Any, observations: Any) -> NDArray[np.float64]:
 
 FORMAT = "tropalign hmm 1"
 FOLDER = Path(__file__).parent / "models"
-#: Bytes at most: 16,384 states could not be read by people any more, but 500 can.
+#: Maximum bytes: a file of 500 states is readable, one of 16,384 states is not.
 MOST_BYTES = 1 << 28
 #: Fields of a file, and of a state. "symbols" may be missing.
 FIELDS = {"format", "name", "description", "symbols", "missing", "report", "states"}
@@ -79,25 +76,12 @@ BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def model_names() -> tuple[str, ...]:
-    """The models that come with tropalign."""
+    """Return the names of the models that come with tropalign."""
     return tuple(sorted(path.stem for path in FOLDER.glob("*.toml")))
 
 
 def load_model(source: Source, make: Callable[..., HMM]) -> HMM:
-    """A model by its name, or from a file.
-
-    Parameters
-    ----------
-    source
-        The name of a model that comes with tropalign ("cpg"), a file's name, or an open file.
-    make
-        The class, which is made of what the file says.
-
-    Raises
-    ------
-    InputError
-        There is none; a file that is no model, or has something wrong in it.
-    """
+    """Load a model by its name, or from a file; `make` is the class."""
     if isinstance(source, str) and source in model_names() and not os.path.exists(source):
         source = FOLDER / f"{source}.toml"
     elif isinstance(source, str) and not os.path.exists(source) and BARE.fullmatch(source) and source != "-":
@@ -106,7 +90,7 @@ def load_model(source: Source, make: Callable[..., HMM]) -> HMM:
     text = read_text(source, MOST_BYTES)
     try:
         entries = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # of TOML itself, numbers of 5,000 digits, and nested brackets
+    except (ValueError, RecursionError) as error:  # invalid TOML, numbers of 5,000 digits, nested brackets
         raise InputError(
             f"this is not TOML ({shown(str(error))}): write a model as docs/decode.md shows", file=file
         ) from None
@@ -175,7 +159,7 @@ def _number(value: Any, what: str) -> float:
 
 
 def _table(states: list[dict[str, Any]], field: str, columns: list[str]) -> NDArray[np.float64]:
-    """A row per state of what its table `field` says of each column."""
+    """Return a row per state with the number in its table `field` for each column."""
     places = {name: k for k, name in enumerate(columns)}
     made = np.zeros((len(states), len(columns)))
     for row, state in enumerate(states):
@@ -191,12 +175,9 @@ def _table(states: list[dict[str, Any]], field: str, columns: list[str]) -> NDAr
 
 
 def save_model(model: HMM, path: str | os.PathLike[str] | IO[bytes]) -> None:
-    """Writes a file that `HMM.load` reads; numbers come back as they are.
+    """Write a file that `HMM.load` reads; numbers are preserved exactly.
 
-    Raises
-    ------
-    InputError
-        A model whose symbols are no letters; a file that cannot be written.
+    Raises InputError for a model whose symbols are not letters.
     """
     if model.n_symbols and model.symbols is None:
         raise InputError("the model's symbols are no letters, which files need: give symbols when you make it")
@@ -242,7 +223,7 @@ def _lines(model: HMM) -> list[str]:
 
 
 def _row(names: tuple[str, ...], numbers: NDArray[np.float64]) -> str:
-    """An inline table of the numbers that are not 0."""
+    """Return an inline table of the numbers that are not 0."""
     pairs = [
         f"{name if BARE.fullmatch(name) else _quoted(name)} = {float(number)!r}"
         for name, number in zip(names, numbers, strict=True)
@@ -252,6 +233,6 @@ def _row(names: tuple[str, ...], numbers: NDArray[np.float64]) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A basic string of TOML."""
+    """Return a basic string of TOML."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return '"' + re.sub(r"[\x00-\x1f\x7f]", lambda match: f"\\u{ord(match[0]):04x}", escaped) + '"'

@@ -1,4 +1,4 @@
-"""Best paths or forward sums of many sequences as a task of tiles, on the processor or a GPU."""
+"""Best paths or forward sums of many sequences as a task of tiles, on the CPU or a GPU."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from tropalign.devices.gpu import Gpu
 
 Floats = NDArray[np.float64]
-#: start, transition, and emission where there are codes.
+#: start, transition, and emission if there are codes.
 Tables = tuple[Floats, Floats, Floats | None]
 Alive = Callable[[], None] | None
-#: What some sequences come to, with a number of threads; and on a GPU.
+#: Functions that compute some sequences: with a number of threads; and on a GPU.
 OnCpu = Callable[[Observations, int], Any]
 OnGpu = Callable[[ModelsOnGpu, Observations, Alive], Any]
 
@@ -33,24 +33,14 @@ TILE_SUMS = 100_000_000_000
 
 
 class ModelTask:
-    """Sequences that a model explains, some neighbours per tile.
-
-    Parameters
-    ----------
-    seen
-        The sequences.
-    n_states
-        Of the model.
-    on_cpu, on_gpu
-        Explain some of them.
-    """
+    """Sequences that a model explains, some neighbours per tile; `on_cpu` and `on_gpu` compute some of them."""
 
     def __init__(self, seen: Observations, n_states: int, on_cpu: OnCpu, on_gpu: OnGpu) -> None:
         self._seen, self._n_states, self._on_cpu, self._on_gpu = seen, n_states, on_cpu, on_gpu
         self._cache = DeviceCache()
 
     def tiles(self) -> Iterator[Tile]:
-        """Neighbouring sequences."""
+        """Yield tiles of neighbouring sequences."""
         offsets = self._seen.offsets
         costs, n = CostList((np.diff(offsets) + 1.0) * self._n_states**2), len(offsets) - 1
         for index, (begin, end) in enumerate(pairwise(cuts(costs, 0, n, n, TILE_SUMS))):
@@ -59,11 +49,11 @@ class ModelTask:
             yield Tile(index, cost, 8 * steps * self._n_states, end - begin, (begin, end))
 
     def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> Any:
-        """What the tile's sequences come to."""
+        """Compute the tile's sequences."""
         return self._on_cpu(_part(self._seen, *tile.payload), n_threads)
 
     def on_gpu(self, tile: Tile, device: Gpu, progress: Progress | None = None) -> Any:
-        """What the tile's sequences come to, on a GPU."""
+        """Compute the tile's sequences on a GPU."""
         models: ModelsOnGpu = self._cache.get(device, "models", partial(ModelsOnGpu, device))
         return self._on_gpu(models, _part(self._seen, *tile.payload), progress and partial(progress, 0))
 
@@ -82,15 +72,7 @@ def _steps(some: Observations) -> Steps:
 
 
 def paths_on(devices: Sequence[Device], seen: Observations, logs: Tables, on_cpu: OnCpu) -> tuple[NDArray[Any], Floats]:
-    """Best paths, one after the other, and their scores.
-
-    Parameters
-    ----------
-    logs
-        Logarithms of the model's tables.
-    on_cpu
-        Paths and scores of some sequences.
-    """
+    """Return the best paths, one after another, and their scores; `logs` are the logarithms of the model's tables."""
 
     def on_gpu(models: ModelsOnGpu, some: Observations, alive: Alive) -> tuple[NDArray[Any], Floats]:
         return models.paths(*logs, _steps(some), alive)
@@ -101,19 +83,11 @@ def paths_on(devices: Sequence[Device], seen: Observations, logs: Tables, on_cpu
 
 
 def sums_on(devices: Sequence[Device], seen: Observations, tables: Tables, on_cpu: OnCpu) -> Floats:
-    """The logarithm of the probability of each sequence.
-
-    Parameters
-    ----------
-    tables
-        The model's probabilities; frames are logarithms.
-    on_cpu
-        Sums of some sequences.
-    """
+    """Return the log-probability of each sequence; `tables` are probabilities, but frames are logarithms."""
 
     def on_gpu(models: ModelsOnGpu, some: Observations, alive: Alive) -> Floats:
         sums = _forward(models, tables, _steps(some), alive)
-        for j in map(int, np.flatnonzero(np.isneginf(sums))):  # no probability, or one that doubles lose
+        for j in map(int, np.flatnonzero(np.isneginf(sums))):  # impossible, or below the range of doubles
             sums[j] = on_cpu(_part(some, j, j + 1), 1)[0]
         return sums
 

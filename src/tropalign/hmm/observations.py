@@ -1,4 +1,4 @@
-"""What hidden Markov models observe: texts, codes of symbols, or scores of emissions, as native code takes them."""
+"""Observations of hidden Markov models in native form: texts, codes of symbols, or emission scores."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from tropalign.sequences.inputs import letters_of
 
 #: The type of codes.
 BYTE = np.dtype(np.uint8)
-#: The code that a letter of a text has which is neither a symbol nor missing.
+#: Code of a letter that is neither a symbol nor missing.
 STRANGE = 255
-#: Symbols at most that have codes of a byte, beside the code of a missing observation.
+#: Maximum symbols with codes of a byte, in addition to the code of a missing observation.
 MOST_BYTE_SYMBOLS = 254
-#: Codes up to which operations of bytes are faster than those of arrays.
+#: Sizes below which operations on bytes are faster than those on arrays.
 FEW = 256
-#: Scores beyond this are no logarithms of probabilities or densities.
+#: Larger scores are not logarithms of probabilities or densities.
 MOST_SCORE = 1e8
 
 
@@ -29,16 +29,9 @@ MOST_SCORE = 1e8
 class Observations:
     """One sequence of observations, or several.
 
-    Attributes
-    ----------
-    codes : uint8, shape (n,), or None
-        Of symbols; the number of symbols is the code of a missing observation.
-    frames : float64, shape (n, n_states), or None
-        Logarithms of the probability of each observation per state, where there are no codes.
-    offsets : int64, shape (n_sequences + 1,)
-        Sequence k is at ``offsets[k]:offsets[k + 1]``.
-    is_single
-        Whether one sequence was given, and not a list.
+    `codes`: uint8, shape (n,), or None; the number of symbols is the code of a missing observation. `frames`:
+    float64, shape (n, n_states), or None: logarithms of the probability of each observation per state, if there
+    are no codes. `offsets`: int64, shape (n_sequences + 1,). `is_single`: one sequence was given, and not a list.
     """
 
     codes: NDArray[np.uint8] | None
@@ -48,7 +41,7 @@ class Observations:
 
 
 def letter_bytes(text: str) -> NDArray[np.uint8]:
-    """A byte per letter of a text: 255, which is no symbol, for those that a byte cannot hold."""
+    """Return a byte per letter of a text: 255, which is not a symbol, for letters that do not fit a byte."""
     try:
         return np.frombuffer(text.encode("latin-1"), np.uint8)
     except UnicodeEncodeError:
@@ -58,9 +51,9 @@ def letter_bytes(text: str) -> NDArray[np.uint8]:
 
 
 def letter_codes(symbols: tuple[str, ...], missing: str) -> NDArray[np.uint8]:
-    """The code per byte of a text.
+    """Return the code per byte of a text.
 
-    Small letters are read as capitals where no symbol is a small letter, and U as T by models of DNA.
+    Lower-case letters are read as upper case if no symbol is in lower case, and U as T by models of DNA.
     """
     table = np.full(256, STRANGE, np.uint8)
     folds = not any(symbol.islower() for symbol in (*symbols, *missing))
@@ -75,16 +68,10 @@ def letter_codes(symbols: tuple[str, ...], missing: str) -> NDArray[np.uint8]:
 
 
 class Reader:
-    """Makes observations for a model.
+    """Conversion of observations for a model.
 
-    Parameters
-    ----------
-    n_states, n_symbols
-        Of the model.
-    table
-        Of `letter_codes`; None where symbols are no letters.
-    logs
-        Logarithms of emissions per state and symbol, for models with more symbols than a byte can hold.
+    `table`: of `letter_codes`; None if symbols are not letters. `logs`: logarithms of emissions per state and
+    symbol, for models with more symbols than a byte can hold.
     """
 
     def __init__(
@@ -96,7 +83,7 @@ class Reader:
         self._codes = bytes(range(n_symbols)) if has_byte_codes else None
 
     def read(self, given: Any) -> Observations:
-        """One sequence or several, or what was read before. Raises InputError on anything else."""
+        """Read one sequence or several; earlier results are returned unchanged. Raises InputError for anything else."""
         if (codes := self._plain(given)) is not None:
             return Observations(codes, None, np.array((0, len(codes)), np.int64), True)
         if isinstance(given, Observations):
@@ -127,9 +114,9 @@ class Reader:
         return Observations(None, np.ascontiguousarray(self._logs.T[codes]), offsets, is_single)
 
     def _plain(self, given: Any) -> NDArray[np.uint8] | None:
-        """Codes of one text or of a short array of codes, by operations of bytes: NumPy's take 2 us each.
+        """Return the codes of a text or a short array of codes by operations on bytes: NumPy's take 2 us each.
 
-        None where it is something else, or wrong.
+        None for other or invalid input.
         """
         try:
             if type(given) is str and self._codes_of_letters is not None:
@@ -139,14 +126,14 @@ class Reader:
                 found = bytes(given.tolist())
                 is_right = self._codes is not None and not found.translate(None, self._codes)
                 return np.frombuffer(found, np.uint8) if is_right else None
-        except ValueError:  # a letter or a number that no byte holds
+        except ValueError:  # a letter or number that does not fit a byte
             pass
         return None
 
     def _byte_codes(self, given: list[Any]) -> Observations | None:
-        """Many sequences of codes of a byte, checked together: one by one, short ones cost more than their decoding.
+        """Check many sequences of byte codes together: one by one, short ones cost more than their decoding.
 
-        None where some may be something else, or wrong.
+        None if some may be of another kind, or invalid.
         """
         if not given or self._n_symbols > MOST_BYTE_SYMBOLS:
             return None
@@ -157,7 +144,7 @@ class Reader:
         return Observations(codes, None, _offsets(given), False) if is_right else None
 
     def _one(self, given: Any, number: int | None) -> NDArray[Any]:
-        """Codes or frames of one sequence."""
+        """Return codes or frames of one sequence."""
         record = None if number is None else f"number {number + 1}"
         if type(given) is not np.ndarray and _is_text(given):
             return self._from_text(letters_of(given, record or "1")[1], record)
@@ -189,7 +176,7 @@ class Reader:
         if not self._n_symbols:
             raise InputError("the model has no emissions of symbols: give frames of emission scores", record=record)
         if array.dtype == np.uint8 and (not array.size or array.max() < self._n_symbols <= MOST_BYTE_SYMBOLS):
-            return array  # as it is: a chromosome of codes shall not be copied
+            return array  # unchanged, so that a chromosome of codes is not copied
         wrong = (array < -1) | (array >= self._n_symbols)
         if wrong.any():
             at = int(np.argmax(wrong))
@@ -231,7 +218,7 @@ def _is_text(given: Any) -> bool:
 
 
 def _is_one(given: Any) -> bool:
-    """Whether this is one sequence: a text, an array, or a list of whole numbers."""
+    """True for one sequence: a text, an array, or a list of integers."""
     if _is_text(given) or isinstance(given, np.ndarray):
         return True
     is_list = isinstance(given, list | tuple | range)

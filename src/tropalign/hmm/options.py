@@ -1,4 +1,4 @@
-"""How sequences are cut by a hidden Markov model, and which segments are kept."""
+"""Options for cutting sequences by a hidden Markov model, and for keeping segments."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from tropalign.options.kinds import FRACTION, TEXT, whole
 from tropalign.options.option import Options, argument, option
 
 Way = Literal["viterbi", "posterior"]
-#: How the label of a position is chosen: that of the best path's state, or the one with the highest posterior.
+#: Ways to choose the label of a position: that of the best path's state, or the one with the highest posterior.
 WAYS = get_args(Way)
 
 
 class CutOptions(Options, group="segments"):
-    """How the labels of positions are chosen."""
+    """Choice of the labels of positions."""
 
     by: Way = option(
         default="viterbi",
@@ -30,7 +30,7 @@ class CutOptions(Options, group="segments"):
 
 
 class LengthOptions(Options, group="segments"):
-    """Which segments are kept."""
+    """Limits for segments that are kept."""
 
     min_length: int = option(
         default=1,
@@ -53,7 +53,7 @@ class LengthOptions(Options, group="segments"):
 
 
 class LabelOption(Options, group="segments"):
-    """Which labels are kept, as the command line has it."""
+    """Labels that are kept, on the command line."""
 
     label: list[str] | None = option(
         default=None,
@@ -66,21 +66,13 @@ class LabelOption(Options, group="segments"):
 
 
 class SegmentOptions(CutOptions, LabelOption, LengthOptions):
-    """How sequences are cut, as the command line has it."""
+    """Segmentation options of the command line."""
 
 
 class DecodeOptions(CutOptions, LengthOptions):
-    """How sequences are cut, and which segments are kept, checked.
+    """Checked options for cutting sequences and keeping segments.
 
-    Parameters
-    ----------
-    labels
-        The labels that are kept; empty for those that the model reports.
-
-    Raises
-    ------
-    UsageError
-        A value that does not exist, is of another type or out of range.
+    `labels`: labels that are kept; empty for those that the model reports.
     """
 
     labels: Collection[str] = argument(
@@ -88,7 +80,7 @@ class DecodeOptions(CutOptions, LengthOptions):
     )
 
     def settle(self) -> None:
-        """Checks the values."""
+        """Check the values."""
         self.check_choices()
         whole_number("min_length", self.min_length, 0)
         if not isinstance(self.labels, Collection):

@@ -1,7 +1,8 @@
-"""Sequences cut at long runs of missing letters, which no model says anything of.
+"""Cutting of sequences at long runs of missing letters, which carry no information for any model.
 
-A missing letter has emission 1 in every state. A few of them are read with the letters around them; along a run, the
-best path follows the steps of the highest probability, whatever they mean: a gap of an assembly would become a segment.
+A missing letter has emission 1 in every state. A few of them are read with the letters around them. Along a run,
+the best path would follow the most probable steps regardless of their meaning: a gap of an assembly would become a
+segment.
 """
 
 from __future__ import annotations
@@ -14,29 +15,20 @@ from numpy.typing import NDArray
 
 from tropalign.arrays import distinct
 
-#: So many missing letters in a row cut a sequence. GenBank takes ten N for a gap of an assembly, and fewer for letters
-#: that were not read well.
+#: Minimum number of successive missing letters that cut a sequence. GenBank uses ten N for a gap of an assembly,
+#: and fewer for letters that were not read well.
 LEAST_RUN = 10
-#: Letters that are looked at at a time.
+#: Letters that are processed at once.
 CHUNK = 1 << 18
 
 
 @dataclass(frozen=True, eq=False)
 class Pieces:
-    """What is left of sequences without their long runs of missing letters.
+    """Sequences without their long runs of missing letters.
 
-    Attributes
-    ----------
-    codes : uint8, shape (n_kept,)
-        Of all pieces, one behind the other.
-    offsets : int64, shape (n_pieces + 1,)
-        Piece k is ``codes[offsets[k]:offsets[k + 1]]``, which is never empty.
-    sequence : int64, shape (n_pieces,)
-        The number of its sequence.
-    begin : int64, shape (n_pieces,)
-        Where it begins in that.
-    n_unlabelled : int64, shape (n_sequences,)
-        Letters of each sequence that are in no piece.
+    `codes`: uint8, shape (n_kept,), of all pieces, one after another. `offsets`: int64, shape (n_pieces + 1,);
+    pieces are not empty. `sequence`, `begin`: int64, shape (n_pieces,), index of the piece's sequence, and its
+    start in that. `n_unlabelled`: int64, shape (n_sequences,), letters of each sequence that are in no piece.
     """
 
     codes: NDArray[np.uint8]
@@ -46,11 +38,11 @@ class Pieces:
     n_unlabelled: NDArray[np.int64]
 
     def per_sequence(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The sum over the pieces of each sequence, in their order; 0 for those without a piece."""
+        """Return the sum over the pieces of each sequence, in their order; 0 for sequences without pieces."""
         return np.bincount(self.sequence, values, minlength=len(self.n_unlabelled)).astype(np.float64, copy=False)
 
     def kept_before(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Where positions of the first sequence, which is the only one, are among the codes."""
+        """Return the indices among the codes of positions of the first and only sequence."""
         piece = np.searchsorted(self.begin, positions, side="right") - 1
         if not len(self.begin):
             return np.zeros(len(positions), np.int64)
@@ -65,18 +57,10 @@ def pieces_of(
     offsets: NDArray[np.int64],
     require: Callable[[int], object] = lambda n_runs: None,
 ) -> Pieces:
-    """The pieces of some sequences.
+    """Cut sequences into pieces, which are moved together within `codes` if something is left out.
 
-    Parameters
-    ----------
-    codes : uint8, shape (n_letters,)
-        Of all sequences; pieces are moved together within this array where something is left out.
-    missing
-        The code of a missing letter.
-    offsets : int64, shape (n_sequences + 1,)
-        Sequence k is ``codes[offsets[k]:offsets[k + 1]]``.
-    require
-        Told how many runs are left out, and raises where so many do not fit.
+    `missing`: code of a missing letter. `require` receives the number of runs left out, and raises if they do not
+    fit.
     """
     is_missing = np.zeros(256, bool)
     is_missing[missing] = True
@@ -98,20 +82,10 @@ def pieces_of(
 def long_runs(
     values: NDArray[np.uint8], is_missing: NDArray[np.bool_], offsets: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Begin and end of each run that cuts a sequence, within one sequence each.
+    """Return start and end of each run that cuts a sequence, int64, shape (n_runs, 2), each within one sequence.
 
-    Parameters
-    ----------
-    values : uint8, shape (n,)
-        Letters or codes of all sequences.
-    is_missing : bool, shape (256,)
-        Which values are missing letters.
-    offsets : int64, shape (n_sequences + 1,)
-        Where sequences begin and end.
-
-    Returns
-    -------
-    int64, shape (n_runs, 2)
+    `values`: uint8, letters or codes of all sequences. `is_missing`: bool, shape (256,), values of missing
+    letters.
     """
     runs = np.concatenate([np.zeros((0, 2), np.int64), *_long_runs(values, is_missing)])
     inner = distinct(offsets)
@@ -123,8 +97,8 @@ def long_runs(
 
 
 def _long_runs(values: NDArray[np.uint8], is_missing: NDArray[np.bool_]) -> Iterator[NDArray[np.int64]]:
-    """Long runs in all values as one sequence, a chunk at a time: a chromosome's mask would be as large as itself."""
-    begun: int | None = None  # where a run began that has not ended yet
+    """Yield long runs in all values as one sequence, in chunks: a chromosome's mask would be as large as itself."""
+    begun: int | None = None  # start of a run that has not ended yet
     for first in range(0, len(values), CHUNK):
         mask = is_missing[values[first : first + CHUNK]]
         if begun is None and not mask.any():
@@ -144,14 +118,14 @@ def _long_runs(values: NDArray[np.uint8], is_missing: NDArray[np.bool_]) -> Iter
 
 
 def _without(codes: NDArray[np.uint8], runs: NDArray[np.int64]) -> NDArray[np.uint8]:
-    """The codes moved together over the runs, within their own array: what is kept, then what does not matter."""
+    """Move the kept codes together over the runs, within their own array; the rest of the array is undefined."""
     if not len(runs):
         return codes
     at = first = int(runs[0, 0])
     for begin in range(first, len(codes), CHUNK):
         end = min(begin + CHUNK, len(codes))
         few = runs[np.searchsorted(runs[:, 1], begin, side="right") : np.searchsorted(runs[:, 0], end)]
-        steps = np.zeros(end - begin + 1, np.int8)  # +1 where a run begins, -1 where it ends
+        steps = np.zeros(end - begin + 1, np.int8)  # +1 at the start of a run, -1 at its end
         steps[np.maximum(few[:, 0], begin) - begin] += 1
         steps[np.minimum(few[:, 1], end) - begin] -= 1
         kept = codes[begin:end][np.cumsum(steps[:-1], dtype=np.int8) == 0]

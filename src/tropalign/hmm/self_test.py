@@ -1,4 +1,4 @@
-"""Whether a GPU decodes sequences and adds up their probabilities as the processor does."""
+"""Checks that a GPU decodes sequences and sums their probabilities like the CPU."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from tropalign.devices.gpu import Gpu
 from tropalign.errors import DeviceError
 from tropalign.hmm.gpu import ModelsOnGpu, Steps
 
-#: The model, and the steps of sequences.
+#: States and symbols of the model, and the lengths of the sequences.
 N_STATES, N_SYMBOLS, LENGTHS = 12, 4, (1, 40, 90)
 
 
 def check_gpu(gpu: Gpu) -> None:
-    """Raises DeviceError on other paths or sums than the processor's."""
+    """Raise DeviceError if paths or sums differ from the CPU's."""
     models, rng = ModelsOnGpu(gpu), np.random.default_rng(9)
     start, transition, emission = (
         rng.dirichlet(np.ones(n), *rows)
@@ -38,7 +38,7 @@ def check_gpu(gpu: Gpu) -> None:
 def plain_forward(
     start: NDArray[np.float64], transition: NDArray[np.float64], emission: NDArray[np.float64], codes: NDArray[np.uint8]
 ) -> float:
-    """The logarithm of a sequence's probability, by NumPy."""
+    """Return the logarithm of a sequence's probability, by NumPy."""
     if not len(codes):
         return 0.0
     values, total = start * emission[:, codes[0]], 0.0

@@ -1,1 +1,1 @@
-"""What the machine allows: memory, threads, control groups."""
+"""Limits of the machine: memory, threads and control groups."""

@@ -1,4 +1,4 @@
-"""How much memory there is, and whether a job fits it."""
+"""Free memory of the machine, and checks that a job fits into it."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ from tropalign.machine.numbers import checked_memory
 from tropalign.machine.process import ROOT, own_groups
 
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
-#: More than any machine has is a slip of the pen.
+#: Upper bound for amounts of memory: no machine has more, so a larger value is a typing error.
 MOST_BYTES = 1 << 60
-#: The share of free memory that a run takes by default.
+#: Share of the free memory that a run takes by default.
 DEFAULT_SHARE = 0.6
-#: What the process takes before any input is read: interpreter, NumPy, the compiled module, freed memory that is kept.
+#: Process size before any input is read: interpreter, NumPy, the compiled module, and freed memory that is
+#: retained.
 PROCESS_BYTES = 72 << 20
-#: What is taken to be free where the system says neither that nor how much memory there is.
+#: Assumed free memory if the system reports neither free nor total memory.
 UNKNOWN_FREE = 4 << 30
-#: Limit, use, and the cached part of that use which the kernel gives back on demand: group versions 2 and 1.
+#: Limit, usage, and the cached part of the usage that the kernel frees on demand: control groups version 2 and 1.
 GROUP_FILES = (
     ("memory.max", "memory.current", "inactive_file"),
     ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
@@ -31,7 +32,7 @@ GROUP_FILES = (
 
 
 def parse_bytes(text: str) -> int:
-    """``8G``, ``500M``, ``1.5g`` or plain bytes. Raises ValueError on anything else."""
+    """Convert ``8G``, ``500M``, ``1.5g`` or plain bytes to bytes, or raise ValueError."""
     match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*([KMGT]?)(?:i?B)?\s*", text, re.IGNORECASE)
     n_bytes = float(match[1]) * UNITS[match[2].upper()] if match else 0
     if not 1 <= n_bytes <= MOST_BYTES:
@@ -40,7 +41,7 @@ def parse_bytes(text: str) -> int:
 
 
 def human(n_bytes: int) -> str:
-    """1.5 GiB rather than 1610612736."""
+    """Format bytes for people: 1.5 GiB rather than 1610612736."""
     size = float(n_bytes)
     for unit in ("B", "KiB", "MiB", "GiB"):
         if size < 1024:
@@ -50,14 +51,14 @@ def human(n_bytes: int) -> str:
 
 
 def _at_least(n_bytes: int) -> str:
-    """Bytes, readable, not less than there are: so that a need is never what is allowed and too little."""
+    """Format bytes like `human`, rounded up: a need that exceeds the allowance is never shown as equal to it."""
     unit = max((unit for unit in UNITS.values() if unit <= n_bytes), default=1)
     return human(-(-10 * n_bytes // unit) * unit // 10)
 
 
 def peak_bytes() -> int:
-    """The most memory that this process has held so far; 0 where the system does not say."""
-    # The system's usage of a process begins with that of its parent, and VmHWM with the program itself.
+    """Return the peak memory of this process so far in bytes, 0 if the system does not report it."""
+    # VmHWM starts with the program itself; getrusage starts with the usage of the parent process.
     try:
         if match := re.search(r"VmHWM:\s+(\d+) kB", (ROOT / "proc/self/status").read_text()):
             return int(match[1]) * 1024
@@ -72,7 +73,7 @@ def peak_bytes() -> int:
 
 
 def free_bytes(root: Path = ROOT) -> int:
-    """Memory that this process may still take: the system's, or less where a control group says so."""
+    """Return the bytes that this process may still take, within the limits of its control groups."""
     try:
         match = re.search(r"MemAvailable:\s+(\d+) kB", (root / "proc/meminfo").read_text())
     except OSError:
@@ -82,14 +83,14 @@ def free_bytes(root: Path = ROOT) -> int:
         for limit, used, cached in GROUP_FILES:
             try:
                 left = int((group / limit).read_text()) - int((group / used).read_text())
-            except (OSError, ValueError):  # another version of groups, or "max"
+            except (OSError, ValueError):  # the other version of control groups, or "max"
                 continue
             free = min(free, left + _statistic(group / "memory.stat", cached))
     return max(free, 0)
 
 
 def _half_of_all() -> int:
-    """Half of the memory that is built in: macOS tells no more without a command of its own."""
+    """Return half of the installed memory in bytes: macOS reports free memory only through a separate command."""
     try:
         n_bytes = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):  # Windows has no sysconf
@@ -106,24 +107,24 @@ def _statistic(path: Path, name: str) -> int:
 
 
 def default_budget() -> int:
-    """What a run takes when nothing else is said."""
+    """Return the bytes that a run may take by default."""
     return int(_recent_free_bytes(int(time.monotonic())) * DEFAULT_SHARE)
 
 
 def budget_of(memory_bytes: Any) -> int:
-    """Bytes that a call may take: those that are given, checked, or a share of what is free."""
+    """Return the bytes that a call may take: the checked argument, or by default a share of the free memory."""
     allowed = checked_memory(memory_bytes)
     return default_budget() if allowed is None else allowed
 
 
 @lru_cache(maxsize=1)
 def _recent_free_bytes(second: int) -> int:
-    """Reading the files of the control groups takes longer than aligning a pair: once a second will do."""
+    """Return `free_bytes`, cached per second: reading the control group files takes longer than aligning a pair."""
     return free_bytes()
 
 
 def require(needed_bytes: int, allowed_bytes: int, what: str, remedy: str) -> None:
-    """Raises ResourceError when a job needs more than it may take."""
+    """Raise ResourceError if a job needs more than it may take."""
     if needed_bytes > allowed_bytes:
         raise ResourceError(
             f"{what} needs {_at_least(needed_bytes)} of memory and {human(allowed_bytes)} are allowed: {remedy}",
@@ -133,19 +134,10 @@ def require(needed_bytes: int, allowed_bytes: int, what: str, remedy: str) -> No
 
 
 def left_for_job(allowed_bytes: int, held_bytes: int, least_bytes: int = 1 << 20) -> int:
-    """What a job may take of an allowance for the whole process.
+    """Return the bytes of an allowance that remain after the process itself and its input (`held_bytes`).
 
-    Parameters
-    ----------
-    held_bytes
-        The input, which is read.
-    least_bytes
-        What the job itself takes at the least: errors then speak of the whole process, as the allowance does.
-
-    Raises
-    ------
-    ResourceError
-        The process and its input take all of it.
+    `least_bytes` is the minimum that the job needs. Raises ResourceError, with the bytes of the whole process, if
+    less is left.
     """
     taken = PROCESS_BYTES + held_bytes
     require(

@@ -1,4 +1,4 @@
-"""Control groups that bound this process (Linux; versions 1 and 2), and Ctrl-C while it starts others."""
+"""Control groups that limit this process (Linux; versions 1 and 2), and protection of child processes from Ctrl-C."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ROOT = Path("/")
 
 
 def own_groups(controller: str, root: Path = ROOT) -> list[Path]:
-    """Directories of the process's group and of those above it that `controller` ("memory", "cpu") may bound it in.
+    """Return directories of this process's control group and its ancestors for `controller` ("memory", "cpu").
 
     Some may not exist: inside a container the paths that the kernel reports can be the host's.
     """
@@ -37,10 +37,10 @@ def own_groups(controller: str, root: Path = ROOT) -> list[Path]:
 
 @contextmanager
 def without_interrupts() -> Iterator[None]:
-    """Ctrl-C does nothing in this block, nor ever to the processes that are started in it.
+    """Ignore Ctrl-C in this block, and permanently in the processes that are started in it.
 
-    A terminal sends it to all processes of a command; those that this one has started end when this one says so. What
-    is ignored here they ignore, too, from their first moment on. In another thread than the first nothing changes.
+    A terminal sends SIGINT to all processes of a command, but child processes must end only when this process ends
+    them; they inherit the ignored signal. Outside the main thread this block has no effect.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -1,4 +1,4 @@
-"""How many threads this process may use."""
+"""Number of threads that this process may use."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from tropalign.machine.process import ROOT, own_groups
 
 
 def available_threads(root: Path = ROOT) -> int:
-    """Processors by affinity, or fewer where a control group's quota says so.
+    """Return the number of processors by affinity, or fewer if a control group has a lower quota.
 
-    The affinity is asked for at each call, which takes a microsecond. Quotas are read from files, which takes a hundred
-    microseconds, and are therefore those of the first call in the process.
+    The affinity is read at each call (1 us). Quotas are read from files (100 us), once per process.
     """
     count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     allowed = _threads_by_quota(os.getpid(), root)
@@ -24,16 +23,16 @@ def available_threads(root: Path = ROOT) -> int:
 
 @lru_cache(maxsize=16)
 def _threads_by_quota(pid: int, root: Path) -> int | None:
-    """Threads that the tightest quota leaves, None where there is none.
+    """Return the number of threads that the tightest quota allows, None if there is no quota.
 
-    `pid` is part of the key: a forked child may have been moved into another group before it asks.
+    `pid` is part of the cache key: a forked child may have been moved into another group before it calls this.
     """
     shares = [share for group in own_groups("cpu", root) if (share := _quota(group)) is not None]
     return max(1, math.ceil(min(shares))) if shares else None
 
 
 def _quota(group: Path) -> float | None:
-    """Processors that a group may use (versions 2 and 1), None when it is not bounded."""
+    """Return the number of processors that a group may use (versions 2 and 1), None if it is unlimited."""
     try:
         if (group / "cpu.max").exists():
             quota, period = (group / "cpu.max").read_text().split()
@@ -45,5 +44,5 @@ def _quota(group: Path) -> float | None:
 
 
 def resolve_threads(n_threads: int) -> int:
-    """`n_threads`, or all that are available for 0. Raises UsageError on what is not a number from 0 to 1024."""
+    """Return `n_threads`, or all available threads for 0; raise UsageError unless it is a number from 0 to 1024."""
     return checked_threads(n_threads) or available_threads()

@@ -1,4 +1,4 @@
-"""Which letters of sequences are masked, by each method."""
+"""Masked residues of sequences, by method."""
 
 from __future__ import annotations
 
@@ -23,39 +23,34 @@ from tropalign.sequences import NUCLEOTIDE, PROTEIN, Alphabet, SequenceBatch
 from tropalign.sequences.batch import with_letters
 
 Index = NDArray[np.int64]
-#: Parts of all sequences one after another, (begin, end) within their sequence, and where those of each begin.
+#: Parts (start, end) of all sequences, each relative to its sequence, and the offsets of each sequence's parts.
 Masks = tuple[Index, Index]
 
-#: SEG: residues of a window, and the bits that begin and extend a segment; those of segmasker and blastp's -seg yes.
+#: SEG: residues of a window, and the bits that start and extend a segment; values of segmasker and blastp's -seg
+#: yes.
 SEG = (12, 2.2, 2.5)
-#: DUST: letters of a window, and ten times the score above which an interval is masked; those of dustmasker.
+#: DUST: residues of a window, and ten times the score above which an interval is masked; values of dustmasker.
 DUST = (64, 20)
-#: tantan: the chance of a repeat to begin and to end, the decay per period, and the chance at which a letter is masked.
+#: tantan: probabilities that a repeat starts and ends, decay per period, and the probability from which residues
+#: are masked.
 TANTAN = (0.005, 0.05, 0.9, 0.5)
-#: tantan: the longest period.
+#: tantan: longest period, in residues.
 PERIODS = {PROTEIN: 50, NUCLEOTIDE: 100}
-#: tantan: lambda of the matrix, which makes scores logarithms of ratios, by the frequencies that the matrix implies.
+#: tantan: lambda of the matrix, which turns scores into log ratios, by the frequencies that the matrix implies.
 LAMBDA = {PROTEIN: 0.3240321673480443, NUCLEOTIDE: math.log(3)}
-#: tantan: what a letter that is no residue scores beside any other.
+#: tantan: score of a letter that is not a residue, against any other.
 UNKNOWN_SCORE = -1
-#: Letters between two calls of who is told how far the work is, longer sequences aside.
+#: Residues between two calls of `progress`; longer sequences are not divided.
 PART_LETTERS = 4_000_000
-#: Codes that native code knows.
+#: Size of the native code tables.
 CODES = 32
 
 
 @dataclass(frozen=True)
 class Method:
-    """A way to choose the letters that are masked.
+    """Method that chooses the masked residues.
 
-    Attributes
-    ----------
-    meaning
-        For help texts.
-    alphabets
-        Whose sequences it masks.
-    found
-        Masks of a batch, by so many threads.
+    `meaning` is for help texts, `alphabets` are those it supports, `found` maps (batch, thread count) to masks.
     """
 
     meaning: str
@@ -70,33 +65,34 @@ def mask(
     n_threads: int = 0,
     progress: Progress | None = None,
 ) -> list[Index]:
-    """The masked parts of sequences, which score high by chance beside unrelated ones.
+    """Return the parts of sequences that score high by chance against unrelated ones.
 
     Parameters
     ----------
     sequences
-        A SequenceBatch, or what `SequenceBatch.from_strings` takes.
+        A SequenceBatch, or anything that `SequenceBatch.from_strings` accepts.
     method
-        "seg": proteins in which few residues are frequent (Wootton and Federhen 1993), as segmasker and blastp's -seg
-        yes have them; "dust": nucleotides in which triplets repeat (Morgulis and others 2006), as dustmasker and blastn
-        have them; "tantan": tandem repeats of either but their first unit (Frith 2011); "lower": letters in lower case.
+        "seg": proteins in which few residues are frequent (Wootton and Federhen 1993), like segmasker and blastp's
+        -seg yes; "dust": nucleotides in which triplets repeat (Morgulis and others 2006), like dustmasker and
+        blastn; "tantan": tandem repeats of either, except their first unit (Frith 2011); "lower": letters in lower
+        case.
     n_threads
-        All that there are where 0.
+        Number of threads; 0 for all that are available.
     progress
-        Called with the number of sequences done, after every few million letters. What it raises ends the work and
-        comes out of the call.
+        Called with the number of sequences done, after every few million residues. An exception that it raises
+        ends the work and propagates to the caller.
 
     Returns
     -------
     list of int64, shape (n_parts, 2) each
-        Per sequence begin and end of each part, 0-based, half-open, in their order; no two overlap or touch.
+        Per sequence, start and end of each part, 0-based, half-open, in ascending order; no two overlap or touch.
 
     Raises
     ------
     InputError
-        Sequences that cannot be used, or of an alphabet that the method does not mask.
+        The sequences cannot be used, or the method does not support their alphabet.
     UsageError
-        There is no such method, or not so many threads.
+        The method does not exist, or the number of threads cannot be used.
 
     Examples
     --------
@@ -119,7 +115,7 @@ def mask(
 
 
 def _parts(batch: SequenceBatch) -> Iterator[SequenceBatch]:
-    """Neighbouring sequences of some million letters in all."""
+    """Yield consecutive sequences, at most `PART_LETTERS` residues or one sequence at a time."""
     begin = 0
     while begin < len(batch):
         end = max(begin + 1, int(np.searchsorted(batch.offsets, batch.offsets[begin] + PART_LETTERS, "right")) - 1)
@@ -128,7 +124,7 @@ def _parts(batch: SequenceBatch) -> Iterator[SequenceBatch]:
 
 
 def masked(batch: SequenceBatch, method: MethodName, n_threads: int) -> SequenceBatch:
-    """The sequences with an unknown letter (X, N) in place of each masked one. Raises what `mask` raises."""
+    """Replace each masked residue with the unknown letter (X, N). Raises the same errors as `mask`."""
     check_method(method, batch.alphabet)
     bounds, first = METHODS[method].found(_with_residues(batch), n_threads)
     whole = bounds + np.repeat(batch.offsets[:-1], np.diff(first))[:, None]
@@ -143,7 +139,7 @@ def masked(batch: SequenceBatch, method: MethodName, n_threads: int) -> Sequence
 
 
 def check_method(method: str, alphabet: Alphabet) -> None:
-    """Raises what `mask` does of a method that there is not, or that does not mask these sequences."""
+    """Raise UsageError if the method does not exist, InputError if it does not support the alphabet."""
     if not isinstance(method, str) or method not in METHODS:
         raise UsageError(f"{named('mask')} {shown(repr(method))} is none of {', '.join(METHODS)}")
     if alphabet not in METHODS[method].alphabets:
@@ -175,9 +171,9 @@ def _tantan(batch: SequenceBatch, n_threads: int) -> Masks:
 
 @cached
 def _ratios(alphabet: Alphabet) -> NDArray[np.float64]:
-    """How much likelier each letter (row) is beside another one as its copy than by itself; shape (32, 32).
+    """Return how much likelier each letter (row) is as a copy of another one than on its own; shape (32, 32).
 
-    Rounded, so that they are the same with every library of logarithms.
+    Rounded, so that all math libraries give the same values.
     """
     n = len(alphabet.states)
     scores = np.full((CODES, CODES), UNKNOWN_SCORE)
@@ -187,13 +183,13 @@ def _ratios(alphabet: Alphabet) -> NDArray[np.float64]:
         np.fill_diagonal(scores[:n, :n], 1)
     ratio = {score: round(math.exp(LAMBDA[alphabet] * score), 9) for score in np.unique(scores).tolist()}
     ratios = np.array([[ratio[score] for score in row] for row in scores.tolist()])
-    ratios[CODES - 1] = ratios[:, CODES - 1] = 0  # before the first letter there is none to copy
+    ratios[CODES - 1] = ratios[:, CODES - 1] = 0  # before the first residue there is nothing to copy
     return ratios
 
 
 def _lower(batch: SequenceBatch, n_threads: int) -> Masks:
     is_lower = batch.letters >= ord("a")
-    is_begin = np.zeros(len(is_lower) + 1, bool)  # of a sequence, where a part of the one before ends
+    is_begin = np.zeros(len(is_lower) + 1, bool)  # starts of sequences, at which a part of the previous one ends
     is_begin[batch.offsets] = True
     begins, ends = is_lower.copy(), is_lower.copy()
     begins[1:] &= is_begin[1:-1] | ~is_lower[:-1]
@@ -204,7 +200,7 @@ def _lower(batch: SequenceBatch, n_threads: int) -> Masks:
     return bounds, np.searchsorted(at, batch.offsets)
 
 
-#: Every method by name; the command line and the API read them here.
+#: All methods by name, for the command line and the API.
 METHODS: Mapping[str, Method] = MappingProxyType(
     {
         "seg": Method("proteins in which few residues are frequent", (PROTEIN,), _seg),

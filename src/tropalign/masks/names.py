@@ -1,4 +1,4 @@
-"""Names of the ways to mask sequences, for what starts light."""
+"""Names of the masking methods, in a module that is cheap to import."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""Multiple alignment of a family, profiles, and how accurate alignments are."""
+"""Multiple alignment of a family, profiles, and the accuracy of alignments."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""How much of a reference alignment another alignment of the same sequences reproduces: SP and TC.
+"""SP and TC: how much of a reference alignment another alignment of the same sequences reproduces.
 
-Only columns of the reference that are sure count, its core columns: in benchmarks they are written in upper case.
+Only the core columns of the reference count; benchmarks write them in upper case.
 
-    reference   aCDE-f     core columns  CD, DD, EE      SP: the share of the pairs of residues that stand in one core
-                -CD-EF                   (upper case)        column and in one column of the test, too
-                                                         TC: the share of the core columns whose residues all do
+    reference   aCDE-f     core columns  CD, DD, EE      SP: the share of the pairs of residues in a core column that
+                -CD-EF                   (upper case)        are also in one column of the test
+                                                         TC: the share of the core columns whose residues all are
 Sources: Thompson, Plewniak and Poch 1999 (bali_score); Edgar's qscore. Rows without a reference row do not count.
 """
 
@@ -26,12 +26,12 @@ from tropalign.results.multiple import GAP, MultipleAlignment
 from tropalign.sequences.aligned_files import GAPS, read_alignment
 from tropalign.sequences.alphabet import Alphabet
 
-#: Cells of the reference that are sorted at a time.
+#: Cells of the reference that are sorted at once.
 BLOCK_CELLS = 1 << 22
 
 
 class Rows(Protocol):
-    """Names of rows, and their letters (uint8, one row each)."""
+    """Rows of an alignment: their names and letters (uint8, one row each)."""
 
     @property
     def names(self) -> tuple[str, ...]: ...
@@ -42,22 +42,22 @@ class Rows(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class AlignmentScore:
-    """What of a reference an alignment reproduces.
+    """Agreement of an alignment with a reference.
 
     Attributes
     ----------
     sp : float
         Share of the reference's pairs of residues in core columns that are aligned, from 0 to 1.
     tc : float
-        Share of the core columns whose residues all stand in one column, from 0 to 1.
+        Share of the core columns whose residues are all in one column, from 0 to 1.
     n_sequences : int
         Rows of the reference.
     n_columns : int
-        Core columns with two residues at least.
+        Core columns with at least two residues.
     n_pairs : int
-        Pairs of residues in them.
+        Pairs of residues in these columns.
     n_columns_aligned, n_pairs_aligned : int
-        Those that the alignment reproduces.
+        Columns and pairs that the alignment reproduces.
 
     Examples
     --------
@@ -85,17 +85,18 @@ def score_alignment(
     reference_columns: NDArray[np.bool_] | None = None,
     **former: NDArray[np.bool_] | None,
 ) -> AlignmentScore:
-    """Sum-of-pairs and total-column score of an alignment against a reference (bali_score's and qscore's SP and TC).
+    """Compute the sum-of-pairs and total-column scores of an alignment (bali_score's and qscore's SP and TC).
 
     Parameters
     ----------
     test, reference
-        A file (PHYLIP, FASTA or Stockholm), names with their rows, or an object with ``names`` and ``letters``
-        (uint8, a row per name). Letters may differ in case. Rows of the test without a reference row do not count.
+        A file (PHYLIP, FASTA or Stockholm), a mapping of names to rows, or an object with ``names`` and
+        ``letters`` (uint8, a row per name). Letters may differ in case. Rows of the test without a reference row
+        do not count.
     reference_columns : bool, shape (n_columns of the reference,), optional
-        The core columns. By default those that hold an upper-case letter.
+        The core columns. By default the columns with an upper-case letter.
     **former
-        ``mask``, which `reference_columns` was called; a FutureWarning tells so.
+        ``mask``, the former name of `reference_columns`; it causes a FutureWarning.
 
     Returns
     -------
@@ -104,7 +105,7 @@ def score_alignment(
     Raises
     ------
     InputError
-        A reference row that the test has not, or has with other letters; no core column.
+        A reference row that the test lacks or has with other letters; no core column.
 
     Examples
     --------
@@ -120,7 +121,7 @@ def score_alignment(
 def _by_todays_name(
     reference_columns: NDArray[np.bool_] | None, former: dict[str, NDArray[np.bool_] | None]
 ) -> NDArray[np.bool_] | None:
-    """The columns by the name of today or by the former one, of which a warning tells."""
+    """Return the columns given by the current or the former name; warn about the former one."""
     if not former:
         return reference_columns
     if unknown := former.keys() - {"mask"}:
@@ -132,7 +133,7 @@ def _by_todays_name(
 
 
 class _Compared(NamedTuple):
-    """An alignment beside its reference: rows of both, and for each cell of the reference the test's column."""
+    """An alignment and its reference: rows of both, and the test's column for each cell of the reference."""
 
     names: tuple[str, ...]
     letters: NDArray[np.uint8]
@@ -169,21 +170,9 @@ def agreement(
     *,
     reference_columns: NDArray[np.bool_] | None = None,
 ) -> Agreement:
-    """Which residues of an alignment stand beside those that the reference has beside them.
+    """Return for each residue of both alignments the share of its neighbours in a column that both agree on.
 
-    Parameters
-    ----------
-    test, reference, reference_columns
-        As of `score_alignment`, which raises the same errors.
-
-    Returns
-    -------
-    Agreement
-
-    Examples
-    --------
-    >>> agreement({"a": "ACDE", "b": "AC-E"}, {"a": "ACDE", "b": "A-CE"}).shares.tolist()
-    [1.0, nan, 0.0, 1.0, 1.0, 0.0, 1.0]
+    Arguments and errors as in `score_alignment`.
     """
     found = _compared(test, reference, reference_columns)
     score = _counted(found.columns[:, found.core], len(found.names), found.reference_file)
@@ -212,14 +201,14 @@ def _alignment(
 
 
 def _residue_shares(columns: NDArray[np.int32]) -> NDArray[np.float32]:
-    """The share of its neighbours in a core column that each residue has in the test, too; NaN for gaps."""
+    """Return the share of each residue's neighbours in a core column that the test also aligns to it; NaN for gaps."""
     n_rows, n_columns = columns.shape
     shares = np.full(columns.shape, np.nan, np.float32)
     step = max(1, BLOCK_CELLS // n_rows)
     for begin in range(0, n_columns, step):
         block = columns[:, begin : begin + step].T
         order = np.argsort(block, axis=1, kind="stable")
-        ranked = np.take_along_axis(block, order, axis=1)  # equal columns side by side, gaps in front
+        ranked = np.take_along_axis(block, order, axis=1)  # equal columns are adjacent, gaps come first
         begins = np.ones(block.shape, bool)
         begins[:, 1:] = ranked[:, 1:] != ranked[:, :-1]
         places = np.flatnonzero(begins)
@@ -251,7 +240,7 @@ def _rows(given: object, what: str) -> tuple[tuple[str, ...], NDArray[np.uint8]]
 
 
 def is_residue(letters: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    """Where letters are no gaps."""
+    """Return a mask of the letters that are not gaps."""
     return ~np.isin(letters, GAPS)
 
 
@@ -281,7 +270,7 @@ def _core_columns(letters: NDArray[np.uint8], mask: NDArray[np.bool_] | None, fi
 def _columns_of(
     reference: NDArray[np.uint8], test: NDArray[np.uint8], file: str | None, name: str
 ) -> NDArray[np.int32]:
-    """For each column of the reference the test's column with the same residue of this row, -1 for a gap."""
+    """Return, for each column of the reference, the test's column of the same residue of this row; -1 for a gap."""
     at = np.flatnonzero(is_residue(reference))
     found = np.flatnonzero(is_residue(test))
     ours, theirs = reference[at] & 0xDF, test[found] & 0xDF  # bit 5 is the case of a letter
@@ -306,11 +295,11 @@ def _columns_of(
 
 
 def _counted(columns: NDArray[np.int32], n_sequences: int, file: str | None) -> AlignmentScore:
-    """Counts pairs and columns; `columns` holds the test's column of each residue of the reference's core columns."""
+    """Count pairs and columns; `columns` has the test's column of each residue in the reference's core columns."""
     n_columns = n_pairs = n_columns_aligned = n_pairs_aligned = 0
     step = max(1, BLOCK_CELLS // n_sequences)
     for begin in range(0, columns.shape[1], step):
-        block = np.sort(columns[:, begin : begin + step].T, axis=1)  # equal columns side by side, gaps in front
+        block = np.sort(columns[:, begin : begin + step].T, axis=1)  # equal columns are adjacent, gaps come first
         n_residues = (block >= 0).sum(axis=1, dtype=np.int64)
         begins = np.ones(block.shape, bool)
         begins[:, 1:] = block[:, 1:] != block[:, :-1]

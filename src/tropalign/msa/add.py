@@ -1,15 +1,15 @@
-"""New sequences into an alignment, and two alignments into one; what is aligned already stays as it is.
+"""Addition of sequences to an alignment, and merging of two alignments; existing alignments are not changed.
 
-Each new sequence x is compared with the members of the alignment that share the most with it. Their posteriors, each
-by its column, are those of x and the alignment's columns, and the alignment with the highest sum is taken (groups.py):
+Each new sequence x is compared with the members of the alignment that share the most with it. Their posteriors, by
+column, become those of x and the alignment's columns; the alignment with the highest sum is taken (groups.py):
 
     alignment   MKV-LAW      new sequence  MKVGGLW      x by itself  MKVGGL-W      result  MKV--LAW
                 MRVILAW                                              |||  | |              MRV-ILAW
                                                         columns      012  456              MKVGGL-W
 
-Columns of the alignment keep their order and what stands in them; new columns appear only where new sequences have
-residues that fit none. What several new sequences insert at one place is not aligned with each other: each
-insertion begins at the left, and at the beginning of the alignment ends at the right.
+Columns of the alignment keep their order and contents. New columns are added only for residues of new sequences
+that fit no column. Insertions of several new sequences at one position are not aligned with each other: each is
+flush left, except at the start of the alignment, where each is flush right.
 """
 
 from __future__ import annotations
@@ -36,25 +36,21 @@ from tropalign.msa.options import MsaOptions
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.batch import SequenceBatch
 
-#: Members that a new sequence is compared with, and members of each alignment that are compared when two are merged.
+#: Members compared with a new sequence, and members of each alignment compared when two are merged.
 MEMBERS, REPRESENTATIVES = 16, 16
-#: Rows that are drawn of a larger alignment to be merged; its representatives are among them.
+#: Rows sampled from a larger alignment that is merged; its representatives are among them.
 DRAWN = 4096
-#: Posteriors of columns below it are dropped.
+#: Posteriors of columns below this value are dropped.
 POOLED_CUTOFF = 0.002
-#: New sequences whose posteriors are made at a time; fewer where so many pairs with members would be compared.
+#: New sequences whose posteriors are computed at once, and a limit on their pairs with members.
 AT_ONCE, PAIRS_AT_ONCE = 500, 8_000_000
 
 
 @dataclass(frozen=True)
 class Placed:
-    """Where the residues of a new sequence belong.
+    """Positions of the residues of a new sequence in an alignment.
 
-    Attributes
-    ----------
-    column : int64, shape (n,)
-        Of the alignment: the one that the residue stands in, or, where it is inserted, the first one to the right.
-    is_inserted : bool, shape (n,)
+    `column`: int64, shape (n,), the column of the residue or, if it is inserted, the first column to its right.
     """
 
     column: NDArray[np.int64]
@@ -72,32 +68,10 @@ def add_sequences(
     *,
     memory_bytes: int,
 ) -> MultipleAlignment:
-    """New sequences below the rows of an alignment.
+    """Add new sequences below the rows of an alignment; the result has neither confidence nor tree.
 
-    Parameters
-    ----------
-    options
-        Rules and cutoff are used.
-    devices, n_threads
-        What computes posteriors, and threads for the rest.
-    progress
-        Receives the name of a stage and the share of all work that is done.
-    keep_length
-        No column is added: residues that fit none are left out of the new rows.
-    memory_bytes
-        What the work may take.
-
-    Returns
-    -------
-    MultipleAlignment
-        The old rows, then the new ones; without confidence and tree.
-
-    Raises
-    ------
-    InputError
-        A new sequence has the name of a row, is empty or of another alphabet than the rows; rows of gaps only.
-    ResourceError
-        The alignment has more than 65,535 columns; the memory does not suffice.
+    Of `options`, rules and cutoff are used. With `keep_length` no column is added: residues that fit none are
+    dropped.
     """
     whole = joined(alignment.sequences, batch)
     placed = _Adding(compared(alignment), batch, options, devices, n_threads, progress, memory_bytes).placed()
@@ -121,24 +95,9 @@ def merge_alignments(
     *,
     memory_bytes: int,
 ) -> MultipleAlignment:
-    """Two alignments in one; the rows of each keep their columns among themselves.
+    """Merge two alignments, the first one's rows on top; the rows of each keep their columns among themselves.
 
-    Parameters
-    ----------
-    options, devices, n_threads, progress, memory_bytes
-        As `add_sequences` has them.
-
-    Returns
-    -------
-    MultipleAlignment
-        The rows of the first, then those of the second; without confidence and tree.
-
-    Raises
-    ------
-    InputError
-        Both have a row of one name, or they are of different alphabets.
-    ResourceError
-        One has more than 65,535 columns; the memory does not suffice.
+    The result has neither confidence nor tree.
     """
     whole = joined(first.sequences, second.sequences)
     old, new = compared(first), compared(second)
@@ -154,13 +113,7 @@ def merge_alignments(
 
 
 def joined(old: SequenceBatch, new: SequenceBatch) -> SequenceBatch:
-    """Both one after another.
-
-    Raises
-    ------
-    InputError
-        They share a name, or are of different alphabets.
-    """
+    """Concatenate two batches; InputError if they share a name or differ in alphabet."""
     if old.alphabet != new.alphabet:
         raise InputError(
             f"the alignment is of {old.alphabet.name} sequences, what is added to it of {new.alphabet.name} ones: give "
@@ -184,15 +137,7 @@ def _described(batch: SequenceBatch) -> tuple[str, ...]:
 
 
 def compared(alignment: MultipleAlignment) -> MultipleAlignment:
-    """The rows that hold residues.
-
-    Raises
-    ------
-    InputError
-        There are none.
-    ResourceError
-        There are more columns than 16 bits number.
-    """
+    """Return the rows that hold residues; errors if there is no such row, or more columns than 16 bits can index."""
     if alignment.n_columns > MOST_RESIDUES:
         raise ResourceError(
             f"the alignment has {alignment.n_columns:,} columns, but {MOST_RESIDUES:,} is the most: leave out "
@@ -226,7 +171,7 @@ def _pool(
 def _watch(
     progress: StageProgress | None, stage: str, done: float = 0.0, share: float = 1.0
 ) -> Callable[[int], Progress | None]:
-    """Gives, for a number of items, what receives the items begun: they are this share of the work."""
+    """Return a function from a number of items to a callback for the items started, which are `share` of the work."""
 
     def of(n_items: int) -> Progress | None:
         if progress is None:
@@ -243,7 +188,7 @@ def _watch(
 def best_columns(
     n_rows: int, n_columns: int, posteriors: Sequence[NDArray[np.uint16]], n_threads: int
 ) -> list[NDArray[np.int32]]:
-    """The alignment of two items with the highest sum of posteriors: the new column of each column of both."""
+    """Align two items with the highest sum of posteriors; return the new column of each column of both."""
     store = _native.PosteriorStore(np.array([n_rows, n_columns], np.int32))
     store.add(np.array([[0, 1]], np.int32), *posteriors)
     columns = _native.progressive(store, np.array([[0, 1]], np.int32), np.full(2, 0.5), n_threads)
@@ -251,7 +196,7 @@ def best_columns(
 
 
 def representatives_of(batch: SequenceBatch, most: int, n_threads: int) -> list[int]:
-    """Sequences that stand for an alignment: along a tree, as `representatives` finds them."""
+    """Return sequences that represent an alignment, chosen along a tree by `representatives`."""
     if len(batch) <= most:
         return list(range(len(batch)))
     drawn = distinct(np.linspace(0, len(batch) - 1, DRAWN).astype(np.int64))
@@ -263,7 +208,7 @@ def representatives_of(batch: SequenceBatch, most: int, n_threads: int) -> list[
 
 
 class _Adding:
-    """New sequences on their way into an alignment."""
+    """The addition of new sequences to an alignment."""
 
     def __init__(
         self,
@@ -283,7 +228,7 @@ class _Adding:
         self.members = np.arange(len(alignment))
 
     def placed(self) -> list[Placed]:
-        """Each new sequence against the alignment."""
+        """Place each new sequence in the alignment."""
         found: list[Placed] = []
         n, n_new = len(self.alignment), len(self.batch)
         for begin, nearest in self._nearest():
@@ -300,9 +245,9 @@ class _Adding:
         return found
 
     def _nearest(self) -> Iterator[tuple[int, list[NDArray[np.int64]]]]:
-        """Runs of new sequences by their first, and the members of the alignment that share the most with each.
+        """Yield runs of new sequences: the index of the first, and for each the members that share the most with it.
 
-        What two share by chance does not count, so that a long member is no better than a near one.
+        The share expected by chance is subtracted, so that a long member is not preferred to a near one.
         """
         words = words_of(self.pool.batch)
         shares, sizes = chance_shares(words, self.n_threads), self.pool.batch.lengths
@@ -319,7 +264,7 @@ class _Adding:
 
 
 def placed_by(n_residues: int, n_columns: int, posteriors: Sequence[NDArray[np.uint16]]) -> Placed:
-    """A new sequence by its posteriors with an alignment's columns."""
+    """Place a new sequence by its posteriors with an alignment's columns."""
     x, y = best_columns(n_residues, n_columns, posteriors, 1)
     right = np.searchsorted(y, x)
     return Placed(right, (right == n_columns) | (y[np.minimum(right, n_columns - 1)] != x))
@@ -328,24 +273,20 @@ def placed_by(n_residues: int, n_columns: int, posteriors: Sequence[NDArray[np.u
 def opened(
     column: NDArray[np.int64], is_inserted: NDArray[np.bool_], offsets: NDArray[np.int64], n_columns: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Columns for what new sequences insert: as many before each old one as the longest insertion there takes.
+    """Open columns for insertions: before each old column, as many as the longest insertion there needs.
 
-    Returns
-    -------
-    of_old : int64, shape (n_columns,)
-        The new place of each old column.
-    of_residues : int64, shape of `column`
-        The place of each residue of the new sequences.
+    Returns the new columns of the old columns, int64, shape (n_columns,), and of the new residues, int64, as
+    `column`.
     """
     sequence = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     at, who = column[is_inserted], sequence[is_inserted]
-    begins = np.flatnonzero(np.diff(at, prepend=-1) | np.diff(who, prepend=-1))  # of each insertion
+    begins = np.flatnonzero(np.diff(at, prepend=-1) | np.diff(who, prepend=-1))  # starts of the insertions
     sizes = np.diff(np.append(begins, len(at)))
     widths = np.zeros(n_columns + 1, np.int64)
     np.maximum.at(widths, at[begins], sizes)
-    before = np.cumsum(widths)  # columns opened up to each old one
+    before = np.cumsum(widths)  # columns opened up to each old column
     rank = np.arange(len(at)) - np.repeat(begins, sizes)
-    is_overhang = at == 0  # stands close to what follows
+    is_overhang = at == 0  # flush right
     rank[is_overhang] += widths[0] - np.repeat(sizes, sizes)[is_overhang]
     of_residues = column + before[column]
     of_residues[is_inserted] += rank - widths[at]
@@ -355,7 +296,7 @@ def opened(
 def _without_insertions(
     alignment: MultipleAlignment, batch: SequenceBatch, column: NDArray[np.int64], is_inserted: NDArray[np.bool_]
 ) -> MultipleAlignment:
-    """The old columns alone, and of the new sequences what stands in them."""
+    """Return the alignment with the old columns only, dropping inserted residues of the new sequences."""
     kept = ~is_inserted
     counts = np.concatenate([[0], np.cumsum(kept)])
     trimmed = SequenceBatch(

@@ -1,4 +1,4 @@
-"""Multiple alignment from Python."""
+"""Python API of multiple alignment."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ from tropalign.sequences.kinds import check_kinds
 
 
 class ConsistencyArguments(ConsistencyOptions, FamilyArguments):
-    """What `align_multiple` takes."""
+    """Arguments of `align_multiple`."""
 
 
 class ExtensionArguments(AligningArguments):
-    """How rows come into an alignment."""
+    """Arguments for extending or merging alignments."""
 
     rules: RulesName | None = but(
         ConsistencyOptions, "rules", default=None, doc="Whose parameters; those of effort fast when not given."
@@ -44,16 +44,16 @@ class ExtensionArguments(AligningArguments):
     cutoff: float | None = but(ConsistencyOptions, "cutoff", default=None)
 
     def options(self) -> MsaOptions:
-        """How rows are aligned, checked."""
+        """Return the checked alignment options."""
         return options_of("fast", rules=self.rules, cutoff=self.cutoff)
 
     def cells(self, old: SequenceBatch, new: SequenceBatch) -> int:
-        """What the scores of new rows against old ones cost."""
+        """Return the cost of scoring new rows against old ones, in cells."""
         return pipeline.SCORE_CELLS * int(old.lengths.mean() * new.offsets[-1])
 
 
 class AddingArguments(ExtensionArguments, KeepLengthOption):
-    """What `add_sequences` takes."""
+    """Arguments of `add_sequences`."""
 
     alignment: MultipleAlignment | os.PathLike[str] = argument(
         kw_only=False, doc="The alignment, or the Path of its file."
@@ -68,7 +68,7 @@ class AddingArguments(ExtensionArguments, KeepLengthOption):
 
 
 class MergingArguments(ExtensionArguments):
-    """What `merge_alignments` takes."""
+    """Arguments of `merge_alignments`."""
 
     first: MultipleAlignment | os.PathLike[str] = argument(kw_only=False, doc="An alignment, or the Path of its file.")
     second: MultipleAlignment | os.PathLike[str] = argument(kw_only=False, doc="Another one, or the Path of its file.")
@@ -76,7 +76,7 @@ class MergingArguments(ExtensionArguments):
 
 @called_with(ConsistencyArguments)
 def align_multiple(call: ConsistencyArguments) -> MultipleAlignment:
-    """Aligns a family by the consistency of its pairs (MSAProbs, QuickProbs).
+    """Align a family by the consistency of its pairs (MSAProbs, QuickProbs).
 
     Returns
     -------
@@ -86,16 +86,17 @@ def align_multiple(call: ConsistencyArguments) -> MultipleAlignment:
     Raises
     ------
     InputError
-        No sequence, or an empty one; nucleotides among proteins; a letter outside the alphabet; a tree of others.
+        No sequence, or an empty one; nucleotides among proteins; a letter outside the alphabet; a tree of other
+        sequences.
     UsageError
-        An option of another type or out of range.
+        An option of the wrong type or out of range.
     ResourceError, DeviceError
-        Memory that does not suffice, a sequence of more than 65,535 residues, a device that cannot compute.
+        Not enough memory, a sequence of more than 65,535 residues, a device that cannot compute.
 
     Warns
     -----
     TropalignWarning
-        Nucleotide sequences lie on the other strand than the rest, or were turned.
+        Nucleotide sequences lie on the opposite strand to the rest, or were reversed.
 
     Examples
     --------
@@ -112,7 +113,7 @@ def align_multiple(call: ConsistencyArguments) -> MultipleAlignment:
 
 
 def tree_of(tree: str | os.PathLike[str] | None, batch: SequenceBatch) -> GuideTree | None:
-    """A guide tree as Newick text or a file's Path, for the sequences of a family. Raises InputError."""
+    """Read the guide tree of a family from Newick text or a file's Path; None stays None."""
     if tree is None:
         return None
     return parse_guide_tree(tree, batch.names) if isinstance(tree, str) else read_guide_tree(tree, batch.names)
@@ -120,7 +121,7 @@ def tree_of(tree: str | os.PathLike[str] | None, batch: SequenceBatch) -> GuideT
 
 @called_with(AddingArguments)
 def add_sequences(call: AddingArguments) -> MultipleAlignment:
-    """Aligns new sequences to an alignment, whose rows keep their columns among themselves.
+    """Add new sequences to an alignment, whose rows keep their columns among themselves.
 
     Returns
     -------
@@ -132,9 +133,9 @@ def add_sequences(call: AddingArguments) -> MultipleAlignment:
     InputError
         A new sequence has the name of a row, is empty or of another alphabet than the rows.
     UsageError
-        An option of another type or out of range.
+        An option of the wrong type or out of range.
     ResourceError, DeviceError
-        More than 65,535 columns, memory that does not suffice, a device that cannot compute.
+        More than 65,535 columns, not enough memory, a device that cannot compute.
 
     Examples
     --------
@@ -157,7 +158,7 @@ def add_sequences(call: AddingArguments) -> MultipleAlignment:
 
 @called_with(MergingArguments)
 def merge_alignments(call: MergingArguments) -> MultipleAlignment:
-    """Aligns two alignments with each other; the rows of each keep their columns among themselves.
+    """Align two alignments with each other; the rows of each keep their columns among themselves.
 
     Returns
     -------
@@ -167,11 +168,11 @@ def merge_alignments(call: MergingArguments) -> MultipleAlignment:
     Raises
     ------
     InputError
-        Both have a row of one name, or they are of different alphabets.
+        Both have a row of the same name, or their alphabets differ.
     UsageError
-        An option of another type or out of range.
+        An option of the wrong type or out of range.
     ResourceError, DeviceError
-        More than 65,535 columns, memory that does not suffice, a device that cannot compute.
+        More than 65,535 columns, not enough memory, a device that cannot compute.
 
     Examples
     --------
@@ -191,7 +192,7 @@ def merge_alignments(call: MergingArguments) -> MultipleAlignment:
 
 
 def _alignment(given: Any, alphabet: Alphabet | None = None) -> MultipleAlignment:
-    """An alignment; one from a file is read with that alphabet, and refused where a row is of another kind."""
+    """Return an alignment, or read one from a file with that alphabet and reject rows of another kind."""
     if isinstance(given, str | os.PathLike):
         found = read_to_extend(given, alphabet=alphabet)
         check_kinds(found.sequences, file_name(given))

@@ -1,4 +1,4 @@
-"""Arguments that the functions share which align families."""
+"""Arguments shared by the functions that align families."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tropalign.sequences.batch import SequenceBatch, Sequences
 
 
 class StageArgument(Options):
-    """Who is told how far the work is."""
+    """Progress callback for work in stages."""
 
     progress: Callable[[str, float], object] | None = argument(
         default=None,
@@ -35,25 +35,25 @@ class StageArgument(Options):
 
 
 class AligningArguments(ComputeArguments, StageArgument):
-    """What computes an alignment, and who is told how far it is."""
+    """Devices, threads and progress callback of an alignment."""
 
     def devices(self, cost_cells: int, memory_bytes: int | None = None) -> list[Device]:
-        """What computes so many cells of a score. Raises UsageError, DeviceError."""
+        """Open the devices for work of `cost_cells` cells of a score."""
         return open_devices(device_names(self.device), checked_threads(self.n_threads), cost_cells, memory_bytes)
 
     @property
     def threads(self) -> int:
-        """How many threads compute. Raises UsageError."""
+        """Number of threads."""
         return resolve_threads(checked_threads(self.n_threads))
 
     def settle(self) -> None:
-        """Checks what can be checked without sequences."""
+        """Check the arguments that do not depend on sequences."""
         self.check_choices()
         check_stages(self.progress)
 
 
 class FamilyArguments(TurningOption, RowOrderOption, AlphabetArgument, AligningArguments):
-    """A family, and how its alignment is made and shown, whatever the method."""
+    """A family, and the options for aligning and showing it that all methods share."""
 
     sequences: Sequences | MultipleAlignment = argument(
         kw_only=False,
@@ -71,12 +71,12 @@ class FamilyArguments(TurningOption, RowOrderOption, AlphabetArgument, AligningA
     )
 
     def settle(self) -> None:
-        """Checks what can be checked without sequences."""
+        """Check the arguments that do not depend on sequences."""
         super().settle()
         if self.tree is not None and not isinstance(self.tree, str | os.PathLike):
             what = f"an object of type {type(self.tree).__name__} is no tree"
             raise UsageError(f"{what}: give Newick text or a file's Path")
 
     def batch(self) -> SequenceBatch:
-        """The family, on one strand where that is asked for."""
+        """Return the family, with all sequences on one strand if requested."""
         return on_one_strand(family_of(self.sequences, self.alphabet), self.strand, self.threads)

@@ -1,49 +1,49 @@
-"""What an alignment keeps of its finished stages, whoever keeps it (run.py: on the disk)."""
+"""Storage of the finished stages of an alignment, independent of the medium (run.py stores on disk)."""
 
 from __future__ import annotations
 
 from typing import Protocol
 
-#: Sections of a part.
+#: Sections per part.
 N_SECTIONS = 4
 
 
 class Checkpoint(Protocol):
-    """What earlier runs left of stages, and where this one leaves its own. A stage's parts are counted from 0."""
+    """Stages stored by earlier runs and by this one; parts of a stage are numbered from 0."""
 
     def get(self, stage: int, part: int) -> list[bytes] | None:
-        """The sections of a part; None where it is not there."""
+        """Return the sections of a part, or None if it is not stored."""
 
     def put(self, stage: int, part: int, sections: list[bytes]) -> None:
-        """Keeps a part."""
+        """Store a part."""
 
     def is_whole(self, stage: int, n_parts: int) -> bool:
-        """Whether all parts of a stage are there."""
+        """True if all parts of a stage are stored."""
 
     def forget(self, stage: int) -> None:
-        """Deletes the parts of a stage that no later one needs."""
+        """Delete the parts of a stage that no later stage needs."""
 
     def of_model(self, number: int) -> Checkpoint:
-        """What is kept of the same family by another model of pairs, counted from 1."""
+        """Return the storage for the same family under another pair model, numbered from 1."""
 
 
 class NoCheckpoint:
-    """For runs that cannot be taken up again, or are done in a moment."""
+    """No storage, for runs that cannot be resumed or finish in a moment."""
 
     def get(self, stage: int, part: int) -> list[bytes] | None:
-        """None."""
+        """Return None."""
         return None
 
     def put(self, stage: int, part: int, sections: list[bytes]) -> None:
-        """Nothing."""
+        """Store nothing."""
 
     def is_whole(self, stage: int, n_parts: int) -> bool:
-        """No."""
+        """Return False."""
         return False
 
     def forget(self, stage: int) -> None:
-        """Nothing."""
+        """Delete nothing."""
 
     def of_model(self, number: int) -> Checkpoint:
-        """Nothing."""
+        """Return no storage."""
         return NoCheckpoint()

@@ -1,7 +1,7 @@
-"""How sure an alignment is: means of the posteriors that its pairs of residues had before consistency.
+"""Confidence of an alignment: means of the posteriors that its pairs of residues had before consistency.
 
-Posteriors of stage I are probabilities, those after consistency are not (they are products of two, and low). Of each
-tile only the elements whose two residues stand in one column count:
+Posteriors of stage I are probabilities. Those after consistency are not: they are products of two, and low. In
+each tile only the elements whose two residues are in one column count:
 
     columns     0 1 2 3       posteriors of x and y       (0,0) .9   (1,1) .8   (1,2) .1   (2,3) .7
     x           A - C D
@@ -16,37 +16,31 @@ from numpy.typing import NDArray
 from tropalign.msa.task import Posteriors
 from tropalign.sequences.batch import SequenceBatch
 
-#: What stands for probability 1 (kPosteriorOne in native/msa/sparse.hpp), and for the weight of all sequences together.
-#: Sums of products of these are whole numbers below 2**53, which float64 adds exactly in any order.
+#: Integer for probability 1 (kPosteriorOne in native/msa/sparse.hpp), and for the total weight of all sequences.
+#: Sums of products of these are integers below 2**53, which float64 adds exactly in any order.
 ONE, WEIGHT_ONE = 32767, 1 << 18
-#: Elements that are looked at together, which take some hundred bytes each.
+#: Elements processed together; each takes some hundred bytes.
 PIECE = 1 << 18
 
 
 class Confidence:
-    """Means of posteriors in the making. Tiles come in any number and order.
+    """Accumulator of mean posteriors; accepts tiles in any number and order.
 
-    Parameters
-    ----------
-    batch
-        The family.
-    columns : int32, shape (n_residues,)
-        Column of each residue.
-    weights : float64, shape (n,)
-        Of the sequences.
+    `columns`: int32, shape (n_residues,), column of each residue. `weights`: float64, shape (n,), of the
+    sequences.
     """
 
     def __init__(self, batch: SequenceBatch, columns: NDArray[np.int32], weights: NDArray[np.float64]) -> None:
         self._lengths, self._offsets, self._columns = batch.lengths, batch.offsets, columns
         whole = np.maximum(np.rint(weights / weights.sum() * WEIGHT_ONE), 1.0)
-        self._weights = whole[np.repeat(np.arange(len(batch)), batch.lengths)]  # of each residue
+        self._weights = whole[np.repeat(np.arange(len(batch)), batch.lengths)]  # one per residue
         self._residues = np.zeros(len(columns))
         self._sums = np.zeros(int(columns.max()) + 1)
 
     def add(self, found: Posteriors) -> None:
-        """Adds the posteriors of some pairs to the sums of their residues and columns."""
+        """Add the posteriors of some pairs to the sums of their residues and columns."""
         rows = np.concatenate([[0], np.cumsum(self._lengths[found.pairs[:, 0]])])
-        elements = np.concatenate([[0], np.cumsum(found.row_sizes, dtype=np.int64)])[rows]  # before each pair
+        elements = np.concatenate([[0], np.cumsum(found.row_sizes, dtype=np.int64)])[rows]  # elements before each pair
         begin = 0
         while begin < len(found.pairs):
             end = max(begin + 1, int(np.searchsorted(elements, elements[begin] + PIECE, "right")) - 1)
@@ -77,13 +71,10 @@ class Confidence:
         self._sums += np.bincount(self._columns[first], posteriors * of_first * of_second, len(self._sums))
 
     def means(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Means of each residue over the others in its column, weighted by theirs, and of each column over its pairs.
+        """Return the means per residue (over the others in its column, weighted) and per column (over its pairs).
 
-        Returns
-        -------
-        residues : float32, shape (n_residues,)
-        columns : float32, shape (n_columns,)
-            0 where there is no pair; a pair without an element counts as 0.
+        float32, shapes (n_residues,) and (n_columns,); 0 if there is no pair. A pair without an element counts as
+        0.
         """
         of_columns = np.bincount(self._columns, self._weights, len(self._sums))
         squares = np.bincount(self._columns, self._weights**2, len(self._sums))

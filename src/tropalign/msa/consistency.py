@@ -1,13 +1,13 @@
-"""Stage III: what third sequences say of a pair, by the rules of QuickProbs 1 and 2.
+"""Stage III: consistency of a pair's posteriors with third sequences, by the rules of QuickProbs 1 and 2.
 
 ::
 
     S'xy = (Wxy Sxy + sum over z of wz Sxz Szy) / (Wxy + sum over z of wz),   Wxy = (wx + wy) (1 + gain a)
 
-with the a sequences z that are taken for the pair; no element is new. QuickProbs 1 (formula 2 of Gudys and Deorowicz
-2014) takes all, without a gain. QuickProbs 2 (2017) gives a pair's own posteriors a self-weight h, gain = (h - 1) /
-200, and takes z where the clades that join it with x and with y have 200 sequences at most. So the sequences between a
-pair of one such clade are those of the clade, and none are between two clades.
+where a is the number of sequences z taken for the pair; no element is new. QuickProbs 1 (formula 2 of Gudys and
+Deorowicz 2014) takes all z, without a gain. QuickProbs 2 (2017) gives a pair's own posteriors a self-weight h,
+gain = (h - 1) / 200, and takes z if the clades that join it with x and with y have at most 200 sequences. So a
+pair within one such clade uses the sequences of the clade, and a pair between two clades uses no third sequence.
 """
 
 from __future__ import annotations
@@ -27,16 +27,10 @@ if TYPE_CHECKING:
 
 
 class ConsistencyRule(NamedTuple):
-    """How third sequences count.
+    """The rules for third sequences.
 
-    Attributes
-    ----------
-    gain
-        Of a pair's own weight, per third sequence.
-    last_cutoff
-        Elements below it are dropped after the last pass; None: those below the cutoff, as after the others.
-    most_leaves
-        Third sequences come from clades of so many sequences at most; None: from anywhere.
+    `gain`: gain of a pair's own weight, per third sequence. `last_cutoff`: cutoff of the last pass; None: as in
+    the other passes. `most_leaves`: largest clade that supplies third sequences; None: no limit.
     """
 
     gain: float
@@ -44,13 +38,13 @@ class ConsistencyRule(NamedTuple):
     most_leaves: int | None
 
 
-#: By the name of the rules: tropalign's own are QuickProbs 2's, whose self-weight is 3.
+#: By rules name. tropalign's own rules are those of QuickProbs 2, whose self-weight is 3.
 CONSISTENCY_RULES = {
     "tropalign": ConsistencyRule((3 - 1) / 200, 1e-5, 200),
     "quickprobs1": ConsistencyRule(0.0, None, None),
     "quickprobs2": ConsistencyRule((3 - 1) / 200, 1e-5, 200),
 }
-#: How refinement splits the family, and what it takes.
+#: Refinement by rules name: how the family is split, and which results are accepted.
 SPLITS = {
     "tropalign": ("gap", "not_longer"),
     "quickprobs1": ("random", "always"),
@@ -60,22 +54,9 @@ assert set(CONSISTENCY_RULES) == set(SPLITS) == set(RULES)
 
 
 def clades_within(children: NDArray[np.int32], most_leaves: int) -> NDArray[np.int32]:
-    """The largest clades of a guide tree with no more than some leaves.
+    """Return for each leaf the root of its largest clade with at most `most_leaves` leaves, int32, shape (n,).
 
-    Parameters
-    ----------
-    children : int32, shape (n - 1, 2)
-        Of the inner nodes; leaves are 0 to n - 1, and inner node n + k comes after its children.
-
-    Returns
-    -------
-    int32, shape (n,)
-        Of each leaf the node that its clade hangs from.
-
-    Examples
-    --------
-    >>> clades_within(np.array([[0, 1], [2, 4], [3, 5]], np.int32), 3).tolist()
-    [5, 5, 5, 3]
+    `children`: int32, shape (n - 1, 2); leaves are 0 to n - 1, and inner node n + k comes after its children.
     """
     n = len(children) + 1
     leaves = np.ones(2 * n - 1, np.int64)
@@ -89,30 +70,10 @@ def clades_within(children: NDArray[np.int32], most_leaves: int) -> NDArray[np.i
 
 
 def representative_weights(children: NDArray[np.int32], weights: NDArray[np.float64], most: int) -> NDArray[np.float64]:
-    """Third sequences that stand for all, so that a pass takes time in proportion to the pairs: an approximation.
+    """Return weights of representative third sequences, so that a pass takes time proportional to the pairs.
 
-    The guide tree is cut into clusters by undoing its last joins. In each the sequence of the highest weight (the first
-    of several) has the weight of the cluster.
-
-    Parameters
-    ----------
-    children : int32, shape (n - 1, 2)
-        The guide tree.
-    weights : float64, shape (n,)
-        Of the sequences.
-    most
-        Clusters.
-
-    Returns
-    -------
-    float64, shape (n,)
-        Weights of third sequences, 0 of those that do not stand for others.
-
-    Examples
-    --------
-    >>> children = np.array([[0, 1], [2, 4], [3, 5]], np.int32)
-    >>> representative_weights(children, np.array([0.1, 0.2, 0.3, 0.4]), 2).round(6).tolist()
-    [0.0, 0.0, 0.6, 0.4]
+    An approximation: undoing the last joins of the guide tree leaves `most` clusters. In each, the sequence of the
+    highest weight (the first of several) gets the weight of the cluster, all others 0. float64, shape (n,).
     """
     n = len(weights)
     cluster = np.arange(2 * n - 1)
@@ -136,23 +97,10 @@ def relax(
     devices: Sequence[Device] = (),
     through: int = 0,
 ) -> None:
-    """One pass over the pairs of a store.
+    """Run one consistency pass over the pairs of a store; a GPU among the devices multiplies, with the same result.
 
-    Parameters
-    ----------
-    children : int32, shape (n - 1, 2)
-        The guide tree.
-    weights : float64, shape (n,)
-        Of the sequences.
-    cutoff
-        Elements below it are dropped, unless the rule has another one for the last pass.
-    progress
-        Called now and then with the pairs begun.
-    devices
-        The first GPU among them multiplies; the result is the same.
-    through
-        At most so many third sequences are taken, one per cluster, for which it stands (`representative_weights`);
-        0: all that the rule takes.
+    Elements below `cutoff` are dropped, unless the rule has another cutoff for the last pass. A `through` above 0
+    limits the third sequences to one representative of each cluster (`representative_weights`).
     """
     if is_last and rule.last_cutoff is not None:
         cutoff = rule.last_cutoff
@@ -163,7 +111,7 @@ def relax(
     groups = np.zeros(n, np.int32) if is_whole else clades_within(children, rule.most_leaves or n)
     numbers = (weights, groups, rule.gain, cutoff, n_threads, progress)
     if any(device.name != "cpu" for device in devices):
-        from tropalign.msa.gpu_consistency import relax_on_gpu  # what GPUs need is imported for them alone
+        from tropalign.msa.gpu_consistency import relax_on_gpu  # GPU code is imported only if needed
 
         relax_on_gpu(devices, store, *numbers, third_weights)
     else:

@@ -1,7 +1,8 @@
-"""What several alignments of a family agree on, as posteriors: the share of them that aligns two residues.
+"""Agreement of several alignments of a family, as posteriors: the share of them that aligns two residues.
 
-Alignments by other models of pairs err in other places. So mode accurate aligns a family by each of `ENSEMBLE`, and
-aligns it once more by the shares (compare Wallace et al. 2006, M-Coffee, which adds up alignments by other programs).
+Alignments by other pair models err at other positions. Effort accurate therefore aligns a family by each model of
+`ENSEMBLE`, and once more by the shares (compare Wallace et al. 2006, M-Coffee, which combines alignments by other
+programs).
 """
 
 from __future__ import annotations
@@ -15,14 +16,14 @@ from numpy.typing import NDArray
 from tropalign.msa.models import NUCLEOTIDE, PROTEIN, PROTEIN_2, PROTEIN_GONNET, PairModel
 from tropalign.sequences.alphabet import Alphabet
 
-#: What stands for a posterior of 1, as in native/msa/sparse.hpp.
+#: Integer for a posterior of 1, as in native/msa/sparse.hpp.
 ONE = 32767
-#: Models whose alignments vote; that of the rules is the first.
+#: Models whose alignments vote; the first one of an alphabet is that of the rules.
 ENSEMBLE = (PROTEIN, PROTEIN_2, PROTEIN_GONNET, NUCLEOTIDE)
 
 
 class Shares(NamedTuple):
-    """Pairs x < y with one x, as `PosteriorStore.add` takes them."""
+    """Shares of the pairs x < y of one x, as `PosteriorStore.add` takes them."""
 
     pairs: NDArray[np.int32]
     row_sizes: NDArray[np.uint16]
@@ -31,38 +32,20 @@ class Shares(NamedTuple):
 
 
 def other_models(alphabet: Alphabet) -> tuple[PairModel, ...]:
-    """The models of an alphabet that vote beside its first one."""
+    """Return the voting models of an alphabet, excluding its first one."""
     return tuple(model for model in ENSEMBLE if model.alphabet == alphabet)[1:]
 
 
 def shares(alignments: Sequence[NDArray[np.int32]], lengths: NDArray[np.int64]) -> Iterator[Shares]:
-    """For residues of each pair of sequences the share of the alignments that have them in one column.
+    """Yield for each sequence x, with all y > x, the share of the alignments that have two residues in one column.
 
-    Parameters
-    ----------
-    alignments
-        For each the column of each residue, sequences one after another.
-    lengths : int64, shape (n,)
-        Of the sequences.
-
-    Yields
-    ------
-    Shares
-        Of one sequence x with all y > x.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> both = [np.array([0, 1, 0, 1], np.int32), np.array([0, 1, 1, 2], np.int32)]
-    >>> (found,) = shares(both, np.array([2, 2]))
-    >>> found.row_sizes.tolist(), found.columns.tolist(), found.values.tolist()
-    ([1, 2], [0, 0, 1], [16384, 16384, 16384])
+    `alignments`: for each the column of each residue, sequences one after another.
     """
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     residue_in = [_residues(columns, offsets) for columns in alignments]
     for x in range(len(lengths) - 1):
         mine = slice(offsets[x], offsets[x + 1])
-        # [alignment][y][i]: the residue of y beside residue i of x, -1 for none
+        # [alignment][y][i]: the residue of y in the column of residue i of x, -1 for a gap
         beside = np.stack(
             [table[x + 1 :, columns[mine]] for table, columns in zip(residue_in, alignments, strict=True)]
         )
@@ -82,7 +65,7 @@ def shares(alignments: Sequence[NDArray[np.int32]], lengths: NDArray[np.int64]) 
 
 
 def _residues(columns: NDArray[np.int32], offsets: NDArray[np.int64]) -> NDArray[np.int32]:
-    """[sequence][column]: the number of the residue there within its sequence, -1 for none."""
+    """Return [sequence][column]: the index of the residue within its sequence, -1 for a gap."""
     table = np.full((len(offsets) - 1, int(columns.max()) + 1), -1, np.int32)
     lengths = np.diff(offsets)
     rows = np.repeat(np.arange(len(lengths)), lengths)

@@ -1,4 +1,4 @@
-"""The sequences of a family: read, checked for what no alignment can use, and equal ones as one."""
+"""Sequences of a family: reading, checks, and duplicates."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tropalign.sequences.inputs import named_file
 from tropalign.sequences.kinds import check_kinds
 from tropalign.sequences.reader import read_sequences
 
-#: Residues of a sequence at most: columns of posteriors have 16 bits.
+#: Most residues of a sequence: columns of posteriors have 16 bits.
 MOST_RESIDUES = 65_535
 
 
@@ -30,19 +30,9 @@ def read_family(
     is_judged: bool | None = None,
     **how: Any,
 ) -> SequenceBatch:
-    """The sequences of all files as one family.
+    """Read the sequences of all files as one family; `how` is passed to `read_sequences`.
 
-    Parameters
-    ----------
-    is_judged
-        Sequences of two kinds are told apart; where no alphabet is named, when not given.
-    how
-        Further arguments of `read_sequences`.
-
-    Raises
-    ------
-    InputError
-        What `read_sequences` raises, and what `check_family` does.
+    `is_judged` rejects nucleotides among proteins, by default if no alphabet is named.
     """
     sources = list(paths)
     batch = read_sequences(sources, alphabet=alphabet, **how)
@@ -52,7 +42,7 @@ def read_family(
 
 
 def family_of(sequences: Any, alphabet: AlphabetLike | None = None, is_judged: bool | None = None) -> SequenceBatch:
-    """A family of what Python code may give: see `align_multiple`. Raises what `read_family` does."""
+    """Return a family from any Python object that `align_multiple` accepts; errors as in `read_family`."""
     is_judged = alphabet is None if is_judged is None else is_judged
     sequences = named_file(sequences)
     if isinstance(sequences, MultipleAlignment):
@@ -71,21 +61,10 @@ def family_of(sequences: Any, alphabet: AlphabetLike | None = None, is_judged: b
 
 
 def check_family(batch: SequenceBatch, is_judged: bool = True, file: str | None = None) -> None:
-    """Refuses what cannot be aligned.
+    """Reject sequences that cannot be aligned, with InputError or ResourceError.
 
-    Parameters
-    ----------
-    is_judged
-        Nobody named the alphabet: sequences of two kinds are told apart.
-    file
-        Where all of them are from.
-
-    Raises
-    ------
-    InputError
-        No sequence, an empty one, nucleotides among proteins or the other way round.
-    ResourceError
-        A sequence of more than MOST_RESIDUES residues.
+    `is_judged` (no alphabet was named) also rejects nucleotides among proteins. `file`: the source of all
+    sequences.
     """
     if not len(batch):
         raise InputError("there is no sequence: give one or more")
@@ -102,7 +81,7 @@ def check_family(batch: SequenceBatch, is_judged: bool = True, file: str | None 
 
 
 def unique_sequences(batch: SequenceBatch) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The first of each kind of equal sequences, and for each sequence the position of its equal among those."""
+    """Return the first of each set of equal sequences, and for each sequence the index of its set."""
     codes, offsets = batch.codes.tobytes(), batch.offsets.tolist()
     seen: dict[bytes, int] = {}
     first: list[int] = []
@@ -115,12 +94,12 @@ def unique_sequences(batch: SequenceBatch) -> tuple[NDArray[np.int64], NDArray[n
 
 
 def copied(values: NDArray[Any], unique: SequenceBatch, copy_of: NDArray[np.int64]) -> NDArray[Any]:
-    """What belongs to the residues of unique sequences, for all sequences."""
+    """Expand values per residue from unique sequences to all sequences."""
     return np.concatenate([values[unique.offsets[k] : unique.offsets[k + 1]] for k in copy_of])
 
 
 def with_copies(tree: GuideTree, first: NDArray[np.int64], copy_of: NDArray[np.int64]) -> GuideTree:
-    """A tree of unique sequences with their copies beside them, at no distance."""
+    """Add the copies to a tree of unique sequences, next to their originals at distance 0."""
     n, n_unique = len(copy_of), len(first)
     node_of = np.concatenate([first, np.zeros(n_unique - 1, np.int64)])
     children: list[tuple[int, int]] = []

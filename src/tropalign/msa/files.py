@@ -1,4 +1,4 @@
-"""Multiple alignments from files and into files."""
+"""Reading and writing of multiple alignments."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 
 def read_alignment(path: Source, *, alphabet: AlphabetLike | None = None) -> MultipleAlignment:
-    """Reads a multiple alignment: FASTA, Clustal, Stockholm, PHYLIP, NEXUS or MSF, by the first line.
+    """Read a multiple alignment: FASTA, Clustal, Stockholm, PHYLIP, NEXUS or MSF, recognized by the first line.
 
     Parameters
     ----------
     path
         The file (gzip, bzip2, xz or zstd by content; ``-`` is standard input).
     alphabet
-        One, or its name; judged by the letters when not given.
+        An Alphabet or its name; inferred from the letters if not given.
 
     Returns
     -------
@@ -43,7 +43,8 @@ def read_alignment(path: Source, *, alphabet: AlphabetLike | None = None) -> Mul
     Raises
     ------
     InputError
-        No alignment, rows of unequal lengths, two rows of one name; nucleotides and proteins without an ``alphabet``.
+        No alignment, rows of unequal lengths, two rows of one name; nucleotides and proteins without an
+        ``alphabet``.
 
     Examples
     --------
@@ -66,13 +67,7 @@ def _alignment(
 
 
 def read_to_extend(path: Source, *, alphabet: AlphabetLike | None = None) -> MultipleAlignment:
-    """An alignment like that of `read_alignment`, to which rows are added.
-
-    Warns
-    -----
-    TropalignWarning
-        Annotation in Stockholm's format, which the extended alignment does not have.
-    """
+    """Read an alignment that will be extended; warn that Stockholm annotation is not kept."""
     names, letters, descriptions, annotation = aligned_files.annotation_of(path)
     if annotation:
         text = f"{shown(file_name(path))}: annotation is not kept: {listed(annotation)}"
@@ -83,23 +78,24 @@ def read_to_extend(path: Source, *, alphabet: AlphabetLike | None = None) -> Mul
 def write_alignment(
     alignment: MultipleAlignment, path: str | os.PathLike[str], format: MultipleFormat | None = None
 ) -> None:
-    """Writes a multiple alignment; the file appears whole or not at all.
+    """Write a multiple alignment; the file appears complete or not at all.
 
     Parameters
     ----------
     alignment
-        What to write.
+        The alignment to write.
     path
         ``-`` is standard output; a suffix such as ``.gz`` compresses.
     format
-        "fasta", "clustal", "stockholm", "phylip", "msf", "a3m", "nexus" ...: by the suffix of the path when not given.
+        "fasta", "clustal", "stockholm", "phylip", "msf", "a3m", "nexus" ...: by the suffix of the path if not
+        given.
 
     Raises
     ------
     UsageError
-        A format or suffix that does not exist.
+        An unknown format or suffix.
     InputError
-        A name that the format cannot hold; a place that cannot be written.
+        A name that the format cannot hold; a path that cannot be written.
     ResourceError
         The disk is full.
 

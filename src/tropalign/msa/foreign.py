@@ -1,14 +1,14 @@
-"""Members that do not belong to their family, by the distances of its pairs.
+"""Detection of members that do not belong to their family, by the distances of its pairs.
 
-The distance of two sequences is 1 minus the mean posterior, per residue of the shorter one, of the alignment that is
-expected to have the most right pairs (docs/msa.md, stage I): 0 for equal ones; unrelated ones have what chance gives.
-A member is foreign where all of this holds:
+The distance of two sequences is 1 minus the mean posterior, per residue of the shorter one, of the alignment with
+the most expected correct pairs (docs/msa.md, stage I): 0 for equal sequences, the level of chance for unrelated
+ones. A member is foreign if all of these hold:
 
-* its nearest relative is far away: chance explains the distance;
-* the others are not like that: theirs is much smaller, by the median, so that a family of distant kin loses nobody;
-* nobody else is near, either: its mean distance is that of unrelated sequences.
+* its nearest relative is so far away that chance explains the distance;
+* the median of this distance in the family is much smaller, so that a divergent family loses no member;
+* all others are far, because its mean distance is that of unrelated sequences.
 
-Two foreign members that are kin of each other are not found: each is the other's near relative.
+Two foreign members that are related to each other are missed: each is the other's near relative.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tropalign.sequences.batch import SequenceBatch
 
 
 class Limits(NamedTuple):
-    """From where on a distance to the nearest, its excess over the median, and a mean distance are those of chance."""
+    """Values from which on the distance to the nearest, its excess over the median, and the mean are due to chance."""
 
     nearest: float
     above_median: float
@@ -33,17 +33,14 @@ class Limits(NamedTuple):
 
 #: Chosen on one half of 144 families of BAliBASE 3 and BAliFam (proteins), and on parts of 16S genes (docs/msa.md).
 PROTEIN_LIMITS, NUCLEOTIDE_LIMITS = Limits(0.45, 0.2, 0.8), Limits(0.45, 0.25, 0.55)
-#: Nobody can say who does not belong among fewer members, nor whether a shorter one does.
+#: Fewer members do not show which one is foreign, and shorter members cannot be judged.
 LEAST_MEMBERS, LEAST_RESIDUES = 4, 30
 
 
 def foreign_members(distances: NDArray[np.float32], batch: SequenceBatch) -> NDArray[np.intp]:
-    """Indices of the members that do not belong to the family.
+    """Return the indices of the members that do not belong to the family.
 
-    Parameters
-    ----------
-    distances : float32, shape (n (n - 1) / 2,)
-        Of stage I, with the rules of tropalign: (0,1), (0,2) .. (1,2) ..
+    `distances`: float32, shape (n (n - 1) / 2,), of stage I with the rules of tropalign: (0,1), (0,2) .. (1,2) ..
     """
     n = len(batch)
     if n < LEAST_MEMBERS:
@@ -65,7 +62,7 @@ def foreign_members(distances: NDArray[np.float32], batch: SequenceBatch) -> NDA
 
 
 def tell_of_foreign(batch: SequenceBatch, foreign: NDArray[np.intp], are_dropped: bool) -> None:
-    """Names the members in a warning, with what becomes of them."""
+    """Warn of the foreign members by name, and whether they are dropped."""
     verb, them = ("does", "it") if len(foreign) == 1 else ("do", "them")
     remedy = "left out" if are_dropped else f"{named('drop_foreign')} leaves {them} out"
     text = f"{len(foreign):,} of {len(batch):,} sequences {verb} not seem to belong to the family"

@@ -1,4 +1,4 @@
-"""Posterior probabilities of pairs on a GPU, over whatever device has the kernels of posterior*.k."""
+"""Posterior probabilities of pairs on any GPU device, with the kernels of posterior*.k."""
 
 from __future__ import annotations
 
@@ -19,37 +19,37 @@ from tropalign.errors import DeviceError, named
 from tropalign.msa.models import PairModel
 
 Ints = NDArray[np.int64]
-#: Distances, row sizes, columns and values, as native ``pair_posteriors`` gives them.
+#: Distances, row sizes, columns and values, as native ``pair_posteriors`` returns them.
 Found = tuple[NDArray[np.float32], NDArray[np.uint16], NDArray[np.uint16], NDArray[np.uint16]]
 
-#: What stands for probability 1.
+#: Integer for probability 1.
 ONE = 32767
-#: Cells that a device is given at once before its rate is known.
+#: Cells of the first launch, before the device's rate is known.
 FIRST_CELLS = 10_000_000_000
-#: What a step of a lane costs beside its cells, in cells.
+#: Overhead of a lane's step, in cells.
 STEP_CELLS = 3
-#: The highest odds and weights of a match that a lane's exponents follow, and the largest exponent that is kept.
+#: Maximum odds and weights of a match that a lane's exponents can follow, and the maximum exponent.
 MOST_ODDS, MOST_EXPONENT = 64.0, 30_000
-#: Numbers that a row hands to the next one.
+#: Numbers that a row passes to the next one.
 PASSED = 7
 
 
 class PairNumber(IntEnum):
-    """Numbers of a pair, in `pairs`."""
+    """Indices of a pair's numbers in `pairs`."""
 
-    #: Where the residues of x begin, and how many there are; the same of y.
+    #: Start and length of x, then of y.
     X = 0
     M = 1
     Y = 2
     N = 3
-    #: Rows, steps of strips, and columns of edges of the pairs before.
+    #: Rows, steps of strips, and columns of edges of all preceding pairs.
     ROW = 4
     STEP = 5
     EDGE = 6
 
 
 class ModelNumber(IntEnum):
-    """Places in `model`; two kinds of insert states have two each."""
+    """Indices in `model`; entries per kind of insert state take two numbers."""
 
     EXTEND = 0
     ADD = 2
@@ -57,19 +57,19 @@ class ModelNumber(IntEnum):
     END = 5
     GAP_OPEN = 7
     GAP_EXTEND = 8
-    #: What makes the posteriors of the HMM and of the partition function, before they are added.
+    #: Factors of the posteriors of the HMM and of the partition function before they are added.
     HMM = 9
     PART = 10
-    #: The least posterior that is kept.
+    #: The smallest posterior that is kept.
     LEAST = 11
     #: Probability of an overhang.
     END_FREE = 12
 
 
-#: The kernels, in the order in which they make one text.
+#: Kernel files in the order of concatenation.
 FILES = ("posterior_rows.k", "posterior.k", "posterior_keep.k")
 PAIR_INTS, MODEL_FLOATS = len(PairNumber), 13
-#: What these and this file agree on, by the names that the kernels know (less their prefix POSTERIOR).
+#: Numbers that the kernels share with this file, by their kernel names without the prefix POSTERIOR.
 NUMBERS = {
     "PAIR_INTS": PAIR_INTS,
     **{f"PAIR_{number.name}": number.value for number in PairNumber},
@@ -79,21 +79,16 @@ NUMBERS = {
 
 @dataclass(frozen=True)
 class Shape:
-    """How cells are shared out.
+    """Distribution of cells to lanes.
 
-    Attributes
-    ----------
-    group
-        Lanes of a pair.
-    rows
-        Rows of a lane, of which a pair takes the number that leaves the fewest lanes idle.
+    `group`: lanes of a pair. `rows`: choices of rows per lane; each pair takes the cheapest one.
     """
 
     group: int = 32
     rows: tuple[int, ...] = (4, 6, 8, 10, 12)
 
     def rows_for(self, m: Ints, n: Ints) -> Ints:
-        """Rows of a lane for pairs of these lengths."""
+        """Return the rows per lane for pairs of these lengths."""
         heights = np.array(self.rows)[:, None]
         strips = -(-m // (heights * self.group))
         cost = strips * (n + self.group - 1) * (heights + STEP_CELLS)
@@ -102,36 +97,25 @@ class Shape:
 
 
 def words(rows: int) -> int:
-    """Words that a lane keeps of a column."""
+    """Return the 32-bit words that a lane keeps per column."""
     return rows // 2 * 3 + 1
 
 
 def source() -> str:
-    """The kernels as one text, with the numbers that they share with this file."""
+    """Return the kernels as one text, with the numbers that they share with this file."""
     return with_constants(kernel_source(Path(__file__).parent, *FILES), "POSTERIOR", NUMBERS)
 
 
 def constants(group: int, rows: int, letters: int) -> dict[str, int]:
-    """What the kernels are compiled with, beside NUMBERS."""
+    """Return the compile-time constants of the kernels, besides NUMBERS."""
     return {"POSTERIOR_GROUP": group, "POSTERIOR_ROWS": rows, "POSTERIOR_LETTERS": letters}
 
 
 class PosteriorsOnGpu:
-    """Posteriors of pairs on one device, within 1e-4 of the processor's.
+    """Posteriors of pairs on one device, within 1e-4 of the CPU's.
 
-    Parameters
-    ----------
-    device
-    model
-        For the alphabet of the codes.
-    cutoff, keep
-        As native ``pair_posteriors`` has them.
-    shape
-
-    Raises
-    ------
-    DeviceError
-        What the kernels do not compute.
+    `cutoff` and `keep` as in native ``pair_posteriors``. Raises DeviceError for models that the kernels do not
+    support.
     """
 
     def __init__(
@@ -155,12 +139,13 @@ class PosteriorsOnGpu:
         self._programs, self.pace = Programs(device, source()), Pace(FIRST_CELLS)
 
     def _numbers(self, opened: NDArray[np.float64], extended: NDArray[np.float64]) -> NDArray[np.float32]:
-        """By `ModelNumber`; posterior_model.hpp has their meaning."""
+        """Return the model's numbers by `ModelNumber`; posterior_model.hpp explains them."""
         numbers = np.zeros(MODEL_FLOATS)
         numbers[ModelNumber.EXTEND : ModelNumber.EXTEND + 2] = extended
         numbers[ModelNumber.ADD : ModelNumber.ADD + 2] = opened * (1 - extended) / self._stay
         numbers[ModelNumber.END_MATCH] = self.model.transitions[0]
-        # Read from the end, a gap is left by its opening, and entered by what leaves it.
+        # Read from the end, a gap is left with its opening probability, and entered with the probability of
+        # leaving it.
         numbers[ModelNumber.END : ModelNumber.END + 2] = self.model.transitions[1:3] * (1 - extended)
         numbers[ModelNumber.GAP_OPEN], numbers[ModelNumber.GAP_EXTEND] = self.model.gap
         share = self.model.hmm_share
@@ -170,20 +155,17 @@ class PosteriorsOnGpu:
         return numbers.astype(np.float32)
 
     def most_in_row(self, longest: int) -> int:
-        """Elements that a row of so many columns has at most.
+        """Return the maximum number of elements in a row of `longest` columns.
 
-        Posteriors of either kind add up to 1 in a row, so those of both to sqrt(share) + sqrt(1 - share).
+        Posteriors of either kind sum to 1 per row, so those of both sum to at most sqrt(share) + sqrt(1 - share).
         """
         share = self.model.hmm_share
         return min(longest, int((math.sqrt(share) + math.sqrt(1 - share)) * 1.01 / self._least) + 2)
 
     def borders(self, longest: int) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
-        """S before the first row or column after 0, 1, ... residues: read from the end, then from the beginning.
+        """Return S before the first row or column after 0, 1, ... residues: read from the end, then from the start.
 
-        Returns
-        -------
-        mantissas : float32, shape (2, longest + 1)
-        exponents : int32, shape (2, longest + 1)
+        Mantissas, float32, and exponents, int32, both of shape (2, longest + 1).
         """
         initial, opened, extended, overhang = np.split(self.model.transitions, [3, 5, 7])
         logs = np.empty((2, longest + 1, 3))
@@ -204,32 +186,11 @@ class PosteriorsOnGpu:
         pairs: NDArray[np.int32],
         progress: Callable[[int], None] | None = None,
     ) -> Found:
-        """What native ``pair_posteriors`` returns for a cutoff.
+        """Compute what native ``pair_posteriors`` returns for a cutoff.
 
-        Parameters
-        ----------
-        codes : uint8, shape (n_residues,)
-        offsets : int64, shape (n_sequences + 1,)
-        pairs : int32, shape (n_pairs, 2)
-        progress
-            Called now and then with how many pairs are done: after each launch, and while kernels compile.
-
-        Returns
-        -------
-        distance : float32, shape (n_pairs,)
-        row_sizes : uint16
-            Elements of each row of each pair.
-        columns, values : uint16
-            Of all elements.
-
-        Raises
-        ------
-        ResourceError
-            A pair does not fit the device's memory.
-        ValueError
-            A code that the model does not have, an empty sequence, or the number of no sequence.
-        DeviceError, MemoryError
-            What the device says.
+        `pairs`: int32, shape (n_pairs, 2). `progress` receives the number of pairs done after each launch, and
+        while kernels compile. Returns distances, float32, shape (n_pairs,); row sizes of each pair, columns and
+        values, uint16.
         """
         lengths = np.diff(offsets)
         if len(codes) and int(codes.max()) >= self.n_letters:
@@ -255,7 +216,7 @@ class PosteriorsOnGpu:
         return result.joined()
 
     def _are_far(self, m: Ints, n: Ints) -> NDArray[np.bool_]:
-        """Pairs whose exponents, or places of elements, numbers of 16 or 32 bits might not hold."""
+        """Return a mask of the pairs whose exponents might exceed 16 bits, or whose element indices 32 bits."""
         powers = np.minimum(m, n) * self._growth + (m + n) * self._decline
         is_far: NDArray[np.bool_] = (powers > MOST_EXPONENT) | (m * self.most_in_row(int(n.max(initial=0))) >= 1 << 31)
         return is_far
@@ -278,13 +239,13 @@ class PosteriorsOnGpu:
         before: int,
         progress: Callable[[int], None] | None,
     ) -> None:
-        """Pairs of one height of lanes, in launches that fit the device's memory and take it a short time."""
+        """Compute the pairs of one lane height, in launches that fit the device's memory and take a short time."""
         group = self.shape.group
         program = self._programs.get(constants(group, height, self.n_letters), progress and partial(progress, before))
         table = _table(offsets, pairs[which], height, group)
         m, n = table[:, PairNumber.M], table[:, PairNumber.N]
         most = self.most_in_row(int(n.max()))
-        borders, exponents = self.borders(int(max(m.max(), n.max())) + height)  # a lane's last rows may be none
+        borders, exponents = self.borders(int(max(m.max(), n.max())) + height)  # a lane's last rows may not exist
         begin = 0
         with self.device.scope() as shared:
             border = [shared.upload(array) for pair in zip(borders, exponents, strict=True) for array in pair]
@@ -299,9 +260,9 @@ class PosteriorsOnGpu:
                     progress(before + begin)
 
     def _end(self, table: Ints, begin: int, height: int, most: int) -> int:
-        """The pair before which a launch ends that begins with this one."""
+        """Return the end of the launch that starts with pair `begin`."""
         group = self.shape.group
-        sums = table[begin:] - table[begin]  # of all before
+        sums = table[begin:] - table[begin]  # sums over all preceding pairs
         per = np.zeros(len(PairNumber), np.int64)
         per[PairNumber.STEP] = 4 * words(height) * group
         per[PairNumber.ROW] = 8 * most + 12
@@ -316,7 +277,7 @@ class PosteriorsOnGpu:
     def _launch(
         self, program: Program, codes: Buffer, border: list[Buffer], table: Ints, height: int, most: int
     ) -> Found:
-        """Pairs side by side; the last row of `table` ends them."""
+        """Compute pairs in one launch; the last row of `table` marks their end."""
         group, n_pairs = self.shape.group, len(table) - 1
         numbers = table.copy()
         numbers[:, PairNumber.ROW :] -= table[0, PairNumber.ROW :]
@@ -352,12 +313,12 @@ class PosteriorsOnGpu:
 
 
 def _all_within(most: float, *arrays: NDArray[np.float64]) -> bool:
-    """Whether all numbers are finite, none below 0, and none above this."""
+    """True if all numbers are finite and between 0 and `most`."""
     return all(bool(np.isfinite(a).all()) and float(a.min()) >= 0 and float(a.max()) <= most for a in arrays)
 
 
 def _table(offsets: Ints, pairs: NDArray[np.int32], height: int, group: int) -> Ints:
-    """By `PairNumber`, with a last row that has the sums of all."""
+    """Return the numbers of the pairs by `PairNumber`, with a last row of totals."""
     x, y = pairs[:, 0], pairs[:, 1]
     m, n = offsets[x + 1] - offsets[x], offsets[y + 1] - offsets[y]
     strips = -(-m // (height * group))
@@ -370,7 +331,7 @@ def _table(offsets: Ints, pairs: NDArray[np.int32], height: int, group: int) -> 
 
 
 class _Result:
-    """Results of some pairs after others, in the order of the pairs."""
+    """Results of subsets of the pairs, to be joined in the order of the pairs."""
 
     def __init__(self, m: Ints) -> None:
         self._m = m
@@ -378,12 +339,12 @@ class _Result:
         self._found: list[Found] = []
 
     def put(self, which: Ints, found: Found) -> None:
-        """What was found of these pairs."""
+        """Store the results of these pairs."""
         self._which.append(which)
         self._found.append(found)
 
     def joined(self) -> Found:
-        """All results."""
+        """Return all results in the order of the pairs."""
         empty = (np.zeros(0, np.float32), *(np.zeros(0, np.uint16) for _ in range(3)))
         distance, row_sizes, columns, values = (
             np.concatenate(parts) for parts in zip(empty, *self._found, strict=True)
@@ -398,7 +359,7 @@ class _Result:
 
 
 def _runs(sizes: Ints, order: Ints) -> Ints:
-    """Indices of what lies in runs of these sizes, run after run in another order."""
+    """Return the element indices of runs of these sizes, run after run in another order."""
     starts, taken = np.cumsum(sizes) - sizes, sizes[order]
     indices: Ints = np.arange(int(taken.sum())) - np.repeat(np.cumsum(taken) - taken - starts[order], taken)
     return indices

@@ -1,4 +1,4 @@
-"""Sums of products for consistency on a GPU, over whatever device has the kernel of consistency.k."""
+"""Sums of products for consistency on any GPU device, with the kernel of consistency.k."""
 
 from __future__ import annotations
 
@@ -18,52 +18,43 @@ from tropalign.devices.registry import GpuDevice
 from tropalign.errors import DeviceError, ResourceError, TropalignWarning
 from tropalign.execution.task import Device
 
-#: Lanes of a group.
+#: Lanes per group.
 GROUP = 64
-#: Elements times z that a device is given at once before its rate is known.
+#: Elements times z of the first launch, before the device's rate is known.
 FIRST_PRODUCTS = 1_000_000_000
 
 
 class ChunkNumber(IntEnum):
-    """Numbers of a chunk, in `chunks`."""
+    """Indices of a chunk's numbers in `chunks`."""
 
-    #: The pair, and which of the launch's elements are the chunk's.
+    #: The pair, and the start and size of the chunk among the launch's elements.
     X = 0
     Y = 1
     BEGIN = 2
     SIZE = 3
-    #: So many z are summed up before the sum is shifted right, and by how much.
+    #: Number of z that are summed before the sum is shifted right, and the shift.
     AT_ONCE = 4
     SHIFT = 5
 
 
-#: What consistency.k and this file agree on, by the names that the kernel knows (less their prefix RELAX).
+#: Numbers that consistency.k shares with this file, by their kernel names without the prefix RELAX.
 NUMBERS = {"CHUNK_INTS": len(ChunkNumber), **{f"CHUNK_{number.name}": number.value for number in ChunkNumber}}
 
 
 def source() -> str:
-    """The kernel as one text, with the numbers that it shares with this file."""
+    """Return the kernel as one text, with the numbers that it shares with this file."""
     return with_constants(kernel_source(Path(__file__).parent, "consistency.k"), "RELAX", NUMBERS)
 
 
 def constants(group: int = GROUP) -> dict[str, int]:
-    """What the kernel is compiled with, beside NUMBERS."""
+    """Return the compile-time constants of the kernel, besides NUMBERS."""
     return {"RELAX_GROUP": group}
 
 
 class ProductsOnGpu:
-    """The posteriors of a store on a device, and sums of their products.
+    """The posteriors of a `_native.PosteriorStore` on a device, and sums of their products.
 
-    Parameters
-    ----------
-    device
-    store
-        A `_native.PosteriorStore`, which does not change meanwhile.
-
-    Raises
-    ------
-    ResourceError
-        The posteriors do not fit the device's memory.
+    The store must not change meanwhile. Raises ResourceError if the posteriors do not fit the device's memory.
     """
 
     def __init__(self, device: Gpu, store: Any, group: int = GROUP) -> None:
@@ -85,21 +76,11 @@ class ProductsOnGpu:
         at_once: int,
         shift: int,
     ) -> NDArray[np.int32]:
-        """What native ``PosteriorStore.relax`` asks of its `products`: int32, shape (n_elements,).
+        """Compute the sums that native ``PosteriorStore.relax`` requests, int32, shape (n_elements,).
 
-        Parameters
-        ----------
-        pairs : int32, shape (2 n_pairs,)
-            x and y of each pair.
-        sizes : int32, shape (n_pairs,)
-            Elements of each.
-        places : uint16, shape (2 n_elements,)
-            Row and column of each element.
-        members : int32, shape (n,)
-            Sequences z, in the order in which they are taken.
-        weights : int32, shape (n_sequences,)
-        at_once, shift
-            So many z are summed up before the sum is shifted right, and by how much.
+        `pairs`: x and y of each pair; `sizes`: elements of each pair; `places`: row and column of each element;
+        `members`: sequences z in summation order. `at_once` of these are summed before the sum is shifted right by
+        `shift`.
         """
         program = self._programs.get(constants(self._group))
         ends, found = np.cumsum(sizes, dtype=np.int64), []
@@ -122,7 +103,7 @@ class ProductsOnGpu:
         return np.concatenate([np.zeros(0, np.int32), *found])
 
     def _most(self, n_members: int) -> int:
-        """Elements of a launch."""
+        """Return the maximum number of elements of a launch."""
         return max(1, min(self.pace.cells // max(n_members, 1), (self.device.budget_bytes() - self._n_bytes) // 16))
 
 
@@ -137,9 +118,9 @@ def relax_on_gpu(
     progress: Callable[[int], object] | None = None,
     third_weights: NDArray[np.float64] | None = None,
 ) -> None:
-    """``store.relax`` with products from the first GPU of some devices, if there is one: the same result.
+    """Run ``store.relax`` with products from the first GPU of the devices, if any; the result is the same.
 
-    A GPU that fails, or has too little memory, costs a warning, and the processor computes the pass.
+    If the GPU fails or has too little memory, a warning is issued and the CPU computes the pass.
     """
     rule = (weights, groups, gain, cutoff, n_threads, progress)
     gpu = next((device.gpu for device in devices if isinstance(device, GpuDevice)), None)
@@ -154,7 +135,7 @@ def relax_on_gpu(
 
 
 def _chunks(pairs: NDArray[np.int32], sizes: NDArray[np.int32], group: int) -> NDArray[np.int32]:
-    """By `ChunkNumber`: runs of at most `group` elements of one pair, int32, shape (n_chunks, n_numbers)."""
+    """Return runs of at most `group` elements of one pair by `ChunkNumber`, int32, shape (n_chunks, n_numbers)."""
     counts = -(-sizes // group)
     which = np.repeat(np.arange(len(sizes)), counts)
     within = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)

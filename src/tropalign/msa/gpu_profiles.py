@@ -1,4 +1,4 @@
-"""Profiles aligned with profiles and sequences on a GPU (profile_align.k), with the processor's paths."""
+"""Alignment of profiles with profiles and sequences on a GPU (profile_align.k), with the same paths as on the CPU."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from tropalign.properties import cached
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
-#: The new columns of both, and how many there are, as native ``align_profiles`` returns them.
+#: The new columns of both, and their number, as native ``align_profiles`` returns them.
 Merged = tuple[Ints, Ints, int]
 
 #: Rows of a strip, and lanes of a group.
 LANES = 64
-#: Cells that a device is given at once before its rate is known.
+#: Cells of the first launch, before the device's rate is known.
 FIRST_CELLS = 2_000_000_000
-#: Bits of sums, and of fractions at most, as native/msa/profile_pairs.cpp has them.
+#: Bits of sums, and maximum bits of fractions, as in native/msa/profile_pairs.cpp.
 SUM_BITS, MOST_FRACTION_BITS = 30, 24
 
 
 class PairNumber(IntEnum):
-    """Numbers of a pair, in `pairs`."""
+    """Indices of a pair's numbers in `pairs`."""
 
-    #: Its first row among all, and how many there are; the same of its columns.
+    #: First row among all rows and number of rows, then the same for columns.
     ROW = 0
     M = 1
     COLUMN = 2
@@ -44,18 +44,18 @@ NUMBERS = {"PAIR_INTS": len(PairNumber), **{f"PAIR_{number.name}": number.value 
 
 @cached
 def source() -> str:
-    """The kernels as one text, with the numbers that they share with this file."""
+    """Return the kernels as one text, with the numbers that they share with this file."""
     return with_constants(kernel_source(Path(__file__).parent, "profile_align.k"), "PROFILE", NUMBERS)
 
 
 def constants(n_letters: int, *, is_table: bool) -> dict[str, int]:
-    """What the kernels are compiled with, beside NUMBERS."""
+    """Return the compile-time constants of the kernels, besides NUMBERS."""
     return {"SIMT_WORD": 32, "PROFILE_LETTERS": n_letters, "PROFILE_IS_TABLE": int(is_table)}
 
 
 @dataclass(frozen=True)
 class _Side:
-    """Columns of profiles: shares, the sums of their squares, their distances from the blank."""
+    """Columns of profiles: shares, sums of squared shares, and distances from the blank."""
 
     shares: Floats
     squares: Floats
@@ -63,7 +63,7 @@ class _Side:
 
     @classmethod
     def of(cls, profile: Floats) -> _Side:
-        """Sums in the order of the letters, as native code adds."""
+        """Derive the sums of a profile, adding in the order of the letters like native code."""
         squares = np.zeros(len(profile))
         for a in range(profile.shape[1]):
             squares += profile[:, a] * profile[:, a]
@@ -71,12 +71,7 @@ class _Side:
 
 
 class ProfilesOnGpu:
-    """Alignments of profiles on one device.
-
-    Parameters
-    ----------
-    device
-    """
+    """Alignments of profiles on one device."""
 
     def __init__(self, device: Gpu) -> None:
         self.device = device
@@ -85,21 +80,10 @@ class ProfilesOnGpu:
     def profiles(
         self, pairs: Sequence[tuple[Floats, Floats]], alive: Callable[[], object] | None = None
     ) -> list[Merged]:
-        """What native ``align_profiles`` returns of each pair.
+        """Compute the result of native ``align_profiles`` for each pair.
 
-        Parameters
-        ----------
-        pairs
-            Shares of columns, float64, shape (n_columns, n_letters), all of one alphabet and none without columns.
-        alive
-            Called again and again; what it raises ends the work.
-
-        Raises
-        ------
-        ResourceError
-            A pair does not fit the device's memory.
-        DeviceError
-            The device has no doubles.
+        `pairs`: shares of columns, float64, shape (n_columns, n_letters), of one alphabet and at least one column.
+        `alive` is called repeatedly; an exception from it stops the work.
         """
         sides = [(_Side.of(p), _Side.of(q)) for p, q in pairs]
         units = [_unit(float(p.blanks.max()) + float(q.blanks.max()), len(p.squares), len(q.squares)) for p, q in sides]
@@ -120,16 +104,10 @@ class ProfilesOnGpu:
         scores: Floats,
         alive: Callable[[], object] | None = None,
     ) -> list[Merged]:
-        """What native ``align_profile_to_sequence`` returns of each profile and sequence.
+        """Compute the result of native ``align_profile_to_sequence`` for each profile and sequence.
 
-        Parameters
-        ----------
-        pairs
-            Shares of columns, and codes of letters.
-        scores : float64, shape (n_letters, n_letters)
-            The blank's are the last.
-        alive
-            As of `profiles`, whose errors these are, too.
+        `pairs`: shares of columns, and residue codes. `scores`: float64, shape (n_letters, n_letters), the blank's
+        last.
         """
         tables = [saved_by_letters(profile, scores, len(codes)) for profile, codes in pairs]
         none = np.zeros(1)
@@ -149,7 +127,7 @@ class ProfilesOnGpu:
         arrays: Callable[[slice], list[NDArray[Any]]],
         alive: Callable[[], object] | None,
     ) -> list[Merged]:
-        """Pairs side by side, as many as fit the device's memory and take it a short time."""
+        """Align pairs in launches that fit the device's memory and take a short time."""
         found: list[Merged] = []
         if not len(sizes):
             return found
@@ -192,14 +170,14 @@ class ProfilesOnGpu:
 
 
 def _unit(most: float, m: int, n: int) -> float:
-    """The power of two of which savings are multiples, so that no sum of them passes 31 bits."""
+    """Return the power of two by which savings are scaled to integers, so that no sum of them exceeds 31 bits."""
     total = max(most, 1e-300) * max(min(m, n), 1)
     bits = SUM_BITS - 1 - math.ceil(math.log2(total))
     return math.ldexp(1.0, min(max(bits, -SUM_BITS), MOST_FRACTION_BITS))
 
 
 def saved_by_letters(profile: Floats, scores: Floats, length: int) -> Ints:
-    """What columns save when they stand beside a letter, in units: int32, shape (n_columns, n_letters)."""
+    """Return what each column saves when aligned with each letter, in units, int32, shape (n_columns, n_letters)."""
     gains = np.zeros(profile.shape)
     for a in range(profile.shape[1]):
         gains += profile[:, a, None] * scores[a]

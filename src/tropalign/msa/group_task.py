@@ -1,7 +1,7 @@
-"""Groups of a large family as a task: whoever computes a tile aligns its groups from posteriors to columns.
+"""Groups of a large family as a task: a worker aligns a tile's groups, from posteriors to columns.
 
-A tile holds all that its groups need: their representatives, and which columns their residues have so far. What comes
-back is small beside the posteriors, which never travel:
+A tile holds all that its groups need: their representatives, and the current column of each of their residues. The
+result is small compared to the posteriors, which never travel:
 
     representatives, columns --tile--> posteriors of pairs -> guide tree, consistency, columns --result--> columns
 """
@@ -27,24 +27,19 @@ from tropalign.msa.models import PairModel
 from tropalign.msa.options import MsaOptions
 from tropalign.sequences.batch import SequenceBatch
 
-#: The share of a tile that its posteriors are taken for, for progress.
+#: Share of the posteriors in a tile's progress.
 POSTERIORS_SHARE = 0.75
-#: Seconds between signs of life while groups are aligned.
+#: Seconds between progress calls while groups are aligned.
 TICK = 0.2
 
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """What a tile aligns.
+    """The groups of a tile.
 
-    Attributes
-    ----------
-    speakers
-        Representatives of all items, one item after another.
-    column_of : uint16, shape (n_residues,)
-        The column of each residue of the speakers in the alignment of its item.
-    groups
-        The items of each group; their members are speakers.
+    `speakers`: representatives of all items, one item after another. `column_of`: uint16, shape (n_residues,),
+    column of each of their residues in the alignment of its item. `groups`: items of each group, whose members are
+    speakers.
     """
 
     speakers: SequenceBatch
@@ -53,7 +48,7 @@ class Groups:
 
     @classmethod
     def of(cls, groups: Iterable[Sequence[Item]], batch: SequenceBatch, column_of: NDArray[np.uint16]) -> Groups:
-        """What a tile needs of a batch, for groups whose items have members there, and columns per residue."""
+        """Extract from a batch and its columns per residue what the tile of these groups needs."""
         wanted = [list(items) for items in groups]
         chosen = np.array([one for items in wanted for item in items for one in item.representatives])
         residues = np.concatenate([np.arange(*batch.offsets[one : one + 2]) for one in chosen])
@@ -68,7 +63,7 @@ class Groups:
         )
 
     def tile(self, index: int) -> Tile:
-        """The tile that aligns them."""
+        """Return the tile that aligns the groups."""
         lengths = self.speakers.lengths
         cells = rows = 0
         for items in self.groups:
@@ -79,18 +74,18 @@ class Groups:
 
 
 def sizes_of(items: Sequence[Item], lengths: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Residues of the representatives of each item, for the lengths of all sequences; how many these are."""
+    """Return per item the residues of its representatives and their number; `lengths` are those of all sequences."""
     sizes = np.array([lengths[list(item.representatives)].sum() for item in items])
     return sizes, np.array([len(item.representatives) for item in items])
 
 
 def cells_of(sizes: NDArray[np.int64]) -> int:
-    """Cells of the pairs of a group, at the most."""
+    """Return an upper limit of the cells of a group's pairs."""
     return int(sizes.sum()) ** 2 // 2
 
 
 def rows_of(sizes: NDArray[np.int64], counts: NDArray[np.int64]) -> int:
-    """Rows of the matrices of the pairs of a group."""
+    """Return the rows of the matrices of a group's pairs."""
     return int((np.cumsum(sizes)[:-1] * counts[1:]).sum())
 
 
@@ -98,18 +93,9 @@ def rows_of(sizes: NDArray[np.int64], counts: NDArray[np.int64]) -> int:
 class GroupTask:
     """Alignments of groups that do not depend on one another.
 
-    Parameters
-    ----------
-    made
-        The tiles, which may be made as they are asked for.
-    model, options, pooled_cutoff
-        Of posteriors and stages; posteriors of pairs of items below the cutoff are dropped.
-    room
-        What may be taken, wherever a tile is computed; the alignments are the same for any.
-    n_threads
-        For the stages after the posteriors, where GPUs make these.
-    n_slots
-        Tiles that are computed at a time on one machine, which share its memory and these threads.
+    `made`: the tiles, possibly lazy. `room`: memory limit of each computing machine; does not change the result.
+    `n_threads`: for the stages after the posteriors if GPUs compute these. `n_slots`: tiles computed at once per
+    machine, which share its memory and these threads.
     """
 
     made: Iterable[Tile]
@@ -124,15 +110,15 @@ class GroupTask:
         return {**vars(self), "made": ()}  # a worker gets tiles one by one
 
     def tiles(self) -> Iterable[Tile]:
-        """Some groups each."""
+        """Return the tiles, each with some groups."""
         return self.made
 
     def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> list[GroupAlignment]:
-        """The alignments of a tile's groups."""
+        """Align the tile's groups."""
         return self._aligned(tile, CpuDevice(n_threads), n_threads, progress)
 
     def on_gpu(self, tile: Tile, device: Gpu, progress: Progress | None = None) -> list[GroupAlignment]:
-        """The alignments of a tile's groups, from posteriors of a GPU."""
+        """Align the tile's groups, with posteriors from a GPU."""
         return self._aligned(tile, _Stream(device), max(1, self.n_threads // self.n_slots), progress)
 
     def _aligned(self, tile: Tile, device: Device, n_threads: int, progress: Progress | None) -> list[GroupAlignment]:
@@ -156,7 +142,7 @@ class GroupTask:
         return aligned_groups(given.groups, found, self.options, self._at_once, n_threads, of_groups)
 
     def _at_once(self, groups: Sequence[Sequence[Item]], parts: Sequence[Pooled], n_elements: int) -> int:
-        """How many of a tile's groups fit the memory at a time, beside those of other slots."""
+        """Return how many of a tile's groups fit the memory at once, given the other slots."""
         lengths = [np.array([item.n_columns for item in items]) for items in groups]
         sizes = [len(part.columns) for part in parts]
         return max(1, self.room.groups_at_once(lengths, sizes, self.n_slots * n_elements) // self.n_slots)
@@ -164,19 +150,19 @@ class GroupTask:
 
 @dataclass(frozen=True)
 class _Stream:
-    """The GPU that a tile is computed on, in the calling thread."""
+    """The GPU that computes a tile, in the calling thread."""
 
     gpu: Gpu
     name = "gpu"
     n_workers = 1
 
     def compute(self, task: Any, tile: Tile, progress: Progress | None = None) -> Any:
-        """Posteriors of some pairs."""
+        """Compute the posteriors of some pairs."""
         return task.on_gpu(tile, self.gpu, progress)
 
 
 def pairs_of(items: Sequence[Item]) -> NDArray[np.int32]:
-    """All pairs of a group's items: (0,1), (0,2) .. (1,2) .."""
+    """Return all pairs of a group's items: (0,1), (0,2) .. (1,2) .."""
     return np.stack(np.triu_indices(len(items), 1), 1).astype(np.int32)
 
 
@@ -188,16 +174,10 @@ def aligned_groups(
     n_threads: int,
     alive: Callable[[int], None],
 ) -> list[GroupAlignment]:
-    """Aligns groups, each on a thread, or where there are few on all threads.
+    """Align groups, each on one thread, or each on all threads if there are few groups or little memory.
 
-    Parameters
-    ----------
-    found
-        Posteriors of the pairs of each group, one group after another.
-    at_once
-        Gives how many groups fit the memory at a time, for groups, posteriors of each, and how many these are.
-    alive
-        Called now and then with the number of groups that are done; what it raises ends the work.
+    `found`: posteriors of the pairs of each group, one group after another. `at_once` returns how many groups fit
+    the memory. `alive` receives the number of groups done; an exception from it stops the work.
     """
     pairs = [pairs_of(items) for items in groups]
     bounds = np.concatenate([[0], np.cumsum([len(one) for one in pairs])]).tolist()
@@ -224,14 +204,14 @@ def aligned_groups(
 
 
 def _results(waiting: Iterable[Future[GroupAlignment]], alive: Callable[[int], None]) -> Iterator[GroupAlignment]:
-    """The results in order, with signs of life while they are waited for."""
+    """Yield the results in order; call `alive` while waiting for them."""
     for n_done, one in enumerate(waiting):
         while True:
             alive(n_done)
             try:
                 found = one.result(TICK)
             except TimeoutError:
-                if one.done():  # it failed so itself
+                if one.done():  # the group itself raised TimeoutError
                     raise
             else:
                 break

@@ -1,4 +1,4 @@
-"""Aligned groups as if they were sequences: columns in place of residues, posteriors of pairs of groups, and alignment.
+"""Aligned groups treated like sequences: columns instead of residues, and pooled posteriors of pairs of groups.
 
 group x   a  MK-VL         pairs of representatives (a, c), (a, d), (b, c), (b, d)
           b  MKIVL         their posteriors, each residue by its column, added up = posteriors of x's five columns
@@ -26,21 +26,16 @@ from tropalign.msa.options import MsaOptions
 from tropalign.msa.task import Posteriors, PosteriorTask
 from tropalign.sequences.batch import SequenceBatch
 
-#: Rows of the matrices of sequences that are there at a time where memory is plenty: some 350 MB.
+#: Rows of the matrices of sequences in memory at once, unless memory is short: about 350 MB.
 MOST_ROWS = 8_000_000
 
 
 @dataclass(frozen=True, eq=False)
 class Item:
-    """What is aligned as one: a sequence, or a group that is aligned already.
+    """A sequence or an aligned group, to be aligned as one unit.
 
-    Attributes
-    ----------
-    members : int64, shape (n,)
-        Its sequences.
-    n_columns : int
-    representatives : tuple of int
-        The members whose posteriors stand for those of all.
+    `members`: int64, shape (n,), its sequences. `representatives`: the members whose posteriors stand for those of
+    all.
     """
 
     members: NDArray[np.int64]
@@ -48,36 +43,31 @@ class Item:
     representatives: tuple[int, ...]
 
     def has_columns(self, lengths: NDArray[np.int64]) -> bool:
-        """Whether its columns are others than the residues of one sequence, for the lengths of all sequences."""
+        """True if its columns differ from the residues of a single sequence; `lengths` are those of all sequences."""
         return len(self.members) > 1 or self.n_columns != lengths[self.members[0]]
 
 
 class ItemPair(NamedTuple):
-    """Two items, and which of their members are compared: all representatives by default."""
+    """Two items, whose representatives are compared."""
 
     x: Item
     y: Item
 
     def pairs(self) -> list[tuple[int, int]]:
-        """Pairs of sequences."""
+        """Return the pairs of sequences."""
         return [(a, b) for a in self.x.representatives for b in self.y.representatives]
 
     def n_rows(self, lengths: NDArray[np.int64]) -> int:
-        """Rows of the matrices of these pairs, for the lengths of all sequences."""
+        """Return the rows of the matrices of these pairs; `lengths` are those of all sequences."""
         return sum(int(lengths[a]) for a in self.x.representatives) * len(self.y.representatives)
 
 
 class Pooled(NamedTuple):
     """Posteriors of pairs of items, as `PosteriorStore.add` takes them.
 
-    Attributes
-    ----------
-    distance : float32, shape (n_pairs,)
-        The mean over the pairs of sequences.
-    row_sizes, columns, values : uint16
-        As `Posteriors` has them.
-    row_begins, element_begins : int64, shape (n_pairs + 1,)
-        Where the rows and the elements of a pair begin.
+    `distance`: float32, shape (n_pairs,), mean over the pairs of sequences. `row_sizes`, `columns`, `values`:
+    uint16, as in `Posteriors`. `row_begins`, `element_begins`: int64, shape (n_pairs + 1,), first row and element
+    of each pair.
     """
 
     distance: NDArray[np.float32]
@@ -88,7 +78,7 @@ class Pooled(NamedTuple):
     element_begins: NDArray[np.int64]
 
     def part(self, begin: int, end: int) -> Pooled:
-        """Some neighbouring pairs."""
+        """Return the posteriors of a range of pairs."""
         rows, elements = self.row_begins[begin : end + 1], self.element_begins[begin : end + 1]
         row, element = slice(rows[0], rows[-1]), slice(elements[0], elements[-1])
         return Pooled(
@@ -103,22 +93,11 @@ class Pooled(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """Makes the posteriors of pairs of items.
+    """Computation of the posteriors of pairs of items.
 
-    Attributes
-    ----------
-    batch
-        The sequences.
-    column_of : uint16, shape (n_residues,)
-        The column of each residue in the alignment of its item; may change between calls.
-    model
-        Of posteriors.
-    cutoff, pooled_cutoff
-        Posteriors below are dropped: those of sequences, and those of items.
-    devices, n_threads
-        What computes posteriors, and threads for the rest.
-    most_rows
-        Rows of the matrices of sequences that are there at a time; the result is the same for any number.
+    `column_of`: uint16, shape (n_residues,), column of each residue in the alignment of its item; may change
+    between calls. `cutoff`, `pooled_cutoff`: lower limits for posteriors of sequences, and of items. `most_rows`:
+    rows of the matrices of sequences in memory at once; does not change the result.
     """
 
     batch: SequenceBatch
@@ -133,12 +112,9 @@ class Pool:
     def posteriors(
         self, item_pairs: Iterable[ItemPair], progress: Callable[[int], Progress | None] | None = None
     ) -> Pooled:
-        """Posteriors of pairs of items.
+        """Compute the posteriors of pairs of items.
 
-        Parameters
-        ----------
-        progress
-            Gives what receives the pairs of sequences begun, for a number of them.
+        `progress` returns, for a number of pairs of sequences, the callback that receives the pairs started.
         """
         wanted = list(item_pairs)
         n_pairs = sum(len(pair.x.representatives) * len(pair.y.representatives) for pair in wanted)
@@ -156,7 +132,7 @@ class Pool:
         return parts[0] if len(parts) == 1 else _joined(parts)
 
     def _portions(self, wanted: Sequence[ItemPair]) -> Iterator[Sequence[ItemPair]]:
-        """Neighbours that have `most_rows` rows together, and one pair at the least."""
+        """Yield runs of neighbouring pairs with at most `most_rows` rows in total, or a single pair."""
         begin = n_rows = 0
         for k, pair in enumerate(wanted):
             rows = pair.n_rows(self.batch.lengths)
@@ -167,7 +143,7 @@ class Pool:
         yield wanted[begin:]
 
     def _pooled(self, wanted: Sequence[ItemPair], progress: Progress) -> Pooled:
-        """Posteriors of a portion's pairs of items, each added up from its pairs of sequences."""
+        """Compute a portion's posteriors of pairs of items, each pooled from its pairs of sequences."""
         members = [pair.pairs() for pair in wanted]
         begins = np.concatenate([[0], np.cumsum([len(pairs) for pairs in members])]).astype(np.int64)
         chosen = np.array([pair for pairs in members for pair in pairs], np.int32).reshape(-1, 2)
@@ -195,7 +171,7 @@ class Pool:
         return _with_begins(means.astype(np.float32), row_sizes, columns, values, rows)
 
     def _of_sequences(self, pairs: NDArray[np.int32], progress: Progress) -> Posteriors:
-        """Posteriors of pairs of sequences, in their order."""
+        """Compute the posteriors of pairs of sequences, in their order."""
         task = PosteriorTask(self.batch, self.model, self.cutoff, pairs=pairs)
         found = [result.value for result in Scheduler(self.devices, progress).run([task])]
         names = ("distance", "row_sizes", "columns", "values")
@@ -209,13 +185,13 @@ def _with_begins(
     values: NDArray[np.uint16],
     rows: NDArray[np.int64],
 ) -> Pooled:
-    """Knows where elements begin from where the rows of each pair do."""
+    """Build `Pooled` with the first element of each pair, derived from the first row of each pair."""
     elements = np.concatenate([[0], np.cumsum(row_sizes, dtype=np.int64)])[rows]
     return Pooled(distance, row_sizes, columns, values, rows, elements)
 
 
 def _joined(parts: Sequence[Pooled]) -> Pooled:
-    """Portions one after another."""
+    """Concatenate portions."""
     distance = np.concatenate([part.distance for part in parts])
     names = ("row_sizes", "columns", "values")
     row_sizes, columns, values = (np.concatenate([getattr(part, name) for part in parts]) for name in names)
@@ -224,24 +200,17 @@ def _joined(parts: Sequence[Pooled]) -> Pooled:
 
 
 def starting_columns(batch: SequenceBatch) -> NDArray[np.uint16]:
-    """The column of each residue where every sequence is by itself, uint16, shape (n_residues,)."""
+    """Return the column of each residue while no sequences are aligned, uint16, shape (n_residues,)."""
     starts = np.repeat(batch.offsets[:-1], batch.lengths)
     return (np.arange(len(batch.codes)) - starts).astype(np.uint16)
 
 
 class GroupAlignment(NamedTuple):
-    """What the stages make of a group's items.
+    """The alignment of a group's items.
 
-    Attributes
-    ----------
-    columns : int32
-        Of each column of the items, items one after another.
-    tree : GuideTree
-        Whose leaves are the items.
-    confidence : float32
-        Of each column of the items.
-    distance : float32, shape (n_pairs,)
-        Of the items: (0,1), (0,2) .. (1,2) ..
+    `columns`: int32, new column of each column of the items, items one after another. `tree`: its leaves are the
+    items. `confidence`: float32, per column of the items. `distance`: float32, shape (n_pairs,), (0,1), (0,2) ..
+    (1,2) ..
     """
 
     columns: NDArray[np.int32]
@@ -250,12 +219,12 @@ class GroupAlignment(NamedTuple):
     distance: NDArray[np.float32]
 
     def sections(self) -> list[bytes]:
-        """The alignment as bytes for the disk, from which `of_sections` makes it again."""
+        """Return the alignment as bytes for the disk, which `of_sections` reads."""
         return [self.columns.tobytes(), self.tree.to_bytes(), self.confidence.tobytes(), self.distance.tobytes()]
 
     @classmethod
     def of_sections(cls, parts: Sequence[bytes], n_items: int) -> GroupAlignment:
-        """From what `sections` made."""
+        """Restore an alignment from the result of `sections`."""
         columns, tree, confidence, distance = parts
         numbers = (np.frombuffer(part, np.float32) for part in (confidence, distance))
         return cls(np.frombuffer(columns, np.int32), GuideTree.from_bytes(tree, n_items), *numbers)
@@ -269,14 +238,9 @@ def align_items(
     n_threads: int,
     progress: Progress | None = None,
 ) -> GroupAlignment:
-    """Aligns items by the posteriors of their pairs: guide tree, consistency, progressive alignment, refinement.
+    """Align items by the posteriors of their pairs: guide tree, consistency, progressive alignment, refinement.
 
-    Parameters
-    ----------
-    pairs : int32, shape (n_pairs, 2)
-        All of them: (0,1), (0,2) .. (1,2) ..
-    progress
-        Called now and then; what it raises ends the work.
+    `pairs`: int32, shape (n_pairs, 2), all of them: (0,1), (0,2) .. (1,2) ..
     """
     lengths = np.array([item.n_columns for item in items], np.int32)
     store, as_found = _native.PosteriorStore(lengths), _native.PosteriorStore(lengths)
@@ -293,7 +257,7 @@ def align_items(
     if options.refine:
         how = (*SPLITS[options.rules], options.refine, options.seed)
         columns = _native.refine(store, columns, weights, *how, n_threads, progress)
-    # of the probabilities, not of what consistency makes of them
+    # by the original probabilities, not by their values after consistency
     confidence, _ = _native.confidence(as_found, columns, weights, n_threads, progress)
     return GroupAlignment(columns, tree, confidence, found.distance)
 
@@ -301,16 +265,11 @@ def align_items(
 def representatives(
     items: Sequence[Item], distance: NDArray[np.float32], tree: GuideTree, lengths: NDArray[np.int64], most: int
 ) -> tuple[int, ...]:
-    """Sequences that stand for a group, one from each of `most` stretches along its tree.
+    """Return sequences that represent a group, one from each of `most` stretches along its tree.
 
-    Of a stretch the one is taken that shares the most residues with the others: close to all of them, and no fragment.
-
-    Parameters
-    ----------
-    distance : float32, shape (n_pairs,)
-        Of the items: (0,1), (0,2) .. (1,2) ..
-    lengths
-        Of all sequences.
+    Each shares the most residues with the others of its stretch: it is close to all of them, and no fragment.
+    `distance`: float32, shape (n_pairs,), of the items: (0,1), (0,2) .. (1,2) ..; `lengths` are those of all
+    sequences.
     """
     candidates = [(k, one) for k in tree.leaf_order() for one in items[k].representatives]
     of_item = np.array([k for k, _ in candidates])
@@ -328,7 +287,7 @@ def representatives(
 
 
 def among(distance: NDArray[np.float32], some: NDArray[np.int64], n: int) -> NDArray[np.float64]:
-    """The distances of some of n items with one another as a square; 0 of an item with itself."""
+    """Return the distances among some of n items as a square; 0 on the diagonal."""
     low, high = np.minimum(some[:, None], some), np.maximum(some[:, None], some)
     place = low * (2 * n - low - 1) // 2 + high - low - 1
     return np.where(low == high, 0.0, distance[np.where(low == high, 0, place)])

@@ -1,4 +1,4 @@
-"""Guide trees: in which order the sequences of a family are aligned, and how much each of them counts."""
+"""Guide trees, which set the order in which the sequences of a family are aligned, and their weights."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tropalign.trees.newick import MOST_BYTES, Nodes, clustalw_name, preorder
 from tropalign.trees.nexus import parse_nodes
 from tropalign.trees.tree import Tree
 
-#: Length of a branch in a file at most; sums of as many as a file holds are far from the end of what numbers express.
+#: Maximum length of a branch in a file; sums over a whole file stay far from overflow.
 MOST_LENGTH = 1e30
 
 
@@ -25,22 +25,9 @@ MOST_LENGTH = 1e30
 class GuideTree:
     """A rooted binary tree of n sequences.
 
-    Nodes 0 to n - 1 are the sequences in the order of the family; node n + k joins the two nodes ``children[k]``, which
-    are below n + k.
-
-    Attributes
-    ----------
-    children : int32, shape (n - 1, 2)
-    branch_lengths : float64, shape (2n - 1,)
-        Of the branch above each node; 0 above the root.
-
-    Examples
-    --------
-    >>> tree = GuideTree(np.array([[1, 0], [2, 3]], np.int32), np.array([0.1, 0.1, 0.4, 0.4, 0.0]))
-    >>> tree.newick(["A", "B", "C"])
-    '(C:0.4,(B:0.1,A:0.1):0.4);'
-    >>> tree.leaf_order()
-    [2, 1, 0]
+    Nodes 0 to n - 1 are the sequences in family order; node n + k joins the two nodes ``children[k]``, which are
+    below n + k. `children`: int32, shape (n - 1, 2). `branch_lengths`: float64, shape (2n - 1,), of the branch
+    above each node; 0 above the root.
     """
 
     children: NDArray[np.int32]
@@ -52,29 +39,19 @@ class GuideTree:
         return len(self.children) + 1
 
     def leaf_order(self) -> list[int]:
-        """The leaves as they stand beside each other in the tree."""
+        """Return the leaves in tree order."""
         n = self.n_leaves
         return [node for node in preorder([[]] * n + self.children.tolist(), 2 * n - 2) if node < n]
 
     def newick(self, names: Sequence[str]) -> str:
-        """The tree in Newick format. Lengths have all their digits, so that the same tree can be read again.
+        """Return the tree in Newick format, with all digits of the lengths, so that the same tree can be read again.
 
-        Parameters
-        ----------
-        names
-            Of the sequences, in the order of the family.
+        `names`: of the sequences, in family order.
         """
         return Tree(tuple(names), tuple(map(tuple, self.children.tolist())), self.branch_lengths).newick()
 
     def of_first(self, n: int) -> GuideTree:
-        """The tree of the first n sequences: nodes that are left with one child go, and their lengths are added.
-
-        Examples
-        --------
-        >>> tree = GuideTree(np.array([[2, 0], [3, 1]], np.int32), np.array([0.1, 0.5, 0.1, 0.4, 0.0]))
-        >>> tree.of_first(2).newick(["A", "B"])
-        '(A:0.5,B:0.5);'
-        """
+        """Return the tree of the first n sequences; nodes with one child left are removed, their lengths added."""
         n_leaves = self.n_leaves
         node_of = [*range(n), *[-1] * (n_leaves - n + len(self.children))]
         children: list[tuple[int, int]] = []
@@ -91,41 +68,29 @@ class GuideTree:
         return GuideTree(np.array(children, np.int32).reshape(-1, 2), np.array(lengths))
 
     def to_bytes(self) -> bytes:
-        """For the disk."""
+        """Return the tree as bytes for the disk."""
         return self.children.tobytes() + self.branch_lengths.tobytes()
 
     @classmethod
     def from_bytes(cls, data: bytes, n_leaves: int) -> GuideTree:
-        """What `to_bytes` made of a tree."""
+        """Restore a tree from the result of `to_bytes`."""
         split = 8 * (n_leaves - 1)
         return cls(np.frombuffer(data[:split], np.int32).reshape(-1, 2), np.frombuffer(data[split:], np.float64))
 
 
 def read_guide_tree(path: str | os.PathLike[str], names: Sequence[str]) -> GuideTree:
-    """A guide tree from a Newick or NEXUS file, compressed or not, for the sequences of these names.
+    """Read a guide tree for the named sequences from a Newick or NEXUS file, compressed or not.
 
-    Nodes with more than two children are resolved: the first two together, and so on, by branches of length 0. Nodes
-    with one child are left out, their lengths added. A missing or negative length is 0; where all are 0, all sequences
-    count the same. Labels of inner nodes and comments are left out. Leaves may have their names as CLUSTALW changes
-    them: with underscores for blanks, colons, commas, semicolons and round brackets.
-
-    Raises
-    ------
-    InputError
-        No such file, no tree, several trees, or leaves that are not the sequences, each once.
+    Nodes with more than two children are resolved by branches of length 0, the first two together, and so on.
+    Nodes with one child are removed and their lengths added. A missing or negative length is 0; if all are 0, all
+    sequences count the same. Labels of inner nodes and comments are ignored. Leaves may have their names as
+    CLUSTALW changes them: with underscores for blanks, colons, commas, semicolons and round brackets.
     """
     return parse_guide_tree(read_text(path, MOST_BYTES), names, file_name(path))
 
 
 def parse_guide_tree(text: str, names: Sequence[str], file: str = "the tree") -> GuideTree:
-    """A guide tree from text in Newick or NEXUS format.
-
-    Examples
-    --------
-    >>> tree = parse_guide_tree("(A:1,B:2,(C:1,D:1):3);", ["D", "C", "B", "A"])
-    >>> tree.newick(["D", "C", "B", "A"])
-    '((A:1.0,B:2.0):0.0,(C:1.0,D:1.0):3.0);'
-    """
+    """Parse a guide tree for the named sequences from text in Newick or NEXUS format."""
     nodes = parse_nodes(text, file)
     below = nodes.children()
     leaves = [node for node, children in enumerate(below) if not children]
@@ -137,14 +102,14 @@ def parse_guide_tree(text: str, names: Sequence[str], file: str = "the tree") ->
 
 
 def own_names(names: Sequence[str]) -> dict[str, str]:
-    """Names of sequences by what CLUSTALW makes of them, unless several become one."""
+    """Return the sequence names by CLUSTALW's version of them, excluding ambiguous ones."""
     changed = [clustalw_name(name) for name in names]
     times = Counter(changed)
     return {word: name for word, name in zip(changed, names, strict=True) if times[word] == 1}
 
 
 def _check_names(leaves: list[str], names: Sequence[str], file: str) -> None:
-    """Refuses leaves that are not the names, each once."""
+    """Reject leaves that are not the sequence names, each once."""
     family, seen = set(names), set()
     for name in leaves:
         if name in seen:
@@ -160,7 +125,7 @@ def _check_names(leaves: list[str], names: Sequence[str], file: str) -> None:
 
 
 def _numbered(nodes: Nodes, below: list[list[int]], number_of: dict[str, int], file: str) -> GuideTree:
-    """The tree, its inner nodes numbered from the leaves up."""
+    """Return the tree, its inner nodes numbered from the leaves up."""
     n = len(number_of)
     children: list[tuple[int, int]] = []
     lengths = [0.0] * (2 * n - 1)

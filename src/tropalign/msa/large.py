@@ -1,12 +1,12 @@
-"""Alignments of large families: groups of a tree are aligned one by one, then groups of groups.
+"""Alignment of large families: groups of a tree are aligned one by one, then groups of groups.
 
-What is aligned at a time is a list of items: sequences, and groups that are aligned already (groups.py). All stages
-after the posteriors (consistency, guide tree, progressive alignment, refinement) are those of small families.
+Each alignment takes a list of items: sequences, and groups that are already aligned (groups.py). All stages after
+the posteriors (consistency, guide tree, progressive alignment, refinement) are those of small families.
 
     sequences --common subsequences--> tree --cut--> groups of at most N items, level by level, the last is the family
 
-Exact: equal sequences are aligned once, and what the stages make of a group's items. Not exact: the tree, which comes
-from distances without alignments; and what stands between two groups, for which their representatives speak.
+Exact: the use of one copy of equal sequences, and the stages within a group. Not exact: the tree, which comes from
+distances without alignments; and the alignment between two groups, for which their representatives stand.
 """
 
 from __future__ import annotations
@@ -36,24 +36,19 @@ from tropalign.msa.task import sampled_row_elements
 from tropalign.ragged import offsets_of, places
 from tropalign.sequences.batch import SequenceBatch
 
-#: Cells of the pairs of a tile, some seconds of a core: a kill loses those that are computed or wait for one before.
+#: Cells of the pairs of a tile, some seconds of a core. A kill loses the tiles in progress, and those that wait
+#: for an earlier one.
 BATCH_CELLS = 500_000_000
-#: The share of the work that the tree of all sequences is taken for, for progress.
+#: Share of the tree of all sequences in the progress.
 TREE_SHARE = 0.1
 
 
 @dataclass(frozen=True)
 class Division:
-    """How a large family is divided.
+    """Division of a large family.
 
-    Attributes
-    ----------
-    most_items
-        Items of a group.
-    n_representatives
-        Members that speak for a group.
-    pooled_cutoff
-        Posteriors of groups below it are dropped.
+    `most_items`: items per group. `n_representatives`: members that represent a group. `pooled_cutoff`: lower
+    posteriors of groups are dropped.
     """
 
     most_items: int = 16
@@ -64,16 +59,9 @@ class Division:
 class LargeAlignment(NamedTuple):
     """An aligned large family.
 
-    Attributes
-    ----------
-    columns : int32, shape (n_residues,)
-        Of each residue, sequences one after another.
-    tree : GuideTree
-        As it was aligned: the trees of all groups, put together.
-    residue_confidence : float32, shape (n_residues,)
-        The mean over the levels of the confidence within a group, weighted by the sequences that are met there.
-    column_confidence : float32, shape (n_columns,)
-        The mean of the residues.
+    `columns`: int32, shape (n_residues,), sequences one after another. `tree`: the trees of all groups, joined.
+    `residue_confidence`: float32, shape (n_residues,), mean over the levels of the confidence within a group,
+    weighted by the sequences met there. `column_confidence`: float32, shape (n_columns,), mean of the residues.
     """
 
     columns: NDArray[np.int32]
@@ -92,27 +80,10 @@ def align_large(
     progress: StageProgress | None = None,
     division: Division | None = None,
 ) -> LargeAlignment:
-    """Aligns a family of any size, in time that grows with its pairs by a hundredth of what all posteriors take.
+    """Align two or more sequences; the time grows with their pairs, at a hundredth of the cost of all posteriors.
 
-    Parameters
-    ----------
-    batch
-        The family, of two sequences or more.
-    options
-        Of the stages; `keep` does not apply.
-    devices, n_threads
-        What aligns groups, and threads for the rest.
-    memory_bytes
-        What may be taken beside the family; the alignment is the same for any.
-    kept
-        Stage 0 leaves the tree, stage 1 a part per group, by the group's place in the division.
-    progress
-        Receives the name of a stage and the share of all work that is done.
-
-    Raises
-    ------
-    ResourceError
-        The tree or a group takes more memory than is allowed, or an alignment gets more columns than 16 bits number.
+    `memory_bytes` excludes the family and does not change the result; `options.keep` does not apply. `kept` stores
+    the tree as stage 0, and as stage 1 a part per group, by the group's index in the division.
     """
     division = division or Division()
     first, copy_of = unique_sequences(batch)
@@ -135,7 +106,7 @@ def align_large(
 
 
 class _Work:
-    """A group on its way: its items with their numbers, and its alignment once it is there."""
+    """A group in progress: its items with their numbers, and its alignment once computed."""
 
     def __init__(
         self, number: int, numbers: Sequence[int], items: list[Item], aligned: GroupAlignment | None = None
@@ -144,7 +115,7 @@ class _Work:
 
 
 class _Family:
-    """An alignment in the making."""
+    """An alignment in progress."""
 
     def __init__(
         self,
@@ -162,7 +133,7 @@ class _Family:
         self.model = model_of(batch.alphabet, options.rules)
         self.column_of = starting_columns(batch)
         self.items = {k: Item(np.array([k]), int(size), (k,)) for k, size in enumerate(batch.lengths.tolist())}
-        self.node_of = {k: k for k in range(len(batch))}  # of an item, in the tree of the family
+        self.node_of = {k: k for k in range(len(batch))}  # tree node of each item
         self.children: list[tuple[int, int]] = []
         self.branch_lengths = np.zeros(max(2 * len(batch) - 1, 1))
         self.sure, self.met = np.zeros(len(batch.codes)), np.zeros(len(batch.codes))  # sums over levels
@@ -174,7 +145,7 @@ class _Family:
         self.work, self.work_kept, self.n_tiles = 1, 0, 0
 
     def align(self) -> tuple[NDArray[np.int32], GuideTree, NDArray[np.float32]]:
-        """Columns, tree and confidence of the residues."""
+        """Return the columns, the tree and the confidence of the residues."""
         n = len(self.batch)
         if n > 1:
             groups = divide(self._tree().children, self.division.most_items)
@@ -186,7 +157,7 @@ class _Family:
         return self.column_of.astype(np.int32), tree, residues
 
     def _tree(self) -> GuideTree:
-        """The tree by which the family is divided."""
+        """Return the tree by which the family is divided."""
         found = self.kept.get(0, 0)
         if found is not None:
             return GuideTree.from_bytes(found[0], len(self.batch))
@@ -200,18 +171,18 @@ class _Family:
             self.progress(stage, min(share, 1.0))
 
     def _watch_tree(self, n_items: int) -> Progress | None:
-        """Gives what receives the items begun, for a number of them."""
+        """Return, for a number of items, the callback that receives the items started."""
         if self.progress is None:
             return None
         return lambda begun: self._tell("tree", TREE_SHARE * begun / max(n_items, 1))
 
     def _begun(self, work: int) -> None:
-        """So much of the groups has been begun, beside those that were kept."""
+        """Report the work started on groups, in addition to the restored groups."""
         self._tell("groups", TREE_SHARE + (1 - TREE_SHARE) * (self.work_kept + work) / self.work)
 
     def _align_level(self, groups: list[tuple[int, Group]]) -> None:
-        """Aligns groups that do not depend on one another."""
-        begun: deque[list[_Work]] = deque()  # batches, which are joined in their order
+        """Align groups that do not depend on one another."""
+        begun: deque[list[_Work]] = deque()  # batches in order, waiting to be joined
         how = (self.model, self.options, self.division.pooled_cutoff, self.room, self.n_threads, self.n_slots)
         for result in self.scheduler.run([GroupTask(self._tiles(groups, begun), *how)]):
             some = begun.popleft()
@@ -221,11 +192,11 @@ class _Family:
                     work.aligned = next(aligned)
                     self.kept.put(1, work.number - len(self.batch), work.aligned.sections())
             self._join_all(some)
-        for some in begun:  # all of them were kept
+        for some in begun:  # batches of restored groups only
             self._join_all(some)
 
     def _tiles(self, groups: list[tuple[int, Group]], begun: deque[list[_Work]]) -> Iterator[Tile]:
-        """A tile per batch of groups, without those that were kept."""
+        """Yield one tile per batch of groups, without the restored groups."""
         for some in self._batches(groups):
             begun.append(some)
             if wanted := [work.items for work in some if work.aligned is None]:
@@ -233,7 +204,7 @@ class _Family:
                 self.n_tiles += 1
 
     def _batches(self, groups: list[tuple[int, Group]]) -> Iterator[list[_Work]]:
-        """Groups whose pairs of representatives have BATCH_CELLS cells together, and no more rows than have room."""
+        """Yield groups with about BATCH_CELLS cells of representatives' pairs, and no more rows than memory allows."""
         some: list[_Work] = []
         cells = rows = 0
         for number, group in groups:
@@ -251,7 +222,7 @@ class _Family:
             yield some
 
     def _begin(self, number: int, group: Group) -> _Work:
-        """A group with what an earlier run left of it."""
+        """Return a group with its alignment from an earlier run, if any."""
         found = self.kept.get(1, number - len(self.batch))
         aligned = None
         if found is not None:
@@ -265,7 +236,7 @@ class _Family:
             self._join(work, work.aligned)
 
     def _join(self, work: _Work, aligned: GroupAlignment) -> None:
-        """Makes one item of a group: moves the residues of its members to their new columns."""
+        """Make one item of a group: move the residues of its members to their new columns."""
         n_columns = int(aligned.columns.max()) + 1
         members = np.concatenate([item.members for item in work.items])
         sizes = np.array([len(item.members) for item in work.items])
@@ -290,7 +261,7 @@ class _Family:
         self.items[work.number] = Item(members, n_columns, chosen)
 
     def _graft(self, work: _Work, tree: GuideTree) -> None:
-        """Puts the tree of a group's items into that of the family."""
+        """Insert the tree of a group's items into the family's tree."""
         nodes = [self.node_of[k] for k in work.numbers]
         for left, right in tree.children.tolist():
             self.children.append((nodes[left], nodes[right]))

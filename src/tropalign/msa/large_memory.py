@@ -1,9 +1,9 @@
-"""What a large family takes in memory: the tree of all, then posteriors and alignments of some groups at a time.
+"""Memory estimates of large families: the tree of all, then posteriors and alignments of some groups at a time.
 
 ::
 
-    family   | tree: two triangles of distances |                                         beside it: what is allowed
-             | posteriors of sequences, of a batch's pairs |                              (fewer rows where it is short)
+    family   | tree: two triangles of distances |                                         all within `memory_bytes`
+             | posteriors of sequences, of a batch's pairs |                              (fewer rows if it is short)
              | of items | stores of the groups that are aligned at a time |               (fewer groups at a time)
 """
 
@@ -21,39 +21,26 @@ from tropalign.msa.groups import MOST_ROWS
 from tropalign.msa.large_tree import AT_ONCE, MOST_ALL_PAIRS, SEEDS
 from tropalign.msa.memory import FOUND_MARGIN, LEAST_ROW_ELEMENTS, SAMPLE_MARGIN, MemoryEstimate
 
-#: Bytes of a distance, which stands in two triangles; of a sequence and a seed, whose kinship is judged.
+#: Bytes of a distance, which is in two triangles; and of a sequence and a seed whose similarity is computed.
 DISTANCE_BYTES, KINSHIP_BYTES = 8, 64
-#: Beside the family: per sequence, and per residue (sums of confidence, columns).
+#: Bytes in addition to the family: per sequence, and per residue (sums of confidence, columns).
 SEQUENCE_BYTES, RESIDUE_BYTES = 1024, 40
-#: Elements per row, a cautious mean, with 4 bytes each and 2 for the row; both are there twice for a moment.
+#: Elements per row, a cautious mean, with 4 bytes each and 2 for the row; both exist twice for a moment.
 ROW_ELEMENTS = 8
 ROW_BYTES = 2 * (2 + 4 * ROW_ELEMENTS)
-#: An element of what is held while groups are aligned, with its share of the rows.
+#: Bytes of an element held while groups are aligned, with its share of the rows.
 HELD_BYTES = 6
-#: Rows at the least: fewer would leave threads without work.
+#: Minimum number of rows: fewer would leave threads idle.
 LEAST_ROWS = 100_000
-#: A group has two stores: consistent posteriors, and those that were found.
+#: Stores per group: consistent posteriors, and the original ones.
 STORES = 2
 
 
 class LargeMemoryEstimate:
-    """Estimates for a large family, and what fits the memory.
+    """Memory estimates for a large family, and how much fits; raises ResourceError if the minimum does not fit.
 
-    Parameters
-    ----------
-    lengths : int64, shape (n,)
-        Residues of each sequence.
-    most_items
-        Items of a group.
-    memory_bytes
-        What may be taken beside the family.
-    sampled_elements
-        Gives the elements that a row of posteriors keeps, by a sample: asked for to say what is needed in all.
-
-    Raises
-    ------
-    ResourceError
-        The tree, or groups one by one, take more.
+    `memory_bytes` excludes the family. `sampled_elements` returns the elements per row of posteriors from a
+    sample, for the total that the error states.
     """
 
     def __init__(
@@ -87,21 +74,10 @@ class LargeMemoryEstimate:
     def groups_at_once(
         self, lengths: Sequence[NDArray[np.int64]], n_elements: Sequence[int], elements_held: int
     ) -> int:
-        """How many of these groups may be aligned at a time.
+        """Return how many of these groups may be aligned at once; raises ResourceError if not one may.
 
-        Parameters
-        ----------
-        lengths
-            Columns of the items of each group.
-        n_elements
-            Of the posteriors of each.
-        elements_held
-            Of all posteriors that are there.
-
-        Raises
-        ------
-        ResourceError
-            Not one of them.
+        `lengths`: columns of each group's items. `n_elements`: of each group's posteriors; `elements_held`: of all
+        in memory.
         """
         largest = 0.0
         for columns, count in zip(lengths, n_elements, strict=True):
@@ -122,7 +98,7 @@ class LargeMemoryEstimate:
 
 
 def _group_bytes(lengths: NDArray[np.int64], row_elements: float) -> float:
-    """What the alignment of a group takes, from the columns of its items: its stores, and a pass."""
+    """Return the bytes for aligning a group, from the columns of its items: its stores, and a pass."""
     room = MemoryEstimate(lengths, False)
     return STORES * room.held(row_elements) + room.of_pass(row_elements)
 

@@ -21,25 +21,21 @@ from tropalign.execution.task import Progress
 from tropalign.msa.guide_tree import GuideTree
 from tropalign.sequences.batch import SequenceBatch
 
-#: Sequences of each length class whose subsequences with reversed ones tell what chance does.
+#: Sequences sampled across all lengths; their subsequences with reversed ones measure chance.
 CHANCE_SAMPLE = 64
 #: Classes of the ratio of two lengths: ``LcsChance`` of native/msa/lcs.hpp.
 CHANCE_BINS = 32
 BINS_PER_DOUBLING = 4
-#: Neighbouring nucleotides that are one letter: four letters share long subsequences by chance alone.
+#: Nucleotides per k-mer: single nucleotides share long subsequences by chance alone.
 NUCLEOTIDE_WORD = 3
 
 
 @dataclass(frozen=True)
 class Words:
-    """Sequences as the letters that are compared: residues, or words of nucleotides.
+    """Sequences as the symbols that are compared: residues, or k-mers of nucleotides.
 
-    Attributes
-    ----------
-    codes : uint8, shape (n_letters,)
-    offsets : int64, shape (n + 1,)
-    n_codes : int
-        Codes from here on match nothing.
+    `codes`: uint8, shape (n_letters,). `offsets`: int64, shape (n + 1,). `n_codes`: codes from here on match
+    nothing.
     """
 
     codes: NDArray[np.uint8]
@@ -47,7 +43,7 @@ class Words:
     n_codes: int
 
     def some(self, chosen: NDArray[np.int64]) -> Words:
-        """Words of some sequences, in that order."""
+        """Return the symbols of some sequences, in that order."""
         lengths = np.diff(self.offsets)[chosen]
         offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         places = np.arange(offsets[-1]) + np.repeat(self.offsets[chosen] - offsets[:-1], lengths)
@@ -55,13 +51,13 @@ class Words:
 
 
 def words_of(batch: SequenceBatch) -> Words:
-    """The letters of sequences that tell of kinship: amino acids, or three nucleotides each."""
+    """Return the symbols of sequences that indicate relationship: amino acids, or nucleotide 3-mers."""
     n_plain = len(batch.alphabet.states)
     if n_plain > 4:
         return Words(np.asarray(batch.codes), np.asarray(batch.offsets), n_plain)
     codes, n_words = batch.codes.astype(np.uint8), n_plain**NUCLEOTIDE_WORD
     made, unknown = np.zeros(len(codes), np.uint8), np.zeros(len(codes), bool)
-    for step in range(NUCLEOTIDE_WORD):  # a word that reaches into the next sequence, or beyond the end, is unknown
+    for step in range(NUCLEOTIDE_WORD):  # a k-mer that reaches into the next sequence, or beyond the end, is unknown
         neighbour = np.concatenate([codes[step:], np.full(step, 255, np.uint8)])
         made = made * n_plain + np.minimum(neighbour, n_plain - 1)
         unknown |= neighbour >= n_plain
@@ -72,14 +68,10 @@ def words_of(batch: SequenceBatch) -> Words:
 
 
 def chance_shares(words: Words, n_threads: int) -> NDArray[np.float32]:
-    """How much of the shorter sequence a common subsequence covers by chance, by the ratio of lengths.
+    """Return the share of the shorter sequence that a common subsequence covers by chance, by length ratio.
 
-    Measured on the family's sequences against one another reversed: they have the same letters, and no kinship.
-
-    Returns
-    -------
-    float32, shape (32,)
-        By ``floor(4 * log2(longer / shorter))``.
+    float32, shape (32,), by ``floor(4 * log2(longer / shorter))``. Measured on the family's sequences against one
+    another reversed, which have the same letters and are unrelated.
     """
     lengths = np.diff(words.offsets)
     order = np.argsort(lengths, kind="stable")
@@ -103,18 +95,9 @@ def chance_shares(words: Words, n_threads: int) -> NDArray[np.float32]:
 def fast_tree(
     batch: SequenceBatch, n_threads: int, progress: Callable[[int], Progress | None] | None = None
 ) -> tuple[GuideTree, NDArray[np.float32]]:
-    """UPGMA on distances by longest common subsequences.
+    """Build a UPGMA tree by longest common subsequences; also return its distances.
 
-    Parameters
-    ----------
-    progress
-        Gives what receives items begun, for their number.
-
-    Returns
-    -------
-    tree : GuideTree
-    distances : float32, shape (n (n - 1) / 2,)
-        In the order (0,1), (0,2) .. (1,2) ..
+    Distances: float32, shape (n (n - 1) / 2,), in the order (0,1), (0,2) .. (1,2) ..
     """
     words = words_of(batch)
     watch = progress(len(batch)) if progress is not None else None
@@ -124,21 +107,17 @@ def fast_tree(
 def tree_of_words(
     words: Words, shares: NDArray[np.float32], n_threads: int, progress: Progress | None = None
 ) -> tuple[GuideTree, NDArray[np.float32]]:
-    """UPGMA tree and joins of sequences whose words are known, and what random sequences share."""
+    """Build a UPGMA tree from symbols and the shares of chance; also return its distances."""
     distances = _native.lcs_distances(words.codes, words.offsets, words.n_codes, shares, n_threads, progress)
     return GuideTree(*_native.guide_tree(distances)), distances
 
 
 @dataclass(frozen=True)
 class Group:
-    """What is aligned at a time.
+    """Items that are aligned together.
 
-    Attributes
-    ----------
-    items : tuple of int
-        Sequences by their index; groups by the number of sequences plus their position in the list.
-    level : int
-        One more than that of any group among the items; 0 where all are sequences.
+    `items`: sequences by index; groups by the number of sequences plus their index in the list. `level`: one above
+    the highest level among the items; 0 if all items are sequences.
     """
 
     items: tuple[int, ...]
@@ -146,23 +125,12 @@ class Group:
 
 
 def divide(children: NDArray[np.int32], most: int) -> list[Group]:
-    """A tree's sequences as groups of at most `most` items, the last of which is the whole family.
+    """Divide a tree's sequences into groups of at most `most` (>= 2) items; the last one is the whole family.
 
-    From the leaves to the root a node collects the items of its two children. Where they are more than `most`, the
-    larger lot becomes a group and takes its place as one item: so every group, the last one aside, holds more than
-    ``most / 2`` items.
-
-    Parameters
-    ----------
-    children : int32, shape (n - 1, 2)
-        Leaves are 0 to n - 1, inner node n + k is made in step k.
-    most
-        At least 2.
-
-    Returns
-    -------
-    list of Group
-        A group stands behind those among its items.
+    From the leaves to the root, a node collects the items of its two children. If there are more than `most`, the
+    larger set becomes a group and replaces its items as one item: so every group except the last one has more than
+    ``most / 2`` items, and comes after the groups among its items. `children`: int32, shape (n - 1, 2); step k
+    makes inner node n + k.
     """
     n = len(children) + 1
     groups: list[Group] = []
@@ -184,13 +152,13 @@ def divide(children: NDArray[np.int32], most: int) -> list[Group]:
     return groups
 
 
-#: A family of more sequences is sampled: its distances would take more than half a gigabyte.
+#: Larger families are sampled: their distances would take more than half a gigabyte.
 MOST_ALL_PAIRS = 16_384
-#: Sequences that are drawn.
+#: Sequences in a sample.
 SEEDS = 2048
-#: Sequences whose nearest seeds are found at a time.
+#: Sequences whose nearest seeds are found at once.
 AT_ONCE = 1024
-#: A part that holds more of the family than this is cut by length: the seeds did not divide it.
+#: If a part holds a larger share of the members, they are cut by length: the seeds did not divide them.
 UNDIVIDED = 0.8
 
 
@@ -201,16 +169,9 @@ def family_tree(
     most: int = MOST_ALL_PAIRS,
     n_seeds: int = SEEDS,
 ) -> GuideTree:
-    """A tree by distances without alignments: of all pairs, or of sequences and a sample.
+    """Build a tree by distances without alignments: of all pairs, or of sequences and a sample.
 
-    Parameters
-    ----------
-    progress
-        Gives what receives items begun, for their number.
-    most
-        Sequences of which all pairs are compared.
-    n_seeds
-        Sequences that are drawn where there are more.
+    Above `most` sequences, `n_seeds` of them are sampled.
     """
     words = words_of(batch)
     shares = chance_shares(words, n_threads)
@@ -224,7 +185,7 @@ def family_tree(
 
 
 class _Sampled:
-    """A tree in the making."""
+    """A tree in progress, by samples."""
 
     def __init__(
         self,
@@ -241,7 +202,7 @@ class _Sampled:
         self.begun = 0
 
     def grow(self, members: NDArray[np.int64], children: list[tuple[int, int]]) -> int:
-        """The root of the tree of some sequences, whose inner nodes are appended to `children`."""
+        """Build the tree of some sequences: append its inner nodes to `children`, and return its root."""
         if len(members) <= self.most:
             return self._graft(members.tolist(), self._upgma(members), children)
         seeds = self._seeds(members)
@@ -254,7 +215,7 @@ class _Sampled:
         return self._graft(roots, self._upgma(seeds), children)
 
     def _graft(self, nodes: list[int], tree: GuideTree, children: list[tuple[int, int]]) -> int:
-        """Appends a tree, whose leaves are nodes that are there; gives its root."""
+        """Append a tree whose leaves are existing nodes; return its root."""
         nodes = list(nodes)
         for left, right in tree.children.tolist():
             children.append((nodes[left], nodes[right]))
@@ -266,7 +227,7 @@ class _Sampled:
         return members[np.argsort(lengths[members], kind="stable")]
 
     def _seeds(self, members: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Sequences of all lengths; each is nearest to itself, so that no part is empty."""
+        """Return sequences of all lengths; each is nearest to itself, so that no part is empty."""
         picks = distinct(np.linspace(0, len(members) - 1, self.n_seeds).astype(np.int64))
         return self._by_length(members)[picks]
 
@@ -274,7 +235,7 @@ class _Sampled:
         return tree_of_words(self.words.some(members), self.shares, self.n_threads)[0]
 
     def _nearest(self, members: NDArray[np.int64], seeds: NDArray[np.int64]) -> NDArray[np.int64]:
-        """For each sequence the position of the seed that it is nearest to, of several the first one."""
+        """Return for each sequence the index of the nearest seed, the first one of several."""
         lengths = np.diff(self.words.offsets)
         place = np.full(self.n, -1)
         place[seeds] = np.arange(len(seeds))

@@ -1,6 +1,6 @@
-"""The tables of pair models: lower triangles, a line per letter.
+"""Tables of pair models: lower triangles, one line per letter.
 
-Figures of the public parameter files of ProbCons (Do et al. 2005; proteins from BLOSUM62, nucleotides from its version
+Values from the public parameter files of ProbCons (Do et al. 2005; proteins from BLOSUM62, nucleotides from its version
 1.1 for RNA), Probalign (Roshan and Livesay 2006) and QuickProbs 2 (Gudys and Deorowicz 2017).
 """
 
@@ -12,18 +12,12 @@ from numpy.typing import NDArray
 
 
 def letters_of(triangle: str) -> str:
-    """The letters that begin a triangle's lines."""
+    """Return the letters at the start of a triangle's lines."""
     return "".join(line.split()[0] for line in triangle.split("\n") if line)
 
 
 def symmetric(triangle: str) -> NDArray[np.float64]:
-    """The whole table, float64, shape (letters, letters).
-
-    Examples
-    --------
-    >>> symmetric("A 4\\nR -2 7").tolist()
-    [[4.0, -2.0], [-2.0, 7.0]]
-    """
+    """Return the symmetric table of a lower triangle, float64, shape (letters, letters)."""
     rows = [line.split()[1:] for line in triangle.split("\n") if line]
     table = np.zeros((len(rows), len(rows)))
     for a, row in enumerate(rows):
@@ -31,7 +25,7 @@ def symmetric(triangle: str) -> NDArray[np.float64]:
     return table
 
 
-#: How often each amino acid occurs (insert states).
+#: Frequencies of amino acids (insert states).
 PROTEIN_BACKGROUND = {
     "A": 0.07831005,
     "R": 0.05246024,
@@ -55,7 +49,7 @@ PROTEIN_BACKGROUND = {
     "V": 0.07343426,
 }
 
-#: Pairs of amino acids in a match; the whole table sums to 1.
+#: Probabilities of pairs of amino acids in a match; the whole table sums to 1.
 PROTEIN_MATCH = """\
 A 0.02373072
 R 0.00244502 0.01775118
@@ -79,7 +73,7 @@ Y 0.00131840 0.00099430 0.00074960 0.00066005 0.00036626 0.00070192 0.00092548 0
 V 0.00533241 0.00169359 0.00136609 0.00127915 0.00119152 0.00132844 0.00178697 0.00194579 0.00071553 0.01117956 0.00914460 0.00210897 0.00197461 0.00256159 0.00135781 0.00241601 0.00343452 0.00038538 0.00148001 0.02075171
 """
 
-#: Scores of MSAProbs and QuickProbs 1. The letters that are missing score 0.
+#: Scores of MSAProbs and QuickProbs 1. Missing letters score 0.
 GONNET160 = """\
 A 4.6
 R -1.6 7.1

@@ -1,8 +1,8 @@
-"""Pair models: what makes two residues likely to be aligned (stage I of a multiple alignment).
+"""Pair models, which determine how likely two residues are aligned (stage I of a multiple alignment).
 
-A model is a pair-HMM with two insert states per sequence (Do et al. 2005, ProbCons) and a partition function over all
-alignments (Roshan and Livesay 2006, Probalign). docs/msa.md has the formulas, native/msa/posterior_model.hpp what the
-kernels make of them.
+A model is a pair-HMM with two insert states per sequence (Do et al. 2005, ProbCons) and a partition function over
+all alignments (Roshan and Livesay 2006, Probalign). docs/msa.md has the formulas, native/msa/posterior_model.hpp
+the form that the kernels use.
 """
 
 from __future__ import annotations
@@ -23,39 +23,21 @@ from tropalign.sequences.alphabet import NUCLEOTIDE as NUCLEOTIDES
 from tropalign.sequences.alphabet import PROTEIN as PROTEINS
 from tropalign.sequences.alphabet import Alphabet
 
-#: Emissions of a letter of which the HMM knows nothing (``*``): alone, and in a pair.
+#: Emissions of a letter outside the HMM's alphabet (``*``): alone, and in a pair.
 UNKNOWN_INSERT, UNKNOWN_MATCH = 1e-5, 1e-10
 
 
 @dataclass(frozen=True, eq=False)
 class PairModel:
-    """The parameters of posterior probabilities.
+    """Parameters of posterior probabilities, for an alphabet of A letters.
 
-    Attributes
-    ----------
-    name : str
-    alphabet : Alphabet
-        Whose codes the tables are for; A letters.
-    transitions : float64, shape (8,)
-        Of the pair-HMM: initial probabilities of the match state and of the two kinds of insert states, probabilities
-        of opening either kind, of extending either kind; and the weight of an overhang of any length, before the first
-        match or behind the last one (0: overhangs are insertions like others). Both sequences share them.
-    match : float64, shape (A, A)
-        Emission of a pair of letters in the match state.
-    insert : float64, shape (A,)
-        Emission of a letter in an insert state.
-    boltzmann : float64, shape (A, A)
-        exp(score / temperature).
-    gap : float64, shape (2,)
-        The same of a gap's first and every further residue; gaps at the ends are free.
-    hmm_share : float
-        s: a posterior is sqrt(s P_hmm^2 + (1 - s) P_partition^2).
-
-    Examples
-    --------
-    >>> from tropalign.msa.models import PROTEIN_2
-    >>> PROTEIN_2.match.shape, PROTEIN_2.gap.round(4).tolist()
-    ((27, 27), [0.0108, 0.7927])
+    `transitions`: float64, shape (8,), of the pair-HMM: initial probabilities of the match state and of the two
+    kinds of insert states, probabilities of opening and of extending either kind, and the weight of an overhang of
+    any length before the first match or after the last one (0: overhangs are ordinary insertions). Both sequences
+    share them. `match`: float64, shape (A, A), emission of a pair. `insert`: float64, shape (A,), emission of a
+    letter. `boltzmann`: float64, shape (A, A), exp(score / temperature). `gap`: float64, shape (2,), the same for
+    a gap's first and every further residue; gaps at the ends are free. `hmm_share`: s in the posterior sqrt(s
+    P_hmm^2 + (1 - s) P_partition^2).
     """
 
     name: str
@@ -68,30 +50,15 @@ class PairModel:
     hmm_share: float = 0.5
 
     def arguments(self) -> dict[str, Any]:
-        """What `_native.pair_posteriors` asks of a model, by the names of its parameters."""
+        """Return the model's arguments for `_native.pair_posteriors`, by parameter name."""
         names = ("transitions", "match", "insert", "boltzmann", "gap", "hmm_share")
         return {name: getattr(self, name) for name in names}
 
 
 def model_of(alphabet: Alphabet, rules: str = "tropalign") -> PairModel:
-    """The model for sequences of an alphabet.
+    """Return the model of the protein or nucleotide alphabet; raises ScoringError for others.
 
-    Parameters
-    ----------
-    alphabet
-        Protein or nucleotide.
-    rules
-        ``tropalign``, ``quickprobs1`` (MSAProbs' parameters) or ``quickprobs2``; nucleotides have one model.
-
-    Raises
-    ------
-    ScoringError
-        There is none.
-
-    Examples
-    --------
-    >>> model_of(tropalign.PROTEIN, "quickprobs2").name
-    'protein, QuickProbs 2'
+    ``quickprobs1`` has MSAProbs' parameters. Nucleotides have one model.
     """
     models = {
         "tropalign": (PROTEIN, NUCLEOTIDE),
@@ -107,7 +74,7 @@ def model_of(alphabet: Alphabet, rules: str = "tropalign") -> PairModel:
 
 
 def _members(alphabet: Alphabet) -> list[str]:
-    """The states that each letter of an alphabet stands for; none for ``*``."""
+    """Return the states that each letter of an alphabet stands for; ``*`` has no states."""
     every = alphabet.states
     plain = {**{letter: letter for letter in every}, **alphabet.ambiguous, alphabet.wildcard: every}
     return [plain.get(letter, "") for letter in alphabet.letters]
@@ -116,9 +83,10 @@ def _members(alphabet: Alphabet) -> list[str]:
 def _emissions(
     alphabet: Alphabet, triangle: str, background: Mapping[str, float]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Tables of match and insert states; an ambiguous letter emits what its members emit together.
+    """Return the tables of match and insert states; an ambiguous letter emits the sum of its members.
 
-    So B is N or D, and X says nothing: ProbCons gives X the emissions of an unknown letter, which hardly ever align.
+    So B is N or D, and X carries no information. ProbCons gives X the emissions of an unknown letter, which hardly
+    ever aligns.
     """
     pairs, states = tables.symmetric(triangle), tables.letters_of(triangle)
     members = [[states.index(letter) for letter in letters] for letters in _members(alphabet)]
@@ -130,7 +98,7 @@ def _emissions(
 
 
 def _sums(table: NDArray[np.float64], members: list[list[int]]) -> NDArray[np.float64]:
-    """For any two lists the sum of the table's entries between their members; 0 where a list is empty."""
+    """Return for each two lists the sum of the table's entries between their members; 0 if a list is empty."""
     there = [k for k, ks in enumerate(members) if ks]
     begins = np.cumsum([0, *(len(members[k]) for k in there)])[:-1]
     every = [member for ks in members for member in ks]
@@ -141,7 +109,7 @@ def _sums(table: NDArray[np.float64], members: list[list[int]]) -> NDArray[np.fl
 
 
 def _scores(alphabet: Alphabet, triangle: str, missing: float | None = None) -> NDArray[np.float64]:
-    """Scores of an alphabet's letters: the table's own, else `missing` or the mean over what a letter stands for."""
+    """Return the scores of letters: the table's own, else `missing` or the mean over the letter's states."""
     table, letters = tables.symmetric(triangle), tables.letters_of(triangle)
     rows = [
         [letters.index(letter)] if letter in letters else [letters.index(k) for k in members]
@@ -173,7 +141,7 @@ def _model(
 
 
 def _exponentials(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Correctly rounded, where NumPy's last bits depend on the processor's vectors."""
+    """Return correctly rounded exponentials; NumPy's last bits depend on the CPU's vector instructions."""
     distinct, where = np.unique(values, return_inverse=True)
     return np.array([float(Decimal(value).exp()) for value in distinct.tolist()])[where].reshape(values.shape)
 
@@ -189,9 +157,9 @@ _PROTEIN_TRANSITIONS = (
     *(0.0119511066, 0.008008334786),
     *(0.3965826333, 0.8988758326),
 )
-#: Probability of an overhang of the pair-HMM. QuickProbs and MSAProbs have none: a domain within long sequences then
-#: costs what its surroundings cost as insertions. On 85 families of BAliBASE and BAliFam TC gains 1.2, 1.4, 1.5 and
-#: 1.1 points with 0.001, 0.003, 0.01 and 0.1, SP 0.3, 0.3, 0.2 and 0.1.
+#: Probability of an overhang of the pair-HMM. QuickProbs and MSAProbs lack overhangs: the surroundings of a domain
+#: within long sequences then cost as much as insertions. On 85 families of BAliBASE and BAliFam TC gains 1.2, 1.4,
+#: 1.5 and 1.1 points with 0.001, 0.003, 0.01 and 0.1, SP 0.3, 0.3, 0.2 and 0.1.
 OVERHANG = 0.003
 _NUCLEOTIDE_TRANSITIONS = (
     *(0.9615409374, 4.538e-07, 0.0192291681),
@@ -200,7 +168,7 @@ _NUCLEOTIDE_TRANSITIONS = (
 )
 _PROTEIN_EMISSIONS = _emissions(PROTEINS, tables.PROTEIN_MATCH, tables.PROTEIN_BACKGROUND)
 
-#: MSAProbs and QuickProbs 1: Gonnet 160, where the letters beside the twenty score 0.
+#: MSAProbs and QuickProbs 1: Gonnet 160, where letters other than the twenty amino acids score 0.
 PROTEIN_1 = _model(
     "protein, QuickProbs 1",
     PROTEINS,
@@ -220,7 +188,7 @@ PROTEIN_2 = _model(
     (-25.3549, -1.30113),
     5.6007,
 )
-#: Models of proteins with overhangs; and with Gonnet 160.
+#: Protein models with overhangs; the second one has the scores of Gonnet 160.
 PROTEIN, PROTEIN_GONNET = (
     dataclasses.replace(model, name=name, transitions=_with_overhang(model.transitions, OVERHANG))
     for name, model in (("protein", PROTEIN_2), ("protein, Gonnet 160", PROTEIN_1))

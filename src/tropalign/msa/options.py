@@ -1,6 +1,6 @@
-"""What a multiple alignment is to be: options, checked once, and what each effort takes where nothing is said.
+"""Options of multiple alignments, and their defaults by effort.
 
-It imports no NumPy, so that the command line can list names before anything is computed.
+The module does not import NumPy, so that the command line can list names before anything is computed.
 """
 
 from __future__ import annotations
@@ -18,23 +18,24 @@ EffortName = Literal["default", "accurate", "fast"]
 RulesName = Literal["tropalign", "quickprobs1", "quickprobs2"]
 RowOrder = Literal["input", "tree"]
 StrandName = Literal["plus", "adjust"]
-#: Whose rules: models of pairs, consistency and refinement (docs/msa.md).
+#: Rules for pair models, consistency and refinement (docs/msa.md).
 RULES = get_args(RulesName)
-#: How the rows of an alignment follow one another.
+#: Orders of the rows of an alignment.
 ORDERS = get_args(RowOrder)
-#: Which strand of nucleotides is aligned: the one that is given, or that of the family (turned.py).
+#: Strand of nucleotides that is aligned: the given one, or that of the family (strands.py).
 STRANDS = get_args(StrandName)
-#: A family of more sequences is aligned with effort "fast" where none is named: effort default would take more than
-#: some 20 seconds of a core and 2 GB for sequences of 250, and on families of known history does not find more columns.
+#: Larger families are aligned with effort "fast" if no effort is named: effort default would take more than about
+#: 20 seconds of a core and 2 GB for sequences of 250, and does not find more columns on families of known history.
 MOST_SEQUENCES = 500
-#: Options of larger families; more passes and refinement cost time there, and column by column do more harm than good.
+#: Defaults of larger families; more passes and refinement cost time there, and do more harm than good column by
+#: column.
 MANY_SEQUENCES, OF_MANY = 50, {"consistency": 1, "refine": 0}
-#: Whole numbers at most; more change nothing.
+#: Maximum of the integer options; higher values would change nothing.
 MOST = {"consistency": 20, "through": 1_000_000, "refine": 100_000, "seed": 2**63 - 1}
 _DEFAULT: dict[str, Any] = {
     "rules": "tropalign", "consistency": 2, "through": 32, "refine": 30, "cutoff": 0.01, "keep": 0.0
 }  # fmt: skip
-#: What each effort takes where nothing else is said.
+#: Default options of each effort.
 EFFORTS: dict[EffortName, dict[str, Any]] = {
     "default": _DEFAULT,
     "accurate": _DEFAULT,
@@ -43,7 +44,7 @@ EFFORTS: dict[EffortName, dict[str, Any]] = {
 
 
 class ConsistencyOptions(Options, group="method"):
-    """How a family is aligned by consistency; what is None is as the effort has it."""
+    """Options of alignment by consistency; None stands for the effort's default."""
 
     effort: EffortName | None = option(
         default=None,
@@ -120,12 +121,12 @@ class ConsistencyOptions(Options, group="method"):
     )
 
     def for_family(self, n_sequences: int = 0) -> MsaOptions:
-        """The checked options for a family of so many sequences, as `options_of` makes them."""
+        """Return the checked options for a family of `n_sequences`, by `options_of`."""
         return options_of(n_sequences=n_sequences, **self.shared_with(ConsistencyOptions))
 
 
 class TurningOption(Options, group="input"):
-    """What becomes of sequences of the other strand."""
+    """Treatment of sequences from the opposite strand."""
 
     strand: StrandName = option(
         default="plus",
@@ -138,7 +139,7 @@ class TurningOption(Options, group="input"):
 
 
 class RowOrderOption(Options, group="results"):
-    """How rows follow one another."""
+    """Order of the rows."""
 
     row_order: RowOrder = option(
         default="input",
@@ -151,7 +152,7 @@ class RowOrderOption(Options, group="results"):
 
 
 class KeepLengthOption(Options, group="into an alignment"):
-    """Whether an alignment stays as long as it is."""
+    """Fixed width of an extended alignment."""
 
     keep_length: bool = option(
         default=False,
@@ -162,7 +163,7 @@ class KeepLengthOption(Options, group="into an alignment"):
 
 
 class MsaOptions(ConsistencyOptions):
-    """How a family is aligned, checked. Make it with `options_of`, which knows what each effort takes."""
+    """Checked options of an alignment; create them with `options_of`, which applies the effort's defaults."""
 
     effort: EffortName = but(ConsistencyOptions, "effort", default="default")
     rules: RulesName = but(ConsistencyOptions, "rules", default=_DEFAULT["rules"])
@@ -175,7 +176,7 @@ class MsaOptions(ConsistencyOptions):
     drop_foreign: bool = but(ConsistencyOptions, "drop_foreign", default=False)
 
     def settle(self) -> None:
-        """Checks the values; numbers become int or float."""
+        """Check the values and convert numbers to int or float."""
         self.check_choices()
         for name, most in MOST.items():
             self.set(name, whole_number(name, getattr(self, name), 0, most))
@@ -184,16 +185,16 @@ class MsaOptions(ConsistencyOptions):
 
     @property
     def votes(self) -> bool:
-        """Whether several models align, and their alignments vote (ensemble.py)."""
+        """True if alignments by several models vote (ensemble.py)."""
         return self.effort == "accurate" and self.rules == "tropalign"
 
     @property
     def judges_members(self) -> bool:
-        """Whether members that do not belong are looked for (foreign.py)."""
+        """True if members that do not belong are detected (foreign.py)."""
         return self.effort != "fast" and self.rules == "tropalign"
 
     def parameters(self) -> dict[str, str]:
-        """For headers and manifests, by name."""
+        """Return all options as text by name, for headers and manifests."""
         return {name: str(value) for name, value in self.values().items()}
 
 
@@ -205,29 +206,9 @@ def _fraction(name: str, value: Any, least: float, most: float) -> float:
 
 
 def options_of(effort: EffortName | None = None, n_sequences: int = 0, **given: Any) -> MsaOptions:
-    """Options with an effort, and what is given in place of what the effort takes.
+    """Return checked options: the given ones, and for those that are None the defaults of the effort.
 
-    Parameters
-    ----------
-    effort
-        None: "default", or "fast" for more than MOST_SEQUENCES sequences.
-    given
-        Fields of MsaOptions; those that are None are the effort's.
-
-    Raises
-    ------
-    UsageError
-        A word or number that an option does not take.
-
-    Warns
-    -----
-    TropalignWarning
-        Mode fast was chosen.
-
-    Examples
-    --------
-    >>> options_of("accurate", seed=3).refine, options_of(n_sequences=51).consistency
-    (30, 1)
+    Without an effort, families of more than MOST_SEQUENCES sequences use effort fast, with a warning.
     """
     if effort is None:
         effort = "fast" if n_sequences > MOST_SEQUENCES else "default"

@@ -1,9 +1,10 @@
-"""The stages of a multiple alignment, one after another (Gudys and Deorowicz 2014; docs/msa.md).
+"""The stages of a multiple alignment (Gudys and Deorowicz 2014; docs/msa.md).
 
 family --I--> posteriors, distances --II--> guide tree, weights --III--> consistent posteriors --IV--> columns
               tiles, over devices           a moment                     a pass at a time             and confidence
 
-What a stage leaves behind may be kept (`Checkpoint`), so that a killed run goes on; this file knows nothing of files.
+Results of a stage may be stored (`Checkpoint`), so that a killed run can resume. This module is independent of
+files.
 """
 
 from __future__ import annotations
@@ -46,34 +47,17 @@ from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.alphabet import PROTEIN
 from tropalign.sequences.batch import SequenceBatch
 
-#: Cells of a local score that take as long as one of posteriors.
+#: Cells of a local score that take as long as one cell of posteriors.
 SCORE_CELLS = 30
 
 
 @dataclass(frozen=True)
 class Job:
-    """What is to be aligned, and how.
+    """A family, and how it is aligned.
 
-    Attributes
-    ----------
-    batch
-        The family.
-    options
-        How.
-    tree
-        The guide tree; made of the distances when not given.
-    order : {"input", "tree"}
-        Of the rows.
-    wants_confidence
-        Whether the result has its confidence.
-    model
-        Of pairs; that of the rules when not given.
-    n_shards
-        In how many shares the posteriors are computed.
-    n_homologs
-        The last so many sequences are relatives of the others, the family, which help to align it.
-    keeps_homologs
-        They are rows of the result, too.
+    `order`: "input" or "tree", of the rows. `model`: pair model, by default that of the rules. `n_shards`: number
+    of parts in which the posteriors are computed. `n_homologs`: how many sequences at the end are homologs of the
+    family, which help to align it; `keeps_homologs` keeps them as rows of the result.
     """
 
     batch: SequenceBatch
@@ -95,30 +79,9 @@ def align(
     kept: Checkpoint | None = None,
     progress: StageProgress | None = None,
 ) -> MultipleAlignment:
-    """Aligns a family.
+    """Align a family; `memory_bytes` excludes the family itself.
 
-    Parameters
-    ----------
-    devices
-        What computes posteriors.
-    n_threads
-        Threads of the other stages.
-    memory_bytes
-        What the job may take beside the family.
-    progress
-        Receives the name of a stage and the share of all work that is done, 0 to 1; what it raises ends the alignment.
-
-    Raises
-    ------
-    ResourceError
-        The posteriors take more memory than is allowed.
-    UsageError
-        A tree for effort fast; members are to be dropped where they are not judged, or out of a tree that is given.
-
-    Warns
-    -----
-    TropalignWarning
-        Members do not seem to belong to the family.
+    `devices` compute posteriors, `n_threads` the other stages. An exception from `progress` stops the alignment.
     """
     _check_dropping(job)
     if len(job.batch) == 1:
@@ -141,18 +104,18 @@ def _check_dropping(job: Job) -> None:
 
 
 def pair_cells(job: Job) -> int:
-    """Cells of all pairs of the family."""
+    """Return the cells of all pairs of the family."""
     lengths = job.batch.lengths.astype(float)
     return int((lengths.sum() ** 2 - (lengths**2).sum()) / 2)
 
 
 def score_cells(job: Job) -> int:
-    """What the posteriors of the family cost, in cells of a local score."""
+    """Return the cost of the family's posteriors, in cells of a local score."""
     return pair_cells(job) * SCORE_CELLS
 
 
 def kept_stages(job: Job) -> tuple[int, int]:
-    """Stages that leave parts, and how many parts each leaves at the most."""
+    """Return the number of stages that store parts, and the maximum number of parts per stage."""
     if job.options.effort == "fast":
         return 2, len(job.batch)  # the tree, and a part per group
     return job.options.consistency + 2, max(1, len(_task(job).tiles()))
@@ -166,12 +129,12 @@ def _task(job: Job, scratch_bytes: int | None = None) -> PosteriorTask:
 
 
 def voting_models(job: Job) -> tuple[PairModel, ...]:
-    """The models beside the first one, whose alignments vote with it; none with most efforts."""
+    """Return the models that vote in addition to the first one; empty for most efforts."""
     return other_models(job.batch.alphabet) if job.options.votes and job.model is None else ()
 
 
 def _as_it_is(job: Job) -> MultipleAlignment:
-    """One sequence: every residue in a column of its own."""
+    """Return the alignment of a single sequence: one column per residue."""
     n = len(job.batch.codes)
     ones = np.ones(n, np.float32) if job.wants_confidence else None
     leaf = GuideTree(np.zeros((0, 2), np.int32), np.zeros(1))
@@ -186,7 +149,7 @@ def _fast(
     kept: Checkpoint | None,
     progress: StageProgress | None,
 ) -> MultipleAlignment:
-    """Groups of the family, one by one, and then the groups."""
+    """Align groups of the family one by one, and then the groups."""
     from tropalign.msa.large import align_large
 
     found = align_large(job.batch, job.options, devices, n_threads, memory_bytes, kept, progress)
@@ -197,8 +160,8 @@ def _fast(
 def _finished(
     job: Job, columns: NDArray[np.int32], confidence: Sequence[NDArray[np.float32] | None], tree: GuideTree
 ) -> MultipleAlignment:
-    """The result, its rows in the order that was asked for."""
-    if job.batch.alphabet == PROTEIN:  # of nucleotides there were no references to calibrate by
+    """Return the result, its rows in the requested order."""
+    if job.batch.alphabet == PROTEIN:  # there were no references to calibrate nucleotides
         confidence = [None if means is None else calibrated(means) for means in confidence]
     batch, n = job.batch, len(job.batch) - (0 if job.keeps_homologs else job.n_homologs)
     whole = MultipleAlignment(batch, columns, int(columns.max()) + 1, confidence[0], confidence[1])
@@ -209,7 +172,7 @@ def _finished(
 
 
 class _Stages:
-    """One alignment on its way."""
+    """One alignment in progress."""
 
     def __init__(
         self,
@@ -226,11 +189,11 @@ class _Stages:
         self.n = len(job.batch)
         self.room = MemoryEstimate(job.batch.lengths, job.wants_confidence)
         self.meter = Meter(stage_costs(job.batch.lengths, job.options), progress)
-        self._found: list[Posteriors] | None = [] if job.wants_confidence else None  # of stage I, while they are few
-        self.last = job.options.consistency + 1  # number of the stage that leaves the alignment
+        self._found: list[Posteriors] | None = [] if job.wants_confidence else None  # results of stage I, while small
+        self.last = job.options.consistency + 1  # number of the stage that stores the alignment
 
     def run(self) -> MultipleAlignment:
-        """All stages, from the last one that is there."""
+        """Run all stages after the last stored one."""
         found = self.kept.get(self.last, 0)
         if found is not None and (found[1] or not self.job.wants_confidence):
             return self._made(np.frombuffer(found[0], np.int32), found[1:3], GuideTree.from_bytes(found[3], self.n))
@@ -256,13 +219,13 @@ class _Stages:
     # Stages I to III.
 
     def _begun(self) -> tuple[Any, NDArray[np.float32], int]:
-        """The store after the last pass of consistency that is there, or after stage I; distances; passes done."""
+        """Return the store after the last stored consistency pass or stage I, distances, and passes done."""
         n_tiles = len(self.task.tiles())
         n_done = next((k for k in range(self.job.options.consistency, 0, -1) if self.kept.is_whole(k, n_tiles)), 0)
         return *(self._restored(n_done) if n_done else self._posteriors()), n_done
 
     def _foreign(self, distances: NDArray[np.float32]) -> NDArray[np.intp]:
-        """Members that do not belong to the family, which are named in a warning."""
+        """Return the members that do not belong to the family, after a warning with their names."""
         if not self.job.options.judges_members or self.job.n_homologs:
             return np.zeros(0, np.intp)
         foreign = foreign_members(distances, self.job.batch)
@@ -271,13 +234,13 @@ class _Stages:
         return foreign
 
     def _without(self, foreign: NDArray[np.intp]) -> MultipleAlignment:
-        """The others, aligned from the beginning; what is kept on the way is that of the whole family."""
+        """Align the other members from the start, storing nothing: the storage belongs to the whole family."""
         batch = self.job.batch[np.setdiff1d(np.arange(self.n), foreign)]
         how = (self.devices, self.n_threads, self.memory_bytes, NoCheckpoint(), self.progress)
         return _Stages(replace(self.job, batch=batch, n_shards=1), *how).run()
 
     def _consistent(self, store: Any, distances: NDArray[np.float32], n_done: int) -> tuple[GuideTree, Any]:
-        """Brings the store through the last pass of consistency; the tree, and the weights of the sequences."""
+        """Run the remaining consistency passes on the store; return the tree and the sequence weights."""
         n_passes = self.job.options.consistency
         tree = self._tree(distances)
         weights = _native.sequence_weights(tree.children, tree.branch_lengths)
@@ -290,7 +253,7 @@ class _Stages:
         return _native.PosteriorStore(self.job.batch.lengths.astype(np.int32))
 
     def _posteriors(self) -> tuple[Any, NDArray[np.float32]]:
-        """Stage I: tiles that are not there yet are computed."""
+        """Run stage I: compute the tiles that are not stored yet."""
         self._check_room()
         store, distances = self._new_store(), np.zeros(self.n * (self.n - 1) // 2, np.float32)
         n_rows = 0
@@ -313,11 +276,11 @@ class _Stages:
         for result in scheduler.run([self.task], is_there):
             add(result.value)
             self.kept.put(0, result.tile.index, sections(result.value))
-            del result  # before the next tile is computed
+            del result  # release it before computing the next tile
         return store, distances
 
     def _check_room(self) -> None:
-        """Raises ResourceError, before the pairs are begun, where a sample of them says that not all will fit."""
+        """Raise ResourceError before the pairs are computed if a sample shows that they will not fit."""
         room, options = self.room, self.job.options
         if room.needed(MANY_ROW_ELEMENTS) <= self.memory_bytes:
             return
@@ -327,12 +290,12 @@ class _Stages:
         self._require(row_elements / SAMPLE_MARGIN, row_elements * SAMPLE_MARGIN)
 
     def _remember(self, found: Posteriors, store: Any) -> None:
-        """Posteriors of a small family are kept for its confidence, those of a large one are made again."""
+        """Keep the posteriors of a small family for its confidence; those of a large one are computed again."""
         if self._found is not None:
             self._found = [*self._found, found] if FOUND_BYTES * store.n_elements <= MOST_KEPT_BYTES else None
 
     def _restored(self, number: int) -> tuple[Any, NDArray[np.float32]]:
-        """The store as a pass left it."""
+        """Return the store and the distances after a stored pass."""
         store, distances = self._new_store(), np.zeros(self.n * (self.n - 1) // 2, np.float32)
         for tile in self.task.tiles():
             found = restored(self.task.pairs_of(tile), self.kept.get(number, tile.index) or [])
@@ -341,12 +304,12 @@ class _Stages:
         return store, distances
 
     def _check_memory(self, store: Any, n_rows: int) -> None:
-        """Raises ResourceError as soon as the posteriors found so far say that all of them will not fit."""
+        """Raise ResourceError as soon as the posteriors so far show that all of them will not fit."""
         row_elements = store.n_elements / max(n_rows, 1)
         self._require(row_elements, row_elements * FOUND_MARGIN)
 
     def _require(self, least: float, about: float) -> None:
-        """Raises ResourceError where rows of `least` elements do not fit, and says what those of `about` take."""
+        """Raise ResourceError if rows of `least` elements do not fit, stating the needs of rows of `about` elements."""
         if self.room.needed(max(least, LEAST_ROW_ELEMENTS)) > self.memory_bytes:
             needed = int(self.room.needed(max(about, LEAST_ROW_ELEMENTS))) + 1
             raise ResourceError(
@@ -358,11 +321,11 @@ class _Stages:
             )
 
     def _tree(self, distances: NDArray[np.float32]) -> GuideTree:
-        """Stage II."""
+        """Return the given guide tree, or build it (stage II)."""
         return self.job.tree or GuideTree(*_native.guide_tree(distances, self.meter.stage("tree", 1)))
 
     def _relax(self, store: Any, tree: GuideTree, weights: NDArray[np.float64], is_last: bool) -> None:
-        """A pass of stage III."""
+        """Run a pass of stage III."""
         options = self.job.options
         relax(
             store,
@@ -378,13 +341,13 @@ class _Stages:
         )
 
     def _pass_threads(self, store: Any) -> int:
-        """Number of threads that the memory allows for a pass."""
+        """Return the number of threads that the memory allows for a pass."""
         row_elements = store.n_elements / float(self.job.batch.lengths[self.task.pairs[:, 0]].sum())
         spare = self.memory_bytes - self.room.needed(row_elements)
         return max(1, min(self.n_threads, 1 + int(spare / self.room.of_pass(row_elements))))
 
     def _keep_pass(self, number: int, store: Any, distances: NDArray[np.float32]) -> None:
-        """Keeps what a pass has left, cut into the tiles of stage I."""
+        """Store the result of a pass, cut into the tiles of stage I."""
         if isinstance(self.kept, NoCheckpoint):
             return
         for tile in self.task.tiles():
@@ -421,7 +384,7 @@ class _Stages:
         weights: NDArray[np.float64],
         models: Sequence[PairModel],
     ) -> NDArray[np.int32]:
-        """The alignment by what this one and those by other models agree on."""
+        """Align by the agreement of this alignment with those of other models."""
         told = self.meter.stage("other models", len(models))
         alignments = [columns]
         for k, model in enumerate(models):
@@ -441,7 +404,7 @@ class _Stages:
     def _confidence(
         self, columns: NDArray[np.int32], weights: NDArray[np.float64]
     ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Means of the posteriors of stage I: those at hand or on the disk, else they are computed again."""
+        """Return the means of stage I's posteriors, which are in memory, on disk, or computed again."""
         watch = self.meter.stage("confidence", len(self.task.pairs))
         confidence = Confidence(self.job.batch, columns, weights)
         if self._found:
@@ -462,7 +425,7 @@ class _Stages:
 
 
 def _taken(store: Any, pairs: NDArray[np.int32], n: int, distances: NDArray[np.float32]) -> Posteriors:
-    """The posteriors of some pairs out of the store."""
+    """Return the posteriors of some pairs from the store."""
     found = [store.matrix(x, y) for x, y in pairs.tolist()]
     low, high = np.sort(pairs.astype(np.int64), 1).T
     return Posteriors(

@@ -1,4 +1,4 @@
-"""Pairs of profiles as a task of tiles, on the processor or a GPU."""
+"""Pairs of profiles as a task of tiles, on the CPU or a GPU."""
 
 from __future__ import annotations
 
@@ -27,13 +27,7 @@ TILE_CELLS = 4_000_000_000
 
 
 class ProfilePairTask:
-    """The ways through pairs of profiles.
-
-    Parameters
-    ----------
-    pairs
-        Shares of columns, of one alphabet.
-    """
+    """Alignments of pairs of profiles, given as shares of columns of one alphabet."""
 
     def __init__(self, pairs: Sequence[tuple[Profile, Profile]]) -> None:
         self._pairs, self._cache = pairs, DeviceCache()
@@ -41,11 +35,11 @@ class ProfilePairTask:
 
     @property
     def n_cells(self) -> int:
-        """The cost of all."""
+        """Cost of all pairs in cells."""
         return int(self._costs.cost_before(len(self._pairs)))
 
     def tiles(self) -> Iterator[Tile]:
-        """Neighbouring pairs."""
+        """Yield tiles of neighbouring pairs."""
         n = len(self._pairs)
         for index, (begin, end) in enumerate(pairwise(cuts(self._costs, 0, n, n, TILE_CELLS))):
             cells = int(self._costs.cost_before(end) - self._costs.cost_before(begin))
@@ -53,7 +47,7 @@ class ProfilePairTask:
             yield Tile(index, cells, n_bytes, end - begin, slice(begin, end))
 
     def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> list[Merged]:
-        """A thread per pair."""
+        """Align the tile's pairs, one per thread."""
         found: list[Merged] = []
         with ThreadPoolExecutor(n_threads) as pool:
             for merged in pool.map(lambda pair: _native.align_profiles(*pair), self._pairs[tile.payload]):
@@ -63,6 +57,6 @@ class ProfilePairTask:
         return found
 
     def on_gpu(self, tile: Tile, device: Gpu, progress: Progress | None = None) -> list[Merged]:
-        """Side by side."""
+        """Align the tile's pairs on a GPU, many at once."""
         profiles: ProfilesOnGpu = self._cache.get(device, "profiles", partial(ProfilesOnGpu, device))
         return profiles.profiles(self._pairs[tile.payload], progress and partial(progress, 0))

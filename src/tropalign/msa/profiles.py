@@ -1,4 +1,4 @@
-"""Alignments as profiles, and profiles aligned with profiles and sequences (Hanif 2014, chapter 4)."""
+"""Alignments as profiles, and alignment of profiles with profiles and sequences (Hanif 2014, chapter 4)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ GAP_CODE = 255
 
 @dataclass(frozen=True, eq=False)
 class ProfileAlignment(Result):
-    """Which columns of two profiles, or of a profile and a sequence, stand together.
+    """Alignment of the columns of two profiles, or of a profile and a sequence.
 
     Attributes
     ----------
@@ -36,9 +36,9 @@ class ProfileAlignment(Result):
     first : int32, shape (n_first,)
         The new column of each column of the first profile, from 0; ascending.
     second : int32, shape (n_second,)
-        The same of the second profile, or of each residue.
+        The new column of each column of the second profile, or of each residue.
     n_columns : int
-        Columns of the result; each has one of the first, one of the second, or both.
+        Columns of the result; each has a column of the first, one of the second, or both.
     """
 
     total: float
@@ -50,12 +50,12 @@ class ProfileAlignment(Result):
         return f"<ProfileAlignment: {self.n_columns:,} columns, total {self.total:.6g}>"
 
     def merged(self, first: MultipleAlignment, second: MultipleAlignment) -> MultipleAlignment:
-        """Both alignments in one, the rows of the first above those of the second.
+        """Merge both alignments, with the rows of the first above those of the second.
 
         Parameters
         ----------
         first, second
-            What was aligned; a sequence as an alignment of one row.
+            The alignments that were aligned; a sequence is an alignment of one row.
 
         Returns
         -------
@@ -64,7 +64,7 @@ class ProfileAlignment(Result):
         Raises
         ------
         UsageError
-            No alignments, or some of other widths.
+            An argument that is not an alignment, or has another width.
         InputError
             A name that both have, or different alphabets.
         """
@@ -78,19 +78,19 @@ class ProfileAlignment(Result):
 
 
 def profile_of(alignment: MultipleAlignment, weights: Any = None) -> NDArray[np.float64]:
-    """The shares of letters and gaps in the columns of an alignment.
+    """Return the shares of letters and gaps in the columns of an alignment.
 
     Parameters
     ----------
     alignment
-        The rows.
+        The alignment.
     weights : array_like, shape (n_rows,), optional
-        How much each row counts: 0 or more, not all 0; all the same when not given.
+        Weights of the rows: 0 or more, not all 0; equal if not given.
 
     Returns
     -------
     float64, shape (n_columns, n_letters + 1)
-        A column per letter of the alignment's alphabet, by code, and the blank's at last; rows add up to 1.
+        A column per letter of the alignment's alphabet, by code, and the blank's last; rows sum to 1.
 
     Raises
     ------
@@ -131,11 +131,11 @@ def _row_shares(weights: Any, n_rows: int) -> NDArray[np.float64]:
 
 
 def align_profiles(first: Any, second: Any) -> ProfileAlignment:
-    """Aligns two profiles by the Euclidean distances of their columns.
+    r"""Align two profiles by the Euclidean distances of their columns.
 
-    ``S(i, j) = min(S(i-1, j-1) + |p_i - q_j|, S(i-1, j) + |p_i - blank|, S(i, j-1) + |blank - q_j|)``, the blank being
-    the column that has gaps only. The path is the same on every processor: distances are rounded to whole numbers of a
-    power of two that leaves sums in 31 bits. Where paths are equally short, see docs/msa.md.
+    ``S(i, j) = min(S(i-1, j-1) + |p_i - q_j|, S(i-1, j) + |p_i - blank|, S(i, j-1) + |blank - q_j|)``, where the
+    blank is the column of gaps only. The path is the same on every processor: distances are rounded to multiples
+    of a power of two that leaves sums in 31 bits. For ties see docs/msa.md.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def align_profiles(first: Any, second: Any) -> ProfileAlignment:
     Raises
     ------
     UsageError
-        Something else, shares outside of 0 to 1, or profiles of different letters.
+        Other arguments, shares outside of 0 to 1, or profiles of different letters.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def align_profiles(first: Any, second: Any) -> ProfileAlignment:
     >>> found = align_profiles(one, other)
     >>> found.second.tolist(), found.n_columns
     ([0, 1, 3, 4, 5], 6)
-    >>> print(*found.merged(one, other), sep="\\n")
+    >>> print(*found.merged(one, other), sep="\n")
     MKVLAW
     MKILAW
     MK-LAW
@@ -188,17 +188,17 @@ def _with_distance(
 def align_profile_pairs(
     pairs: Iterable[tuple[Any, Any]], *, n_threads: int = 0, device: DeviceLike = "auto"
 ) -> list[ProfileAlignment]:
-    """Aligns many pairs of profiles, as `align_profiles` does, on the processor or on GPUs.
+    """Align many pairs of profiles, as `align_profiles` does, on the CPU or on GPUs.
 
     Parameters
     ----------
     pairs
-        Of what `align_profiles` takes; all of one alphabet.
+        Pairs of arguments of `align_profiles`, all of one alphabet.
     n_threads
-        Of the processor, 0 for all there are.
+        CPU threads, 0 for all available.
     device
-        "cpu", "cuda:0", "opencl:0.0" or several of them, which share the pairs; "auto" takes the processor, and the
-        GPUs with it where there are 10^11 cells or more. The alignments are the same.
+        "cpu", "cuda:0", "opencl:0.0" or several of them, which share the pairs. "auto" uses the CPU, and also the
+        GPUs if there are 10^11 cells or more. The alignments are the same.
 
     Returns
     -------
@@ -210,7 +210,7 @@ def align_profile_pairs(
     UsageError
         As `align_profiles`.
     DeviceError
-        A GPU that was named is not there, or has no double precision.
+        A named GPU does not exist, or has no double precision.
     ResourceError
         A pair does not fit the memory of the only device.
 
@@ -246,20 +246,20 @@ def align_profile_to_sequence(
     *,
     gap_cost: float = 4.0,
 ) -> ProfileAlignment:
-    """Aligns an alignment with a sequence by the mean scores of its columns.
+    """Align an alignment with a sequence by the mean scores of its columns.
 
-    ``S(i, j) = max(S(i-1, j-1) + w(p_i, b_j), S(i-1, j) + w(p_i, blank), S(i, j-1) + w(blank, b_j))``, with the mean
-    score ``w(p, b)`` of a column's letters, of which the blank is one: it scores ``-gap_cost`` beside a letter and 0
-    beside itself.
+    ``S(i, j) = max(S(i-1, j-1) + w(p_i, b_j), S(i-1, j) + w(p_i, blank), S(i, j-1) + w(blank, b_j))``, where
+    ``w(p, b)`` is the mean score of a column's letters, including the blank: the blank scores ``-gap_cost`` with a
+    letter and 0 with itself.
 
     Parameters
     ----------
     profile
         A MultipleAlignment.
     sequence
-        A text or bytes in the alignment's alphabet.
+        A string or bytes in the alignment's alphabet.
     matrix
-        A matrix, its name, or a file in NCBI format; that of the alphabet when not given.
+        A matrix, its name, or a file in NCBI format; by default that of the alphabet.
     gap_cost
         0 or more.
 
@@ -271,7 +271,7 @@ def align_profile_to_sequence(
     Raises
     ------
     UsageError
-        Not an alignment, not a sequence, or costs that are no number of 0 or more.
+        Not an alignment, not a sequence, or a cost that is not a number of 0 or more.
     ScoringError
         No such matrix, or one for another alphabet.
 
@@ -319,7 +319,7 @@ def _one_sequence(sequence: Any, profile: MultipleAlignment) -> SequenceBatch:
 
 
 def _scores(matrix: Any, profile: MultipleAlignment, gap_cost: float) -> NDArray[np.float64]:
-    """Scores of letters and the blank, by code."""
+    """Return the scores of letters and the blank, by code."""
     if isinstance(gap_cost, bool) or not isinstance(gap_cost, int | float) or not 0 <= gap_cost <= 1e6:
         raise UsageError(f"the gap cost {gap_cost!r} is not a number from 0 to 1,000,000")
     alphabet = profile.sequences.alphabet

@@ -1,8 +1,8 @@
-"""A run of `tropalign msa`: what it will take, and from a family to its files, with what a kill leaves behind.
+"""A run of `tropalign msa`: its forecast, and the way from a family to output files, resumable after a kill.
 
-family --pipeline--> MultipleAlignment --writers--> the files, each whole or not there
+family --pipeline--> MultipleAlignment --writers--> the files, each complete or absent
              |
-        parts of finished stages, where the work takes longer than a moment: the same command goes on
+        parts of finished stages, if the work takes longer than a moment: the same command resumes it
 """
 
 from __future__ import annotations
@@ -35,23 +35,17 @@ if TYPE_CHECKING:
     from tropalign.results.multiple import MultipleAlignment
 
 
-#: Work of the first sample, in cells of stage I; and seconds that the second one takes about.
+#: Work of the first sample, in cells of stage I; and the approximate seconds of the second one.
 FIRST_WORK, SAMPLE_SECONDS = 20_000_000.0, 1.0
 
 
 def seconds_of(job: pipeline.Job, devices: Sequence[Device], n_threads: int, memory_bytes: int) -> float:
-    """Seconds that the job takes: those of some of its sequences, by the work of both (`tropalign.msa.stage_costs`).
-
-    Raises
-    ------
-    TropalignError
-        As the alignment of the family.
-    """
+    """Forecast the seconds of the job: time some of its sequences, and scale by work (`tropalign.msa.stage_costs`)."""
     rate = FIRST_WORK / SAMPLE_SECONDS
-    for _ in range(2):  # the first one warms up, and says how large the second may be
+    for _ in range(2):  # the first one warms up and sets the size of the second
         sample = _sample(job, rate * SAMPLE_SECONDS)
         begin = time.perf_counter()
-        with quiet():  # members may be foreign to the sample alone
+        with quiet():  # members may be foreign only to the sample
             pipeline.align(sample, devices, n_threads, memory_bytes)
         rate = _work(sample) / (time.perf_counter() - begin)
     return _work(job) / rate
@@ -62,7 +56,7 @@ def _work(job: pipeline.Job) -> float:
 
 
 def _sample(job: pipeline.Job, most_work: float) -> pipeline.Job:
-    """The job with as many of its sequences, chosen by chance, as make that much work; two at the least."""
+    """Return the job with random sequences whose work is at most `most_work`; at least two."""
     order = np.random.default_rng(1).permutation(len(job.batch))
     least, most = min(2, len(order)), len(order)
     while least < most:
@@ -74,24 +68,16 @@ def _sample(job: pipeline.Job, most_work: float) -> pipeline.Job:
     return replace(job, batch=job.batch[np.sort(order[:least])], tree=None)
 
 
-#: Work below which nothing is kept on the way, in cells of stage I: some twenty seconds of one core.
+#: Minimum work for storing stages, in cells of stage I: about twenty seconds of one core.
 LEAST_KEPT_CELLS = 20_000_000_000
 
 
 @dataclass(frozen=True)
 class MsaRun:
-    """What to align, and where it goes.
+    """An alignment job and its outputs.
 
-    Attributes
-    ----------
-    job
-        The family, and how it is aligned.
-    outputs
-        The first one is the alignment, beside which the parts of finished stages lie.
-    parameters
-        All that decides the result, by name.
-    memory_bytes
-        What the whole process may take.
+    `outputs`: the first one is the alignment; parts of finished stages are stored next to it. `parameters`: all
+    that determines the result, by name. `memory_bytes`: limit of the whole process.
     """
 
     job: pipeline.Job
@@ -107,19 +93,9 @@ class MsaRun:
         progress: StageProgress | None = None,
         earlier: Checkpoint | None = None,
     ) -> None:
-        """Aligns and writes.
+        """Align and write; `memory_bytes` excludes the family.
 
-        Parameters
-        ----------
-        memory_bytes
-            What the job may take beside the family.
-        earlier
-            What shards hold of it; the run then leaves nothing where it is stopped.
-
-        Raises
-        ------
-        TropalignError
-            What the stages, a writer or the disk say.
+        `earlier`: stages stored in shards; an interrupted run then leaves no parts.
         """
         path = output_path(self.outputs[0].path)
         work = work_cells(self.job.batch.lengths, self.job.options)
@@ -139,7 +115,7 @@ class MsaRun:
         write_outputs(self.outputs, lambda output: output.writer.parts(alignment))
 
     def fingerprint(self) -> str:
-        """SHA-256 of family and parameters, in hexadecimal."""
+        """Return the SHA-256 of family and parameters, in hexadecimal."""
         words = repr(sorted(self.parameters.items()))
         return hashlib.sha256((words + self.job.batch.fingerprint()).encode()).hexdigest()
 
@@ -160,35 +136,35 @@ class PartsCheckpoint:
         return stage * self._n_parts + part
 
     def get(self, stage: int, part: int) -> list[bytes] | None:
-        """The sections of a part; None where it is not there."""
+        """Return the sections of a part, or None if it is not stored."""
         index = self._index(stage, part)
         if index not in self._finished:
             return None
         return [self._parts.read(index, section) for section in range(N_SECTIONS)]
 
     def put(self, stage: int, part: int, sections: list[bytes]) -> None:
-        """Keeps a part."""
+        """Store a part."""
         self._parts.write(self._index(stage, part), sections, stage)
         self._parts.sync()
         self._finished.add(self._index(stage, part))
 
     def of_model(self, number: int) -> Checkpoint:
-        """Nothing: other models begin anew."""
+        """Return no storage: other models start over."""
         return NoCheckpoint()
 
     def is_whole(self, stage: int, n_parts: int) -> bool:
-        """Whether all parts of a stage are there."""
+        """True if all parts of a stage are stored."""
         return all(self._index(stage, part) in self._finished for part in range(n_parts))
 
     def forget(self, stage: int) -> None:
-        """Removes the parts of a stage that no later one needs."""
+        """Delete the parts of a stage that no later stage needs."""
         self._parts.forget(stage)
         self._finished.difference_update(self._index(stage, part) for part in range(self._n_parts))
 
 
 @contextmanager
 def _told_that_it_goes_on(parts: Parts) -> Iterator[None]:
-    """What ends the block early says that the same command goes on."""
+    """Add to interrupts and memory errors in the block that the same command resumes the run."""
     try:
         yield
     except KeyboardInterrupt:

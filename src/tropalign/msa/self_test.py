@@ -1,4 +1,4 @@
-"""Whether a GPU finds the posteriors, and the ways through pairs of profiles, that the processor does."""
+"""Checks that a GPU computes the CPU's posteriors and alignments of profiles."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from tropalign.msa.gpu import ONE, Found, PosteriorsOnGpu, Shape
 from tropalign.msa.gpu_profiles import ProfilesOnGpu
 from tropalign.msa.models import PROTEIN_2
 
-#: Few rows per lane, so that little is compiled; and residues of the sequences, the longest of which takes two strips.
+#: Few rows per lane, so that little is compiled; and lengths of the sequences, the longest of which takes two
+#: strips.
 SHAPE = Shape(rows=(4,))
 LENGTHS = (30, 90, 150)
-#: How far posteriors and distances may be from the processor's.
+#: Maximum difference of posteriors and distances from the CPU's.
 TOLERANCE = 1e-4
 CUTOFF = 0.01
 #: Letters of profiles, the blank included.
@@ -25,7 +26,7 @@ N_LETTERS = 25
 
 
 def check_gpu(gpu: Gpu) -> None:
-    """Posteriors of related proteins, each against each. Raises DeviceError on others than the processor's."""
+    """Compute posteriors of related proteins, each against each; raises DeviceError if they differ from the CPU's."""
     rng = np.random.default_rng(9)
     common = rng.integers(0, 20, max(LENGTHS))
     texts = [np.where(rng.random(n) < 0.6, common[:n], rng.integers(0, 20, n)).astype(np.uint8) for n in LENGTHS]
@@ -41,7 +42,7 @@ def check_gpu(gpu: Gpu) -> None:
 
 
 def _check_profiles(gpu: Gpu, rng: np.random.Generator) -> None:
-    """Profiles of two strips. Raises DeviceError on other paths than the processor's."""
+    """Align profiles of two strips; raises DeviceError if the paths differ from the CPU's."""
     profiles = [rng.dirichlet(np.full(N_LETTERS, 0.2), n) for n in LENGTHS[:2]]
     profiles[0][::3] = np.eye(N_LETTERS)[-1]
     aligned = ProfilesOnGpu(gpu)
@@ -56,7 +57,7 @@ def _check_profiles(gpu: Gpu, rng: np.random.Generator) -> None:
 
 
 def difference(got: Found, wanted: Found, cutoff: float) -> tuple[float, float]:
-    """The largest differences of two results for the same pairs: of distances, and of posteriors.
+    """Return the largest differences between two results for the same pairs: of distances, and of posteriors.
 
     An element that only one of them has is compared with the cutoff.
     """
@@ -72,6 +73,6 @@ def difference(got: Found, wanted: Found, cutoff: float) -> tuple[float, float]:
 
 
 def _places(found: Found) -> NDArray[np.int64]:
-    """A number for the row and column of each element."""
+    """Return a number for the row and column of each element."""
     rows = np.repeat(np.arange(len(found[1])), found[1])
     return rows.astype(np.int64) * (ONE * 2 + 2) + found[2]

@@ -1,6 +1,6 @@
-"""Stage I of an alignment in shares: what a shard computes, and how the stages after it find that of all shards.
+"""Stage I of an alignment in shards: the work of one shard, and the results of all shards for the later stages.
 
-One model's tiles of a share follow another's (mode accurate has several):
+In a shard, the tiles of one model follow those of another (effort accurate has several):
 
     shard 1    model 0: 0 1 2 | model 1: 0 1 2        shard 2    model 0: 3 4 | model 1: 3 4      (tiles of the whole)
 """
@@ -26,16 +26,9 @@ if TYPE_CHECKING:
 
 
 class FamilyShare:
-    """The posteriors of a share of a family's pairs, by each model that the alignment needs.
+    """The posteriors of a shard of a family's pairs, by each model that the alignment needs.
 
-    Parameters
-    ----------
-    job
-        The family, and how it is aligned.
-    shard
-        (i, n): the i-th of n shares, counted from 1.
-    scratch_bytes
-        As PosteriorTask has it.
+    `shard`: (i, n), the i-th of n shards, from 1. `scratch_bytes` as in PosteriorTask.
     """
 
     def __init__(self, job: Job, shard: Shard, scratch_bytes: int | None = None) -> None:
@@ -44,53 +37,41 @@ class FamilyShare:
         self._tiles = [replace(tile, index=index, payload=(k, tile)) for index, (k, tile) in enumerate(tiles)]
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_tiles": []}  # whoever gets the task gets its tiles one by one
+        return {**vars(self), "_tiles": []}  # a worker gets its tiles one by one
 
     def tiles(self) -> list[Tile]:
-        """Runs of neighbouring pairs, by one model."""
+        """Return the runs of neighbouring pairs, each for one model."""
         return self._tiles
 
     def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> Posteriors:
-        """The posteriors of a tile's pairs."""
+        """Compute the posteriors of a tile's pairs."""
         model, own = tile.payload
         found: Posteriors = self._tasks[model].on_cpu(own, n_threads, progress)
         return found
 
     def on_gpu(self, tile: Tile, device: Gpu, progress: Progress | None = None) -> Posteriors:
-        """The posteriors of a tile's pairs by a GPU, within 1e-4."""
+        """Compute the posteriors of a tile's pairs on a GPU, within 1e-4 of the CPU's."""
         model, own = tile.payload
         found: Posteriors = self._tasks[model].on_gpu(own, device, progress)
         return found
 
 
 def share_tasks(job: Job, shard: Shard, scratch_bytes: int | None = None) -> list[PosteriorTask]:
-    """The share by each model."""
+    """Return the task of a shard for each model."""
     models = [job.model or model_of(job.batch.alphabet, job.options.rules), *voting_models(job)]
     cut: Any = {"scratch_bytes": scratch_bytes, "shards": [shard]}
     return [PosteriorTask(job.batch, model, job.options.cutoff, job.options.keep, **cut) for model in models]
 
 
 def encoded(found: Posteriors) -> bytes:
-    """What a tile leaves in a shard."""
+    """Return the result of a tile as bytes for a shard."""
     return packed(sections(found))
 
 
 class ShardsKept(NoCheckpoint):
-    """Stage I as shards hold it; what later stages leave is not kept.
+    """Stage I as stored in shards; results of later stages are not stored.
 
-    Parameters
-    ----------
-    shards
-        All of the run.
-    job
-        What they are of.
-    model
-        Number of the model, 0 for the one that the alignment begins with.
-
-    Raises
-    ------
-    InputError
-        Shards that were cut otherwise.
+    `model`: number of the model, 0 for the first one. Raises InputError if the shards are cut into other tiles.
     """
 
     def __init__(self, shards: Shards, job: Job, model: int = 0) -> None:
@@ -104,7 +85,7 @@ class ShardsKept(NoCheckpoint):
         self._begins = list(accumulate(self._own, initial=0))
 
     def get(self, stage: int, part: int) -> list[bytes] | None:
-        """The sections of a part of stage I; None of the others."""
+        """Return the sections of a part of stage I, or None for other stages."""
         if stage:
             return None
         shard = next(k for k, begin in enumerate(self._begins[1:]) if part < begin)
@@ -112,5 +93,5 @@ class ShardsKept(NoCheckpoint):
         return unpacked(self._shards.section(shard + 1, local), N_SECTIONS)
 
     def of_model(self, number: int) -> Checkpoint:
-        """Stage I by another model, as the shards hold it."""
+        """Return stage I by another model, as stored in the shards."""
         return ShardsKept(self._shards, self._job, number)

@@ -1,4 +1,4 @@
-"""How far a multiple alignment is: its stages, weighed by what they are expected to take."""
+"""Progress of a multiple alignment: its stages, weighted by their expected costs."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from tropalign.execution.progress import StageProgress
 from tropalign.execution.task import Progress
 from tropalign.msa.options import MsaOptions
 
-#: What stages take, in cells of stage I (measured): per pair, third sequence and residue of a pass of consistency; per
-#: pair and residue of all profiles; per cell of two profiles.
+#: Costs in cells of stage I (measured): per pair, third sequence and residue of a consistency pass; per pair and
+#: residue of all profiles; per cell of two profiles.
 THIRD_CELLS, PROFILE_CELLS, COLUMN_CELLS = 6.0, 12.0, 1.0
-#: What effort fast takes per sequence and cell of it with itself; and per cell of all pairs, whose subsequences tell of
-#: kinship.
+#: Costs of effort fast: per sequence and cell of it with itself; and per cell of all pairs, for common
+#: subsequences.
 GROUP_CELLS, KINSHIP_CELLS = 28.0, 0.001
-#: A round of refinement, and the confidence, in progressive alignments.
+#: Costs of a refinement round, and of the confidence, in progressive alignments.
 ROUND_SHARE, CONFIDENCE_SHARE = 0.07, 1.5
-#: Models beside the first one that vote with effort accurate (ensemble.py), of proteins.
+#: Number of models that vote with the first one for effort accurate (ensemble.py), for proteins.
 N_OTHERS = 2
 
 
 def stage_costs(lengths: NDArray[np.int64], options: MsaOptions) -> dict[str, float]:
-    """What each stage is expected to take, in cells of stage I; a pass of consistency counts by itself."""
+    """Return the expected cost of each stage in cells of stage I; consistency includes all passes."""
     n, mean = len(lengths), float(lengths.mean())
     total, squares = float(lengths.sum()), float((lengths.astype(np.float64) ** 2).sum())
     pairs = n * (n - 1) / 2
@@ -40,7 +40,7 @@ def stage_costs(lengths: NDArray[np.int64], options: MsaOptions) -> dict[str, fl
 
 
 def work_cells(lengths: NDArray[np.int64], options: MsaOptions) -> float:
-    """What a family is expected to take in all, in cells of stage I."""
+    """Return the expected total cost of a family, in cells of stage I."""
     if options.effort == "fast":
         squares = float((lengths.astype(np.float64) ** 2).sum())
         return GROUP_CELLS * squares + KINSHIP_CELLS * float(lengths.sum()) ** 2 / 2
@@ -48,14 +48,9 @@ def work_cells(lengths: NDArray[np.int64], options: MsaOptions) -> float:
 
 
 class Meter:
-    """Turns the items of stages into the share of all work that is done.
+    """Conversion of the items of stages to the share of all work done.
 
-    Parameters
-    ----------
-    costs
-        By stage, in order. A stage that is entered several times (passes) has equal parts of its cost.
-    progress
-        None where nobody watches.
+    `costs`: by stage, in order; a stage that is entered several times (passes) has equal parts of its cost.
     """
 
     def __init__(self, costs: dict[str, float], progress: StageProgress | None) -> None:
@@ -64,13 +59,7 @@ class Meter:
         self._entered: dict[str, int] = {}
 
     def stage(self, name: str, n_items: int, times: int = 1) -> Progress | None:
-        """Enters a stage. Gives what receives its items begun.
-
-        Parameters
-        ----------
-        times
-            How often the stage is entered in all.
-        """
+        """Enter a stage, which is entered `times` times in total; return the callback for its items started."""
         if self._progress is None:
             return None
         progress, number = self._progress, self._entered.get(name, 0)

@@ -1,14 +1,14 @@
-"""Sequences of a family that are written on the other strand than most of it: found by words, judged by alignments.
+"""Detection of sequences on the opposite strand to most of their family, by k-mers and then by alignments.
 
-    family   a  ACGGTCATTGCA...        words of a    as they are: many in b     turned: few in b
+    family   a  ACGGTCATTGCA...        k-mers of a   as they are: many in b     reversed: few in b
              b  ACGGTTATTGCA...
-             c  ...TGCAATGACCGT        words of c    as they are: few in a, b   turned: many in a, b
+             c  ...TGCAATGACCGT        k-mers of c   as they are: few in a, b   reversed: many in a, b
 
-1. Words: every sequence in turn takes the strand that shares clearly more words with the others as they lie by now,
-   and so again until none moves. Those against the majority are suspects.
-2. Alignments: a suspect and its other strand are aligned locally with some of the majority. It is turned where the
-   other strand scores clearly more. A false alarm is worse than a miss: where kin share less than some 60 % of their
-   letters, nothing is said.
+1. K-mers: every sequence in turn takes the strand that shares clearly more k-mers with the others in their current
+   orientation; this repeats until no sequence moves. Sequences against the majority are suspects.
+2. Alignments: a suspect and its reverse complement are aligned locally with some of the majority. It is reversed if
+   the reverse complement scores clearly more. A false alarm is worse than a miss: if relatives share less than about
+   60 % of their residues, there is no warning.
 """
 
 from __future__ import annotations
@@ -23,44 +23,30 @@ from tropalign.sequences.alphabet import Alphabet
 from tropalign.sequences.batch import SequenceBatch
 from tropalign.sequences.strands import mirrored
 
-#: Letters of a word where sequences are short and long, and from which mean length on they are long: two unrelated
-#: sequences of 500 share 4 words of 8, of 5,000 24 words of 10.
+#: Length of k-mers for short and long sequences, and the mean length from which on they are long: two unrelated
+#: sequences of 500 share 4 8-mers, of 5,000 24 10-mers.
 SHORT_WORD, LONG_WORD, LONG = 8, 10, 500
-#: The other strand shares so many times the words, and so many more.
+#: The other strand shares more than this multiple of the k-mers, plus this number.
 WORD_RATIO, WORD_EXCESS = 2, 8
-#: Rounds in which sequences change their strand.
+#: Maximum rounds in which sequences change their strand.
 MOST_ROUNDS = 8
-#: Members of the majority that a suspect is aligned with, fewer where these are long; cells of a suspect; and suspects
-#: that are aligned at a time.
+#: Members of the majority that a suspect is aligned with, at least (if they are long) and at most; cells per
+#: suspect; and suspects that are aligned at once.
 FEW_MEMBERS, MEMBERS, MEMBER_CELLS, AT_ONCE = 4, 32, 100_000_000, 256
-#: The other strand has at least this local score (a match is 5), and so many times the sequence's own: the scores of
-#: unrelated sequences differ by less.
+#: Minimum local score of the other strand (a match is 5), and its minimum ratio to the sequence's own score: the
+#: scores of unrelated sequences differ by less.
 LEAST_SCORE, SCORE_RATIO = 150, 2
-#: What is added to the description of a sequence that was turned.
+#: Suffix of the description of a reversed sequence.
 MARK = "(reverse complement)"
 
 
 def on_one_strand(
     batch: SequenceBatch, strand: str, n_threads: int, fixed: SequenceBatch | None = None
 ) -> SequenceBatch:
-    """A family whose sequences are turned where they have to be, or the same with a warning that names them.
+    """Return a family with sequences reverse-complemented as required, or unchanged with a warning that names them.
 
-    Parameters
-    ----------
-    strand : {"plus", "adjust"}
-        Whether sequences are turned.
-    fixed
-        Sequences that are aligned already: these have the strand that counts.
-
-    Raises
-    ------
-    InputError
-        Sequences with one strand are to be turned.
-
-    Warns
-    -----
-    TropalignWarning
-        Sequences lie on the other strand, or were turned.
+    `strand`: "adjust" reverses them, "plus" only warns. `fixed`: aligned sequences, whose strand is the right one.
+    Raises InputError if sequences without strands are to be reversed.
     """
     if strand == "adjust" and not batch.alphabet.has_strands:
         raise InputError(
@@ -81,7 +67,7 @@ def on_one_strand(
 
 
 def warn_of_turned_rows(first: MultipleAlignment, second: MultipleAlignment, n_threads: int) -> None:
-    """Warns where rows of the second alignment lie on the other strand than the first one."""
+    """Warn if rows of the second alignment lie on the opposite strand to the first one."""
     rows = _with_residues(second.sequences)
     is_turned = turned(rows, n_threads, first.sequences)
     if is_turned.any():
@@ -94,12 +80,12 @@ def warn_of_turned_rows(first: MultipleAlignment, second: MultipleAlignment, n_t
 
 
 def _with_residues(batch: SequenceBatch) -> SequenceBatch:
-    """Without the rows of gaps only that alignments may hold."""
+    """Return the batch without rows of gaps only, which alignments may hold."""
     return batch if batch.lengths.all() else batch[np.flatnonzero(batch.lengths)]
 
 
 def with_turned(batch: SequenceBatch, is_turned: NDArray[np.bool_]) -> SequenceBatch:
-    """The batch with the reverse complements of some sequences, whose descriptions say so."""
+    """Return the batch with the reverse complements of some sequences, marked in their descriptions."""
     other = batch.reverse_complement()
     residues = np.repeat(is_turned, batch.lengths)
     told = batch.descriptions or ("",) * len(batch)
@@ -117,24 +103,16 @@ def with_turned(batch: SequenceBatch, is_turned: NDArray[np.bool_]) -> SequenceB
 
 
 def _marked(description: str) -> str:
-    """What describes the reverse complement; twice turned is as before."""
+    """Mark the description of a reverse complement; marking twice restores it."""
     if description.endswith(MARK):
         return description.removesuffix(MARK).rstrip()
     return f"{description} {MARK}".lstrip()
 
 
 def turned(batch: SequenceBatch, n_threads: int, fixed: SequenceBatch | None = None) -> NDArray[np.bool_]:
-    """Which sequences lie on the other strand than most of the family, or than others that are aligned already.
+    """Return a mask of the sequences on the opposite strand to most of the family, or to `fixed` sequences.
 
-    Parameters
-    ----------
-    fixed
-        The aligned ones.
-
-    Returns
-    -------
-    bool, shape (n,)
-        Where as many lie on either strand, the first sequence's is the right one.
+    If both strands have equally many sequences, the first sequence's is the right one.
     """
     found, alphabet = np.zeros(len(batch), bool), batch.alphabet
     fixed = None if fixed is None else _with_residues(fixed)
@@ -158,7 +136,7 @@ def turned(batch: SequenceBatch, n_threads: int, fixed: SequenceBatch | None = N
 
 
 def _sides(batch: SequenceBatch, fixed: SequenceBatch | None) -> NDArray[np.bool_]:
-    """By words alone: which sequences lie on the other strand than fixed ones, or else than the first of their kin."""
+    """Return a mask, by k-mers, of sequences opposite to the fixed ones, or else to the first of their relatives."""
     others = [] if fixed is None else [fixed]
     mean = np.concatenate([one.lengths for one in (batch, *others)]).mean()
     table = _WordTable(batch.alphabet, SHORT_WORD if mean < LONG else LONG_WORD)
@@ -183,12 +161,9 @@ def _sides(batch: SequenceBatch, fixed: SequenceBatch | None) -> NDArray[np.bool
 
 
 class _WordTable:
-    """The words of sequences.
+    """K-mers of sequences.
 
-    Attributes
-    ----------
-    n_having : int32, shape (n_states**size,)
-        Of each word, in how many sequences it is.
+    `n_having`: int32, shape (n_states**size,), number of sequences with each k-mer.
     """
 
     def __init__(self, alphabet: Alphabet, size: int) -> None:
@@ -200,7 +175,7 @@ class _WordTable:
         self.n_having = np.zeros(len(plain) ** size, np.int32)
 
     def words(self, batch: SequenceBatch, k: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """The different words of a sequence, and those of its other strand."""
+        """Return the distinct k-mers of a sequence, and those of its other strand."""
         digits = self._digit_of[batch.codes[batch.offsets[k] : batch.offsets[k + 1]]]
         n = max(0, len(digits) - self._size + 1)
         words, is_known = np.zeros(n, np.int32), np.ones(n, bool)
@@ -216,9 +191,10 @@ class _WordTable:
 
 
 def _is_other_kin(batch: SequenceBatch, members: SequenceBatch, n_threads: int) -> NDArray[np.bool_]:
-    """Sequences whose other strand is clearly more like a member than they are, and than its letters backwards.
+    """Return a mask of sequences whose other strand scores clearly more than they do, and than it does backwards.
 
-    Backwards they tell what composition does by itself: A-rich kin are like the other strand of any T-rich sequence.
+    The comparison backwards shows the effect of composition: A-rich relatives resemble the other strand of any
+    T-rich sequence.
     """
     from tropalign.pairwise.api import align_all
 

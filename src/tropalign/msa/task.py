@@ -1,7 +1,7 @@
 """Stage I as a task of tiles: the posteriors of all pairs of a family.
 
-Sequences are taken by descending length, so that the pairs of a tile, and the pairs that share a first sequence, have
-others of similar lengths; kernels fill their lanes with these.
+Sequences are taken by descending length, so that the second sequences of a tile's pairs, and of the pairs with one
+first sequence, have similar lengths; kernels fill their lanes with these.
 
     order by length    a b c d      pairs   ab ac ad | bc bd | cd
                                     tiles   |--- 0 ---|--- 1 ---|     runs of about the same cost
@@ -32,18 +32,18 @@ from tropalign.sequences.batch import SequenceBatch
 if TYPE_CHECKING:
     from tropalign.devices.gpu import Gpu
 
-#: A tile has at least so many cells (a tenth of a second of one core), and else this share of all, so that what it
-#: leaves is little beside the posteriors of all pairs; and so many pairs at the most. A kill loses the tile that runs.
+#: Minimum cells of a tile (a tenth of a second of one core); else its share of all cells, so that its result is
+#: small compared to the posteriors of all pairs; and its maximum pairs. A kill loses the running tile.
 TILE_CELLS, TILE_SHARE = 100_000_000, 1 / 32
 TILE_PAIRS = 100_000
-#: What a pair costs beside its cells, in cells.
+#: Overhead of a pair, in cells.
 PAIR_CELLS = 2_000
-#: Elements that a row of a sparse matrix keeps, a cautious mean; and the bytes of one in a result.
+#: Elements that a row of a sparse matrix keeps, a cautious mean; and the bytes of an element in a result.
 ROW_ELEMENTS = 12
 ELEMENT_BYTES = 4
-#: Pairs that say how many elements the rows of all keep; fewer where these have more cells than that together.
+#: Sampled pairs that show how many elements the rows of all pairs keep; fewer if they have more cells in total.
 SAMPLE_PAIRS, SAMPLE_CELLS = 64, 200_000_000
-#: What a sample may take beside what a job may: the process hardly takes all of what is set aside for it.
+#: Memory of a sample beyond that of the job: the process rarely uses all of the memory that is set aside for it.
 SAMPLE_SPARE_BYTES = 16 << 20
 
 Index = NDArray[np.int64]
@@ -51,18 +51,11 @@ Index = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Posteriors:
-    """What stage I finds of some pairs.
+    """Result of stage I for some pairs.
 
-    Attributes
-    ----------
-    pairs : int32, shape (n_pairs, 2)
-        Indices of sequences.
-    distance : float32, shape (n_pairs,)
-        1 - the expected accuracy of the best alignment.
-    row_sizes : uint16
-        Elements that are kept per residue of the pairs' first sequences, one pair after another.
-    columns, values : uint16
-        Of each kept element, row by row.
+    `pairs`: int32, shape (n_pairs, 2), indices of sequences. `distance`: float32, shape (n_pairs,), 1 - the
+    expected accuracy of the best alignment. `row_sizes`: uint16, elements kept per residue of the pairs' first
+    sequences, one pair after another. `columns`, `values`: uint16, of each kept element, row by row.
     """
 
     pairs: NDArray[np.int32]
@@ -75,20 +68,9 @@ class Posteriors:
 class PosteriorTask:
     """Posteriors of all pairs of a family.
 
-    Parameters
-    ----------
-    batch
-        The family.
-    model
-        What makes residues likely to be aligned.
-    cutoff, keep
-        Elements that are kept: as MsaOptions has them.
-    pairs : int32, shape (n_pairs, 2), optional
-        Only these pairs; all of the family by default.
-    scratch_bytes
-        What threads may take beside what they find: fewer of them run where the tables of a pair are large.
-    shards
-        The shares of the pairs that the tiles are of, one after another; the whole as one share by default.
+    `cutoff` and `keep` as in MsaOptions. `pairs`: int32, shape (n_pairs, 2), a subset of the pairs.
+    `scratch_bytes`: limit of the threads' tables, excluding results; fewer threads run if a pair's tables are
+    large. `shards`: the shards that the tiles belong to, one after another.
     """
 
     def __init__(
@@ -123,7 +105,7 @@ class PosteriorTask:
         return {name: value for name, value in vars(self).items() if name not in left_out}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """On a worker, which gets tiles one by one, and makes the pairs of a whole family by itself."""
+        """Restore the task on a worker, which gets tiles one by one, and rebuilds the pairs of a whole family."""
         vars(self).update(state)
         if self._is_whole:
             self.pairs = all_pairs(self.batch.lengths)
@@ -134,11 +116,11 @@ class PosteriorTask:
         return int(self._cells.sum())
 
     def tiles(self) -> list[Tile]:
-        """Runs of neighbouring pairs."""
+        """Return the runs of neighbouring pairs."""
         return self._tiles
 
     def pairs_of(self, tile: Tile) -> NDArray[np.int32]:
-        """The pairs of a tile, int32, shape (n_pairs, 2)."""
+        """Return the pairs of a tile, int32, shape (n_pairs, 2)."""
         return self.pairs[slice(*tile.payload)]
 
     def _tile(self, index: int, begin: int, end: int) -> Tile:
@@ -147,7 +129,7 @@ class PosteriorTask:
         return Tile(index, cost, rows * ROW_ELEMENTS * ELEMENT_BYTES, end - begin, (begin, end))
 
     def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> Posteriors:
-        """The posteriors of a tile's pairs."""
+        """Compute the posteriors of a tile's pairs."""
         pairs = self.pairs_of(tile)
         found = _native.pair_posteriors(
             self.batch.codes,
@@ -166,7 +148,7 @@ class PosteriorTask:
         return max(1, min(n_threads, (self._scratch_bytes or 0) // per_thread))
 
     def on_gpu(self, tile: Tile, device: Gpu, progress: Progress | None = None) -> Posteriors:
-        """The posteriors of a tile's pairs by a GPU, within 1e-4."""
+        """Compute the posteriors of a tile's pairs on a GPU, within 1e-4 of the CPU's."""
         from tropalign.msa.gpu import PosteriorsOnGpu
 
         on_device = self._on_devices.get(
@@ -178,7 +160,7 @@ class PosteriorTask:
 
 
 def all_pairs(lengths: Index) -> NDArray[np.int32]:
-    """All pairs of a family, int32, shape (n (n - 1) / 2, 2), sequences by descending length."""
+    """Return all pairs of a family, int32, shape (n (n - 1) / 2, 2), sequences by descending length."""
     order = np.argsort(-lengths, kind="stable").astype(np.int32)
     first, second = np.triu_indices(len(lengths), 1)
     return np.stack([order[first], order[second]], 1)
@@ -187,7 +169,7 @@ def all_pairs(lengths: Index) -> NDArray[np.int32]:
 def sampled_row_elements(
     batch: SequenceBatch, model: PairModel, cutoff: float, keep: float, memory_bytes: int, n_threads: int
 ) -> float:
-    """Elements that a row of posteriors keeps on the average, by some pairs of a family; 0 where no pair fits."""
+    """Return the mean number of elements that a row of posteriors keeps, from sampled pairs; 0 if no pair fits."""
     most = memory_bytes + SAMPLE_SPARE_BYTES
     fitting = [length for length in distinct(batch.lengths).tolist() if scratch_of(np.array([length])) <= most]
     batch = batch[np.isin(batch.lengths, fitting)]
@@ -205,11 +187,9 @@ def sampled_row_elements(
 
 
 def distances_of(n_sequences: int, found: Posteriors, out: NDArray[np.float32]) -> None:
-    """Enters the distances of some pairs where the guide tree looks for them: (0,1), (0,2) .. (1,2) ..
+    """Store the distances of some pairs in the order of the guide tree: (0,1), (0,2) .. (1,2) ..
 
-    Parameters
-    ----------
-    out : float32, shape (n (n - 1) / 2,)
+    `out`: float32, shape (n (n - 1) / 2,).
     """
     pairs = np.sort(found.pairs.astype(np.int64), 1)
     low, high = pairs[:, 0], pairs[:, 1]
@@ -217,11 +197,11 @@ def distances_of(n_sequences: int, found: Posteriors, out: NDArray[np.float32]) 
 
 
 def sections(found: Posteriors) -> list[bytes]:
-    """Posteriors as bytes for the disk, from which `restored` makes them again."""
+    """Return posteriors as bytes for the disk, which `restored` reads."""
     return [getattr(found, name).tobytes() for name in ("distance", "row_sizes", "columns", "values")]
 
 
 def restored(pairs: NDArray[np.int32], parts: list[bytes]) -> Posteriors:
-    """From what `sections` made. Raises ValueError where they are of another length."""
+    """Restore posteriors from the result of `sections`; raises ValueError if the number of parts differs."""
     types: list[Any] = [np.float32, np.uint16, np.uint16, np.uint16]
     return Posteriors(pairs, *(np.frombuffer(part, kind) for part, kind in zip(parts, types, strict=True)))

@@ -1,1 +1,1 @@
-"""Options: what each is, said once, for the command line, Python, the server's forms and the docs."""
+"""Options, each declared once for the command line, Python, the server's forms and the docs."""

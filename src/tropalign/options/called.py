@@ -1,4 +1,4 @@
-"""Python functions whose arguments are options: signature, checks and docs are those of the options' class."""
+"""Decorator for Python functions whose signature, checks and docs come from a class of options."""
 
 from __future__ import annotations
 
@@ -17,12 +17,10 @@ R = TypeVar("R")
 
 
 def called_with(arguments: Callable[P, A]) -> Callable[[Callable[[A], R]], Callable[P, R]]:
-    """Makes a function of one object of options a function of these options as arguments.
+    """Turn a function of one options object into a function that takes these options as arguments.
 
-    Type checkers see the arguments, as they see those of the class; ``help()`` shows them, with the docs of each.
+    Type checkers see the class's signature as the function's; ``help()`` also shows the docs of each option.
 
-    Examples
-    --------
     >>> from tropalign.options.option import Options, option
     >>> class Sum(Options):
     ...     factor: int = option(default=2, doc="What the result is multiplied by.", kind=None)
@@ -53,13 +51,13 @@ def called_with(arguments: Callable[P, A]) -> Callable[[Callable[[A], R]], Calla
 
 
 def documented(options: type[A]) -> type[A]:
-    """Puts the docs of its options into the docs of a class."""
+    """Insert the docs of the options into the docstring of their class."""
     options.__doc__ = _documented(options.__doc__ or "", options.in_order_of_call())
     return options
 
 
 def _documented(text: str, options: Iterable[Option]) -> str:
-    """Puts a section of parameters behind the first sentences of a docstring."""
+    """Insert a parameters section after the first paragraphs of a docstring."""
     head, *sections = re.split(r"\n\n(?=[A-Z][a-z]+\n-+\n)", inspect.cleandoc(text))
     parameters = "Parameters\n----------\n" + "\n".join(map(_documented_one, options))
     return "\n\n".join([head, parameters, *sections])

@@ -1,4 +1,4 @@
-"""Kinds of values: how a word of a command line becomes one, and what forms and the server's API call them."""
+"""Kinds of option values: how command-line text is parsed, and the names of the kinds in forms and the server's API."""
 
 from __future__ import annotations
 
@@ -9,22 +9,16 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Literal
 
-#: What numbers of options may be at most: kernels compute with 32 bits.
+#: Largest magnitude of numeric options: kernels compute with 32 bits.
 MOST = 2**31 - 1
 
 
 @dataclass(frozen=True)
 class Kind:
-    """How a word is read, and what it is called where no command line is.
+    """Parser of a value's text, with the kind's name and range for forms and the API.
 
-    Parameters
-    ----------
-    name
-        "whole" (a whole number), "number" or "text".
-    parse
-        Makes the value of a word; raises ValueError with what is wrong with the word.
-    least, most
-        The range of a number, both ends included; None for text.
+    `name` is "whole" (an integer), "number" or "text". `parse` converts text, or raises ValueError with the
+    reason. `least` and `most` are the inclusive range of a number, None for text.
     """
 
     name: Literal["whole", "number", "text"]
@@ -33,7 +27,7 @@ class Kind:
     most: float | None = None
 
     def takes(self, word: str) -> bool:
-        """Whether the word is of this kind."""
+        """True if the text is of this kind."""
         try:
             self.parse(word)
         except ValueError:
@@ -42,7 +36,7 @@ class Kind:
 
 
 def whole(least: int = -MOST, most: int = MOST) -> Kind:
-    """A whole number from `least` to `most`."""
+    """Return the kind of integers from `least` to `most`."""
 
     def parse(text: str) -> int:
         if not re.fullmatch(r"\s*[+-]?[0-9]{1,18}\s*", text):
@@ -67,7 +61,7 @@ def _decimal(text: str) -> int | float:
 
 
 def _float(text: str) -> float:
-    """The number, nan where the text is none: neither 1_000 nor digits of other scripts, which `float` takes."""
+    """Convert text to float, nan if it is not a number; unlike `float`, reject 1_000 and digits of other scripts."""
     is_number = re.fullmatch(r"\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,9})?\s*", text)
     return float(text) if is_number else math.nan
 
@@ -80,9 +74,9 @@ def _fraction(text: str) -> float:
 
 
 def number(least: float, most: float) -> Kind:
-    """A number from `least` to `most`.
+    """Return the kind of numbers from `least` to `most`.
 
-    Every number has a range: what lies far beyond all use makes infinities and losses of precision within.
+    Every number has a range: values far outside practical use cause infinities and loss of precision.
     """
 
     def parse(text: str) -> float:
@@ -100,33 +94,28 @@ def number(least: float, most: float) -> Kind:
     return Kind("number", parse, least, most)
 
 
-#: A number with decimals or without, an int where it is whole.
+#: A number with or without decimals, converted to int if it is integral.
 DECIMAL = Kind("number", _decimal, -MOST, MOST)
 #: A number from 0 to 1.
 FRACTION = Kind("number", _fraction, 0, 1)
-#: An E-value: those below are written as 0, and no search expects more hits.
+#: An E-value: smaller ones are written as 0, and no search expects more hits.
 E_VALUE = number(1e-300, 1e300)
 #: A score in bits.
 BITS = number(-1e9, 1e9)
-#: A P-value; as HMMER takes them, above 1 is as 1.
+#: A P-value; as in HMMER, values above 1 act as 1.
 P_VALUE = number(0, 1e9)
-#: A size, a weight, a factor or a duration, above 0.
+#: A size, weight, factor or duration above 0.
 POSITIVE = number(1e-9, 1e9)
 #: An amount of 0 or more.
 AMOUNT = number(0, 1e9)
-#: Any text that names neither a file nor an address: forms have a field for it.
+#: Text that is neither a file name nor an address, so that forms have a field for it.
 TEXT = Kind("text", str)
 
 
 class Choices:
-    """Words that an option may have, learnt from what knows them only when they are needed.
+    """Allowed values of an option, imported only when they are needed.
 
-    Parameters
-    ----------
-    module, name
-        Where the words stand: keys of a dict, or a sequence.
-    more
-        Words in front of these.
+    `module` and `name` locate a dict (its keys are the values) or a sequence; `more` are values in front of these.
     """
 
     def __init__(self, module: str, name: str, *more: str) -> None:

@@ -1,10 +1,11 @@
-"""An option as a field of a class: name, type, default, help, label, and whose business it is, in one place.
+"""Option as a class field: name, type, default, help, label and role, declared in one place.
 
     class Selection(Options, group="which pairs"):
         top: int | None = option(default=None, kind=whole(1), metavar="K", help="the K best targets of each query")
 
-mypy and editors see a frozen class with these fields. At run time `Selection.declared()` tells the rest: parsers, help,
-forms, the server's API and the docs are made of it. A class takes over the options of its bases, in their order.
+mypy and editors see a frozen class with these fields. At run time `Selection.declared()` returns the rest, from
+which parsers, help, forms, the server's API and the docs are made. A class inherits the options of its bases, in
+their order.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ T = TypeVar("T")
 
 
 class _Signature:
-    """The signature of a class of options, made when it is asked for."""
+    """Signature of a class of options, made on access."""
 
     def __get__(self, owner: Options | None, options: type[Options]) -> Signature:
         from inspect import Parameter, Signature
@@ -47,7 +48,7 @@ class _Signature:
 
 
 class _Fields:
-    """The fields of a class of options as `dataclasses` knows them, made when they are asked for."""
+    """Fields of a class of options for `dataclasses`, made on access."""
 
     def __get__(self, owner: Options | None, options: type[Options]) -> dict[str, Field[Any]]:
         from dataclasses import field, fields, make_dataclass
@@ -60,75 +61,48 @@ class _Fields:
 
 
 class _Required:
-    """The default of what has none."""
+    """Type of the marker `REQUIRED`."""
 
     def __repr__(self) -> str:
         return "REQUIRED"
 
 
-#: The default of what has to be given.
+#: Default of an option that must be given.
 REQUIRED = _Required()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Option:
-    """What is known of an option.
+    """Declaration of an option.
 
-    Parameters
-    ----------
-    name, default
-        The field's; REQUIRED where there is no default.
-    help
-        For command lines.
-    doc
-        For the docs of Python functions; `help` by default.
-    form_help
-        For forms, where `help` speaks of command lines alone.
-    label
-        What forms call it, where its name does not say it.
-    flags
-        As it is typed, ``--the-name`` by default; empty for what is known by its place.
-    kind
-        How a word is read; None for flags without a value, for choices, and for files.
-    choices
-        The words that there are.
-    metavar
-        What help calls the value.
-    many
-        A list: "+" (one or more), "*" (none or more), "?" (one or none), "..." (all the rest), or
-        "append" (the option several times).
-    group
-        Heading in the help.
-    either
-        A name that options have in common of which only one may be given.
-    on_help
-        What prints the values that there are where the value is ``help``: module and function.
-    role
-        "value" (a user of a server may choose it), "input" (a file that is read), "output" (a file that is written),
-        "machine" (how and where it runs: a server decides that) or "private" (for nobody on a server).
-    holds
-        What an input file holds: "sequences", "alignment", "models", "tree", "table", "graph", "matrix", "model" or
-        "archive".
-    names
-        Names that may stand in place of an input file: what lists them, module and function.
-    file_label
-        What forms call the file itself, where `label` is of a name or a file.
-    default_name
-        The one of `names` that is taken where nothing is said.
-    output
-        The role of an output in submissions: "report".
-    suffix
-        How the name of an output ends that a server chooses.
-    follows_main
-        Whether the option takes no name: the file is called after the main one, with `suffix` added.
-    of_shards
-        Whether shards hold it, for `merge` to write.
-    is_common
-        Whether forms show it first.
-    by_place
-        Whether Python functions take it by its place, too.
-    former
-        Names that the option had before, which are still taken, with a warning.
+    - `default`: REQUIRED if there is no default.
+    - `help`: text for command lines.
+    - `doc`: text for the docs of Python functions; by default `help`.
+    - `form_help`: text for forms, if `help` applies only to command lines.
+    - `label`: name in forms, if `name` is not clear enough.
+    - `flags`: flags on the command line, by default ``--the-name``; empty for positional arguments.
+    - `kind`: parser of the value; None for flags without a value, for choices and for files.
+    - `choices`: allowed values.
+    - `metavar`: name of the value in the help.
+    - `many`: list of values: "+" (one or more), "*" (any number), "?" (at most one), "..." (all the rest), or
+      "append" (the option may be repeated).
+    - `group`: heading in the help.
+    - `either`: name of a set of mutually exclusive options.
+    - `on_help`: module and function that print the possible values if the value is ``help``.
+    - `role`: "value" (users of a server may set it), "input" (a file to read), "output" (a file to write),
+      "machine" (how and where to run: set by the server) or "private" (not available on servers).
+    - `holds`: content of an input file: "sequences", "alignment", "models", "tree", "table", "graph", "matrix",
+      "model" or "archive".
+    - `names`: module and function that list names that are allowed in place of an input file.
+    - `file_label`: label of the file itself in forms, if `label` means a name or a file.
+    - `default_name`: default among `names`.
+    - `output`: role of an output in submissions: "report".
+    - `suffix`: ending of an output's file name if the server chooses the name.
+    - `follows_main`: True if the option takes no file name: the name is the main output's name plus `suffix`.
+    - `of_shards`: True if shards contain this output, so that `merge` writes it.
+    - `is_common`: True if forms show the option first.
+    - `by_place`: True if Python functions also take it as a positional argument.
+    - `former`: former names of the option, still accepted with a warning.
     """
 
     name: str = ""
@@ -159,24 +133,27 @@ class Option:
     former: tuple[str, ...] = ()
 
     def but(self, **changes: Any) -> Option:
-        """Makes a copy with other values: hundreds while verbs are loaded, each for 20 us by `dataclasses.replace`."""
+        """Return a copy with other values.
+
+        Loading the verbs makes hundreds of copies, and `dataclasses.replace` takes 20 us for each.
+        """
         copy = object.__new__(Option)
         copy.__dict__.update(self.__dict__, **changes)
         return copy
 
     @property
     def typed(self) -> tuple[str, ...]:
-        """The option as it is typed: none where its place tells it."""
+        """Flags of the option on the command line; empty for a positional argument."""
         return (f"--{self.name.replace('_', '-')}",) if self.flags is None else self.flags
 
     @property
     def formerly_typed(self) -> tuple[str, ...]:
-        """The option as it was typed before."""
+        """Former flags of the option on the command line."""
         return tuple(f"--{name.replace('_', '-')}" for name in self.former)
 
     @property
     def is_flag(self) -> bool:
-        """Whether it takes no value."""
+        """True if the option takes no value."""
         return isinstance(self.default, bool)
 
 
@@ -190,7 +167,7 @@ def option(
     kw_only: bool = True,
     **more: Any,
 ) -> T:
-    """Declares a value: a flag by a default that is a bool, one of `choices`, or a word of a `kind`."""
+    """Declare a value: a flag (if its default is a bool), one of `choices`, or text of a `kind`."""
     if role == "value" and help and kind is None and choices is None and not isinstance(default, bool):
         raise TypeError(f"say what its words are, by a kind or by choices: {help}")
     more["by_place"] = not kw_only
@@ -198,30 +175,30 @@ def option(
 
 
 def input_file(*, holds: str, help: str, default: Any = REQUIRED, **more: Any) -> Any:
-    """Declares a file, or several, that a verb reads; required unless it has a default."""
+    """Declare one or more files that a verb reads; required unless it has a default."""
     return Option(default=default, role="input", holds=holds, help=help, **more)
 
 
 def output_file(*, output: str, suffix: str, help: str, default: Any = None, **more: Any) -> Any:
-    """Declares a file that a verb writes beside the main one."""
+    """Declare a file that a verb writes in addition to the main output."""
     return Option(default=default, role="output", output=output, suffix=suffix, help=help, **more)
 
 
 def argument(*, doc: str = "", default: Any = REQUIRED, kw_only: bool, **more: Any) -> Any:
-    """Declares an argument that Python functions alone take; by its place, too, unless it is `kw_only`."""
+    """Declare an argument that only Python functions take, positional unless it is `kw_only`."""
     return Option(default=default, doc=doc, role="private", by_place=not kw_only, **more)
 
 
 def but(base: type[Options], name: str, *, default: Any = REQUIRED, kw_only: bool = True, **changes: Any) -> Any:
-    """Declares the option of a base anew, with what is different here; by its place, too, unless it is `kw_only`."""
+    """Redeclare an option of a base with `changes`, positional unless it is `kw_only`."""
     said = base.declared()[name]
     return said.but(default=said.default if default is REQUIRED else default, by_place=not kw_only, **changes)
 
 
 def again(base: type[Options], name: str, **changes: Any) -> Any:
-    """Declares the option of a base anew as `but` does, with the default that it has there.
+    """Redeclare an option of a base as `but` does, with the base's default.
 
-    Type checkers, which see no default in a `but` that says none, take this for a field that may be left out.
+    Unlike `but`, this is not a field specifier, so type checkers treat the field as one with a default.
     """
     return but(base, name, **changes)
 
@@ -230,7 +207,7 @@ def again(base: type[Options], name: str, **changes: Any) -> Any:
     kw_only_default=True, frozen_default=True, field_specifiers=(option, input_file, output_file, argument, but)
 )
 class Options:
-    """The base of what has options as fields; made by keywords, and checked by `settle`."""
+    """Base of classes with options as fields, made from keywords and checked by `settle`."""
 
     __signature__ = _Signature()
     __dataclass_fields__ = _Fields()  # for dataclasses.replace, asdict and fields
@@ -245,7 +222,7 @@ class Options:
         arranged: tuple[type[Options], ...] = (),
         more: Mapping[str, Option] | None = None,
     ) -> None:
-        """Collects the options of the bases, as they are `arranged`, else in the order of the bases, then its own."""
+        """Collect the options of `arranged` and the bases, in this order, then the class's own."""
         found: dict[str, Option] = {}
         for base in (*arranged, *cls.__bases__):
             found = {**found, **getattr(base, "_declared", {})}
@@ -254,7 +231,7 @@ class Options:
             said = cls.__dict__.get(name)
             if isinstance(said, Option):
                 found[name] = said.but(name=name, group=said.group if group is None or said.group else group)
-        for name, one in found.items():  # also of bases, whose order may hide them
+        for name, one in found.items():  # includes bases, whose default another base may hide
             if one.default is not REQUIRED:
                 setattr(cls, name, one.default)
             elif name in cls.__dict__:
@@ -266,7 +243,7 @@ class Options:
         cls._ranges = {
             name: (kind.least, kind.most)
             for name, kind in kinds.items()
-            if kind.least is not None and kind.most is not None and kind is not FRACTION  # which `settle` checks
+            if kind.least is not None and kind.most is not None and kind is not FRACTION  # `settle` checks fractions
         }
 
     def __init__(self, *values: Any, **named: Any) -> None:
@@ -282,13 +259,13 @@ class Options:
             self._check_range(name, *self._ranges[name])
 
     def _check_range(self, name: str, least: float, most: float) -> None:
-        """Raises UsageError for a number beyond the range of its kind, which `settle` need not know."""
+        """Raise UsageError if a number is outside the range of its kind, so that `settle` need not check it."""
         value = getattr(self, name)
         if isinstance(value, int | float) and not isinstance(value, bool) and not least <= value <= most:
             raise UsageError(f"{named(name)} {str(value)[:40]} is not a number from {least:g} to {most:g}")
 
     def _by_place(self, values: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
-        """The values by their names."""
+        """Combine positional and keyword values into a dict by name."""
         if len(values) > len(self._places):
             taken = f"{len(self._places)} positional argument{'' if len(self._places) == 1 else 's'}"
             raise TypeError(f"{type(self).__name__} takes {taken} but {len(values)} were given")
@@ -300,7 +277,7 @@ class Options:
 
     @classmethod
     def renamed(cls, named: Mapping[str, Any]) -> dict[str, Any]:
-        """The values by the names of today; a warning tells of each former name."""
+        """Return the values by current names, with a FutureWarning for each former name."""
         import warnings
 
         today = {name: one.name for one in cls._declared.values() for name in one.former}
@@ -315,7 +292,7 @@ class Options:
         return found
 
     def _misfit(self, named: Mapping[str, Any]) -> str:
-        """What is missing, or unknown."""
+        """Return the message for missing or unknown arguments."""
         missing = [repr(name) for name in self._declared if name in self._required and name not in named]
         if missing:
             arguments = "argument" if len(missing) == 1 else "arguments"
@@ -324,10 +301,10 @@ class Options:
         return f"{type(self).__name__} got an unexpected keyword argument {unknown!r}"
 
     def settle(self) -> None:
-        """Checks the values, and brings them to one type with `set`. Raises UsageError."""
+        """Check the values, and convert them with `set`. Raises UsageError."""
 
     def check_choices(self) -> None:
-        """Raises UsageError where a field has choices, and holds another word."""
+        """Raise UsageError if a field with choices has another value."""
         for name, one in self._declared.items():
             value = getattr(self, name)
             if one.choices is None or value is one.default:
@@ -337,7 +314,7 @@ class Options:
                 raise UsageError(f"{named(name)} {value!r} is none of {', '.join(one.choices)}{near}")
 
     def set(self, name: str, value: Any) -> None:
-        """Gives a field its final value, while the object is made."""
+        """Set the final value of a field during construction."""
         self.__dict__[name] = value
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -348,24 +325,24 @@ class Options:
 
     @classmethod
     def declared(cls) -> Mapping[str, Option]:
-        """The options by their names, in the order of their declaration."""
+        """Return the options by name, in the order of declaration."""
         return cls._declared
 
     @classmethod
     def in_order_of_call(cls) -> list[Option]:
-        """The options as Python functions take them: what is known by its place first, of that what is required."""
+        """Return the options in signature order: positional before keyword-only, then required before optional."""
         return sorted(cls._declared.values(), key=lambda one: (not one.by_place, one.default is not REQUIRED))
 
     def values(self) -> dict[str, Any]:
-        """What every field holds."""
+        """Return the values of all fields."""
         return {name: getattr(self, name) for name in self._declared}
 
     def shared_with(self, other: type[Options]) -> dict[str, Any]:
-        """The fields that the other class has, too: what makes one of it."""
+        """Return the values of the fields that `other` also has, as arguments for making one."""
         return {name: getattr(self, name) for name in self._declared if name in other._declared}
 
     def replaced(self, **changes: Any) -> Self:
-        """A copy with other values."""
+        """Return a copy with other values."""
         return type(self)(**{**self.values(), **changes})
 
     def __eq__(self, other: object) -> bool:
@@ -379,7 +356,7 @@ class Options:
 
 
 def grouped(options: Iterable[Option]) -> dict[str, list[Option]]:
-    """Options by the headings of their groups, in the order of help: what has no heading comes first."""
+    """Group options by heading, in the order of help: options without a heading come first."""
     found: dict[str, list[Option]] = {"": []}
     for one in options:
         found.setdefault(one.group, []).append(one)

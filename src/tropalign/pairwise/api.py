@@ -1,4 +1,4 @@
-"""Pairwise alignment from Python."""
+"""Python API of pairwise alignment."""
 
 from __future__ import annotations
 
@@ -57,12 +57,12 @@ from tropalign.sequences.inputs import letters_of, named_file, named_texts
 from tropalign.sequences.kinds import agreed, untold
 from tropalign.sequences.translation import Frames
 
-#: Cells of all pairs of a list up to which these are aligned one after another: more take longer than a task begins.
+#: Cells of all pairs of a list up to which they are aligned one by one: more take longer than setting up a task.
 FEW_CELLS = 300_000
 
 
 class ScoringArguments(Options):
-    """How pairs are scored, as Python has it."""
+    """Scoring arguments in Python."""
 
     matrix: MatrixLike | None = argument(
         default=None,
@@ -91,7 +91,7 @@ class ScoringArguments(Options):
 
 
 class AlphabetArgument(Options):
-    """What the sequences are."""
+    """Alphabet of the sequences."""
 
     alphabet: AlphabetLike | None = argument(
         default=None,
@@ -102,7 +102,7 @@ class AlphabetArgument(Options):
 
 
 class ProgressArgument(Options):
-    """Who is told how far the work is."""
+    """Progress callback."""
 
     progress: Callable[[int], object] | None = argument(
         default=None,
@@ -112,7 +112,7 @@ class ProgressArgument(Options):
 
 
 class PairArguments(ModeOption, ScoringArguments, StrandOption, AlphabetArgument):
-    """How two sequences are aligned."""
+    """Arguments of the alignment of two sequences."""
 
     report: ReportName = again(SelectionOptions, "report")
 
@@ -142,7 +142,7 @@ class AllArguments(
     AlphabetArgument,
     ProgressArgument,
 ):
-    """What `align_all` takes."""
+    """Arguments of `align_all`."""
 
     identity: str | int = but(IdentityOptions, "identity", default="columns")  # type: ignore[assignment]  # numbers, too
     queries: Sequences = argument(
@@ -159,7 +159,7 @@ class AllArguments(
 
 
 class ManyArguments(PairArguments, ComputeArguments, ProgressArgument):
-    """What `align_many` takes."""
+    """Arguments of `align_many`."""
 
     pairs: Iterable[tuple[Any, Any]] = argument(
         kw_only=False,
@@ -171,7 +171,7 @@ class ManyArguments(PairArguments, ComputeArguments, ProgressArgument):
 
 @called_with(AllArguments)
 def align_all(call: AllArguments) -> Iterator[AlignmentTable]:
-    """Aligns every pair of a set, or every query with every target; tables come as they are ready, in input order.
+    """Align every pair of a set, or every query with every target; yield tables as they are ready, in input order.
 
     Yields
     ------
@@ -180,13 +180,13 @@ def align_all(call: AllArguments) -> Iterator[AlignmentTable]:
     Raises
     ------
     InputError
-        Sequences or pairs that cannot be used; queries and targets of two alphabets.
+        Sequences or pairs cannot be used, or queries and targets differ in alphabet.
     ScoringError
-        A matrix or gap cost that cannot be used or does not fit the sequences.
+        A matrix or gap cost cannot be used or does not fit the sequences.
     UsageError
-        An option of another type or out of range.
+        An option has another type or is out of range.
     ResourceError, DeviceError
-        Memory that does not suffice, a device that cannot compute.
+        Memory does not suffice, or a device cannot compute.
 
     Examples
     --------
@@ -228,7 +228,7 @@ def align_all(call: AllArguments) -> Iterator[AlignmentTable]:
 
 
 def batch_of(sequences: Sequences, alphabet: AlphabetLike | None) -> SequenceBatch:
-    """A batch of whatever holds sequences."""
+    """Make a batch of any supported source of sequences."""
     sequences = named_file(sequences)
     if isinstance(sequences, os.PathLike):
         return read_sequences(sequences, alphabet=alphabet)
@@ -244,7 +244,8 @@ def batch_of(sequences: Sequences, alphabet: AlphabetLike | None) -> SequenceBat
     return batch
 
 
-# Written out, since an object of arguments takes a quarter of the time of a short alignment; a test compares it.
+# Signature written out, because an object of arguments takes a quarter of the time of a short alignment; a test
+# compares it.
 def align(
     query: Any,
     target: Any,
@@ -258,19 +259,19 @@ def align(
     strand: StrandName = "plus",
     alphabet: AlphabetLike | None = None,
 ) -> Alignment:
-    """Aligns two sequences: some microseconds for short ones, so that it may stand in a loop.
+    """Align two sequences: a few microseconds for short ones, so that calls in a loop are fine.
 
-    For a list of pairs there is `align_many`, for sets `align_all`, which is far faster.
+    Use `align_many` for a list of pairs and `align_all` for sets, which is far faster.
 
     Parameters
     ----------
     query, target
-        Texts, bytes, Seq, SeqRecord or `Sequence`; the last two bring their names.
+        Strings, bytes, Seq, SeqRecord or `Sequence`; the last two provide names.
     mode, matrix, gap, end_gap, report, free_ends, strand
-        As of `align_all`.
+        See `align_all`.
     alphabet
-        One, or its name; that of a SubstitutionMatrix, else judged by the letters, when not given. A protein and
-        eleven nucleotides or more are refused then.
+        An alphabet or its name; by default that of a SubstitutionMatrix, else inferred from the letters. A protein
+        and eleven nucleotides or more are then rejected.
 
     Returns
     -------
@@ -280,7 +281,7 @@ def align(
     Raises
     ------
     InputError, ScoringError, UsageError
-        As `align_all`.
+        See `align_all`.
 
     Examples
     --------
@@ -306,19 +307,20 @@ def align(
 
 @called_with(ManyArguments)
 def align_many(call: ManyArguments) -> AlignmentTable:
-    """Aligns each pair of a list, a few pairs or many, with the results of `align`.
+    """Align each pair of a list, whether few or many, with the results of `align`.
 
     Returns
     -------
     AlignmentTable
-        A row per pair, in their order.
+        One row per pair, in input order.
 
     Raises
     ------
     InputError
-        No pair, or something that is none; two sequences of one name on one side; all else that `align_all` refuses.
+        There is no pair, or an item is not a pair; two sequences on one side share a name; or `align_all` rejects
+        the input.
     ScoringError, UsageError, ResourceError, DeviceError
-        As `align_all`.
+        See `align_all`.
 
     Examples
     --------
@@ -360,7 +362,7 @@ def align_many(call: ManyArguments) -> AlignmentTable:
 
 
 def _listed(pairs: Iterable[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
-    """The pairs, each known to be two things."""
+    """Check that all items are pairs, and return them."""
     if isinstance(pairs, str | bytes | Mapping) or not isinstance(pairs, Iterable):
         raise InputError("the pairs have to be a list of (query, target)")
     listed = list(pairs)
@@ -373,7 +375,7 @@ def _listed(pairs: Iterable[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
 
 
 def _distinct(sequences: list[Any], word: str) -> tuple[dict[str, str], NDArray[np.int64]]:
-    """Letters of each sequence by its name, and the place of each one given among them."""
+    """Return the letters of distinct sequences by name, and the index of each given sequence among them."""
     texts: dict[str, str] = {}
     places: dict[str, int] = {}
     index = []

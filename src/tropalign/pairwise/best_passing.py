@@ -1,13 +1,13 @@
-"""The best targets of each query, of those whose identity and coverage pass.
+"""The best targets of each query among those that pass the limits of identity and coverage.
 
-Identity and coverage are known only once a pair is aligned. Candidates of a query are aligned in the order of their
-scores, the best first, until K of them pass:
+Identity and coverage are known only after a pair has been aligned. The candidates of a query are aligned by
+descending score until K of them pass:
 
     scores      90  88  88  75  71  60  52 ...      K = 2
     passes       -   +   -   -   +                  the first five are aligned, the second and the fifth are kept
 
-Candidates may come a part at a time, in the order of the pairs. A pair in a later part is aligned if it scores more
-than the K-th of those kept so far. The result does not depend on the parts: of equal scores the earlier pair is better.
+Candidates may arrive in parts, in the order of the pairs. A pair in a later part is aligned if it scores more than
+the K-th one kept so far. The result does not depend on the parts: of equal scores the earlier pair is better.
 """
 
 from __future__ import annotations
@@ -27,23 +27,17 @@ if TYPE_CHECKING:
     from tropalign.pairwise.options import PairOptions
 
 Index = NDArray[np.int64]
-#: How many times as many candidates of a query are taken if too few of them have passed.
+#: Factor by which more candidates of a query are aligned if too few have passed.
 GROWTH = 2
 
 
 class BestPassing:
-    """Collects the best rows of each query that pass.
+    """Collects the best passing rows of each query.
 
-    Parameters
-    ----------
-    options
-        `top`, and what passes.
-    align
-        Aligns candidates (rows and their whole scores) and leaves out those that do not pass.
-    source
-        The query as it was given that each aligned query belongs to.
-    most_rows
-        Candidates that are aligned at a time.
+    options: `top` and the limits.
+    align: aligns candidates (rows and their whole scores) and drops those that do not pass.
+    source: maps aligned queries to the original ones.
+    most_rows: candidates to align at a time.
     """
 
     def __init__(
@@ -58,16 +52,11 @@ class BestPassing:
         self._kept: AlignmentTable | None = None
 
     def add(self, rows: Rows, score: NDArray[np.int32], lengths: tuple[Index, Index]) -> None:
-        """Align the candidates of a part that can be among the best.
+        """Align those candidates of a part that can be among the best.
 
-        Parameters
-        ----------
-        rows
-            In the order of the pairs.
-        score : int32, shape (n,)
-            Whole scores, of all letters that are not masked.
-        lengths
-            Of the aligned queries and targets.
+        rows: in the order of the pairs.
+        score: int32, shape (n,), whole scores of all unmasked residues.
+        lengths: of the aligned queries and targets.
         """
         able = np.flatnonzero(may_cover(self._options, lengths[0][rows.query], lengths[1][rows.target]))
         query, step = self._source(rows.query), self._top
@@ -80,23 +69,23 @@ class BestPassing:
             step *= GROWTH
 
     def count(self, query: Index) -> Index:
-        """Rows kept of each of these queries, int64, shape (n,)."""
+        """Return the number of kept rows of each of these queries, int64, shape (n,)."""
         if self._kept is None:
             return np.zeros(len(query), np.int64)
         kept = np.sort(self._source(self._kept.query_index))
         return np.searchsorted(kept, query, "right") - np.searchsorted(kept, query)
 
     def forget(self, query: int) -> None:
-        """Leave out the rows of a query, whose candidates come again."""
+        """Drop the rows of a query, whose candidates will come again."""
         if self._kept is not None:
             self._kept = self._kept.take(np.flatnonzero(self._source(self._kept.query_index) != query))
 
     def table(self, nothing: Rows) -> AlignmentTable:
-        """The rows kept, query by query, the best first; `nothing` has no row."""
+        """Return the kept rows, query by query, best first; `nothing` is used if there is no row."""
         return self._align(nothing, np.zeros(0, np.int32)) if self._kept is None else self._kept
 
     def _improving(self, left: Index, query: Index, given: NDArray[Any]) -> Index:
-        """Candidates of queries that have less than `top` rows yet, or score more than the last of these."""
+        """Return candidates whose query has fewer than `top` rows, or that score more than the last of these."""
         if self._kept is None or not len(left):
             return left
         kept, score = self._source(self._kept.query_index), _deciding(self._kept)
@@ -109,7 +98,7 @@ class BestPassing:
         return found
 
     def _merge(self, table: AlignmentTable) -> None:
-        """Keep the best; of equal scores those that were kept before, which stand earlier in the order of the pairs."""
+        """Merge the best rows; of equal scores those kept earlier win, which come first in the order of the pairs."""
         both = table if self._kept is None else concatenate([self._kept, table])
         query, score = self._source(both.query_index), _deciding(both)
         order = np.lexsort((-score.astype(np.float64), query))
@@ -117,17 +106,17 @@ class BestPassing:
 
 
 def _deciding(table: AlignmentTable) -> NDArray[Any]:
-    """The score that decides: without masked letters, if letters are masked."""
+    """Return the score that decides: the one without masked residues, if residues are masked."""
     return table.score if table.corrected_score is None else table.corrected_score
 
 
 def rank(query: Index) -> Index:
-    """The place of each row among the neighbouring rows of its query, from 0."""
+    """Return the rank of each row within its run of rows of one query, from 0."""
     begins = np.flatnonzero(np.concatenate([[True], query[1:] != query[:-1]])[: len(query)])
     return np.arange(len(query)) - np.repeat(begins, np.diff(np.append(begins, len(query))))
 
 
 def some(rows: Rows, chosen: Index) -> Rows:
-    """Some of the rows."""
+    """Select rows by index."""
     strand = None if rows.strand is None else rows.strand[chosen]
     return replace(rows, query=rows.query[chosen], target=rows.target[chosen], strand=strand)

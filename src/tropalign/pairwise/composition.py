@@ -1,21 +1,21 @@
-"""What the residues of two sequences take from the score of their alignment: composition-based statistics.
+"""Correction of alignment scores for the composition of both sequences: composition-based statistics.
 
 Sequences that are rich in the same residues score high by chance. There are two corrections; both scores have the
 lambda and K of average compositions.
 
-**Scaled** (Schaffer and others 2001; blastp's -comp_based_stats 1 is of this kind). Two compositions p and q have the
-lambda' that solves ``sum p_i q_j exp(lambda' s_ij) = 1``. With rho = lambda' / lambda (lambda: of average
-compositions), but no less than 1/2 and no more than 1, the pair is aligned by the scores rho s_ij and the same gap
-costs.
-No alignment of pair scores M and gap costs G gains: rho M - G <= rho (M - G) <= M - G. So what a raw score leaves out
-would be left out by the scaled one, too, and only the rest is aligned again. rho is rounded to 64ths, with which scaled
-scores are whole numbers, as are those of 64 times the gap costs: nothing else is rounded. Where 64 times the scores
-would not fit 32 bits (long sequences, many decimals), it is a lesser power of two, and scores are rounded down.
+**Scaled** (Schaffer and others 2001; blastp's -comp_based_stats 1 is of this kind). Two compositions p and q have
+the lambda' that solves ``sum p_i q_j exp(lambda' s_ij) = 1``. With rho = lambda' / lambda (lambda of average
+compositions), limited to 1/2 <= rho <= 1, the pair is aligned by the scores rho s_ij and the same gap costs. No
+alignment with pair scores M and gap costs G gains: rho M - G <= rho (M - G) <= M - G. So every pair that its raw
+score excludes is also excluded by the scaled one, and only the others are aligned again. rho is rounded to 64ths,
+so that 64 times the scaled scores and gap costs are integers: nothing else is rounded. If 64 times the scores
+would not fit 32 bits (long sequences, many decimals), the factor is a smaller power of two, and scores are rounded
+down.
 
-**Adjusted** (Yu and Altschul 2005; -comp_based_stats 2). The pair is aligned by the matrix that is right for sequences
-of these compositions (native/pairwise/adjusted.hpp), in 32nds of a unit. Such a score may be higher than the raw one:
-pairs are judged up to `STRETCH` times the E-value that is asked for. Compositions too poor for a matrix of its own
-are scaled.
+**Adjusted** (Yu and Altschul 2005; -comp_based_stats 2). The pair is aligned by the matrix that is right for
+sequences of these compositions (native/pairwise/adjusted.hpp), in 32nds of a unit. Such a score may exceed the raw
+one, so pairs are judged up to `STRETCH` times the requested E-value. Compositions that are too poor for a matrix
+of their own are scaled.
 """
 
 from __future__ import annotations
@@ -43,44 +43,38 @@ if TYPE_CHECKING:
 Index = NDArray[np.int64]
 Float64 = NDArray[np.float64]
 
-#: Raw E-values up to so many times the one asked for are judged by adjusted scores. Of 2,742 pairs of relatives with
-#: adjusted E-values up to 0.001, 12 have raw ones of more than twice as much, 5 of 5 times, 1 of 20 times, none of 50
-#: (BLAST takes 5).
+#: Raw E-values up to this multiple of the requested one are judged by adjusted scores. Of 2,742 pairs of relatives
+#: with adjusted E-values up to 0.001, 12 have raw ones more than twice as large, 5 more than 5 times, 1 more than
+#: 20 times, none more than 50 times (BLAST uses 5).
 STRETCH = 20.0
-#: What one of adjusted scores is part of.
+#: Adjusted scores are computed in this fraction of a unit.
 ADJUSTED_PARTS = 32
-#: By how much of those of the matrix adjusted scores may pass them (kMostStretch in native/pairwise/adjusted.hpp).
+#: Largest ratio of adjusted scores to those of the matrix (kMostStretch in native/pairwise/adjusted.hpp).
 MOST_STRETCH = 4
-#: Residues of average composition that each sequence counts as having beside its own (Altschul and others 2005).
+#: Residues of average composition that are added to each sequence's own (Altschul and others 2005).
 PSEUDOCOUNTS = 20.0
-#: rho is a whole number of these parts of 1, and half of 1 at least.
+#: rho is a multiple of 1 / STEPS, and at least 1/2.
 STEPS = 64
-#: Parts of a unit of the user's scores that scaled ones are rounded down to, at the least.
+#: Least number of parts of a user's score unit to which scaled scores are rounded down.
 LEAST_PARTS = 8
-#: Pairs whose lambda is sought at a time.
+#: Pairs whose lambda is computed at a time.
 AT_ONCE = 8192
 #: Residues that are counted at a time: each takes 8 bytes meanwhile.
 PIECE = 1 << 20
-#: Rounds of Newton's method, which half of them end as a rule: as many for every pair, whatever stands beside it.
+#: Rounds of Newton's method, of which half usually suffice; constant, so that a pair's result does not depend on
+#: others.
 ROUNDS = 12
 
 
-#: Which of some rows have a score to be kept, by their indices and their scores, which are whole.
+#: (row indices, integer scores) -> which of these rows have a score to be kept.
 Suffices = Callable[[Index, NDArray[np.int32]], NDArray[np.bool_]]
 
 
 class Scaled:
-    """Scores of pairs of these sequences by matrices that are scaled by their compositions.
+    """Scores of pairs by matrices that are scaled by their compositions.
 
-    Parameters
-    ----------
-    engines
-        What the raw scores are of. The other strand of a query has the other letters.
-
-    Raises
-    ------
-    ScoringError
-        Scores or an alphabet without statistics; sequences too long.
+    `engines` computed the raw scores; the reverse strand of a query has another composition. Raises ScoringError
+    for scores or alphabets without statistics, and for sequences that are too long.
     """
 
     def __init__(self, engines: Engines) -> None:
@@ -96,10 +90,10 @@ class Scaled:
         n_threads: int,
         progress: Progress | None,
     ) -> tuple[Index, NDArray[np.int32]]:
-        """The rows whose scaled scores suffice, and these, rounded: no higher than the raw ones."""
+        """Return the rows whose scaled scores suffice, and these scores, rounded: at most the raw ones."""
         parts = self._parts(rows)
         index = np.arange(len(raw))
-        index = index[suffices(index, np.rint(raw * (parts / STEPS)).astype(np.int32))]  # rho S at the most
+        index = index[suffices(index, np.rint(raw * (parts / STEPS)).astype(np.int32))]  # rho S is an upper bound
         scores = self._scores(rows.scores_of(index), raw[index], parts[index], n_threads, progress)
         is_kept = suffices(index, scores)
         return index[is_kept], scores[is_kept]
@@ -107,11 +101,11 @@ class Scaled:
     def scores(
         self, rows: Rows, raw: NDArray[np.int32], n_threads: int, progress: Progress | None
     ) -> NDArray[np.int32]:
-        """The scaled scores of rows."""
+        """Return the scaled scores of rows."""
         return self._scores(rows, raw, self._parts(rows), n_threads, progress)
 
     def _parts(self, rows: Rows) -> Index:
-        """rho of each row in 64ths; int64, shape (n,), 32 to 64."""
+        """Return rho of each row in 64ths; int64, shape (n,), 32 to 64."""
         queries, reverse, targets = self._engines.queries, self._engines.reverse, self._engines.targets
         of_query, of_target = _Shares(queries, rows.query), _Shares(targets, rows.target)
         of_reverse = of_query if reverse is None else _Shares(reverse, rows.query)
@@ -135,16 +129,15 @@ class Scaled:
         return scaled
 
     def _scaled(self, part: int) -> Engines:
-        """What aligns by scores of so many 64ths."""
+        """Return engines whose scores are scaled by `part` / 64."""
         scores = (self._factor * part * self._options.whole.scores.astype(np.int64) // STEPS).astype(np.int32)
         return _by_scores(self._engines, scores, self._factor)
 
 
 class Adjusted:
-    """Scores of pairs of these sequences by matrices that are adjusted to their compositions.
+    """Scores of pairs by matrices that are adjusted to their compositions.
 
-    Parameters and errors are those of `Scaled`; nor are there adjusted scores of nucleotides, and with gap costs of two
-    pieces.
+    Arguments and errors are those of `Scaled`; nucleotides and gap costs of two pieces are ScoringErrors as well.
     """
 
     def __init__(self, engines: Engines) -> None:
@@ -165,7 +158,7 @@ class Adjusted:
         n_threads: int,
         progress: Progress | None,
     ) -> tuple[Index, NDArray[np.int32]]:
-        """The rows whose adjusted scores suffice, and these, rounded."""
+        """Return the rows whose adjusted scores suffice, and these scores, rounded."""
         score: Any = _native.adjusted_scores
         if rows.taken is None:
             found = score(*self._how(rows), n_threads, self._engines.scratch_bytes, progress)
@@ -178,7 +171,7 @@ class Adjusted:
         return np.flatnonzero(is_kept), scores[is_kept]
 
     def _beside_others(self, rows: Rows, n_threads: int) -> dict[str, Any]:
-        """Adjusted scores of further alignments of pairs, which are few: one pair after another."""
+        """Return adjusted scores of further alignments of pairs, one by one because they are few."""
         found: dict[str, Any] = _native.adjusted_matrices(*self._how(rows))
         found["score"] = np.zeros(len(rows.query), np.int32)
         for k in np.flatnonzero(found["is_adjusted"]):
@@ -187,7 +180,7 @@ class Adjusted:
         return found
 
     def _how(self, rows: Rows) -> tuple[Any, ...]:
-        """What native code takes."""
+        """Return the arguments of native code."""
         whole = self._options.whole
         target, codes, offsets = used_targets(rows.target, self._engines.targets)
         return (
@@ -209,14 +202,14 @@ class Adjusted:
 
 
 def composition_of(engines: Engines) -> Scaled | Adjusted | None:
-    """What corrects the scores of these engines for composition, as their options say; None for nothing."""
+    """Return the composition correction that the options of these engines request, or None."""
     kinds: dict[str, type[Scaled] | type[Adjusted]] = {"scaled": Scaled, "adjusted": Adjusted}
     kind = kinds.get(engines.options.composition)
     return None if kind is None else kind(engines)
 
 
 def _by_scores(engines: Engines, scores: NDArray[np.int32], factor: int) -> Engines:
-    """Engines for these sequences by other scores, and by gap costs times the factor."""
+    """Return engines for the same sequences with these scores, and gap costs times the factor."""
     options, whole = engines.options, engines.options.whole
     matrix = SubstitutionMatrix(options.matrix.name, options.matrix.alphabet, scores, options.matrix.letters)
     gap = Gap(*(factor * cost for cost in (whole.gap if not whole.is_affine else whole.gap[:2])))
@@ -225,9 +218,9 @@ def _by_scores(engines: Engines, scores: NDArray[np.int32], factor: int) -> Engi
 
 
 def _factor(options: PairOptions, factor: int, longest: int) -> int:
-    """By what scores and gap costs are multiplied: so much, or less where that would not fit 32 bits.
+    """Return the factor of scores and gap costs: `factor`, or less if that would not fit 32 bits.
 
-    Raises ScoringError where even a little would not fit.
+    Raises ScoringError if even a small one would not fit.
     """
     whole = options.whole
     largest = max(int(np.abs(whole.scores).max()), *whole.gap)
@@ -242,7 +235,7 @@ def _factor(options: PairOptions, factor: int, longest: int) -> int:
 
 
 class _Shares:
-    """Shares of the residues of a matrix's background in each sequence of some rows."""
+    """Residue frequencies in each sequence of some rows, for the residues of the background."""
 
     def __init__(self, batch: SequenceBatch, index: Index) -> None:
         codes, shares = background(batch.alphabet)
@@ -256,21 +249,21 @@ class _Shares:
             pieces = (batch.codes[at : min(at + PIECE, end)] for at in range(begin, end, PIECE))
             counts[k] = sum(np.bincount(number[piece], minlength=len(codes) + 1)[:-1] for piece in pieces)
         sums = counts.sum(axis=1, keepdims=True)
-        self._shares = np.where(sums > 0, counts / np.maximum(sums, 1), shares)  # without a known letter: as average
+        self._shares = np.where(sums > 0, counts / np.maximum(sums, 1), shares)  # average, if no residue is known
 
     def of(self, rows: slice) -> Float64:
-        """Shares of these rows; shape (n, residues)."""
+        """Return the frequencies for these rows; shape (n, residues)."""
         shares: Float64 = self._shares[self._place[rows]]
         return shares
 
 
 def _parts(matrix: SubstitutionMatrix, average: float, query: Float64, target: Float64) -> Index:
-    """rho in 64ths of pairs of compositions, where `average` is lambda of average ones."""
+    """Return rho in 64ths for pairs of compositions; `average` is lambda of average ones."""
     codes, _ = background(matrix.alphabet)
     scores = matrix.scores[np.ix_(codes, codes)].astype(np.float64)
     values = np.unique(scores)
     chances = np.stack([((query @ (scores == value)) * target).sum(axis=1) for value in values], axis=1)
-    # From above the root, where sum p exp(lambda s) is convex, Newton's steps come down to it and do not pass it.
+    # Above the root, sum p exp(lambda s) is convex, so that Newton's steps descend to the root and never pass it.
     root = np.full(len(query), 1.25 * average)
     for _ in range(ROUNDS):
         terms = chances * np.exp(root[:, None] * values)

@@ -1,16 +1,16 @@
-"""Alignments that better ones of the same query envelop: which of them are left out (``--culling``).
+"""Removal of alignments that are enveloped by better ones of the same query (``--culling``).
 
     query     ---------------------------------------
     score 90        =============                        kept
     score 70       ===============                       kept: no better one envelops it
-    score 60          ========                           left out by --culling 2: two better ones envelop it
+    score 60          ========                           removed by --culling 2: two better ones envelop it
     score 50                           ==========        kept
 
-The help of blastp (2.12) says of its -culling_limit: "If the query range of a hit is enveloped by that of at least this
-many higher-scoring hits, delete the hit". The program drops more than that.
+The help of blastp (2.12) describes its -culling_limit: "If the query range of a hit is enveloped by that of at
+least this many higher-scoring hits, delete the hit". The program drops more than that.
 
-Whether those that are left out count does not matter: of the better ones that envelop an alignment the best `most` are
-kept, since whatever envelops one of these envelops the alignment, too, and is better still.
+It does not matter whether removed alignments count: of the better ones that envelop an alignment, the best `most`
+are kept, because an alignment that envelops one of these also envelops the first one and is better still.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from tropalign.results import nucleotides
 if TYPE_CHECKING:
     from tropalign.results.alignments import AlignmentTable
 
-#: Rows that are compared at a time with those that are kept.
+#: Rows that are compared with the kept ones at a time.
 ROWS_AT_ONCE = 512
 
 
 def not_culled(table: AlignmentTable, most: int) -> NDArray[np.bool_]:
-    """Which rows fewer than `most` better ones of the same query envelop; bool, shape (n_rows,).
+    """Return which rows are enveloped by fewer than `most` better ones of the same query; bool, shape (n_rows,).
 
-    The span on the query as it was given counts, whichever strand or frame it is on, and the score that E-values are
-    of; of equal scores none is better.
+    Compared are spans on the original query, on any strand or frame, and the scores on which E-values are based;
+    equal scores are not better.
     """
     query = nucleotides.given(table, "query")[1]
     begin, end = nucleotides.span(table, "query")
@@ -46,7 +46,7 @@ def not_culled(table: AlignmentTable, most: int) -> NDArray[np.bool_]:
 
 
 def _kept(begin: NDArray[np.int32], end: NDArray[np.int32], score: NDArray[np.float64], most: int) -> NDArray[np.bool_]:
-    """Which rows of one query are kept, the best first."""
+    """Return which rows of one query are kept, given best first."""
     keep = np.ones(len(begin), bool)
     for first in range(0, len(begin), ROWS_AT_ONCE):
         own = slice(first, first + ROWS_AT_ONCE)

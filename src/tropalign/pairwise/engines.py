@@ -1,4 +1,4 @@
-"""How rows of pairs are aligned: by native code, or by kernels on a GPU."""
+"""Alignment of rows of pairs by native code or by GPU kernels."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from tropalign.pairwise.gpu import PairsOnGpu
     from tropalign.pairwise.gpu_plan import Shape
 
-#: The best hits in a database: where pairs are fewer than this share of the targets, those alone are handed on.
+#: If fewer targets than this share are needed, as for the best hits in a database, only those are passed on.
 FEW_USED = 0.1
-#: What an engine returns at each depth.
+#: Columns that an engine returns at each depth.
 REPORT_COLUMNS = {
     "score": ("score",),
     "ends": ("score", *END_COLUMNS),
@@ -37,19 +37,13 @@ Index = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Taken:
-    """Alignments whose pairs of residues other alignments of the same rows do not have, and what these need.
+    """Alignments whose residue pairs must not be reused by other alignments of the same rows.
 
-    Attributes
-    ----------
-    offsets : int64, shape (n_rows + 1,)
-        Row k has the alignments ``offsets[k]:offsets[k + 1]``.
-    query_start, target_start : int32, shape (n,)
-        Where each begins, on the strand that is aligned.
-    path_offsets : int64, shape (n + 1,)
-    path : uint32
-        Operations of alignment a: ``path[path_offsets[a]:path_offsets[a + 1]]``, as a table's ``cigar_ops``.
-    least : int32, shape (n_rows,)
-        The whole score, above 0, below which a row has none.
+    offsets: int64, shape (n_rows + 1,); row k has the alignments ``offsets[k]:offsets[k + 1]``.
+    query_start, target_start: int32, shape (n,), on the aligned strand.
+    path_offsets: int64, shape (n + 1,).
+    path: uint32; alignment a has ``path[path_offsets[a]:path_offsets[a + 1]]``, as in a table's ``cigar_ops``.
+    least: int32, shape (n_rows,); rows below this whole score (above 0) have no alignment.
     """
 
     offsets: Index
@@ -60,7 +54,7 @@ class Taken:
     least: NDArray[np.int32]
 
     def some(self, rows: Index) -> Taken:
-        """The alignments of some rows."""
+        """Select the alignments of some rows."""
         offsets, own = ragged.chosen(self.offsets, rows)
         path_offsets, places = ragged.chosen(self.path_offsets, own)
         starts = self.query_start[own], self.target_start[own]
@@ -69,9 +63,9 @@ class Taken:
 
 @dataclass(frozen=True)
 class Rows:
-    """Pairs that an engine aligns: indices, how deeply, and on which strand of the query (None: as it is).
+    """Pairs to align: indices, report depth, and strand of the query (None: plus).
 
-    With `taken`, of local mode and on the processor, they are the best alignments beside others.
+    With `taken` (local mode on the CPU only), the best alignments that are compatible with those.
     """
 
     query: Index
@@ -81,27 +75,20 @@ class Rows:
     taken: Taken | None = None
 
     def scores_of(self, rows: Index) -> Rows:
-        """Some of the rows, of which the score is wanted, whatever it is."""
+        """Select rows whose scores are needed, however low."""
         strand = None if self.strand is None else self.strand[rows]
         taken = None if self.taken is None else replace(self.taken.some(rows), least=np.ones(len(rows), np.int32))
         return Rows(self.query[rows], self.target[rows], "score", strand, taken)
 
 
-#: Columns by name of some rows.
+#: Maps rows to columns by name.
 Engine = Callable[[Rows, "Progress | None"], dict[str, Any]]
 
 
 class Engines:
     """Aligns rows of pairs of these sequences.
 
-    Parameters
-    ----------
-    queries, targets
-    reverse
-        The other strands of the queries; None where one strand is aligned.
-    options
-    scratch_bytes
-        What native code may take.
+    `reverse` holds the other strands of the queries, or None; `scratch_bytes` is the memory limit of native code.
     """
 
     def __init__(
@@ -122,11 +109,11 @@ class Engines:
         return max(int(side.lengths.max(initial=0)) for side in (self.queries, self.targets))
 
     def native(self, n_threads: int, rows: Rows, progress: Progress | None) -> dict[str, Any]:
-        """The rows on the processor."""
+        """Align rows on the CPU."""
         options, queries = self.options, self.queries
         codes, offsets, index = queries.codes, queries.offsets, rows.query
         if rows.strand is not None and self.reverse is not None:
-            # Both strands lie one after another; a row takes the query of its own.
+            # Both strands are concatenated; a row uses the query of its own strand.
             codes = np.concatenate([queries.codes, self.reverse.codes])
             offsets = np.concatenate([queries.offsets, queries.offsets[1:] + queries.offsets[-1]])
             index = rows.query + np.where(rows.strand < 0, len(queries), 0)
@@ -166,7 +153,7 @@ class Engines:
         return columns
 
     def on_gpu(self, device: Gpu, shape: Shape | None, rows: Rows, progress: Progress | None) -> dict[str, Any]:
-        """The rows on a GPU, by kernels of the usual sizes or of these."""
+        """Align rows on a GPU, with kernels of the given or the usual shape."""
         query, target = rows.query, rows.target
         if rows.strand is not None:
             query = query + np.where(rows.strand < 0, len(self.queries), 0)
@@ -175,7 +162,7 @@ class Engines:
         return self._aligner(device, shape, rows.report != "score").align(query, target, progress)
 
     def _aligner(self, device: Gpu, shape: Shape | None, traced: bool) -> PairsOnGpu:
-        """What aligns on that device, with the sequences there: made by the first tile."""
+        """Return the aligner of that device with its copy of the sequences, made on first use."""
         from tropalign.pairwise.gpu import PairsOnGpu, Sequences
         from tropalign.pairwise.gpu_scheme import KEEPS_ZERO, Scheme
 
@@ -195,7 +182,7 @@ class Engines:
 
 
 def used_targets(index: Index, batch: SequenceBatch) -> tuple[Index, NDArray[np.uint8], Index]:
-    """Numbers, codes and offsets of the sequences that pairs need where these are few: native code copies them."""
+    """Return indices, codes and offsets of these targets; if few, of these alone, since native code copies them."""
     batch, index = in_memory(batch, index)
     if len(index) > FEW_USED * len(batch):
         return index, batch.codes, batch.offsets

@@ -1,4 +1,4 @@
-"""Aligned pairs to files, from Python."""
+"""Writing aligned pairs to files from Python."""
 
 from __future__ import annotations
 
@@ -34,28 +34,29 @@ def write_alignments(
     gap: Gap | None = None,
     matrix_values: MatrixValue | None = None,
 ) -> None:
-    """Writes aligned pairs as ``tropalign pairs`` does; the file appears whole or not at all.
+    """Write aligned pairs like ``tropalign pairs``; the file appears whole or not at all.
 
     Parameters
     ----------
     tables
-        A table, or several of the same sequences, as `align_all` yields them: one at a time is held.
+        A table, or several of the same sequences as yielded by `align_all`; one at a time is held in memory.
     path
         ``-`` is standard output; a suffix such as ``.gz`` compresses.
     format
-        Any of the command line's, such as "tsv", "paf", "sam", "bam", "parquet"; by the suffix of the path when not
-        given.
+        Any of the command line's, such as "tsv", "paf", "sam", "bam", "parquet"; by default inferred from the
+        suffix of the path.
     matrix, gap
-        How the pairs were scored, where the format shows it (srspair).
+        Scoring of the pairs, for formats that show it (srspair).
     matrix_values : {"score", "identity", "distance"}
-        What format "matrix" holds: the score, and in PHYLIP's files the distance, when not given.
+        Values of the format "matrix"; by default the distance in PHYLIP files and the score in others.
 
     Raises
     ------
     UsageError
-        A format or suffix that does not exist; something else than tables, or none; tables of different sequences.
+        A format or suffix does not exist; `tables` is empty or holds something else; or tables differ in their
+        sequences.
     InputError
-        What the format cannot show, or a package that it lacks; a place that cannot be written.
+        The format cannot show the pairs, or lacks a package; or the file cannot be written.
     ResourceError
         The disk is full.
 
@@ -112,7 +113,7 @@ def write_alignments(
 
 
 def _tables(tables: Any) -> tuple[AlignmentTable, Iterator[AlignmentTable]]:
-    """The first table, and all of them, each known to be of the same sequences."""
+    """Return the first table and an iterator over all, which checks that they are of the same sequences."""
     if isinstance(tables, AlignmentTable):
         return tables, iter([tables])
     if not isinstance(tables, Iterable) or isinstance(tables, str | bytes):
@@ -131,7 +132,7 @@ def _tables(tables: Any) -> tuple[AlignmentTable, Iterator[AlignmentTable]]:
             yield table
 
     every = checked()
-    return (first, every) if isinstance(first, AlignmentTable) else (next(every), every)  # which raises
+    return (first, every) if isinstance(first, AlignmentTable) else (next(every), every)  # raises the error
 
 
 def _kind(table: AlignmentTable) -> tuple[Any, ...]:
@@ -140,7 +141,7 @@ def _kind(table: AlignmentTable) -> tuple[Any, ...]:
 
 
 def _write(writer: Writer, tables: Iterator[AlignmentTable], output: str) -> None:
-    """Writes parts as they come, or once all are there where the format needs that."""
+    """Write parts as they come, or all at the end if the format requires that."""
     if not writer.needs_all:
         write_to(output, lambda out: writer.assemble(_parts(writer, tables), out))
         return
@@ -152,7 +153,7 @@ def _write(writer: Writer, tables: Iterator[AlignmentTable], output: str) -> Non
 
 
 def _parts(writer: Writer, tables: Iterator[AlignmentTable]) -> Iterator[bytes]:
-    """The parts of the tables, in blocks where the format takes them so."""
+    """Return the encoded parts of the tables, in blocks if the format supports them."""
     if writer.frame is None:
         return map(writer.encode, tables)
     return chain.from_iterable(map(writer.blocks, tables))

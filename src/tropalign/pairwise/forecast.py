@@ -1,12 +1,12 @@
-"""What the best targets of all queries will take (``--top``): its kinds of work are tried one by one.
+"""Forecast of the best targets of all queries (``--top``): each kind of work is sampled separately.
 
               groups of targets that lie side by side, the longest first
     queries   |####|    |    |####|    |    |####|    |    |      scores: all queries of a tile, some of the groups
     of a tile |####|    |    |####|    |    |####|    |    |      alignments: the best of these
               |####|####|####|####|####|####|####|####|####|      results: single queries with all targets
 
-A group is laid out once for all queries of a tile. A few queries with all targets, a piece of a tile as others are
-tried by, would seem to take several times as long as they do among many.
+A group is laid out once for all queries of a tile. A sample of few queries with all targets, like the pieces of
+tiles in other forecasts, would therefore overestimate the time several times.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ if TYPE_CHECKING:
 
 Index = NDArray[np.int64]
 
-#: Alignments that are tried first, to know whether there is time for all.
+#: Alignments in the first sample, which shows if there is time for all.
 FIRST_PAIRS = 64
-#: Targets of a group where vectors are widest, and queries that share one: as in native/pairwise/best_targets.cpp.
+#: Targets of a group at the widest vectors, and queries that share it: as in native/pairwise/best_targets.cpp.
 GROUP, MOST_QUERIES = 64, 256
-#: So many groups are as many targets as groups are made of.
+#: Least number of groups with as many targets as the grouping requires.
 LEAST_GROUPS = LEAST_TARGETS // GROUP + 1
-#: Cells of the first try, which says how large the second one may be; seconds of that, and of alignments and results.
+#: Cells of the first sample, which determines the size of the second; seconds for the second, and for the others.
 FIRST_CELLS, SCORE_SECONDS, OTHER_SECONDS = 4_000_000_000, 1.0, 0.3
 
 
 def foretold(task: PairsTask, device: Device, encoded: Callable[[Any], list[bytes]]) -> tuple[float, tuple[float, ...]]:
-    """Seconds of the whole task, and bytes of its outputs."""
-    with quiet():  # the task has warned of its sequences
+    """Return the seconds of the whole task, and the bytes of its outputs."""
+    with quiet():  # the task has already warned about its sequences
         return _foretold(task, device, encoded)
 
 
@@ -57,7 +57,7 @@ def _foretold(
     seconds = scored.seconds_per_cell * cost_cells + scored.seconds_per_query * n_queries
     seconds += results.seconds_per_row * n_rows
     if task.options.report != "score" and len(scored.best):
-        # How many are aligned and then left out by their identity or coverage is not known.
+        # The number of alignments that fail identity or coverage is unknown.
         is_known = all(getattr(task.options, name) is None for name in SHARES)
         n_aligned = n_rows if is_known else n_queries * (task.options.top or 1)
         seconds += _seconds_per_alignment(task, scored.best, device) * n_aligned
@@ -65,7 +65,7 @@ def _foretold(
 
 
 class _Results:
-    """Queries with all targets: how many rows are kept of a pair, and what becomes of them."""
+    """Sample of queries with all targets: rows kept per pair, and their cost and size in the output."""
 
     def __init__(self, task: PairsTask, device: Device, encoded: Callable[[Any], list[bytes]]) -> None:
         chance = random.Random(1)
@@ -87,19 +87,16 @@ class _Results:
 
 
 def _by_chance(tiles: Sequence[Tile], chance: random.Random) -> Tile:
-    """One of some tiles, as likely as it has many pairs: in the end any query, and a giant no sooner than others."""
+    """Draw a tile with a probability proportional to its pairs, so that all queries are equally likely, even giants."""
     return chance.choices(tiles, [tile.n_items for tile in tiles])[0]
 
 
 class _Scored:
-    """All queries of a tile, or many of them, scored with some of the groups of targets, and with more of them.
+    """Scores of (many) queries of a tile with some groups of targets, and again with more groups.
 
-    Attributes
-    ----------
-    seconds_per_cell, seconds_per_query
-        What the difference of both costs, and what is left: what is made once for each query of a tile.
-    best : int64, shape (n, 2)
-        The pairs that were found best: query and target.
+    seconds_per_cell, seconds_per_query: slope between both samples, and the rest: work done once per query of a
+        tile.
+    best: int64, shape (n, 2), the best pairs found: query and target.
     """
 
     def __init__(self, task: PairsTask, device: Device) -> None:
@@ -128,7 +125,7 @@ class _Scored:
         return np.sort(np.concatenate([self._groups[place] for place in places.tolist()]))
 
     def _tried(self, n_groups: int) -> tuple[int, float, Index]:
-        """Cells of so many groups, the seconds that they take, and the best pairs."""
+        """Return cells and seconds of this many groups, and the best pairs."""
         task, targets = self._task, self._some_targets(n_groups)
         queries = task.queries[self._queries]
         kept = {name: getattr(task.options, name) for name in ("min_score", "min_bits")}
@@ -147,7 +144,7 @@ class _Scored:
 
 
 def _seconds_per_alignment(task: PairsTask, best: Index, device: Device) -> float:
-    """What the alignment of a pair takes among others; as many are tried as there is time for."""
+    """Return the seconds of an alignment among others, from as many as time permits."""
     sides = [np.unique(side, return_inverse=True) for side in best.T]
     queries, targets = task.queries[sides[0][0]], task.targets[sides[1][0]]
     pairs = np.stack([places for _, places in sides], 1).astype(np.int64)
@@ -164,7 +161,7 @@ def _seconds_per_alignment(task: PairsTask, best: Index, device: Device) -> floa
 
 
 def _unfiltered(task: PairsTask) -> PairOptions:
-    """The options without what leaves rows out or adds some; E-values of some targets are those of all."""
+    """Return the options without those that drop or add rows; E-values remain those of all targets."""
     n_residues = None if task.significance is None else task.significance.n_residues
     nothing: dict[str, Any] = dict.fromkeys((*SHARES, "min_score", "max_evalue", "min_bits"))
     alone: dict[str, Any] = {"max_hsps": 1, "sum_statistics": False, "max_intron": None, "top_first": False}

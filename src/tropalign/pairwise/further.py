@@ -1,15 +1,15 @@
-"""Further alignments of pairs: each is the best that pairs no two residues which those before it pair.
+"""Further alignments of pairs: each is the best one that reuses no residue pair of the previous ones.
 
-Waterman and Eggert 1987. They are found in rounds, in each the next alignment of every pair that still has one which is
-good enough. As scores never rise from one to the next, a pair is done when one is not. What is too unlike or too short
-is no row, but takes its pairs of residues, too.
+Waterman and Eggert 1987. Each round finds the next alignment of every pair that still has a good enough one.
+Scores never rise from one round to the next, so a pair is done at its first insufficient score. Alignments that
+are too dissimilar or too short are not reported, but their residue pairs are taken as well.
 
                   first    second   third         rows, numbered as they were found
     pair 0        120      85       (11)          120, 85
     pair 1        77       (20)                   77
     pair 2        90       90       74            90, 90, 74
 
-Of translated pairs all frames have such lines, of which the best alignments are taken together.
+Each frame of a translated pair has such a line; the best alignments of all its frames are reported.
 """
 
 from __future__ import annotations
@@ -42,18 +42,11 @@ Int32 = NDArray[np.int32]
 class FurtherAlignments:
     """Finds the further alignments of pairs whose first ones are known.
 
-    Parameters
-    ----------
-    options
-        With the number of alignments per pair.
-    least
-        (query, target indices) -> what alignments have to score; None: more than nothing.
-    composition
-        What corrects scores; None where these count as they are.
-    suffices
-        (table, rows, their corrected scores) -> which rows have bits and an E-value to be kept; bool, shape (n,).
-    frames
-        Of translated pairs.
+    options: with the number of alignments per pair.
+    least: (query, target indices) -> minimum scores; None: above 0.
+    composition: corrects scores; None for no correction.
+    suffices: (table, rows, their corrected scores) -> rows with sufficient bits and E-value; bool, shape (n,).
+    frames: of translated pairs.
     """
 
     options: PairOptions
@@ -69,14 +62,10 @@ class FurtherAlignments:
         n_threads: int,
         progress: Progress | None,
     ) -> AlignmentTable:
-        """The table with all alignments of its pairs, those of each behind its first.
+        """Return the table with all alignments of its pairs, grouped by pair, first ones first.
 
-        Parameters
-        ----------
-        table
-            The first alignment of each pair.
-        align
-            Rows, each beside others -> their alignments; without a column where none is good enough.
+        `table` has the first alignment of each pair. `align` aligns rows under the constraint of their `taken`;
+        results without columns are insufficient.
         """
         lines, owner = self._lines(table, align)
         found = [replace(lines, hsp=np.ones(len(lines), np.int32))]
@@ -99,9 +88,9 @@ class FurtherAlignments:
         return together.take(order[passes_shares(together, self.options)[order]])
 
     def _lines(self, table: AlignmentTable, align: Callable[[Rows], AlignmentTable]) -> tuple[AlignmentTable, Index]:
-        """The first alignments of all that further ones are sought in, and the row of the table that each belongs to.
+        """Return the alignments to be continued, and the table row that each belongs to.
 
-        They are the rows; of translated pairs beside them their other frames, where these score enough.
+        They are the rows; for translated pairs also their other frames, if these score enough.
         """
         own = np.arange(len(table))
         if self.frames is None or not len(table):
@@ -118,7 +107,7 @@ class FurtherAlignments:
         return concatenate([table, further]), np.concatenate([own, owner[enough]])
 
     def _rows(self, table: AlignmentTable, taken: tuple[AlignmentTable, Index]) -> Rows:
-        """The next alignments of the pairs of a table, beside those that they have."""
+        """Return the request for the next alignments of the pairs of a table, given those that they have."""
         earlier, offsets = taken
         asked = self.least(table.query_index, table.target_index)
         least = np.ones(len(table), np.int64) if asked is None else np.maximum(asked, 1)
@@ -130,7 +119,7 @@ class FurtherAlignments:
     def _judged(
         self, rows: Rows, own: Index, table: AlignmentTable, n_threads: int, progress: Progress | None
     ) -> tuple[Index, AlignmentTable]:
-        """The rows (of `own`, and their table) that corrected scores leave, where the same pairs are taken."""
+        """Return the rows of `own` that pass by corrected scores of the same kind, and their table."""
         assert self.composition is not None
         whole = self.options.whole
         raw = np.rint(table.score * whole.scale).astype(np.int32)
@@ -141,7 +130,7 @@ class FurtherAlignments:
 
 
 def _best_together(table: AlignmentTable, pair: Index, most: int) -> tuple[AlignmentTable, Index]:
-    """The best alignments of pairs out of those of all their frames, numbered anew; the first frames where they tie."""
+    """Return the best alignments over all frames of each pair, renumbered; in case of ties the first frames."""
     assert table.hsp is not None
     order = np.lexsort((table.hsp, table.target_index, table.query_index, -table.score, pair))
     table, pair = table.take(order), pair[order]
@@ -151,7 +140,7 @@ def _best_together(table: AlignmentTable, pair: Index, most: int) -> tuple[Align
 
 
 def _alignments(found: list[AlignmentTable], pairs: list[Index], going: Index) -> tuple[AlignmentTable, Index]:
-    """The alignments of some pairs (ascending), pair by pair, and where those of each begin."""
+    """Return the alignments of some pairs (ascending), grouped by pair, and their offsets."""
     pair = np.concatenate(pairs)
     order = np.argsort(pair, kind="stable")
     order = order[np.isin(pair[order], going)]

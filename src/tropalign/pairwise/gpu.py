@@ -1,4 +1,4 @@
-"""Pairs on a GPU: sweeps, walks and paths of a tile, over whatever device has the kernels of sweep.k and finish.k."""
+"""Pairs on a GPU: sweeps, tracebacks and paths of a tile, on any device with the kernels of sweep.k and finish.k."""
 
 from __future__ import annotations
 
@@ -19,17 +19,18 @@ from tropalign.pairwise.gpu_layout import COLUMNS, FOUND, LANE_INTS, PAD, Unit
 from tropalign.pairwise.gpu_plan import Ints, Launch, Shape, plan
 from tropalign.pairwise.gpu_scheme import Scheme, constants
 
-#: Cells that a device is given before its rate is known: at once, and (a hundredth of its rate) to a single group.
+#: Cells of the first launches, before the device's rate is known: in total, and of a single group that sweeps
+#: strips.
 FIRST_CELLS, FIRST_STRIP_CELLS = 1_000_000_000, 100_000_000
-#: Cells of one strip, the least that a group sweeps per launch, beyond which a pair is left to the processor: a group
-#: has 10^9 per second or so, and a device that is silent for two minutes is given up.
+#: Cells of one strip, the least that a group sweeps per launch, beyond which a pair is left to the CPU: a group
+#: computes about 10^9 per second, and a device that is silent for two minutes is given up.
 MOST_STRIP_CELLS = 20_000_000_000
 #: Groups that keep a multiprocessor busy: a warp for each of its four schedulers.
 GROUPS_PER_MULTIPROCESSOR = 2
 
 
 class Sequences:
-    """Sequences of a tile's pairs on a device: whole blocks of COLUMNS letters, padded in front."""
+    """Sequences of a tile's pairs on a device: whole blocks of COLUMNS residues, padded in front."""
 
     def __init__(self, device: Gpu, parts: list[tuple[NDArray[np.uint8], Ints]]) -> None:
         self.codes = np.concatenate([codes for codes, _ in parts])
@@ -43,7 +44,7 @@ class Sequences:
         if first[-1] >= 2**31:
             raise ResourceError(f"{first[-1]} blocks of letters are more than a device can number: split the set")
         padded = np.full(first[-1] * COLUMNS, PAD, np.uint8)
-        runs = np.stack([blocks * COLUMNS - self.lengths, self.lengths], axis=1)  # of padding, then of letters
+        runs = np.stack([blocks * COLUMNS - self.lengths, self.lengths], axis=1)  # of padding, then of residues
         padded[np.repeat(np.tile([False, True], len(blocks)), runs.reshape(-1))] = self.codes
         self.letters = device.upload(padded)
         self.first_block = device.upload(first[:-1].astype(np.int32))
@@ -51,18 +52,12 @@ class Sequences:
 
 
 def source() -> str:
-    """The kernels as one text, with the numbers that they share with the plan."""
+    """Return the kernels as one text, with the constants that they share with the plan."""
     return with_constants(kernel_source(Path(__file__).parent, "sweep.k", "finish.k"), "PAIRS", gpu_layout.numbers())
 
 
 class PairsOnGpu:
-    """Aligns lists of pairs of one set of sequences on one device.
-
-    Raises
-    ------
-    DeviceError
-        A scoring that the kernels cannot hold.
-    """
+    """Aligns pairs of a set of sequences on a device. Raises DeviceError if scores exceed the kernels' range."""
 
     def __init__(self, device: Gpu, sequences: Sequences, scheme: Scheme, shape: Shape | None = None) -> None:
         self.device, self.sequences, self.scheme, self.shape = device, sequences, scheme, shape or Shape()
@@ -77,23 +72,15 @@ class PairsOnGpu:
         self._steps = device.upload(scheme.steps())
         self._matrix = device.upload(scheme.clipped)
         self._programs = Programs(device, source())
-        #: What the device gets at once, and what one group that sweeps strips gets.
+        #: Cells per launch: in total, and of one group that sweeps strips.
         self.pace, self.strip_pace = Pace(FIRST_CELLS), Pace(FIRST_STRIP_CELLS)
 
     def align(self, query: Ints, target: Ints, progress: Callable[[int], None] | None = None) -> dict[str, Any]:
-        """Columns of the pairs (indices into the sequences), by the names of AlignmentTable.
+        """Align pairs (indices into the sequences); return columns by their names in AlignmentTable.
 
-        Parameters
-        ----------
-        progress
-            Called now and then with how many pairs are done: after each launch, and while kernels compile.
-
-        Raises
-        ------
-        ResourceError
-            A unit of pairs does not fit the device's memory.
-        DeviceError, MemoryError
-            What the device says, and of a pair that would keep it too long.
+        `progress` is called with the number of finished pairs after each launch, and while kernels compile. Raises
+        ResourceError if a unit of pairs does not fit the device's memory, and DeviceError or MemoryError from the
+        device, or for a pair that would occupy it too long.
         """
         result, done = _Result(len(query), self.scheme.traced), 0
 
@@ -116,7 +103,7 @@ class PairsOnGpu:
         return GROUPS_PER_MULTIPROCESSOR * self.device.n_multiprocessors
 
     def _plan(self, query: Ints, target: Ints) -> list[Launch]:
-        """Pairs as long as that fewer groups than the device runs at a time would find memory get one each."""
+        """Plan launches; a pair gets its own group if it is so long that memory would leave groups idle."""
         shape, sequences = self.shape, self.sequences
         if self.scheme.traced:
             cell_bytes = 2 if self.scheme.level_bits == 7 else 4  # for both halves
@@ -128,9 +115,9 @@ class PairsOnGpu:
         return constants(self.scheme, self.shape, launch.source, launch.strips, launch.word_bits)
 
     def _chunks(self, launch: Launch) -> Iterator[_Chunk]:
-        """Units in runs that fit the device's memory and take it a short time, so that a run can be stopped.
+        """Divide units into runs that fit the device's memory and take a short time, so that a run can be stopped.
 
-        Raises ResourceError when one alone does not fit, and DeviceError when one strip alone takes too long.
+        Raises ResourceError if a single unit does not fit, and DeviceError if a single strip takes too long.
         """
         scheme, group, n_rows = self.scheme, self.shape.group, self.shape.rows[launch.source]
         tiles = launch.units[:, Unit.TILES].astype(np.int64)
@@ -154,7 +141,8 @@ class PairsOnGpu:
             self._require_short_strips(tiles, columns, n_rows)
         begin = 0
         while begin < len(edge):
-            # Strips are cut in time (`_sweep`): of them, as many units as the device runs side by side.
+            # `_sweep` divides strips by time, so that a chunk holds as many units as the device runs side by
+            # side.
             most_units = begin + self._groups_at_once if launch.strips else _last_within(cells, begin, self.pace.cells)
             end = max(begin + 1, min(_last_within(words, begin, budget), most_units, len(edge)))
             units, pairs = slice(begin, end), slice(int(first_pair[begin]), int(first_pair[end]))
@@ -182,7 +170,7 @@ class PairsOnGpu:
     def _compute(
         self, launch: Launch, program: Program, chunk: _Chunk, result: _Result, alive: Callable[[], None]
     ) -> None:
-        """Computes a chunk."""
+        """Compute a chunk."""
         sequences, scheme, group = self.sequences, self.scheme, self.shape.group
         units, n_pairs = launch.units[chunk.units], len(chunk.pair)
         groups = -(-n_pairs // group)
@@ -217,7 +205,7 @@ class PairsOnGpu:
         memory: Memory,
         alive: Callable[[], None],
     ) -> None:
-        """Sweeps units: in one launch, or strip after strip, by launches that one group finishes in a short time."""
+        """Sweep units in one launch, or strip by strip, in launches that one group finishes in a short time."""
         group, n_tiles = self.shape.group, int(units[:, Unit.TILES].max())
         strip_cells = group * self.shape.rows[launch.source] * COLUMNS * int(units[:, Unit.BLOCKS].max())
         begin = 0
@@ -231,13 +219,13 @@ class PairsOnGpu:
 
 
 def _sums(numbers: Ints) -> Ints:
-    """Sums of the numbers before each, and of all."""
+    """Return the sum of the numbers before each, and of all."""
     sums: Ints = np.concatenate([[0], np.cumsum(numbers)])
     return sums
 
 
 def _last_within(sums: Ints, begin: int, most: int) -> int:
-    """The end of the longest run from `begin` whose numbers add up to `most` at most."""
+    """Return the end of the longest run from `begin` whose numbers add up to at most `most`."""
     return int(np.searchsorted(sums, sums[begin] + most, "right")) - 1
 
 
@@ -245,20 +233,12 @@ def _last_within(sums: Ints, begin: int, most: int) -> int:
 class _Chunk:
     """Units of a launch that run at once.
 
-    Attributes
-    ----------
-    units
-        Which of the launch's.
-    pair, where
-        As in the launch; `where` counts from the chunk's first unit.
-    places : int64, shape (n_units, 2)
-        Where each unit's boundary and levels begin, in words.
-    edge_words, level_words
-        Words of all boundaries and of all levels.
-    runs_end : int64
-        Where each pair's room for its runs ends.
-    cells
-        Padding included; with strips those of the longest pair, since all of them are swept side by side.
+    units: indices of the launch's units.
+    pair, where: as in the launch, with `where` relative to the chunk's first unit.
+    places: int64, shape (n_units, 2), offsets of each unit's boundary and levels, in words.
+    edge_words, level_words: words of all boundaries and of all levels.
+    runs_end: int64, end of the space for each pair's runs.
+    cells: with padding; for strips those of the largest unit, because all are swept side by side.
     """
 
     units: slice
@@ -272,7 +252,7 @@ class _Chunk:
 
 
 class _Result:
-    """Columns as chunks fill them."""
+    """Columns that are filled by chunks."""
 
     def __init__(self, n_pairs: int, traced: bool) -> None:
         self._values = np.zeros((len(FOUND) if traced else 1, n_pairs), np.int32)
@@ -280,19 +260,19 @@ class _Result:
         self._before = 0
 
     def after(self, n_pairs: int) -> _Result:
-        """Itself; pairs are counted from that one from now on."""
+        """Return itself; pairs are from now on counted from this one."""
         self._before = n_pairs
         return self
 
     def take(self, pair: Ints, values: NDArray[np.int32], begin: Ints, path: NDArray[np.uint32] | None) -> None:
-        """Values (a row per quantity) of these pairs, and their runs: the k-th has begin[k] to begin[k + 1]."""
+        """Store the values (a row per quantity) of these pairs, and their runs: pair k has begin[k] to begin[k + 1]."""
         pair = pair + self._before
         _native.scatter_values(values, pair, self._values)
         if path is not None:
             self._paths.append((pair, begin, path))
 
     def columns(self) -> dict[str, Any]:
-        """By name."""
+        """Return the columns by name."""
         columns: dict[str, Any] = dict(zip(FOUND, self._values, strict=False))
         if "n_runs" not in columns:
             return columns

@@ -1,4 +1,4 @@
-"""Pairs into units of work-groups: which pairs run side by side on a GPU (native/pairwise/gpu_plan.cpp)."""
+"""Distribution of pairs to work-groups: which pairs run side by side on a GPU (native/pairwise/gpu_plan.cpp)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tropalign import _native
 
 Ints = NDArray[np.int64]
 
-#: Pairs that one plan holds at the most.
+#: Most pairs in one plan.
 MOST_PAIRS = 4_000_000
 #: Cells from which a pair gets a work-group of its own.
 STRIPS_CELLS = 1 << 24
@@ -34,16 +34,11 @@ class Shape:
 
 @dataclass(frozen=True)
 class Width:
-    """Which pairs need 32 bits: those whose sequences' lesser `bound` and `extend` per residue reach `wide_from`.
+    """Criterion of pairs that need 32 bits: the lesser `bound` of both sequences plus `extend` reaches `wide_from`.
 
-    Attributes
-    ----------
-    word_bits
-        The width of all others.
-    bound : int64
-        The most that each sequence lets values reach.
-    extend
-        For each residue of the longer sequence.
+    word_bits: the width of all others.
+    bound: int64, highest value that each sequence permits.
+    extend: per residue of the longer sequence.
     """
 
     word_bits: int
@@ -56,17 +51,11 @@ class Width:
 class Launch:
     """Units that one kernel computes.
 
-    Attributes
-    ----------
-    source, strips, word_bits
-        Which kernel (PAIRS_SOURCE, PAIRS_STRIPS and SIMT_WORD).
-    units : int32, shape (n_units, UNIT_INTS)
-        By `gpu_layout.Unit`; the costliest first.
-    lanes : int32, shape (n_units, group, LANE_INTS)
-    pair : int64
-        The pairs as indices into the caller's list, unit by unit ...
-    where : int32
-        ... and for each of them ``4 * (unit * group + lane) + 2 * half + rows_are_query``.
+    source, strips, word_bits: the kernel (PAIRS_SOURCE, PAIRS_STRIPS and SIMT_WORD).
+    units: int32, shape (n_units, UNIT_INTS), by `gpu_layout.Unit`; the costliest first.
+    lanes: int32, shape (n_units, group, LANE_INTS).
+    pair: int64, the pairs as indices into the caller's list, unit by unit.
+    where: int32, ``4 * (unit * group + lane) + 2 * half + rows_are_query`` of each of them.
     """
 
     source: int
@@ -78,7 +67,7 @@ class Launch:
     where: NDArray[np.int32]
 
     def unit_of_pair(self) -> Ints:
-        """For each of `pair`, its unit."""
+        """Return the unit of each of `pair`."""
         units: Ints = self.where.astype(np.int64) // (4 * self.lanes.shape[1])
         return units
 
@@ -92,25 +81,15 @@ def plan(
     width: Width,
     shape: Shape,
 ) -> list[Launch]:
-    """Launches that hold every pair once.
+    """Return launches that contain every pair once.
 
-    The rows of a pair are the sequence that has many more pairs than the other, else the longer one. Pairs whose row
-    sequence has enough columns share its profile: with a second row sequence of nearly the same columns in the other
-    half of the words, else with two columns per lane. The others bring rows and columns of their own.
+    The rows of a pair are the sequence that has many more pairs than the other, else the longer one. Pairs whose
+    row sequence has enough columns share its profile: with a second row sequence of nearly the same columns in the
+    other half of the words, else with two columns per lane. The others have their own rows and columns.
 
-    Parameters
-    ----------
-    query, target : int64, shape (n,)
-        Indices into `lengths`.
-    rank : int32
-        Place of each sequence among all by descending length.
-    free
-        Query start, query end, target start, target end.
-
-    Raises
-    ------
-    ValueError
-        Arrays of unequal lengths, or more than MOST_PAIRS for a group of 64.
+    `query` and `target` are indices into `lengths`, `rank` is the rank of each sequence by descending length,
+    `free` is query start, query end, target start, target end. Raises ValueError for arrays of unequal lengths, or
+    more than MOST_PAIRS pairs for a group of 64.
     """
     rules = (width.bound, width.wide_from, width.extend, shape.strips_cells, free, width.word_bits)
     launches = _native.plan_gpu(query, target, lengths, rank, *rules, shape.group, shape.rows)

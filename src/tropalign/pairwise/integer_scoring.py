@@ -1,4 +1,4 @@
-"""Scores and costs as engines take them: whole numbers, a factor times what the user gave."""
+"""Scores and costs in the form that engines need: integers, a common factor times the user's."""
 
 from __future__ import annotations
 
@@ -20,18 +20,12 @@ Pieces = tuple[int, int, int, int]
 
 @dataclass(frozen=True, eq=False)
 class WholeScoring:
-    """A matrix and gap cost times the least factor that makes all of their numbers whole.
+    """A matrix and gap costs times the smallest factor that makes all of them integers.
 
-    Attributes
-    ----------
-    scale
-        The factor; 1 where no number has decimals.
-    scores : int32, shape (32, 32)
-        Contiguous.
-    gap, end_gap
-        Open and extend of both pieces, within the sequences and at their ends.
-    min_score
-        The least score that is kept, rounded up: no score lies between.
+    scale: the factor; 1 without decimals.
+    scores: int32, shape (32, 32), contiguous.
+    gap, end_gap: open and extend of both pieces, within the sequences and at their ends.
+    min_score: least score that is kept, rounded up, since scores are integers.
     """
 
     scale: int
@@ -44,7 +38,7 @@ class WholeScoring:
     def of(
         cls, matrix: SubstitutionMatrix, gap: Gap, min_score: float | None = None, end_gap: Gap | None = None
     ) -> WholeScoring:
-        """The scoring of a matrix and gap costs. Raises ScoringError where the numbers become too large."""
+        """Make the scoring of a matrix and gap costs. Raises ScoringError if the numbers become too large."""
         costs = [round(cost * PARTS) for some in (gap, gap if end_gap is None else end_gap) for cost in some.pieces]
         scale = lcm(matrix.scale, least_factor(costs))
         pieces = [cost * scale // PARTS for cost in costs]
@@ -53,26 +47,26 @@ class WholeScoring:
 
     @property
     def gap_open(self) -> int:
-        """The opening cost of affine gaps."""
+        """Opening cost of affine gaps."""
         return self.gap[0]
 
     @property
     def gap_extend(self) -> int:
-        """The extension cost of affine gaps."""
+        """Extension cost of affine gaps."""
         return self.gap[1]
 
     @property
     def is_affine(self) -> bool:
-        """Whether every gap costs open + k * extend, wherever it is."""
+        """True if every gap costs open + k * extend, at any position."""
         return self.gap == self.end_gap and self.gap[:2] == self.gap[2:]
 
     def given(self, score: NDArray[np.int32]) -> NDArray[Any]:
-        """Scores of engines in the units of the user: int32 as they are, or float64 where there are decimals."""
+        """Convert engine scores to the user's units: int32 unchanged, or float64 if there are decimals."""
         return score if self.scale == 1 else score / self.scale
 
 
 def _least(min_score: float, scale: int) -> int:
-    """The least whole score that is one of the user's, which may have decimals, or more."""
+    """Return the smallest integer score that is at least the user's, which may have decimals."""
     from fractions import Fraction
 
     return ceil(Fraction(str(min_score)) * scale)

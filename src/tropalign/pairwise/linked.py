@@ -1,19 +1,20 @@
-"""Alignments of a pair that are judged together: sum statistics (Karlin and Altschul 1993), as BLAST has them.
+"""Alignments of a pair that are judged together: sum statistics (Karlin and Altschul 1993), as in BLAST.
 
     query   ---AAAAA---------BBBBBBB------CCCC---      x_A + x_B + x_C: one set of three
     target  ------AAAAA-BBBBBBB---CCCC-----------
 
-Alignments make a set where each lies behind the one before it in both sequences, on one strand, with an overlap of
-`OVERLAP` residues at the most. With normalised scores x = lambda S - ln K, whose sum is X, effective lengths m and n of
-the pair and g = overlap + gap + 1 places at which the next alignment may begin, a set of r has the score
+Alignments form a set if each one follows the previous one in both sequences, on one strand, with an overlap of at
+most `OVERLAP` residues. With normalised scores x = lambda S - ln K of sum X, effective lengths m and n of the
+pair, and g = overlap + gap + 1 positions at which the next alignment may start, a set of r has the score
 
     gaps up to `GAP` in both (even)               X - ln(m n) - 2 (r - 1) ln g - ln r!
     any gaps (even)                               X - r ln(m n) + ln r!
     `GAP` on one side, an intron on the other     X - ln(m n) - (r - 1) (ln g + ln g') - ln r!
 
-and the E-value ``e A / (m n) / w``, where e is what `sum_expectations` has, A the search space of the query and all
-targets, and w = .9 .1^(r - 1) the share of sets of r among those that are tried; halved for each of both even rules. A
-single alignment has its own E-value by .9. The set of the least E-value is taken first, then the best of the others.
+and the E-value ``e A / (m n) / w``, where e is the result of `sum_expectations`, A the search space of the query
+and all targets, and w = .9 .1^(r - 1) the share of sets of r among those that are tried, halved for each of the
+two even rules. The E-value of a single alignment is divided by .9. The set of the lowest E-value is taken first,
+then the best of the others.
 """
 
 from __future__ import annotations
@@ -40,24 +41,21 @@ Index = NDArray[np.int64]
 
 #: Residues by which neighbours may overlap, and that may lie between them.
 OVERLAP, GAP = 9, 40
-#: Each further alignment of a set is tried so much more rarely.
+#: Factor by which sets are tried more rarely for each further alignment.
 DECAY = 0.1
-#: Each of both even rules is tried as often.
+#: Share of each of the two even rules.
 EVEN_SHARE = 0.5
 
 
 @dataclass(frozen=True)
 class Rule:
-    """Which alignments may follow each other, and what a set of them scores.
+    """Condition under which alignments may follow each other, and the score of a set of them.
 
-    Attributes
-    ----------
-    query_gap, target_gap
-        What may lie between neighbours, in residues (of translated sides thirds of one); infinite for any gap.
-    places
-        ln of the ways in which one alignment may follow another; None where that is any pair of residues.
-    share
-        How often the rule is tried.
+    query_gap, target_gap: largest gap between neighbours in residues (a third of a residue is a nucleotide), or
+        infinite.
+    places: ln of the number of ways in which one alignment may follow another; None if that is any pair of
+        residues.
+    share: share of the rule in all sets that are tried.
     """
 
     query_gap: float
@@ -66,14 +64,14 @@ class Rule:
     share: float
 
     def score(self, sums: Float64 | float, r: int, space: float) -> Any:
-        """The score of r alignments with such a sum, of a pair with so many pairs of residues (its logarithm)."""
+        """Return the score of r alignments with this sum; `space` is ln of the pair's number of residue pairs."""
         if self.places is None:
             return sums - r * space + lgamma(r + 1)
         return sums - space - (r - 1) * self.places - lgamma(r + 1)
 
 
 def rules_of(sides: tuple[str, ...], max_intron: int | None) -> tuple[Rule, ...]:
-    """The rules of a run whose `sides` are translated."""
+    """Return the rules of a run whose `sides` are translated."""
     window = OVERLAP + GAP + 1
     if len(sides) != 1:
         small = Rule(GAP, GAP, 2 * log(window), EVEN_SHARE)
@@ -85,7 +83,7 @@ def rules_of(sides: tuple[str, ...], max_intron: int | None) -> tuple[Rule, ...]
 
 
 class _Rows(NamedTuple):
-    """Alignments of one pair and strand: where they lie, their normalised scores and single E-values."""
+    """Alignments of one pair and strand: their positions, normalised scores and individual E-values."""
 
     begins: Float64  # (2, n): of query and target
     ends: Float64
@@ -96,7 +94,7 @@ class _Rows(NamedTuple):
         return _Rows(self.begins[:, chosen], self.ends[:, chosen], self.scores[chosen], self.evalues[chosen])
 
     def followed(self, rule: Rule) -> NDArray[np.bool_]:
-        """[i, j]: whether j may come next behind i; shape (n, n)."""
+        """Return [i, j]: true if j may directly follow i; shape (n, n)."""
         found = np.ones((len(self.scores),) * 2, bool)
         for begin, end, gap in zip(self.begins, self.ends, (rule.query_gap, rule.target_gap), strict=True):
             between = begin[None, :] - end[:, None]
@@ -107,31 +105,16 @@ class _Rows(NamedTuple):
 
 @dataclass(frozen=True)
 class LinkedAlignments:
-    """Adds sum statistics to tables of alignments.
-
-    Parameters
-    ----------
-    options
-        With `sum_statistics`.
-    significance
-        Of the run.
-    sides
-        Which sides of a pair are translated.
-    """
+    """Adds sum statistics to tables of alignments; `sides` are the translated sides of a pair."""
 
     options: PairOptions
     significance: Significance
     sides: tuple[str, ...] = ()
 
     def least(self, query: Index, target: Index, whole: Callable[[Index, Index], Index | None], lengths: Any) -> Index:
-        """The whole scores that further alignments of pairs need: expected once in such a pair, or what is asked for.
+        """Return the whole scores that further alignments need: expected once in such a pair, or as requested if lower.
 
-        Parameters
-        ----------
-        whole
-            What alignments need in the run.
-        lengths
-            Residues of queries and of targets as they are aligned.
+        `whole` returns the requested scores; `lengths` are those of aligned queries and targets.
         """
         statistics, scale = self.significance.statistics, self.options.whole.scale
         space = np.log(lengths[0][query].astype(np.float64)) + np.log(lengths[1][target].astype(np.float64))
@@ -141,7 +124,7 @@ class LinkedAlignments:
         return least
 
     def added(self, table: AlignmentTable) -> AlignmentTable:
-        """The table with E-values and sizes of sets, less the rows whose sets have too high ones."""
+        """Return the table with E-values and sizes of sets, without rows whose sets have too high E-values."""
         evalue, count = np.zeros(len(table)), np.ones(len(table), np.int32)
         score = np.asarray(table.score if table.corrected_score is None else table.corrected_score, np.float64)
         lengths = table.queries.lengths[table.query_index], table.targets.lengths[table.target_index]
@@ -157,7 +140,7 @@ class LinkedAlignments:
         return table if most is None else table.take(evalue <= most)
 
     def _space(self, query: int, target: int) -> tuple[float, float]:
-        """ln of the pairs of residues of a pair and of the query with all targets, less what alignments take."""
+        """Return ln of the adjusted search space of the pair, and of the query with all targets."""
         space = self.significance.n_residues, self.significance.n_sequences
         statistics = self.significance.statistics
         shorter = float(statistics.length_adjustments(query, *space))
@@ -166,19 +149,19 @@ class LinkedAlignments:
 
 
 def _places(table: AlignmentTable) -> tuple[Float64, Float64]:
-    """Where alignments begin and end along the strands that are aligned, in residues; shape (2, n) each."""
+    """Return starts and ends along the aligned strands, in residues; shape (2, n) each."""
     first = query_starts(table)
     begins = np.stack([first, table.target_start]).astype(np.float64)
     ends = np.stack([first + table.query_end - table.query_start, table.target_end]).astype(np.float64)
     for k, side in enumerate(("query", "target")):
-        shift = (np.abs(nucleotides.frame(table, side)).astype(np.float64) - 1) / 3  # frames 1 and 2 are a third apart
+        shift = (np.abs(nucleotides.frame(table, side)).astype(np.float64) - 1) / 3  # frames are a third apart
         begins[k] += np.maximum(shift, 0)
         ends[k] += np.maximum(shift, 0)
     return begins, ends
 
 
 def _of_one_strand(table: AlignmentTable) -> Iterator[Index]:
-    """Rows of one pair whose sequences lie on one strand each, two or more."""
+    """Yield groups of two or more rows that share pair and strands."""
     query, target = (nucleotides.given(table, side)[1] for side in ("query", "target"))
     frames = (nucleotides.frame(table, side) for side in ("query", "target"))
     strands = [np.sign(frame) for frame in frames]
@@ -191,7 +174,7 @@ def _of_one_strand(table: AlignmentTable) -> Iterator[Index]:
 
 
 def _sets(rows: _Rows, rules: tuple[Rule, ...], space: tuple[float, float]) -> Iterator[tuple[Index, float]]:
-    """Sets of two rows or more and their E-values, until no set is better than what is left of it alone."""
+    """Yield sets of two or more rows with their E-values, until no set beats the best single remaining row."""
     left = np.arange(len(rows.scores))
     while len(left) > 1:
         some = rows.some(left)
@@ -210,7 +193,7 @@ def _sets(rows: _Rows, rules: tuple[Rule, ...], space: tuple[float, float]) -> I
 
 
 def _chains(rows: _Rows, followed: NDArray[np.bool_]) -> Iterator[Index]:
-    """The rows with the highest sum among two that follow each other, among three, ...; as long as there are some."""
+    """Yield the chain of rows with the highest sum, first of two, then of three, ..., as long as there are any."""
     highest, before = rows.scores, []
     while followed.any():
         sums = np.where(followed, highest[:, None], -np.inf)

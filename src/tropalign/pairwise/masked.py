@@ -1,4 +1,4 @@
-"""Masked queries and targets: what stands for them where pairs are chosen and judged, or throughout."""
+"""Masked queries and targets, for the selection of pairs only or throughout."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ Side = SequenceBatch | Frames
 
 
 def hard_masked(queries: Side, targets: Side | None, options: PairOptions, n_threads: int) -> tuple[Side, Side | None]:
-    """The sequences as they are aligned: with unknown letters, where these are asked for throughout.
+    """Return the sequences to align, with masked residues replaced if the options require it throughout.
 
-    Raises what `tropalign.mask` raises.
+    Raises the same errors as `tropalign.mask`.
     """
     if options.mask == "lower" and (isinstance(queries, Frames) or isinstance(targets, Frames)):
         raise UsageError(
@@ -54,9 +54,9 @@ def decisive(
     options: PairOptions,
     n_threads: int,
 ) -> tuple[SequenceBatch, SequenceBatch | None, SequenceBatch]:
-    """What pairs are chosen and judged by: the sequences, or masked ones. Of one set they are one, too.
+    """Return the sequences by which pairs are selected and judged: masked if masks are soft; one set stays one object.
 
-    The other strand has the mask of the query's own.
+    The reverse strand has the mask of the query's plus strand.
     """
     if not options.is_softly_masked:
         return queries, reverse, targets

@@ -1,4 +1,4 @@
-"""What to compute for each pair, checked once."""
+"""Options of pairwise alignment, checked once."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tropalign.scoring import Gap, SubstitutionMatrix
     from tropalign.sequences import Alphabet, SequenceBatch
 
-#: Ends at which residues of that sequence may hang over at no cost (semiglobal); the order is that of native code.
+#: Ends at which residues of that sequence may overhang at no cost (semiglobal), in the order of native code.
 EndName = Literal["query-start", "query-end", "target-start", "target-end"]
 FREE_ENDS = get_args(EndName)
 ModeName = Literal["local", "global", "semiglobal"]
@@ -37,13 +37,13 @@ CompositionName = Literal["ignored", "scaled", "adjusted"]
 MaskName = Literal["none", MethodName]
 REPORTS = get_args(ReportName)
 STRANDS = get_args(StrandName)
-#: Residues of a database, which may be more than other numbers of options.
+#: Largest number of database residues, which may exceed other options.
 MOST_RESIDUES = 10**15
-#: Nucleotides between linked alignments where nothing is said, and at the least.
+#: Nucleotides between linked alignments: default and minimum.
 INTRON, LEAST_INTRON = 122, 5
-#: Single alignments of sets are sought up to this E-value, or the one asked for.
+#: Single alignments of sets are searched up to this E-value, or the requested one if higher.
 SOUGHT_EVALUE = 10.0
-#: Alignments of a pair.
+#: Most alignments of a pair.
 MOST_HSPS = 1000
 #: Help text of --identity, with the default to fill in.
 IDENTITY_HELP = (
@@ -52,23 +52,18 @@ IDENTITY_HELP = (
     "(internal), or 1 - (mismatches + gaps, each once) per residue of the longer sequence (openings); vsearch's "
     "--iddef 0 to 4 are shorter, columns, internal, openings and blast (as columns); default: {default}"
 )
-#: Options that leave alignments out by a share of their columns or residues.
+#: Options that drop alignments by a share of their columns or residues.
 SHARES = ("min_identity", "min_coverage", "min_query_coverage", "min_target_coverage")
 
 
 @dataclass(frozen=True)
 class Mode:
-    """A kind of alignment.
+    """An alignment mode.
 
-    Parameters
-    ----------
-    meaning
-        For help texts.
-    recurrence
-        What engines call it: "local", whose alignments may begin and end anywhere in both sequences and score no less
-        than 0, or "global", with whatever ends are free.
-    frees_ends
-        Ends may be free (all four, unless fewer are asked for).
+    meaning: for help texts.
+    recurrence: "local", i.e. alignments that start and end anywhere and score at least 0, or "global", with any
+        free ends.
+    frees_ends: ends may be free (all four by default).
     """
 
     meaning: str
@@ -77,12 +72,12 @@ class Mode:
 
     @property
     def is_local(self) -> bool:
-        """Whether alignments may begin and end anywhere."""
+        """True if alignments may start and end anywhere."""
         return self.recurrence == "local"
 
 
-#: Every mode by name; the command line and the API read them here. Engines know two recurrences, local and global, and
-#: free ends (`PairOptions.recurrence`, `PairOptions.freed`).
+#: All modes by name, for the command line and the API. Engines have two recurrences, local and global, and free
+#: ends (`PairOptions.recurrence`, `PairOptions.freed`).
 MODES: Mapping[ModeName, Mode] = MappingProxyType(
     {
         "local": Mode("the best pair of segments (Smith and Waterman 1981)", "local"),
@@ -93,7 +88,7 @@ MODES: Mapping[ModeName, Mode] = MappingProxyType(
 
 
 class ModeOption(Options, group="alignment"):
-    """What kind of alignment."""
+    """Alignment mode."""
 
     mode: ModeName = option(
         default="local",
@@ -107,7 +102,7 @@ class ModeOption(Options, group="alignment"):
 
 
 class StrandOption(Options, group="alignment"):
-    """Which strands of nucleotides."""
+    """Strands of nucleotides."""
 
     strand: StrandName = option(
         default="plus",
@@ -119,7 +114,7 @@ class StrandOption(Options, group="alignment"):
 
 
 class TranslationOptions(Options, group="translation"):
-    """Which sequences are translated, and how."""
+    """Translated sides, and their genetic code."""
 
     translate: Side | None = option(
         default=None,
@@ -166,7 +161,7 @@ class IdentityOptions(Options, group="alignment"):
 
 
 class SelectionOptions(Options, group="which pairs"):
-    """Which rows are kept, and what they hold."""
+    """Selection of rows, and their depth."""
 
     report: ReportName = option(
         default="alignment",
@@ -255,7 +250,7 @@ class SelectionOptions(Options, group="which pairs"):
 
 
 class TopFirstOption(Options, group="which pairs"):
-    """When the best targets are counted."""
+    """Order of `top` and the filters."""
 
     top_first: bool = option(
         default=False,
@@ -270,7 +265,7 @@ class TopFirstOption(Options, group="which pairs"):
 
 
 class CompositionOption(Options, group="which pairs"):
-    """What bits and E-values know of the sequences."""
+    """Correction of bits and E-values for composition."""
 
     composition: CompositionName = option(
         default="ignored",
@@ -287,7 +282,7 @@ class CompositionOption(Options, group="which pairs"):
 
 
 class HspsOption(Options, group="which pairs"):
-    """How many alignments a pair has."""
+    """Number of alignments per pair."""
 
     max_hsps: int = option(
         default=1,
@@ -303,7 +298,7 @@ class HspsOption(Options, group="which pairs"):
 
 
 class SumOptions(Options, group="which pairs"):
-    """Whether several alignments of a pair are judged together."""
+    """Sum statistics of several alignments of a pair."""
 
     sum_statistics: bool = option(
         default=False,
@@ -332,7 +327,7 @@ class SumOptions(Options, group="which pairs"):
 
 
 class MaskOptions(Options, group="which pairs"):
-    """Letters that do not count."""
+    """Residues that do not count."""
 
     mask: MaskName = option(
         default="none",
@@ -354,7 +349,7 @@ class MaskOptions(Options, group="which pairs"):
 
 
 class SelfOption(Options, group="which pairs"):
-    """Whether a sequence meets itself."""
+    """Exclusion of pairs of one name."""
 
     exclude_self: bool = option(
         default=False,
@@ -365,7 +360,7 @@ class SelfOption(Options, group="which pairs"):
 
 
 class ReciprocalOption(Options, group="which pairs"):
-    """Whether both sequences of a pair have to be each other's best."""
+    """Restriction to pairs in which each sequence is the other's best."""
 
     reciprocal: bool = option(
         default=False,
@@ -381,7 +376,7 @@ class ReciprocalOption(Options, group="which pairs"):
 
 
 class CullingOption(Options, group="which pairs"):
-    """How many better alignments may envelop one."""
+    """Limit of better alignments that may envelop one."""
 
     culling: int | None = option(
         default=None,
@@ -414,22 +409,12 @@ class PairOptions(
 ):
     """How pairs are aligned, and which of them are kept, checked.
 
-    Parameters
-    ----------
-    matrix, gap
-        Scoring; a gap of k residues costs ``gap.open + k * gap.extend``. `whole` has what engines take.
-    free_ends
-        With "semiglobal": the ends that are free, of FREE_ENDS; all four by default.
-    end_gap
-        What a gap before the first or after the last residue of its sequence costs, where that end is not free; as
-        `gap` by default. Not in local mode, which has none.
+    matrix, gap: a gap of k residues costs ``gap.open + k * gap.extend``; `whole` has the engines' integers.
+    free_ends: for "semiglobal", the free ends among FREE_ENDS; all four by default.
+    end_gap: cost of a gap before the first or after the last residue of its sequence if that end is not free;
+        `gap` by default. Not in local mode, which has no such gaps.
 
-    Raises
-    ------
-    UsageError
-        A value that does not exist, is of another type or out of range.
-    ScoringError
-        No matrix or gap cost.
+    Raises UsageError for values of another type or out of range, and ScoringError if matrix or gap is not one.
     """
 
     matrix: SubstitutionMatrix = argument(kw_only=False)
@@ -438,7 +423,7 @@ class PairOptions(
     end_gap: Gap | None = argument(default=None, kw_only=True)
 
     def settle(self) -> None:
-        """Checks the values; numbers become int or float, ends a frozenset."""
+        """Check the values; numbers become int or float, ends a frozenset."""
         from tropalign.scoring import Gap, SubstitutionMatrix
 
         if not isinstance(self.matrix, SubstitutionMatrix):
@@ -556,55 +541,55 @@ class PairOptions(
 
     @cached_property
     def whole(self) -> WholeScoring:
-        """Scores, costs and the least score times the factor that makes them whole; may raise ScoringError."""
+        """Scores, costs and the least score times the factor that makes them integers; may raise ScoringError."""
         from tropalign.pairwise.integer_scoring import WholeScoring
 
         return WholeScoring.of(self.matrix, self.gap, self.min_score, self.end_gap)
 
     @property
     def asks_shares(self) -> bool:
-        """Whether alignments are left out by their identity or coverage."""
+        """True if alignments are filtered by identity or coverage."""
         return any(getattr(self, name) is not None for name in SHARES)
 
     @property
     def sought_evalue(self) -> float | None:
-        """The E-value up to which single alignments are sought: sets of them may have lower ones."""
+        """E-value up to which single alignments are searched: sets of them may have lower ones."""
         if self.max_evalue is None or not self.sum_statistics:
             return self.max_evalue
         return max(self.max_evalue, SOUGHT_EVALUE)
 
     @property
     def is_local(self) -> bool:
-        """Whether alignments may begin and end anywhere."""
+        """True if alignments may start and end anywhere."""
         return MODES[self.mode].is_local
 
     @property
     def knows_composition(self) -> bool:
-        """Whether bits and E-values are those of scores that are corrected for composition."""
+        """True if bits and E-values are based on scores that are corrected for composition."""
         return self.composition != "ignored"
 
     @property
     def is_softly_masked(self) -> bool:
-        """Whether masked letters are unknown where pairs are chosen and judged, and shown in their alignments."""
+        """True if masked residues count as unknown when pairs are selected and judged, but are shown in alignments."""
         return self.mask != "none" and not self.mask_hard
 
     @property
     def recurrence(self) -> str:
-        """The mode as engines call it."""
+        """The engines' name of the mode."""
         return MODES[self.mode].recurrence
 
     @property
     def pays_ends(self) -> bool:
-        """Whether every residue stands in a column, be it against a gap."""
+        """True if every residue is in a column, even if against a gap."""
         return self.recurrence == "global" and not any(self.freed())
 
     def freed(self) -> tuple[bool, bool, bool, bool]:
-        """Whether each of FREE_ENDS is free, as engines take it: none but in a mode that frees ends."""
+        """Return which of FREE_ENDS are free, as engines need it; all False in modes without free ends."""
         free = self.free_ends if MODES[self.mode].frees_ends else frozenset()
         return tuple(end in free for end in FREE_ENDS)  # type: ignore[return-value]
 
     def able_devices(self, names: Iterable[str]) -> list[str]:
-        """Devices that can align so: all, or the processor. Raises DeviceError where another was named."""
+        """Return the devices that support these options: all, or the CPU. Raises DeviceError if another was named."""
         listed = list(names)
         if self.matrix.is_symmetric and self.whole.is_affine:
             return listed
@@ -617,13 +602,13 @@ class PairOptions(
         return ["cpu", *clusters]
 
     def fits(self, longest: int, factor: int = 1) -> bool:
-        """Whether all scores of sequences this long fit 32 bits, times a factor."""
+        """True if all scores of sequences of this length fit 32 bits, times a factor."""
         scores = self.whole.scores
         worst = max(int(scores.max()), -int(scores.min())) + _most_cost(self.whole)
         return factor * worst * (2 * longest + 2) < 2**31
 
     def check_range(self, longest: int) -> None:
-        """Raises ScoringError when a score of sequences this long may not fit 32 bits."""
+        """Raise ScoringError if a score of sequences of this length may not fit 32 bits."""
         if not self.fits(longest):
             decimals = "" if self.whole.scale == 1 else f", times {self.whole.scale} for their decimals"
             raise ScoringError(
@@ -632,7 +617,7 @@ class PairOptions(
             )
 
     def parameters(self) -> dict[str, str]:
-        """What the headers of results say, and what a resumed run has to share."""
+        """Return the parameters for the headers of results, which a resumed run has to share."""
         words = {"mode": self.mode, "matrix": self.matrix.name, "gap_cost": self.gap.formula, "report": self.report}
         ends = ",".join(end for end in FREE_ENDS if end in self.free_ends)
         optional = (
@@ -658,29 +643,21 @@ class PairOptions(
 
 
 def _most_cost(whole: WholeScoring) -> int:
-    """What a gap may cost at a cell, at the most (native/bindings/pair_arguments.hpp)."""
+    """Return the highest possible cost of a gap at a cell (native/bindings/pair_arguments.hpp)."""
     costs = (*whole.gap, *whole.end_gap)
     return max(costs[::2]) + 2 * max(costs[1::2])
 
 
 def checked_pairs(pairs: Any, n_queries: int, n_targets: int) -> NDArray[np.int64]:
-    """Listed pairs as engines take them: int64, shape (n, 2), contiguous.
+    """Return listed pairs for engines: int64, shape (n, 2), contiguous, from any array-like of integers.
 
-    Parameters
-    ----------
-    pairs
-        Query and target indices, in any array-like of whole numbers.
-
-    Raises
-    ------
-    InputError
-        Another shape or type, or an index out of range, with its row.
+    Raises InputError for another shape or type, or an index out of range (with its row).
     """
     import numpy as np
 
     try:
         given = np.asarray(pairs)
-    except ValueError:  # rows of several lengths
+    except ValueError:  # rows of different lengths
         given = np.zeros((1, 1))
     if not given.size and given.ndim < 3:
         return np.zeros((0, 2), np.int64)
@@ -699,7 +676,7 @@ def checked_pairs(pairs: Any, n_queries: int, n_targets: int) -> NDArray[np.int6
 
 
 def of_two_alphabets(first: Alphabet, second: Alphabet, words: tuple[str, str]) -> InputError:
-    """What is said of queries and targets that no matrix scores together; `words` are what it calls them."""
+    """Return the error for queries and targets that no matrix scores together; `words` name them."""
     return InputError(
         f"the {words[0]} judged {first.name} and the {words[1]} {second.name}, which cannot be "
         f"aligned: translate the nucleotides with {named('translate')}, or say what both are with {named('alphabet')} "

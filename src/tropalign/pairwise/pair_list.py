@@ -1,4 +1,4 @@
-"""A file that lists pairs of sequences: a query's and a target's name per line; ``#`` begins a comment."""
+"""A file that lists pairs of sequences: a query's and a target's name per line; ``#`` starts a comment."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from tropalign.sequences import SequenceBatch
 from tropalign.sequences.files import Source, file_name, opened, with_line_ends
 from tropalign.sequences.texts import decoded
 
-#: A longer line holds no two names, and the file is no list.
+#: Longer lines do not hold two names: the file is not a list.
 MOST_LINE_BYTES = 1 << 20
-MARK = b"\xef\xbb\xbf"  # of UTF-8, which some editors write at the beginning
+MARK = b"\xef\xbb\xbf"  # UTF-8 byte order mark, which some editors write
 
 
 def read_pairs(source: Source, queries: SequenceBatch, targets: SequenceBatch) -> NDArray[np.int64]:

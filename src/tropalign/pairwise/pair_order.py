@@ -1,4 +1,4 @@
-"""The pairs of a job in the order of the output, each with a position: which they are, and what they cost.
+"""The pairs of a job in output order, each with a position and a cost.
 
     all pairs of a set (triangle)     queries against targets         a list
          j = 0  1  2  3                    j = 0  1  2                 as given
@@ -6,8 +6,8 @@
       1      .  .  3  4                 1      3  4  5
       2      .  .  .  5
 
-Costs are sums in double precision, added in one order: equal on every machine, so that every shard of a run is cut
-alike.
+Costs are sums in double precision, added in one order: equal on every machine, so that all shards of a run are cut
+in the same way.
 """
 
 from __future__ import annotations
@@ -23,39 +23,34 @@ from tropalign.properties import cached_property
 Index = NDArray[np.int64]
 Costs = NDArray[np.float64]
 
-#: What a pair costs beside its cells, in cells: pairs of short peptides take longer than their cells say, some 0.2
-#: microseconds each, at 20 cells per nanosecond.
+#: Overhead of a pair in cells: pairs of short peptides take longer than their cells suggest, about 0.2
+#: microseconds each at 20 cells per nanosecond.
 PAIR_CELLS = 4_000
 
 
 class PairOrder(Protocol):
-    """Positions 0 to n - 1, each of a pair."""
+    """Pairs at the positions 0 to n - 1."""
 
     n: int
-    pair_cells: int  # what a pair costs beside its cells
+    pair_cells: int  # overhead of a pair, in cells
 
     def pairs(self, begin: int, end: int) -> tuple[Index, Index]:
-        """Query and target indices of the pairs from position `begin` to before `end`."""
+        """Return query and target indices of the pairs from position `begin` to before `end`."""
 
     def cost_before(self, position: int) -> float:
-        """Cells of all pairs before that position, overhead included."""
+        """Return the cells of all pairs before that position, including overhead."""
 
     def position_at(self, cost: float) -> int:
-        """The position before which the pairs cost about `cost` in all."""
+        """Return the position before which the pairs cost about `cost` in all."""
 
     def query_begin(self, position: int) -> int:
-        """The first position of the query that the pair at `position` belongs to (n for n)."""
+        """Return the first position of the query of the pair at `position` (n for n)."""
 
 
 class Grid:
     """Queries against targets, row by row; or the triangle above the diagonal of one set; or all but the diagonal.
 
-    Parameters
-    ----------
-    query_lengths, target_lengths : int64, shape (n_queries,) and (n_targets,)
-    form : {"all", "triangle", "no diagonal"}
-    pair_cells
-        What a pair costs beside its cells.
+    `form` is "all", "triangle" or "no diagonal"; `pair_cells` is the overhead of a pair.
     """
 
     def __init__(self, query_lengths: Index, target_lengths: Index, form: str, pair_cells: int = PAIR_CELLS) -> None:
@@ -78,14 +73,14 @@ class Grid:
         self.n = int(self._begin[-1])
 
     def pairs(self, begin: int, end: int) -> tuple[Index, Index]:
-        """Query and target indices, int64, shape (end - begin,) each."""
+        """Return query and target indices, int64, shape (end - begin,) each."""
         if begin >= end:
             return np.zeros(0, np.int64), np.zeros(0, np.int64)
         first, after = self.queries(begin, end)
         rows = np.arange(first, after)
         counts = np.minimum(self._begin[rows + 1], end) - np.maximum(self._begin[rows], begin)
         query = np.repeat(rows, counts)
-        # The first pair of a row is that with target 0, in a triangle that with the row's successor.
+        # The first pair of a row is with target 0; in a triangle, with the row's successor.
         shift = self._begin[rows] - (rows + 1 if self._form == "triangle" else 0)
         column = np.arange(begin, end) - np.repeat(shift, counts)
         if self._form == "no diagonal":
@@ -93,7 +88,7 @@ class Grid:
         return query, column
 
     def cost_before(self, position: int) -> float:
-        """Cells of all pairs before that position."""
+        """Return the cells of all pairs before that position, including overhead."""
         if position >= self.n:
             return float(self._cost[-1])
         row = int(np.searchsorted(self._begin, position, "right")) - 1
@@ -101,7 +96,7 @@ class Grid:
         return float(self._cost[row] + self._lengths[row] * self._residues(row, count) + self.pair_cells * count)
 
     def _residues(self, row: int, count: int) -> float:
-        """Residues of the first `count` targets of a row of the grid."""
+        """Return the residues of the first `count` targets of a row of the grid."""
         if self._form == "triangle":
             return float(self._before_target[row + 1 + count] - self._before_target[row + 1])
         if self._form == "no diagonal" and count > row:
@@ -110,7 +105,7 @@ class Grid:
         return float(self._before_target[count])
 
     def position_at(self, cost: float) -> int:
-        """The position before which the pairs cost about `cost`."""
+        """Return the position before which the pairs cost about `cost`."""
         row = int(np.searchsorted(self._cost, cost, "right")) - 1
         if row < 0:
             return 0
@@ -127,31 +122,25 @@ class Grid:
         return following if self.cost_before(following) - cost < cost - self.cost_before(low) else low
 
     def queries(self, begin: int, end: int) -> tuple[int, int]:
-        """The queries of the pairs from position `begin` to before `end`: the first, and the one after the last."""
+        """Return the first query of the pairs from position `begin` to before `end`, and the one after the last."""
         if begin >= end:
             return 0, 0
         first, last = (int(np.searchsorted(self._begin, k, "right")) - 1 for k in (begin, end - 1))
         return first, last + 1
 
     def span_of(self, query: int) -> tuple[int, int]:
-        """The positions of a query's pairs: the first, and the one after the last."""
+        """Return the positions of a query's pairs: the first, and the one after the last."""
         return int(self._begin[query]), int(self._begin[query + 1])
 
     def query_begin(self, position: int) -> int:
-        """The first position of that query."""
+        """Return the first position of that query."""
         if position >= self.n:
             return self.n
         return int(self._begin[int(np.searchsorted(self._begin, position, "right")) - 1])
 
 
 class Listed(CostList):
-    """Pairs as a list says.
-
-    Parameters
-    ----------
-    pairs : int64, shape (n, 2)
-    query_lengths, target_lengths : int64
-    """
+    """Listed pairs: int64, shape (n, 2)."""
 
     def __init__(self, pairs: Index, query_lengths: Index, target_lengths: Index) -> None:
         self._pairs, self.pair_cells = pairs, PAIR_CELLS
@@ -159,15 +148,15 @@ class Listed(CostList):
         super().__init__(cells + PAIR_CELLS)
 
     def pairs(self, begin: int, end: int) -> tuple[Index, Index]:
-        """Query and target indices, int64, shape (end - begin,) each."""
+        """Return query and target indices, int64, shape (end - begin,) each."""
         part = self._pairs[begin:end]
         return np.ascontiguousarray(part[:, 0]), np.ascontiguousarray(part[:, 1])
 
     def query_begin(self, position: int) -> int:
-        """The last position up to this one that every query before it comes before all queries after it.
+        """Return the last position up to this one that separates smaller query indices from all larger ones.
 
-        A query's pairs may stand anywhere in a list. Where the list goes query by query it is that query's first one;
-        in a list without order it may be 0.
+        The pairs of a query may be anywhere in a list. If the list goes query by query, this is the query's first
+        position; in an unordered list it may be 0.
         """
         if position >= self.n:
             return self.n
@@ -183,5 +172,5 @@ class Listed(CostList):
 
 
 def _sums(values: Costs) -> Costs:
-    """Sums of the values before each, and of all; added in order."""
+    """Return the sum of the values before each, and of all; added in order."""
     return np.concatenate([[0.0], np.cumsum(values)])

@@ -29,7 +29,7 @@ Index = NDArray[np.int64]
 
 
 def first_options(options: PairOptions) -> PairOptions:
-    """What pairs are compared by: the best alignment of each, as far as it has to be known, of all that pass."""
+    """Return options for the comparison: the best alignment of each passing pair, no deeper than necessary."""
     is_whole = any(getattr(options, name) is not None for name in SHARES)
     report: ReportName = "alignment" if is_whole else "score"
     alone: dict[str, Any] = {"max_hsps": 1, "sum_statistics": False, "max_intron": None, "culling": None}
@@ -38,17 +38,10 @@ def first_options(options: PairOptions) -> PairOptions:
 
 
 def reciprocal_pairs(task: PairsTask, devices: Sequence[Device], progress: Progress | None = None) -> Index:
-    """The pairs of a task of which none scores less than another one of its query, or of its target.
+    """Return the pairs of a task that score at least as high as all others of their query and of their target.
 
-    Parameters
-    ----------
-    task
-        With `first_options`.
-
-    Returns
-    -------
-    int64, shape (n, 2)
-        Query and target indices of what was given, ascending; of sequences that tie all.
+    `task` has `first_options`. The result is int64, shape (n, 2): ascending indices of the original queries and
+    targets; all ties are included.
     """
     given = (task.queries, task.targets) if task.frames is None else task.frames.given(task.queries, task.targets)
     found = _Best(len(given[0]), None if task.targets is task.queries else len(given[1]), task.options.is_local)
@@ -58,9 +51,9 @@ def reciprocal_pairs(task: PairsTask, devices: Sequence[Device], progress: Progr
 
 
 class _Best:
-    """The best score of each sequence so far, and the pairs that have these on both sides.
+    """The best score of each sequence so far, and the pairs that have it on both sides.
 
-    Of one set (`n_targets` None) a sequence has one best score, be it a query or a target.
+    In a single set (`n_targets` is None), a sequence has one best score, whether it is query or target.
     """
 
     def __init__(self, n_queries: int, n_targets: int | None, is_local: bool) -> None:
@@ -70,7 +63,7 @@ class _Best:
         self._query, self._target, self._score = np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)
 
     def add(self, table: AlignmentTable) -> None:
-        """Compares more pairs. Local scores of 0 are those of no alignment."""
+        """Add pairs. Local scores of 0 mean that there is no alignment."""
         query, target = (nucleotides.given(table, side)[1] for side in ("query", "target"))
         score = np.asarray(table.score if table.corrected_score is None else table.corrected_score, np.float64)
         if self._is_local:
@@ -84,5 +77,5 @@ class _Best:
         self._query, self._target, self._score = query[is_best], target[is_best], score[is_best]
 
     def pairs(self) -> Index:
-        """The pairs, in the order of queries, then of targets."""
+        """Return the pairs, sorted by query, then by target."""
         return np.unique(np.stack([self._query, self._target], 1), axis=0)

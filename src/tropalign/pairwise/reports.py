@@ -36,21 +36,10 @@ if TYPE_CHECKING:
 
 
 def check_beside(wanted: Mapping[str, str], depth: str) -> None:
-    """Finds what is wrong with files beside the main one before anything is read.
+    """Check the additional files, by role "report" or "plot", before anything is read.
 
-    Parameters
-    ----------
-    wanted
-        Files by role, "report" or "plot".
-    depth
-        That of the alignments.
-
-    Raises
-    ------
-    UsageError
-        A suffix of another format, or a report of less than whole alignments.
-    InputError
-        A package is missing.
+    Raises UsageError for a suffix of another format and for a report of less than whole alignments, and InputError
+    if a package is missing.
     """
     report = wanted.get("report")
     if report is not None:
@@ -66,7 +55,7 @@ def check_beside(wanted: Mapping[str, str], depth: str) -> None:
 
 
 def outputs_beside(wanted: Mapping[str, str], header: Header, context: PairsContext) -> list[Output]:
-    """Files and their writers; raises what `check_beside` does."""
+    """Return the additional files and their writers. Raises the same errors as `check_beside`."""
     return [Output(role, path, _writer(role, path, header, context)) for role, path in wanted.items()]
 
 
@@ -77,19 +66,19 @@ def _writer(role: str, path: str, header: Header, context: PairsContext) -> Writ
 
 
 def write_report(tables: AlignmentTable | Iterable[AlignmentTable], path: str | os.PathLike[str]) -> None:
-    """Writes aligned pairs as one page for a browser, as ``tropalign pairs --html`` does.
+    """Write aligned pairs as one web page, like ``tropalign pairs --html``.
 
     Parameters
     ----------
     tables
-        A table, or several of the same sequences (what `align_all` yields), of report "alignment".
+        A table, or several of the same sequences as yielded by `align_all`, of report "alignment".
     path
         The page; a suffix such as ``.gz`` compresses, ``-`` is standard output.
 
     Raises
     ------
     InputError
-        No table, or tables of less than whole alignments.
+        There is no table, or tables hold less than whole alignments.
 
     Examples
     --------
@@ -118,14 +107,14 @@ def _listed(tables: AlignmentTable | Iterable[AlignmentTable]) -> list[Alignment
 
 
 def plot_matrix(tables: AlignmentTable | Iterable[AlignmentTable], value: str | None = None) -> Figure:
-    """Draws the map of aligned pairs, its lines in the order of their trees, with matplotlib.
+    """Draw the map of aligned pairs, with rows and columns in the order of their trees, with matplotlib.
 
     Parameters
     ----------
     tables
-        A table, or several of the same sequences (what `align_all` yields).
+        A table, or several of the same sequences as yielded by `align_all`.
     value : {"identity", "score"}, optional
-        What colours show; identity where it was computed.
+        The value that colours show; identity if it was computed.
 
     Returns
     -------
@@ -135,7 +124,7 @@ def plot_matrix(tables: AlignmentTable | Iterable[AlignmentTable], value: str | 
     Raises
     ------
     InputError
-        No pair, too many sequences, identities that were not computed, or matplotlib is missing.
+        There is no pair, there are too many sequences, identities were not computed, or matplotlib is missing.
     UsageError
         `value` is neither of the two.
 
@@ -154,14 +143,15 @@ def plot_matrix(tables: AlignmentTable | Iterable[AlignmentTable], value: str | 
 
 
 def dot_plot(alignment: Alignment, word: int | None = None) -> Figure:
-    """Draws where words of two aligned sequences are the same, and the alignment over it, with matplotlib.
+    """Draw the equal k-mers of two aligned sequences, with the alignment on top, with matplotlib.
 
     Parameters
     ----------
     alignment
         A row of a table of report "alignment".
     word
-        Letters of a word; by default the fewest of which chance makes no more dots than the sequences have letters.
+        Length k of a k-mer; by default the smallest for which chance makes no more dots than the sequences have
+        residues.
 
     Returns
     -------
@@ -206,6 +196,6 @@ def dot_plot(alignment: Alignment, word: int | None = None) -> Figure:
 
 
 def _corners(alignment: Alignment) -> np.ndarray:
-    """Where the path turns: places in the query and the target, int64, shape (n, 2)."""
+    """Return the corners of the path: positions in the query and the target, int64, shape (n, 2)."""
     steps = [(n * (op != 2), n * (op != 1)) for op, n in alignment.operations()]
     return np.cumsum([(alignment.query_span()[0], alignment.target_start), *steps], axis=0)

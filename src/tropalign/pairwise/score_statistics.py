@@ -1,4 +1,4 @@
-"""What scores of local alignments mean, for any matrix and gap costs: published parameters, or simulated ones."""
+"""Significance of local alignment scores for any matrix and gap costs: published parameters, or simulated ones."""
 
 from __future__ import annotations
 
@@ -26,47 +26,47 @@ from tropalign.scoring.statistics import ESTIMATED, ScoreStatistics, published_s
 from tropalign.scoring.ungapped import background, check_has_statistics
 from tropalign.sequences import NUCLEOTIDE, PROTEIN, SequenceBatch
 
-#: Pairs of random sequences and the length of each: the second where chance alignments are longer than `LONG` of the
-#: first. The longer they are, the less their ends matter; the more pairs, the less chance does: lambda has a standard
-#: error of 0.78 / sqrt(pairs) of itself.
+#: Numbers of random pairs and lengths of their sequences: the second if chance alignments are longer than `LONG`
+#: of the first. The longer the sequences, the less their ends matter; the more pairs, the less chance does: lambda
+#: has a relative standard error of 0.78 / sqrt(pairs).
 SIZES = ((16_000, 1200), (6_000, 2400))
 LONG = 1 / 16
-#: Chance alignments that take more of their sequences than this grow with them: no score has an E-value then.
+#: Chance alignments that cover more of their sequences than this grow with them: no score has an E-value then.
 TOO_LONG = 1 / 4
-#: Pairs that are made and aligned at a time.
+#: Pairs that are generated and aligned at a time.
 AT_ONCE = 2000
 SEED = 20010115
-#: Scores and costs that have statistics, by alphabet: what to take where others have none.
+#: Scores and costs with statistics, by alphabet: suggestions if others have no statistics.
 USUAL = {
     PROTEIN.name: "--matrix BLOSUM62 --gap-open 11 --gap-extend 1",
     NUCLEOTIDE.name: "--match 2 --mismatch -3 --gap-open 5 --gap-extend 2",
 }
-#: Part of the name of a kept estimate: another number wherever an estimate turns out differently.
+#: Part of the file name of a cached estimate: change it if estimates change.
 METHOD = 1
 
 
 def score_statistics(matrix: MatrixLike, gap: Gap) -> ScoreStatistics:
-    """Lambda, K and what else bit scores and E-values of local alignments need.
+    """Return lambda, K and the other parameters of bit scores and E-values of local alignments.
 
-    Those that NCBI has published where it has, else an estimate from alignments of random sequences, which takes a
-    second or a few and is kept in the user's cache directory.
+    NCBI's published parameters if there are any, else an estimate from alignments of random sequences, which takes
+    a few seconds and is kept in the user's cache directory.
 
     Parameters
     ----------
     matrix
-        What `SubstitutionMatrix.of` takes.
+        Any source that `SubstitutionMatrix.of` accepts.
     gap
         A gap of k residues costs ``gap.open + k * gap.extend``.
 
     Returns
     -------
     ScoreStatistics
-        ``source`` says which; the same on every machine.
+        Equal on every machine; ``source`` names the origin.
 
     Raises
     ------
     ScoringError
-        Scores that have no statistics: random sequences score the more the longer they are.
+        The scores have no statistics: those of random sequences grow with their length.
 
     Examples
     --------
@@ -88,16 +88,11 @@ def score_statistics(matrix: MatrixLike, gap: Gap) -> ScoreStatistics:
 
 
 def simulated_statistics(matrix: SubstitutionMatrix, gap: Gap) -> ScoreStatistics:
-    """Statistics from the best local alignments of random sequences.
+    """Estimate statistics from the best local alignments of random sequences.
 
-    With mean lengths alpha S + beta of alignments of score S, by least squares, lambda and K are those for which the
-    scores found are the most likely (Altschul and others 2001), where P(score < S) = exp(-K (n - alpha S - beta)^2
-    exp(-lambda S)) for two sequences of n residues.
-
-    Raises
-    ------
-    ScoringError
-        Scores that have no statistics.
+    Mean lengths of alignments of score S are alpha S + beta, by least squares. Lambda and K maximise the
+    likelihood of the scores found (Altschul and others 2001), where P(score < S) = exp(-K (n - alpha S - beta)^2
+    exp(-lambda S)) for two sequences of n residues. Raises ScoringError for scores without statistics.
     """
     check_has_statistics(matrix)
     scale = WholeScoring.of(matrix, gap).scale
@@ -114,19 +109,19 @@ def simulated_statistics(matrix: SubstitutionMatrix, gap: Gap) -> ScoreStatistic
     alpha, beta = found.line()
     lambda_, k = _most_likely(found, length, alpha, beta)
     source = f"{ESTIMATED} of {n_pairs} pairs of {length} residues"
-    lambda_, alpha = lambda_ * scale, alpha * scale  # of the scores as they were given
+    lambda_, alpha = lambda_ * scale, alpha * scale  # in units of the given scores
     numbers = _digits(lambda_, 4), _digits(k, 3), _digits(lambda_ / alpha, 3), _digits(alpha, 3), _digits(beta, 3)
     return ScoreStatistics(*numbers, source, 1 / scale if scale > 1 else 1)
 
 
 def _formula(gap: Gap) -> str:
-    """What a gap of k residues costs."""
+    """Return the formula for the cost of a gap of k residues."""
     pieces = f"{gap.open} + {gap.extend} k"
     return f"min({pieces}, {gap.open2} + {gap.extend2} k)" if gap.has_two_pieces else pieces
 
 
 class _Found(NamedTuple):
-    """Best local alignments of random pairs: the scores that occur, how many have each, the sum of their lengths."""
+    """Best local alignments of random pairs: the distinct scores, their counts, and the sums of their lengths."""
 
     scores: NDArray[np.int64]
     counts: NDArray[np.int64]
@@ -136,7 +131,7 @@ class _Found(NamedTuple):
         return float(self.lengths.sum() / self.counts.sum())
 
     def line(self) -> tuple[float, float]:
-        """Alpha and beta by least squares."""
+        """Return alpha and beta by least squares."""
         n, total, length = self.counts.sum(), self.counts @ self.scores, self.lengths.sum()
         spread = float(n * (self.counts @ self.scores**2) - total**2)
         if not spread:
@@ -148,7 +143,7 @@ class _Found(NamedTuple):
 
 
 def _aligned(matrix: SubstitutionMatrix, gap: Gap, n_pairs: int, length: int) -> _Found:
-    """The best local alignments of pairs of random sequences, which are the same ones everywhere."""
+    """Align pairs of random sequences, which are the same on every machine."""
     bits = np.random.PCG64(SEED)  # its numbers are the same in every version of NumPy
     n_threads = resolve_threads(0)
     scores, lengths = [], []
@@ -168,12 +163,9 @@ def _aligned(matrix: SubstitutionMatrix, gap: Gap, n_pairs: int, length: int) ->
 
 
 def random_sequences(matrix: SubstitutionMatrix, n: int, length: int, bits: np.random.PCG64) -> SequenceBatch:
-    """Sequences of residues that follow each other at random, each as often as in nature (to 2^-17 of all).
+    """Generate sequences of independent residues with natural frequencies (to 2^-17 of all).
 
-    Raises
-    ------
-    ScoringError
-        An alphabet whose frequencies are not known.
+    Raises ScoringError if the frequencies of the alphabet are unknown.
     """
     codes, shares = background(matrix.alphabet)
     ends = np.rint(np.cumsum(shares) * 65536).astype(np.int64)
@@ -186,7 +178,7 @@ def random_sequences(matrix: SubstitutionMatrix, n: int, length: int, bits: np.r
 
 
 def _most_likely(found: _Found, length: int, alpha: float, beta: float) -> tuple[float, float]:
-    """Lambda and K for which the scores of random pairs are the most likely."""
+    """Return the maximum likelihood estimates of lambda and K."""
     from scipy.optimize import minimize
 
     bounds = np.stack([found.scores, found.scores + 1])
@@ -199,19 +191,19 @@ def _most_likely(found: _Found, length: int, alpha: float, beta: float) -> tuple
     n = found.counts.sum()
     mean = float(found.counts @ found.scores) / n
     spread = sqrt(float(found.counts @ np.square(found.scores - mean)) / n)
-    lambda_ = pi / sqrt(6) / spread  # Gumbel's distribution: by its mean and standard deviation, to begin with
+    lambda_ = pi / sqrt(6) / spread  # start: Gumbel's distribution by its mean and standard deviation
     first = np.array([lambda_, lambda_ * mean - 0.5772 - 2 * log(length)])
     best = minimize(surprise, first, method="Nelder-Mead", options={"xatol": 1e-8, "fatol": 1e-8, "maxiter": 2000})
     return float(best.x[0]), float(np.exp(best.x[1]))
 
 
 def _digits(number: float, n: int) -> float:
-    """A number with so many digits: further ones are chance, and differ between processors."""
+    """Round to n digits: further ones are chance, and differ between processors."""
     return float(f"{number:.{n}g}")
 
 
 def _key(matrix: SubstitutionMatrix, gap: Gap) -> str:
-    """What an estimate follows from, as the name of a file."""
+    """Return a hash of everything that determines an estimate, for its file name."""
     codes, shares = background(matrix.alphabet)
     words = (
         METHOD,
@@ -225,7 +217,7 @@ def _key(matrix: SubstitutionMatrix, gap: Gap) -> str:
 
 
 def _read(path: Path) -> ScoreStatistics | None:
-    """What `_write` wrote; None when there is no such file, or when it is damaged."""
+    """Read the output of `_write`; None if the file is missing or damaged."""
     try:
         text, digest = path.read_text("utf-8").splitlines()
         if hashlib.sha256(text.encode()).hexdigest() != digest:
@@ -234,12 +226,12 @@ def _read(path: Path) -> ScoreStatistics | None:
         if not all(isfinite(number) for number in (lambda_, k, h, alpha, beta, step)):
             return None
         return ScoreStatistics(lambda_, k, h, alpha, beta, str(source), step)
-    except (OSError, ValueError, TypeError):  # which a damaged JSON is, too
+    except (OSError, ValueError, TypeError):  # includes damaged JSON
         return None
 
 
 def _write(path: Path, statistics: ScoreStatistics) -> None:
-    """Keeps an estimate, where that is possible."""
+    """Keep an estimate, if possible."""
     text = json.dumps(astuple(replace(statistics, lengths=None))[:-1])
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

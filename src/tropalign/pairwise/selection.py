@@ -1,4 +1,4 @@
-"""Which pairs of a query are kept: those of the best scores, found without a list of all pairs where there are many."""
+"""Selection of the best-scoring pairs of a query, without a list of all pairs if there are many."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ if TYPE_CHECKING:
 
 Index = NDArray[np.int64]
 Codes = NDArray[np.uint8]
-#: Whether pairs (query indices, target indices) pass, over so many threads.
+#: Predicate over (query indices, target indices, thread count) that returns a mask.
 Test = Callable[[Index, Index, int], NDArray[np.bool_]]
 
-#: Fewer targets than this leave lanes empty, and longer ones had better run alone: their pairs are listed and planned.
+#: Fewer targets leave lanes empty, and longer ones are better aligned alone: their pairs are listed and planned.
 LEAST_TARGETS = 128
 LONGEST_TARGET = 1 << 16
-#: A tile's cost where no pairs are listed, in cells, and what a pair costs beside its own: 16 x 16 residues take 5 ns,
-#: and long ones .015 ns per cell (one AVX-512 core), so that a tile is a second or a few of one core.
+#: Cost of a tile without listed pairs, in cells, and overhead of a pair: 16 x 16 residues take 5 ns, and long
+#: pairs .015 ns per cell (one AVX-512 core), so that a tile takes a few seconds of one core.
 TILE_CELLS = 60_000_000_000
 PAIR_CELLS = 100
-#: Bounds are tried on about so many pairs; where more than this share passes, they would cost more than they save.
+#: Number of pairs on which bounds are tried; if more than this share passes, they would cost more than they save.
 SAMPLE = 1000
 MOST_KEPT = 0.9
 
 
 def suits_groups(targets: SequenceBatch) -> bool:
-    """Whether the best of these targets are found a group of targets at a time (native/pairwise/best_targets.cpp)."""
+    """True if a grouped scan suits these targets (native/pairwise/best_targets.cpp)."""
     return len(targets) >= LEAST_TARGETS and int(targets.lengths.max()) <= LONGEST_TARGET
 
 
@@ -56,26 +56,15 @@ def best_targets(
     memory_bytes: int,
     progress: Progress | None,
 ) -> dict[str, Any]:
-    """The best targets of some queries, of those that reach what they have to score.
+    """Find the best targets of some queries among those that reach the least score.
 
-    Parameters
-    ----------
-    queries, reverse, targets
-        `reverse`: the queries' other strand, where the better strand counts.
-    span
-        The first query and the one after the last.
-    skips_self
-        Queries and targets are one set, of which no sequence is paired with itself.
-    top
-        How many of each query.
-    least_scores
-        None: any score will do.
+    reverse: the queries' other strand, if the better strand counts.
+    span: the first query and the one after the last.
+    skips_self: queries and targets are one set, and no sequence is paired with itself.
+    least_scores: None to accept any score.
 
-    Returns
-    -------
-    dict
-        "query" and "target" (int64), "score" (int32) and "strand" (int8), a row per pair: query by query, the best
-        first, and of equal scores the earlier target.
+    Returns "query" and "target" (int64), "score" (int32) and "strand" (int8), a row per pair: query by query, best
+    first, ties by the earlier target.
     """
     if least_scores is None:
         least = np.full((span[1] - span[0], 1), np.iinfo(np.int32).min, np.int32), np.zeros(len(targets), np.int32)
@@ -83,7 +72,7 @@ def best_targets(
         least = least_scores.by_class(*span)
 
     def best_of(begin: int, part: SequenceBatch) -> dict[str, Any]:
-        """The best of the targets from `begin` on, which are these."""
+        """Find the best targets in a part that starts at `begin`."""
         n_before = begin * (span[1] - span[0])
         found: dict[str, Any] = _native.best_targets(
             queries.codes,
@@ -117,23 +106,15 @@ def best_targets(
             best = selected(together["query"], together["score"], None, top)
             found = {name: values[best] for name, values in together.items()}
         kept = found
-    assert kept is not None  # no store is without sequences
+    assert kept is not None  # every store has sequences
     return kept
 
 
 class Bounds:
-    """What leaves pairs out before they are aligned: what they can reach by the letters of their sequences.
+    """Drops pairs before they are aligned, by upper bounds from the residues of their sequences.
 
-    Parameters
-    ----------
-    queries, targets
-        Targets may be the queries.
-    options
-        Those that say which pairs are kept.
-    least_scores
-        What a pair has to score; None: any score will do.
-    sample
-        Some of the pairs, as query and target indices: a bound that lets almost all of them pass is not asked again.
+    `targets` may be `queries`. `least_scores` is None if any score will do. `sample` has some pairs (query and
+    target indices): bounds that almost all of them pass are not used.
     """
 
     def __init__(
@@ -147,20 +128,22 @@ class Bounds:
         self._queries, self._targets, self._options, self._least = queries, targets, options, least_scores
         tests: list[Test] = []
         if options.strand == "plus":
-            # With `top_first` the best of a query are chosen by score alone, and only then by identity and coverage.
+            # With `top_first`, the best targets are chosen by score alone, and only then filtered by identity and
+            # coverage.
             chooses_after = options.top is None or not options.top_first
             if any(share is not None for share in coverages_asked(options).values()) and chooses_after:
                 tests.append(self._coverages)
             if least_scores is not None:
                 tests.append(self._scores)
-            # A global alignment has no fewer columns than the longer sequence, so this bounds `longer`, too.
+            # A global alignment has at least as many columns as the longer sequence, so this also bounds
+            # `longer`.
             is_bounded = options.identity in ("columns", "blast", "longer") and options.ambiguous == "differ"
             if options.min_identity is not None and chooses_after and options.pays_ends and is_bounded:
                 tests.append(self._identities)
         self._tests = [test for test in tests if np.mean(test(*sample, 1)) <= MOST_KEPT]
 
     def within_reach(self, query: Index, target: Index, n_threads: int) -> tuple[Index, Index]:
-        """Pairs that may be kept, in their order; int64, shape (n,) each."""
+        """Return the pairs that may be kept, in their order; int64, shape (n,) each."""
         for test in self._tests:
             keep = test(query, target, n_threads)
             query, target = query[keep], target[keep]
@@ -197,7 +180,7 @@ class Bounds:
 
 
 def coverages_asked(options: PairOptions) -> dict[str, float | None]:
-    """The least coverage of the longer sequence, of the query and of the target."""
+    """Return the least coverage of the longer sequence, of the query and of the target."""
     return {
         "longer": options.min_coverage,
         "query": options.min_query_coverage,
@@ -206,7 +189,7 @@ def coverages_asked(options: PairOptions) -> dict[str, float | None]:
 
 
 def may_cover(options: PairOptions, query: Index, target: Index) -> NDArray[np.bool_]:
-    """Which pairs of sequences of these lengths can have the coverages that are asked for; bool, shape (n,)."""
+    """Return which pairs of sequences of these lengths can have the requested coverages; bool, shape (n,)."""
     keep = np.ones(len(query), bool)
     for of, least in coverages_asked(options).items():
         if least is not None:
@@ -215,21 +198,14 @@ def may_cover(options: PairOptions, query: Index, target: Index) -> NDArray[np.b
 
 
 def _covered(of: str, query: Index, target: Index) -> Index:
-    """The lengths of which a coverage is a share."""
+    """Return the lengths of which a coverage is a share."""
     return {"longer": np.maximum(query, target), "query": query, "target": target}[of]
 
 
 def coverage(table: AlignmentTable, of: str = "longer") -> NDArray[np.float64]:
-    """The share of a sequence's residues that stand beside a residue, per row of whole alignments.
+    """Return the share of a sequence's residues that are aligned with a residue, float64, shape (n_rows,).
 
-    Parameters
-    ----------
-    of : {"longer", "query", "target"}
-        Which sequence of a pair.
-
-    Returns
-    -------
-    float64, shape (n_rows,)
+    `of` is "longer", "query" or "target". Needs whole alignments.
     """
     if table.n_columns is None or table.n_gaps is None:
         raise ValueError("only whole alignments have a coverage")
@@ -239,7 +215,7 @@ def coverage(table: AlignmentTable, of: str = "longer") -> NDArray[np.float64]:
 
 
 def passes_shares(table: AlignmentTable, options: PairOptions) -> NDArray[np.bool_]:
-    """Which rows have the identity and the coverages that are asked for; bool, shape (n_rows,)."""
+    """Return which rows have the requested identity and coverages; bool, shape (n_rows,)."""
     keep = np.ones(len(table), bool)
     if options.min_identity is not None:
         keep &= table.identity >= options.min_identity
@@ -250,7 +226,7 @@ def passes_shares(table: AlignmentTable, options: PairOptions) -> NDArray[np.boo
 
 
 def namesakes(queries: SequenceBatch, targets: SequenceBatch) -> Index:
-    """The target of each query's name, -1 where there is none; int64, shape (n_queries,)."""
+    """Return the target that shares each query's name, or -1; int64, shape (n_queries,)."""
     found = np.full(len(queries), -1, np.int64)
     own = {name: k for k, name in enumerate(queries.names)}
     twice = len(own) < len(queries)
@@ -264,7 +240,7 @@ def namesakes(queries: SequenceBatch, targets: SequenceBatch) -> Index:
 
 
 def some_pairs(order: PairOrder) -> tuple[Index, Index]:
-    """A sample of the pairs, spread over all of them."""
+    """Return a sample of the pairs, spread over all of them."""
     places = distinct(np.linspace(0, order.n - 1, min(order.n, SAMPLE)).astype(np.int64))
     pairs = [order.pairs(k, k + 1) for k in places.tolist()]
     query, target = (np.concatenate(side) for side in zip(*pairs, strict=True))
@@ -272,7 +248,7 @@ def some_pairs(order: PairOrder) -> tuple[Index, Index]:
 
 
 def selected(query: Index, score: NDArray[np.int32], least: Index | None, top: int | None) -> Index:
-    """Rows to keep by score: at least what each needs, and the top of each query; in the order of the rows."""
+    """Return rows to keep by score: at least `least`, and the top of each query if `top` is given."""
     rows = np.arange(len(query))
     if least is not None:
         rows = rows[score >= least]

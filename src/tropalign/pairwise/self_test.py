@@ -1,4 +1,4 @@
-"""Whether a GPU computes what the processor does."""
+"""Comparison of a GPU's results with the CPU's."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tropalign.sequences import PROTEIN, SequenceBatch
 
 
 def check_gpu(gpu: Gpu) -> None:
-    """Aligns relatives of one protein in every mode. Raises DeviceError when a result is not the processor's."""
+    """Align relatives of one protein in every mode. Raises DeviceError if a result differs from the CPU's."""
     rng = np.random.default_rng(7)
     letters = np.frombuffer(b"ARNDCQEGHILKMFPSTWYV", np.uint8)
     ancestor = rng.choice(letters, 90)

@@ -1,4 +1,4 @@
-"""What the scores of a run mean: bits, E-values, and the least scores that filters by these ask for."""
+"""Significance of the scores of a run: bits, E-values, and the least scores that pass filters by these."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from tropalign.sequences import SequenceBatch
     from tropalign.sequences.translation import Frames
 
-#: No score is higher.
+#: Highest score.
 MOST = 2**31 - 1
-#: Pairs of lengths for which a table of least scores is made, of 8 bytes each.
+#: Largest table of least scores, in pairs of lengths (8 bytes each).
 MOST_CLASSES = 1 << 20
 
 
@@ -29,12 +29,8 @@ MOST_CLASSES = 1 << 20
 class Significance:
     """Statistics of local alignments of queries with a set of targets.
 
-    Parameters
-    ----------
-    scoring
-        Matrix and gap cost, whose statistics are looked up when they are first asked for.
-    n_residues, n_sequences
-        The search space: of all targets.
+    `scoring` is matrix and gap cost, whose statistics are looked up on first use; `n_residues` and `n_sequences`
+    are the search space of all targets.
     """
 
     scoring: tuple[SubstitutionMatrix, Gap]
@@ -43,9 +39,9 @@ class Significance:
 
     @classmethod
     def of_run(cls, options: PairOptions, targets: SequenceBatch, frames: Frames | None = None) -> Significance | None:
-        """What the scores of a run mean; None where alignments are not local, whose scores have no such statistics.
+        """Return the statistics of a run; None if alignments are not local, whose scores have no such statistics.
 
-        Translated targets (`frames`) count as one frame each, a third of their nucleotides, as BLAST counts them.
+        Translated targets (`frames`) count as one frame each, a third of their nucleotides, as in BLAST.
         """
         if not options.is_local:
             return None
@@ -55,34 +51,34 @@ class Significance:
 
     @cached_property
     def statistics(self) -> ScoreStatistics:
-        """Parameters of bits and E-values. Raises ScoringError where scores have none."""
+        """Parameters of bits and E-values. Raises ScoringError if scores have no statistics."""
         from tropalign.pairwise.score_statistics import score_statistics
 
         return score_statistics(*self.scoring)
 
     def bits(self, scores: NDArray[Any]) -> NDArray[np.float64]:
-        """Scores in bits; float64, shape (n,)."""
+        """Return scores in bits; float64, shape (n,)."""
         return self.statistics.bits(scores)
 
     def evalues(
         self, scores: NDArray[Any], query_lengths: NDArray[Any], target_lengths: NDArray[Any]
     ) -> NDArray[np.float64]:
-        """E-values of scores of queries and targets so long; float64, shape (n,)."""
+        """Return E-values of scores for queries and targets of these lengths; float64, shape (n,)."""
         return self.statistics.evalues(scores, query_lengths, self.n_residues, self.n_sequences, target_lengths)
 
     @property
     def knows_targets(self) -> bool:
-        """Whether the length of a target counts."""
+        """True if E-values depend on the length of the target."""
         return self.statistics.lengths is not None
 
     def least_of_bits(self, bits: float, scale: int) -> int:
-        """The least whole score with so many bits; `scale` whole ones are one of the user's units."""
+        """Return the least whole score with this many bits; `scale` is the number of whole units per user unit."""
         return bisect_left(range(MOST), bits, key=lambda score: float(self.bits(np.array(score / scale))))
 
     def least_of_evalue(
         self, evalue: float, query_lengths: NDArray[Any], target_lengths: NDArray[Any], scale: int
     ) -> NDArray[np.int64]:
-        """The least whole score with at most that E-value, for each pair of lengths; int64, shape (n,)."""
+        """Return the least whole score with at most that E-value, for each pair of lengths; int64, shape (n,)."""
         space = self.n_residues, self.n_sequences, target_lengths
         least: NDArray[np.float64] = np.rint(self.statistics.least_score(evalue, query_lengths, *space) * scale)
         whole: NDArray[np.int64] = np.minimum(least, MOST).astype(np.int64)
@@ -92,16 +88,8 @@ class Significance:
 class LeastScores:
     """The whole score that a pair needs to be kept, by the filters of a run.
 
-    Parameters
-    ----------
-    options
-        `min_score`, `min_bits` and `max_evalue` count.
-    queries, targets
-        As they are aligned.
-    significance
-        None where there are no E-values.
-    stretch
-        Pairs are kept up to so many times `max_evalue`, and down to as much less than `min_bits`.
+    Used are `min_score`, `min_bits` and `max_evalue` of `options`. `stretch` relaxes the filters: `max_evalue` is
+    multiplied by it, and `min_bits` reduced accordingly.
     """
 
     def __init__(
@@ -115,7 +103,7 @@ class LeastScores:
         whole = options.whole
         self._lengths = queries.lengths, targets.lengths
         self._significance, self._scale, self._evalue = significance, whole.scale, None
-        #: What every pair needs.
+        #: Minimum for every pair.
         self._floor = -MOST
         if whole.min_score is not None:
             self._floor = min(max(whole.min_score, -MOST), MOST)
@@ -134,14 +122,14 @@ class LeastScores:
         significance: Significance | None,
         stretch: float = 1.0,
     ) -> LeastScores | None:
-        """None if any score is kept."""
+        """Return None if any score is kept."""
         by_significance = None if significance is None else (options.min_bits, options.max_evalue)
         if options.whole.min_score is None and by_significance in (None, (None, None)):
             return None
         return cls(options, queries, targets, significance, stretch)
 
     def of(self, query: NDArray[np.int64], target: NDArray[np.int64]) -> NDArray[np.int64]:
-        """What pairs need, by query and target; int64, shape (n,)."""
+        """Return the least scores of pairs, by query and target; int64, shape (n,)."""
         if self._evalue is None:
             return np.full(len(query), self._floor, np.int64)
         (query_lengths, of_query), (target_lengths, of_target) = self._classes
@@ -151,7 +139,7 @@ class LeastScores:
             each, both = np.unique(both, return_inverse=True)
             return self._of_lengths(query_lengths[each // n], target_lengths[each % n])[both]
         least: NDArray[np.int64] = np.zeros(len(query_lengths) * n, np.int64)
-        least[both] = 1  # of lengths that occur: a tenth of the time of sorting
+        least[both] = 1  # marks lengths that occur, in a tenth of the time of sorting
         each = np.flatnonzero(least)
         least[each] = self._of_lengths(query_lengths[each // n], target_lengths[each % n])
         found: NDArray[np.int64] = least[both]
@@ -159,18 +147,16 @@ class LeastScores:
 
     @cached_property
     def _classes(self) -> list[Any]:
-        """Lengths of queries and of targets, each once, and which one each sequence has; targets' may not count."""
+        """Distinct lengths of queries and of targets (one if irrelevant), with the index of each sequence's."""
         knows_targets = self._significance is not None and self._significance.knows_targets
         queries, targets = self._lengths
         sides = queries, targets if knows_targets else np.ones_like(targets)
         return [np.unique(lengths, return_inverse=True) for lengths in sides]
 
     def by_class(self, begin: int, end: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """What pairs of queries [begin, end) need by classes of targets, and the class of each target.
+        """Return the least scores of queries [begin, end) by classes of targets, and the class of each target.
 
-        Returns
-        -------
-        int32, shape (n_queries, n_classes); int32, shape (n_targets,)
+        int32, shape (n_queries, n_classes); int32, shape (n_targets,).
         """
         if self._evalue is None:
             return np.full((end - begin, 1), self._floor, np.int32), np.zeros(len(self._lengths[1]), np.int32)

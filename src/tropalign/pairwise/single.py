@@ -1,11 +1,11 @@
-"""One pair at a time, for loops: what `align` does where nothing stands in its way.
+"""One pair at a time, for loops: the fast path of `align`.
 
-A pair of a hundred residues is aligned in some microseconds, which is less than it takes to make a batch, a task and a
-table, and to look options up. So what follows from the arguments (`PairAligner`: letters as codes, scores, costs) is
-made once and found again by what was given; a text goes into native code and numbers come out.
+A pair of a hundred residues is aligned in a few microseconds, less than it takes to make a batch, a task and a
+table, and to look up options. So everything that follows from the arguments (`PairAligner`: letters as codes,
+scores, costs) is made once and found again by the arguments; native code takes text and returns numbers.
 
-All here is a shortcut: whatever is out of the ordinary is left to the whole way, which gives the same result, or says
-what is wrong.
+This is only a shortcut: anything out of the ordinary is left to the full path, which gives the same result, or
+reports the error.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from tropalign.sequences.kinds import Kind, Tally, alphabet_by, together
 if TYPE_CHECKING:
     from tropalign._native import PairAligner
 
-#: The code, for native code, of a byte that this way does not read.
+#: Code, for native code, of a byte that the fast path does not read.
 NO_LETTER = 255
 #: Sets of arguments that are kept; a loop has one, or a few.
 MOST_KEPT = 64
-#: What aligns pairs, and the factor that makes scores whole; None where the whole way warns, or refuses.
+#: The aligner, and the factor that makes scores integers; None if the full path would warn or raise.
 Engine = tuple["PairAligner", int] | None
-#: What was made of arguments, by these; the alphabet stands beside it, since a key has its id.
+#: Engines by their arguments; the value holds the alphabet, because the key has only its id.
 _kept: dict[Any, tuple[Alphabet, Engine]] = {}
 
 
@@ -51,15 +51,7 @@ def aligned(
     strand: str,
     alphabet: AlphabetLike,
 ) -> Alignment | None:
-    """The pair's alignment; None where it takes the whole way.
-
-    Parameters
-    ----------
-    texts, names
-        Of query and target.
-    mode, matrix, gap, report, free_ends, strand, alphabet
-        As of `align`.
-    """
+    """Align a pair; None if it needs the full path. Arguments are those of `align`."""
     try:
         alphabet = alphabet_of(alphabet)
         engine = _engine(mode, matrix, gap, report, free_ends, alphabet)
@@ -70,21 +62,10 @@ def aligned(
 
 
 def alphabet_for(matrix: Any, texts: tuple[str, str], words: tuple[str, str] = ("query was", "target")) -> Alphabet:
-    """The alphabet of queries and targets of which nobody said it.
+    """Infer the common alphabet of queries and targets, given the letters of both sides.
 
-    Parameters
-    ----------
-    matrix
-        As of `align`; a SubstitutionMatrix says it.
-    texts
-        Letters of both sides.
-    words
-        What a message calls them.
-
-    Raises
-    ------
-    InputError
-        One is a protein and the other nucleotides, so many that this is no chance.
+    A SubstitutionMatrix decides; `words` name the sides in messages. Raises InputError if one side is certainly a
+    protein and the other one certainly nucleotides.
     """
     if isinstance(matrix, SubstitutionMatrix):
         return matrix.alphabet
@@ -105,7 +86,7 @@ def columns(
     strand: str,
     alphabet: Alphabet,
 ) -> dict[str, Any] | None:
-    """The columns of a table of some pairs of texts; None where they take the whole way."""
+    """Return the columns of a table of pairs of texts; None if a pair needs the full path."""
     try:
         engine = _engine(mode, matrix, gap, report, free_ends, alphabet)
     except (TropalignError, TypeError, ValueError):
@@ -123,7 +104,7 @@ def columns(
 def _found(
     made: tuple[PairAligner, int], query: str, target: str, strand: str, alphabet: Alphabet
 ) -> tuple[Numbers, int | None] | None:
-    """What the engine says of a pair, and on which strand the query is; None where it has nothing to say."""
+    """Align a pair, choose the strand of the query and convert the score to user units; None if this is impossible."""
     engine, scale = made
     found = _better(engine, query, target, strand, alphabet)
     if scale == 1 or found is None:
@@ -135,7 +116,7 @@ def _found(
 def _better(
     engine: PairAligner, query: str, target: str, strand: str, alphabet: Alphabet
 ) -> tuple[Numbers, int | None] | None:
-    """The better strand of a pair, with the engine's whole scores."""
+    """Align the better strand of a pair, with the engine's whole scores."""
     numbers = engine.align(query, target)
     if strand == "plus" or numbers is None:
         return None if numbers is None else (numbers, None)
@@ -154,7 +135,7 @@ def _better(
 def _engine(
     mode: ModeName, matrix: Any, gap: Gap | None, report: ReportName, free_ends: Iterable[str], alphabet: Alphabet
 ) -> Engine:
-    """What aligns pairs of that alphabet; raises what making it raises."""
+    """Return the kept engine for these arguments, or make one. Raises the errors of making it."""
     if not isinstance(free_ends, tuple | frozenset):
         if not isinstance(free_ends, list | set):
             raise TypeError("an iterator can be read once")
@@ -170,7 +151,7 @@ def _engine(
 
 
 def _lasting(matrix: Any) -> str | tuple[str, bytes]:
-    """A matrix as what nobody can change: the name of a shipped one, or letters and the bytes of their scores."""
+    """Return an immutable key of a matrix: the name of a shipped one, or letters and the bytes of their scores."""
     if not isinstance(matrix, str):
         letters, values = letters_and_scores(matrix)
         return letters, values.tobytes()
@@ -183,7 +164,7 @@ def _lasting(matrix: Any) -> str | tuple[str, bytes]:
 def _made(
     mode: ModeName, matrix: Any, gap: Gap | None, report: ReportName, free_ends: Iterable[str], alphabet: Alphabet
 ) -> Engine:
-    """The engine; None where the whole way warns, or refuses."""
+    """Make an engine; None if the full path would warn or raise."""
     from tropalign._native import PairAligner
 
     if matrix is None:

@@ -53,28 +53,29 @@ if TYPE_CHECKING:
     from tropalign.devices.gpu import Gpu
     from tropalign.pairwise.gpu_plan import Shape
 
-#: Bytes that a pair takes while its tile is computed and written, path aside, by depth: indices, columns, short texts.
+#: Bytes of a pair while its tile is computed and written, without its path, by depth: indices, columns, short
+#: texts.
 ROW_BYTES = {"score": 140, "ends": 240, "alignment": 340}
 #: Bytes of a path per residue of the shorter sequence, a cautious mean: its operations (twice) and its CIGAR.
 PATH_BYTES = 8.0
-#: All alignments of a pair take as much as so many of the first one's length: further ones are shorter as a rule.
+#: Memory of all alignments of a pair, as a multiple of the first one's: further ones are usually shorter.
 MOST_PATHS = 8
-#: A tile's cost, in cells, and the most pairs it has. A kill loses the tiles that run: some seconds of work at the 4
+#: Cost of a tile in cells, and its most pairs. A kill loses the tiles in progress: a few seconds of work at the 4
 #: billion cells per second of a slow core, and a tenth of a second on a large machine.
 TILE_CELLS = 15_000_000_000
 TILE_PAIRS = 600_000
-#: Bytes of a tile's rows at the most, however much is allowed: 57,000 alignments of 250 residues, half a second of a
-#: core, which took 43 MB where 128 MB are reckoned with. Tiles four times as large were no faster.
+#: Most bytes of a tile's rows, even if more memory is allowed: 57,000 alignments of 250 residues, half a second of
+#: a core, which took 43 MB although 128 MB are budgeted. Tiles four times as large were no faster.
 TILE_BYTES = 128 << 20
-#: How many times as many candidates of a query are sought if too few have passed: each time all targets are scored.
+#: Factor for more candidates of a query if too few have passed: each time all targets are scored.
 GROUP_GROWTH = 16
-#: Bytes per sequence beside the batch: lengths, sums, indices.
+#: Per-sequence overhead in bytes, excluding the batch: lengths, sums, indices.
 SEQUENCE_BYTES = 48
-#: The share of the memory left that a tile's rows take; what kernels need is taken from the rest.
+#: Share of the remaining memory for a tile's rows; kernels use the rest.
 ROWS_SHARE = 0.5
-#: What native code keeps of freed memory, as a share of what it is given (kKeptShare in native/pairwise/tile.cpp).
+#: Freed memory that native code keeps, as a share of its allowance (kKeptShare in native/pairwise/tile.cpp).
 KEPT_SHARE = 0.25
-#: What native code is given at the least.
+#: Smallest memory allowance of native code.
 LEAST_SCRATCH_BYTES = 1 << 20
 
 Index = NDArray[np.int64]
@@ -83,43 +84,23 @@ Index = NDArray[np.int64]
 class PairsTask:
     """Alignment of all pairs i < j of a set, of queries against targets, or of listed pairs.
 
-    Parameters
-    ----------
-    queries, targets
-        `targets` None: every pair of `queries` with the first index below the second (with ``options.top``: every
-        ordered pair, so that each query sees all others). Of Frames the best one of each pair is kept: what is aligned
-        are the proteins, and pairs are those of the nucleotides.
-    options
-        What to compute and keep.
-    pairs : int64, shape (n, 2), optional
-        Only these (query index, target index).
-    memory_bytes
-        What the task may take beside the sequences; a share of what is free when not given.
-    shard
-        (i, n): the i-th of n equal shares of the pairs only, counted from 1.
-    column_bytes
-        Bytes of text per column of an alignment that are held for a whole tile, beside its CIGAR.
-    wants_whole_queries
-        Whether tiles had better have all pairs of their queries (`has_whole_queries`).
-    n_threads
-        Threads that mask sequences; 0: all that there are.
+    queries, targets: without targets, all pairs i < j of `queries` (with ``options.top`` all ordered pairs, so
+        that each query sees all others). Frames are aligned as proteins; the best frames of each pair of
+        nucleotide sequences are kept.
+    pairs: int64, shape (n, 2); only these (query index, target index).
+    memory_bytes: limit in addition to the sequences; a share of the free memory by default.
+    shard: (i, n) for the i-th of n equal shares of the pairs, counted from 1.
+    column_bytes: bytes of text per alignment column that are held for a whole tile, in addition to its CIGAR.
+    wants_whole_queries: prefer tiles with all pairs of their queries.
+    n_threads: threads that mask sequences; 0 for all.
+    has_whole_queries: true if each tile has all pairs of its queries, because that is preferred or the best
+        targets of each query are chosen. False for shards, which are cut alike for any memory, and if a query has
+        more pairs than fit a tile.
 
-    Attributes
-    ----------
-    has_whole_queries : bool
-        Whether each tile has all pairs of its queries: they are wanted, or the best targets of each query are chosen.
-        A shard's have not, as shards are cut alike whatever memory each has, nor those of a run with a query that has
-        more pairs than a tile may hold.
-
-    Raises
-    ------
-    ScoringError
-        A matrix that does not fit the sequences.
-    ResourceError
-        Sequences or results beyond the memory allowed.
+    Raises ScoringError if the matrix does not fit the sequences, and ResourceError if the memory does not suffice.
     """
 
-    #: Sizes of the GPU's kernels, where they are not the usual ones.
+    #: Kernel sizes, if not the usual ones.
     gpu_shape: Shape | None = None
 
     def __init__(
@@ -161,7 +142,7 @@ class PairsTask:
                 f"none: leave it out with {named('translate')}"
             )
         self._reverse = queries.reverse_complement() if options.strand == "both" else None
-        # What decides: masked letters are unknown there.
+        # Sequences for decisions, in which softly masked residues are unknown.
         self._decisive = decisive(queries, self._reverse, self.targets, options, n_threads)
         self.significance = Significance.of_run(
             options, self.targets, None if self.frames is None else self.frames.target
@@ -171,7 +152,7 @@ class PairsTask:
         self._namesakes = namesakes(*given) if options.exclude_self else None
         self._least_scores = LeastScores.of_run(options, queries, self.targets, self.significance, stretch)
         options.check_range(int(max(queries.lengths.max(), self.targets.lengths.max())))
-        # The best targets of a query are found without a list of its pairs, where there are enough of them.
+        # With enough targets, the best ones of a query are found without a list of its pairs.
         self._in_groups = options.top is not None and pairs is None and suits_groups(self.targets)
         self._in_groups &= options.whole.is_affine and (self.frames is None or self.frames.target is None)
         self._order = self._ordered(*lengths)
@@ -187,16 +168,16 @@ class PairsTask:
         self.n_pairs = sum(tile.n_items for tile in self._tiles)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_tiles": []}  # whoever gets the task gets its tiles one by one
+        return {**vars(self), "_tiles": []}  # a worker gets its tiles one by one
 
     @property
     def parameters(self) -> dict[str, str]:
-        """For headers and manifests."""
+        """Parameters for headers and manifests."""
         return self.options.parameters() | ({} if self.frames is None else {"translate": self.frames.words})
 
     @property
     def columns(self) -> tuple[str, ...] | None:
-        """What tables show where no columns are chosen; None where depth and strands say it."""
+        """Default columns of tables; None if depth and strands determine them."""
         options, sides = self.options, () if self.frames is None else self.frames.sides
         if not sides and options.max_hsps == 1:
             return None
@@ -204,7 +185,7 @@ class PairsTask:
         return default_names(options.report, options.strand == "both", sides, options.max_hsps > 1, has_sums)
 
     def fingerprint(self) -> str:
-        """SHA-256 of sequences, pairs and parameters, in hexadecimal: equal only when the results are."""
+        """Return the SHA-256 of sequences, pairs and parameters, in hexadecimal: equal only if the results are."""
         digest = hashlib.sha256()
         digest.update(self.queries.fingerprint().encode())
         digest.update(b"self" if self.targets is self.queries else self.targets.fingerprint().encode())
@@ -214,7 +195,7 @@ class PairsTask:
         return digest.hexdigest()
 
     def tiles(self) -> list[Tile]:
-        """Runs of neighbouring pairs."""
+        """Return the runs of neighbouring pairs."""
         return self._tiles
 
     @property
@@ -223,7 +204,7 @@ class PairsTask:
         return sum(tile.cost_cells for tile in self._tiles) - self.n_pairs * self._order.pair_cells
 
     def _linked_alignments(self) -> LinkedAlignments | None:
-        """What judges sets of alignments, where that is asked for."""
+        """Return the object that judges sets of alignments, or None without sum statistics."""
         sides = () if self.frames is None else self.frames.sides
         if self.options.max_intron is not None and len(sides) != 1:
             raise UsageError(
@@ -243,9 +224,9 @@ class PairsTask:
         return Grid(query_lengths, target_lengths, form, pair_cells)
 
     def _room(self) -> tuple[int, int]:
-        """How many pairs a tile may hold, and what native code may take, within the memory allowed.
+        """Return the most pairs of a tile, and the memory of native code, within the allowed memory.
 
-        Both come from the inputs and the allowance alone, so that a run that is taken up again is cut as it was.
+        Both depend on the inputs and the limit alone, so that a resumed run is cut in the same way.
         """
         batches = [self.queries, self._reverse, None if self.targets is self.queries else self.targets]
         if self.options.is_softly_masked:
@@ -264,7 +245,7 @@ class PairsTask:
         return most, int(left / (1 + KEPT_SHARE))
 
     def _row_bytes(self) -> float:
-        """What the rows of a pair take."""
+        """Return the bytes of a pair's rows."""
         report = self.options.report
         taken = TAKEN_BYTES * float(self.targets.lengths.mean()) if isinstance(self.targets, StoredBatch) else 0.0
         if report != "alignment":
@@ -275,12 +256,13 @@ class PairsTask:
 
     def _cut(self, shard: Shard | None) -> list[Tile]:
         order = self._order
-        # The best targets of a query are chosen among all of them: its pairs stay in one tile.
+        # The best targets of a query are chosen among all its pairs, so these stay in one tile.
         snap = order.query_begin if self.options.top is not None or self.has_whole_queries else int
         begin, end = share(order, shard, snap)
         most, cells = self._most_pairs, TILE_CELLS
         if self._in_groups:
-            # What a tile keeps takes memory, not what it looks at; of a query's frames each keeps its own best.
+            # The rows that a tile keeps need memory, not those that it examines; each frame of a query keeps its
+            # own best.
             kept = min(self.options.top or 1, len(self.targets)) * (1 if self.frames is None else len(FRAMES))
             most, cells = max(most // kept, 1) * len(self.targets), selection.TILE_CELLS
         bounds = cuts(order, begin, end, most, cells, snap)
@@ -295,11 +277,11 @@ class PairsTask:
         return Tile(index, cells, int(self._row_bytes() * n_listed), end - begin, (begin, end))
 
     def pairs_of(self, tile: Tile) -> tuple[Index, Index]:
-        """Query and target indices of a tile's pairs, int64, in order."""
+        """Return query and target indices of a tile's pairs, int64, in order."""
         return self._order.pairs(*tile.payload)
 
     def query_span(self, tile: Tile) -> tuple[int, int]:
-        """Queries of a tile that has all targets: the first, and the one after the last."""
+        """Return the first query of a tile that has all targets, and the one after the last."""
         span = self._grid.queries(*tile.payload)
         return span if self.frames is None else self.frames.query_span(*span)
 
@@ -311,7 +293,7 @@ class PairsTask:
         return self._order
 
     def foretold(self, device: Device, encoded: Callable[[Any], list[bytes]]) -> tuple[float, tuple[float, ...]] | None:
-        """Seconds of the whole and bytes of its outputs, where pieces of tiles do not tell; else None."""
+        """Forecast total seconds and output bytes if samples of tiles would be misleading; else return None."""
         if not self._in_groups or device.name != "cpu":
             return None
         from tropalign.pairwise.forecast import foretold
@@ -319,7 +301,7 @@ class PairsTask:
         return foretold(self, device, encoded)
 
     def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> AlignmentTable:
-        """The tile's alignments, in the order of ``pairs_of`` (less what the options leave out)."""
+        """Align the tile on the CPU, in the order of ``pairs_of``, with only the rows that the options keep."""
         scorer, engine = (partial(engines.native, n_threads) for engines in (self._scorers, self._engines))
         if not self._in_groups:
             return self._whole(tile, self._align(tile, scorer, engine, progress, n_threads), n_threads, progress)
@@ -337,8 +319,8 @@ class PairsTask:
     def _best_of(
         self, queries: tuple[int, int], top: int, n_threads: int, progress: Progress | None
     ) -> tuple[Rows, NDArray[np.int32]]:
-        """The best targets of some queries by score: from the first query to before the last, as they were given."""
-        with_self = top if self._namesakes is None else top + 1  # a query's namesake is none of its targets
+        """Find the best targets of queries [first, last) by score; indices are those of the original sequences."""
+        with_self = top if self._namesakes is None else top + 1  # room for the query's namesake
         found = best_targets(
             *self._decisive,
             queries if self.frames is None else self.frames.query_span(*queries),
@@ -359,7 +341,7 @@ class PairsTask:
 
     @property
     def _counts_after(self) -> bool:
-        """Whether the best targets are counted among those whose identity and coverage pass."""
+        """True if the best targets are counted among those that pass identity and coverage."""
         return self.options.top is not None and self.options.asks_shares and not self.options.top_first
 
     def _best_passing(self, tile: Tile, engine: Engine, progress: Progress | None) -> BestPassing:
@@ -379,7 +361,7 @@ class PairsTask:
     ) -> None:
         """Offer the best targets of each query by score, and more of them if too few pass.
 
-        A query whose candidates are too many to be held at once is scored anew, some of its pairs at a time.
+        If a query has too many candidates to be held at once, it is scored again, some of its pairs at a time.
         """
         top, before = self.options.top or 1, 0
         wanted, runs, lengths = top, [self._grid.queries(*tile.payload)], (self.queries.lengths, self.targets.lengths)
@@ -406,7 +388,7 @@ class PairsTask:
                 break
 
     def _without_namesakes(self, found: dict[str, Any], top: int) -> dict[str, Any]:
-        """The best targets found, without each query's namesake, which is one of them at the most."""
+        """Remove each query's namesake from the best targets found, which contain it at most once."""
         assert self._namesakes is not None
         query, target = found["query"], found["target"]
         query = query if self.frames is None else self.frames.source(query)
@@ -415,13 +397,13 @@ class PairsTask:
         return {name: values[best] for name, values in found.items()}
 
     def on_gpu(self, tile: Tile, device: Gpu, progress: Progress | None = None) -> AlignmentTable:
-        """The tile's pairs aligned by a GPU."""
+        """Align the tile's pairs on a GPU."""
         both = (self._scorers, self._engines)
         scorer, engine = (partial(engines.on_gpu, device, self.gpu_shape) for engines in both)
         return self._whole(tile, self._align(tile, scorer, engine, progress, 1), 1, progress)
 
     def split(self, tile: Tile) -> list[Tile]:
-        """Two tiles of about half the cost; none of a single pair, or of a query whose best targets are wanted."""
+        """Split a tile at about half its cost; [] for one pair, or for one query if its best targets are requested."""
         begin, end = tile.payload
         order = self._order
         middle = order.position_at((order.cost_before(begin) + order.cost_before(end)) / 2)
@@ -433,7 +415,7 @@ class PairsTask:
         return [self._tile(tile.index, begin, middle), self._tile(tile.index, middle, end)]
 
     def join(self, tile: Tile, results: list[AlignmentTable]) -> AlignmentTable:
-        """The tables one after another."""
+        """Concatenate the tables."""
         return concatenate(results)
 
     def _align(
@@ -450,7 +432,8 @@ class PairsTask:
             for part in self._scored_parts(tile, scorer, progress, n_threads):
                 passing.add(*part, (self.queries.lengths, self.targets.lengths))
             return passing.table(self._no_rows)
-        # Scores alone cost a third of an alignment: only what will be kept, on its better strand, is aligned.
+        # Scores alone cost a third of an alignment: only rows that will be kept, on their better strand, are
+        # aligned.
         return self._kept(tile, *self._scored(tile, scorer, progress, n_threads), engine, progress)
 
     @cached_property
@@ -462,12 +445,12 @@ class PairsTask:
         return Bounds(own, others, options, self._least_scores, some_pairs(self._order))
 
     def _within_reach(self, begin: int, end: int, n_threads: int) -> tuple[Index, Index]:
-        """Query and target indices of the pairs from position `begin` to before `end` that bounds do not exclude."""
+        """Return the indices of the pairs from position `begin` to before `end` that bounds do not exclude."""
         query, target = self._pairs(begin, end)
         return (query, target) if self._bounds is None else self._bounds.within_reach(query, target, n_threads)
 
     def _pairs(self, begin: int, end: int) -> tuple[Index, Index]:
-        """The pairs from position `begin` to before `end`, without those of one name where these are left out."""
+        """Return the pairs from position `begin` to before `end`, without excluded pairs of one name."""
         query, target = self._order.pairs(begin, end)
         if self._namesakes is None:
             return query, target
@@ -477,9 +460,9 @@ class PairsTask:
     def _kept(
         self, tile: Tile, rows: Rows, score: NDArray[np.int32], engine: Engine, progress: Progress | None
     ) -> AlignmentTable:
-        """What is reported of the rows that scores leave."""
+        """Report the rows that were kept by score."""
         report = progress and partial(_repeated, progress, tile.n_items)
-        if self.options.is_softly_masked:  # these scores are of other letters than the alignments
+        if self.options.is_softly_masked:  # these scores do not count masked residues, alignments do
             return self._table(rows, engine, report, {"corrected_score": self.options.whole.given(score)})
         if rows.report == "score":
             return self._of_columns(rows, {"score": score})
@@ -488,14 +471,14 @@ class PairsTask:
     def _table(
         self, rows: Rows, engine: Engine, progress: Progress | None, more: Mapping[str, Any] | None = None
     ) -> AlignmentTable:
-        """The rows aligned, those that are alike enough, with `more` columns."""
+        """Align the rows, add `more` columns, and filter by identity and coverage."""
         table = self._aligned(rows, engine, progress, more)
         return table.take(passes_shares(table, self.options)) if self.options.asks_shares else table
 
     def _aligned(
         self, rows: Rows, engine: Engine, progress: Progress | None, more: Mapping[str, Any] | None = None
     ) -> AlignmentTable:
-        """The rows aligned, and `more` columns; coordinates of the query count on its original strand."""
+        """Align the rows and add `more` columns; query coordinates count on the original strand."""
         found = engine(rows, progress)
         columns = {name: found[name] for name in REPORT_COLUMNS[rows.report]} | dict(more or {})
         if rows.strand is not None and rows.report != "score":
@@ -509,11 +492,11 @@ class PairsTask:
         return table
 
     def _least(self, query: Index, target: Index) -> Index | None:
-        """What pairs have to score to be kept; None if any score will do."""
+        """Return the least scores of pairs; None if any score will do."""
         return None if self._least_scores is None else self._least_scores.of(query, target)
 
     def _judged(self, tile: Tile, table: AlignmentTable, n_threads: int, progress: Progress | None) -> AlignmentTable:
-        """The table with scaled scores, where these are asked for, and without rows that they leave out."""
+        """Add composition-corrected scores, if requested, and drop rows that fail with them."""
         composition = self._composition
         if composition is None:
             return table
@@ -529,7 +512,7 @@ class PairsTask:
         return replace(table.take(rows), corrected_score=whole.given(scores))
 
     def _whole(self, tile: Tile, table: AlignmentTable, n_threads: int, progress: Progress | None) -> AlignmentTable:
-        """The table judged, with the further alignments of its pairs and their sums, without those that are culled."""
+        """Judge the table, add further alignments of its pairs and their sums, and remove culled rows."""
         table = self._judged(tile, table, n_threads, progress)
         if self.options.max_hsps > 1:
             report = progress and partial(_repeated, progress, tile.n_items)
@@ -542,12 +525,12 @@ class PairsTask:
         return table if self.options.culling is None else table.take(not_culled(table, self.options.culling))
 
     def _least_of_linked(self, query: Index, target: Index) -> Index:
-        """What further alignments have to score where sets of them are judged."""
+        """Return the least scores of further alignments if sets of them are judged."""
         assert self._linked is not None
         return self._linked.least(query, target, self._least, (self.queries.lengths, self.targets.lengths))
 
     def _suffices(self, table: AlignmentTable, rows: Index, scores: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """Which of these rows have bits and an E-value to be kept, with these scores, which are whole."""
+        """Return which of these rows have sufficient bits and E-value with these whole scores."""
         significance, options, scores = self.significance, self.options, self.options.whole.given(scores)
         assert significance is not None
         is_kept = np.ones(len(rows), bool)
@@ -559,7 +542,7 @@ class PairsTask:
         return is_kept
 
     def _of_columns(self, rows: Rows, columns: dict[str, Any]) -> AlignmentTable:
-        """The table of these rows, the scores in the units of the user."""
+        """Make the table of these rows, with scores in the user's units."""
         columns["score"] = self.options.whole.given(columns["score"])
         batches, places = (self.queries, self.targets), (rows.query, rows.target)
         of_run: dict[str, Any] = {"strand": rows.strand, "significance": self.significance}
@@ -571,7 +554,7 @@ class PairsTask:
     def _scored(
         self, tile: Tile, engine: Engine, progress: Progress | None, n_threads: int
     ) -> tuple[Rows, NDArray[np.int32]]:
-        """The pairs that scores do not leave out, with their better strand, and the scores; of these the `top`."""
+        """Return the pairs that pass by score (the `top` of them), with their better strand, and the scores."""
         kept: list[tuple[Rows, NDArray[np.int32]]] = []
         for part in self._scored_parts(tile, engine, progress, n_threads):
             kept.append(part)
@@ -589,9 +572,9 @@ class PairsTask:
     def _scored_parts(
         self, tile: Tile, engine: Engine, progress: Progress | None, n_threads: int
     ) -> Iterator[tuple[Rows, NDArray[np.int32]]]:
-        """The pairs with the least score or more, with their better strand, and the scores, in the order of the pairs.
+        """Yield, in their order, the pairs with sufficient scores, with their better strand, and the scores.
 
-        A query with very many targets, whose best are wanted, is scored some pairs at a time.
+        A query with very many targets, whose best are requested, is scored some pairs at a time.
         """
         if self.frames is not None:
             yield from self._frame_parts(self.frames, tile, engine, progress)
@@ -615,7 +598,7 @@ class PairsTask:
     def _frame_parts(
         self, frames: PairFrames, tile: Tile, engine: Engine, progress: Progress | None
     ) -> Iterator[tuple[Rows, NDArray[np.int32]]]:
-        """Rows of translated sequences: of each pair the frames with the best score."""
+        """Yield rows of translated sequences: for each pair the frames with the best score."""
         first, last = tile.payload
         step = max(self._most_pairs // frames.most, 1)
         for begin in range(first, last, step):
@@ -628,30 +611,30 @@ class PairsTask:
 
 
 def least_bytes(batches: Sequence[SequenceBatch]) -> int:
-    """What the alignment of pairs of these sequences takes at the least, whatever their number.
+    """Return the least memory for aligning pairs of these sequences, for any number of pairs.
 
-    Kernels want margins around the codes, so native code copies them; lengths, costs and indices take some numbers per
-    sequence.
+    Kernels need margins around the codes, so native code copies them; lengths, costs and indices take some numbers
+    per sequence.
     """
     copies = sum(2 * batch.most_codes + SEQUENCE_BYTES * len(batch) for batch in batches)
     return copies + 2 * LEAST_SCRATCH_BYTES
 
 
 def _runs(numbers: Index) -> list[Index]:
-    """Ascending numbers, cut into runs of neighbours."""
+    """Split ascending numbers into runs of consecutive ones."""
     return np.split(numbers, np.flatnonzero(np.diff(numbers) > 1) + 1) if len(numbers) else []
 
 
 def _rows_of(table: AlignmentTable) -> Rows:
-    """What an engine needs to score a table's rows again."""
+    """Return a table's rows for rescoring."""
     return Rows(table.query_index, table.target_index, "score", table.strand)
 
 
 def _after(progress: Progress, before: int, most: int, items: int, per_pair: int = 1) -> None:
-    """Reports the items of a part of a tile; an engine's `per_pair` items are one."""
+    """Report the items of a part of a tile; `per_pair` items of an engine count as one."""
     progress(before + min(items // per_pair, most))
 
 
 def _repeated(progress: Progress, n_items: int, items: int) -> None:
-    """Reports a second pass over a tile, all of whose items have begun; it can be stopped here."""
+    """Report a second pass over a tile whose items have all started; it can be stopped here."""
     progress(n_items)

@@ -1,12 +1,12 @@
-"""Pairs of which one side or both are translated: of each pair the frames with the best score are kept.
+"""Pairs with one or both sides translated: for each pair the frames with the best score are kept.
 
-A pair of sequences is scored as pairs of proteins, one after another, the query's frames on the outside:
+A pair of sequences is scored as pairs of proteins, one after another, the query's frames in the outer loop:
 
     read 0, gene 0     read 0, gene 1     read 1, gene 0
     +1 +2 +3 -1 -2 -3  +1 +2 +3 -1 -2 -3  +1 ...
     ^ begins[0]        ^ begins[1]        ^ begins[2]
 
-Of equal scores the first frame counts, as they are ordered here.
+If scores are equal, the first frame in this order counts.
 """
 
 from __future__ import annotations
@@ -25,29 +25,29 @@ from tropalign.sequences.translation import FRAMES, Frames, codon_table
 
 Index = NDArray[np.int64]
 
-#: Which sides of a pair are translated.
+#: Choices of translated sides.
 SIDES = ("query", "target", "both")
-#: Formats in which a query is a read of the target's letters.
+#: Formats in which a query is a read in the target's alphabet.
 MAPS = ("bam", "sam")
 
 
 def aligned(side: SequenceBatch | Frames) -> SequenceBatch:
-    """What is aligned: of frames the proteins."""
+    """Return the sequences to align: the proteins of frames."""
     return side.proteins if isinstance(side, Frames) else side
 
 
 def given(side: SequenceBatch | Frames) -> SequenceBatch:
-    """What was given: of frames the nucleotides."""
+    """Return the original sequences: the nucleotides of frames."""
     return side.source if isinstance(side, Frames) else side
 
 
 def check_code(code: int) -> None:
-    """Raises UsageError where NCBI has no genetic code of this number."""
+    """Raise UsageError if NCBI has no genetic code of this number."""
     codon_table(code)
 
 
 def check_shown(format_name: str) -> None:
-    """Raises UsageError where a format cannot show translated sequences."""
+    """Raise UsageError if a format cannot show translated sequences."""
     if format_name in MAPS:
         raise UsageError(
             f"format {format_name} maps reads to sequences of their letters, and {named('translate')} aligns proteins: "
@@ -56,7 +56,7 @@ def check_shown(format_name: str) -> None:
 
 
 def check_sides(translate: str) -> None:
-    """Raises UsageError where these are not the sides of a pair."""
+    """Raise UsageError if this is not a choice of sides."""
     if not isinstance(translate, str) or translate not in SIDES:
         raise UsageError(f"translate {translate!r} is none of {', '.join(SIDES)}")
 
@@ -64,12 +64,9 @@ def check_sides(translate: str) -> None:
 def side_of(
     batch: SequenceBatch, side: str, translate: str, code: int, file: str | None = None
 ) -> SequenceBatch | Frames:
-    """The "query" or "target" sequences as they are aligned: their frames where `translate` names this side.
+    """Return the "query" or "target" sequences for alignment: their frames if `translate` includes this side.
 
-    Raises
-    ------
-    InputError
-        They are not nucleotides where they are to be translated, or not proteins where they are not.
+    Raises InputError for translated sequences that are not nucleotides, and for others that are not proteins.
     """
     is_translated = translate in (side, "both")
     batch = read_as(NUCLEOTIDE if is_translated else PROTEIN, batch)
@@ -86,14 +83,9 @@ def side_of(
 
 @dataclass(frozen=True)
 class PairFrames:
-    """The frames of queries and of targets, None for a side that is not translated.
+    """The frames of queries and of targets, None for an untranslated side (one at most).
 
-    Attributes
-    ----------
-    query, target
-        One of them at the least.
-    residues
-        Residues of each query and of each target as they were given, all its frames together.
+    `residues` are those of each original query and target, summed over its frames.
     """
 
     query: Frames | None
@@ -102,7 +94,7 @@ class PairFrames:
 
     @classmethod
     def of(cls, queries: SequenceBatch | Frames, targets: SequenceBatch | Frames | None) -> PairFrames | None:
-        """Frames of a run's pairs; None where nothing is translated."""
+        """Return the frames of a run's pairs; None without translation."""
         query, target = (side if isinstance(side, Frames) else None for side in (queries, targets))
         if query is None and target is None:
             return None
@@ -114,23 +106,23 @@ class PairFrames:
 
     @property
     def most(self) -> int:
-        """Pairs of frames that a pair has at the most."""
+        """Most pairs of frames per pair of sequences."""
         return len(FRAMES) if self.query is None or self.target is None else len(FRAMES) ** 2
 
     @property
     def sides(self) -> tuple[str, ...]:
-        """Sides of a pair that are translated."""
+        """Translated sides of a pair."""
         return tuple(name for name, frames in (("query", self.query), ("target", self.target)) if frames is not None)
 
     @property
     def words(self) -> str:
-        """For headers and manifests."""
+        """Description for headers and manifests."""
         frames = self.target if self.query is None else self.query
         code = 1 if frames is None else frames.code
         return f"{' and '.join(self.sides)}, genetic code {code}, the best frames of each pair"
 
     def given(self, queries: SequenceBatch, targets: SequenceBatch) -> tuple[SequenceBatch, SequenceBatch]:
-        """Queries and targets as they were given, of those that are aligned."""
+        """Return the original queries and targets of the aligned ones."""
         source = [
             batch if frames is None else frames.source
             for batch, frames in ((queries, self.query), (targets, self.target))
@@ -138,22 +130,22 @@ class PairFrames:
         return source[0], source[1]
 
     def source(self, query: Index) -> Index:
-        """The queries as they were given that these rows belong to."""
+        """Return the original queries of these rows."""
         return query if self.query is None else self.query.index[query]
 
     def query_span(self, begin: int, end: int) -> tuple[int, int]:
-        """The frames of the queries from `begin` to before `end`."""
+        """Return the range of frames of the queries from `begin` to before `end`."""
         return (begin, end) if self.query is None else (int(self.query.first[begin]), int(self.query.first[end]))
 
     def expanded(self, query: Index, target: Index) -> tuple[Index, Index, Index]:
-        """Pairs of frames of these pairs of sequences, and where those of each begin."""
+        """Return pairs of frames of these pairs of sequences, and the offset of each pair's first."""
         row, query_frame = _each_frame(self.query, query)
         within, target_frame = _each_frame(self.target, target[row])
         begins = np.searchsorted(row[within], np.arange(len(query)))
         return query_frame[within], target_frame, begins
 
     def best(self, query: Index, score: NDArray[np.int32], begins: Index, least: Index | None) -> Index:
-        """The row of the best score among those of each pair that reach what they need, if there is one."""
+        """Return the best-scoring row of each pair among those with at least the least score, if any."""
         if not len(begins):
             return np.zeros(0, np.int64)
         ranked = score.astype(np.int64)
@@ -167,9 +159,10 @@ class PairFrames:
         return found
 
     def best_found(self, found: dict[str, Any], top: int | None) -> dict[str, Any]:
-        """The best targets of each query, out of those of each of its frames.
+        """Merge the best targets of each query's frames into the best of the query.
 
-        They are among them: what keeps a target from the best of a frame is better there, hence better for the query.
+        The result is exact: a target that keeps another one from the best of a frame is better for the query as
+        well.
         """
         source = self.source(found["query"])
         order = np.lexsort((found["query"], -found["score"].astype(np.int64), found["target"], source))
@@ -180,7 +173,7 @@ class PairFrames:
 
 
 def _each_frame(frames: Frames | None, sequence: Index) -> tuple[Index, Index]:
-    """For each frame of each of these sequences its place among them, and the frame."""
+    """Return, for each frame of each of these sequences, the sequence's position among them, and the frame."""
     if frames is None:
         return np.arange(len(sequence)), sequence
     sizes = np.diff(frames.first)[sequence]

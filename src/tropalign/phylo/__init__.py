@@ -1,4 +1,4 @@
-"""Short reads into a reference alignment, guided by its tree."""
+"""Placement of short reads into a reference alignment, guided by its tree."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["PlacementScoring", "ReferencePackage", "place", "read_taxonomy"]
 
 
 def __getattr__(name: str) -> Any:
-    """Loads a name from its home on first use: the command line reads options without loading NumPy."""
+    """Load a name from its module on first use: the command line reads options without loading NumPy."""
     if name not in _HOMES:
         raise AttributeError(f"module 'tropalign.phylo' has no attribute {name!r}")
     return getattr(import_module(f"tropalign.phylo.{_HOMES[name]}"), name)

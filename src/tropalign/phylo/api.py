@@ -1,4 +1,4 @@
-"""Placement from Python."""
+"""Python API of placement."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from tropalign.sequences.mates import MatedBlocks
 
 
 class PlaceArguments(StrandOption, ComputeArguments):
-    """What `place` takes."""
+    """Arguments of `place`."""
 
     package: ReferencePackage = argument(kw_only=False, doc="The reference.")
     reads: Sequences | Source = argument(
@@ -67,7 +67,7 @@ class PlaceArguments(StrandOption, ComputeArguments):
 
 @called_with(PlaceArguments)
 def place(call: PlaceArguments) -> Iterator[Placements]:
-    """Aligns each read to the profile of every branch and keeps the best branch; the first of several.
+    """Align each read to the profile of every branch and keep the best branch, the first of several.
 
     Yields
     ------
@@ -77,12 +77,12 @@ def place(call: PlaceArguments) -> Iterator[Placements]:
     Raises
     ------
     InputError
-        A file that cannot be read; mates that do not fit each other, or of proteins; both strands of proteins;
-        with scores of whole reads one as long as the reference.
+        A file that cannot be read; mates that do not match each other, or of proteins; both strands of proteins;
+        with scores of whole reads a read as long as the reference.
     ResourceError
         A read so long that its alignment does not fit the memory.
     UsageError
-        A scheme, strand or device that does not exist or does not fit.
+        A scheme, strand or device that does not exist or is not applicable.
 
     Examples
     --------
@@ -122,14 +122,14 @@ def place(call: PlaceArguments) -> Iterator[Placements]:
         n_threads=resolve_threads(call.n_threads),
         memory_bytes=default_budget() if memory_bytes is None else memory_bytes,
     )
-    # How much there is to do beyond the first block is not known: a job of one block that takes a processor seconds
-    # is worth a driver's start.
+    # The amount of work beyond the first block is unknown: if one block takes a CPU seconds, it is worth starting
+    # a driver.
     devices = open_devices(names, call.n_threads, task.cost_cells(len(first.letters)))
     return (result.value for result in Scheduler(devices, call.progress).run([task]))
 
 
 def scheme_of(scoring: PlacementScoring | Scheme) -> PlacementScoring:
-    """The scoring, or the scheme of that name. Raises UsageError when there is none."""
+    """Return the scoring, or the scheme of that name; raises UsageError for an unknown one."""
     if isinstance(scoring, PlacementScoring):
         return scoring
     if not isinstance(scoring, str):
@@ -140,7 +140,7 @@ def scheme_of(scoring: PlacementScoring | Scheme) -> PlacementScoring:
 
 
 def check_mates(package: ReferencePackage) -> None:
-    """Raises InputError where sequences have no other strand for the second mate."""
+    """Raise InputError if sequences have no opposite strand for the second mate."""
     alphabet = package.states.alphabet
     if not alphabet.has_strands:
         raise InputError(
@@ -149,7 +149,7 @@ def check_mates(package: ReferencePackage) -> None:
 
 
 def check_place(package: ReferencePackage, scoring: PlacementScoring, strand: str, devices: list[str]) -> list[str]:
-    """The devices that may score. Raises UsageError or InputError where reference, scoring and options do not fit."""
+    """Return the devices that may score; raises UsageError or InputError if reference and options do not fit."""
     alphabet = package.states.alphabet
     if not isinstance(strand, str) or strand not in ("plus", "both"):
         raise UsageError(f"strand {strand!r} is none of plus, both")

@@ -1,4 +1,4 @@
-"""Which vectors of a tree's branches come from which, as native code takes it, and gap or base along a branch.
+"""Order in which native code derives the vectors of a tree's branches, and gap or base along a branch.
 
 Gap and base are two states: Q = [[-g, g], [1 - g, g - 1]], P(t) = exp(Q t).
 """
@@ -23,12 +23,9 @@ Matrix = list[list[float]]
 
 
 def exact_transitions(share: float, lengths: NDArray[np.float64]) -> NDArray[np.float64]:
-    """P of each length in closed form, float64, shape (n, 4): from base to base and gap, from gap to base and gap.
+    """Return P of each length in closed form, float64, shape (n, 4); `share` is g, the share of gaps.
 
-    Parameters
-    ----------
-    share
-        g, the share of gaps.
+    Columns: from base to base and gap, from gap to base and gap.
     """
     moved = -np.expm1(-lengths)
     to_gap, to_base = share * moved, (1 - share) * moved
@@ -36,9 +33,9 @@ def exact_transitions(share: float, lengths: NDArray[np.float64]) -> NDArray[np.
 
 
 def compatible_transitions(share: float, lengths: NDArray[np.float64]) -> NDArray[np.float64]:
-    """P of each length through eigenvectors, by JAMA's operations in their order (NIST, public domain), as in PaPaRa 2.
+    """Return P of each length through eigenvectors, by JAMA's operations in order (NIST, public domain), as PaPaRa 2.
 
-    On branches of length 0 the result is the identity but for its last bits, and these decide flags there.
+    On branches of length 0 the result is the identity except for its last bits, and these decide flags there.
     """
     values, vectors = _eigen([[-share, share], [1 - share, -(1 - share)]])
     inverse = _inverse(vectors)
@@ -51,7 +48,7 @@ def compatible_transitions(share: float, lengths: NDArray[np.float64]) -> NDArra
 
 
 def _eigen(h: Matrix) -> tuple[list[float], Matrix]:
-    """Eigenvalues and eigenvectors of a 2 x 2 matrix with real ones (JAMA's hqr2; EISPACK)."""
+    """Return eigenvalues and eigenvectors of a 2 x 2 matrix with real ones (JAMA's hqr2; EISPACK)."""
     h = [row[:] for row in h]
     v = [[1.0, 0.0], [0.0, 1.0]]
     norm = sum(abs(h[i][j]) for i in range(2) for j in range(max(i - 1, 0), 2))
@@ -90,7 +87,7 @@ def _eigen(h: Matrix) -> tuple[list[float], Matrix]:
 
 
 def _inverse(a: Matrix) -> Matrix:
-    """By LU decomposition with partial pivoting (JAMA)."""
+    """Invert a matrix by LU decomposition with partial pivoting (JAMA)."""
     swap = abs(a[1][0]) > abs(a[0][0])
     lu = [a[1][:], a[0][:]] if swap else [a[0][:], a[1][:]]
     lu[1][0] /= lu[0][0]
@@ -114,17 +111,11 @@ def branch_maker(
     share: float,
     n_threads: int,
 ) -> BranchMaker:
-    """What makes vectors of branches, from two directional ones each: what is below it, and all the rest.
+    """Return the maker of branch vectors, each from two directional vectors: below the branch, and all the rest.
 
-    Parameters
-    ----------
-    letters : uint8, shape (n_rows, n_columns)
-    row
-        The alignment's row of each tip.
-    columns : int64
-        Columns that take part.
-    gap_flags, share
-        How a branch's column becomes a gap column, and the share of gaps in the alignment.
+    `letters`: uint8, shape (n_rows, n_columns). `row`: the alignment's row of each tip. `columns`: int64, columns
+    that take part. `gap_flags`: how a branch's column becomes a gap column. `share`: share of gaps in the
+    alignment.
     """
     plan = _Plan(tree)
     lengths = np.array(plan.lengths)
@@ -135,7 +126,7 @@ def branch_maker(
 
 
 class _Plan:
-    """Which directional vector comes from which, as native code takes it."""
+    """Dependencies between directional vectors, in native form."""
 
     def __init__(self, tree: Tree) -> None:
         self.tree, self.joints, self.branches = tree, list[tuple[int, ...]](), list[tuple[int, int, int]]()
@@ -169,7 +160,7 @@ class _Plan:
             self._above[child] = self._join(one, self._below[one], other, self._below[other])
 
     def _join(self, one: int, of_one: int, other: int, of_other: int) -> int:
-        """A vector from those at the far ends of the branches above two nodes."""
+        """Add a vector from those at the far ends of the branches above two nodes; return its index."""
         self.joints.append((self.n_vectors, of_one, self._above_node(one), of_other, self._above_node(other)))
         self.n_vectors += 1
         return self.n_vectors - 1

@@ -1,8 +1,8 @@
-"""EPA-ng (Barbera et al. 2019) on aligned reads: the files that it needs, its run, and its result with our names.
+"""EPA-ng (Barbera et al. 2019) on aligned reads: the files that it needs, its run, and its result with original names.
 
     aligned.fasta --prepare--> query.fasta  reference.fasta  tree.nwk  --run--> epa_result.jplace --finish--> jplace
 
-All of them lie in one folder, in which EPA-ng runs, so that what it notes of its command holds no path of this machine.
+All files are in one folder, in which EPA-ng runs, so that its recorded command contains no path of this machine.
 """
 
 from __future__ import annotations
@@ -33,48 +33,39 @@ from tropalign.trees.newick import newick_text, quoted
 PROGRAM = "epa-ng"
 ALIGNED, QUERY, REFERENCE, TREE, MODEL = "aligned.fasta", "query.fasta", "reference.fasta", "tree.nwk", "model.txt"
 NAMES, LOG, RESULT = "names.tsv", "epa-ng.log", "epa_result.jplace"
-#: What EPA-ng and we leave in the folder.
+#: Files of EPA-ng and of this module in the folder.
 OURS = (ALIGNED, QUERY, REFERENCE, TREE, MODEL, NAMES, LOG, RESULT, "epa_info.log")
 FIELDS = ["edge_num", "likelihood", "like_weight_ratio", "distal_length", "pendant_length"]
-#: Versions before this one place wrongly on rooted trees, as its README says.
+#: Older versions place wrongly on rooted trees, according to EPA-ng's README.
 OLDEST = (0, 3, 4)
-#: EPA-ng takes a branch of length 0 for one without a length, and makes it 0.105 long; this is RAxML-NG's least length.
+#: EPA-ng treats a branch of length 0 as one without a length, and makes it 0.105 long; this is RAxML-NG's minimum
+#: length.
 LEAST_LENGTH = 1e-6
-#: Letters that its readers of Newick and its writer of JSON take as they are.
+#: Characters that EPA-ng's readers of Newick and its writer of JSON do not accept as they are.
 _NOT_IN_TIPS = re.compile(r"[^A-Za-z0-9_.|/+*=~@#%^&!?<>-]")
 _NOT_IN_READS = re.compile(r"[^!#-\[\]-~]")
-#: Models of RAxML-NG, by which letters they are for; others are left to EPA-ng to judge.
+#: Models of RAxML-NG for nucleotides and for proteins; EPA-ng itself checks other names.
 NUCLEOTIDE_MODELS = ("GTR", "HKY", "JC", "K80", "F81", "TN93", "TN93EF", "K81", "SYM", "TVM", "TIM1", "TIM2", "TIM3")
 PROTEIN_MODELS = (
     "LG", "WAG", "JTT", "JTT-DCMUT", "DAYHOFF", "DCMUT", "VT", "BLOSUM62", "PMB", "MTREV", "MTMAM", "MTART", "MTZOA",
     "CPREV", "RTREV", "STMTREV", "HIVB", "HIVW", "FLU", "DEN", "PROTGTR", "LG4M", "LG4X",
 )  # fmt: skip
-#: Lines of its log that an error shows.
+#: Lines of the log that an error shows.
 _SHOWN_LINES = 3
 
 
 @dataclass(frozen=True)
 class Program:
-    """EPA-ng as it was found.
-
-    Attributes
-    ----------
-    path
-    version
-        As it says itself: "EPA-ng v0.3.8".
-    """
+    """An installed EPA-ng; `version` as it reports it: "EPA-ng v0.3.8"."""
 
     path: str
     version: str
 
 
 def find_program(named: str | None) -> Program | None:
-    """EPA-ng by its path, or on PATH; None where it is not to be found and none was named.
+    """Return EPA-ng by its path, or from PATH; None if it was not named and is not found.
 
-    Raises
-    ------
-    InputError
-        What was named is no EPA-ng that runs, or one too old.
+    Raises InputError if the named program is not EPA-ng, does not run or is too old.
     """
     path = shutil.which(named or PROGRAM)
     if path is None:
@@ -98,19 +89,19 @@ def find_program(named: str | None) -> Program | None:
 
 
 def arguments(model: str, n_threads: int) -> list[str]:
-    """What EPA-ng is called with, in the folder."""
+    """Return the arguments of EPA-ng, run in the folder."""
     files = ["--ref-msa", REFERENCE, "--tree", TREE, "--query", QUERY, "--outdir", "."]
     return [*files, "--model", model, "--redo", "--threads", str(n_threads)]
 
 
 def command(folder: Path, model: str, n_threads: int) -> str:
-    """The call of EPA-ng as a line for the shell, from anywhere."""
+    """Return the call of EPA-ng as a shell command that works from any directory."""
     return f"cd {shlex.quote(str(folder.absolute()))} && {shlex.join([PROGRAM, *arguments(model, n_threads)])}"
 
 
 @contextmanager
 def work_folder(jplace: str) -> Iterator[Path]:
-    """The folder beside the result; it goes when it is empty at the end."""
+    """Provide the folder next to the result; remove it at the end if it is empty."""
     folder = Path(f"{os.path.realpath(jplace)}.{PROGRAM}")
     try:
         folder.mkdir(exist_ok=True)
@@ -124,19 +115,13 @@ def work_folder(jplace: str) -> Iterator[Path]:
 
 
 def clear(folder: Path) -> None:
-    """Removes what EPA-ng and we left there."""
+    """Remove the files of EPA-ng and of this module."""
     for name in OURS:
         (folder / name).unlink(missing_ok=True)
 
 
 def model_in(folder: Path, model: str) -> str:
-    """The model as EPA-ng is told: a copy of the file that was named, or the words themselves.
-
-    Raises
-    ------
-    InputError
-        A file that cannot be read; words that look like a file's name.
-    """
+    """Return the model as EPA-ng's argument: a copy of the named file, or the model's name."""
     if os.path.isfile(model):
         try:
             (folder / MODEL).write_bytes(Path(model).read_bytes())
@@ -147,9 +132,9 @@ def model_in(folder: Path, model: str) -> str:
 
 
 def check_model(model: str, is_protein: bool) -> None:
-    """Raises InputError where it is neither a file nor the words for a model, or a model of other letters.
+    """Raise InputError if `model` is neither a file nor a model's name, or a model for the wrong residues.
 
-    EPA-ng computes with a model of proteins on nucleotides and says nothing.
+    EPA-ng applies a protein model to nucleotides without any message.
     """
     words = model
     if os.path.isfile(model):
@@ -172,14 +157,9 @@ def check_model(model: str, is_protein: bool) -> None:
 
 @dataclass(frozen=True)
 class Prepared:
-    """What was written for EPA-ng.
+    """The names in the files for EPA-ng.
 
-    Attributes
-    ----------
-    read_names : dict
-        Of each name in the query file the read's own.
-    tip_names : dict
-        The same of tips, where they differ.
+    `read_names`: original name of each read in the query file. `tip_names`: original names of tips, if different.
     """
 
     read_names: dict[str, str]
@@ -187,9 +167,9 @@ class Prepared:
 
 
 def prepare(folder: Path, package: ReferencePackage) -> Prepared:
-    """Writes the query, the reference and the tree from the aligned reads, with names that EPA-ng takes.
+    """Write query, reference and tree from the aligned reads, with names that EPA-ng accepts.
 
-    Reads without a usable letter in a column, with which EPA-ng ends, are left out with a warning.
+    Reads without a usable letter in a column, with which EPA-ng would stop, are left out with a warning.
     """
     states = package.states
     usable = bytes(byte for byte in range(256) if states.sets[byte] != states.all_states)
@@ -233,21 +213,21 @@ def prepare(folder: Path, package: ReferencePackage) -> Prepared:
 
 
 def _plain_letters(states: StateAlphabet) -> bytes:
-    """Every byte as EPA-ng reads it: gaps as ``-``, and what is no letter as the wildcard."""
+    """Return the translation of every byte for EPA-ng: gaps become ``-``, and non-letters the wildcard."""
     gaps, other = GAP_LETTERS.encode(), states.alphabet.wildcard.encode()[0]
     letters = [byte for byte in range(128) if chr(byte).isalpha() and states.known[byte]]
     return bytes(ord("-") if byte in gaps else byte if byte in letters else other for byte in range(256))
 
 
 def _records(path: Path) -> Iterator[tuple[str, bytes]]:
-    """Names and rows of a FASTA file with a line per row, as we write it."""
+    """Yield names and rows of a FASTA file with a line per row, as written here."""
     with open(path, "rb") as lines:
         for head in lines:
             yield head[1:].rstrip(b"\n").decode(), next(lines, b"").rstrip(b"\n")
 
 
 def _safe_names(names: Iterable[str], unsafe: re.Pattern[str], taken: Iterable[str]) -> list[str]:
-    """The names with ``_`` for what EPA-ng does not take, and a number where two would become one."""
+    """Replace characters that EPA-ng rejects by ``_``, with a number if two names would become equal."""
     names = list(names)
     fine = [name if not unsafe.search(name) else None for name in names]
     seen = {*taken, *(name for name in fine if name is not None)}
@@ -265,7 +245,7 @@ def _safe_names(names: Iterable[str], unsafe: re.Pattern[str], taken: Iterable[s
 
 
 def _newick(package: ReferencePackage, named: dict[str, str]) -> str:
-    """The tree, rooted as it is in its file, tips by the names of the reference file."""
+    """Return the tree, rooted as in its file, with the tip names of the reference file."""
     tree = package.tree
     rows = rows_of_tips(package.names, tree, "the reference")
     tips = dict(zip(tree.tips, (named[package.names[row]] for row in rows), strict=True))
@@ -275,14 +255,9 @@ def _newick(package: ReferencePackage, named: dict[str, str]) -> str:
 
 
 def run(folder: Path, program: Program, model: str, n_threads: int) -> None:
-    """Runs EPA-ng in the folder; however we are ended, it ends with us.
+    """Run EPA-ng in the folder; it is killed if this process is interrupted.
 
-    Raises
-    ------
-    InputError
-        It failed, with the last lines that it wrote.
-    ResourceError
-        It was killed.
+    Raises InputError with its last lines if it failed, ResourceError if it was killed.
     """
     (folder / RESULT).unlink(missing_ok=True)
     with open(folder / LOG, "wb") as log:
@@ -309,7 +284,7 @@ def run(folder: Path, program: Program, model: str, n_threads: int) -> None:
 
 
 def _last_words(log: Path) -> str:
-    """What a log ends with: the lines that name an error, or the last ones."""
+    """Return the end of a log: the lines that name an error, or the last ones."""
     lines = [line.strip() for line in log.read_text("utf-8", "replace").splitlines() if line.strip()]
     told = [line for line in lines if line.startswith(("ERR", "what():"))]
     words = [re.sub(r"^(ERR|what\(\):)\s+", "", line) for line in (told or lines)[-_SHOWN_LINES:]]
@@ -325,17 +300,10 @@ def finish(
     counts_of: Callable[[Sequence[str]], NDArray[np.int64]],
     out: IO[bytes],
 ) -> None:
-    """Writes EPA-ng's result with the reads' own names, their counts and where it comes from.
+    """Write EPA-ng's result with the original read names, their counts and the result's origin.
 
-    Parameters
-    ----------
-    counts_of
-        How many sequences each read stands for.
-
-    Raises
-    ------
-    InputError
-        The result is no jplace, names other reads or branches, or lacks some.
+    `counts_of` returns how many sequences each read stands for. Raises InputError if the result is not valid or
+    complete.
     """
     path = folder / RESULT
     try:
@@ -376,7 +344,7 @@ def _own_tip(name: str, prepared: Prepared) -> str:
 
 
 def _parsed(text: str) -> tuple[dict[str, Any], list[str]]:
-    """The file less its placements, and the text of each of these: parsed they take ten times the memory."""
+    """Return the file without its placements, and the text of each of these: parsed they take ten times the memory."""
     found = re.search(r'"placements"\s*:\s*\[', text)
     if found is None:
         raise ValueError("no placements")

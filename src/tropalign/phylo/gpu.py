@@ -1,4 +1,4 @@
-"""Scores of reads against branch vectors on a GPU, over whatever device has the kernel of place.k."""
+"""Scores of reads against branch vectors on any GPU device, with the kernel of place.k."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from tropalign.errors import DeviceError
 
 Ints = NDArray[np.int64]
 
-#: Columns whose codes make a word, column codes, the code of padding, and the flag in the other codes.
+#: Columns whose codes make a word, number of column codes, code of padding, and the flag in the other codes.
 COLUMNS, CODES, PAD, FLAG = 6, 33, 32, 16
-#: What a tile costs beside its cells, in rows: its boundary.
+#: Overhead of a tile for its boundary, in rows.
 TILE_ROWS = 4
-#: Cells that a device is given at once before its rate is known.
+#: Cells of the first launch, before the device's rate is known.
 FIRST_CELLS = 10_000_000_000
 
 
 class Couple(IntEnum):
-    """Numbers of a couple of reads, in `couples`."""
+    """Indices of the numbers of a couple of reads, in `couples`."""
 
-    #: Where its rows begin.
+    #: First row.
     ROW = 0
-    #: Tiles of rows.
+    #: Number of tiles of rows.
     TILES = 1
     #: Lengths of both reads.
     LENGTH = 2
 
 
 COUPLE_INTS = 4
-#: What place.k and this file agree on, by the names that the kernel knows (less their prefix PLACE).
+#: Numbers that place.k shares with this file, by their kernel names without the prefix PLACE.
 NUMBERS = {
     "COLUMNS": COLUMNS,
     "CODES": CODES,
@@ -50,29 +50,25 @@ NUMBERS = {
 
 @dataclass(frozen=True)
 class Shape:
-    """How cells are shared out.
+    """Distribution of cells to lanes.
 
-    Attributes
-    ----------
-    group
-        Branches side by side.
-    rows
-        Heights of tiles, of which a call takes the one that pads its reads least.
+    `group`: branches that are computed together. `rows`: tile heights, of which a call takes the one with the
+    least padding.
     """
 
     group: int = 64
     rows: tuple[int, ...] = (32, 28, 24, 20)
 
     def height(self, lengths: Ints) -> int:
-        """Rows of a tile for couples whose longer reads have these lengths."""
+        """Return the rows of a tile for couples whose longer reads have these lengths."""
         return min(self.rows, key=lambda rows: (int((-(-lengths // rows)).sum()) * (rows + TILE_ROWS), -rows))
 
 
 @dataclass(frozen=True)
 class Scoring:
-    """Scores as native ``place_scores`` takes them, in the form that the kernel needs.
+    """Scores of native ``place_scores``, in the form for the kernel.
 
-    An extension that costs more than an opening costs as much: another gap could be opened in its place.
+    An extension that costs more than an opening costs the same as an opening: another gap could be opened instead.
     """
 
     match: int
@@ -85,15 +81,15 @@ class Scoring:
 
     @classmethod
     def of(cls, values: tuple[int, ...]) -> Scoring:
-        """From match, mismatch, on_gap, gap_open, gap_extend, insert_open, insert_extend (whole_read follows)."""
+        """Convert match, mismatch, on_gap, gap_open, gap_extend, insert_open, insert_extend (whole_read follows)."""
         match, mismatch, on_gap, gap_open, gap_extend, insert_open, insert_extend = values[:7]
         gap_extend, insert_extend = min(gap_extend, gap_open), min(insert_extend, insert_open)
         return cls(match, mismatch, on_gap, gap_open, gap_extend, insert_open, insert_extend)
 
     def cells(self) -> Ints:
-        """Scores of a base in a column: int64, shape (16, 32), by letter and column code.
+        """Return the scores of a base in a column, int64, shape (16, 32), by letter and column code.
 
-        Those that an insertion and a column left out always better are raised to what these cost.
+        Scores that are always worse than an insertion and a skipped column are raised to the cost of these.
         """
         letter, code = np.arange(16)[:, None], np.arange(32)
         flag = (code & FLAG) != 0
@@ -102,7 +98,7 @@ class Scoring:
         return cells
 
     def steps(self) -> NDArray[np.int32]:
-        """What a diagonal step adds to H', padding (letter 0, code 32) included: int32, shape (16, 33)."""
+        """Return what a diagonal step adds to H', including padding (letter 0, code 32): int32, shape (16, 33)."""
         steps = np.empty((16, CODES), np.int64)
         free = np.where(np.arange(32) & FLAG, 0, self.gap_extend)
         steps[:, :32] = self.cells() + free + self.insert_extend
@@ -111,23 +107,23 @@ class Scoring:
         return steps.astype(np.int32)
 
     def highest(self, lengths: Ints, vectors: NDArray[np.uint8]) -> Ints:
-        """What H' of reads of these lengths reaches at most."""
+        """Return an upper limit of H' for reads of these lengths."""
         unflagged = int(((vectors & FLAG) == 0).sum(axis=1).max(initial=0))
         step = max(int(self.cells().max()), 0)
         return step * np.minimum(lengths, vectors.shape[1]) + self.gap_extend * unflagged + self.insert_extend * lengths
 
     def lowest(self) -> int:
-        """What no number of a sweep falls below: H' is at least that of an insertion from the border."""
+        """Return a lower limit of all numbers of a sweep: H' is at least that of an insertion from the border."""
         return -2 * (self.gap_open + self.insert_open) - abs(int(self.cells().min()))
 
 
 def source() -> str:
-    """The kernel as one text, with the numbers that it shares with this file."""
+    """Return the kernel as one text, with the numbers that it shares with this file."""
     return with_constants(kernel_source(Path(__file__).parent, "place.k"), "PLACE", NUMBERS)
 
 
 def constants(scoring: Scoring, group: int, rows: int, word_bits: int) -> dict[str, int]:
-    """What the kernel is compiled with, beside NUMBERS."""
+    """Return the compile-time constants of the kernel, besides NUMBERS."""
     return {
         "SIMT_WORD": word_bits,
         "PLACE_GROUP": group,
@@ -140,19 +136,11 @@ def constants(scoring: Scoring, group: int, rows: int, word_bits: int) -> dict[s
 
 
 class ScoresOnGpu:
-    """Scores reads against all branches of a reference on one device.
+    """Scores of reads against all branches of a reference on one device.
 
-    Parameters
-    ----------
-    vectors : uint8, shape (n_vectors, n_columns)
-        State set in bits 0 to 3, gap flag in bit 4.
-    scoring
-        match, mismatch, on_gap, gap_open, gap_extend, insert_open, insert_extend, whole_read.
-
-    Raises
-    ------
-    DeviceError
-        Vectors or a scoring that the kernel does not compute.
+    `vectors`: uint8, shape (n_vectors, n_columns), state set in bits 0 to 3, gap flag in bit 4. `scoring`: match,
+    mismatch, on_gap, gap_open, gap_extend, insert_open, insert_extend, whole_read. Raises DeviceError for
+    unsupported arguments.
     """
 
     def __init__(
@@ -174,22 +162,11 @@ class ScoresOnGpu:
     def scores(
         self, codes: NDArray[np.uint8], offsets: Ints, progress: Callable[[int], None] | None = None
     ) -> NDArray[np.int32]:
-        """Scores of reads: int32, shape (n_reads, n_vectors).
+        """Score reads: int32, shape (n_reads, n_vectors).
 
-        Parameters
-        ----------
-        codes
-            State sets 1 to 15 of all reads' bases.
-        offsets : shape (n_reads + 1,)
-        progress
-            Called now and then with how many reads are done: after each launch, and while kernels compile.
-
-        Raises
-        ------
-        ResourceError
-            Branches side by side do not fit the device's memory.
-        DeviceError, MemoryError
-            What the device says, and of scores that it cannot hold.
+        `codes`: state sets 1 to 15 of all reads' bases. `offsets`: shape (n_reads + 1,). `progress` receives the
+        reads done after each launch, and while kernels compile. Raises DeviceError also for scores that do not
+        fit.
         """
         if len(codes) and not 1 <= int(codes.min()) <= int(codes.max()) <= 15:
             raise ValueError("a code of a read is no state set of nucleotides")
@@ -199,7 +176,7 @@ class ScoresOnGpu:
             raise DeviceError(f"{self.device.name}: scores this large are computed on the CPU only")
         narrow = self.device.word_bits == 16 and self.scoring.lowest() > -(1 << 14)
         order = np.argsort(-lengths, kind="stable")
-        n_wide = int((highest >= 1 << 15).sum()) if narrow else len(lengths)  # they are the longest
+        n_wide = int((highest >= 1 << 15).sum()) if narrow else len(lengths)  # these are the longest
         n_groups = -(-len(self.vectors) // self.shape.group)
         result, done = np.zeros((len(lengths), n_groups, self.shape.group), np.int32), 0
         for word_bits, some in ((32, order[:n_wide]), (16, order[n_wide:])):
@@ -216,10 +193,9 @@ class ScoresOnGpu:
         before: int,
         progress: Callable[[int], None] | None,
     ) -> None:
-        """Scores of couples, into `result`.
+        """Compute scores of couples into `result`, in runs that fit the device's memory and take a short time.
 
-        They are computed in runs of units (a couple and a group of branches) that fit the device's memory and take it a
-        short time.
+        A run consists of units: a couple and a group of branches.
         """
         group, n_groups, sides = self.shape.group, result.shape[1], couples.reads.shape[1]
         chosen = constants(self.scoring, group, couples.height, word_bits)
@@ -252,7 +228,7 @@ class ScoresOnGpu:
 
 
 def packed_columns(vectors: NDArray[np.uint8], group: int) -> NDArray[np.uint32]:
-    """Column codes of 5 bits, 6 per word: uint32, shape (n_groups, n_blocks, group), padded in front."""
+    """Return column codes of 5 bits, 6 per word: uint32, shape (n_groups, n_blocks, group), padded in front."""
     n_vectors, n_columns = vectors.shape
     n_groups, n_blocks = -(-n_vectors // group), -(-n_columns // COLUMNS)
     words = np.zeros((n_groups, n_blocks, group), np.uint32)
@@ -266,18 +242,11 @@ def packed_columns(vectors: NDArray[np.uint8], group: int) -> NDArray[np.uint32]
 
 
 class _Couples:
-    """Reads side by side, longest first: two per word of two halves, else one.
+    """Reads in couples, longest first: two per couple if words have two halves, else one.
 
-    Attributes
-    ----------
-    reads : int64, shape (n, 1 or 2)
-        Their indices; -1 where there is none.
-    height
-        Rows of a tile.
-    letters : uint8, shape (n_rows, 2)
-        The rows of both reads, padded in front to whole tiles (0).
-    numbers : int64, shape (n, COUPLE_INTS)
-        By `Couple`.
+    `reads`: int64, shape (n, 1 or 2), indices, -1 for a missing read. `height`: rows of a tile. `letters`: uint8,
+    shape (n_rows, 2), rows of both reads, padded in front to whole tiles (0). `numbers`: int64, shape (n,
+    COUPLE_INTS), by `Couple`.
     """
 
     def __init__(self, order: Ints, codes: NDArray[np.uint8], offsets: Ints, word_bits: int, shape: Shape) -> None:
@@ -300,7 +269,7 @@ class _Couples:
             self.letters[row, side] = codes[np.repeat(begin, length) + base]
 
     def some(self, begin: int, end: int) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
-        """Letters and numbers of a run of couples, whose rows count from its first."""
+        """Return letters and numbers of a run of couples, with rows counted from its first one."""
         numbers = self.numbers[begin:end].copy()
         first = int(numbers[0, Couple.ROW])
         last = int(numbers[-1, Couple.ROW] + numbers[-1, Couple.TILES] * self.height)

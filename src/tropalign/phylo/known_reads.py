@@ -1,4 +1,4 @@
-"""Reads that were placed already, by their letters: equal ones, wherever they lie in the files, are placed once."""
+"""Reads that were already placed, by their letters: equal reads, anywhere in the files, are placed once."""
 
 from __future__ import annotations
 
@@ -11,22 +11,16 @@ from numpy.typing import NDArray
 
 from tropalign.phylo.scorer import Best
 
-#: What an object of `KnownRead` takes beside its arrays' items, with its key.
+#: Bytes of a `KnownRead` object with its key, excluding the items of its arrays.
 KNOWN_BYTES = 700
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class KnownRead:
-    """Where a read goes.
+    """Placement of a read.
 
-    Attributes
-    ----------
-    numbers : tuple of int
-        Its row in the arrays of `Best`: score, second, row, ties, begin and end of the window, strand.
-    tied : int64
-        All branches with the best score, ascending.
-    column : int32
-        Of each base on the strand that is placed.
+    `numbers`: its row in the arrays of `Best`: score, second, row, ties, start and end of the window, strand.
+    `tied`: int64, all branches with the best score, ascending. `column`: int32, of each base on the placed strand.
     """
 
     numbers: tuple[int, ...]
@@ -35,13 +29,7 @@ class KnownRead:
 
 
 class KnownReads:
-    """What is known of reads; of a pickled object, nothing.
-
-    Parameters
-    ----------
-    most_bytes
-        What it may take: reads beyond it are not kept.
-    """
+    """Placed reads by key, up to `most_bytes`; pickling drops them."""
 
     def __init__(self, most_bytes: int) -> None:
         self._most_bytes, self._bytes = most_bytes, 0
@@ -51,11 +39,11 @@ class KnownReads:
         return type(self), (self._most_bytes,)
 
     def get(self, key: bytes) -> KnownRead | None:
-        """What is known of the read with that key."""
+        """Return the placement of the read with that key, or None."""
         return self._reads.get(key)
 
     def keep(self, reads: dict[bytes, KnownRead]) -> None:
-        """Adds reads by their keys while there is room. Two threads may add the same one."""
+        """Add reads by their keys while there is room; two threads may add the same one."""
         for key, read in reads.items():
             taken = KNOWN_BYTES + read.tied.nbytes + read.column.nbytes
             if self._bytes + taken > self._most_bytes:
@@ -65,12 +53,12 @@ class KnownReads:
 
 
 def key_of(sets: NDArray[Any]) -> bytes:
-    """What stands for a read's state sets."""
+    """Return the key of a read's state sets."""
     return hashlib.blake2b(sets.tobytes(), digest_size=16).digest()
 
 
 def known_of(best: Best, columns: NDArray[np.int32], lengths: NDArray[np.int64]) -> list[KnownRead]:
-    """Reads one by one; `columns` holds the columns of all of them, one read after another."""
+    """Return the placements one by one; `columns` holds the columns of all reads, one read after another."""
     arrays = (best.score, best.second, best.row, best.ties, best.windows[:, 0], best.windows[:, 1], best.strands)
     numbers = zip(*(array.tolist() for array in arrays), strict=True)
     ends = np.cumsum(lengths).tolist()
@@ -79,7 +67,7 @@ def known_of(best: Best, columns: NDArray[np.int32], lengths: NDArray[np.int64])
 
 
 def best_of(reads: list[KnownRead]) -> Best:
-    """The reads' rows, one below another."""
+    """Return the rows of the reads, one below another."""
     numbers = np.array([read.numbers for read in reads], np.int64).reshape(len(reads), 7)
     score, second, row, ties, begin, end, strands = numbers.T
     windows = np.stack([begin, end], axis=1).astype(np.int32)

@@ -1,4 +1,4 @@
-"""Paired ends: both mates on one branch by the sum of their scores, and one row of both."""
+"""Paired ends: both mates on one branch by the sum of their scores, and merged into one row."""
 
 from __future__ import annotations
 
@@ -22,13 +22,8 @@ Columns = NDArray[np.int32]
 class Mates:
     """The mates of some pairs, mate 1 and mate 2 in turn, each read on both strands.
 
-    Attributes
-    ----------
-    own, other : uint8
-        Letters as they were written, and those of the other strands.
-    offsets : int64, shape (2 n + 1,)
-    is_usable : bool, shape (2 n,)
-        Which have a letter that does not stand for all states.
+    `own`, `other`: uint8, letters as written, and letters of the opposite strands. `offsets`: int64, shape (2 n +
+    1,). `is_usable`: bool, shape (2 n,), mates with a letter that does not stand for all states.
     """
 
     own: Letters
@@ -38,7 +33,7 @@ class Mates:
 
     @classmethod
     def of(cls, letters: Letters, offsets: Index, states: StateAlphabet) -> Mates:
-        """From pairs as `tropalign.sequences.mates` has them."""
+        """Split pairs in the form of `tropalign.sequences.mates`."""
         between = np.flatnonzero(letters == BETWEEN)
         if len(between) != len(offsets) - 1:
             raise ValueError("pairs have one byte between their mates each")
@@ -50,7 +45,7 @@ class Mates:
         return cls(own, reverse_complement(own, of_mates, states.alphabet), of_mates, is_usable)
 
     def turned(self, strand: NDArray[np.int8]) -> Letters:
-        """Letters on the strand of the reference, where mate 1 is read as it is (1) or its other strand is (-1)."""
+        """Return letters on the strand of the reference; `strand` is 1 if mate 1 is read as it is, -1 if reversed."""
         is_other = np.stack([strand < 0, strand > 0], axis=1).reshape(-1)
         return np.where(np.repeat(is_other, np.diff(self.offsets)), self.other, self.own)
 
@@ -63,19 +58,11 @@ def sums(
     n_columns: int,
     score: Callable[[list[Sets]], NDArray[np.int32]],
 ) -> Scores:
-    """Scores of the chosen pairs: sums of the mates' scores, of the better way round.
+    """Score the chosen pairs: sums of the mates' scores, in the better orientation.
 
-    A pair is read forward and reverse: one mate as it is, the other one's other strand. A mate without a usable letter
-    adds nothing.
-
-    Parameters
-    ----------
-    both
-        Mate 1 may be on either strand; else it is on the reference's.
-    n_columns
-        Those that take part.
-    score
-        Scores of texts against all branches, a row per text.
+    In each orientation one mate is read as it is, and the other one's opposite strand. A mate without a usable
+    letter adds 0. `both`: mate 1 may be on either strand; else it is on the reference's. `score` returns the
+    scores of texts against all branches, a row per text.
     """
     number: dict[bytes, int] = {}
     texts: list[Sets] = []
@@ -107,11 +94,11 @@ def sums(
 def merged(
     one: tuple[Letters, Columns], other: tuple[Letters, Columns], states: StateAlphabet
 ) -> tuple[Letters, Columns]:
-    """Two mates as one read: letters in the order of their columns.
+    """Merge two mates into one read, letters in the order of their columns.
 
-    Where both have a letter in a column, the one that both may be stands there: their own if they agree, the more
-    certain one if it is among what the other stands for, else the code for either (A and G: R). Letters between columns
-    are those of the mate that begins first, as far as it goes, then those of the second.
+    If both have a letter in a column, the result has the letter that both may be: their own if they agree, the
+    more certain one if the other one includes it, else the code for either (A and G: R). Letters between columns
+    are those of the mate that starts first, as far as it reaches, then those of the second.
     """
     if not (one[1] >= 0).any() or not (other[1] >= 0).any():
         return np.concatenate([one[0], other[0]]), np.concatenate([one[1], other[1]])
@@ -133,7 +120,7 @@ def merged(
 
 
 def _slots(columns: Columns) -> Index:
-    """Twice the column of each letter; that of the one before it and 1 for a letter between columns."""
+    """Return slots: 2c for a letter in column c, 2c + 1 for an insertion after it, 2c - 1 before the first column."""
     keys = np.where(columns >= 0, 2 * columns.astype(np.int64), -1)
     first = int(columns[columns >= 0][0])
     before = np.maximum.accumulate(keys)
@@ -141,7 +128,7 @@ def _slots(columns: Columns) -> Index:
 
 
 def common_letter(one: int, other: int, states: StateAlphabet) -> int:
-    """The letter for what both stand for, or for either where that is nothing."""
+    """Return the letter for the states that both stand for, or for their union if they share no state."""
     a, b = int(states.sets[one]), int(states.sets[other])
     wanted = a & b or a | b
     if wanted in (a, b):

@@ -1,8 +1,8 @@
-"""Reads that lie on the other strand than the reference, told by words (k-mers).
+"""Detection of reads on the opposite strand to the reference, by k-mers.
 
-A read's words are counted in the rows of the reference, in the rows' reverse complements, and, for what composition
-gives by itself, those of its complement (not reversed) in the rows: T-rich reads resemble the other strand of any
-A-rich reference.
+A read's k-mers are counted in the rows of the reference and in the rows' reverse complements. To measure the
+effect of composition, those of its complement (not reversed) are also counted in the rows: T-rich reads resemble
+the other strand of any A-rich reference.
 """
 
 from __future__ import annotations
@@ -15,26 +15,20 @@ from tropalign.phylo.read_blocks import Reads
 from tropalign.sequences.alphabet import GAP_LETTERS, Alphabet
 from tropalign.sequences.mates import BETWEEN
 
-#: Letters of a word, and rows of the reference whose words count.
+#: Length of k-mers, and maximum number of the reference's rows whose k-mers count.
 WORD, MOST_ROWS = 11, 256
-#: The other strand shares so many times the words, and so many more: as `tropalign.msa.strands` judges.
+#: The other strand shares more than this multiple of the k-mers, plus this number, as in `tropalign.msa.strands`.
 WORD_RATIO, WORD_EXCESS = 2, 8
 N_BASES = 4
-#: Bits of a word: it is in a row, or in the reverse complement of one.
+#: Bits of a k-mer: it occurs in a row, or in the reverse complement of one.
 OWN, OTHER = np.uint8(1), np.uint8(2)
 
 
 class OtherStrand:
-    """Counts reads on the other strand.
+    """Counter of reads on the opposite strand.
 
-    Parameters
-    ----------
-    letters : uint8, shape (n_rows, n_columns)
-        Of the reference.
-    alphabet
-        Has two strands and `N_BASES` states.
-    paired
-        Reads are pairs, whose second mate lies on the other strand.
+    `letters`: uint8, shape (n_rows, n_columns), of the reference. `alphabet` has two strands and `N_BASES` states.
+    `paired`: reads are pairs, whose second mate lies on the opposite strand.
     """
 
     def __init__(self, letters: NDArray[np.uint8], alphabet: Alphabet, paired: bool) -> None:
@@ -54,7 +48,7 @@ class OtherStrand:
                 self._strands[words[is_known]] |= bit
 
     def add(self, reads: Reads) -> None:
-        """Look at some more reads."""
+        """Count some more reads."""
         n, lengths = len(reads.names), np.diff(reads.offsets)
         of_letter = np.repeat(np.arange(n, dtype=np.int32), lengths)
         first = of_letter[: max(0, len(of_letter) - WORD + 1)]
@@ -62,7 +56,7 @@ class OtherStrand:
         is_second = np.cumsum(reads.letters == BETWEEN, dtype=np.int32)[: len(first)] > first if self._paired else None
 
         def n_words(digit: NDArray[np.int32], bit: np.uint8) -> NDArray[np.int64]:
-            """Words of each read with this bit, or the other one in a second mate."""
+            """Return the number of each read's k-mers with this bit, or with the other one in a second mate."""
             words, is_known = _words(digit[reads.letters])
             bits = bit if is_second is None else np.where(is_second, (OWN | OTHER) ^ bit, bit)
             return np.bincount(first[is_known & is_within & (self._strands[words] & bits > 0)], minlength=n)
@@ -74,7 +68,7 @@ class OtherStrand:
         self._n_found += len(found)
 
     def tell(self, n_reads: int) -> None:
-        """Warn of the reads that were found among this number of them."""
+        """Warn of the reads that were found among `n_reads`."""
         if not self._n_found:
             return
         what = counted(n_reads, "pairs of mates" if self._paired else "reads")
@@ -87,7 +81,7 @@ class OtherStrand:
 
 
 def _words(digits: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-    """The word that begins at each digit but the last ones, and whether all of its digits are known."""
+    """Return the k-mer that starts at each digit but the last ones, and whether all of its digits are known."""
     n = max(0, len(digits) - WORD + 1)
     words, is_known = np.zeros(n, np.int32), np.ones(n, bool)
     for step in range(WORD):

@@ -1,4 +1,4 @@
-"""What a placement writes, and what tells it from another run."""
+"""Output files of a placement, and the parameters that identify a run."""
 
 from __future__ import annotations
 
@@ -24,26 +24,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Wanted:
-    """The files that a placement is to write.
+    """The output files of a placement; paths are None for files that are not requested.
 
-    Attributes
-    ----------
-    alignment
-        Path of the alignment; None where it is not wanted.
-    rows : {"fasta", "phylip"}
-        Its format.
-    is_split
-        The reads alone go there, and the reference to a second file, ``FILE.reference``.
-    insertions : {"drop", "columns"}
-        Letters between the reference's columns: left out, or in new columns.
-    table, jplace, taxa, otus
-        Paths of what is wanted beside it: the last one is that of the table of counts with lineages.
-    sunburst, report
-        Paths of pages for a browser: of the taxa, and of the tree.
-    query
-        Path of the reads alone in the reference's columns, as FASTA, for a program that goes on with them.
-    sample_delimiter, sample_regex
-        How names tell samples for the page of the tree, as `tropalign.sequences.samples.teller` takes them.
+    `rows`: format of the alignment, "fasta" or "phylip". `is_split`: write the reads alone there, and the
+    reference to ``FILE.reference``. `insertions`: "drop" letters between the reference's columns, or put them into
+    new "columns". `otus`: table of counts with lineages. `sunburst`, `report`: HTML pages of the taxa, and of the
+    tree. `query`: the reads alone in the reference's columns, as FASTA, for another program. `sample_delimiter`,
+    `sample_regex`: how names give samples for the page of the tree, as in `tropalign.sequences.samples.teller`.
     """
 
     alignment: str | None
@@ -61,13 +48,13 @@ class Wanted:
     sample_regex: str | None = None
 
     def paths(self) -> list[str]:
-        """Paths that the caller named, the alignment first."""
+        """Return the paths that the caller named, the alignment first."""
         reference = reference_path(self.alignment) if self.is_split and self.alignment else None
         named = (self.alignment, reference, *(path for _, _, path in self.beside()))
         return [path for path in named if path is not None]
 
     def beside(self) -> tuple[tuple[str, str, str | None], ...]:
-        """Role, kind and path of each output beside the alignment."""
+        """Return role, kind and path of each output, excluding the alignment."""
         return (
             ("table", "table", self.table),
             ("jplace", "branches", self.jplace),
@@ -79,7 +66,7 @@ class Wanted:
 
 
 def reference_path(alignment: str) -> str:
-    """Where the reference goes beside an alignment of the reads alone."""
+    """Return the path of the reference that accompanies an alignment of the reads alone."""
     return f"{alignment}.reference"
 
 
@@ -92,23 +79,11 @@ def outputs_of(
     page_bytes: int | None = None,
     otus: OtuTable | None = None,
 ) -> list[Output]:
-    """Files and their writers, the alignment first.
+    """Create files and their writers, the alignment first.
 
-    Parameters
-    ----------
-    lineages
-        Of the tips below each branch, for the table and the reads per taxon.
-    page_bytes
-        What the report may take in memory while it is made; None for no bound.
-    otus
-        The table that counts what reads stand for, where it is not their names that tell it.
-
-    Raises
-    ------
-    UsageError
-        A suffix that no format has; what is no text on a terminal.
-    InputError
-        A format that lacks its package.
+    `lineages`: of the tips below each branch, for the table and the reads per taxon. `page_bytes`: memory limit
+    for making the report. `otus`: counts of the reads, if their names do not contain these. Raises UsageError for
+    unknown suffixes and binary output to a terminal, InputError for a format that lacks its package.
     """
     clades = tuple(package.tree.clades()) if wanted.table else ()
     unrooted, lengths = package.tree.newick(), package.tree.branch_lengths()
@@ -148,7 +123,7 @@ def run_parameters(
     lineages: BranchLineages | None = None,
     otus: OtuTable | None = None,
 ) -> dict[str, str]:
-    """All that decides what a run leaves behind, by name."""
+    """Return all parameters that determine a run's output, by name."""
     package = task.package
     parameters = {
         "version": version,

@@ -1,4 +1,4 @@
-"""Reads in runs of neighbours: cut out of the blocks of files, and put together into those of tiles."""
+"""Reads in runs of neighbours: cut out of the blocks of files, and combined into those of tiles."""
 
 from __future__ import annotations
 
@@ -18,14 +18,9 @@ Index = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Reads:
-    """Some neighbouring reads.
+    """A run of reads.
 
-    Attributes
-    ----------
-    names : tuple of str
-    letters : uint8
-        Without gaps, as they were written.
-    offsets : int64, shape (n + 1,)
+    `letters`: uint8, without gaps, as written. `offsets`: int64, shape (n + 1,).
     """
 
     names: tuple[str, ...]
@@ -37,13 +32,8 @@ class Reads:
 class Texts:
     """State sets of some reads of a block, on one strand or on both.
 
-    Attributes
-    ----------
-    block
-    chosen : int64
-        Which reads.
-    sets, other_sets
-        Of all letters of the block; `other_sets` of the other strand, or None.
+    `chosen`: int64, indices of the reads. `sets`, `other_sets`: of all letters of the block; the latter of the
+    opposite strand, or None.
     """
 
     block: Reads
@@ -52,22 +42,22 @@ class Texts:
     other_sets: NDArray[np.uint32] | None
 
     def own(self, k: int) -> NDArray[np.uint32]:
-        """Read k of the block as it was written."""
+        """Return read k of the block as it was written."""
         return self.sets[self.block.offsets[k] : self.block.offsets[k + 1]]
 
     def other(self, k: int) -> NDArray[np.uint32]:
-        """Read k of the block on its other strand. Raises TypeError where there is one strand."""
+        """Return read k of the block on its opposite strand; raises TypeError if there is one strand."""
         if self.other_sets is None:
             raise TypeError("these reads have one strand")
         return self.other_sets[self.block.offsets[k] : self.block.offsets[k + 1]]
 
     def take(self, chosen: Index) -> Texts:
-        """Other reads of the block."""
+        """Choose other reads of the block."""
         return replace(self, chosen=chosen)
 
 
 def part(block: Reads | SequenceBlock, begin: int, end: int) -> Reads:
-    """Some neighbouring reads of a block."""
+    """Return a run of a block's reads."""
     first, last = int(block.offsets[begin]), int(block.offsets[end])
     return Reads(tuple(block.names[begin:end]), block.letters[first:last], block.offsets[begin : end + 1] - first)
 
@@ -75,7 +65,7 @@ def part(block: Reads | SequenceBlock, begin: int, end: int) -> Reads:
 def regrouped(
     blocks: Iterable[SequenceBlock], spans: Iterator[tuple[int, int]] | None, most_reads: int
 ) -> Iterator[Reads]:
-    """The reads of each span (begin, end); or, without spans, of each block in runs of at most `most_reads`."""
+    """Yield the reads of each span (start, end); or, without spans, of each block in runs of at most `most_reads`."""
     if spans is None:
         for block in blocks:
             for begin in range(0, len(block.names), most_reads):
@@ -100,7 +90,7 @@ def regrouped(
 
 
 def _together(pieces: list[Reads]) -> Reads:
-    """Reads of neighbouring blocks as one."""
+    """Concatenate the reads of neighbouring blocks."""
     if len(pieces) == 1:
         return pieces[0]
     lengths: Any = np.concatenate([np.diff(piece.offsets) for piece in pieces])
@@ -110,12 +100,9 @@ def _together(pieces: list[Reads]) -> Reads:
 
 
 def owning(blocks: Iterable[SequenceBlock], owners: RowOwners, settles: bool = True) -> Iterator[SequenceBlock]:
-    """The blocks, their reads entered as owners of a table's rows; unless `settles` is false, it is settled at the end.
+    """Yield the blocks and enter their reads as owners of a table's rows; settle the table at the end if `settles`.
 
-    Raises
-    ------
-    InputError
-        While iterating: a row that two reads have, at the end one that none has.
+    Raises InputError for a row that two reads have, and at the end for a row without a read.
     """
     for block in blocks:
         owners.add(block.names)

@@ -1,4 +1,4 @@
-"""A reference alignment and its tree, made ready for placing reads."""
+"""A reference alignment and its tree, prepared for placing reads."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class ReferencePackage:
-    """A reference alignment, its tree, and what every branch looks like from there.
+    """A reference alignment, its tree, and the vector of every branch.
 
-    Make one with `ReferencePackage.build` or `.read`, keep it with `save`.
+    Create one with `ReferencePackage.build` or `.read`, store it with `save`.
 
     Attributes
     ----------
@@ -42,15 +42,17 @@ class ReferencePackage:
     letters : uint8, shape (n_rows, n_columns)
         The alignment as it was written.
     tree
+        The tree of the rows.
     states
         The alphabet.
     gap_flags : {"compat", "exact", "discrete"}
-        How a branch's column becomes a gap column: by likelihood, to the last bit as PaPaRa 2.5, in closed form, or by
-        the rules of the 2011 paper.
+        Rule by which a branch's column becomes a gap column: by likelihood, to the last bit as in PaPaRa 2.5, or
+        in closed form, or by the rules of the 2011 paper.
     columns : int64
         Columns in which any row has a letter; the others take no part.
     planes : uint64, shape (n_groups, len(columns) padded in front to a multiple of 4, n_states + 1)
-        The distinct vectors, 64 per group, a bit each: their states, and the gap flag (Berger and Stamatakis 2011).
+        The distinct vectors, 64 per group, a bit each: their states, and the gap flag (Berger and Stamatakis
+        2011).
     distinct : int64, shape (n_branches,)
         The number of each branch's vector; vectors are numbered by their first branch.
 
@@ -64,7 +66,7 @@ class ReferencePackage:
     5
     """
 
-    #: To workers elsewhere (`tropalign.execution.references`).
+    #: For transfer to remote workers (`tropalign.execution.references`).
     is_sent_once = True
 
     names: tuple[str, ...]
@@ -133,16 +135,16 @@ class ReferencePackage:
         gap_flags: GapFlags = "compat",
         n_threads: int = 0,
     ) -> ReferencePackage:
-        """From a PHYLIP, FASTA or Stockholm file and a Newick or NEXUS file.
+        """Read a package from a PHYLIP, FASTA or Stockholm file and a Newick or NEXUS file.
 
         Parameters
         ----------
         alignment
             A file with a row per sequence.
         tree
-            A file whose tips have the rows' names; lengths of branches count, a root does not.
+            A file whose tips have the rows' names; branch lengths are used, a root is ignored.
         alphabet
-            Judged by the letters when not given.
+            Inferred from the letters if not given.
         gap_flags : {"compat", "exact", "discrete"}
             See the class.
         n_threads
@@ -163,7 +165,7 @@ class ReferencePackage:
         >>> package.n_branches, package.letters.shape
         (1601, (802, 3644))
         """
-        parsed = read_tree(tree)  # first: what parsing takes is free again for the alignment
+        parsed = read_tree(tree)  # first, so that its memory is free again for the alignment
         names, letters = read_alignment(alignment)
         return cls.build(
             names,
@@ -187,24 +189,24 @@ class ReferencePackage:
         n_threads: int = 0,
         file: str = "the alignment",
     ) -> ReferencePackage:
-        """From rows of letters and a tree (or Newick text).
+        """Build a package from rows of letters and a tree (or Newick text).
 
         Parameters
         ----------
         names
-            One per row, no two the same.
+            One per row, all different.
         letters : uint8, shape (n_rows, n_columns)
             Bytes of ASCII letters; ``-``, ``.``, ``_`` and ``~`` are gaps.
         tree
             A tree whose tips have the rows' names, or its Newick text.
         alphabet
-            One, or its name; judged by the letters when not given.
+            An Alphabet or its name; inferred from the letters if not given.
         gap_flags : {"compat", "exact", "discrete"}
             See the class.
         n_threads
             0: as many as the process may use.
         file
-            What messages call the alignment.
+            Name of the alignment in messages.
 
         Returns
         -------
@@ -213,7 +215,7 @@ class ReferencePackage:
         Raises
         ------
         InputError
-            Names that are not as many as rows, not unique or not those of the tree; no letter at all.
+            Names that differ from rows in number, are not unique or are not those of the tree; no letter at all.
 
         Examples
         --------
@@ -264,38 +266,38 @@ class ReferencePackage:
 
     @property
     def n_branches(self) -> int:
-        """2 n - 3 for n tips."""
+        """Number of branches: 2 n - 3 for n tips."""
         return len(self.distinct)
 
     @property
     def n_distinct(self) -> int:
-        """Distinct vectors."""
+        """Number of distinct vectors."""
         return int(self.distinct.max()) + 1
 
     @cached_property
     def first_branch(self) -> NDArray[np.int64]:
-        """The first branch that has each distinct vector."""
+        """First branch with each distinct vector."""
         return np.unique(self.distinct, return_index=True)[1]
 
     @cached_property
     def multiplicity(self) -> NDArray[np.int64]:
-        """How many branches have each distinct vector."""
+        """Number of branches with each distinct vector."""
         return np.bincount(self.distinct)
 
     @property
     def n_empty(self) -> int:
-        """Columns of padding that `planes` begins with."""
+        """Number of padding columns at the start of `planes`."""
         return -len(self.columns) % 4
 
     @cached_property
     def bounds(self) -> BranchBounds:
-        """Bounds of every eight branches."""
+        """Bounds of each group of eight branches."""
         return _native.BranchBounds(self.planes, self.n_distinct, self.n_empty)
 
     def vectors(self) -> NDArray[Any]:
-        """The distinct vectors, uint8 or (proteins) uint32, shape (n_distinct, len(columns)).
+        """Return the distinct vectors, uint8 or (proteins) uint32, shape (n_distinct, len(columns)).
 
-        State sets, and the gap flag in the bit above the last state.
+        They are state sets, with the gap flag in the bit above the last state.
 
         Returns
         -------
@@ -316,7 +318,7 @@ class ReferencePackage:
         return made
 
     def held_bytes(self) -> int:
-        """Memory that it takes while reads are placed: its arrays, bounds of half their size, and the words of bounds.
+        """Return its bytes in memory during placement: its arrays, bounds of half their size, and the words of bounds.
 
         Returns
         -------
@@ -336,7 +338,7 @@ class ReferencePackage:
         return int(self.letters.nbytes + 2 * self.planes.nbytes + vectors + words)
 
     def fingerprint(self) -> str:
-        """SHA-256 of names, letters, tree and vectors, in hexadecimal.
+        """Return the SHA-256 of names, letters, tree and vectors, in hexadecimal.
 
         Returns
         -------
@@ -358,7 +360,7 @@ class ReferencePackage:
         return digest.hexdigest()
 
     def save(self, path: str | os.PathLike[str] | IO[bytes]) -> None:
-        """Writes it to a file that `load` reads; to a name without .npz that is added.
+        """Write the package to a file that `load` reads; a name without .npz gets this suffix.
 
         Parameters
         ----------
@@ -384,7 +386,7 @@ class ReferencePackage:
 
     @staticmethod
     def is_saved(path: str | os.PathLike[str]) -> bool:
-        """Whether this is a file that `save` wrote, by its first bytes.
+        """Return whether a file is one that `save` wrote, by its first bytes.
 
         Parameters
         ----------
@@ -404,14 +406,14 @@ class ReferencePackage:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], memory_bytes: int | None = None) -> ReferencePackage:
-        """What `save` wrote.
+        """Load a package that `save` wrote.
 
         Parameters
         ----------
         path
             The file.
         memory_bytes
-            What it may take; a share of what is free when not given.
+            Memory limit; by default a share of the free memory.
 
         Returns
         -------
@@ -420,7 +422,7 @@ class ReferencePackage:
         Raises
         ------
         InputError
-            Any other file, or one that was damaged: everything in it is checked.
+            Any other file, or a damaged one: all contents are checked.
         ResourceError
             More than the memory allowed.
 

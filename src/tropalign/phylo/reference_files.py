@@ -1,4 +1,4 @@
-"""References in files. A file may be damaged or made by an enemy: every size is known before anything is unpacked."""
+"""References in files, which may be damaged or malicious: every size is known before anything is unpacked."""
 
 from __future__ import annotations
 
@@ -15,30 +15,24 @@ from tropalign.errors import InputError, TropalignError, named
 from tropalign.execution.files import disk_error
 from tropalign.machine.memory import default_budget, require
 
-#: Layout of the file.
+#: Version of the file's layout.
 FORMAT = 1
-#: What the arrays are: number of axes and type.
+#: Number of axes and type of each array.
 ARRAYS = {"letters": (2, "|u1"), "columns": (1, "<i8"), "planes": (3, "<u8"), "distinct": (1, "<i8")}
 META = "meta"
-#: Bytes that a byte of a zip archive can become at most (deflate).
+#: Maximum size of an unpacked byte of a zip archive (deflate).
 MOST_PACKED = 1040
 HEADER_BYTES = 1 << 10
 
 
 class Damaged(Exception):
-    """What is wrong with a file, as the second half of a sentence."""
+    """A fault of a file; the message is the second half of a sentence."""
 
 
 def write_saved(
     path: str | os.PathLike[str] | IO[bytes], meta: dict[str, Any], arrays: dict[str, NDArray[Any]]
 ) -> None:
-    """Writes what `read_saved` reads; to a name without .npz that is added.
-
-    Raises
-    ------
-    InputError, ResourceError
-        A name that cannot be written to; a full disk.
-    """
+    """Write a file for `read_saved`; a name without .npz gets this suffix."""
     is_name = isinstance(path, str | os.PathLike)
     if is_name and (not os.path.basename(path) or os.path.isdir(path)):  # type: ignore[arg-type]
         raise InputError("this is no name of a file: name one", file=str(path))
@@ -46,13 +40,13 @@ def write_saved(
     try:
         np.savez_compressed(path, **{META: packed, **arrays})  # type: ignore[arg-type]
     except (OSError, ValueError) as error:
-        if not is_name:  # whoever opened the file knows what it is
+        if not is_name:  # the caller opened the file
             raise
         raise disk_error(error, str(path), 0) from error
 
 
 def is_saved(path: str | os.PathLike[str]) -> bool:
-    """Whether this is a file that `write_saved` wrote, by its first bytes."""
+    """True if `write_saved` wrote this file, by its first bytes."""
     try:
         with open(path, "rb") as file:
             return file.read(4) == b"PK\x03\x04"
@@ -63,19 +57,10 @@ def is_saved(path: str | os.PathLike[str]) -> bool:
 def read_saved(
     path: str | os.PathLike[str], memory_bytes: int | None = None
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """The words and arrays of a saved reference, their types and sizes checked.
+    """Read the metadata and arrays of a saved reference, and check their types and sizes.
 
-    Parameters
-    ----------
-    memory_bytes
-        What they may take; a share of what is free when not given.
-
-    Raises
-    ------
-    InputError
-        Any other file.
-    ResourceError
-        More than the memory allowed.
+    `memory_bytes`: limit, by default a share of the free memory; ResourceError above it, InputError for any other
+    file.
     """
     file = str(path)
     try:
@@ -94,18 +79,18 @@ def read_saved(
         raise InputError("there is no such file", file=file) from None
     except (TropalignError, MemoryError):
         raise
-    except Exception as error:  # whatever a damaged archive makes of itself
+    except Exception as error:  # damaged archives raise errors of many kinds
         raise damaged(file, str(error) if isinstance(error, Damaged) else "") from None
 
 
 def damaged(file: str, what: str = "") -> InputError:
-    """The one sentence on a file that is no saved reference, or not any more."""
+    """Return the error for a file that is not a saved reference, or is damaged."""
     detail = f" ({what})" if what else ""
     return InputError(f"this is no saved reference, or a damaged one{detail}: save the reference again", file=file)
 
 
 def _sizes(archive: zipfile.ZipFile) -> dict[str, int]:
-    """Bytes of each member, unpacked, as the archive's directory has them."""
+    """Return the unpacked bytes of each member, according to the archive's directory."""
     sizes = {}
     for entry in archive.infolist():
         name = entry.filename.removesuffix(".npy")
@@ -122,7 +107,7 @@ def _sizes(archive: zipfile.ZipFile) -> dict[str, int]:
 
 
 def _array(archive: zipfile.ZipFile, name: str, n_axes: int, dtype: str, size: int) -> NDArray[Any]:
-    """A member, whose header has to promise just what the directory says that there is."""
+    """Read a member, whose header must match the size in the directory."""
     with archive.open(f"{name}.npy") as stream:
         if stream.read(8) != b"\x93NUMPY\x01\x00":
             raise Damaged(f"{name} is no array")

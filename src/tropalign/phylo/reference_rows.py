@@ -1,4 +1,4 @@
-"""The rows of a reference alignment: which tip each belongs to, and letters as sets of states."""
+"""Rows of a reference alignment: the tip of each row, and letters as sets of states."""
 
 from __future__ import annotations
 
@@ -18,15 +18,10 @@ from tropalign.sequences.alphabet import GAP_LETTERS
 
 @dataclass(frozen=True, eq=False)
 class StateAlphabet:
-    """States, and the set that each byte of a sequence stands for. Make one with `states_of`.
+    """States, and the set that each byte of a sequence stands for; create one with `states_of`.
 
-    Attributes
-    ----------
-    n_states
-    sets : uint32, shape (256,)
-        The set of each byte, in either case; gaps and unknown letters stand for all states.
-    known : bool, shape (256,)
-        Bytes that are letters or gaps.
+    `sets`: uint32, shape (256,), of each byte in either case; gaps and unknown letters stand for all states.
+    `known`: bool, shape (256,), letters or gaps.
     """
 
     alphabet: Alphabet
@@ -36,7 +31,7 @@ class StateAlphabet:
 
     @property
     def all_states(self) -> int:
-        """The set of all."""
+        """Set of all states."""
         return (1 << self.n_states) - 1
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -45,7 +40,7 @@ class StateAlphabet:
 
 @cached
 def states_of(alphabet: Alphabet) -> StateAlphabet:
-    """The states of an alphabet. Raises InputError where it has none."""
+    """Return the states of an alphabet; raises InputError if it has no states."""
     states = alphabet.states
     if not states:
         raise InputError(f"{alphabet.name} sequences have no model of evolution, which placing reads needs")
@@ -60,14 +55,14 @@ def states_of(alphabet: Alphabet) -> StateAlphabet:
     return StateAlphabet(alphabet, len(states), sets, known)
 
 
-#: Names shown of each side where tree and alignment differ.
+#: Names shown of each side if tree and alignment differ.
 SHOWN = 10
-#: Rows that are counted together: as many as a byte holds.
+#: Rows that are counted together: the maximum of a byte.
 MOST_IN_BYTE = 255
 
 
 def rows_of_tips(names: tuple[str, ...], tree: Tree, file: str) -> list[int]:
-    """The alignment's row of each tip; blanks for underscores and quotes are tried."""
+    """Return the alignment's row of each tip; names also match with underscores for blanks and without quotes."""
     tips = [tree.names[tip] for tip in tree.tips]
     for change in (str, _plain):
         row = {change(name): k for k, name in enumerate(names)}
@@ -93,7 +88,7 @@ def _plain(name: str) -> str:
 
 
 def warn_of_unknown(names: tuple[str, ...], letters: NDArray[np.uint8], states: StateAlphabet, file: str) -> None:
-    """Warns of letters outside the alphabet: how many they are, and where the first one is."""
+    """Warn of letters outside the alphabet: their number, and the first one's position."""
     unknown = ~states.known[letters]
     row, column = np.argwhere(unknown)[0]
     warnings.warn(
@@ -108,14 +103,9 @@ def warn_of_unknown(names: tuple[str, ...], letters: NDArray[np.uint8], states: 
 def column_counts(
     letters: NDArray[np.uint8], counts: NDArray[np.int64], states: StateAlphabet
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """How many rows have a letter in each column, and how many have "-".
+    """Return the number of rows with a letter in each column, and of rows with "-".
 
-    Parameters
-    ----------
-    letters : uint8, shape (n_rows, n_columns)
-    counts : int64, shape (256,)
-        How often each byte occurs.
-    states
+    `counts`: int64, shape (256,), occurrences of each byte.
     """
     n_rows, n_columns = letters.shape
     n_letters, n_gaps = np.full(n_columns, n_rows, np.int64), np.zeros(n_columns, np.int64)

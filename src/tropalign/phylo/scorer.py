@@ -1,4 +1,4 @@
-"""Scores of reads against all branches, on the processor or a GPU, and the best branches."""
+"""Scores of reads against all branches, on the CPU or a GPU, and the best branches."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tropalign.devices.gpu import Gpu
 
 
-#: The states that each letter of a read stands for.
+#: State set of each letter of a read.
 Sets = NDArray[np.uint32]
 
 
@@ -28,15 +28,10 @@ Sets = NDArray[np.uint32]
 class Scores:
     """Scores of some reads.
 
-    Attributes
-    ----------
-    values : int32, shape (n_reads, n_distinct)
-        Scores against the distinct vectors; with pruning the least int32 where they are surely none of the best.
-    windows : int32, shape (n_reads, 2)
-        Begin and end of the columns (of those that take part) in which the best alignments with the best vector, the
-        first of several, lie.
-    strands : int8, shape (n_reads,)
-        1 where these are the scores of the other strand, else 0.
+    `values`: int32, shape (n_reads, n_distinct), scores against the distinct vectors; with pruning the lowest
+    int32 for vectors that are surely not among the best. `windows`: int32, shape (n_reads, 2), start and end of
+    the columns (of those that take part) of the best alignments with the best vector, the first of several.
+    `strands`: int8, shape (n_reads,), 1 for scores of the opposite strand, else 0.
     """
 
     values: NDArray[np.int32]
@@ -44,19 +39,16 @@ class Scores:
     strands: NDArray[np.int8]
 
     def better(self, other: Scores) -> Scores:
-        """Read by read those of the other strand where its best score is higher."""
+        """Return for each read the scores of the opposite strand if its best score is higher."""
         wins = other.values.max(axis=1) > self.values.max(axis=1)
         values = np.where(wins[:, None], other.values, self.values)
         return Scores(values, np.where(wins[:, None], other.windows, self.windows), wins.astype(np.int8))
 
 
 class Scorer:
-    """What scores reads, made once for all blocks of them.
+    """Scoring of reads, set up once for all blocks.
 
-    Parameters
-    ----------
-    n_best
-        How many of the best scores have to be right; 0 for all of them.
+    `n_best`: how many of the best scores must be exact; 0 for all of them.
     """
 
     def __init__(self, package: ReferencePackage, scoring: PlacementScoring, n_best: int) -> None:
@@ -72,7 +64,7 @@ class Scorer:
         vars(self).update(state, _lock=threading.Lock())
 
     def word_bits(self, n_letters: int) -> int:
-        """Bits that hold every score of a read of that length. Raises ScoringError where even 32 may not."""
+        """Return the bits that hold every score of a read of that length; raises ScoringError above 32 bits."""
         try:
             return _native.place_word_bits(self.numbers, n_letters, len(self.package.columns))
         except ValueError:
@@ -82,14 +74,10 @@ class Scorer:
             ) from None
 
     def on_cpu(self, texts: list[Sets], others: list[Sets], n_threads: int, progress: Progress | None) -> Scores:
-        """Scores of reads whose words are equally wide.
+        """Score reads with equal word width.
 
-        Parameters
-        ----------
-        texts
-        others
-            Nothing, or of each read the other strand: then the scores are those of the better one, the read's own if
-            both are as good.
+        `others`: empty, or the opposite strand of each read: then the scores are those of the better one, in a tie
+        the read's own.
         """
         package, word_bits = self.package, self.word_bits(max(map(len, texts)))
         can_prune = self.n_best and word_bits <= 16 and _native.can_prune(self.numbers)
@@ -113,7 +101,7 @@ class Scorer:
         return Scores(scores[:, : package.n_distinct], windows, strands)
 
     def on_gpu(self, texts: list[Sets], others: list[Sets], device: Gpu, progress: Progress | None) -> Scores:
-        """Scores of reads against all branches, by a GPU."""
+        """Score reads against all branches on a GPU."""
         from tropalign.phylo.gpu import ScoresOnGpu
 
         on_device = self._on_devices.get(
@@ -130,18 +118,18 @@ class Scorer:
 
 
 def encoded(texts: list[Sets]) -> tuple[NDArray[np.uint8], NDArray[np.int64], Sets]:
-    """Reads as codes, where each begins, and the set of states of each code."""
+    """Return reads as codes, their offsets, and the set of states of each code."""
     offsets = np.concatenate([[0], np.cumsum([len(text) for text in texts], dtype=np.int64)])
     table, codes = np.unique(np.concatenate(texts) if texts else np.zeros(0, np.uint32), return_inverse=True)
     return codes.astype(np.uint8), offsets, table.astype(np.uint32)
 
 
 def _at_end(progress: Progress | None, n_items: int) -> Progress | None:
-    """Reports all items as begun: what is done to them once more counts no more."""
+    """Report all items as started: a second pass over them does not count."""
     return progress and (lambda items: progress(n_items))
 
 
-#: How many best scores have to be right: outputs show the second one.
+#: Number of best scores that must be exact: outputs show the second one.
 N_BEST = 2
 NOT_COMPUTED = -(2**31)
 #: The arrays of `Best`.
@@ -150,22 +138,13 @@ _ARRAYS = ("score", "second", "row", "ties", "windows", "strands")
 
 @dataclass(frozen=True, eq=False)
 class Best:
-    """Per read: the best score, the first vector that has it, and what else outputs show.
+    """Per read: the best score, the first vector with it, and further data for outputs.
 
-    Attributes
-    ----------
-    score, second : int32, shape (n,)
-        The best score and the next one (equal where several branches are best).
-    row : int64, shape (n,)
-        The first distinct vector with the best score.
-    ties : int64, shape (n,)
-        Branches with the best score.
-    windows : int32, shape (n, 2)
-        The columns in which the best alignments with that vector lie.
-    tied : list of int64 arrays
-        All branches with the best score, ascending.
-    strands : int8, shape (n,)
-        1 where the other strand is the better one, else 0.
+    `score`, `second`: int32, shape (n,), the best score and the next one (equal if several branches are best).
+    `row`: int64, shape (n,), first distinct vector with the best score. `ties`: int64, shape (n,), number of
+    branches with the best score. `windows`: int32, shape (n, 2), columns of the best alignments with that vector.
+    `tied`: all branches with the best score, ascending. `strands`: int8, shape (n,), 1 if the opposite strand is
+    better, else 0.
     """
 
     score: NDArray[np.int32]
@@ -177,13 +156,13 @@ class Best:
     strands: NDArray[np.int8]
 
     def take(self, which: NDArray[np.int64]) -> Best:
-        """Best branches of the reads with these indices, in that order."""
+        """Return the best branches of the reads with these indices, in that order."""
         arrays = {name: getattr(self, name)[which] for name in _ARRAYS}
         return Best(**arrays, tied=[self.tied[k] for k in which.tolist()])
 
 
 class Ranking:
-    """Finds the best branches; made once per reference."""
+    """Selection of the best branches, set up once per reference."""
 
     def __init__(self, package: ReferencePackage) -> None:
         self._multiplicity = package.multiplicity
@@ -191,7 +170,7 @@ class Ranking:
         self._begin = np.concatenate([[0], np.cumsum(package.multiplicity)])
 
     def best(self, scores: Scores) -> Best:
-        """The best branches of the reads that were scored."""
+        """Return the best branches of the scored reads."""
         n = len(scores.values)
         score, second = np.zeros(n, np.int32), np.zeros(n, np.int32)
         row, ties = np.zeros(n, np.int64), np.zeros(n, np.int64)
@@ -212,6 +191,6 @@ class Ranking:
 
 
 def joined(parts: list[Best]) -> Best:
-    """One after another."""
+    """Concatenate the results of several parts."""
     arrays = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _ARRAYS}
     return Best(**arrays, tied=[branches for part in parts for branches in part.tied])

@@ -1,4 +1,4 @@
-"""What reads and branches are scored by."""
+"""Scores and costs for placing reads on branches."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from tropalign.options.option import Option, Options, argument, but, option
 
 Scheme = Literal["program", "paper"]
 StrandName = Literal["plus", "both"]
-#: How a branch's column becomes a gap column.
+#: Rules by which a branch's column becomes a gap column.
 GapFlags = Literal["compat", "exact", "discrete"]
 GAP_FLAGS = get_args(GapFlags)
-#: Scores and costs of PaPaRa 2.5, and of the kernel of Alachiotis, Berger and Stamatakis 2012 (penalties there are
+#: Scores and costs of PaPaRa 2.5, and of the kernel of Alachiotis, Berger and Stamatakis 2012 (its penalties are
 #: negative here).
 PROGRAM = {
     "match": 2, "mismatch": 0, "on_gap": -3, "gap_open": 3, "gap_extend": 1, "insert_open": 3, "insert_extend": 1
@@ -26,7 +26,7 @@ PAPER = {
 
 
 def _score(name: str, label: str, meaning: str, doc: str = "") -> Any:
-    """Declares a score, whose default is that of the scheme."""
+    """Declare a score, whose default is that of the scheme."""
     return Option(
         default=None,
         kind=whole(),
@@ -38,7 +38,7 @@ def _score(name: str, label: str, meaning: str, doc: str = "") -> Any:
 
 
 class StrandOption(Options, group="scoring"):
-    """Which strands of reads."""
+    """Strands of reads."""
 
     strand: StrandName = option(
         default="plus",
@@ -50,7 +50,7 @@ class StrandOption(Options, group="scoring"):
 
 
 class ScoreOptions(Options, group="scoring"):
-    """A scheme, and what differs from it."""
+    """A scheme, and the values that differ from it."""
 
     scheme: Scheme = option(
         default="program",
@@ -77,7 +77,7 @@ class ScoreOptions(Options, group="scoring"):
     insert_extend: int | None = _score("insert_extend", "Insertion extension cost", "cost of each further base there")
 
     def scoring(self) -> PlacementScoring:
-        """The scheme with what is given in place of its scores and costs. Raises ScoringError."""
+        """Return the scheme with the given scores and costs in place of its own; raises ScoringError."""
         given = {name: value for name in PROGRAM if (value := getattr(self, name)) is not None}
         return SCHEMES[self.scheme].replaced(**given)
 
@@ -89,7 +89,7 @@ class PlacementScoring(Options):
     Raises
     ------
     ScoringError
-        Values that make no sense together.
+        Values that are not valid together.
 
     Examples
     --------
@@ -112,7 +112,7 @@ class PlacementScoring(Options):
     )
 
     def settle(self) -> None:
-        """Checks the values; they become int and bool."""
+        """Check the values and convert them to int and bool."""
         for name in PROGRAM:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, Integral):
@@ -136,12 +136,12 @@ class PlacementScoring(Options):
             )
 
     def numbers(self) -> tuple[int, int, int, int, int, int, int, int]:
-        """The eight numbers in the order of the fields, as native code takes them.
+        """Return the eight numbers in the order of the fields, as native code takes them.
 
         Returns
         -------
         tuple of int
-            The last one is 1 where the whole read has to be used, else 0.
+            The last one is 1 if the whole read must be used, else 0.
 
         Examples
         --------
@@ -152,7 +152,7 @@ class PlacementScoring(Options):
         return (*scores, self.gap_open, self.gap_extend, self.insert_open, self.insert_extend, int(self.whole_read))
 
     def parameters(self) -> dict[str, str]:
-        """What the headers of results say of gaps, whose costs are not counted as in pairwise alignments.
+        """Return the texts on gaps for headers of results, since gaps are not charged as in pairwise alignments.
 
         Returns
         -------
@@ -171,7 +171,7 @@ class PlacementScoring(Options):
 
 
 def _is_flag(value: Any) -> bool:
-    """Whether it is True or False, of Python or of NumPy."""
+    """True if the value is a Python or NumPy boolean."""
     if isinstance(value, bool):
         return True
     import numpy as np

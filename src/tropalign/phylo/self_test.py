@@ -1,4 +1,4 @@
-"""Whether a GPU scores reads as the processor does."""
+"""Checks that a GPU scores reads like the CPU."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from tropalign.phylo.scorer import Scorer
 from tropalign.phylo.scoring import SCHEMES, PlacementScoring
 from tropalign.sequences import NUCLEOTIDE
 
-#: Tips (so that branches make two work-groups), columns, and reads of the reference that is made up.
+#: Tips (so that branches make two work-groups), columns, and reads of the synthetic reference.
 N_TIPS, N_COLUMNS, N_READS = 48, 90, 24
 
 
 def check_gpu(gpu: Gpu) -> None:
-    """Scores reads against a small tree, in words of both widths. Raises DeviceError on other scores than the CPU's."""
+    """Score reads against a small tree, in words of both widths; raises DeviceError if they differ from the CPU's."""
     rng = np.random.default_rng(7)
     package = _reference(rng)
     sets = 1 << rng.integers(0, 4, (N_READS, N_COLUMNS), np.uint32)
     reads = [row[: rng.integers(1, N_COLUMNS)] for row in sets]
-    # Scores a thousandfold pass 16 bits.
+    # Multiplied by a thousand, the scores exceed 16 bits.
     for scoring in (SCHEMES["program"], PlacementScoring(2000, 0, -3000, 3000, 1000, 3000, 1000)):
         wanted = Scorer(package, scoring, 0).on_cpu(reads, [], 1, None).values
         codes, lengths = np.concatenate(reads).astype(np.uint8), [len(read) for read in reads]
@@ -32,7 +32,7 @@ def check_gpu(gpu: Gpu) -> None:
 
 
 def _reference(rng: np.random.Generator) -> ReferencePackage:
-    """Rows that change a little from tip to tip of a tree like a comb."""
+    """Return a reference whose rows change a little from tip to tip of a comb-like tree."""
     letters = np.frombuffer(b"ACGT-", np.uint8)
     rows = np.empty((N_TIPS, N_COLUMNS), np.uint8)
     rows[0] = rng.choice(letters[:4], N_COLUMNS)

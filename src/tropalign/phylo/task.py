@@ -1,15 +1,15 @@
-"""Placement as a task of tiles: which reads a tile holds, and how they are placed.
+"""Placement as a task of tiles: the reads of a tile, and how they are placed.
 
     reads --survey--> outline of tiles;  blocks of reads --> state sets --> scores of branches --> best ones --> columns
 
-1. `ReferencePackage.read` has read alignment and tree and computed a vector per branch; equal vectors are kept once.
-2. `survey` goes through the reads once, for lengths and a hash, so that the task knows its tiles before it reads them,
-   which shards and resuming need. Reads from a stream have no outline.
+1. `ReferencePackage.read` has read alignment and tree and computed a vector per branch; equal vectors are stored once.
+2. `survey` reads the reads once, for lengths and a hash, so that the task knows its tiles in advance, as required for
+   shards and resuming. Reads from a stream have no outline.
 3. Blocks of reads are regrouped to the outline's spans. Letters become state sets; equal reads are placed once, as far
    as `KnownReads` has room.
 4. `Scorer` scores reads against all branches, a lane per branch: bounds first, then the branches that they leave. With
    both strands the scores are those of the better one.
-5. `Ranking.best` chooses branches, and native code walks chosen reads back, to a column per base: `Placements`.
+5. `Ranking.best` chooses branches, and native code traces chosen reads back, to a column per base: `Placements`.
 """
 
 from __future__ import annotations
@@ -50,52 +50,34 @@ if TYPE_CHECKING:
     from tropalign.devices.gpu import Gpu
 
 Index = NDArray[np.int64]
-#: Scores of some texts; of the better of two strands where the second list holds the other ones.
+#: Scores of some texts; of the better strand if the second list holds the opposite ones.
 Engine = Callable[[list[Sets], list[Sets], "Progress | None"], Scores]
 
-#: Scores that a tile holds (reads by distinct branches, 4 bytes each), and its cost: some seconds of work on one core.
+#: Limits of a tile: scores (reads by distinct branches, 4 bytes each), cost (some seconds of one core), reads.
 TILE_SCORES = 1_000_000
 TILE_CELLS = 60_000_000_000
 TILE_READS = 4096
-#: Bytes that a base of a read takes while its tile is computed and written, and a read beside its bases and scores.
+#: Bytes of a read's base while its tile is computed and written, and of a read, excluding its bases and scores.
 BASE_BYTES, READ_BYTES = 64, 2_000
-#: The share of the memory that a tile's reads take; the rest is for the way back (a byte per cell, a read per thread).
+#: Share of the memory for a tile's reads; the rest is for the traceback (a byte per cell, a read per thread).
 READS_SHARE = 0.5
-#: The share of the memory in which placed reads are kept for those that equal them.
+#: Share of the memory for placed reads, which are kept for later equal ones.
 KNOWN_SHARE = 0.125
-#: Reads with more letters that the reference's alphabet lacks, as a share of all, are of another kind (of proteins some
-#: 35 % are no letters of nucleotides); fewer letters than these are not judged.
+#: Reads in which a larger share of the letters is outside the reference's alphabet are of another kind (in
+#: proteins some 35 % are not letters of nucleotides); fewer letters than LEAST_JUDGED are not judged.
 MOST_UNKNOWN, LEAST_JUDGED = 0.2, 40
 
 
 class PlaceTask:
-    """Reads onto the branches of a reference.
+    """Placement of reads on the branches of a reference.
 
-    Parameters
-    ----------
-    blocks
-        Opens the reads; they are gone through once per call of `tiles`.
-    scoring
-    n_best
-        How many of the best scores have to be right (0: all of them, so that nothing is pruned).
-    both_strands
-        The better of a nucleotide read's two strands is placed.
-    n_threads
-        For the way back of reads that a GPU has scored.
-    memory_bytes
-        What the task may take beside the reference.
-    found
-        The reads' lengths and hashes, where they are known beforehand: what shards and a run that is taken up again
-        need.
-    shard
-        (i, n): the i-th of n equal shares only, counted from 1; needs `found`.
-    paired
-        Each read is two mates, as `tropalign.sequences.mates` has them; every branch is scored (`n_best` has to be 0).
-
-    Attributes
-    ----------
-    n_unusable
-        Reads without a usable letter among those that `tiles` has gone through.
+    `blocks` opens the reads, which are read once per call of `tiles`. `n_best`: how many of the best scores must
+    be exact (0: all, without pruning). `both_strands`: place the better of a nucleotide read's two strands.
+    `n_threads`: for the traceback of reads that a GPU has scored. `memory_bytes` excludes the reference. `found`:
+    lengths and hashes of the reads if known in advance, as shards and resumed runs require. `shard`: (i, n), the
+    i-th of n equal shards, from 1. `paired`: each read is two mates, as in `tropalign.sequences.mates`; every
+    branch is scored (`n_best` must be 0). `n_unusable`: reads without a usable letter among those that `tiles` has
+    read.
     """
 
     def __init__(
@@ -129,11 +111,11 @@ class PlaceTask:
         return {name: value for name, value in vars(self).items() if name not in only_for_tiles}
 
     def cost_cells(self, n_letters: int) -> int:
-        """Cells of so many letters of reads."""
+        """Return the cells of this number of letters."""
         return n_letters * self._base_cells
 
     def _most_reads(self) -> int:
-        """What a tile may hold."""
+        """Return the maximum number of reads of a tile."""
         most = TILE_READS
         if "TROPALIGN_TILE_READS" in os.environ:
             most = environment_number("TROPALIGN_TILE_READS", os.environ["TROPALIGN_TILE_READS"])
@@ -141,16 +123,16 @@ class PlaceTask:
         return max(1, min(most, TILE_SCORES // (self.package.n_distinct * self._rows_per_read()), by_memory))
 
     def _rows_per_read(self) -> int:
-        """Rows of scores that a read takes: of a pair those of each mate and their sum, of either strand."""
+        """Return the rows of scores per read: a pair has one per mate and one for the sum, on either strand."""
         return 3 * (1 + self.both_strands) if self.paired else 1
 
     def _cut(self, found: Survey, shard: Shard | None) -> list[tuple[int, int, int]]:
-        """Begin and end of each tile, in reads, and its cost."""
-        # A read without a letter costs something, too; otherwise many of them would be one tile.
+        """Return start and end of each tile, in reads, and its cost."""
+        # A read without letters also has a cost; otherwise many of them would be one tile.
         costs = found.lengths.astype(np.float64) + 1
         begin, end = share(CostList(costs), shard)
         letters = CostList(costs.copy())
-        if not self.paired:  # a read that equals one before it in this share costs as one of no letter
+        if not self.paired:  # repeats of an earlier read in this shard cost as little as an empty read
             is_repeat = np.ones(end - begin, bool)
             is_repeat[np.unique(found.hashes[begin:end], return_index=True)[1]] = False
             costs[begin:end][is_repeat] = 1
@@ -163,7 +145,7 @@ class PlaceTask:
         return [(a, b, int(y - x)) for (a, b), (x, y) in zip(pairwise(bounds), pairwise(before), strict=True)]
 
     def outline(self) -> list[Tile] | None:
-        """The tiles without their reads; None where the lengths of the reads are not known beforehand."""
+        """Return the tiles without their reads, or None if the lengths of the reads are not known in advance."""
         if self._spans is None:
             return None
         return [Tile(k, cells, self._tile_bytes(b - a), b - a, None) for k, (a, b, cells) in enumerate(self._spans)]
@@ -172,7 +154,7 @@ class PlaceTask:
         return (4 * self.package.n_distinct * self._rows_per_read() + READ_BYTES) * n_reads
 
     def tiles(self) -> Iterator[Tile]:
-        """Runs of neighbouring reads, made as the reads come in."""
+        """Yield runs of neighbouring reads, as the reads come in."""
         states, self.n_unusable, n_reads = self.package.states, 0, 0
         other_strand = None
         if states.alphabet.has_strands and states.n_states == N_BASES and not self.both_strands:
@@ -195,15 +177,15 @@ class PlaceTask:
         return Tile(index, cells, self._tile_bytes(len(reads.names)), len(reads.names), reads)
 
     def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> Placements:
-        """The tile's reads placed."""
+        """Place the tile's reads."""
         return self._place(tile.payload, partial(self._on_cpu, n_threads), n_threads, progress)
 
     def on_gpu(self, tile: Tile, device: Gpu, progress: Progress | None = None) -> Placements:
-        """The tile's reads placed by the scores of a GPU."""
+        """Place the tile's reads by the scores of a GPU."""
         return self._place(tile.payload, partial(self._on_gpu, device), self.n_threads, progress)
 
     def split(self, tile: Tile) -> list[Tile]:
-        """Two tiles of half the reads; none of a single one."""
+        """Return two tiles of half the reads each; an empty list for a single read."""
         n = len(tile.payload.names)
         if n < 2:
             return []
@@ -211,7 +193,7 @@ class PlaceTask:
         return [self._tile(tile.index, half, tile.cost_cells // 2) for half in halves]
 
     def join(self, tile: Tile, results: list[Placements]) -> Placements:
-        """One after another."""
+        """Concatenate the results of split tiles."""
         return concatenate(results)
 
     def _on_cpu(self, n_threads: int, texts: list[Sets], others: list[Sets], progress: Progress | None) -> Scores:
@@ -221,7 +203,7 @@ class PlaceTask:
         return self.scorer.on_gpu(texts, others, device, progress)
 
     def _checked(self, block: SequenceBlock) -> SequenceBlock:
-        """The block. Raises InputError on proteins for a reference of nucleotides, and the other way round."""
+        """Return the block; raises InputError for proteins with a reference of nucleotides, and vice versa."""
         alphabet, evidence = self.package.states.alphabet, Evidence()
         if not alphabet.judged:
             return block
@@ -277,7 +259,7 @@ class PlaceTask:
         return self._assembled(block, letters, chosen, best, strand, column)
 
     def _placed(self, texts: Texts, engine: Engine, n_threads: int, progress: Progress | None) -> list[KnownRead]:
-        """Where the chosen reads go; equal ones are placed once."""
+        """Place the chosen reads; equal ones are placed once."""
         keys = [key_of(texts.own(k)) for k in texts.chosen.tolist()]
         known: dict[bytes, KnownRead] = {}
         new: dict[bytes, int] = {}
@@ -298,7 +280,7 @@ class PlaceTask:
     def _place_different(
         self, texts: Texts, engine: Engine, n_threads: int, progress: Progress | None
     ) -> list[KnownRead]:
-        """Where the chosen reads go, each placed by itself."""
+        """Place each of the chosen reads."""
         chosen = texts.chosen.tolist()
         own = [texts.own(k) for k in chosen]
         others = [texts.other(k) for k in chosen] if self.both_strands else []
@@ -346,7 +328,7 @@ class PlaceTask:
         return merged(one, other, self.package.states)
 
     def _all_scores(self, texts: list[Sets], engine: Engine) -> NDArray[np.int32]:
-        """Scores of texts against all distinct vectors, those of equally wide words together."""
+        """Score texts against all distinct vectors, those of equal word width together."""
         values = np.zeros((len(texts), self.package.n_distinct), np.int32)
         bits = np.array([self.scorer.word_bits(len(text)) for text in texts], np.int64)
         for width in distinct(bits).tolist():
@@ -365,7 +347,7 @@ class PlaceTask:
             )
 
     def _check_memory(self, block: Reads, chosen: Index, best: Best, n_threads: int) -> None:
-        """The way back takes a byte per cell, of one read per thread."""
+        """Raise ResourceError if the traceback needs too much memory: a byte per cell, of one read per thread."""
         cells = np.diff(block.offsets)[chosen] * np.diff(best.windows, axis=1)[:, 0].astype(np.int64)
         allowed = int((1 - READS_SHARE) * self._memory_bytes) // n_threads
         if len(cells) and int(cells.max()) > allowed:
@@ -379,7 +361,7 @@ class PlaceTask:
             )
 
     def _best(self, texts: list[Sets], others: list[Sets], engine: Engine, progress: Progress | None) -> Best:
-        """The best branches of different reads, at least one; those of equally wide words are scored together."""
+        """Return the best branches of one or more reads; those of equal word width are scored together."""
         bits = np.array([self.scorer.word_bits(len(text)) for text in texts], np.int64)
         order = np.argsort(bits, kind="stable")
         parts: list[Best] = []
@@ -394,7 +376,7 @@ class PlaceTask:
         return joined(parts).take(place)
 
     def _paths(self, sets: Sets, offsets: Index, chosen: Index, best: Best, n_threads: int) -> NDArray[np.int32]:
-        """Columns (of the whole alignment) of all letters; -1 of reads that were not chosen."""
+        """Return the columns (of the whole alignment) of all letters; -1 for reads that were not chosen."""
         column = np.full(len(sets), -1, np.int32)
         if not len(chosen):
             return column
@@ -440,11 +422,11 @@ class PlaceTask:
 
 
 def _is_usable(sets: Sets, offsets: Index, states: StateAlphabet) -> NDArray[np.bool_]:
-    """Which reads have a letter that does not stand for all states."""
+    """Return a mask of the reads with a letter that does not stand for all states."""
     before = np.concatenate([[0], np.cumsum(sets != states.all_states)])
     return np.diff(before[offsets]) > 0
 
 
 def _after(progress: Progress, before: int, items: int) -> None:
-    """Reports what is done in all."""
+    """Report the total number of items."""
     progress(before + items)

@@ -1,4 +1,4 @@
-"""The table of the tips' lineages: ``tip<tab>a;b;c``, a line per tip."""
+"""Table of the tips' lineages: ``tip<tab>a;b;c``, a line per tip."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from tropalign.sequences.files import file_name, read_text
 if TYPE_CHECKING:
     from tropalign.phylo.reference import ReferencePackage
 
-#: A table larger than this is none of tips.
+#: A larger file is not a table of tips.
 MOST_BYTES = 1 << 30
-#: Not what Unicode calls a line's end, which may stand in names.
+#: Other Unicode line separators may occur in names.
 _LINE_END = re.compile(r"\r\n|\r|\n")
-#: A lineage as spreadsheets write it.
+#: A lineage as quoted by spreadsheets.
 _QUOTED = re.compile(r'^"(.*)"$')
 
 
 def read_taxonomy(path: str | os.PathLike[str], package: ReferencePackage) -> BranchLineages:
-    """Lineages of the tips below each branch, from a table.
+    r"""Read the lineages of the tips below each branch from a table.
 
     Parameters
     ----------
     path
-        Lines of a tip's name, a tab, and its ranks from the top with semicolons between them; lines that begin with
-        ``#`` and empty ones are left out. Names that the tree has not are, too.
+        Lines of a tip's name, a tab, and its ranks from the top with semicolons between them. Empty lines, lines
+        that start with ``#``, and names that the tree lacks are ignored.
     package
-        The reference whose tips they are.
+        The reference with these tips.
 
     Returns
     -------
@@ -43,7 +43,7 @@ def read_taxonomy(path: str | os.PathLike[str], package: ReferencePackage) -> Br
     Raises
     ------
     InputError
-        A line without a tab or with an empty rank, a name twice, or no name that is one of the tree's.
+        A line without a tab or with an empty rank, a repeated name, or no name that is one of the tree's.
 
     Warns
     -----
@@ -58,7 +58,7 @@ def read_taxonomy(path: str | os.PathLike[str], package: ReferencePackage) -> Br
     >>> package = tropalign.ReferencePackage.build(("a", "b", "c", "d"), rows, tree)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     table = pathlib.Path(folder, "tips.tsv")
-    ...     _ = table.write_text("a\\tP;Q\\nb\\tP;R\\nc\\tS\\nd\\tS\\n")
+    ...     _ = table.write_text("a\tP;Q\nb\tP;R\nc\tS\nd\tS\n")
     ...     lineages = tropalign.read_taxonomy(table, package)
     >>> (placed,) = tropalign.place(package, [("x", "ACGTA")])
     >>> lineages.assign(placed)[0].likely
@@ -82,7 +82,7 @@ def read_taxonomy(path: str | os.PathLike[str], package: ReferencePackage) -> Br
 
 
 def _by_plain_name(of_names: dict[str, Lineage], tips: set[str], file: str) -> dict[str, Lineage]:
-    """Lineages of names without quotes and blanks; what stands for one tip twice has to be the same."""
+    """Return lineages by names without quotes and blanks; two names of one tip must have the same lineage."""
     found: dict[str, tuple[str, Lineage]] = {}
     for name, lineage in of_names.items():
         before, other = found.setdefault(_plain(name), (name, lineage))
@@ -120,7 +120,7 @@ def _parsed(text: str, file: str) -> dict[str, Lineage]:
 
 
 def _tips_below(tree: Tree) -> tuple[np.ndarray, np.ndarray]:
-    """The tips below each branch (`Tree.tops`), as begin and end in the order of `Tree.tips`."""
+    """Return start and end of the tips below each branch (`Tree.tops`), in the order of `Tree.tips`."""
     place = {tip: k for k, tip in enumerate(tree.tips)}
     n_nodes = len(tree.children)
     begin, end = np.zeros(n_nodes, np.int64), np.zeros(n_nodes, np.int64)

@@ -1,4 +1,4 @@
-"""Trees: Newick or NEXUS in, arrays of nodes out, and the numbering of branches that placements name."""
+"""Trees from Newick or NEXUS as arrays of nodes, and the numbering of branches that placements use."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from tropalign.sequences.files import file_name, read_text
 from tropalign.trees.newick import MOST_BYTES, Nodes, newick_text, preorder, quoted
 from tropalign.trees.nexus import parse_nodes
 
-#: Length of a branch that has none (as PaPaRa 2 takes it).
+#: Length of a branch without one (as in PaPaRa 2).
 MISSING_LENGTH = 1.0
-#: Sums of many lengths are numbers, too.
+#: So that sums of many lengths stay finite.
 MOST_LENGTH = 1e300
 
 
@@ -25,16 +25,9 @@ MOST_LENGTH = 1e300
 class Tree:
     """An unrooted binary tree, kept as it is rooted in its file.
 
-    Nodes are numbered parents first; node 0 is the root, with two or three children.
-
-    Attributes
-    ----------
-    children : tuple of tuples of int
-        Children of each node, in file order; none for tips.
-    lengths : float64, shape (n_nodes,)
-        Length of the branch above each node; 0 above the root.
-    names : tuple of str
-        Name of each tip, and label of each inner node as its file has it; "" where it has none.
+    Nodes are numbered parents first; node 0 is the root, with two or three children. `children`: of each node, in
+    file order; empty for tips. `lengths`: float64, shape (n_nodes,), of the branch above each node; 0 above the
+    root. `names`: of each tip, and label of each inner node as in its file, or "".
     """
 
     children: tuple[tuple[int, ...], ...]
@@ -70,11 +63,11 @@ class Tree:
         return [node for node in preorder(self.children, 0) if not self.children[node]]
 
     def branches(self) -> list[int]:
-        """The node below each branch, in the order of PaPaRa 2's numbers.
+        """Return the node below each branch, in the order of PaPaRa 2's numbers.
 
-        A root with two children: the two branches are one, and belong to the second child: preorder of that child,
-        then of what is below the first one. A root with three: preorder of the third child, the first, the
-        second.
+        The two branches of a root with two children are one, and belong to the second child: preorder of that
+        child, then of the nodes below the first one. A root with three children: preorder of the third child, the
+        first, the second.
         """
         return list(self._branches)
 
@@ -87,7 +80,7 @@ class Tree:
         return tuple(node for child in (root[2], root[0], root[1]) for node in preorder(self.children, child))
 
     def branch_lengths(self) -> NDArray[np.float64]:
-        """Length of each branch, in the order of `branches`."""
+        """Return the length of each branch, in the order of `branches`."""
         lengths = self.lengths[self.branches()].copy()
         if len(self.children[0]) == 2:
             first, second = self.children[0]
@@ -107,10 +100,10 @@ class Tree:
         return [first[node] if not self.children[node] else f"{first[node]}|{last[node]}" for node in tops]
 
     def tops(self) -> list[int]:
-        """The node that has below it what is below each branch.
+        """Return the top node of the clade below each branch.
 
-        For the branch through a root with two children, this is the root; or the tip among the two, whose own branch
-        it is, wherever the root lies on it: ``(a,(b,c));`` is ``(a,b,c);``.
+        For the branch through a root with two children this is the root, unless one of the two is a tip: then it
+        is this tip, whose own branch it is, wherever the root lies on it: ``(a,(b,c));`` is ``(a,b,c);``.
         """
         tops = self.branches()
         if len(self.children[0]) == 2:
@@ -118,7 +111,7 @@ class Tree:
         return tops
 
     def newick(self) -> str:
-        """The unrooted tree, tips alone with names, with the number of each branch in braces."""
+        """Return the unrooted tree with names of tips only, and the number of each branch in braces."""
         number = {node: k for k, node in enumerate(self.branches())}
         lengths, children = self.lengths.copy(), list(self.children)
         if len(children[0]) == 2:  # one branch instead of the root's two
@@ -134,10 +127,10 @@ class Tree:
         return newick_text(children, texts, 0)
 
     def jplace(self) -> str:
-        """The tree as in its file, with labels, and the number of each branch in braces (Matsen et al. 2012).
+        """Return the tree as in its file, with labels, and the number of each branch in braces (Matsen et al. 2012).
 
-        jplace numbers both branches of a root with two children. The longer one, on which the middle of both lies, has
-        number 0; the other one has the number after the last branch, and no reads::
+        jplace numbers both branches of a root with two children. The longer one, which contains the midpoint of
+        both, has number 0; the other one has the number after the last branch, and no reads::
 
             (a:0.3{0},(b:0.1{1},c:0.1{2})x:0.1{3});     branches of the unrooted tree: 0 (a to x, 0.4 long), 1, 2
         """
@@ -155,21 +148,17 @@ class Tree:
 
 
 def read_tree(path: str | os.PathLike[str]) -> Tree:
-    """A tree from a Newick or NEXUS file, compressed or not.
+    """Read a tree from a Newick or NEXUS file, compressed or not.
 
-    Polytomies are resolved with branches of length 0, nodes with one child are left out, a missing length is 1, a
-    negative one 0; each with a warning. Comments are left out.
-
-    Raises
-    ------
-    InputError
-        No such file, no tree, several trees, fewer than three tips, or two tips of one name.
+    Polytomies are resolved with branches of length 0, nodes with one child are removed, a missing length is 1, a
+    negative one 0; each with a warning. Comments are ignored. Raises InputError for fewer than three tips, or two
+    tips of one name.
     """
     return parse_tree(read_text(path, MOST_BYTES), file_name(path))
 
 
 def parse_tree(text: str, file: str = "the tree") -> Tree:
-    """A tree from text in Newick or NEXUS format."""
+    """Parse a tree from text in Newick or NEXUS format."""
     made = _Maker(parse_nodes(text, file), file)
     made.take_all()
     for count, what in made.notes():
@@ -180,7 +169,7 @@ def parse_tree(text: str, file: str = "the tree") -> Tree:
 
 
 class _Maker:
-    """Nodes of a file as those of a binary tree."""
+    """Conversion of a file's nodes to those of a binary tree."""
 
     def __init__(self, nodes: Nodes, file: str) -> None:
         self.nodes, self.file = nodes, file
@@ -199,7 +188,7 @@ class _Maker:
         ]
 
     def take_all(self) -> None:
-        """All nodes, parents first."""
+        """Add all nodes, parents first."""
         root = 0
         while len(self.below[root]) == 1:
             self.skipped += 1
@@ -225,7 +214,7 @@ class _Maker:
         return len(self.children) - 1
 
     def _grouped(self, children: list[int], most: int) -> list[int]:
-        """At most as many: the first two together, by a node more, until it is so."""
+        """Reduce children to `most`: join the first two by a new node, and so on."""
         if len(children) <= most:
             return children
         self.resolved += 1

@@ -1,4 +1,4 @@
-"""Searches from Python."""
+"""Python API of searches."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ from tropalign.sequences.files import Source, is_stream, opened, size_of
 if TYPE_CHECKING:
     from pyhmmer.plan7 import HMM
 
-#: Whatever models are taken from: files, models, or those of pyhmmer.
+#: Sources of models: files, models, and pyhmmer's models.
 Models: TypeAlias = "Model | HMM[Any] | Source | Iterable[Model | HMM[Any] | Source]"
 
 
 class HitArguments(ForeignOption, ComputeArguments):
-    """What `search` and `scan` take both."""
+    """Arguments that `search` and `scan` share."""
 
     thresholds: Thresholds | None = argument(
         default=None, kw_only=True, doc="What is reported, and what is included as significant."
@@ -62,7 +62,7 @@ class HitArguments(ForeignOption, ComputeArguments):
 
 
 class SearchArguments(HitArguments):
-    """What `search` takes."""
+    """Arguments of `search`."""
 
     models: Models = argument(
         kw_only=False,
@@ -82,7 +82,7 @@ class SearchArguments(HitArguments):
 
 
 class ScanArguments(HitArguments):
-    """What `scan` takes."""
+    """Arguments of `scan`."""
 
     sequences: Sequences | Source = argument(
         kw_only=False, doc="FASTA or FASTQ files, a SequenceBatch, or pairs of name and text: proteins."
@@ -94,7 +94,7 @@ class ScanArguments(HitArguments):
 
 @called_with(SearchArguments)
 def search(call: SearchArguments) -> Hits:
-    """Finds the members of protein families among sequences: each model against all targets, as hmmsearch does.
+    """Find the members of protein families among sequences: each model against all targets, as hmmsearch does.
 
     Returns
     -------
@@ -104,7 +104,7 @@ def search(call: SearchArguments) -> Hits:
     Raises
     ------
     InputError
-        A file that cannot be read; no model, or no target, or something else in its place; a model or a query of
+        A file that cannot be read; no model or target, or an argument of another kind; a model or a query of
         nucleotides; a target with more than 100,000 residues.
     UsageError
         A device that does not exist; a number out of range; thresholds or options of another class.
@@ -112,7 +112,7 @@ def search(call: SearchArguments) -> Hits:
     Warns
     -----
     TropalignWarning
-        Letters that no protein has, which are read as X; models that are left out.
+        Letters outside the protein alphabet, which are read as X; models that are left out.
 
     Examples
     --------
@@ -128,9 +128,9 @@ def search(call: SearchArguments) -> Hits:
 
 @called_with(ScanArguments)
 def scan(call: ScanArguments) -> Hits:
-    """Finds the families that proteins belong to: each sequence against all models, as hmmscan does.
+    """Find the families that proteins belong to: each sequence against all models, as hmmscan does.
 
-    Models may come first, too, as they do on the command line.
+    Models may also come first, as on the command line.
 
     Returns
     -------
@@ -155,12 +155,12 @@ def scan(call: ScanArguments) -> Hits:
 
 
 def _is_models(value: Any) -> bool:
-    """Whether these are models, or the name of a file of models, or a list that begins with one."""
+    """True for models, the name of a file of models, or a list that starts with one."""
     if isinstance(value, list | tuple) and value:
         return _is_models(value[0])
     if isinstance(value, str | os.PathLike):
         if not os.path.isfile(value):
-            return False  # which whoever reads it says
+            return False  # the reader reports it
         with opened(value) as file:
             return file.read(len(TEXT)) in (TEXT, OLD_TEXT[: len(TEXT)])
     return isinstance(value, Model) or type(value).__module__.startswith("pyhmmer.plan7")
@@ -208,14 +208,9 @@ def task_of(
     n_threads: int = 1,
     keeps_models: bool = False,
 ) -> SearchTask | IterateTask:
-    """A search, or one in rounds; `keeps_models`: as of `IterateTask`.
+    """Create a search task, or one in rounds; `keeps_models` as in `IterateTask`.
 
-    Raises
-    ------
-    UsageError
-        Rounds with thresholds that only models from files have.
-    InputError
-        A model without the thresholds that are asked for.
+    Raises UsageError for rounds with cutoffs of models, and InputError for a model without the requested cutoffs.
     """
     if n_rounds == 1:
         if thresholds.bit_cutoffs is not None:
@@ -252,7 +247,7 @@ def model_source(
     skip_foreign: bool = False,
     keeps_text: bool = False,
 ) -> ModelSource:
-    """Models from files (read as by `read_queries`), or as they are. Raises InputError where there is none."""
+    """Return models from files (read as by `read_queries`), or as given; raises InputError if there is no model."""
     keep_bytes = int(KEEP_SHARE * memory_bytes)
     if _is_file(models):
         models = [models]
@@ -291,7 +286,7 @@ def _is_file(value: Any) -> bool:
 
 @dataclass(frozen=True)
 class _Opener:
-    """Opens sequences, here or on a worker that sees the same files."""
+    """Opener of sequences, here or on a worker with access to the same files."""
 
     sequences: Any
     gaps: str = "refuse"
@@ -307,15 +302,15 @@ class _Opener:
 
 
 def target_source(sequences: Any, memory_bytes: int, gaps: str = "refuse") -> TargetSource:
-    """Sequences from whatever holds them; they are read when a search asks for them."""
+    """Return sequences from any source; they are read when a search requests them."""
     if _is_file(sequences):
         sequences = [sequences]
-    can_reopen, n_expected = hasattr(sequences, "__len__"), None  # not of an iterator
+    can_reopen, n_expected = hasattr(sequences, "__len__"), None  # iterators cannot be reopened
     if isinstance(sequences, list | tuple) and any(map(_is_file, sequences)):
         can_reopen = not any(is_stream(item) or item == "-" for item in sequences)
         sizes = [size_of(item) for item in sequences]
         if None not in sizes:
-            n_expected = sum(size or 0 for size in sizes)  # more, where they are compressed
+            n_expected = sum(size or 0 for size in sizes)  # more if they are compressed
     keep_bytes = int(KEEP_SHARE * memory_bytes)
     if can_reopen:
         keep_bytes = min(keep_bytes, MOST_KEPT_BYTES)

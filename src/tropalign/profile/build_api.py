@@ -1,4 +1,4 @@
-"""Models of alignments from Python."""
+"""Python API for building models."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def build_model(
     alphabet: QueryAlphabet = "auto",
     options: BuildOptions | None = None,
 ) -> Model:
-    """Makes the profile hidden Markov model of an alignment of proteins, as hmmbuild does.
+    """Build the profile hidden Markov model of an alignment of proteins, as hmmbuild does.
 
     Parameters
     ----------
@@ -30,24 +30,24 @@ def build_model(
         A `MultipleAlignment`, a file's name ("-" is standard input) or an open file: Stockholm, FASTA, A2M, A3M,
         Clustal, PHYLIP or MSF.
     name
-        The model's; by default the alignment's own (Stockholm), else that of its file.
+        Name of the model; by default the alignment's own (Stockholm), else that of its file.
     alphabet : {"auto", "protein"}
-        Left to "auto", the letters decide whether these are proteins.
+        With "auto" the letters decide whether the sequences are proteins.
     options
-        How the model is made.
+        Options of the model.
 
     Returns
     -------
     Model
-        What `search` takes, and `Model.write` writes.
+        For `search`; `Model.write` writes it.
 
     Raises
     ------
     InputError
-        A file that cannot be read or holds several alignments; one of nucleotides, or that no model can be made of;
-        an alignment without a name; pyhmmer is missing.
+        A file that cannot be read or holds several alignments; an alignment of nucleotides, or one from which no
+        model can be built; an alignment without a name; pyhmmer is missing.
     UsageError
-        A word or a number that is no option's.
+        An invalid option value.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How a model is made of an alignment, as hmmbuild's options say it: columns, weights, priors, single sequences."""
+"""Options for building models from alignments, like hmmbuild's: columns, weights, priors, single sequences."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tropalign.options.kinds import FRACTION, POSITIVE, number, whole
 from tropalign.options.option import Options, option
 from tropalign.profile.options import MOST_SEED
 
-#: Words of options, and what HMMER's builder calls them.
+#: Option values, and their names in HMMER's builder.
 ColumnsName = Literal["occupied", "reference"]
 WeightsName = Literal["position", "tree", "blosum", "none", "given"]
 EffectiveName = Literal["entropy", "exponent", "clusters", "none"]
@@ -27,13 +27,13 @@ WEIGHTS: dict[WeightsName, str] = {
 }
 EFFECTIVE: dict[EffectiveName, str] = {"entropy": "entropy", "exponent": "exp", "clusters": "clust", "none": "none"}
 PRIORS: dict[PriorName, str | None] = {"mixture": "alphabet", "laplace": "laplace", "none": None}
-#: Letters of alignments, and what Easel calls them; "auto": as their content says.
+#: Alphabets of alignments, and their names in Easel; "auto" is judged by content.
 ALPHABETS: dict[AlphabetName, str | None] = {"auto": None, "protein": "amino", "dna": "dna", "rna": "rna"}
-#: Scores that single sequences of proteins are built with, and HMMER's builder knows.
+#: Matrices for models of single protein sequences that HMMER's builder supports.
 MatrixName = Literal[
     "BLOSUM62", "BLOSUM45", "BLOSUM50", "BLOSUM80", "BLOSUM90", "PAM30", "PAM70", "PAM120", "PAM240",
 ]  # fmt: skip
-#: Numbers that are fractions, and those that are above 0.
+#: Options that are fractions, and options that are above 0.
 _FRACTIONS = (
     "occupancy", "fragments", "weights_identity", "clusters_identity", "gap_open_probability", "gap_extend_probability"
 )  # fmt: skip
@@ -41,46 +41,47 @@ _POSITIVE = ("entropy", "sigma", "effective_number")
 
 
 class BuildOptions(Options, group="how models are made"):
-    """How a model is made of an alignment. Checked when made.
+    """Options for building a model from an alignment. Checked when created.
 
     Parameters
     ----------
     nodes
-        "occupied": nodes are the columns in which enough rows have a residue; "reference": those that the alignment's
-        line RF marks.
+        "occupied": columns in which enough rows have a residue become nodes; "reference": columns that the
+        alignment's line RF marks.
     occupancy
         The weighted share of residues from which on a column is a node.
     fragments
-        A row with no more residues than this share of the columns is a fragment: its ends are unknown, and no gaps.
+        A row with residues in at most this share of the columns is a fragment: its ends are unknown and not gaps.
     weights
-        Of rows: "position" (Henikoff and Henikoff), "tree" (Gerstein, Sonnhammer and Chothia), "blosum" (clusters),
-        "none", "given" (the alignment's own, WT of Stockholm).
+        Weights of rows: "position" (Henikoff and Henikoff), "tree" (Gerstein, Sonnhammer and Chothia), "blosum"
+        (clusters), "none", "given" (the alignment's own, WT of Stockholm).
     weights_identity
-        Identity from which on rows are of one cluster, of weights "blosum".
+        Identity from which on rows belong to one cluster, for weights "blosum".
     effective
-        The effective number of sequences: "entropy" (so many that the mean information per node is the aim),
-        "exponent", "clusters", or "none" (as many as there are).
+        The effective number of sequences: "entropy" (chosen so that the mean information per node reaches a
+        target), "exponent", "clusters", or "none" (the number of sequences).
     effective_number
-        That number itself, whatever `effective` says.
+        The effective number itself; overrides `effective`.
     entropy
-        The aim of "entropy" in bits per node; None: by the alphabet.
+        The target of "entropy" in bits per node; None: by the alphabet.
     sigma
-        Bits of the whole model that "entropy" aims at, at least.
+        Minimum target of "entropy" in bits for the whole model.
     clusters_identity
-        Identity from which on rows are of one cluster, of effective "clusters".
+        Identity from which on rows belong to one cluster, for effective "clusters".
     prior
-        "mixture" (of Dirichlet densities), "laplace" (one more of everything), "none" (frequencies as they are).
+        "mixture" (of Dirichlet densities), "laplace" (one pseudocount each), "none" (unchanged frequencies).
     single
-        A model of a single row is made as phmmer makes it, by a substitution matrix.
+        Build the model of a single row as phmmer does, by a substitution matrix.
     matrix, gap_open_probability, gap_extend_probability
-        The matrix, and the probabilities of gaps; None: 0.02 and 0.4 for proteins, 0.03125 and 0.75 for nucleotides.
+        The matrix, and the probabilities of gaps; None: 0.02 and 0.4 for proteins, 0.03125 and 0.75 for
+        nucleotides.
     seed
-        Of the random sequences that models are calibrated with.
+        Seed of the random sequences for calibration.
 
     Raises
     ------
     UsageError
-        A value that is none of these.
+        An invalid value.
 
     Examples
     --------
@@ -210,7 +211,7 @@ class BuildOptions(Options, group="how models are made"):
     )
 
     def settle(self) -> None:
-        """Checks the values; numbers become float and int."""
+        """Check the values and convert numbers to float or int."""
         self.check_choices()
         for name in (*_FRACTIONS, *_POSITIVE):
             value = getattr(self, name)
@@ -222,12 +223,12 @@ class BuildOptions(Options, group="how models are made"):
         self.set("seed", whole_number("seed", self.seed, 1, MOST_SEED))
 
     def check_company(self) -> None:
-        """Refuses an option of which nothing would come beside the others.
+        """Reject an option that has no effect given the others.
 
         Raises
         ------
         UsageError
-            There is one.
+            An option has no effect.
 
         Examples
         --------
@@ -248,7 +249,7 @@ class BuildOptions(Options, group="how models are made"):
                     raise UsageError(f"{named(name)} changes nothing where {named(option)} {rest}: leave it out")
 
     def of_builder(self) -> dict[str, Any]:
-        """The values as HMMER's builder is given them.
+        """Return the values as arguments of HMMER's builder.
 
         Returns
         -------

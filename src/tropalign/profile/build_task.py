@@ -1,4 +1,4 @@
-"""Alignments of a file to models: a tile is some alignments, each of which becomes the text of a model."""
+"""Models built from the alignments of a file: a tile is some alignments, each of which becomes the text of a model."""
 
 from __future__ import annotations
 
@@ -19,27 +19,18 @@ from tropalign.profile.queries import FIRST_BYTES, stem_and_suffix, stockholm_in
 from tropalign.sequences.aligned_files import STOCKHOLM, check_stockholm
 from tropalign.sequences.files import Source, file_name, is_stream, opened
 
-#: Alignments of a tile, and bytes from which on it takes no further one.
+#: Alignments per tile, and bytes from which on a tile takes no further one.
 TILE_ALIGNMENTS, TILE_BYTES = 64, 1 << 24
-#: What a cell of an alignment takes while a model is made of it, as text and as codes, copies included.
+#: Bytes per cell of an alignment while a model is built from it: text and codes, including copies.
 LETTER_BYTES = 8
 
 
 @dataclass(frozen=True)
 class AlignmentText:
-    """An alignment in Stockholm's format.
+    """An alignment in Stockholm format.
 
-    Attributes
-    ----------
-    text
-    number
-        Counted from 1.
-    line
-        How many lines of its file stand before; None where the file is not Stockholm.
-    names
-        What its rows are called, where the text numbers them.
-    is_alone
-        Whether its file holds no other alignment.
+    `number`: from 1. `line`: lines of its file before it; None if the file is not Stockholm. `names`: names of its
+    rows, if the text numbers them. `is_alone`: True if its file holds no other alignment.
     """
 
     text: bytes
@@ -50,23 +41,10 @@ class AlignmentText:
 
 
 class BuildTask:
-    """All alignments of a file.
+    """All alignments of a file, whose models are built.
 
-    Parameters
-    ----------
-    source
-        A file's name ("-" is standard input) or an open file; compression is judged by content.
-    options
-        How models are made.
-    alphabet
-        A word of `ALPHABETS`.
-    name
-        The model's, where there is one alignment; None: the alignment's, or that of the file.
-
-    Raises
-    ------
-    UsageError
-        An alphabet that does not exist; a name that no model can have; options of which nothing would come.
+    `name`: name of the model if there is one alignment; None: that of the alignment or of the file. Raises
+    UsageError for an unknown alphabet, an invalid name, or options without effect.
     """
 
     def __init__(self, source: Source, options: BuildOptions, alphabet: str = "auto", name: str | None = None) -> None:
@@ -87,11 +65,11 @@ class BuildTask:
 
     @property
     def is_of_proteins(self) -> bool:
-        """Whether the alignments are of proteins, as far as they were read."""
+        """True if the alignments, as far as they were read, are of proteins."""
         return self._kind == "amino"
 
     def tiles(self) -> Iterator[Tile]:
-        """Neighbouring alignments, as many as make a tile."""
+        """Yield tiles of neighbouring alignments."""
         waiting: list[AlignmentText] = []
         index = n_bytes = 0
         for one in self.alignments():
@@ -104,7 +82,7 @@ class BuildTask:
             yield Tile(index, n_bytes, LETTER_BYTES * n_bytes, len(waiting), waiting)
 
     def alignments(self) -> Iterator[AlignmentText]:
-        """The alignments one by one, as they are read."""
+        """Yield the alignments as they are read."""
         with opened(self._source) as stream:
             begin = stream.peek(FIRST_BYTES).lstrip()
             if not begin:
@@ -132,7 +110,7 @@ class BuildTask:
                 raise InputError("the file holds no alignment", file=self._file)
 
     def _judge(self, one: AlignmentText) -> None:
-        """Finds out what all alignments hold, by the first one, and refuses a matrix that is none for that."""
+        """Determine the alphabet of all alignments by the first one, and reject a matrix for another alphabet."""
         hmmer_tools()
         self._kind = self._kind or self._guessed(one)
         if self._options.matrix is not None and self._kind != "amino":
@@ -144,7 +122,7 @@ class BuildTask:
             )
 
     def _guessed(self, one: AlignmentText) -> str:
-        """What Easel says that an alignment holds."""
+        """Return the alphabet of an alignment as guessed by Easel."""
         from pyhmmer.easel import MSAFile
 
         try:
@@ -170,7 +148,7 @@ class BuildTask:
         return InputError(f"{where}cannot be read{kind} ({words_of(error)}): mend it", file=self._file)
 
     def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> list[bytes]:
-        """The models' texts."""
+        """Return the texts of the models."""
         alignments: list[AlignmentText] = tile.payload
         if n_threads == 1 or len(alignments) == 1:
             return [self.model_text(one, progress) for one in alignments]
@@ -178,13 +156,7 @@ class BuildTask:
             return list(threads.map(lambda one: self.model_text(one, None), alignments))
 
     def model_text(self, one: AlignmentText, progress: Progress | None = None) -> bytes:
-        """The model of an alignment, as HMMER's text.
-
-        Raises
-        ------
-        InputError
-            An alignment that cannot be read, has no name, or that no model can be made of.
-        """
+        """Build the model of an alignment, as HMMER's text; raises InputError if that is impossible."""
         from pyhmmer.easel import MSAFile
 
         if progress is not None:

@@ -1,4 +1,4 @@
-"""Models of alignments and of single sequences, built by HMMER's own code (pyhmmer), with denormal floats as zeros."""
+"""Models of alignments and single sequences, built by HMMER's own code (pyhmmer) with denormal floats as zeros."""
 
 from __future__ import annotations
 
@@ -31,15 +31,10 @@ _FTZ, _DAZ = 0x8000, 0x0040
 
 @contextmanager
 def denormals_as_zero() -> Iterator[None]:
-    """Let this thread take denormal floats as zeros, and give zeros for them, within a ``with`` block.
+    """Make this thread treat denormal floats as zeros, and round results to zeros, within a ``with`` block.
 
-    The stages of a search do so by themselves. It is for pyhmmer, which gives the numbers of hmmsearch only so, and is
-    two to three times faster. It does nothing where a processor has no such mode.
-
-    Examples
-    --------
-    >>> with denormals_as_zero():
-    ...     pass  # pyhmmer.hmmsearch(...)
+    The stages of a search do so anyway. pyhmmer needs it to reproduce hmmsearch's numbers, and is two to three
+    times faster with it. It has no effect on processors without such a mode.
     """
     before = _native.set_denormals(_FTZ | _DAZ)
     try:
@@ -48,45 +43,33 @@ def denormals_as_zero() -> Iterator[None]:
         _native.set_denormals(before)
 
 
-#: Codes of gaps, and those behind all residues; which codes are letters of nucleotides.
+#: Codes of gaps, and of the first symbol after all residues; and which codes are letters of nucleotides.
 GAP, N_CODES = LETTERS.index("-"), LETTERS.index("*")
 IS_NUCLEOTIDE = np.isin(np.arange(N_CODES), EASEL_CODES[np.frombuffer(b"ACGTUN", np.uint8)])
-#: How a model is made of an alignment by default, and of one whose line RF marks its nodes.
+#: Default options, and options for an alignment whose line RF marks the nodes.
 BY_DEFAULT, BY_REFERENCE = BuildOptions(), BuildOptions(nodes="reference")
-#: Random sequences that models are calibrated with, and their lengths for MSV, Viterbi and Forward: HMMER's, and so few
-#: that they take no time (a fifth of the builder's, if as long), since the calibration is computed anew here, faster.
+#: Random sequences for calibration, and their lengths for MSV, Viterbi and Forward: HMMER's, and so few and short
+#: ones that they take no time (a fifth of the builder's at full length), since calibration is repeated here,
+#: faster.
 MANY_RANDOM = {"EmN": 200, "EvN": 200, "EfN": 200, "EmL": 200, "EvL": 200, "EfL": 100}
 FEW_RANDOM = dict.fromkeys(MANY_RANDOM, 20)
-#: Calibration as pyhmmer calls it, in the order of `Model.evalue`.
+#: Calibration by pyhmmer's names, in the order of `Model.evalue`.
 EVALUE = ("m_mu", "m_lambda", "v_mu", "v_lambda", "f_tau", "f_lambda")
-#: Bits per node that the effective number of sequences aims at.
+#: Target of the effective number of sequences, in bits per node.
 ENTROPY = 0.59
-#: What stands for the command in the model of a single sequence.
+#: Command line recorded in the model of a single sequence.
 OF_A_SEQUENCE = "[HMM created from a query sequence]"
-#: What pyhmmer raises; SystemError of a sequence without any residue that scores.
+#: Exceptions of pyhmmer; SystemError for a sequence without any residue that scores.
 FAULTS = (ValueError, OSError, RuntimeError, SystemError)
 
 
 def model_of_sequence(
     name: str, codes: NDArray[np.uint8], description: str = "", file: str | None = None, keeps_text: bool = True
 ) -> Model:
-    """A model of one sequence, as phmmer makes it: BLOSUM62, and the same gaps everywhere.
+    """Build a model of one sequence, as phmmer does: BLOSUM62, and the same gaps everywhere.
 
-    Parameters
-    ----------
-    name, description
-        They become the model's.
-    codes : uint8
-        Residues in Easel's order; at least one.
-    file
-        What messages call its file.
-    keeps_text
-        To be written again; which takes a few milliseconds.
-
-    Raises
-    ------
-    InputError
-        A sequence that no model can be made of.
+    `codes`: uint8, residues in Easel's order, at least one. `keeps_text`: allow writing the model; takes a few
+    milliseconds.
     """
     alphabet, background = hmmer_tools()
     from pyhmmer.easel import DigitalSequence
@@ -103,16 +86,9 @@ def model_of_sequence(
 def refuse_nucleotides(
     rows: Iterable[NDArray[np.uint8]], what: str, file: str | None = None, record: str | None = None
 ) -> None:
-    """Raises InputError where all residues of a query are letters of nucleotides.
+    """Raise InputError if all residues of a query are letters of nucleotides.
 
-    Parameters
-    ----------
-    rows : iterable of uint8
-        Codes in Easel's order; gaps do not count.
-    what
-        The query with its article.
-    file, record
-        Where it is from.
+    `rows`: uint8, codes in Easel's order; gaps do not count. `what`: the query with its article.
     """
     n = 0
     for row in rows:
@@ -132,10 +108,7 @@ def refuse_nucleotides(
 def refuse_mixed(alignment: Any, file: str | None, names: Sequence[str] = ()) -> None:
     """Raise InputError if a `pyhmmer.easel.TextMSA` holds rows of proteins and of nucleotides.
 
-    Parameters
-    ----------
-    names
-        What the rows are called, if the alignment numbers them.
+    `names`: names of the rows, if the alignment numbers them.
     """
     rows = [row.encode("latin-1", "replace").replace(b"*", b"-") for row in alignment.alignment]
     letters = np.frombuffer(b"".join(rows), np.uint8)
@@ -147,25 +120,10 @@ def refuse_mixed(alignment: Any, file: str | None, names: Sequence[str] = ()) ->
 def models_of_stockholm(
     data: bytes, file: str, default_name: str, are_proteins: bool = False, names: Sequence[str] = ()
 ) -> Iterator[Model]:
-    """A model of each alignment of a Stockholm file, as hmmbuild makes it and hmmsearch reads it.
+    """Yield a model of each alignment of a Stockholm file, as hmmbuild builds it and hmmsearch reads it.
 
-    Parameters
-    ----------
-    data
-        The file's content.
-    file
-        What messages call it.
-    default_name
-        The model's name where an alignment has none.
-    are_proteins
-        Whether an alignment is one of proteins even where all of its letters are nucleotides'.
-    names
-        What the rows are called, if the text numbers them.
-
-    Raises
-    ------
-    InputError
-        A file that holds something else; an alignment of nucleotides, or an alignment that no model can be made of.
+    `are_proteins`: accept alignments of nucleotide letters alone as proteins. `default_name`: for alignments
+    without one. `names`: names of the rows, if the text numbers them.
     """
     alphabet, _ = hmmer_tools()
     from pyhmmer.easel import MSAFile
@@ -194,23 +152,9 @@ def model_of_rows(
     description: str = "",
     keeps_text: bool = True,
 ) -> Model:
-    """A model whose nodes are these columns, as jackhmmer makes it of hits: its numbers are not rounded.
+    """Build a model with these columns as nodes, as jackhmmer does from hits: its numbers are not rounded.
 
-    Parameters
-    ----------
-    rows : uint8, shape (n_rows, n_columns)
-        Letters and gaps, as text.
-    is_node : bool, shape (n_columns,)
-        Which columns become nodes.
-    name, accession, description
-        The model's.
-    keeps_text
-        To be written again.
-
-    Raises
-    ------
-    InputError
-        An alignment that no model can be made of.
+    `rows`: uint8, shape (n_rows, n_columns), letters and gaps as text. `keeps_text`: allow writing the model.
     """
     alphabet, _ = hmmer_tools()
     from pyhmmer.easel import MSAFile
@@ -224,13 +168,13 @@ def model_of_rows(
 
 
 def _with_text(model: Model, hmm: Any, command: str | None) -> Model:
-    """The model with its text, in which `command` stands for how it was made."""
+    """Add the text to a model, with `command` as the recorded command line."""
     hmm.command_line = command
     return replace(model, text=text_of_hmm(hmm))
 
 
 def stockholm_of(rows: NDArray[np.uint8], is_node: NDArray[np.bool_] | None) -> bytes:
-    """An alignment in the format that HMMER's builder is given; rows are numbered, since models name none."""
+    """Return an alignment in the format for HMMER's builder; rows are numbered, since models do not name rows."""
     lines = [b"# STOCKHOLM 1.0", b""]
     lines += (b"%d %s" % (k, row.tobytes()) for k, row in enumerate(rows, 1))
     if is_node is not None:
@@ -239,12 +183,12 @@ def stockholm_of(rows: NDArray[np.uint8], is_node: NDArray[np.bool_] | None) -> 
 
 
 def _model_of_alignment(alignment: Any, file: str) -> Model:
-    """A model of a `pyhmmer.easel.DigitalMSA` that has a name, as hmmbuild makes it and hmmsearch reads it."""
+    """Build a model of a named `pyhmmer.easel.DigitalMSA`, as hmmbuild builds it and hmmsearch reads it."""
     return model_of_text(text_of_hmm(built(alignment, file)), file, alignment.name)
 
 
 def model_of_text(text: bytes, file: str | None, record: str | None) -> Model:
-    """The model of HMMER's text that was made here of an alignment. Raises InputError where that makes no sense."""
+    """Parse a model from HMMER's text that was made here; raises InputError if it is not a valid model."""
     found = _native.read_model(text)
     if isinstance(found, tuple):
         what = shown(found[2].decode("utf-8", "replace"))
@@ -252,8 +196,8 @@ def model_of_text(text: bytes, file: str | None, record: str | None) -> Model:
     return model_of_fields(found, text)
 
 
-#: Held while pyhmmer writes. `_end_writing` keeps it when the interpreter exits. Otherwise libc would flush what a
-#: daemon thread has half written into a file object of Python that is gone.
+#: Held while pyhmmer writes. `_end_writing` keeps it when the interpreter exits: otherwise libc would flush the
+#: half written data of a daemon thread into a Python file object that no longer exists.
 _writing = threading.Lock()
 
 
@@ -273,9 +217,9 @@ if hasattr(os, "register_at_fork"):
 
 
 def text_of_hmm(hmm: Any, is_built: bool = False) -> bytes:
-    """A `pyhmmer.plan7.HMM` as HMMER's text, without the time, which would differ from run to run.
+    """Return a `pyhmmer.plan7.HMM` as HMMER's text, without the time, which would differ from run to run.
 
-    `is_built`: as hmmbuild writes it, which tells the effective number of a single sequence; jackhmmer does not.
+    `is_built`: as hmmbuild writes it, with the effective number of a single sequence, which jackhmmer omits.
     """
     hmm.creation_time = None
     stream = io.BytesIO()
@@ -288,10 +232,11 @@ def text_of_hmm(hmm: Any, is_built: bool = False) -> bytes:
 
 
 def built(alignment: Any, file: str | None = None, options: BuildOptions = BY_DEFAULT) -> Any:
-    """The `pyhmmer.plan7.HMM` of an alignment."""
+    """Build the `pyhmmer.plan7.HMM` of an alignment."""
     kind = alignment.alphabet.type.lower()
     _, background = hmmer_tools(kind)
-    # HMMER masks nodes after it has calibrated them; random sequences of others are not made here.
+    # HMMER masks nodes after it has calibrated them; random sequences of other alphabets and seeds are not
+    # supported here.
     is_own = not alignment.model_mask and kind == "amino" and options.seed == SEED
     try:
         if options.single and len(alignment.sequences) == 1:
@@ -300,9 +245,9 @@ def built(alignment: Any, file: str | None = None, options: BuildOptions = BY_DE
             hmm.name, hmm.command_line = alignment.name, OF_A_SEQUENCE
             return hmm
         options = _with_effective_number(alignment, options) if is_own else options
-        # The builder marks fragments and columns in what it is given, and may be called again.
+        # The builder marks fragments and columns in its input, and may be called again.
         hmm = _calibrated(lambda builder: builder.build_msa(alignment.copy(), background), kind, options, is_own)
-        hmm.command_line = None  # it would differ from run to run, and hmmbuild writes none
+        hmm.command_line = None  # it would differ from run to run, and hmmbuild omits it
         return hmm
     except FAULTS as error:
         message = f"no model can be made of this alignment ({words_of(error)})"
@@ -310,9 +255,9 @@ def built(alignment: Any, file: str | None = None, options: BuildOptions = BY_DE
 
 
 def _with_effective_number(alignment: Any, options: BuildOptions) -> BuildOptions:
-    """The options with the effective number that HMMER would find by them, in a fifth of its time, where that is known.
+    """Add the effective number that HMMER would find, if supported here, in a fifth of its time.
 
-    It takes HMMER's builder more than half of the time to find it: of 0.15 s for 16 rows and 716 nodes, 0.1 s.
+    HMMER's builder spends more than half of its time on this number: 0.1 of 0.15 s for 16 rows and 716 nodes.
     """
     chosen = (options.weights, options.effective, options.prior, options.effective_number)
     if chosen != ("position", "entropy", "mixture", None):
@@ -334,7 +279,7 @@ def _with_effective_number(alignment: Any, options: BuildOptions) -> BuildOption
 def _calibrated(
     build: Callable[[Any], Any], kind: str = "amino", options: BuildOptions = BY_DEFAULT, is_own: bool = True
 ) -> Any:
-    """What `build` makes of HMMER's builder, calibrated here where `is_own` says so, and that can be done."""
+    """Return the result of `build` for HMMER's builder, calibrated here if `is_own` and if that is possible."""
     from pyhmmer.plan7 import Builder
 
     alphabet, _ = hmmer_tools(kind)
@@ -354,7 +299,7 @@ def _calibrated(
 
 
 def hmmer_tools(kind: str = "amino") -> tuple[Any, Any]:
-    """HMMER's alphabet of this kind, and its background. Raises InputError where pyhmmer is missing."""
+    """Return HMMER's alphabet of this kind and its background; raises InputError if pyhmmer is missing."""
     try:
         from pyhmmer.easel import Alphabet
         from pyhmmer.plan7 import Background
@@ -369,7 +314,7 @@ def hmmer_tools(kind: str = "amino") -> tuple[Any, Any]:
 
 
 def words_of(error: Exception) -> str:
-    """What HMMER says, on one line."""
+    """Return HMMER's message on one line."""
     parts = (error.__cause__,) if isinstance(error, SystemError) else (error, error.__cause__)
     told = " ".join(str(part) for part in parts if part)
     return shown(" ".join(told.split())).rstrip(".")

@@ -1,8 +1,8 @@
-"""The scores that a model gives random sequences: location and slope of their distribution, as HMMER calibrates models.
+"""Calibration of models, as by HMMER: location and slope of the distribution of scores of random sequences.
 
-Eddy, "A probabilistic model of local sequence alignment that simplifies statistical significance estimation", 2008. The
-random sequences are HMMER's own (its fast generator, seed 42), and so are the orders of sums, so that the numbers are
-those that HMMER finds.
+Eddy, "A probabilistic model of local sequence alignment that simplifies statistical significance estimation",
+2008. The random sequences are HMMER's own (its fast generator, seed 42), and so are the orders of sums, so that
+the results equal HMMER's.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from tropalign.properties import cached
 #: Sequences per kind of score, and their lengths for MSV, Viterbi and Forward scores.
 N_SEQUENCES, LENGTHS = 200, (200, 200, 100)
 SEED = 42
-#: The tail of Forward scores that is fitted, by its probability.
+#: Probability of the fitted tail of Forward scores.
 TAIL = 0.04
 TOLERANCE = 1e-5
 LOG2 = 0.69314718055994529
-#: What counts for a score that 8 or 16 bits do not hold, in nats.
+#: Substitutes for scores that 8 or 16 bits do not hold, in nats.
 LARGEST_BYTE_SCORE = np.float32(65) / np.float32(3 / LOG2)
 LARGEST_WORD_SCORE = np.float32((32767 - 12000) / np.float64(np.float32(500 / LOG2)))
 Scores = Callable[[_native.ProfileModel, _native.TargetBlock, NDArray[np.int32]], NDArray[np.float32]]
@@ -33,19 +33,10 @@ Scores = Callable[[_native.ProfileModel, _native.TargetBlock, NDArray[np.int32]]
 def calibrate(
     match: NDArray[np.float32], transitions: NDArray[np.float32], composition: NDArray[np.float32]
 ) -> NDArray[np.float32]:
-    """Location and slope of MSV, Viterbi and Forward scores of random sequences.
+    """Return location and slope of MSV, Viterbi and Forward scores of random sequences, as in `Model.evalue`.
 
-    Parameters
-    ----------
-    match : float32, shape (length + 1, 20)
-    transitions : float32, shape (length + 1, 7)
-    composition : float32, shape (20,)
-        A model's probabilities, as `Model` has them.
-
-    Returns
-    -------
-    float32, shape (6,)
-        `Model.evalue`.
+    `match`: float32, shape (length + 1, 20); `transitions`: float32, shape (length + 1, 7); `composition`:
+    float32, shape (20,); probabilities as in `Model`. Returns float32, shape (6,).
     """
     model = _native.ProfileModel(
         match, transitions, composition, BACKGROUND, np.zeros(6, np.float32), b"x" * (len(match) - 1)
@@ -58,7 +49,7 @@ def calibrate(
     msv_location, viterbi_location = _location(msv_bits, slope), _location(viterbi_bits, slope)
     bits = _bits(model, _native.forward_scores, forward, forward_length)
     location, own_slope = _fitted(bits)
-    # Where the fitted distribution's tail begins, moved to where an exponential of the other slope has its origin.
+    # Start of the fitted distribution's tail, moved to the origin of an exponential with the other slope.
     begin = location - math.log(-1.0 * math.log(1.0 - TAIL)) / own_slope
     origin = begin + math.log(TAIL) / slope
     return np.array([msv_location, slope, viterbi_location, slope, origin, slope], np.float32)
@@ -66,7 +57,7 @@ def calibrate(
 
 @cached
 def _random_targets() -> tuple[_native.TargetBlock, ...]:
-    """Random sequences of background composition, for each kind of score."""
+    """Return random sequences of background composition, for each kind of score."""
     total = N_SEQUENCES * sum(LENGTHS)
     codes = _choices(_random_numbers(SEED, total))
     blocks, begin = [], 0
@@ -78,10 +69,10 @@ def _random_targets() -> tuple[_native.TargetBlock, ...]:
 
 
 def _random_numbers(seed: int, n: int) -> NDArray[np.float64]:
-    """The first numbers, in [0, 1), of Easel's fast generator: ``x <- 69069 * x + 1`` modulo 2^32 (Knuth)."""
+    """Return the first numbers, in [0, 1), of Easel's fast generator: ``x <- 69069 * x + 1`` modulo 2^32 (Knuth)."""
     numbers = np.empty(n, np.uint32)
     numbers[0] = (69069 * _first_state(seed) + 1) % 2**32
-    factor, summand, known = 69069, 1, 1  # what leads from a number to the one that many places on
+    factor, summand, known = 69069, 1, 1  # lead from a number to the one `known` steps later
     while known < n:
         more = min(known, n - known)
         numbers[known : known + more] = numbers[:more] * np.uint32(factor) + np.uint32(summand)
@@ -90,7 +81,7 @@ def _random_numbers(seed: int, n: int) -> NDArray[np.float64]:
 
 
 def _first_state(seed: int) -> int:
-    """A seed mixed with two constants (Jenkins, "Hash functions", Dr. Dobb's Journal, 1997)."""
+    """Mix a seed with two constants (Jenkins, "Hash functions", Dr. Dobb's Journal, 1997)."""
     a, b, c, below = seed, 87654321, 12345678, 2**32 - 1
     for down, up, last in ((13, 8, 13), (12, 16, 5), (3, 10, 15)):
         a = ((a - b - c) & below) ^ (c >> down)
@@ -100,7 +91,7 @@ def _first_state(seed: int) -> int:
 
 
 def _choices(numbers: NDArray[np.float64]) -> NDArray[np.uint8]:
-    """Amino acids chosen by numbers in [0, 1)."""
+    """Return the amino acids chosen by numbers in [0, 1)."""
     sums = np.cumsum(BACKGROUND, dtype=np.float64)
     return np.searchsorted(sums / sums[-1], numbers, side="right").astype(np.uint8)
 
@@ -122,10 +113,10 @@ def _bits(
 
 
 def _mean_relative_entropy(match: NDArray[np.float32]) -> float:
-    """Relative entropy of match emissions to the background, in bits per node; sums are in single precision."""
+    """Return the relative entropy of match emissions to the background, in bits per node, with float32 sums."""
     p = match[1:]
     ratios = np.where(p > 0, p / BACKGROUND, np.float32(1))
-    logarithms = np.array(list(map(math.log2, ratios.ravel().tolist()))).reshape(p.shape)  # NumPy's are others
+    logarithms = np.array(list(map(math.log2, ratios.ravel().tolist()))).reshape(p.shape)  # NumPy's differ
     entropy = np.zeros(len(p), np.float32)
     for term in (p * logarithms).T:
         entropy = (entropy + term).astype(np.float32)
@@ -136,15 +127,15 @@ def _mean_relative_entropy(match: NDArray[np.float32]) -> float:
 
 
 def _location(bits: list[float], slope: float) -> float:
-    """The likeliest location of a Gumbel distribution of known slope (Lawless 1982, equation 4.1.5)."""
-    total = 0.0  # a loop: sum() rounds otherwise since Python 3.12
+    """Return the likeliest location of a Gumbel distribution of known slope (Lawless 1982, equation 4.1.5)."""
+    total = 0.0  # a loop: sum() rounds differently since Python 3.12
     for x in bits:
         total += math.exp(-slope * x)
     return -math.log(total / len(bits)) / slope
 
 
 def _fitted(bits: list[float]) -> tuple[float, float]:
-    """The likeliest location and slope of a Gumbel distribution (Lawless 1982, equations 4.1.5 and 4.1.6)."""
+    """Return the likeliest location and slope of a Gumbel distribution (Lawless 1982, equations 4.1.5 and 4.1.6)."""
     total = squares = 0.0
     for x in bits:
         total += x
@@ -182,7 +173,7 @@ def _root_by_halves(bits: list[float], first: float) -> float:
 
 
 def _likelihood_slope(bits: list[float], slope: float) -> tuple[float, float]:
-    """What is 0 at the likeliest slope (equation 4.1.6), and its derivative."""
+    """Return the function that is 0 at the likeliest slope (equation 4.1.6), and its derivative."""
     plain = weighted = twice = total = 0.0
     for x in bits:
         e = math.exp(-1.0 * slope * x)

@@ -1,4 +1,4 @@
-"""The model that sequences are aligned to: of proteins, DNA or RNA, with the alignment that it was made of in mind."""
+"""Models of proteins, DNA or RNA that sequences are aligned to, with data on the alignment that they come from."""
 
 from __future__ import annotations
 
@@ -23,18 +23,9 @@ from tropalign.sequences.texts import decoded
 class Letters:
     """The letters of a kind of models, in Easel's order.
 
-    Attributes
-    ----------
-    symbols
-        A letter per code: residues, the gap, ambiguous letters, ``*`` and ``~``.
-    wildcard
-        What letters are read as that are none of these.
-    codes : uint8, shape (256,)
-        The code of each byte.
-    background : float32
-        How often each residue stands in sequences of any family.
-    alphabet
-        Of sequences that are aligned to such a model.
+    `symbols`: a letter per code: residues, the gap, ambiguous letters, ``*`` and ``~``. `wildcard`: replaces all
+    other letters. `codes`: uint8, shape (256,), code of each byte. `background`: float32, frequency of each
+    residue in general.
     """
 
     symbols: str
@@ -45,7 +36,7 @@ class Letters:
 
     @cached_property
     def cased(self) -> NDArray[np.uint8]:
-        """The letter of each code in upper case, and from 32 on in lower case, uint8, shape (64,)."""
+        """Letter of each code in upper case, and from 32 on in lower case, uint8, shape (64,)."""
         return np.frombuffer((self.symbols.ljust(32) + self.symbols.lower().ljust(32)).encode(), np.uint8)
 
 
@@ -62,7 +53,7 @@ def _proteins() -> Letters:
     return Letters(LETTERS, WILDCARD, codes, np.array(BACKGROUND), PROTEIN)
 
 
-#: By what the files call the alphabet.
+#: By the alphabet's name in the files.
 LETTERS_OF: Final = {
     "amino": _proteins(),
     "dna": _nucleotides("ACGT-RYMKSWHBVDN*~", {"U": "T", "X": "N", "I": "A", "_": "-", ".": "-"}),
@@ -74,22 +65,10 @@ LETTERS_OF: Final = {
 class FamilyModel:
     """A profile hidden Markov model that sequences are aligned to.
 
-    Attributes
-    ----------
-    name
-    kind
-        Of its residues: "amino", "dna" or "rna".
-    match : float32, shape (length + 1, 20 or 4)
-    transitions : float32, shape (length + 1, 7)
-        Both as `Model` has them.
-    mask
-        A letter per node, ``m`` for those that are masked; None without any.
-    columns : int32, shape (length,), or None
-        The column of each node in the alignment that the model was made of, from 1.
-    checksum
-        Of that alignment.
-    file
-        What messages call the file that it came from.
+    `kind`: "amino", "dna" or "rna". `match`: float32, shape (length + 1, 20 or 4), and `transitions`: float32,
+    shape (length + 1, 7), as in `Model`. `mask`: a letter per node, ``m`` if masked; None without any. `columns`:
+    int32, shape (length,), column of each node in the model's alignment, from 1, or None; `checksum`: of that
+    alignment. `file`: for messages.
     """
 
     name: str
@@ -103,34 +82,22 @@ class FamilyModel:
 
     @property
     def length(self) -> int:
-        """How many nodes it has."""
+        """Number of nodes."""
         return len(self.match) - 1
 
     @property
     def letters(self) -> Letters:
-        """The letters of its residues."""
+        """Letters of its residues."""
         return LETTERS_OF[self.kind]
 
     @cached_property
     def native(self) -> _native.AlignmentModel:
-        """The model as native code takes it."""
+        """The model in native form."""
         return _native.AlignmentModel(self.match, self.transitions, self.letters.background)
 
 
 def read_family_model(source: Source) -> FamilyModel:
-    """The model of a file that holds one.
-
-    Parameters
-    ----------
-    source
-        A file's name ("-" is standard input) or an open file, in HMMER's formats; compression is judged by content.
-
-    Raises
-    ------
-    InputError
-        A file that cannot be read or holds something else, several models, a damaged one, or one of another alphabet
-        than proteins, DNA and RNA.
-    """
+    """Read the model of a file that holds one; raises InputError for several, damaged or unsupported models."""
     source = pressed_alone(source)
     file = file_name(source)
     with opened(source) as stream:
@@ -170,7 +137,7 @@ def read_family_model(source: Source) -> FamilyModel:
 
 
 def family_model_of(given: Any) -> FamilyModel | None:
-    """A model that Python code has already; None for anything else."""
+    """Return the model that a Python object represents; None for other objects."""
     if isinstance(given, FamilyModel):
         return given
     if isinstance(given, Model):

@@ -1,4 +1,4 @@
-"""The integer filters of a search on a GPU (byte_filters.k, word_filter.k), with the processor's numbers."""
+"""The integer filters of a search on a GPU (byte_filters.k, word_filter.k), with the CPU's results."""
 
 from __future__ import annotations
 
@@ -16,34 +16,28 @@ from tropalign.devices.gpu import Buffer, Gpu, Memory
 from tropalign.devices.launcher import Pace, Programs, kernel_source, require_room, with_constants
 from tropalign.profile.proteins import Proteins
 
-#: Cells that a device is given at once before its rate is known.
+#: Cells of the first launch, before the device's rate is known.
 FIRST_CELLS = 50_000_000_000
-#: MSV's base, in thirds of a bit; and the highest bias with which no sum of MSV passes what a byte holds.
+#: MSV's base, in thirds of a bit; and the highest bias for which no sum of MSV exceeds a byte.
 BYTE_BASE, MOST_BIAS = 190, 65
-#: Viterbi's base and what a domain's end costs, in 1/500 bit; and the lowest of its scores.
+#: Viterbi's base and the score of a domain's end, in 1/500 bit; and its lowest score.
 WORD_BASE, WORD_END, WORD_LOWEST = 12_000, -500, -32_768
 CODES = 29
-#: Tables of the Viterbi filter: what a node hands to the next one, stays with, or begins with.
+#: Tables of the Viterbi filter, by transition.
 TABLES = ("MM", "IM", "DM", "MI", "II", "MD", "DD", "BM")
-#: Where `word_transitions` of native models has them; the first three are of the next node.
+#: Index of each transition in `word_transitions` of native models; MM, IM and DM belong to the next node.
 SOURCES = {"BM": 0, "MM": 1, "IM": 2, "DM": 3, "MD": 4, "MI": 5, "II": 6, "DD": 7}
 NUMBERS = {"CODES": CODES, "TABLES": len(TABLES), **{name: k for k, name in enumerate(TABLES)}}
-#: Nodes of a lane whose tables lie in registers.
+#: Maximum nodes of a lane whose tables are in registers.
 MOST_KEPT = 8
 
 
 @dataclass(frozen=True)
 class Shape:
-    """How the nodes of a model are shared out.
+    """Distribution of the nodes of a model to lanes.
 
-    Attributes
-    ----------
-    lanes
-        Sizes of groups, of which the first one that suffices is taken.
-    words
-        Words (of two nodes) of a lane in SSV and MSV, ascending: programs are compiled for these.
-    nodes
-        Nodes of a lane in the Viterbi filter, likewise.
+    `lanes`: group sizes, of which the first sufficient one is used. `words`: words (of two nodes) per lane in SSV
+    and MSV, ascending: programs are compiled for these. `nodes`: nodes per lane in the Viterbi filter, ascending.
     """
 
     lanes: tuple[int, ...] = (32, 64, 128, 256, 512, 1024)
@@ -51,7 +45,7 @@ class Shape:
     nodes: tuple[int, ...] = (1, 2, 3, 4, 6, 8, 10, 12, 16, 20)
 
     def share(self, n: int, sizes: tuple[int, ...]) -> tuple[int, int] | None:
-        """(lanes, of each) that hold n; None where none do."""
+        """Return (lanes, size) that hold n, or None if no choice does."""
         for lanes in self.lanes:
             for size in sizes:
                 if lanes * size >= n:
@@ -60,17 +54,17 @@ class Shape:
 
 
 def source(name: str) -> str:
-    """A file of kernels with what it needs: the dialect, its groups, and the numbers that it shares with this file."""
+    """Return a kernel file with its requirements: the dialect, group functions, and numbers shared with this file."""
     return with_constants(kernel_source(Path(__file__).parent, "filter_lanes.k", name), "FILTER", NUMBERS)
 
 
 def byte_constants(lanes: int, words: int, word_bits: int) -> dict[str, int]:
-    """What SSV and MSV are compiled with."""
+    """Return the compile-time constants of SSV and MSV."""
     return {"SIMT_WORD": word_bits, "FILTER_LANES": lanes, "FILTER_WORDS": words}
 
 
 def word_constants(lanes: int, nodes: int) -> dict[str, int]:
-    """What the Viterbi filter is compiled with."""
+    """Return the compile-time constants of the Viterbi filter."""
     return {"SIMT_WORD": 32, "FILTER_LANES": lanes, "FILTER_NODES": nodes, "FILTER_KEEP": int(nodes <= MOST_KEPT)}
 
 
@@ -79,13 +73,7 @@ Survivors = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float32], NDA
 
 
 class FiltersOnGpu:
-    """SSV, MSV and P7Viterbi on one device, with the processor's numbers.
-
-    Parameters
-    ----------
-    device
-    shape
-    """
+    """SSV, MSV and P7Viterbi on one device, with the CPU's results."""
 
     def __init__(self, device: Gpu, shape: Shape | None = None) -> None:
         self.device, self.shape = device, shape or Shape()
@@ -100,19 +88,9 @@ class FiltersOnGpu:
         f1: float,
         alive: Callable[[], None] | None = None,
     ) -> Survivors:
-        """Proteins of each model whose MSV score has a P-value of `f1` or less, as native ``finish_block`` takes them.
+        """Return the proteins of each model with an MSV P-value of at most `f1`, as native ``finish_block`` takes them.
 
-        Parameters
-        ----------
-        alive
-            Called again and again; what it raises ends the work.
-
-        Raises
-        ------
-        ResourceError
-            The sequences do not fit the device's memory.
-        DeviceError
-            The kernels do not compile.
+        `alive` is called repeatedly; an exception from it stops the work.
         """
         needed = proteins.codes.nbytes + 32 * len(proteins) + (1 << 20)
         require_room(self.device, needed, self.device.budget_bytes(), "the sequences of a tile")
@@ -170,7 +148,7 @@ class FiltersOnGpu:
         numbers: tuple[int, ...],
         kind: type[np.generic],
     ) -> NDArray[Any]:
-        """What a kernel finds of each target, some of them at a time; `own` is a number of each that it needs."""
+        """Run a kernel on targets, some at a time; `own` holds a number that it needs for each target."""
         memory, block, found, at = work.memory, work.block, [np.zeros(0, kind)], 0
         cells = np.cumsum(block.sizes[targets] * work.native.n_nodes)
         while at < len(targets):
@@ -190,7 +168,7 @@ class FiltersOnGpu:
 
 @dataclass(frozen=True)
 class _Work:
-    """A model against a block."""
+    """A model and a block to compare."""
 
     memory: Memory
     block: _Block
@@ -206,7 +184,7 @@ class _Block:
         self.native = proteins.native
         self.sizes = np.diff(proteins.offsets)
         order = self.native.by_length()
-        #: Proteins that are not empty, by ascending length.
+        #: Non-empty proteins by ascending length.
         self.by_length = np.ascontiguousarray(order[self.sizes[order] > 0])
         self.codes = memory.upload(proteins.codes if len(proteins.codes) else np.zeros(1, np.uint8))
         self.begins = memory.upload(proteins.offsets[:-1].astype(np.int32))
@@ -214,12 +192,7 @@ class _Block:
 
 
 def in_words(scores: NDArray[np.int16], lanes: int, words: int, word_bits: int) -> NDArray[np.signedinteger[Any]]:
-    """Scores as SSV and MSV take them: shape (codes, words, lanes, halves), int16, or int32 without halves.
-
-    Parameters
-    ----------
-    scores : int16, shape (codes, n_nodes)
-    """
+    """Return scores in the layout of SSV and MSV: (codes, words, lanes, halves), int16, or int32 without halves."""
     halves = 32 // word_bits
     table = np.full((len(scores), halves * lanes * words), -255, np.int16 if halves == 2 else np.int32)
     table[:, : scores.shape[1]] = scores
@@ -228,19 +201,14 @@ def in_words(scores: NDArray[np.int16], lanes: int, words: int, word_bits: int) 
 
 
 def in_lanes(scores: NDArray[np.int16], lanes: int, nodes: int) -> NDArray[np.int16]:
-    """Tables as the Viterbi filter takes them: int16, shape (tables, nodes, lanes).
-
-    Parameters
-    ----------
-    scores : int16, shape (tables, n_nodes)
-    """
+    """Return tables in the layout of the Viterbi filter: int16, shape (tables, nodes, lanes)."""
     table = np.full((len(scores), lanes * nodes), WORD_LOWEST, np.int16)
     table[:, : scores.shape[1]] = scores
     return np.ascontiguousarray(table.reshape(len(scores), lanes, nodes).transpose(0, 2, 1))
 
 
 def handed(native: _native.ProfileModel) -> NDArray[np.int16]:
-    """The tables of TABLES, int16, shape (tables, n_nodes); those of the next node are the lowest at the last one."""
+    """Return the tables of TABLES, int16, shape (tables, n_nodes); moves to a next node are lowest at the last one."""
     n = native.n_nodes
     given = native.word_transitions.reshape(len(SOURCES), n + 1)
     tables = np.full((len(TABLES), n), WORD_LOWEST, np.int16)

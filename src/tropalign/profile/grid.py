@@ -24,9 +24,9 @@ from tropalign.execution.partition import CostList, cuts, share
 
 Int64 = NDArray[np.int64]
 
-#: Cells of a tile: some seconds of one core where hits are few.
+#: Cells of a tile: some seconds of one core if hits are few.
 TILE_CELLS = 200_000_000_000
-#: Blocks that shards want of a single query: their boundaries stand between blocks.
+#: Minimum cells of the grid per shard: shard boundaries lie between cells.
 CELLS_PER_SHARD = 8
 
 
@@ -41,25 +41,11 @@ class Rectangle:
 
 
 class Grid:
-    """The comparisons of queries of these lengths with blocks of what is searched.
+    """The comparisons of queries with blocks of searched items, given the lengths of both in nodes or residues.
 
-    Parameters
-    ----------
-    query_lengths, searched_lengths : int64
-        Nodes of models, residues of sequences.
-    most_queries, most_query_length
-        What a tile may hold of queries: how many, and their lengths together.
-    most_searched
-        The lengths that a block holds together.
-    most_comparisons
-        Of a tile: each may be a hit, which has to be held.
-    shard
-        (i, n): the i-th of n equal shards only, counted from 1.
-
-    Attributes
-    ----------
-    n
-        Its cells.
+    `most_queries`, `most_query_length`: limits of a tile's queries, in number and total length. `most_searched`:
+    total length of a block. `most_comparisons`: limit per tile, since each may be a hit in memory. `shard`: (i,
+    n), the i-th of n equal shards, from 1. `n`: number of cells of the grid.
     """
 
     def __init__(
@@ -73,7 +59,7 @@ class Grid:
         most_comparisons: int,
         shard: Shard | None = None,
     ) -> None:
-        # An empty sequence costs something, too: otherwise many of them would be one block.
+        # An empty sequence also has a cost: otherwise many of them would be one block.
         self._rows = CostList(query_lengths.astype(np.float64) + 1)
         columns = CostList(searched_lengths.astype(np.float64) + 1)
         whole = columns.cost_before(columns.n)
@@ -93,11 +79,11 @@ class Grid:
         return len(self._bounds) - 1
 
     def searched(self, block: int) -> tuple[int, int]:
-        """Begin and end of a block among what is searched."""
+        """Return start and end of a block among the searched items."""
         return self._bounds[block], self._bounds[block + 1]
 
     def cost_before(self, position: int) -> float:
-        """Cells of the dynamic programs before that cell of the grid, row by row."""
+        """Return the dynamic programming cells before a cell of the grid, row by row."""
         if not self.n:
             return 0.0
         row, block = divmod(position, self.n_blocks)
@@ -108,7 +94,7 @@ class Grid:
         return float(cost)
 
     def position_at(self, cost: float) -> int:
-        """The cell of the grid before which the others cost about `cost`."""
+        """Return the cell of the grid before which the others cost about `cost`."""
         if not self.n:
             return 0
         low, high = 0, self.n
@@ -123,7 +109,7 @@ class Grid:
         return low
 
     def tiles(self) -> Iterator[Rectangle]:
-        """The tiles of the shard: batches of queries in their order, each against one block after another."""
+        """Yield the tiles of the shard: batches of queries in their order, each against one block after another."""
         for begin, end in self.batches():
             first = max(self._begin - begin * self.n_blocks, 0)
             last = min(self._end - begin * self.n_blocks, self.n_blocks)
@@ -133,7 +119,7 @@ class Grid:
                 yield Rectangle(begin, end, block, int(cost))
 
     def batches(self) -> Iterator[tuple[int, int]]:
-        """Begin and end of each batch of queries; a query that the shard has a part of is a batch of its own."""
+        """Yield start and end of each batch of queries; a query that the shard has a part of is a batch of its own."""
         if self._begin == self._end:
             return
         per_row = self.n_blocks

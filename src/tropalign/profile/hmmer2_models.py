@@ -1,7 +1,7 @@
-"""Models from the text of HMMER 2, as HMMER 3 takes them over.
+"""Models from the text of HMMER 2, converted like HMMER 3 does.
 
-HMMER 2 writes integer scores, a thousandth of a bit each, relative to a null model that stands in the file. What its
-plan of states has and HMMER 3's has not (entry and exit probabilities, insert emissions, calibration) is left out.
+HMMER 2 writes integer scores in thousandths of a bit, relative to a null model in the file. Parts of its model
+that HMMER 3 lacks (entry and exit probabilities, insert emissions, calibration) are ignored.
 """
 
 from __future__ import annotations
@@ -18,30 +18,20 @@ from tropalign.profile.models import consensus_of
 from tropalign.profile.proteins import N_CANONICAL
 from tropalign.sequences.texts import decoded
 
-#: Nats per thousandth of a bit, as HMMER has it.
+#: Nats per thousandth of a bit: HMMER's value.
 NATS = 0.00069314718
 CUTOFFS = {"GA": "gathering", "TC": "trusted", "NC": "noise"}
 TEXTS = {"NAME": "name", "ACC": "accession"}
 FLAGS = {"RF": "reference", "CS": "structure"}
-#: Letters that a node takes at least: three lines, two of them with 20 numbers.
+#: Minimum bytes of a node: three lines, two of them with 20 numbers.
 NODE_BYTES = 80
 REMEDY = "mend this line, or fetch the file again"
 
 
 def read_hmmer2(text: bytes, file: str, line: int) -> dict[str, Any]:
-    """The model that a text holds, in the words of `_native.read_model`.
+    """Parse a model from its lines HMMER2.0 to //, into the fields of `_native.read_model`.
 
-    Parameters
-    ----------
-    text
-        From the line HMMER2.0 to the line //.
-    file, line
-        Where it stands: lines before it.
-
-    Raises
-    ------
-    InputError
-        A damaged or truncated model.
+    `line`: number of lines before it in the file. Raises InputError for a damaged or truncated model.
     """
     return _Reader(text, file, line).read()
 
@@ -81,7 +71,7 @@ class _Reader:
             transitions[-1, :3] = 0.5, 0.5, 0
         self.found["consensus"] = consensus_of(match).encode()
         self.found["is_calibrated"] = False
-        # HMMER gives these models no composition: its filter for biased composition does nothing for them.
+        # HMMER gives these models no composition: its filter for biased composition has no effect on them.
         self.found["composition"] = np.zeros(N_CANONICAL, np.float32)
         return self.found
 
@@ -122,7 +112,7 @@ class _Reader:
         self.found["match"] = match = np.zeros((self.length + 1, N_CANONICAL), np.float32)
         self.found["transitions"] = transitions = np.zeros((self.length + 1, 7), np.float32)
         match[0, 0] = 1
-        self.next()  # the names of transitions
+        self.next()  # names of transitions
         self.next()
         transitions[0] = self.probability(0, 1), 0, self.probability(2, 1), 1, 0, 1, 0
         transitions[-1] = 1, 0, 0, 1, 0, 1, 0
@@ -181,7 +171,7 @@ class _Reader:
 
 
 def _normalise(rows: NDArray[np.float32]) -> None:
-    """Rows to sums of 1; single precision and compensated summation (Kahan), as HMMER adds them up."""
+    """Scale rows to sums of 1, in single precision with compensated summation (Kahan), like HMMER."""
     total = np.zeros(len(rows), np.float32)
     lost = np.zeros(len(rows), np.float32)
     for column in rows.T:

@@ -1,8 +1,8 @@
-"""Searches repeated with what they found, as jackhmmer does (Johnson, Eddy and Portugaly, BMC Bioinformatics 11, 2010).
+"""Searches repeated with their own hits, like jackhmmer (Johnson, Eddy and Portugaly, BMC Bioinformatics 11, 2010).
 
-A round searches with a model; the included domains, aligned to its nodes, make the model of the next round, which has
-as many nodes. The rounds end when one includes no target that the one before did not, and no more domains than its
-model was made of.
+A round searches with a model; the included domains, aligned to its nodes, give the model of the next round, with
+the same number of nodes. The rounds end when one includes no target that the previous one did not, and no more
+domains than its model was built from.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from tropalign.results.hit_alignment import HitAlignment, align_hits
 from tropalign.results.hits import Hits, judged
 from tropalign.results.threshold_options import Thresholds
 
-#: What counts as significant there: stricter than in one search, since errors grow.
+#: Inclusion thresholds of rounds: stricter than in one search, since errors grow.
 ITERATED = Thresholds(incE=0.001, incdomE=0.001)
 
 
 def checked_rounds(n_rounds: int) -> int:
-    """The number of rounds. Raises UsageError for what is none."""
+    """Return the number of rounds; raises UsageError for an invalid one."""
     if isinstance(n_rounds, bool) or not isinstance(n_rounds, int | np.integer) or n_rounds < 1:
         raise UsageError(f"n_rounds is a whole number from 1 on, not {n_rounds!r}")
     return int(n_rounds)
@@ -43,24 +43,12 @@ def checked_rounds(n_rounds: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Round:
-    """One round.
+    """One round of a query.
 
-    Attributes
-    ----------
-    number
-        Counted from 1.
-    model
-        What was searched with; it has the query's name.
-    found
-        What was found, before thresholds.
-    hits
-        What is reported.
-    alignment
-        The included domains, below the query where that was a sequence; None where there is nothing.
-    n_new
-        Included targets whose names the round before did not include.
-    is_last
-        Whether another round would find nothing else.
+    `number`: from 1. `model`: the search model, with the query's name. `found`: hits before thresholds. `hits`:
+    reported hits. `alignment`: included domains, below the query if it was a sequence; None if there are no rows.
+    `n_new`: included targets whose names the previous round did not include. `is_last`: another round would find
+    the same.
     """
 
     number: int
@@ -73,14 +61,14 @@ class Round:
 
 
 class Iterated(NamedTuple):
-    """What is left of a query's rounds: the last one's hits, and the texts of the models of all."""
+    """Result of a query's rounds: the last round's hits, and the texts of all rounds' models."""
 
     found: FoundHits
     rounds: tuple[bytes, ...]
 
     @property
     def last(self) -> tuple[bytes, ...]:
-        """The text of the last round's model."""
+        """Text of the last round's model."""
         return self.rounds[-1:]
 
 
@@ -91,27 +79,10 @@ def rounds_of(
     thresholds: Thresholds,
     keeps_text: bool = False,
 ) -> Iterator[Round]:
-    """The rounds of a query, one by one.
+    """Yield the rounds of a query, at most `n_rounds`.
 
-    Parameters
-    ----------
-    n_rounds
-        At most so many.
-    search
-        Finds hits of a model in all targets, with their alignments.
-    thresholds
-        What is reported, and what begins the next round.
-    keeps_text
-        Models of rounds are to be written.
-
-    Yields
-    ------
-    Round
-
-    Raises
-    ------
-    InputError
-        Hits that no model can be made of.
+    `search` returns the hits of a model in all targets, with their alignments. `thresholds` decides which hits are
+    reported, and which start the next round. `keeps_text` allows writing the models of rounds.
     """
     sequence = query.consensus.upper() if query.is_sequence else ""
     model, n_rows, known = query, 1 if sequence else 0, set[str]()
@@ -120,7 +91,7 @@ def rounds_of(
         found = replace(found, queries=(replace(found.queries[0], sequence=sequence, is_sequence=True),))
         hits = judged(found, thresholds)
         included = {hits.names[k] for k in np.flatnonzero(hits.is_included).tolist()}
-        # Targets of one name count each, as in HMMER's list.
+        # Targets with equal names count separately, as in HMMER's list.
         n_new = sum(hits.names[k] not in known for k in np.flatnonzero(hits.is_included).tolist())
         alignment = align_hits(hits)
         n_now = 0 if alignment is None else len(alignment.names)
@@ -141,16 +112,9 @@ def rounds_of(
 
 
 class IterateTask:
-    """Queries against sequences in rounds: a tile is a query with all its rounds, and its result the last one's hits.
+    """Queries against sequences in rounds: a tile is a query with all its rounds, and its result the last round's hits.
 
-    Parameters
-    ----------
-    models, sequences, options, thresholds, memory_bytes, shard
-        As of `SearchTask`.
-    n_rounds
-        At most so many per query.
-    keeps_models
-        Results have the models of rounds beside the hits (`Iterated`).
+    `keeps_models`: results include the models of all rounds (`Iterated`). Other parameters as in `SearchTask`.
     """
 
     orientation = "search"
@@ -178,7 +142,7 @@ class IterateTask:
         self._begin, self._end = share(CostList(models.lengths.astype(np.float64)), shard)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_models"}  # which only tiles need
+        return {name: value for name, value in vars(self).items() if name != "_models"}  # only tiles need it
 
     def _tile(self, index: int, models: Models | None) -> Tile:
         query = self._begin + index
@@ -186,17 +150,17 @@ class IterateTask:
         return Tile(index, cost, 0, len(self._sequences) * self.n_rounds, models)
 
     def outline(self) -> list[Tile]:
-        """The tiles without their payloads."""
+        """Return the tiles without their payloads."""
         return [self._tile(index, None) for index in range(self._end - self._begin)]
 
     def tiles(self) -> Iterator[Tile]:
-        """A query each, in their order."""
+        """Yield a tile per query, in their order."""
         bounds = [(k, k + 1) for k in range(self._begin, self._end)]
         for index, models in enumerate(self._models.parts(bounds)):
             yield self._tile(index, models)
 
     def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> FoundHits | Iterated:
-        """The hits of the query's last round, with models where they are kept."""
+        """Return the hits of the query's last round, with models if they are kept."""
         texts: list[bytes] = []
         for one in self.rounds(tile.payload, n_threads, progress):
             last = one
@@ -205,7 +169,7 @@ class IterateTask:
         return Iterated(last.found, tuple(texts)) if self.keeps_models else last.found
 
     def rounds(self, query: Models, n_threads: int, progress: Progress | None = None) -> Iterator[Round]:
-        """The rounds of a single query."""
+        """Yield the rounds of a single query."""
         searched = 0  # sequences, over all rounds
 
         def found_in(model: Model, sequences: Proteins) -> FoundHits:

@@ -1,4 +1,4 @@
-"""The alignment that a model was built of, as rows above the sequences that are aligned to the model."""
+"""The alignment that a model was built from, as rows above the sequences that are aligned to the model."""
 
 from __future__ import annotations
 
@@ -17,26 +17,22 @@ from tropalign.sequences.aligned_files import read_described
 from tropalign.sequences.batch import SequenceBatch
 from tropalign.sequences.files import file_name
 
-#: What some rows of Stockholm and MSF have beyond their ends.
+#: Padding of some rows of Stockholm and MSF beyond their ends.
 MISSING = ord("~")
 
 
 @dataclass(frozen=True, eq=False)
 class MappedRows:
-    """Rows of an alignment, and where their residues stand in the model.
+    """Rows of an alignment, and the positions of their residues in the model.
 
-    Attributes
-    ----------
-    sequences : SequenceBatch
-    places : int32, shape (n_residues,)
-        As in native/profile/target_alignment.hpp.
+    `places`: int32, shape (n_residues,), as in native/profile/target_alignment.hpp.
     """
 
     sequences: SequenceBatch
     places: NDArray[np.int32]
 
     def above(self, batch: SequenceBatch) -> SequenceBatch:
-        """These sequences and then those of the batch. Raises InputError where two share a name."""
+        """Return these sequences followed by those of the batch; raises InputError if two share a name."""
         own = self.sequences
         if twice := set(own.names) & set(batch.names):
             raise InputError(
@@ -54,19 +50,9 @@ class MappedRows:
 
 
 def mapped_rows(given: Any, model: FamilyModel) -> MappedRows:
-    """The rows of the alignment that a model was built of.
+    """Return the rows of the alignment that a model was built from, given as MultipleAlignment or file.
 
-    Parameters
-    ----------
-    given
-        A MultipleAlignment, or its file.
-
-    Raises
-    ------
-    InputError
-        A file that holds no alignment; another alignment than the model's; a model that does not tell of its own.
-    UsageError
-        An object that is none of these.
+    Raises InputError for another alignment than the model's, or for a model without columns and checksum.
     """
     descriptions: tuple[str, ...] = ()
     if isinstance(given, MultipleAlignment):

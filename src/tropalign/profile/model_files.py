@@ -1,4 +1,4 @@
-"""Models from files: HMMER's text (3/a to 3/f, and 2), its pressed files, and what ``hmmconvert -b`` writes."""
+"""Models from files: HMMER's text (3/a to 3/f, and 2), its pressed files, and the output of ``hmmconvert -b``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tropalign.profile.proteins import N_CANONICAL
 from tropalign.sequences.files import Source, file_name, opened, with_line_ends
 from tropalign.sequences.texts import decoded
 
-#: What a model of each format begins with, and the format's letter: 3/a to 3/f.
+#: First bytes of a model in each format, and the format's letter: 3/a to 3/f.
 MAGIC = {
     (0xE8EDEDB6).to_bytes(4, "little"): "a",
     (0xE8EDEDB7).to_bytes(4, "little"): "b",
@@ -29,29 +29,23 @@ MAGIC = {
     (0xE8EDEDB0).to_bytes(4, "little"): "e",
     (0xE8EDEDBA).to_bytes(4, "little"): "f",
 }
-#: Bits of a model's flags: which optional parts there are.
+#: Bits of a model's flags: its optional parts.
 DESCRIPTION, REFERENCE, STRUCTURE, STATISTICS, MAP, ACCESSION = 1 << 1, 1 << 2, 1 << 3, 1 << 7, 1 << 8, 1 << 9
 CUTOFFS = {"gathering": 1 << 10, "trusted": 1 << 11, "noise": 1 << 12}
 ACCESSIBILITY, COMPOSITION, CHECKSUM, CONSENSUS, MASK = 1 << 13, 1 << 14, 1 << 15, 1 << 16, 1 << 17
 ALPHABETS = {1: b"rna", 2: b"dna", 3: b"amino"}
 HEAD = Struct("<3i")
-#: Nodes and letters that no model has more of: what a damaged file asks for is not allocated.
+#: Limits of nodes and text lengths, so that damaged files cannot request large allocations.
 MOST_NODES, MOST_LETTERS = 1_000_000, 1 << 20
 
 
 def is_binary(begin: bytes) -> bool:
-    """Whether a file that begins so holds binary models."""
+    """True if a file with this start holds binary models."""
     return begin[:4] in MAGIC
 
 
 def read_binary(stream: io.BufferedReader, file: str) -> Iterator[dict[str, Any]]:
-    """The models of a binary file, in the words of `_native.read_model`.
-
-    Raises
-    ------
-    InputError
-        A truncated or damaged file.
-    """
+    """Yield the models of a binary file, as the fields of `_native.read_model`."""
     n_read = 0
     while magic := stream.read(4):
         if magic not in MAGIC:
@@ -63,7 +57,7 @@ def read_binary(stream: io.BufferedReader, file: str) -> Iterator[dict[str, Any]
 
 
 class _Reader:
-    """One model; `number` counts from 1."""
+    """Reader of one model; `number` counts from 1."""
 
     def __init__(self, stream: io.BufferedReader, file: str, number: int, version: str) -> None:
         self.stream, self.file, self.number, self.version = stream, file, number, version
@@ -79,7 +73,7 @@ class _Reader:
         match = np.zeros((length + 1, n_letters), np.float32)
         match[0, 0] = 1
         match[1:] = self.floats(length * n_letters).reshape(length, n_letters)
-        self.take((length + 1) * n_letters * 4)  # insert emissions, which a search takes for background
+        self.take((length + 1) * n_letters * 4)  # insert emissions, which a search replaces by background
         found["match"], found["transitions"] = match, self.floats((length + 1) * 7).reshape(length + 1, 7)
         found["name"] = self.text()
         found["accession"] = self.text() if flags & ACCESSION else b""
@@ -101,10 +95,10 @@ class _Reader:
         return found
 
     def numbers(self, found: dict[str, Any], flags: int) -> None:
-        """Calibration, cutoffs, composition."""
+        """Read calibration, cutoffs and composition."""
         found["is_calibrated"] = bool(flags & STATISTICS)
         evalue = self.floats(3 if self.version == "a" else 6)
-        if self.version == "a":  # slope, location, and that of Forward scores
+        if self.version == "a":  # slope, location, and location of Forward scores
             evalue = evalue[[1, 0, 1, 0, 2, 0]]
         found["evalue"] = evalue
         cutoffs = self.floats(6).tolist()
@@ -136,38 +130,19 @@ class _Reader:
         return InputError(f"model {self.number} has {what}: fetch or press the file again", file=self.file)
 
 
-#: Bytes that are read at a time.
+#: Bytes that are read at once.
 BLOCK_BYTES = 1 << 20
-#: Above 1 a probability may be by rounding alone, as native code has it (`kMostProbability`).
+#: Rounding can raise a probability above 1, by as much as native code allows (`kMostProbability`).
 MOST_PROBABILITY = 1.001
-#: What the files begin with.
+#: First bytes of the text formats.
 TEXT, OLD_TEXT = b"HMMER3/", b"HMMER2.0"
 
 
 def read_models(source: Source, *, skip_foreign: bool = False) -> Iterator[Model]:
-    """The models of a file one by one, so that a library of any size takes the memory of one.
+    """Yield the models of a file one by one, so that a library of any size takes the memory of one model.
 
-    Parameters
-    ----------
-    source
-        A file's name ("-" is standard input) or an open file; compression is judged by content.
-    skip_foreign
-        Leaves models of nucleotides out, and counts them in a warning, instead of raising.
-
-    Yields
-    ------
-    Model
-        In the order of the file.
-
-    Raises
-    ------
-    InputError
-        A file that holds something else or nothing, a damaged or truncated model, a model of nucleotides.
-
-    Warns
-    -----
-    TropalignWarning
-        Models without calibration; models that are left out.
+    `skip_foreign` leaves out models of nucleotides with a warning instead of an InputError. Models without
+    calibration also cause a warning.
     """
     source = pressed_alone(source)
     with opened(source) as stream:
@@ -177,7 +152,7 @@ def read_models(source: Source, *, skip_foreign: bool = False) -> Iterator[Model
 def models_of(
     stream: io.BufferedReader, file: str, skip_foreign: bool = False, keeps_text: bool = True
 ) -> Iterator[Model]:
-    """Models from a stream of plain bytes that messages call `file`; `keeps_text`: to be written again."""
+    """Yield models from a stream of plain bytes that messages call `file`; `keeps_text` allows writing them."""
     has_told = False
     foreign: list[str] = []
     for found, line in fields_of(stream, file):
@@ -199,14 +174,14 @@ def models_of(
 
 
 def of_foreign(names: list[str]) -> str:
-    """What a warning says of models that are left out since they are not of proteins."""
+    """Return the warning about models that are left out because they are not of proteins."""
     if len(names) == 1:
         return f"the model {names[0]!r} is not one of proteins, and is left out"
     return f"{len(names):,} models, {names[0]!r} for one, are not of proteins, and are left out"
 
 
 def pressed_alone(source: Source) -> Source:
-    """The pressed file of a library of which only that is there."""
+    """Return the pressed file of a library if the library itself is missing."""
     if isinstance(source, str | os.PathLike) and not os.path.exists(source):
         pressed = f"{os.fsdecode(source)}.h3m"
         return pressed if os.path.exists(pressed) else source
@@ -216,9 +191,10 @@ def pressed_alone(source: Source) -> Source:
 def fields_of(
     stream: io.BufferedReader, file: str, with_nucleotides: bool = False
 ) -> Iterator[tuple[dict[str, Any], int | None]]:
-    """The models of a file in the words of `_native.read_model`, and the line before each of a text.
+    """Yield the models of a file as the fields of `_native.read_model`, and for text the line before each.
 
-    Of models of nucleotides there is the header alone, unless `with_nucleotides` wants all; a damaged one raises then.
+    Of nucleotide models only the header is read, unless `with_nucleotides` is set; a damaged one then raises an
+    error.
     """
     begin = stream.peek(len(OLD_TEXT))[: len(OLD_TEXT)]
     if is_binary(begin):
@@ -240,7 +216,7 @@ def fields_of(
 
 
 def records_in(stream: io.BufferedReader) -> Iterator[tuple[int, bytes]]:
-    """Each model's text, or each alignment's, to its line //, and how many lines of the file stand before it."""
+    """Yield the text of each model or alignment up to its line //, and the number of lines before it."""
     line, rest = 0, b""
     stream = with_line_ends(stream)
     while block := stream.read(BLOCK_BYTES):
@@ -253,7 +229,7 @@ def records_in(stream: io.BufferedReader) -> Iterator[tuple[int, bytes]]:
 
 
 def _split(data: bytes) -> list[bytes]:
-    """Texts that end with a line that begins with //, and what follows the last one."""
+    """Return texts that end with a line starting with //, and the rest."""
     texts, begin = [], 0
     while (end := data.find(b"\n//", begin)) >= 0 and (stop := data.find(b"\n", end + 1)) >= 0:
         texts.append(data[begin : stop + 1])
@@ -285,7 +261,7 @@ def _require_protein(found: dict[str, Any], file: str, line: int | None) -> None
 
 
 def check_probabilities(found: dict[str, Any], file: str, line: int | None) -> None:
-    """Raises InputError for a model with a probability above 1."""
+    """Raise InputError for a model with a probability above 1."""
     if max(float(found[name].max()) for name in ("match", "transitions", "composition")) > MOST_PROBABILITY:
         raise InputError(
             "the model holds a probability above 1: fetch the file again",
@@ -308,7 +284,7 @@ def _calibrate(found: dict[str, Any], file: str, line: int | None) -> None:
 
 
 def model_of_fields(found: dict[str, Any], text: bytes | None = None, file: str | None = None) -> Model:
-    """The model out of what `_native.read_model` finds in a text; messages call its file `file`."""
+    """Build a model from the fields of `_native.read_model`; messages call its file `file`."""
     return Model(
         name=_text(found["name"]),
         accession=_text(found["accession"]),
@@ -334,5 +310,5 @@ def _text(value: bytes) -> str:
 
 
 def _letters(value: bytes) -> str:
-    """One letter per byte, whatever the bytes."""
+    """Decode one letter per byte, for any bytes."""
     return value.decode("latin-1")

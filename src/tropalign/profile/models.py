@@ -1,4 +1,4 @@
-"""Profile hidden Markov models, and the files that hold them."""
+"""Profile hidden Markov models."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ from tropalign.results import display
 from tropalign.results.columns import Result
 from tropalign.sequences.texts import decoded
 
-#: What HMMER has in place of a model's calibration.
+#: HMMER's marker of a model without calibration.
 NOT_CALIBRATED = np.float32(-99999)
 
 
 def not_protein(alphabet: str) -> str:
-    """What is said of a model of another alphabet."""
+    """Return the error text for a model of another alphabet."""
     remedy = f"leave it out, or use {named('skip_foreign')}"
     return f"the model is one of {shown(alphabet)}, but search is for proteins: {remedy}"
 
 
 @dataclass(frozen=True, eq=False)
 class Model(Result):
-    """A profile hidden Markov model of a protein family, as HMMER's files hold it.
+    """A profile hidden Markov model of a protein family, as stored in HMMER's files.
 
     Parameters
     ----------
     name, accession, description
-        Accession and description are empty where the file has none.
+        Accession and description are empty if the file has none.
     match : float32, shape (length + 1, 20)
-        Probabilities of amino acids at each node, in the order of `LETTERS`. Row 0 is no node.
+        Probabilities of amino acids at each node, in the order of `LETTERS`. Row 0 is not a node.
     transitions : float32, shape (length + 1, 7)
         Probabilities of M->M, M->I, M->D, I->M, I->I, D->M, D->D; row 0 leaves the begin state.
     composition : float32, shape (20,)
@@ -47,17 +47,17 @@ class Model(Result):
     evalue : float32, shape (6,)
         Location and slope of the scores of random sequences, for MSV, Viterbi and Forward.
     consensus : str
-        A letter per node, in lower case where the family has no clear preference.
+        A letter per node, in lower case if the family has no clear preference.
     gathering, trusted, noise
         Score thresholds of a curated family, in bits: of a target, and of a domain.
     reference, structure, mask
-        Further annotation, a letter per node: of reference columns, of consensus structure, of masked nodes.
+        Further annotation, a letter per node: reference columns, consensus structure, masked nodes.
     is_sequence
-        Whether it is the model of a single sequence, whose letters the consensus has.
+        Whether it is the model of a single sequence, whose letters are the consensus.
     text
-        HMMER's text of the model, which `write` writes; None where it was not kept.
+        HMMER's text of the model, which `write` writes; None if it was not kept.
     file
-        What messages call the file that it came from.
+        Name of its file in messages.
 
     Examples
     --------
@@ -94,18 +94,18 @@ class Model(Result):
 
     @property
     def length(self) -> int:
-        """How many nodes it has (M)."""
+        """Number of nodes (M)."""
         return len(self.consensus)
 
     @cached_property
     def native(self) -> _native.ProfileModel:
-        """The model as the search takes it; made when it is first asked for."""
+        """The model in the form that searches use; created on first access."""
         return _native.ProfileModel(
             self.match, self.transitions, self.composition, BACKGROUND, self.evalue, self.consensus.encode("latin-1")
         )
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Writes the model as a file that HMMER reads; the file appears whole or not at all.
+        """Write the model as a file that HMMER reads; the file appears complete or not at all.
 
         Parameters
         ----------
@@ -115,9 +115,10 @@ class Model(Result):
         Raises
         ------
         InputError
-            A place that cannot be written; a model of a binary file, of HMMER 2 or of pyhmmer, whose text is not known.
+            A path that cannot be written; a model from a binary file, HMMER 2 or pyhmmer, whose text is not
+            available.
         UsageError
-            A suffix of another format; a path that is none.
+            A suffix of another format; an invalid path.
         ResourceError
             The disk is full.
 
@@ -138,7 +139,7 @@ class Model(Result):
 
     @property
     def known_text(self) -> bytes:
-        """HMMER's text.
+        """HMMER's text of the model.
 
         Raises
         ------
@@ -156,12 +157,9 @@ class Model(Result):
 
 
 def from_pyhmmer(hmm: Any, file: str | None = None) -> Model:
-    """A `pyhmmer.plan7.HMM` as a model; calibrated where it is not. Messages name `file`.
+    """Convert a `pyhmmer.plan7.HMM` to a model, and calibrate it if necessary; messages name `file`.
 
-    Raises
-    ------
-    InputError
-        A model of nucleotides, or one that gives random sequences no scores.
+    Raises InputError for a model of nucleotides, or one that gives random sequences no scores.
     """
     name = text_of(hmm.name)
     if hmm.alphabet.K != N_CANONICAL:
@@ -191,7 +189,7 @@ def from_pyhmmer(hmm: Any, file: str | None = None) -> Model:
 
 
 def tables_of(hmm: Any) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
-    """Match and transition probabilities and composition of a `pyhmmer.plan7.HMM`; no composition is one of zeros."""
+    """Return match and transition probabilities and the composition (or zeros) of a `pyhmmer.plan7.HMM`."""
     composition = np.zeros(N_CANONICAL, np.float32)
     if hmm.composition is not None:
         composition[:] = hmm.composition
@@ -199,12 +197,9 @@ def tables_of(hmm: Any) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArr
 
 
 def consensus_of(match: NDArray[np.float32]) -> str:
-    """The likeliest residue per node, in upper case where it is likelier than all others together.
+    """Return the likeliest residue of each node, in upper case if its probability is at least 0.5.
 
-    Parameters
-    ----------
-    match : float32, shape (length + 1, 20)
-        Row 0 is no node.
+    `match`: float32, shape (length + 1, 20); row 0 is not a node.
     """
     best, is_clear = match[1:].argmax(axis=1), match[1:].max(axis=1) >= np.float32(0.5)
     letters = zip(best.tolist(), is_clear.tolist(), strict=True)
@@ -212,5 +207,5 @@ def consensus_of(match: NDArray[np.float32]) -> str:
 
 
 def text_of(value: str | bytes | None) -> str:
-    """A name or the like as pyhmmer has it."""
+    """Return a text of pyhmmer, such as a name, as str."""
     return decoded(value) if isinstance(value, bytes) else value or ""

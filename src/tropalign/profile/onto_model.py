@@ -1,8 +1,8 @@
-"""Sequences aligned to a model, as hmmalign does it: each by itself, and a column per node.
+"""Alignment of sequences to a model, like hmmalign: each sequence separately, with a column per node.
 
-A sequence is aligned by the path of highest expected accuracy through the model in local mode with one domain: sums of
-posteriors, which Forward and Backward find. What the model has no node for is inserted: residues in lower case, in as
-many columns behind a node as the longest insert there takes, and not aligned with one another.
+A sequence follows the path of highest expected accuracy (sum of posteriors from Forward and Backward) through the
+model in local mode with one domain. Residues without a node are insertions: in lower case, in as many columns
+after a node as its longest insertion needs, and not aligned with one another.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from tropalign.sequences.kinds import check_kinds
 from tropalign.sequences.reader import read_sequences
 
 Int32 = NDArray[np.int32]
-#: Bytes per residue and node of a sequence that is aligned in logarithms, and of one that is written out.
+#: Bytes per residue and node of a sequence that is aligned in logarithms.
 LOG_BYTES = 24
 
 
 class ModelArguments(Options):
-    """What `align_to_model` takes."""
+    """Arguments of `align_to_model`."""
 
     model: Model | os.PathLike[str] | str = argument(
         kw_only=False, doc="The Path of a file that holds one model in HMMER's format, or a `Model`."
@@ -73,22 +73,23 @@ class ModelArguments(Options):
 
 @called_with(ModelArguments)
 def align_to_model(call: ModelArguments) -> MultipleAlignment:
-    """Aligns sequences to a profile hidden Markov model, as hmmalign does.
+    """Align sequences to a profile hidden Markov model, as hmmalign does.
 
     Returns
     -------
     MultipleAlignment
-        A row per sequence, with a column per node (``is_node``) and columns of inserts between, whose residues are in
-        lower case and not aligned with one another. The confidence of a residue is its posterior.
+        A row per sequence, with a column per node (``is_node``) and columns of insertions between them, whose
+        residues are in lower case and not aligned with one another. The confidence of a residue is its posterior.
 
     Raises
     ------
     InputError
-        No model, or several; no sequence, an empty one, or nucleotides for a model of proteins; one that is too long.
+        No model, or several; no sequence, an empty one, or nucleotides for a model of proteins; one that is too
+        long.
     UsageError
-        An option of another type or out of range.
+        An option of the wrong type or out of range.
     ResourceError
-        A sequence and a model that the memory does not suffice for.
+        A sequence and a model that need more memory than allowed.
 
     Examples
     --------
@@ -119,9 +120,9 @@ def align_to_model(call: ModelArguments) -> MultipleAlignment:
 
 
 def read_members(paths: list[Any], model: FamilyModel, alphabet: str = "auto", **how: Any) -> SequenceBatch:
-    """The sequences of files that are to be aligned to a model; `how` goes to `read_sequences`.
+    """Read the sequences to be aligned to a model; `how` is passed to `read_sequences`.
 
-    Each is judged by its letters, unless the alphabet is named.
+    Each one is judged by its letters, unless the alphabet is named.
     """
     own, file = model.letters.alphabet, file_name(paths[0]) if len(paths) == 1 else None
     if alphabet not in ("auto", own.name):
@@ -139,19 +140,9 @@ def _of_another_kind(alphabet: str, model: FamilyModel) -> str:
 
 
 def check_members(batch: SequenceBatch, model: FamilyModel, is_judged: bool = True, file: str | None = None) -> None:
-    """Refuses what cannot be aligned to a model.
+    """Reject sequences that cannot be aligned to a model, with InputError.
 
-    Parameters
-    ----------
-    is_judged
-        Nobody named the alphabet: sequences of another kind are told by their letters.
-    file
-        Where all of them are from.
-
-    Raises
-    ------
-    InputError
-        No sequence, an empty one, one that is too long, or of another kind than the model.
+    `is_judged`: no alphabet was named, so check the kind by letters. `file`: the source of all sequences.
     """
     if not len(batch):
         raise InputError("there is no sequence: give one or more", file=file)
@@ -183,7 +174,7 @@ def align_members(
     progress: StageProgress | None = None,
     mapped: MappedRows | None = None,
 ) -> MultipleAlignment:
-    """Aligns checked sequences to a model: see `align_to_model`."""
+    """Align checked sequences to a model: see `align_to_model`."""
     codes = model.letters.codes[batch.letters]
     places, posteriors = _places(codes, batch, model, n_threads, memory_bytes, progress)
     if mapped is not None:
@@ -203,10 +194,10 @@ def _places(
     memory_bytes: int | None,
     progress: StageProgress | None,
 ) -> tuple[Int32, NDArray[np.float32]]:
-    """The place of each residue (native/profile/target_alignment.hpp), and its posterior."""
+    """Return the position of each residue (native/profile/target_alignment.hpp), and its posterior."""
     block = _native.TargetBlock(codes, batch.offsets)
     places, posteriors = np.zeros(len(codes), np.int32), np.zeros(len(codes), np.float32)
-    # The longest first: where not all threads have the memory for such ones, fewer take them.
+    # Longest first: if memory does not suffice for all threads, fewer threads take these.
     waiting = block.by_length()[::-1]
     dropped = []
     while len(waiting):
@@ -227,7 +218,7 @@ def _places(
 
 
 def _threads(needed: int, n_threads: int, memory_bytes: int | None, record: str) -> int:
-    """How many threads have the memory for such a sequence. Raises ResourceError where none has."""
+    """Return how many threads have memory for such a sequence; raises ResourceError if not one has."""
     if memory_bytes is None:
         return n_threads
     if needed > memory_bytes:
@@ -241,7 +232,7 @@ def _threads(needed: int, n_threads: int, memory_bytes: int | None, record: str)
 
 
 def _shares(progress: StageProgress | None, n_left: int, n: int) -> Callable[[int], None] | None:
-    """What turns runs of 32 sequences that are begun into a share of all sequences."""
+    """Return a callback that converts the runs of 32 sequences started to a share of all sequences."""
     if progress is None:
         return None
 
@@ -260,14 +251,10 @@ def laid_out(
     model: FamilyModel,
     trim: bool,
 ) -> MultipleAlignment:
-    """The alignment of residues at these places; nan in place of posteriors of rows that have none.
+    """Return the alignment of residues at these positions; posteriors are nan in rows without them.
 
-    Parameters
-    ----------
-    widths : int32, shape (length + 1,)
-        Columns behind each node.
-    trim
-        Residues before the first node and behind the last one are left out.
+    `widths`: int32, shape (length + 1,), columns after each node. `trim`: drop residues before the first node and
+    after the last one.
     """
     columns = _native.columns_of_places(places, batch.offsets, widths, trim)
     letters = model.letters.cased[codes | ((places <= 0).view(np.uint8) << 5)]
@@ -300,11 +287,11 @@ def laid_out(
 
 
 def column_means(columns: Int32, posteriors: NDArray[np.float32], n_columns: int) -> NDArray[np.float32]:
-    """The mean posterior of each column's residues, nan where none has one."""
+    """Return the mean posterior of each column's residues, nan for columns without one."""
     has_one = ~np.isnan(posteriors)
     if not has_one.all():
         columns, posteriors = columns[has_one], posteriors[has_one]
     counts = np.bincount(columns, minlength=n_columns)
-    with np.errstate(invalid="ignore"):  # summed up in double, row after row, as HMMER does
+    with np.errstate(invalid="ignore"):  # summed in double precision, row after row, like HMMER
         found: NDArray[np.float32] = (np.bincount(columns, posteriors, n_columns) / counts).astype(np.float32)
     return found

@@ -1,4 +1,4 @@
-"""What a search computes, whatever is reported of it: filters and random numbers."""
+"""Options of a search that decide what is computed: filters and random numbers."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from tropalign.options.kinds import P_VALUE, whole
 from tropalign.options.option import Options, argument, option
 from tropalign.results.threshold_options import Thresholds
 
-#: What a file of queries may hold; "auto": its content says which.
+#: Contents of a file of queries; "auto" is judged by content.
 QueryKind = Literal["auto", "models", "alignment", "sequences"]
-#: What queries that are alignments or sequences are; "auto": proteins, unless all letters are nucleotides'.
+#: Kind of queries that are alignments or sequences; "auto": proteins, unless all letters are nucleotides'.
 QueryAlphabet = Literal["auto", "protein"]
 
-#: Seeds are numbers of 32 bits.
+#: Seeds have 32 bits.
 MOST_SEED = (1 << 32) - 1
 
 
 class ForeignOption(Options):
-    """What becomes of models of nucleotides."""
+    """Treatment of nucleotide models."""
 
     skip_foreign: bool = option(
         default=False,
@@ -32,23 +32,23 @@ class ForeignOption(Options):
 
 
 class SearchOptions(Options, group="filters"):
-    """Which targets reach the last stage of a search, and how it computes. Checked when made.
+    """Options that decide which targets reach the last stage of a search, and how it computes. Checked when created.
 
     Parameters
     ----------
     f1, f2, f3
         P-values up to which targets pass the filters MSV, Viterbi and Forward.
     bias_filter
-        MSV's scores are compared with what a target of such composition scores by chance, too.
+        MSV scores are also compared with the score that a target of such composition reaches by chance.
     null2
         Scores are corrected for biased composition.
     seed
-        Of the random numbers that tell apart domains that overlap; 0: another one in each run, for each target.
+        Seed of the random numbers that separate overlapping domains; 0: another one in each run, for each target.
 
     Raises
     ------
     UsageError
-        A value that is none of these.
+        An invalid value.
 
     Examples
     --------
@@ -95,7 +95,7 @@ class SearchOptions(Options, group="filters"):
     )
 
     def settle(self) -> None:
-        """Checks the values; numbers become float and int."""
+        """Check the values and convert numbers to float or int."""
         for name in ("f1", "f2", "f3"):
             self.set(name, _p_value(name, getattr(self, name)))
         for name in ("bias_filter", "null2"):
@@ -105,12 +105,12 @@ class SearchOptions(Options, group="filters"):
 
     @classmethod
     def unfiltered(cls, *, null2: bool = True, seed: int = 42) -> SearchOptions:
-        """Without filters: every target reaches the last stage (hmmsearch's ``--max``).
+        """Return options without filters: every target reaches the last stage (hmmsearch's ``--max``).
 
         Parameters
         ----------
         null2, seed
-            As of the class.
+            As in the class.
 
         Returns
         -------
@@ -119,7 +119,7 @@ class SearchOptions(Options, group="filters"):
         Raises
         ------
         UsageError
-            As the class.
+            As in the class.
 
         Examples
         --------
@@ -129,7 +129,7 @@ class SearchOptions(Options, group="filters"):
         return cls(1.0, 1.0, 1.0, bias_filter=False, null2=null2, seed=seed)
 
     def numbers(self) -> tuple[float, float, float, bool, bool, int]:
-        """The fields in their order, as native code takes them.
+        """Return the fields in order, as native code takes them.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Files of a search: what it writes, what tells it from another run, and hits to files from Python."""
+"""Output files of a search, the parameters that identify a run, and writing of hits from Python."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tropalign.profile.task import SearchTask
 
 
-#: Files beside the main one by their roles, and their formats.
+#: Roles of further files in addition to the main one, and their formats.
 TABLES = {
     "tblout": "tblout",
     "domtblout": "domtblout",
@@ -38,16 +38,10 @@ TABLES = {
 
 @dataclass(frozen=True)
 class Wanted:
-    """The files that a search is to write.
+    """The output files of a search.
 
-    Attributes
-    ----------
-    main
-        Path of the main file; what goes to the null device is left out where there are others.
-    format
-        Its format.
-    tables
-        Paths of the others, by their roles in TABLES; None for those that are not wanted.
+    `main`: path of the main file; the null device is left out if there are other files. `format`: its format.
+    `tables`: paths of the other files by their roles in TABLES, or None.
     """
 
     main: str
@@ -55,7 +49,7 @@ class Wanted:
     tables: dict[str, str | None]
 
     def files(self) -> list[tuple[str, str, str]]:
-        """Role, path and format of each, the first one that beside which the run's parts lie."""
+        """Return role, path and format of each file; the run's parts are stored next to the first one."""
         found = [(role, path, TABLES[role]) for role, path in self.tables.items() if path is not None]
         return found if found and self.main == os.devnull else [("hits", self.main, self.format), *found]
 
@@ -63,7 +57,7 @@ class Wanted:
 def context_of(
     orientation: str, n_targets: int | None, thresholds: Thresholds, options: SearchOptions, **shown: Any
 ) -> HitsContext:
-    """What formats need of a search; `shown`: fields of HitsContext on where it came from, and how text looks."""
+    """Return the context of a search for formats; `shown`: fields of HitsContext on its origin and the text's look."""
     f1, f2, f3, bias_filter, null2, seed = options.numbers()
     return HitsContext(
         thresholds=thresholds,
@@ -80,14 +74,10 @@ def context_of(
 
 
 def outputs_of(wanted: Wanted, header: Header, context: HitsContext, is_shard: bool) -> list[Output]:
-    """Files and their writers.
+    """Create files and their writers.
 
-    Raises
-    ------
-    UsageError
-        A format that does not exist; what is no text on a terminal.
-    InputError
-        A format that lacks its package, or cannot show what is asked for.
+    Raises UsageError for unknown formats and binary output to a terminal, InputError for a format that lacks its
+    package.
     """
     outputs = [Output(role, path, make_writer("hits", name, header, context)) for role, path, name in wanted.files()]
     for output in outputs if not is_shard else ():
@@ -97,12 +87,9 @@ def outputs_of(wanted: Wanted, header: Header, context: HitsContext, is_shard: b
 
 
 def with_models(outputs: list[Output], last: str | None, rounds: str | None, header: Header) -> list[Output]:
-    """The outputs of a search in rounds, which take the hits of an `Iterated`, and files that take its models.
+    """Return the outputs of a search in rounds, for the hits of an `Iterated`, and further ones for its models.
 
-    Parameters
-    ----------
-    last, rounds
-        Where the models of last rounds go, and those of all.
+    `last`, `rounds`: paths for the models of last rounds, and of all rounds.
     """
     made = [Output(one.role, one.path, ShareWriter(one.writer, "found")) for one in outputs]
     for role, path in (("last", last), ("rounds", rounds)):
@@ -113,13 +100,7 @@ def with_models(outputs: list[Output], last: str | None, rounds: str | None, hea
 
 
 def write_models(models: ModelSource, paths: list[str]) -> None:
-    """Writes the models of a search to each of the files, or looks alone whether that could be done.
-
-    Raises
-    ------
-    InputError
-        A model whose text is not known.
-    """
+    """Write the models of a search to each file, after a check that all models have texts (InputError otherwise)."""
     for _ in models.texts():
         pass
     for path in paths:
@@ -129,7 +110,7 @@ def write_models(models: ModelSource, paths: list[str]) -> None:
 def run_parameters(
     task: SearchTask | IterateTask, models: ModelSource, sequences: TargetSource, outputs: list[Output], version: str
 ) -> dict[str, str]:
-    """All that decides what a run leaves behind, by name."""
+    """Return all parameters that determine a run's output, by name."""
     chosen = {name: value for name, value in vars(task.thresholds).items() if value != getattr(Thresholds, name)}
     given = ", ".join(f"{name} {value}" for name, value in chosen.items())
     filters = zip(("F1", "F2", "F3", "bias filter", "null2", "seed"), task.options.numbers(), strict=True)
@@ -149,26 +130,26 @@ def run_parameters(
 def write_hits(
     hits: Hits, path: str | os.PathLike[str], format: HitsFormat | None = None, *, options: SearchOptions | None = None
 ) -> None:
-    """Writes hits; the file appears whole or not at all.
+    """Write hits; the file appears complete or not at all.
 
     Parameters
     ----------
     hits
-        What to write.
+        The hits to write.
     path
         ``-`` is standard output; a suffix such as ``.gz`` compresses.
     format
-        "text", "tblout", "domtblout", "pfamtblout", "tsv", "parquet", "arrow", "json": by the suffix of the path when
-        not given.
+        "text", "tblout", "domtblout", "pfamtblout", "tsv", "parquet", "arrow", "json": by the suffix of the path
+        if not given.
     options
-        The filters of the search, where they were not as by default: "text" tells of them.
+        The filters of the search, if not the default: "text" shows them.
 
     Raises
     ------
     UsageError
-        A format or suffix that does not exist, or something else than hits.
+        An unknown format or suffix, or an object that is not Hits.
     InputError
-        A format that lacks its package; a place that cannot be written.
+        A format that lacks its package; a path that cannot be written.
     ResourceError
         The disk is full.
 

@@ -1,7 +1,7 @@
-"""Protein sequences as a search takes them: letters as codes in Easel's order, which HMMER's tables are in.
+"""Protein sequences for a search: letters as codes in Easel's order, which HMMER's tables use.
 
-The 20 amino acids in alphabetical order are 0 to 19; then come the gap (20), the ambiguous letters B J Z O U X (21 to
-26), ``*`` (27) and ``~`` (28).
+The 20 amino acids in alphabetical order are 0 to 19; then come the gap (20), the ambiguous letters B J Z O U X (21
+to 26), ``*`` (27) and ``~`` (28).
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from tropalign.sequences.blocks import SequenceBlock
 from tropalign.sequences.kinds import judge_alphabet
 
 LETTERS: Final = "ACDEFGHIKLMNPQRSTVWY-BJZOUX*~"
-#: How many of the codes are amino acids.
+#: Number of codes that are amino acids.
 N_CANONICAL: Final = 20
-#: The code of a byte that is no letter of a protein.
+#: Code of a byte that is not a protein letter.
 UNKNOWN: Final = 255
 
 
@@ -41,7 +41,7 @@ def _codes() -> NDArray[np.uint8]:
 #: The code of each byte.
 EASEL_CODES: Final = _codes()
 
-#: How often each amino acid stands in proteins: HMMER's background (of Swiss-Prot 50.8).
+#: Frequencies of amino acids in proteins: HMMER's background (of Swiss-Prot 50.8).
 BACKGROUND: Final = np.array(
     [0.0787945, 0.0151600, 0.0535222, 0.0668298, 0.0397062, 0.0695071, 0.0229198, 0.0590092, 0.0594422, 0.0963728,
      0.0237718, 0.0414386, 0.0482904, 0.0395639, 0.0540978, 0.0683364, 0.0540687, 0.0673417, 0.0114135, 0.0304133],
@@ -51,57 +51,39 @@ BACKGROUND.flags.writeable = False
 
 
 def encode(letters: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Codes of letters: lower case like upper case, ``.`` and ``_`` as gaps, 255 for what is no letter of a protein.
+    """Return codes of letters: case is ignored, ``.`` and ``_`` are gaps, 255 is not a protein letter.
 
-    Parameters
-    ----------
-    letters : uint8
-        Bytes of text, in any shape.
+    `letters`: uint8, bytes of text in any shape. Returns uint8 of the same shape, 0 to 28, or 255.
 
-    Returns
-    -------
-    uint8, the same shape
-        Codes 0 to 28, or 255.
-
-    Examples
-    --------
     >>> encode(np.frombuffer(b"ACy-X*1", np.uint8)).tolist()
     [0, 1, 19, 20, 26, 27, 255]
     """
     return EASEL_CODES[letters]
 
 
-#: Longer sequences are refused, as HMMER refuses them.
+#: Longer sequences are rejected, as by HMMER.
 LONGEST = 100_000
-#: What stands for a letter that no protein has.
+#: Replacement of letters outside the protein alphabet.
 WILDCARD = "X"
-#: The bits that codes of letters have.
+#: Bits that codes of letters use.
 MOST_CODE_BITS = 31
-#: How many letters say whether sequences are proteins, and how many do so at the least.
+#: Letters that are checked to tell whether sequences are proteins, and the minimum number for that.
 JUDGED, LEAST_JUDGED = 1 << 16, 40
-#: Bytes that a sequence takes beside its letters: name and description, offsets, the length order.
+#: Bytes of a sequence in addition to its letters: name and description, offsets, the length order.
 RECORD_BYTES = 200
 
 
 @dataclass(frozen=True, eq=False)
 class Proteins:
-    """Some neighbouring sequences.
+    """A run of sequences.
 
-    Attributes
-    ----------
-    names, descriptions : sequence of str
-    codes : uint8
-        In Easel's order (`tropalign.profile.proteins`).
-    offsets : int64, shape (n + 1,)
-        Sequence k is ``codes[offsets[k]:offsets[k + 1]]``.
-    first
-        The number of the first one among all.
-    accessions
-        Of each, "" if it has none; empty if no sequence has one.
+    `codes`: uint8, in Easel's order (`tropalign.profile.proteins`). `offsets`: int64, shape (n + 1,); sequence k
+    is ``codes[offsets[k]:offsets[k + 1]]``. `first`: index of the first one among all. `accessions`: of each, ""
+    if it has no accession; empty if no sequence has one.
     """
 
-    #: To workers elsewhere (`tropalign.execution.references`): every batch of models needs each block, and each pass
-    #: over sequences that are not kept makes it anew.
+    #: For transfer to remote workers (`tropalign.execution.references`): every batch of models needs each block,
+    #: and each pass over sequences that are not kept creates it again.
     is_sent_once = is_made_anew = True
 
     names: Sequence[str]
@@ -119,20 +101,20 @@ class Proteins:
 
     @property
     def lengths(self) -> NDArray[np.int64]:
-        """Residues of each."""
+        """Residues per sequence."""
         return np.diff(self.offsets)
 
     @cached_property
     def native(self) -> _native.TargetBlock:
-        """The block as native code takes it."""
+        """The block in native form."""
         return _native.TargetBlock(self.codes, self.offsets)
 
     def held_bytes(self) -> int:
-        """What it takes in memory, about."""
+        """Return the approximate bytes in memory."""
         return len(self.codes) + RECORD_BYTES * len(self)
 
     def part(self, begin: int, end: int) -> Proteins:
-        """Sequences `begin` to `end` of it."""
+        """Return sequences `begin` to `end`."""
         if (begin, end) == (0, len(self)):
             return self
         at, to = int(self.offsets[begin]), int(self.offsets[end])
@@ -143,14 +125,9 @@ class Proteins:
 
 
 class Collected:
-    """Proteins that follow one another, collected into one block.
+    """Consecutive proteins, collected into one block.
 
-    Memory that nothing was written to costs nothing: so there is room for many from the beginning.
-
-    Parameters
-    ----------
-    n_expected
-        Codes for which there is room.
+    Memory that was never written to costs nothing: so there is room for `n_expected` codes from the start.
     """
 
     def __init__(self, n_expected: int = 1 << 26) -> None:
@@ -159,7 +136,7 @@ class Collected:
         self._pieces: list[Proteins] = []
 
     def add(self, piece: Proteins) -> None:
-        """The next piece, of which nothing but names is held on to."""
+        """Append a piece, of which only the names are referenced afterwards."""
         end = self._n_codes + len(piece.codes)
         if end > len(self._codes):
             larger = np.empty(2 * end, np.uint8)
@@ -171,16 +148,16 @@ class Collected:
 
     @property
     def n_codes(self) -> int:
-        """Codes so far."""
+        """Number of codes so far."""
         return self._n_codes
 
     @property
     def n(self) -> int:
-        """Proteins so far."""
+        """Number of proteins so far."""
         return sum(map(len, self._pieces))
 
     def whole(self) -> Proteins:
-        """The proteins of all pieces, as one set."""
+        """Return the proteins of all pieces as one set."""
         lengths = np.concatenate([np.zeros(1, np.int64), *(piece.lengths for piece in self._pieces)])
         return Proteins(
             names=texts.joined(piece.names for piece in self._pieces),
@@ -199,22 +176,10 @@ def _accessions(pieces: Sequence[Proteins]) -> tuple[str, ...]:
 
 
 class Encoder:
-    """Blocks of letters as Proteins, numbered one after another; tells once of letters that no protein has.
+    """Conversion of blocks of letters to consecutively numbered Proteins; warns once of letters outside the alphabet.
 
-    Parameters
-    ----------
-    are_proteins
-        Whether that was said, so that letters of nucleotides are nothing to tell of.
-
-    Raises
-    ------
-    InputError
-        From `encode`: a longer sequence than HMMER takes.
-
-    Warns
-    -----
-    TropalignWarning
-        The first letter that no protein has; sequences that look like nucleotides.
+    `are_proteins`: the alphabet was named, so do not warn of nucleotides. `encode` raises InputError for sequences
+    that are too long for HMMER.
     """
 
     def __init__(self, are_proteins: bool = False) -> None:
@@ -223,7 +188,7 @@ class Encoder:
         self._codes = np.empty(0, np.uint8)
 
     def encode(self, block: SequenceBlock) -> Proteins:
-        """The block's sequences. Their codes are overwritten by those of the next block."""
+        """Return the block's sequences; the next block overwrites their codes."""
         if len(self._codes) < len(block.letters):  # fresh memory costs more than the work
             self._codes = np.empty(2 * len(block.letters), np.uint8)
         codes = self._codes[: len(block.letters)]
@@ -246,7 +211,7 @@ class Encoder:
         return found
 
     def _settle(self, block: SequenceBlock, codes: NDArray[np.uint8]) -> None:
-        """Take letters that no protein has for the wildcard."""
+        """Replace letters outside the protein alphabet by the wildcard."""
         unknown = codes == UNKNOWN
         codes[unknown] = LETTERS.index(WILDCARD)
         if not self._is_warned:
@@ -257,12 +222,12 @@ class Encoder:
             warn(f"{where}: {what}")
 
 
-#: How the warning of targets that are probably not proteins begins.
+#: Start of the warning about targets that are probably not proteins.
 LOOK_LIKE_NUCLEOTIDES = "the sequences look like nucleotides"
 
 
 def _tell_of_nucleotides(block: SequenceBlock) -> None:
-    """Warns where the letters of the first sequences are those of DNA or RNA."""
+    """Warn if the letters of the first sequences are those of DNA or RNA."""
     begin = block.letters[:JUDGED]
     if len(begin) >= LEAST_JUDGED and judge_alphabet(begin) == NUCLEOTIDE:
         warn(
@@ -272,5 +237,5 @@ def _tell_of_nucleotides(block: SequenceBlock) -> None:
 
 
 def _holder(block: SequenceBlock, position: int) -> str:
-    """The name of the sequence that holds this letter."""
+    """Return the name of the sequence at this position."""
     return block.names[int(np.searchsorted(block.offsets, position, "right")) - 1]

@@ -1,4 +1,4 @@
-"""What a search may ask: models, alignments (a model of each, as hmmbuild makes it), sequences (as phmmer has it)."""
+"""Queries of a search: models, alignments (a model of each, like hmmbuild), sequences (like phmmer)."""
 
 from __future__ import annotations
 
@@ -26,31 +26,31 @@ from tropalign.sequences.files import Source, file_name, is_stream, mistaken, op
 from tropalign.sequences.flat_files import BEGINS, is_pir
 from tropalign.sequences.records import records_of_file
 
-#: How much is looked at to tell what a file holds.
+#: Bytes that are inspected to detect the contents of a file.
 FIRST_BYTES = 1 << 12
 A2M_MATCH = re.compile(rb"([A-Z-])")
-#: How names of files end in which lower-case letters are insertions.
+#: File suffixes of formats in which lower-case letters are insertions.
 A2M_SUFFIXES = (".a2m", ".a3m")
 
 
 def read_queries(
     source: Source, kind: QueryKind = "auto", alphabet: QueryAlphabet = "auto", *, skip_foreign: bool = False
 ) -> Iterator[Model]:
-    """The queries of a file one by one, as models.
+    """Yield the queries of a file one by one, as models.
 
     Parameters
     ----------
     source
         A file's name ("-" is standard input) or an open file; compression is judged by content. Models are in
-        HMMER's formats; alignments in Stockholm's (several in a file), FASTA, A2M, Clustal, PHYLIP or MSF; sequences
-        in FASTA or FASTQ, each of them a query.
+        HMMER's formats; alignments in Stockholm's (several in a file), FASTA, A2M, Clustal, PHYLIP or MSF;
+        sequences in FASTA or FASTQ, each of them a query.
     kind : {"auto", "models", "alignment", "sequences"}
-        What it holds. Left to "auto", records of FASTA that hold gaps are an alignment, all others sequences.
+        Contents of the file. With "auto", FASTA records that contain gaps are an alignment, all others sequences.
     alphabet : {"auto", "protein"}
-        "auto" refuses an alignment, and sequences, of more than ten letters that are all A, C, G, T, U or N, as
-        nucleotides; "protein" takes them, too. One such sequence among proteins is a protein.
+        "auto" rejects an alignment, and sequences, of more than ten letters that are all A, C, G, T, U or N, as
+        nucleotides; "protein" accepts them. One such sequence among proteins is a protein.
     skip_foreign
-        Leaves models of nucleotides out, and counts them in a warning, instead of raising.
+        Leave out models of nucleotides, and count them in a warning, instead of raising an error.
 
     Yields
     ------
@@ -60,14 +60,14 @@ def read_queries(
     Raises
     ------
     InputError
-        A file that cannot be read or holds something else; a query of nucleotides.
+        A file that cannot be read or has other contents; a query of nucleotides.
     UsageError
-        A kind or an alphabet that does not exist.
+        An unknown kind or alphabet.
 
     Warns
     -----
     TropalignWarning
-        A sequence without a residue, which is no query; models that are left out.
+        A sequence without residues, which is not a query; models that are left out.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def queries_in(
     skip_foreign: bool = False,
     keeps_text: bool = True,
 ) -> Iterator[Model]:
-    """Queries as of `read_queries`; `keeps_text`: to be written again."""
+    """Yield queries as `read_queries` does; `keeps_text` allows writing them."""
     if kind not in get_args(QueryKind):
         raise UsageError(f"{kind!r} is no kind of queries: choose one of {', '.join(get_args(QueryKind))}")
     if alphabet not in get_args(QueryAlphabet):
@@ -117,21 +117,9 @@ def queries_in(
 
 
 def stockholm_in(stream: io.BufferedReader, begin: bytes, file: str, suffix: str) -> tuple[bytes, tuple[str, ...]]:
-    """The alignments of a file in Stockholm's format, which HMMER's builder is given, and names of rows that it lacks.
+    """Return a file's alignments in Stockholm format, for HMMER's builder, and the row names that it lacks.
 
-    Parameters
-    ----------
-    stream, begin
-        The file, and what it begins with, blanks aside.
-    file
-        What messages call it.
-    suffix
-        How its name ends, which tells A2M and A3M.
-
-    Raises
-    ------
-    InputError
-        A file that holds something else, or letters that stand in no alignment.
+    `begin`: start of the file without leading blanks. `suffix`: of its name, to recognize A2M and A3M.
     """
     if begin.startswith(STOCKHOLM):
         data = with_line_ends(stream).read()
@@ -145,7 +133,7 @@ def stockholm_in(stream: io.BufferedReader, begin: bytes, file: str, suffix: str
 
 
 def _judged(begin: bytes, stream: io.BufferedReader, file: str) -> tuple[str, io.BufferedReader]:
-    """The kind of a file's queries, and the file from its begin."""
+    """Return the kind of a file's queries, and the file from its start."""
     if begin.startswith((TEXT, OLD_TEXT)) or is_binary(begin):
         return "models", stream
     if begin.startswith((b"@", *BEGINS)) or is_pir(begin):
@@ -173,7 +161,7 @@ def _models_of_sequences(stream: io.BufferedReader, are_proteins: bool, keeps_te
     encoder = Encoder(are_proteins)
     for block in blocks_of(stream, policy=TARGETS):
         bounds = list(pairwise(block.offsets.tolist()))
-        if not are_proteins:  # beside other proteins, one of glycine and alanine alone is a protein
+        if not are_proteins:  # among proteins, one of glycine and alanine alone is a protein
             refuse_nucleotides([EASEL_CODES[block.letters]], "a sequence", block.file, block.names[0])
         proteins = encoder.encode(block)
         for name, description, (begin, end) in zip(proteins.names, proteins.descriptions, bounds, strict=True):
@@ -187,7 +175,7 @@ def _models_of_sequences(stream: io.BufferedReader, are_proteins: bool, keeps_te
 def _fasta_rows(
     stream: io.BufferedReader, file: str, is_a2m: bool
 ) -> tuple[tuple[str, ...], NDArray[np.uint8], NDArray[np.bool_] | None]:
-    """Names and rows of an alignment, and which of its columns are matches where that is said (A2M)."""
+    """Return names and rows of an alignment, and in A2M which of its columns are matches."""
     names: list[str] = []
     texts: list[bytes] = []
     for records in records_of_file(stream):
@@ -201,14 +189,14 @@ def _fasta_rows(
 
 
 def _rows_of_a2m(names: list[str], texts: list[bytes], file: str) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
-    """Rows with a column per insertion: residues of insertions stand left, and dots after them.
+    """Return rows with columns for insertions, whose residues are flush left and padded with dots, and the matches.
 
-    A2M (UCSC SAM): a match is an upper-case letter or a "-", an insertion a lower-case letter; dots mean nothing.
+    A2M (UCSC SAM): a match is an upper-case letter or a "-", an insertion a lower-case letter; dots are ignored.
 
         MKvlAW   (two matches, two insertions, two matches)        MKvlAW
         MKAW                                                  ->   MK..AW
     """
-    # Per row the insertions before each match, and after the last.
+    # Per row, the insertions before each match, and after the last one.
     split = [A2M_MATCH.split(text.replace(b".", b"")) for text in texts]
     n_match = len(split[0]) // 2
     for name, parts in zip(names, split, strict=True):
@@ -230,7 +218,7 @@ def _rows_of_a2m(names: list[str], texts: list[bytes], file: str) -> tuple[NDArr
 
 
 def _stockholm(names: tuple[str, ...], rows: NDArray[np.uint8], is_match: NDArray[np.bool_] | None, file: str) -> bytes:
-    """An alignment as HMMER's builder is given it. Raises InputError for one that is none of proteins."""
+    """Return an alignment in the format for HMMER's builder; raises InputError if it is not of proteins."""
     unknown = EASEL_CODES[rows] == UNKNOWN
     if unknown.any():
         k, at = np.argwhere(unknown)[0].tolist()
@@ -243,7 +231,7 @@ def _stockholm(names: tuple[str, ...], rows: NDArray[np.uint8], is_match: NDArra
 
 
 def stem_and_suffix(source: Source) -> tuple[str, str]:
-    """What a model is called after its file, and the suffix of that, compression aside."""
+    """Return the name of a model after its file, and the file's suffix, ignoring compression."""
     if is_stream(source) or source == "-":
         return "query", ""
     name = os.path.basename(os.fsdecode(source))  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Whether a GPU's filters find what the processor's do."""
+"""Checks that a GPU's filters compute the CPU's results."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from tropalign.errors import DeviceError
 from tropalign.profile.gpu import FiltersOnGpu, Survivors
 from tropalign.profile.proteins import Proteins
 
-#: Nodes of the model; with two words and three nodes per lane of 32, so that little is compiled.
+#: Nodes of the model; two words and three nodes per lane of 32, so that little is compiled.
 N_NODES = 90
 LENGTHS = (1, 30, 90, 150, 400)
 
 
 def check_gpu(gpu: Gpu) -> None:
-    """Random and related proteins against a model. Raises DeviceError on others than the processor's scores."""
+    """Filter random and related proteins by a model; raises DeviceError if the scores differ from the CPU's."""
     rng = np.random.default_rng(9)
     model, consensus = random_model(rng, N_NODES)
     texts = [rng.integers(0, 20, n).astype(np.uint8) for n in LENGTHS]
@@ -29,7 +29,7 @@ def check_gpu(gpu: Gpu) -> None:
 
 
 def random_model(rng: np.random.Generator, n_nodes: int) -> tuple[_native.ProfileModel, NDArray[np.uint8]]:
-    """A model of random positions, each with a residue that it prefers, and these residues."""
+    """Return a model of random positions, each of which prefers a residue, and these residues."""
     consensus = rng.integers(0, 20, n_nodes).astype(np.uint8)
     match = rng.dirichlet(np.full(20, 0.5), n_nodes + 1)
     match[np.arange(1, n_nodes + 1), consensus] += 1
@@ -47,14 +47,14 @@ def random_model(rng: np.random.Generator, n_nodes: int) -> tuple[_native.Profil
 
 
 def proteins_of(texts: list[NDArray[np.uint8]]) -> Proteins:
-    """Sequences of codes as a block."""
+    """Return sequences of codes as a block."""
     names = [str(k) for k in range(len(texts))]
     offsets = np.cumsum([0, *map(len, texts)]).astype(np.int64)
     return Proteins(names, [""] * len(names), np.concatenate(texts).astype(np.uint8), offsets)
 
 
 def on_processor(models: list[_native.ProfileModel], proteins: Proteins, f1: float) -> Survivors:
-    """What the processor finds."""
+    """Return the results of the CPU."""
     found = []
     for k, model in enumerate(models):
         passed, msv = _native.msv_filter(model, proteins.native, proteins.native.by_length(), f1)

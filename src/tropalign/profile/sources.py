@@ -1,6 +1,6 @@
-"""The models and the sequences of a search: how long all of them are, and parts of them as often as they are wanted.
+"""The models and the sequences of a search: their lengths, and parts of them for any number of passes.
 
-What fits the memory is kept; otherwise each pass opens models or sequences anew.
+They are kept if they fit the memory; otherwise each pass reads them again.
 """
 
 from __future__ import annotations
@@ -21,29 +21,22 @@ from tropalign.results.threshold_options import BIT_CUTOFFS
 from tropalign.sequences.blocks import SequenceBlock
 
 Int64 = NDArray[np.int64]
-#: Begin and end of runs of items, in ascending order.
+#: Start and end of runs of items, in ascending order.
 Bounds = Sequence[tuple[int, int]]
 
-#: Bytes that a node of a model takes with all its tables.
+#: Bytes per node of a model with all its tables.
 NODE_BYTES = 4_000
-#: Models whose texts are made at a time.
+#: Models whose texts are produced at once.
 TEXTS_AT_ONCE = 64
-#: Residues by which a block may be longer than it should be: what is read at a time.
+#: Residues by which a block may exceed its size: those that are read at once.
 ROOM = 1 << 21
 
 
 @dataclass(frozen=True, eq=False)
 class Models:
-    """Some neighbouring models.
+    """A run of models; `first` is the index of the first one among all."""
 
-    Attributes
-    ----------
-    items : tuple of Model
-    first
-        The number of the first one among all.
-    """
-
-    #: To workers elsewhere (`tropalign.execution.references`), as `Proteins`.
+    #: For transfer to remote workers (`tropalign.execution.references`), as in `Proteins`.
     is_sent_once = is_made_anew = True
 
     items: tuple[Model, ...]
@@ -53,31 +46,15 @@ class Models:
         return len(self.items)
 
     def part(self, begin: int, end: int) -> Models:
-        """Models `begin` to `end` of it."""
+        """Return models `begin` to `end`."""
         return Models(self.items[begin:end], self.first + begin)
 
 
 class ModelSource:
     """All models of a search.
 
-    Parameters
-    ----------
-    models
-        Opens the models.
-    keep_bytes
-        What kept models may take.
-    can_reopen
-        Whether `models` may be called again. Otherwise models have to fit.
-
-    Attributes
-    ----------
-    lengths : int64, shape (n,)
-        Nodes of each.
-
-    Raises
-    ------
-    InputError
-        What reading models raises.
+    `models` opens the models. `keep_bytes`: limit for kept models. `can_reopen`: `models` may be called again;
+    otherwise models have to fit. `lengths`: int64, shape (n,), nodes per model.
     """
 
     def __init__(self, models: Callable[[], Iterable[Model]], keep_bytes: int, can_reopen: bool) -> None:
@@ -105,12 +82,12 @@ class ModelSource:
         self._whole = Models(tuple(kept)) if n_nodes * NODE_BYTES <= keep_bytes else None
 
     def check_cutoffs(self, kind: str) -> None:
-        """Raises InputError for the first model without thresholds of this kind (``Thresholds.bit_cutoffs``)."""
+        """Raise InputError for the first model without thresholds of this kind (``Thresholds.bit_cutoffs``)."""
         if kind in self._without:
             raise InputError(f"the model has no {kind} cutoffs: choose other thresholds", record=self._without[kind])
 
     def sha256(self) -> str:
-        """Hash of all that models tell, in hexadecimal."""
+        """Return a hash of the contents of all models, in hexadecimal."""
         found = hashlib.sha256()
         for model in self._open() if self._whole is None else self._whole.items:
             texts = (model.name, model.accession, model.description, model.consensus, model.reference, model.structure)
@@ -120,16 +97,16 @@ class ModelSource:
         return found.hexdigest()
 
     def texts(self) -> Iterator[bytes]:
-        """HMMER's text of each. Raises InputError for a model whose text is not known."""
+        """Yield HMMER's text of each model; raises InputError if a model has no text."""
         n = len(self.lengths)
         for models in self.parts([(k, min(k + TEXTS_AT_ONCE, n)) for k in range(0, n, TEXTS_AT_ONCE)]):
             yield from (model.known_text for model in models.items)
 
     def parts(self, bounds: Bounds) -> Iterator[Models]:
-        """Models between these bounds."""
+        """Yield the models between these bounds."""
         if self._whole is not None:
             for begin, end in bounds:
-                if (begin, end) not in self._parts:  # each block of sequences meets the same ones
+                if (begin, end) not in self._parts:  # each block of sequences uses the same parts
                     self._parts[begin, end] = self._whole.part(begin, end)
                 yield self._parts[begin, end]
             return
@@ -143,25 +120,12 @@ class ModelSource:
 
 
 class TargetSource:
-    """All sequences of a search.
+    """All sequences of a search; the first use of `lengths` reads and counts them, `stream` reads them without that.
 
-    They are gone through once and counted when `lengths` are asked for; `stream` goes through them without that.
-
-    Parameters
-    ----------
-    blocks
-        Opens the sequences.
-    keep_bytes
-        What kept sequences may take.
-    can_reopen
-        Whether `blocks` may be called again. Otherwise sequences that are counted have to fit.
-    n_expected
-        Residues in all, about; None where that is not known.
-
-    Raises
-    ------
-    InputError
-        As they are read: a file that cannot be read, what `Encoder` refuses, or no sequence at all.
+    `blocks` opens the sequences. `keep_bytes`: limit for kept sequences. `can_reopen`: `blocks` may be called
+    again; otherwise counted sequences have to fit. `n_expected`: approximate total of residues, or None if
+    unknown. Reading raises InputError if a file cannot be read, `Encoder` rejects a sequence, or there is no
+    sequence.
     """
 
     def __init__(
@@ -178,19 +142,19 @@ class TargetSource:
         self._parts: dict[tuple[int, int], Proteins] = {}
 
     def __getstate__(self) -> dict[str, Any]:
-        """For workers elsewhere: the sequences where they are kept, else the files, which a worker has to see."""
+        """Return the state for remote workers: the sequences if kept, else the files, which a worker must see."""
         state = {name: value for name, value in vars(self).items() if name != "_parts"} | {"_parts": {}}
         return state if self._whole is None else state | {"_open": None}
 
     @property
     def lengths(self) -> Int64:
-        """Residues of each, int64, shape (n,)."""
+        """Residues per sequence, int64, shape (n,)."""
         if self._lengths is None:
             self._lengths = self._counted()
         return self._lengths
 
     def _counted(self) -> Int64:
-        """The lengths; the sequences are kept where they fit."""
+        """Count the residues of each sequence; keep the sequences if they fit."""
         lengths = [np.zeros(0, np.int64)]
         kept = Collected()
         n_bytes = 0
@@ -222,11 +186,11 @@ class TargetSource:
 
     @property
     def is_kept(self) -> bool:
-        """Whether they fit, once they have been counted; they are, then."""
+        """True if the sequences, which are counted now at the latest, fit the memory and are kept."""
         return len(self.lengths) > 0 and self._whole is not None
 
     def stream(self, most_residues: int, most_sequences: int) -> Iterator[Proteins]:
-        """All sequences in one pass, in blocks of about so many; none is held on to."""
+        """Yield all sequences in one pass, in blocks of about these sizes, without keeping them."""
         found = Collected(most_residues + ROOM)
         for piece in self._encoded():
             for begin in range(0, len(piece), most_sequences):
@@ -238,7 +202,7 @@ class TargetSource:
             yield found.whole()
 
     def parts(self, bounds: Bounds) -> Iterator[Proteins]:
-        """Sequences between these bounds."""
+        """Yield the sequences between these bounds."""
         if self._whole is not None:
             for begin, end in bounds:
                 if (begin, end) not in self._parts:  # native code sorts each by length once
@@ -254,7 +218,7 @@ class TargetSource:
         yield from _regrouped(iter(next_piece, None), bounds)
 
     def sha256(self) -> str:
-        """Hash of names, descriptions and residues, in hexadecimal."""
+        """Return a hash of names, descriptions and residues, in hexadecimal."""
         names, codes = hashlib.sha256(), hashlib.sha256(self.lengths.tobytes())
         for piece in [self._whole] if self._whole is not None else self._encoded():
             names.update("\0".join((*piece.names, *piece.descriptions, "")).encode("utf-8", "surrogatepass"))
@@ -263,7 +227,7 @@ class TargetSource:
 
 
 def _regrouped(pieces: Iterable[Proteins], bounds: Bounds) -> Iterator[Proteins]:
-    """The sequences between these bounds out of pieces that follow one another."""
+    """Yield the sequences between these bounds from consecutive pieces."""
     wanted = iter(bounds)
     begin, end = next(wanted, (0, 0))
     found = Collected()

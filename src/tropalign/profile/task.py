@@ -1,9 +1,9 @@
-"""A search as a task of tiles: a batch of models against a block of sequences, and what is found as rows of hits.
+"""A search as a task of tiles: a batch of models against a block of sequences, with rows of hits as results.
 
 1. The grid of queries and blocks of targets is cut into tiles, a batch of queries against one block after another.
-2. Native code runs the filters over a chunk of targets for several models, then the float stages over what is left.
-3. Found hits that no further target lets be reported are dropped; the others are the part of the tile.
-4. As soon as the last target of a query was searched, `Thresholds` says which of its hits are reported and included.
+2. Native code runs the filters over a chunk of targets for several models, then the float stages over the survivors.
+3. Hits that cannot be reported after further targets are dropped; the others are the result of the tile.
+4. As soon as the last target of a query was searched, `Thresholds` decides which hits are reported and included.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 def query_of(model: Model) -> Query:
-    """What hits tell of their model."""
+    """Return the data of a model that its hits include."""
     return Query(
         model.name,
         model.length,
@@ -56,20 +56,16 @@ def query_of(model: Model) -> Query:
 def found_hits(
     raw: dict[str, Any], models: Models, sequences: Proteins, orientation: str, thresholds: Thresholds
 ) -> FoundHits:
-    """The hits of a tile by query, those left out that no number of further targets lets be reported.
+    """Return the hits of a tile by query, without those that cannot be reported after any number of further targets.
 
-    Parameters
-    ----------
-    raw
-        Of ``_native.search_block``.
-    orientation
-        "search": models are queries; "scan": sequences are.
+    `raw`: result of ``_native.search_block``. `orientation`: "search" (models are queries) or "scan" (sequences
+    are).
     """
     model, target = raw["model"], raw["target"]
     columns = {name: raw[name] for name in (*HIT_COLUMNS, *DOMAIN_COLUMNS, *LINES) if name in raw}
     columns |= {name: raw[name] for name in ("domain_offsets", "line_offsets")}
     n_queries = len(models if orientation == "search" else sequences)
-    columns["widths"] = np.zeros((n_queries, 3), np.int64)  # are known when all targets have been searched
+    columns["widths"] = np.zeros((n_queries, 3), np.int64)  # known when all targets have been searched
     columns["n_passed"] = raw["passed_by_model" if orientation == "search" else "passed_by_target"]
     sides = (
         _search(model, target, models, sequences)
@@ -126,31 +122,31 @@ def _scan(model: Any, target: Any, models: Models, sequences: Proteins) -> dict[
     }
 
 
-#: Models of a tile at most: of a search, whose output waits for them; and of a scan, which holds all that fit.
+#: Maximum models of a search's tile, since the output waits for them; a tile of a scan holds all that fit.
 MOST_MODELS = 64
-#: Sequences of a tile of a scan at most: the output waits for them.
+#: Maximum sequences of a scan's tile: the output waits for them.
 MOST_SEQUENCES = 4096
-#: Residues of a block of a search at most.
+#: Maximum residues of a search's block.
 MOST_RESIDUES = 1 << 26
-#: Bytes that a residue takes while it is searched, and a hit with its domains and their alignments.
+#: Bytes of a residue while it is searched, and of a hit with its domains and their alignments.
 RESIDUE_BYTES, HIT_BYTES = 2, 5_000
-#: Blocks in memory at a time, where they are read anew: those that the scheduler knows of, and two at work.
+#: Blocks in memory at once if they are read again: those queued in the scheduler, and two in progress.
 HELD_BLOCKS = 8
-#: Residues of a block that is read anew for each batch of models.
+#: Residues of a block that is read again for each batch of models.
 PASS_RESIDUES = 1 << 23
-#: The share of comparisons that may be hits, at the least, and how many times the last filter's P-value it is.
+#: Minimum share of comparisons that may be hits, and how many times the last filter's P-value it is.
 HITS, HITS_BY_CHANCE = 0.02, 100
-#: The shares of the memory that a tile's models, sequences and hits take; the rest is for what is kept.
+#: Shares of the memory for a tile's models, sequences and hits; the rest is for kept items.
 MODELS_SHARE, SEQUENCES_SHARE, HITS_SHARE = 0.2, 0.2, 0.3
-#: The share that models may take to be kept from one pass to the next, and sequences; and what sequences that can be
-#: read again may take: reading more of them anew for each batch of models takes a hundredth of the time of a search.
+#: Share of the memory for models that are kept between passes, and for sequences; and the limit for sequences that
+#: can be read again: reading more of them for each batch of models takes a hundredth of the time of a search.
 KEEP_SHARE, MOST_KEPT_BYTES = 0.2, 128 << 20
-#: Work below which nothing is kept on the way, in cells: some seconds of one core.
+#: Minimum work for storing intermediate results, in cells: some seconds of one core.
 LEAST_KEPT_CELLS = 300_000_000_000
 
 
 def least_kept_cells() -> int:
-    """Cells from which on results are kept, or what TROPALIGN_LEAST_KEPT_CELLS says. Raises UsageError on no number."""
+    """Return the cells from which on results are stored; TROPALIGN_LEAST_KEPT_CELLS overrides the default."""
     name = "TROPALIGN_LEAST_KEPT_CELLS"
     return environment_number(name, os.environ[name]) if name in os.environ else LEAST_KEPT_CELLS
 
@@ -158,28 +154,11 @@ def least_kept_cells() -> int:
 class SearchTask:
     """Models against sequences, once.
 
-    Parameters
-    ----------
-    models, sequences
-        What is compared.
-    options
-        Filters, and the seed.
-    thresholds
-        What may be reported: other hits are dropped as soon as that is known.
-    orientation : {"search", "scan"}
-        Whether queries are the models or the sequences. Hits come by query.
-    memory_bytes
-        What the task may take.
-    shard
-        (i, n): the i-th of n equal shares only, counted from 1.
-    n_threads
-        For what survives the filters of a GPU. With more than one, sequences that are not kept are read ahead.
-
-    Attributes
-    ----------
-    is_one_pass
-        The sequences are gone through once, and never all in memory: a search with few models, which takes a moment.
-        Its tiles are not known beforehand.
+    `thresholds`: hits that cannot be reported are dropped as soon as that is known. `orientation`: "search"
+    (queries are models) or "scan"; hits come by query. `shard`: (i, n), the i-th of n equal shards, from 1.
+    `n_threads`: for the survivors of a GPU's filters; with more than one, sequences that are not kept are read
+    ahead. `is_one_pass`: the sequences are read once and never all in memory, for a short search with few models;
+    its tiles are not known in advance.
     """
 
     n_rounds = 1
@@ -235,7 +214,7 @@ class SearchTask:
         return {name: value for name, value in vars(self).items() if name not in only_for_tiles}
 
     def outline(self) -> list[Tile] | None:
-        """The tiles without their payloads; None where they are not known beforehand."""
+        """Return the tiles without their payloads, or None if they are not known in advance."""
         if self.is_one_pass:
             return None
         return [self._tile(index, cut, None) for index, cut in enumerate(self._grid.tiles())]
@@ -246,7 +225,7 @@ class SearchTask:
         return Tile(index, cut.cost_cells, n_comparisons * self._hit_bytes, n_comparisons, payload)
 
     def tiles(self) -> Iterator[Tile]:
-        """Batches of queries in their order, each against one block after another."""
+        """Yield batches of queries in their order, each against one block after another."""
         if self.is_one_pass:
             yield from self._passing_tiles()
             return
@@ -270,7 +249,7 @@ class SearchTask:
             yield Tile(index, cost_cells, n_comparisons * self._hit_bytes, n_comparisons, (models, block))
 
     def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> FoundHits:
-        """The hits of the tile's queries in its block."""
+        """Return the hits of the tile's queries in its block."""
         models, sequences = tile.payload if self.orientation == "search" else tile.payload[::-1]
         native = [model.native for model in models.items]
         raw = _native.search_block(
@@ -279,7 +258,7 @@ class SearchTask:
         return found_hits(raw, models, sequences, self.orientation, self.thresholds)
 
     def _reporting(self, models: Models, sequences: Proteins) -> tuple[float, float, float, int, bool]:
-        """What native code knows of the thresholds: as much as spares it holding hits in vain."""
+        """Return the thresholds for native code, so that it does not hold hits in vain."""
         own, is_scan = self.thresholds, self.orientation == "scan"
         is_by_score = own.T is not None or own.bit_cutoffs is not None
         return (
@@ -291,7 +270,7 @@ class SearchTask:
         )
 
     def on_gpu(self, tile: Tile, device: Gpu, progress: Progress | None = None) -> FoundHits:
-        """What is found in the tile, with the integer filters on a GPU; what survives them goes on here."""
+        """Return the hits of a tile, with the integer filters on a GPU; their survivors are processed on the CPU."""
         from tropalign.profile.gpu import FiltersOnGpu
 
         models, sequences = tile.payload if self.orientation == "search" else tile.payload[::-1]
@@ -311,7 +290,7 @@ class SearchTask:
         return found_hits(raw, models, sequences, self.orientation, self.thresholds)
 
     def split(self, tile: Tile) -> list[Tile]:
-        """Two tiles of half the queries; none of a single one."""
+        """Return two tiles of half the queries each; an empty list for a single query."""
         queries, searched = tile.payload
         n = len(queries)
         if n < 2:
@@ -323,5 +302,5 @@ class SearchTask:
         ]
 
     def join(self, tile: Tile, results: list[FoundHits]) -> FoundHits:
-        """One after another."""
+        """Concatenate the results of split tiles."""
         return of_all_queries(results)

@@ -1,6 +1,6 @@
-"""What jobs return."""
+"""Result classes of all jobs."""
 
 from typing import Literal
 
-#: What a matrix of pairs may hold.
+#: Values that a matrix of pairs can hold.
 MatrixValue = Literal["score", "identity", "distance"]

@@ -1,4 +1,4 @@
-"""An alignment beside its reference: which residues stand where they should."""
+"""Comparison of an alignment with its reference, residue by residue."""
 
 from __future__ import annotations
 
@@ -12,26 +12,14 @@ from tropalign.results.multiple import MultipleAlignment
 
 @dataclass(frozen=True, eq=False)
 class Agreement:
-    """How much of a reference each residue of an alignment reproduces.
+    """Agreement of an alignment with its reference, per residue and in total.
 
-    A residue's share is that of the residues beside it in a core column of the reference which stand beside it in the
-    alignment, too.
+    A residue's share: of the residues aligned to it in a core column of the reference, the fraction that is also
+    aligned to it in the alignment.
 
-    Attributes
-    ----------
-    alignment, reference : MultipleAlignment
-        Rows of the reference in its order; the alignment may have more rows after these.
-    shares, reference_shares : float32, shape (n_residues,)
-        Of the residues of either, from 0 to 1; NaN where they do not count.
-    sp, tc : float
-        The shares of all pairs of residues, and of all columns.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rows = tropalign.MultipleAlignment.from_rows(["a", "b"], ["AC", "AC"])
-    >>> Agreement(rows, rows, np.ones(4, np.float32), np.ones(4, np.float32), 1.0, 1.0).column_shares().tolist()
-    [1.0, 1.0]
+    alignment: rows of the reference in its order, then possibly more. shares, reference_shares: float32, shape
+    (n_residues,), from 0 to 1; NaN for residues that do not count. sp, tc: shares of all residue pairs and of all
+    columns.
     """
 
     alignment: MultipleAlignment
@@ -42,25 +30,9 @@ class Agreement:
     tc: float
 
     def column_shares(self, *, of_reference: bool = False) -> NDArray[np.float32]:
-        """Mean share of the residues of each column that count.
+        """Return the mean share of the residues that count in each column, float32, shape (n_columns,); NaN if none do.
 
-        Parameters
-        ----------
-        of_reference
-            Of the reference's columns, where it is the share of the column's pairs that are aligned.
-
-        Returns
-        -------
-        float32, shape (n_columns,)
-            NaN where no residue counts.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> rows = tropalign.MultipleAlignment.from_rows(["a", "b"], ["AC", "AC"])
-        >>> shares = np.array([1, np.nan, 0, np.nan], np.float32)
-        >>> Agreement(rows, rows, shares, shares, 1.0, 1.0).column_shares(of_reference=True).tolist()
-        [0.5, nan]
+        With `of_reference`, for the reference's columns: the share of each column's pairs that are aligned.
         """
         rows = self.reference if of_reference else self.alignment
         shares = self.reference_shares if of_reference else self.shares

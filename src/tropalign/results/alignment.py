@@ -1,4 +1,4 @@
-"""One aligned pair: a row of an AlignmentTable."""
+"""The class `Alignment`: one row of an AlignmentTable."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Number = TypeVar("Number", int, float)
 
 
 class _Cell(Generic[Number]):
-    """A number of an alignment: its row's item of the table's column of the same name."""
+    """Descriptor for a number of an alignment: the row's value in the table column of the same name."""
 
     def __init__(self, meaning: str) -> None:
         self.__doc__ = meaning
@@ -49,19 +49,19 @@ class _Cell(Generic[Number]):
 
 
 class Alignment:
-    """One row of an AlignmentTable: ``print`` shows it as an alignment, a notebook in colour.
+    """One row of an AlignmentTable: ``print`` shows it as text, a notebook in colour.
 
     Parameters
     ----------
     table
-        Where it stands.
+        The table that contains it.
     index
-        In which row, from 0.
+        Its row in the table, from 0.
 
     Raises
     ------
     AttributeError
-        What is asked for is not part of the table's depth.
+        A requested value is not part of the table's depth.
 
     Examples
     --------
@@ -71,7 +71,7 @@ class Alignment:
     """
 
     __match_args__ = ("table", "index")
-    #: Where its numbers are when it was aligned by itself: its table is made when somebody asks.
+    #: Source of the numbers of a pair that was aligned alone; its table is made on request.
     _lone: LonePair | None = None
 
     def __init__(self, table: AlignmentTable, index: int) -> None:
@@ -91,20 +91,20 @@ class Alignment:
 
     @classmethod
     def _of_pair(cls, lone: LonePair) -> Alignment:
-        """The row of a pair that was aligned by itself."""
+        """Make the row of a pair that was aligned alone."""
         row = cls.__new__(cls)
         row.__dict__["_lone"] = lone
         return row
 
     @cached_property
     def table(self) -> AlignmentTable:
-        """Where it stands."""
-        assert self._lone is not None  # else __init__ was given one
+        """The table that contains this alignment."""
+        assert self._lone is not None  # otherwise __init__ received a table
         return self._lone.table()
 
     @cached_property
     def index(self) -> int:
-        """In which row, from 0."""
+        """The row in its table, from 0."""
         return 0
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -137,47 +137,47 @@ class Alignment:
 
     @property
     def strand(self) -> int:
-        """1, or -1 where the query was reverse-complemented."""
+        """1, or -1 if the query was reverse-complemented."""
         if self._lone is not None:
             return self._lone.strand or 1
         return 1 if self.table.strand is None else int(self.table.strand[self.index])
 
     @property
     def hsp(self) -> int:
-        """Which alignment of its pair it is, from 1, the best first."""
+        """Rank among the alignments of its pair, from 1 for the best."""
         return 1 if self._lone is not None or self.table.hsp is None else int(self.table.hsp[self.index])
 
     @property
     def corrected_score(self) -> float:
-        """The score corrected for composition and without masked letters, where that was asked for, else the score."""
+        """The score corrected for composition and without masked residues, if requested; otherwise the score."""
         has_scaled = self._lone is None and self.table.corrected_score is not None
         return self._of_table("corrected_score") if has_scaled else self.score
 
     @property
     def sum_evalue(self) -> float | None:
-        """E-value of the set of alignments that it belongs to; None without sum statistics."""
+        """E-value of the set of alignments that this alignment belongs to; None without sum statistics."""
         return None if self._lone is not None or self.table.sum_evalue is None else self._of_table("sum_evalue")
 
     @property
     def sum_count(self) -> int | None:
-        """Alignments of the set that it belongs to; None without sum statistics."""
+        """Number of alignments in the set that this alignment belongs to; None without sum statistics."""
         return None if self._lone is not None or self.table.sum_count is None else self._of_table("sum_count")
 
     @property
     def identity(self) -> float:
-        """Identity by the table's `identity_definition`; 0 for an alignment without a pair of residues."""
+        """Identity by the table's `identity_definition`; 0 for an alignment without aligned residue pairs."""
         if self._lone is None and self.table.identity_definition != "columns":
             return float(self.table.slice(self.index, self.index + 1).identity[0])
         return self.n_identical / max(self.n_columns, 1)
 
     @property
     def similarity(self) -> float:
-        """Columns whose letters score above 0, over all columns; 0 for an empty alignment."""
+        """Share of columns whose residues score above 0; 0 for an empty alignment."""
         return self.n_similar / max(self.n_columns, 1)
 
     @property
     def cigar(self) -> str:
-        """CIGAR with ``=XID``; ``*`` when the alignment is empty."""
+        """CIGAR with ``=XID``; ``*`` if the alignment is empty."""
         self._require_path("cigar")
         return self.table.cigar(self.index) if self._lone is None else str(self._lone.numbers[-1])
 
@@ -186,7 +186,7 @@ class Alignment:
             raise AttributeError(f"Alignment.{name} was not computed: ask for report 'alignment'")
 
     def operations(self) -> list[tuple[int, int]]:
-        """(BAM operation, length) from the first column to the last.
+        """Return pairs of BAM operation and length, from the first column to the last.
 
         Returns
         -------
@@ -208,19 +208,20 @@ class Alignment:
 
     @property
     def coordinates(self) -> NDArray[np.int64]:
-        """Where each run of columns begins and ends, as Biopython has it: int64, shape (2, n_runs + 1).
+        """Start and end of each run of columns, as in Biopython: int64, shape (2, n_runs + 1).
 
-        The target's places in the first row, the query's in the second, where they descend on the minus strand.
+        Positions in the target are in the first row, those in the query in the second, descending on the minus
+        strand.
         """
         return _coordinates(self)
 
     def to_biopython(self) -> Bio.Align.Alignment:
-        """Biopython's Alignment of the target and the query, both whole, with the score.
+        """Return Biopython's Alignment of the full target and the full query, with the score.
 
         Returns
         -------
         Bio.Align.Alignment
-            Its sequences are SeqRecords; its `coordinates` those of this alignment.
+            Its sequences are SeqRecords; its `coordinates` are those of this alignment.
 
         Raises
         ------
@@ -238,12 +239,12 @@ class Alignment:
         return biopython_alignment(self)
 
     def _content(self) -> tuple[object, ...]:
-        """What equal alignments have in common, letters aside: names, depth and every number."""
+        """Return names, depth and all numbers: everything except the residues that equal alignments share."""
         numbers = [getattr(self, name) for name in ("score", *DEPTH_COLUMNS[self._depth])]
         return (self.query, self.target, self.strand, *numbers, self.cigar if self._depth == "alignment" else "")
 
     def __eq__(self, other: object) -> bool:
-        """Whether names, sequences, strand, every number and the path are the same."""
+        """True if names, sequences, strand, all numbers and the path are equal."""
         if not isinstance(other, Alignment):
             return NotImplemented
         return self._content() == other._content() and all(
@@ -254,12 +255,12 @@ class Alignment:
         return hash(self._content())
 
     def query_text(self) -> str:
-        """The query's letters on the strand that was aligned.
+        """Return the query's characters on the aligned strand.
 
         Returns
         -------
         str
-            All of them, those beyond the aligned part too.
+            The full query, including the parts that are not aligned.
 
         Examples
         --------
@@ -274,14 +275,14 @@ class Alignment:
         return text
 
     def _text(self, side: str) -> tuple[str, Alphabet]:
-        """The letters of the query or the target as they were written, and their alphabet."""
+        """Return the characters of the query or the target as they were written, and their alphabet."""
         if self._lone is not None:
             return self._lone.texts[side == "target"], self._lone.alphabet
         batch = self.table.queries if side == "query" else self.table.targets
         return batch.text(self.query_index if side == "query" else self.target_index), batch.alphabet
 
     def query_span(self) -> tuple[int, int]:
-        """Begin and end of the aligned part within ``query_text()``.
+        """Return start and end of the aligned part within ``query_text()``.
 
         Returns
         -------
@@ -301,7 +302,7 @@ class Alignment:
         return begin, end
 
     def aligned(self) -> tuple[str, str, str]:
-        """Gapped query, midline (``|`` equal, ``.`` different, a space beside a gap) and gapped target.
+        """Return gapped query, midline (``|`` equal, ``.`` different, a space at a gap) and gapped target.
 
         Returns
         -------
@@ -322,12 +323,12 @@ class Alignment:
         )
 
     def html(self) -> str:
-        """The alignment alone, coloured, as lines for a ``<pre>``; empty for lesser depths than "alignment".
+        """Return the coloured alignment without a title, as lines for a ``<pre>``; empty for depths below "alignment".
 
         Returns
         -------
         str
-            Letters are escaped.
+            HTML with escaped characters.
 
         Examples
         --------
@@ -348,13 +349,13 @@ class Alignment:
 
 
 def _coordinates(row: Alignment) -> NDArray[np.int64]:
-    """Where the target (first row) and the query (second) are at the ends of each run of columns; see `Alignment`."""
+    """Return positions in the target (first row) and the query (second row) at the ends of each run of columns."""
     places = [(row.target_start, row.query_start if row.strand > 0 else row.query_end)]
     was_paired = False
     for operation, length in row.operations():
         target, query = places[-1]
         is_paired = operation not in (INSERTION, DELETION)
-        if is_paired and was_paired:  # equal and different letters are one run
+        if is_paired and was_paired:  # equal and different residues form one run
             places.pop()
         was_paired = is_paired
         query += row.strand * length * (operation != DELETION)
@@ -363,7 +364,7 @@ def _coordinates(row: Alignment) -> NDArray[np.int64]:
 
 
 def biopython_alignment(row: Alignment, records: dict[tuple[str, int], Any] | None = None) -> Any:
-    """A row as Bio.Align.Alignment; `records` keeps the SeqRecords that rows share."""
+    """Return a row as Bio.Align.Alignment; `records` caches the SeqRecords that rows share."""
     from Bio.Align import Alignment as BioAlignment
 
     made = BioAlignment(

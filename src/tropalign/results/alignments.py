@@ -1,4 +1,4 @@
-"""The result of aligning pairs: columns, a row per pair."""
+"""The class `AlignmentTable`, the result of aligning pairs: columns, a row per alignment."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _ABSENT: Any = None
 
 @cached
 def _axis_of(depth: str, absent: tuple[str, ...] = (), has_decimals: bool = False) -> Axis:
-    """The arrays of a table of that depth, less optional ones that are absent."""
+    """Return the arrays of a table of this depth, without absent optional ones."""
     columns: dict[str, type] = dict.fromkeys(INDEX_COLUMNS, np.int64)
     for column in KEPT_COLUMNS:
         if DEPTHS.index(column.depth) <= DEPTHS.index(depth) and column.name not in absent:
@@ -47,52 +47,53 @@ def _axis_of(depth: str, absent: tuple[str, ...] = (), has_decimals: bool = Fals
 
 @dataclass(eq=False, repr=False)
 class AlignmentTable(Table[Alignment]):
-    """Alignments of pairs, a row per pair, or with `max_hsps` several.
+    """Alignments of pairs, a row per pair, or several rows with `max_hsps`.
 
-    ``table[k]`` is one Alignment; a slice, a mask or indices give the table of those rows. ``len``, iteration, ``==``
-    (the same sequences and columns), pandas, polars and everything that takes an Arrow C stream work on it.
+    ``table[k]`` is one Alignment; a slice, a mask or indices select a table of those rows. ``len``, iteration,
+    ``==`` (equal sequences and columns), pandas, polars and every consumer of an Arrow C stream work on it.
 
     Attributes
     ----------
     queries, targets : SequenceBatch
-        What the indices point into (one object when a set is aligned with itself).
+        The sequences that the indices refer to (one object if a set is aligned with itself).
     depth : {"score", "ends", "alignment"}
-        Which of the columns below are there; the others are None.
+        How many of the columns below are present; the others are None.
     query_index, target_index : int64, shape (n,)
     score : int32 or float64, shape (n,)
-        Floats where a score or gap cost has decimals.
+        Floats if a score or gap cost has decimals.
     hsp : int32, shape (n,), or None
-        With `max_hsps`: which alignment of its pair it is, from 1, the best first.
+        With `max_hsps`: rank among the alignments of the pair, from 1 for the best.
     strand : int8, shape (n,), or None
-        With both strands: 1, or -1 where the query was reverse-complemented.
+        With both strands: 1, or -1 if the query was reverse-complemented.
     corrected_score : int32 or float64, shape (n,), or None
-        With ``composition="scaled"`` or a mask: what bits and E-values are of.
+        With ``composition="scaled"`` or a mask: the score from which bits and E-values are computed.
     sum_evalue : float64, shape (n,), or None
-        With `sum_statistics`: E-value of the set of alignments of its pair that it belongs to.
+        With `sum_statistics`: E-value of the set of alignments of its pair that the row belongs to.
     sum_count : int32, shape (n,), or None
-        With `sum_statistics`: alignments of that set.
+        With `sum_statistics`: number of alignments in that set.
     query_start, query_end, target_start, target_end : int32, shape (n,)
-        0-based, half-open; the query's on its original strand.
+        0-based, half-open; query positions are on its original strand.
     n_identical, n_similar, n_gaps, n_columns : int32, shape (n,)
-        Columns of equal letters, of letters that score above 0, gap residues, and all columns. With
-        ``ambiguous="match"`` columns of letters that may be the same residue are identical, too.
+        Columns of equal residues, columns of residues that score above 0, residues aligned to a gap, and all
+        columns. With ``ambiguous="match"``, columns of residues that may be the same also count as identical.
     cigar_ops : uint32
         ``length << 4 | operation`` as in BAM: I (1) a residue of the query only, D (2) of the target only, = (7) and
         X (8) one of both.
     cigar_offsets : int64, shape (n + 1,)
-        Row k's operations are ``cigar_ops[cigar_offsets[k]:cigar_offsets[k + 1]]``, along the target's forward strand.
+        Row k's operations are ``cigar_ops[cigar_offsets[k]:cigar_offsets[k + 1]]``, along the target's forward
+        strand.
     significance
-        What makes bits and E-values of the scores; None outside local mode.
+        Converts scores to bits and E-values; None outside local mode.
     query_frames, target_frames
-        Where a side was translated: the nucleotides of each frame. `queries` or `targets` are then the frames, whose
-        residues the attributes count; `columns` and all outputs but the letters count nucleotides.
+        If a side was translated: the nucleotides of each frame. `queries` or `targets` then hold the frames, and the
+        attributes count their residues; `columns` and all outputs except the residues count nucleotides.
     identity_definition
-        What `identity` means: "columns" by default, or another definition that `align_all` was given.
+        Meaning of `identity`: "columns" by default, or another definition that `align_all` received.
 
     Raises
     ------
     ValueError
-        A column is missing, of another length or kind, or points outside its batch.
+        A column is missing, has another length or type, or points outside its batch.
 
     Examples
     --------
@@ -142,7 +143,7 @@ class AlignmentTable(Table[Alignment]):
         check_column("score", self.score, axis.columns["score"])
         axis.check(self, len(self.score))
         for index, batch in ((self.query_index, self.queries), (self.target_index, self.targets)):
-            # What is left of a batch where shards are merged has names; those of a batch are not asked for.
+            # When shards are merged, a batch may be reduced to its names, so only these are required.
             if not isinstance(batch, SequenceBatch) and not hasattr(batch, "names"):
                 raise ValueError(f"queries and targets have to be SequenceBatches, not a {type(batch).__name__}")
             if len(index) and not 0 <= int(index.min()) <= int(index.max()) < len(batch):
@@ -153,13 +154,13 @@ class AlignmentTable(Table[Alignment]):
 
     @property
     def identity(self) -> NDArray[np.float64]:
-        """Identity by `identity_definition`; 0 for an alignment without a pair of residues."""
+        """Identity by `identity_definition`; 0 for an alignment without aligned residue pairs."""
         self._require(self.n_identical, "identity")
         return identities(self, self.identity_definition)
 
     @property
     def similarity(self) -> NDArray[np.float64]:
-        """Columns whose letters score above 0, over all columns; 0 for an empty alignment."""
+        """Share of columns whose residues score above 0; 0 for an empty alignment."""
         self._require(self.n_similar, "similarity")
         return self.n_similar / np.maximum(self.n_columns, 1)
 
@@ -168,17 +169,17 @@ class AlignmentTable(Table[Alignment]):
             raise AttributeError(f"AlignmentTable.{name} was not computed: ask for report 'alignment'")
 
     def cigar(self, k: int) -> str:
-        """CIGAR of row k with ``=XID``; ``*`` when the alignment is empty.
+        """Return the CIGAR of row k with ``=XID``; ``*`` if the alignment is empty.
 
         Parameters
         ----------
         k
-            The row, from 0; from the end where it is negative.
+            The row, from 0; negative numbers count from the end.
 
         Returns
         -------
         str
-            Along the target's forward strand.
+            CIGAR along the target's forward strand.
 
         Raises
         ------
@@ -195,12 +196,12 @@ class AlignmentTable(Table[Alignment]):
         return cigar_text(self.cigar_ops[self.cigar_offsets[k] : self.cigar_offsets[k + 1]])
 
     def cigars(self) -> list[str]:
-        """CIGARs of all rows.
+        """Return the CIGARs of all rows.
 
         Returns
         -------
         list of str
-            In the order of the rows.
+            CIGARs in the order of the rows.
 
         Examples
         --------
@@ -213,12 +214,12 @@ class AlignmentTable(Table[Alignment]):
         return [whole[begin:end] for begin, end in pairwise(begins)]
 
     def row(self, k: int) -> Alignment:
-        """Row k by itself.
+        """Return a single row.
 
         Parameters
         ----------
         k
-            The row, from 0; from the end where it is negative.
+            The row, from 0; negative numbers count from the end.
 
         Returns
         -------
@@ -238,7 +239,7 @@ class AlignmentTable(Table[Alignment]):
         return Alignment(self, ragged.row_number(k, len(self)))
 
     def numbers(self) -> dict[str, NDArray[Any]]:
-        """The columns of numbers, by the names that they have in output.
+        """Return the numeric columns by their names in output.
 
         Returns
         -------
@@ -254,24 +255,25 @@ class AlignmentTable(Table[Alignment]):
         return default_numbers(self)
 
     def columns(self, names: Iterable[str] | None = None) -> dict[str, NDArray[Any]]:
-        """Columns by the names that they have in output, as other libraries take them: names, numbers and CIGARs.
+        """Return columns by their names in output, for other libraries: names, numbers and CIGARs.
 
         Parameters
         ----------
         names
-            Which ones, of those that ``tropalign pairs --columns help`` lists; those of the table when not given.
+            Columns to return, from those that ``tropalign pairs --columns help`` lists; by default those of the
+            table.
 
         Returns
         -------
         dict of str to array
-            An array of shape (n,) per column, under its own name where that of another program was given.
+            An array of shape (n,) per column, under tropalign's name if another program's name was given.
 
         Raises
         ------
         AttributeError
             The table is not deep enough.
         UsageError
-            There is no such column, or it is asked for twice; bits or E-values of alignments that are not local.
+            A column does not exist or is requested twice, or bits or E-values of alignments that are not local.
 
         Examples
         --------
@@ -287,7 +289,7 @@ class AlignmentTable(Table[Alignment]):
         return export.batches(self)
 
     def matrix(self, values: MatrixValue = "score") -> NDArray[np.float64]:
-        """The pairs as a matrix, of several alignments of a pair the first; of a set both triangles.
+        """Return the pairs as a matrix: the best alignment of each pair, and both triangles for a set.
 
         Parameters
         ----------
@@ -302,7 +304,7 @@ class AlignmentTable(Table[Alignment]):
         Raises
         ------
         UsageError
-            Other values.
+            `values` is not one of these.
         InputError
             A pair has no row.
         AttributeError
@@ -311,7 +313,7 @@ class AlignmentTable(Table[Alignment]):
         Warns
         -----
         TropalignWarning
-            Identities or distances of local alignments, which ignore whatever does not align.
+            Identities or distances of local alignments, which ignore residues that do not align.
 
         Examples
         --------
@@ -322,21 +324,21 @@ class AlignmentTable(Table[Alignment]):
         return export.matrix(self, values)
 
     def write(self, path: str | os.PathLike[str], format: AlignmentsFormat | None = None, **options: Any) -> None:
-        """Writes the rows in any format of the command line: see `write_alignments`, which also takes several tables.
+        """Write the rows in any format of the command line: see `write_alignments`, which also accepts several tables.
 
         Parameters
         ----------
         path
             ``-`` is standard output; a suffix such as ``.gz`` compresses.
         format
-            By the suffix of the path when not given.
+            Name of the format; by default, the suffix of the path decides.
         **options
-            Those of `write_alignments`.
+            Options of `write_alignments`.
 
         Raises
         ------
         UsageError, InputError, ResourceError
-            As `write_alignments`.
+            See `write_alignments`.
 
         Examples
         --------
@@ -344,17 +346,17 @@ class AlignmentTable(Table[Alignment]):
         >>> table.write("-", "paf")
         a	6	0	6	+	b	6	0	6	5	6	255	AS:i:32	cg:Z:2=1X3=	NM:i:1	de:f:0.1667	cs:Z::2*iv:3
         """
-        import tropalign  # as a user calls it: results know no formats
+        import tropalign  # through the public name: results do not depend on formats
 
         tropalign.write_alignments(self, path, format, **options)
 
     def to_biopython(self) -> Iterator[Bio.Align.Alignment]:
-        """The rows as Biopython's Alignments, one after another.
+        """Return an iterator over the rows as Biopython's Alignments.
 
         Returns
         -------
         iterator of Bio.Align.Alignment
-            As `Alignment.to_biopython` makes them; rows of one sequence share its SeqRecord.
+            Like `Alignment.to_biopython`; rows of one sequence share its SeqRecord.
 
         Examples
         --------
@@ -378,7 +380,7 @@ class AlignmentTable(Table[Alignment]):
 
 
 def arrays_of(table: AlignmentTable) -> dict[str, NDArray[Any]]:
-    """All arrays of a table by the names of its attributes: what it is made of again."""
+    """Return all arrays of a table by attribute name, from which it can be rebuilt."""
     names = (*AlignmentTable._axis.columns, "cigar_ops", "cigar_offsets")
     return {name: values for name in names if (values := getattr(table, name)) is not None}
 
@@ -386,19 +388,13 @@ def arrays_of(table: AlignmentTable) -> dict[str, NDArray[Any]]:
 def empty_table(
     queries: SequenceBatch, targets: SequenceBatch, depth: str, has_strand: bool = False, has_decimals: bool = False
 ) -> AlignmentTable:
-    """A table without a row; with decimals its scores are floats."""
+    """Return a table without rows; with decimals, its scores are floats."""
     absent = tuple(name for name in OPTIONAL if name != "strand" or not has_strand)
     return AlignmentTable(queries, targets, depth, **_axis_of(depth, absent, has_decimals).empty())
 
 
 def concatenate(tables: Sequence[AlignmentTable]) -> AlignmentTable:
-    """One table of the rows of several.
-
-    Raises
-    ------
-    ValueError
-        There is no table, or they are not of the same sequences, depth and strands.
-    """
+    """Concatenate tables; raises ValueError for an empty list, or if sequences, depth or optional columns differ."""
     if not tables:
         raise ValueError("there is no table to concatenate")
     first = tables[0]

@@ -1,4 +1,4 @@
-"""Which sequences are chimeras, and of which parents."""
+"""The class `Chimeras`: which sequences are chimeras, and of which parents."""
 
 from __future__ import annotations
 
@@ -21,18 +21,10 @@ _VOTES = ("left_yes", "left_no", "left_abstain", "right_yes", "right_no", "right
 
 
 class Judged(NamedTuple):
-    """What one sequence is.
+    """Verdict on one sequence.
 
-    Attributes
-    ----------
-    query : str
-        Its name.
-    verdict : str
-        Y, a chimera; N, none; ?, borderline.
-    score : float
-        0 where no two parents explain it.
-    parent_a, parent_b : str or None
-        Whose left part it has, and whose right part.
+    verdict: Y (chimera), N (no chimera) or ? (borderline). score: 0 if no two parents explain the sequence.
+    parent_a, parent_b: sources of its left and of its right part.
     """
 
     query: str
@@ -49,24 +41,24 @@ class Judged(NamedTuple):
 class Chimeras(Table[Judged]):
     """Sequences and whether they are chimeras, a row per sequence.
 
-    ``found[k]`` is one `Judged`; a slice, a mask or indices give those rows. pandas, polars and everything that takes
-    an Arrow C stream read `columns`.
+    ``found[k]`` is one `Judged`; a slice, a mask or indices select rows. pandas, polars and every consumer of an
+    Arrow C stream read `columns`.
 
     Attributes
     ----------
     sequences, references : SequenceBatch
-        What was given, into which the indices point; one object where no references were given.
+        The input that the indices refer to; one object if no references were given.
     query_index : int64, shape (n,)
-        Which sequence each row is of.
+        Sequence of each row.
     verdicts : tuple of str, n
-        Y, a chimera; N, none; ?, borderline.
+        Y (chimera), N (no chimera) or ? (borderline).
     score : float64, shape (n,)
-        UCHIME's H; 0 where no two parents explain the sequence.
+        UCHIME's H; 0 if no two parents explain the sequence.
     parent_a, parent_b : int64, shape (n,)
-        Which references have its left and its right part; -1 where none do.
+        References with the left and the right part of the sequence; -1 without parents.
     model_identity, a_identity, b_identity, ab_identity : float64, shape (n,)
-        In percent, of the sequence with its model (parent A to the breakpoint, then B), with each parent, and of these
-        with each other; nan without parents.
+        In percent: identity of the sequence to its model (parent A up to the breakpoint, then B) and to each parent,
+        and of the parents to each other; nan without parents.
     left_yes, left_no, left_abstain, right_yes, right_no, right_abstain : int64, shape (n,)
         Votes of columns on either side of the breakpoint.
 
@@ -120,44 +112,44 @@ class Chimeras(Table[Judged]):
 
     @property
     def is_chimera(self) -> NDArray[np.bool_]:
-        """Which rows are chimeras; bool, shape (n,)."""
+        """Mask of the rows that are chimeras; bool, shape (n,)."""
         return self._is("Y")
 
     @property
     def is_borderline(self) -> NDArray[np.bool_]:
-        """Which rows may be chimeras; bool, shape (n,)."""
+        """Mask of the rows that may be chimeras; bool, shape (n,)."""
         return self._is("?")
 
     @property
     def is_clean(self) -> NDArray[np.bool_]:
-        """Which rows are neither; bool, shape (n,)."""
+        """Mask of the rows that are neither chimeras nor borderline; bool, shape (n,)."""
         return self._is("N")
 
     @property
     def query_sequences(self) -> SequenceBatch:
-        """The sequences of the rows, in their order."""
+        """The sequences of the rows, in order."""
         return self.sequences[self.query_index]
 
     @property
     def top_identity(self) -> Float64:
-        """With the closer parent, in percent; nan without parents."""
+        """Identity to the closer parent, in percent; nan without parents."""
         return np.fmax(self.a_identity, self.b_identity)
 
     @property
     def divergence(self) -> Float64:
-        """By how many percent points the model is closer than the closer parent; nan without parents."""
+        """Identity to the model minus identity to the closer parent, in percentage points; nan without parents."""
         return self.model_identity - self.top_identity
 
     def _parent_names(self, parent: Int64) -> list[str | None]:
         return [None if k < 0 else self.references.names[k] for k in parent.tolist()]
 
     def columns(self) -> dict[str, Any]:
-        """A row per sequence, in the order of vsearch's ``--uchimeout``.
+        """Return a row per sequence, with the columns in the order of vsearch's ``--uchimeout``.
 
         Returns
         -------
         dict of str to list or array
-            Of names (of parents "*" where there are none) and numbers.
+            Names ("*" without parents) and numbers.
 
         Examples
         --------
@@ -184,12 +176,12 @@ class Chimeras(Table[Judged]):
         }
 
     def row(self, k: int) -> Judged:
-        """Row k by itself.
+        """Return a single row.
 
         Parameters
         ----------
         k
-            From 0; from the end where it is negative.
+            The row, from 0; negative numbers count from the end.
 
         Returns
         -------
@@ -211,19 +203,19 @@ class Chimeras(Table[Judged]):
         return Judged(self.sequences.names[int(self.query_index[k])], self.verdicts[k], float(self.score[k]), a, b)
 
     def write(self, path: str | os.PathLike[str], format: ChimerasFormat | None = None) -> None:
-        """Writes the rows as a table, or their sequences: see `tropalign.write_chimeras`.
+        """Write the rows as a table, or their sequences: see `tropalign.write_chimeras`.
 
         Parameters
         ----------
         path
             ``-`` is standard output; a suffix such as ``.gz`` compresses.
         format
-            "tsv", "uchime" or "fasta": by the suffix of the path when not given.
+            "tsv", "uchime" or "fasta"; by default, the suffix of the path decides.
 
         Raises
         ------
         TropalignError
-            A format that does not exist, a file that cannot be written.
+            The format does not exist, or the file cannot be written.
 
         Examples
         --------
@@ -234,7 +226,7 @@ class Chimeras(Table[Judged]):
         >b;size=8
         AGGT
         """
-        import tropalign  # by its public name: results know nothing of files
+        import tropalign  # through the public name: results do not depend on files
 
         tropalign.write_chimeras(self, path, format)
 

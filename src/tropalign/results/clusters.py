@@ -1,4 +1,4 @@
-"""Clusters of sequences: which sequence belongs to which, and how it aligns with its representative."""
+"""The class `Clusters`: the cluster of each sequence, and its alignment to the representative."""
 
 from __future__ import annotations
 
@@ -20,15 +20,7 @@ from tropalign.sequences import SequenceBatch
 
 
 class Cluster(NamedTuple):
-    """One cluster.
-
-    Attributes
-    ----------
-    representative : str
-        The name of the sequence that represents it.
-    members : list of str
-        Names of its sequences, the representative first.
-    """
+    """One cluster: names of its representative and of its members, the representative first."""
 
     representative: str
     members: list[str]
@@ -37,24 +29,16 @@ class Cluster(NamedTuple):
         return display.record_html(self)
 
 
-#: A run of a CIGAR: how many columns, and their kind.
+#: A run of a CIGAR: number of columns and their kind.
 RUN = re.compile(r"([0-9]+)([=XID])")
 
 
 def starts_by_cigars(
     sequences: SequenceBatch, members_of: NDArray[np.int64], cigars: Sequence[str | None]
 ) -> dict[str, NDArray[np.int64]]:
-    """Where alignments begin, as far as CIGARs tell: 0 where they have all residues, else -1.
+    """Infer alignment starts from CIGARs: 0 if a CIGAR covers all residues of a sequence, otherwise -1 for unknown.
 
-    Parameters
-    ----------
-    members_of
-        The representative of each sequence, int64, shape (n,).
-
-    Returns
-    -------
-    dict
-        ``member_start`` and ``representative_start``, int64, shape (n,).
+    members_of: the representative of each sequence, int64, shape (n,).
     """
     reach = np.zeros((2, len(cigars)), np.int64)
     for k, cigar in enumerate(cigars):
@@ -73,32 +57,32 @@ def starts_by_cigars(
 class Clusters(Table[Cluster]):
     """Sequences in clusters; ``len`` is the number of clusters.
 
-    ``clusters[k]`` is one `Cluster`; a slice, a mask or indices give those clusters with their sequences. pandas,
-    polars and everything that takes an Arrow C stream read `columns`, a row per sequence.
+    ``clusters[k]`` is one `Cluster`; a slice, a mask or indices select clusters with their sequences. pandas, polars
+    and every consumer of an Arrow C stream read `columns`, a row per sequence.
 
     Attributes
     ----------
     sequences : SequenceBatch
-        All of them, n.
+        All n sequences.
     labels : int64, shape (n,)
         The cluster of each sequence, from 0 in the order of the representatives.
     representative_index : int64, shape (n_clusters,)
-        Which sequence represents each cluster.
+        Sequence that represents each cluster.
     rank : int64, shape (n,)
-        When each sequence was looked at.
+        Position of each sequence in processing order.
     sizes : int64, shape (n,)
-        How many reads each sequence stands for (``;size=N`` in its name, else 1).
+        Number of reads that each sequence stands for (``;size=N`` in its name, else 1).
     identity : float64, shape (n,)
-        With the representative, by the definition that was asked for; 1 for itself.
+        Identity to the representative, by the requested definition; 1 for itself.
     strand : int8, shape (n,)
-        1, or -1 where the other strand was aligned with the representative.
+        1, or -1 if the other strand was aligned to the representative.
     score : int32, or float64 where scores have decimals, shape (n,)
-        Of the alignment with the representative; 0 for itself.
+        Score of the alignment to the representative; 0 for itself.
     cigars : list of str or None, n
-        That alignment, along the representative's forward strand; None for itself.
+        Alignment to the representative, along its forward strand; None for itself.
     member_start, representative_start : int64, shape (n,)
-        The first residue of the member (along its strand as given) and of the representative that the alignment has;
-        0 but in modes "local" and "semiglobal"; -1 where an earlier version, which did not keep it, made the result.
+        First aligned residue of the member (along its strand as given) and of the representative; 0 except in modes
+        "local" and "semiglobal"; -1 if the result comes from an earlier version, which did not store it.
 
     Examples
     --------
@@ -122,7 +106,7 @@ class Clusters(Table[Cluster]):
     representative_start: NDArray[np.int64]
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Takes pickles of earlier versions, too, which did not keep where alignments begin."""
+        """Restore a pickle, including those of earlier versions without alignment starts."""
         self.__dict__.update(state)
         if "member_start" not in state:
             self.__dict__.update(starts_by_cigars(self.sequences, self.representative_index[self.labels], self.cigars))
@@ -132,23 +116,23 @@ class Clusters(Table[Cluster]):
 
     @property
     def representatives(self) -> SequenceBatch:
-        """The sequence that represents each cluster, in the order of the clusters."""
+        """The representative of each cluster, in the order of the clusters."""
         return self.sequences[self.representative_index]
 
     @property
     def cluster_sizes(self) -> NDArray[np.int64]:
-        """The reads of each cluster, int64, shape (n_clusters,): its sequences, or the sum of their ``;size=N``."""
+        """Reads per cluster, int64, shape (n_clusters,): number of its sequences, or the sum of their ``;size=N``."""
         sizes = np.zeros(len(self), np.int64)
         np.add.at(sizes, self.labels, self.sizes)
         return sizes
 
     def member_index(self, cluster: int) -> NDArray[np.int64]:
-        """Indices of a cluster's sequences, its representative first, then in the order they were looked at.
+        """Return the indices of a cluster's sequences: the representative, then the others in processing order.
 
         Parameters
         ----------
         cluster
-            From 0; from the end where it is negative.
+            The cluster, from 0; negative numbers count from the end.
 
         Returns
         -------
@@ -168,12 +152,12 @@ class Clusters(Table[Cluster]):
         return members[np.argsort(self.rank[members])]
 
     def members(self, cluster: int) -> list[str]:
-        """Names of a cluster's sequences, its representative first.
+        """Return the names of a cluster's sequences, the representative first.
 
         Parameters
         ----------
         cluster
-            From 0; from the end where it is negative.
+            The cluster, from 0; negative numbers count from the end.
 
         Returns
         -------
@@ -193,11 +177,11 @@ class Clusters(Table[Cluster]):
 
     @property
     def row_order(self) -> NDArray[np.int64]:
-        """Indices of the sequences as outputs list them: cluster by cluster, its representative first."""
+        """Indices of the sequences in output order: cluster by cluster, the representative first."""
         return np.lexsort((self.rank, self.labels)).astype(np.int64)
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """A row per sequence, cluster by cluster, each beginning with its representative.
+        """Return a row per sequence, cluster by cluster, the representative first.
 
         Returns
         -------
@@ -224,12 +208,12 @@ class Clusters(Table[Cluster]):
         }
 
     def row(self, k: int) -> Cluster:
-        """Cluster k by itself.
+        """Return a single cluster.
 
         Parameters
         ----------
         k
-            From 0; from the end where it is negative.
+            The cluster, from 0; negative numbers count from the end.
 
         Returns
         -------
@@ -249,22 +233,22 @@ class Clusters(Table[Cluster]):
         return Cluster(members[0], members)
 
     def take(self, rows: NDArray[Any]) -> Clusters:
-        """The clusters at these indices (whole numbers) or where this mask (bool) is true, with their sequences.
+        """Return the clusters at these indices (integers) or in this mask (bool), with their sequences.
 
         Parameters
         ----------
         rows
-            Indices (whole numbers), each once, or a mask (bool).
+            Indices (integers), each once, or a mask (bool).
 
         Returns
         -------
         Clusters
-            In that order; their sequences in the order in which they are here.
+            Clusters in the order of `rows`; their sequences keep their order.
 
         Raises
         ------
         IndexError
-            A cluster that there is not or that is named twice, or a mask of another length.
+            A cluster does not exist or is named twice, or the mask has another length.
 
         Examples
         --------
@@ -292,12 +276,12 @@ class Clusters(Table[Cluster]):
         )
 
     def slice(self, begin: int, end: int) -> Clusters:
-        """Clusters [begin, end) as Python's slices count them, with their sequences.
+        """Return clusters [begin, end) with their sequences.
 
         Parameters
         ----------
         begin, end
-            As Python's slices count them.
+            Bounds as in Python's slices.
 
         Returns
         -------
@@ -311,20 +295,20 @@ class Clusters(Table[Cluster]):
         return self.take(np.arange(len(self))[begin:end])
 
     def write(self, path: str | os.PathLike[str], format: ClustersFormat | None = None) -> None:
-        """Writes the clusters: see `tropalign.write_clusters`.
+        """Write the clusters: see `tropalign.write_clusters`.
 
         Parameters
         ----------
         path
             ``-`` is standard output; a suffix such as ``.gz`` compresses.
         format
-            "tsv", "uc", "html" (a page for the browser) or "fasta" (the representatives): by the suffix of the path
-            when not given.
+            "tsv", "uc", "html" (a web page) or "fasta" (the representatives); by default, the suffix of the path
+            decides.
 
         Raises
         ------
         TropalignError
-            A format that does not exist, a file that cannot be written.
+            The format does not exist, or the file cannot be written.
 
         Examples
         --------
@@ -332,7 +316,7 @@ class Clusters(Table[Cluster]):
         >b
         ACGTACGTA
         """
-        import tropalign  # by its public name: results know nothing of files
+        import tropalign  # through the public name: results do not depend on files
 
         tropalign.write_clusters(self, path, format)
 

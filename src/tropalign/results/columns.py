@@ -1,7 +1,7 @@
-"""What every table of results can do: rows, tables of other libraries, equality.
+"""Base classes of result tables: row selection, export to other libraries, equality.
 
-A class says which arrays it keeps (`Axis`: names and types once) and which columns it shows (`Table.columns`). Choosing
-rows, joining tables, checking arrays and comparing results follow from that.
+A class declares its arrays (`Axis`: names and types, once) and its visible columns (`Table.columns`). Row selection,
+concatenation, checks and comparison are derived from them.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     import polars
 
 Item = TypeVar("Item")
-#: What chooses rows beside a number: a slice, whole numbers, or a mask.
+#: Row selectors other than a number: a slice, integers, or a mask.
 Chosen = slice | Sequence[int] | NDArray[Any]
-#: A column: numbers; or texts, one after another and where each begins.
+#: A column: numbers; or concatenated texts and their offsets.
 Flat = NDArray[Any] | tuple[NDArray[np.uint8], NDArray[np.int64]]
 
 
 def _library(name: str) -> Any:
-    """A library of tables. Raises InputError with the remedy where it is missing."""
+    """Import a table library. Raises InputError with the remedy if it is missing."""
     try:
         return import_module(name)
     except ImportError:
@@ -41,16 +41,10 @@ def _library(name: str) -> Any:
 
 @dataclass(frozen=True)
 class Axis:
-    """Columns with an item per row, and arrays of which each row has a run.
+    """Columns with an item per row, and ragged arrays with a run per row.
 
-    Attributes
-    ----------
-    items
-        What the rows are, in the plural, for messages.
-    columns : dict of str to type
-        The dtype of each column; str where it is a tuple of texts.
-    runs : dict of str to Axis
-        By the name of the offsets: row k has the items ``offsets[k]:offsets[k + 1]`` of that axis.
+    items: plural noun for the rows, for messages. columns: dtype of each column; str for a tuple of texts. runs:
+    axis by the name of its offsets; row k has the items ``offsets[k]:offsets[k + 1]`` of that axis.
     """
 
     items: str
@@ -58,17 +52,11 @@ class Axis:
     runs: Mapping[str, Axis] = field(default_factory=dict)
 
     def with_columns(self, columns: Mapping[str, type], **runs: Axis) -> Axis:
-        """The axis with more columns, and with other axes for some of its runs."""
+        """Return the axis with more columns, and with other axes for some of its runs."""
         return Axis(self.items, {**self.columns, **columns}, {**self.runs, **runs})
 
     def check(self, table: Any, n: int | None = None) -> int:
-        """Checks the arrays of a table, and returns its rows. Columns that are None are those of no row.
-
-        Raises
-        ------
-        ValueError
-            An array of another length or kind, or offsets that do not cut one.
-        """
+        """Check the arrays of a table and return its number of rows; ValueError for wrong lengths, types or offsets."""
         for name, dtype in self.columns.items():
             values = getattr(table, name)
             check_column(name, values, dtype, n)
@@ -83,7 +71,7 @@ class Axis:
         return n
 
     def chosen(self, table: Any, rows: NDArray[Any]) -> dict[str, Any]:
-        """The arrays of these rows (indices), by name; those that are None are left out."""
+        """Return the arrays of these rows (indices) by name, without those that are None."""
         found: dict[str, Any] = {}
         for name in self.columns:
             values = getattr(table, name)
@@ -105,7 +93,7 @@ class Axis:
         return found
 
     def between(self, table: Any, begin: int, end: int) -> dict[str, Any]:
-        """The arrays of rows [begin, end), by name, without a copy but of offsets."""
+        """Return the arrays of rows [begin, end) by name; only offsets are copied."""
         found = {name: values[begin:end] for name in self.columns if (values := getattr(table, name)) is not None}
         for name, axis in self.runs.items():
             if (offsets := getattr(table, name)) is not None:
@@ -115,7 +103,7 @@ class Axis:
         return found
 
     def joined(self, tables: Sequence[Any]) -> dict[str, Any]:
-        """The arrays of the rows of several tables one after another, by name; the first table says which there are."""
+        """Concatenate the arrays of several tables by name; the first table determines which arrays exist."""
         found: dict[str, Any] = {}
         for name in self.columns:
             pieces = [getattr(table, name) for table in tables]
@@ -130,7 +118,7 @@ class Axis:
         return found
 
     def empty(self) -> dict[str, Any]:
-        """The arrays of a table without a row."""
+        """Return the arrays of a table without rows."""
         found: dict[str, Any] = {
             name: () if dtype is str else np.zeros(0, dtype) for name, dtype in self.columns.items()
         }
@@ -140,7 +128,7 @@ class Axis:
 
 
 def check_column(name: str, values: Any, dtype: type, length: int | None = None) -> None:
-    """Raises ValueError where a column is no such array (a tuple for str), or one of another length."""
+    """Raise ValueError if a column is not an array of this dtype (a tuple for str) and length."""
     if dtype is not str and (not isinstance(values, np.ndarray) or values.dtype != dtype or values.ndim != 1):
         raise ValueError(f"column {name} has to be a one-dimensional array of {np.dtype(dtype)}")
     if length is not None and len(values) != length:
@@ -148,17 +136,17 @@ def check_column(name: str, values: Any, dtype: type, length: int | None = None)
 
 
 class Result:
-    """What is equal to another of the same content, and shows in notebooks what ``print`` shows."""
+    """Base of results: equality by content, and notebook display of the ``print`` text."""
 
-    #: Fields that results may differ in and be equal.
+    #: Fields that equality ignores.
     _aside: ClassVar[frozenset[str]] = frozenset()
 
     def _content(self) -> dict[str, Any]:
-        """What equal results have in common, by name."""
+        """Return the fields that equal results share, by name."""
         return {each.name: getattr(self, each.name) for each in fields(self) if each.name not in self._aside}  # type: ignore[arg-type]
 
     def __eq__(self, other: object) -> bool:
-        """Whether all that they hold is the same."""
+        """True if all contents are equal."""
         if not isinstance(other, type(self)):
             return NotImplemented
         mine, theirs = self._content(), other._content()
@@ -171,9 +159,9 @@ class Result:
 
 
 class Rows(Result, Generic[Item]):
-    """A result of rows: by number, slice, indices or mask.
+    """Result of rows that can be selected by number, slice, indices or mask.
 
-    A class gives ``len`` and single rows, and either the arrays of its rows (`_axis`) or `take` and `slice`.
+    A subclass provides ``len`` and single rows, and either the arrays of its rows (`_axis`) or `take` and `slice`.
     """
 
     _axis: ClassVar[Axis]
@@ -182,7 +170,7 @@ class Rows(Result, Generic[Item]):
         raise NotImplementedError
 
     def _item(self, k: int) -> Item:
-        """What indexing and iteration give for row k."""
+        """Return row k as indexing and iteration give it."""
         raise NotImplementedError
 
     @overload
@@ -190,7 +178,7 @@ class Rows(Result, Generic[Item]):
     @overload
     def __getitem__(self, key: Chosen) -> Self: ...
     def __getitem__(self, key: int | Chosen) -> Item | Self:
-        """One row by its number; by a slice, indices or a mask the result of those rows."""
+        """Return one row by number, or the result of the rows of a slice, indices or a mask."""
         if isinstance(key, int | np.integer):
             return self._item(int(key))
         if isinstance(key, slice):
@@ -202,12 +190,12 @@ class Rows(Result, Generic[Item]):
         return (self._item(k) for k in range(len(self)))
 
     def slice(self, begin: int, end: int) -> Self:
-        """Rows [begin, end) as Python's slices count them, without a copy of the columns.
+        """Return rows [begin, end) without copying the columns.
 
         Parameters
         ----------
         begin, end
-            As Python's slices count them.
+            Bounds as in Python's slices.
 
         Returns
         -------
@@ -223,12 +211,12 @@ class Rows(Result, Generic[Item]):
         return self._of_rows(self._axis.between(self, begin, max(begin, end)))
 
     def take(self, rows: NDArray[Any]) -> Self:
-        """The rows at these indices (whole numbers) or where this mask (bool) is true, in that order.
+        """Return the rows at these indices (integers) or in this mask (bool), in that order.
 
         Parameters
         ----------
         rows
-            Indices (whole numbers) or a mask (bool).
+            Indices (integers) or a mask (bool).
 
         Returns
         -------
@@ -237,7 +225,7 @@ class Rows(Result, Generic[Item]):
         Raises
         ------
         IndexError
-            A row that there is not, or a mask of another length.
+            A row does not exist, or the mask has another length.
 
         Examples
         --------
@@ -248,25 +236,25 @@ class Rows(Result, Generic[Item]):
         return self._of_rows(self._axis.chosen(self, ragged.wanted_rows(rows, len(self))))
 
     def _of_rows(self, arrays: dict[str, Any]) -> Self:
-        """A result of the same run with these arrays."""
+        """Return a copy of the result with these arrays."""
         return replace(self, **arrays)  # type: ignore[type-var]
 
 
 class Table(Rows[Item]):
-    """A result of columns, which pandas takes, and by the Arrow C stream polars, duckdb and pyarrow."""
+    """A result of columns that pandas reads, and polars, duckdb and pyarrow through the Arrow C stream."""
 
     def row(self, k: int) -> Item:
-        """Row k by itself.
+        """Return a single row.
 
         Parameters
         ----------
         k
-            The row, from 0; from the end where it is negative.
+            The row, from 0; negative numbers count from the end.
 
         Returns
         -------
         object
-            What iteration gives.
+            The same object as in iteration.
 
         Raises
         ------
@@ -285,7 +273,7 @@ class Table(Rows[Item]):
         return self.row(k)
 
     def columns(self) -> dict[str, Any]:
-        """The columns by the names that they have in output: texts and numbers.
+        """Return the columns by their names in output: texts and numbers.
 
         Returns
         -------
@@ -300,11 +288,11 @@ class Table(Rows[Item]):
         raise NotImplementedError
 
     def _batches(self) -> Iterator[Mapping[str, Any]]:
-        """The columns in batches of rows for Arrow, one or more."""
+        """Yield the columns in one or more batches of rows, for Arrow."""
         yield self.columns()
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """The Arrow C stream, which polars, pandas, duckdb and pyarrow read without a copy of the numbers."""
+        """Return the Arrow C stream, which polars, pandas, duckdb and pyarrow read without copying the numbers."""
         from nanoarrow.c_array_stream import CArrayStream
 
         batches = [arrow_batch(columns) for columns in self._batches()]
@@ -313,7 +301,7 @@ class Table(Rows[Item]):
         return found
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A pandas DataFrame; the numbers of `columns` are not copied.
+        """Return a pandas DataFrame; the numbers of `columns` are not copied.
 
         Returns
         -------
@@ -333,7 +321,7 @@ class Table(Rows[Item]):
         return _library("pandas").DataFrame(self.columns(), copy=False)
 
     def to_polars(self) -> polars.DataFrame:
-        """A polars DataFrame; the numbers are not copied.
+        """Return a polars DataFrame; the numbers are not copied.
 
         Returns
         -------
@@ -353,7 +341,7 @@ class Table(Rows[Item]):
         return _library("polars").DataFrame(self)
 
     def _title(self) -> str:
-        """One line: what it is a table of."""
+        """Return a one-line description of the table."""
         raise NotImplementedError
 
     def __repr__(self) -> str:
@@ -365,7 +353,7 @@ class Table(Rows[Item]):
 
 
 def are_same(value: Any, other: Any) -> bool:
-    """Whether two fields of results are the same: arrays, sequences, or whatever compares."""
+    """True if two fields of results are equal: arrays, sequences, or other comparable values."""
     if isinstance(value, np.ndarray) or isinstance(other, np.ndarray):
         is_both = isinstance(value, np.ndarray) and isinstance(other, np.ndarray)
         return is_both and np.array_equal(value, other, equal_nan=value.dtype.kind == other.dtype.kind == "f")
@@ -375,7 +363,7 @@ def are_same(value: Any, other: Any) -> bool:
 
 
 def are_same_sequences(batch: Any, other: Any) -> bool:
-    """Whether two batches have the same names and letters; the names and lengths, where one has no letters."""
+    """True if two batches have equal names and residues; only names and lengths if one has no residues."""
     if batch is other:
         return True
     if len(batch) != len(other) or not np.array_equal(batch.lengths, other.lengths) or batch.names != other.names:
@@ -386,7 +374,7 @@ def are_same_sequences(batch: Any, other: Any) -> bool:
 
 
 def arrow_batch(columns: Mapping[str, Flat | list[str]]) -> Any:
-    """Columns as one nanoarrow array of structs, numbers and letters without a copy."""
+    """Return columns as one nanoarrow array of structs, without copying numbers and text."""
     import nanoarrow as na
 
     types = {

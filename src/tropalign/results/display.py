@@ -1,6 +1,6 @@
-"""Tables and alignments as people read them: text, and HTML for notebooks.
+"""Text and notebook HTML of tables and alignments.
 
-Names come from files, so they are escaped: a terminal obeys no control character in them, a browser no tag.
+Names come from files, so they are escaped: control characters for terminals, tags for browsers.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ if TYPE_CHECKING:
     from tropalign.results.alignment import Alignment
     from tropalign.results.alignments import AlignmentTable
 
-#: Rows that a table shows of itself.
+#: Rows that a table shows.
 SHOWN_ROWS = 10
-#: Longer CIGARs are cut in a table.
+#: Maximum length of CIGARs in a table.
 CIGAR_LETTERS = 24
 TEXT_WIDTH, HTML_WIDTH = 60, 80
-#: Longer alignments are cut in notebooks.
+#: Maximum number of alignment columns in notebooks.
 HTML_COLUMNS = 8_000
-#: Behind columns of equal letters, of different ones and of gaps; see-through, for light and dark pages.
+#: Backgrounds of columns of equal residues, different residues and gaps; translucent, for light and dark pages.
 COLOURS = {"|": "rgba(40,160,90,.30)", ".": "rgba(230,160,30,.22)", " ": "rgba(210,70,60,.25)"}
-#: Notebooks draw a bare <pre> in the page's font, in which letters do not stand below each other.
+#: Notebooks render a bare <pre> in the page's proportional font, which breaks the alignment of characters.
 PRE = "<pre style='font-family:monospace;white-space:pre;line-height:1.25;overflow-x:auto'>"
-#: Letters that are none, for a terminal: each stays one column wide.
+#: Control characters are replaced for terminals, so that each stays one column wide.
 PLAIN = dict.fromkeys((*range(32), *range(127, 161)), "?")
 LEFT_ALIGNED = ("query", "target", "cigar")
 
 
 def grid_text(title: str, cells: dict[str, list[str]], n_rows: int) -> str:
-    """A title, rows below the names of their columns, and how many of `n_rows` are left out."""
+    """Return a title, a grid of rows with a header, and the number of further rows."""
     lines = [f"<{title}>"]
     widths = {name: max(map(len, (name, *column))) for name, column in cells.items()}
     for row in (tuple(cells), *zip(*cells.values(), strict=True)):
@@ -46,7 +46,7 @@ def grid_text(title: str, cells: dict[str, list[str]], n_rows: int) -> str:
 
 
 def grid_html(title: str, cells: dict[str, list[str]], n_rows: int, details: Iterable[tuple[str, str]] = ()) -> str:
-    """What `grid_text` shows as HTML, with details to unfold: titles, which are escaped here, and letters in HTML."""
+    """Return `grid_text` as HTML with collapsible details: pairs of an unescaped title and an HTML text."""
     rows = [("th", tuple(cells)), *(("td", row) for row in zip(*cells.values(), strict=True))]
     lines = ["".join(f"<{tag}>{escaped(cell)}</{tag}>" for cell in row) for tag, row in rows]
     grid = _scrolled(f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>")
@@ -56,12 +56,12 @@ def grid_html(title: str, cells: dict[str, list[str]], n_rows: int, details: Ite
 
 
 def text_html(text: str) -> str:
-    """Lines of text as a notebook shows them."""
+    """Return lines of text as notebook HTML."""
     return f"{PRE}{escaped(text)}</pre>"
 
 
 def record_html(record: Any) -> str:
-    """A named tuple, or what a dataclass shows of itself, as notebooks show it: a row per field."""
+    """Return a named tuple, or the repr fields of a dataclass, as notebook HTML: a row per field."""
     is_tuple = isinstance(record, tuple)
     names = getattr(record, "_fields", ()) if is_tuple else [each.name for each in fields(record) if each.repr]
     cells = ((name, shown(str(getattr(record, name)))) for name in names)
@@ -70,7 +70,7 @@ def record_html(record: Any) -> str:
 
 
 def _scrolled(table: str) -> str:
-    """A table that is no wider than the page, which not every notebook sees to."""
+    """Wrap a table so that it scrolls within the page; some notebooks do not do so themselves."""
     return f"<div style='overflow-x:auto'>{table}</div>"
 
 
@@ -79,7 +79,7 @@ def _more(n_rows: int) -> list[str]:
 
 
 def cells(columns: Mapping[str, Any]) -> dict[str, list[str]]:
-    """The first rows of columns as text: decimals with four places, long CIGARs cut, names escaped for terminals."""
+    """Format the first rows of columns: four decimals, shortened CIGARs, names escaped for terminals."""
     first = {name: values[:SHOWN_ROWS] for name, values in columns.items()}
     return {
         name: [_cell(name, value) for value in (values if isinstance(values, list) else values.tolist())]
@@ -96,12 +96,12 @@ def _cell(name: str, value: Any) -> str:
 
 
 def table_text(table: AlignmentTable) -> str:
-    """What ``repr`` gives: a title, the first rows below the names of the columns, and how many more there are."""
+    """Return the ``repr``: a title, the first rows under column names, and the number of further rows."""
     return grid_text(table._title(), cells(table.slice(0, SHOWN_ROWS).columns()), len(table))
 
 
 def table_html(table: AlignmentTable) -> str:
-    """What ``repr`` gives as HTML, with the alignments of the rows to unfold."""
+    """Return the ``repr`` as HTML, with the alignments of the rows as collapsible details."""
     first = table.slice(0, SHOWN_ROWS)
     rows = first if table.depth == "alignment" else ()
     details = ((alignment_title(row), coloured(row)) for row in rows)
@@ -109,7 +109,7 @@ def table_html(table: AlignmentTable) -> str:
 
 
 def alignment_title(row: Alignment) -> str:
-    """One line: names, score, ends and identity, as far as they were computed."""
+    """Return one line with names, score, ends and identity, as far as they were computed."""
     text = f"{shown(row.query)} x {shown(row.target)}: score {row.score}"
     if row.strand < 0:
         text += ", reverse strand"
@@ -121,10 +121,10 @@ def alignment_title(row: Alignment) -> str:
 
 
 class _Block(NamedTuple):
-    """Columns that fit a line.
+    """Columns that fit on one line.
 
-    Positions are 1-based; those of a query on the minus strand descend, and those of a sequence without a residue
-    repeat the last one.
+    Positions are 1-based; those of a query on the minus strand descend. A sequence without a residue in the block
+    repeats its last position.
     """
 
     query_begin: int
@@ -140,7 +140,7 @@ def _blocks(row: Alignment, width: int, most: int | None = None) -> list[_Block]
     top, middle, bottom = row.aligned()
     top, bottom = top.translate(PLAIN), bottom.translate(PLAIN)
     step = -1 if row.strand < 0 else 1
-    i, j = row.query_end + 1 if step < 0 else row.query_start, row.target_start  # numbers of the residues before
+    i, j = row.query_end + 1 if step < 0 else row.query_start, row.target_start  # numbers of the preceding residues
     blocks = []
     for k in range(0, min(len(top), most or len(top)), width):
         a, m, b = top[k : k + width], middle[k : k + width], bottom[k : k + width]
@@ -152,7 +152,7 @@ def _blocks(row: Alignment, width: int, most: int | None = None) -> list[_Block]
 
 
 def alignment_text(row: Alignment) -> str:
-    """What ``print`` shows: the title, then the letters of both with the midline between them."""
+    """Return the ``print`` text: the title, then both sequences with the midline between them."""
     if row._depth != "alignment":
         return alignment_title(row)
     digits = len(str(max(row.query_end, row.target_end)))
@@ -166,12 +166,12 @@ def alignment_text(row: Alignment) -> str:
 
 
 def alignment_html(row: Alignment) -> str:
-    """What a notebook shows: the title and the coloured letters."""
+    """Return notebook HTML: the title and the coloured alignment."""
     return f"{PRE}{escaped(alignment_title(row))}\n\n{coloured(row)}</pre>"
 
 
 def coloured(row: Alignment) -> str:
-    """The letters alone, coloured, as lines for a ``<pre>``; empty for lesser depths than "alignment"."""
+    """Return the coloured residues as lines for a ``<pre>``; empty for depths below "alignment"."""
     if row._depth != "alignment":
         return ""
     lines = []
@@ -196,7 +196,7 @@ def _spans(letters: str, middle: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """The text as HTML shows it."""
-    from html import escape  # whose entities take longer to load than a table takes to write
+    """Escape a text for HTML."""
+    from html import escape  # imported late: loading its entities takes longer than writing a table
 
     return escape(text)

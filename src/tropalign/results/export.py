@@ -1,4 +1,4 @@
-"""An alignment table as other libraries take it: columns by name, Arrow's, and a matrix."""
+"""Export of an alignment table to other libraries: columns by name, Arrow batches, and a matrix."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from tropalign.sequences.texts import decoded
 if TYPE_CHECKING:
     from tropalign.results.alignments import AlignmentTable
 
-#: Rows of a batch of the Arrow stream.
+#: Rows per batch of the Arrow stream.
 ARROW_ROWS = 1 << 20
 
 
 def column_arrays(table: AlignmentTable, names: Iterable[str] | None = None) -> dict[str, NDArray[Any]]:
-    """Columns by the names that they have in output, texts as Python's; those of the table when not chosen."""
+    """Return columns by their names in output, texts as Python strings; by default the table's own columns."""
     chosen = own_names(table) if names is None else chosen_names(names)
     return {name: _objects(table, name) for name in chosen}
 
@@ -45,7 +45,7 @@ def _objects(table: AlignmentTable, name: str) -> NDArray[Any]:
 
 
 def flat_columns(table: AlignmentTable, names: Sequence[str]) -> dict[str, Flat]:
-    """Columns as Arrow keeps them: numbers, or text one after another and where each begins."""
+    """Return columns in Arrow's layout: numbers, or concatenated text and offsets."""
     flat: dict[str, Flat] = {}
     types = types_of(names, table.score.dtype == np.float64)
     for name in names:
@@ -59,21 +59,21 @@ def flat_columns(table: AlignmentTable, names: Sequence[str]) -> dict[str, Flat]
 
 
 def batches(table: AlignmentTable) -> Iterator[dict[str, Flat]]:
-    """The table's own columns in batches of ARROW_ROWS rows; one without a row where there is none."""
+    """Yield the table's own columns in batches of ARROW_ROWS rows, at least one batch."""
     names = own_names(table)
     for begin in range(0, max(len(table), 1), ARROW_ROWS):
         yield flat_columns(table.slice(begin, begin + ARROW_ROWS), names)
 
 
 def no_rows(names: Iterable[str], has_decimals: bool = False) -> dict[str, Flat]:
-    """Columns of a table without a row, as Arrow keeps them."""
+    """Return the columns of a table without rows, in Arrow's layout."""
     none = (np.zeros(0, np.uint8), np.zeros(1, np.int64))
     types = types_of(names, has_decimals)
     return {name: none if dtype is str else np.zeros(0, dtype) for name, dtype in types.items()}
 
 
 def warn_of_local(table: AlignmentTable, values: MatrixValue) -> None:
-    """Warn of a matrix of identities or distances whose alignments are local, as only these have statistics."""
+    """Warn of a matrix of identities or distances of local alignments; only local alignments have statistics."""
     if values != "score" and table.significance is not None:
         warnings.warn(
             f"values {values!r} of local alignments ignore all residues that do not align: align with mode='global'",
@@ -83,7 +83,7 @@ def warn_of_local(table: AlignmentTable, values: MatrixValue) -> None:
 
 
 def matrix(table: AlignmentTable, values: MatrixValue) -> NDArray[np.float64]:
-    """See `AlignmentTable.matrix`."""
+    """Return the matrix of `AlignmentTable.matrix`."""
     if values not in get_args(MatrixValue):
         raise UsageError(f"values {values!r} is none of {', '.join(get_args(MatrixValue))}")
     table = table if table.hsp is None else table.take(table.hsp == 1)

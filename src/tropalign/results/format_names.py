@@ -1,4 +1,4 @@
-"""Names of formats that results are written in, for type checkers; the registry of formats has what they are."""
+"""Names of output formats, for type checkers; the registry of formats defines them."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""What a search finds before it is known how much was searched: hits without E-values, as engines return them."""
+"""Hits as engines return them, without E-values, because the size of the search space is not known yet."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Float32 = NDArray[np.float32]
 Float64 = NDArray[np.float64]
 Letters = NDArray[np.uint8]
 
-#: Whether models are the queries (``tropalign search``) or sequences are (``tropalign scan``).
+#: Queries are models (``tropalign search``) or sequences (``tropalign scan``).
 ORIENTATIONS = ("search", "scan")
 #: Columns with an item per hit.
 HIT_COLUMNS: dict[str, type] = {
@@ -37,28 +37,28 @@ DOMAIN_COLUMNS: dict[str, type] = {
     "domain_envelope_nats": np.float32, "domain_correction_nats": np.float32, "domain_bias_nats": np.float32,
     "domain_expected_accuracy": np.float32, "domain_bits": np.float32, "domain_log_p": np.float64,
 }  # fmt: skip
-#: Lines of the alignments, a letter per column, all with the same offsets.
+#: Lines of the alignments, a character per column, all with the same offsets.
 LINES = ("model_line", "match_line", "target_line", "posterior_line")
 #: Texts with an item per hit.
 TEXTS = ("names", "accessions", "descriptions")
-#: Filters, in their order; what passed them is counted per query.
+#: Filters in order; the targets that pass each are counted per query.
 FILTERS = ("msv", "bias", "viterbi", "forward")
 _LINES = Axis("letters of a line", dict.fromkeys(LINES, np.uint8))
-#: What hits keep: columns of hits, of their domains, and of the letters of the domains' lines.
+#: Arrays of hits: columns of hits, of their domains, and characters of the domains' lines.
 AXIS = Axis(
     "hits",
     {**dict.fromkeys(TEXTS, str), **HIT_COLUMNS},
     {"domain_offsets": Axis("domains", DOMAIN_COLUMNS, {"line_offsets": _LINES})},
 )
-#: Runs of inserts in the model's line of an alignment.
+#: Runs of inserts in the model line of an alignment.
 INSERTS = re.compile(r"(\.+)")
-#: The default of a column that is made then.
+#: Placeholder default of columns that __post_init__ creates.
 _NONE: Any = None
 
 
 @dataclass(frozen=True)
 class Query:
-    """A query of a search, or a model that a query of a scan has hits in.
+    """A query of a search, or a model with hits in a query of a scan.
 
     Attributes
     ----------
@@ -66,15 +66,15 @@ class Query:
     length
         Nodes of a model, residues of a sequence.
     accession, description
-        Empty where there is none.
+        Empty if missing.
     gathering, trusted, noise : pair of float, or None
-        Score thresholds of a model (GA, TC, NC), of whole sequences and of domains, in bits.
+        Score thresholds of a model (GA, TC, NC), for full sequences and for domains, in bits.
     reference, structure
-        Annotation of a model (RF, CS), a letter per node; None where there is none.
+        Annotation of a model (RF, CS), a character per node; None if missing.
     sequence
-        Of a search in rounds that begins with a sequence: its residues, the first row of an alignment of its hits.
+        In an iterative search that starts with a sequence: its residues, the first row of an alignment of its hits.
     is_sequence
-        Whether the query of a search is a single sequence, as phmmer's and jackhmmer's are.
+        Whether the query of a search is a single sequence, as in phmmer and jackhmmer.
 
     Examples
     --------
@@ -101,17 +101,11 @@ class Query:
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class FoundHits:
-    """Hits of some queries in some targets: columns, a row per hit, and columns of their domains.
+    """Hits of queries in targets: columns with an item per hit, and columns of their domains.
 
-    Positions are 0-based and half-open; nats are natural logarithms of odds. The fields of a domain are those of
-    ``native/profile/hit.hpp``.
-
-    The fields are described in `tropalign.results.hits`; of a tile `first_query` counts the queries before its own.
-
-    Raises
-    ------
-    ValueError
-        Columns of another length or kind, or offsets that do not cut them.
+    Positions are 0-based and half-open; nats are natural logarithms of odds. Fields of domains are those of
+    ``native/profile/hit.hpp``, other fields are described in `tropalign.results.hits`. In a tile, `first_query` is
+    the number of queries before its own.
     """
 
     _axis: ClassVar[Axis] = AXIS
@@ -178,7 +172,7 @@ class FoundHits:
         self._check_links()
 
     def _check_links(self) -> None:
-        """Raises ValueError where a hit's query, domains or model are not there."""
+        """Raise ValueError if a hit refers to a query, domain or model that does not exist."""
         if len(self) and not 0 <= int(self.query.min()) <= int(self.query.max()) < len(self.queries):
             raise ValueError(f"a hit's query is none of the {len(self.queries)}")
         n_own = self.n_domains
@@ -192,16 +186,16 @@ class FoundHits:
 
     @property
     def n_domains(self) -> Int64:
-        """Domains of each hit, int64."""
+        """Number of domains of each hit, int64."""
         return np.diff(self.domain_offsets)
 
     @property
     def has_lines(self) -> bool:
-        """Whether the alignments are there."""
+        """True if the alignments are present."""
         return len(self.model_line) > 0 or not len(self.domain_bits)
 
     def model(self, k: int) -> Query:
-        """The model of hit k: its query, or in a scan its target.
+        """Return the model of hit k: its query, or its target in a scan.
 
         Parameters
         ----------
@@ -220,7 +214,7 @@ class FoundHits:
         return self.queries[self.query[k]] if self.orientation == "search" else self.models[int(self.target[k])]
 
     def domain_lines(self, d: int) -> dict[str, str]:
-        """The alignment lines of domain d, by name.
+        """Return the alignment lines of domain d, by name.
 
         Parameters
         ----------
@@ -230,7 +224,7 @@ class FoundHits:
         Returns
         -------
         dict of str to str
-            `model_line`, `match_line`, `target_line` and `posterior_line`, a letter per column.
+            `model_line`, `match_line`, `target_line` and `posterior_line`, a character per column.
 
         Examples
         --------
@@ -243,23 +237,23 @@ class FoundHits:
 
 
 def columns_of(found: FoundHits) -> dict[str, Any]:
-    """All fields by name, as FoundHits is made of them again."""
+    """Return all fields by name, from which FoundHits can be rebuilt."""
     return {entry.name: getattr(found, entry.name) for entry in fields(FoundHits)}
 
 
 def chosen(found: FoundHits, rows: NDArray[Any]) -> dict[str, Any]:
-    """The fields of these hits in this order; those that are no columns of hits as they were."""
+    """Return the fields of these hits, in this order; fields that are not columns of hits stay unchanged."""
     return columns_of(found) | AXIS.chosen(found, rows)
 
 
 def without_lines(found: FoundHits) -> FoundHits:
-    """The hits without their alignments, for tables."""
+    """Return the hits without their alignments, for tables."""
     offsets = np.zeros(len(found.domain_bits) + 1, np.int64)
     return FoundHits(**columns_of(found) | {"line_offsets": offsets, **_LINES.empty()})
 
 
 def in_all_targets(pieces: Sequence[FoundHits]) -> FoundHits:
-    """The hits of the same queries in different targets as one. Raises ValueError where the queries differ."""
+    """Join hits of the same queries in different targets. Raises ValueError if the queries differ."""
     first = pieces[0]
     if any((piece.queries, piece.first_query) != (first.queries, first.first_query) for piece in pieces):
         raise ValueError("hits of other queries cannot be joined")
@@ -275,7 +269,7 @@ def in_all_targets(pieces: Sequence[FoundHits]) -> FoundHits:
 
 
 def of_all_queries(pieces: Sequence[FoundHits]) -> FoundHits:
-    """The hits of different queries in the same targets as one."""
+    """Join hits of different queries in the same targets."""
     if len(pieces) == 1:
         return pieces[0]
     first, joined = pieces[0], _concatenated(pieces)
@@ -294,22 +288,22 @@ def of_all_queries(pieces: Sequence[FoundHits]) -> FoundHits:
 
 
 def _concatenated(pieces: Sequence[FoundHits]) -> dict[str, Any]:
-    """What has an item per hit, domain or letter, and the models."""
+    """Concatenate the columns of hits, domains and lines, and merge the models."""
     models = {target: model for piece in pieces for target, model in piece.models.items()}
     return {**AXIS.joined(pieces), "models": models}
 
 
 def runs_of(values: NDArray[Any]) -> Iterator[tuple[int, int]]:
-    """Begin and end of each run of equal neighbours."""
+    """Yield start and end of each run of equal neighbours."""
     if len(values):
         cuts = [0, *(np.flatnonzero(values[1:] != values[:-1]) + 1).tolist(), len(values)]
         yield from pairwise(cuts)
 
 
 def annotation_line(annotation: str, model_line: str, begin: int) -> str:
-    """A model's annotation along an alignment that begins at that node, with '.' at inserts."""
+    """Return a model's annotation along an alignment that starts at node `begin`, with '.' at inserts."""
     pieces = []
-    for run in INSERTS.split(model_line):  # in turn nodes and inserts
+    for run in INSERTS.split(model_line):  # alternating nodes and inserts
         if run.startswith("."):
             pieces.append(run)
         else:

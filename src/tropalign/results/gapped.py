@@ -1,4 +1,4 @@
-"""Paths of alignments: CIGARs, as BAM codes their operations (``length << 4 | operation``), and letters with gaps."""
+"""Paths of alignments: CIGARs in BAM encoding (``length << 4 | operation``), and sequences with gaps."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ if TYPE_CHECKING:
 
 Bytes = NDArray[np.uint8]
 Strands = tuple[Bytes, Bytes, NDArray[np.int64]]
-#: A residue of the query only, of the target only, of both and equal, of both and different.
+#: A residue of the query only, of the target only, an equal pair, a different pair.
 INSERTION, DELETION, EQUAL, DIFFERENT = 1, 2, 7, 8
-#: Letters of the operations, by their codes.
+#: Characters of the operations, by code.
 LETTERS = "MIDNSHP=X"
 
 
 def cigar_text(ops: NDArray[np.uint32]) -> str:
-    """BAM-coded operations as text; ``*`` when there are none."""
+    """Return BAM-coded operations as text; ``*`` if there are no operations."""
     return "".join(f"{op >> 4}{LETTERS[op & 15]}" for op in ops.tolist()) or "*"
 
 
 def operations_of(text: str) -> list[tuple[int, int]]:
-    """(BAM operation, length) of a CIGAR's parts; none of ``*``."""
+    """Parse a CIGAR into pairs of BAM operation and length; ``*`` gives an empty list."""
     return [(LETTERS.index(letter), int(length)) for length, letter in re.findall(r"(\d+)([MIDNSHP=X])", text)]
 
 
 def gapped(query: str, i: int, target: str, j: int, operations: list[tuple[int, int]]) -> tuple[str, str, str]:
-    """The letters of both from positions i and j on with their gaps, and the midline between them."""
+    """Return both sequences from positions i and j on, with gaps, and the midline between them."""
     lines: tuple[list[str], list[str], list[str]] = ([], [], [])
     for operation, length in operations:
         takes_query, takes_target = operation != DELETION, operation != INSERTION
@@ -50,14 +50,14 @@ def gapped(query: str, i: int, target: str, j: int, operations: list[tuple[int, 
 
 @cached_per_object
 def both_strands(batch: SequenceBatch) -> Strands:
-    """Letters, codes and offsets of the forward strands, then of the reverse ones: sequence k's is k + n."""
+    """Return characters, codes and offsets of both strands; the reverse strand of sequence k has index k + n."""
     other = batch.reverse_complement()
     offsets = np.concatenate([batch.offsets, other.offsets[1:] + batch.offsets[-1]])
     return np.concatenate([batch.letters, other.letters]), np.concatenate([batch.codes, other.codes]), offsets
 
 
 def aligned_queries(table: AlignmentTable) -> tuple[Bytes, Bytes, NDArray[np.int64], NDArray[np.int64]]:
-    """Letters, codes and offsets that hold the strand of every row, and which sequence of them each row takes."""
+    """Return characters, codes and offsets that include the strands of all rows, and the sequence index of each row."""
     batch = table.queries
     if table.strand is None or not (table.strand < 0).any():
         return batch.letters, batch.codes, batch.offsets, table.query_index
@@ -65,7 +65,7 @@ def aligned_queries(table: AlignmentTable) -> tuple[Bytes, Bytes, NDArray[np.int
 
 
 def query_starts(table: AlignmentTable) -> NDArray[np.int32]:
-    """Where the aligned part begins on the strand that was aligned, int32, shape (n,)."""
+    """Return the start of the aligned part on the aligned strand, int32, shape (n,)."""
     if table.strand is None:
         return table.query_start
     lengths = table.queries.lengths[table.query_index]
@@ -73,7 +73,7 @@ def query_starts(table: AlignmentTable) -> NDArray[np.int32]:
 
 
 def arrays(table: AlignmentTable, substitution: Any = None) -> dict[str, Any]:
-    """What native code takes to write alignments out; `substitution` (a SubstitutionMatrix) says what is similar."""
+    """Return the arguments of native code that writes alignments; `substitution` (a matrix) defines similarity."""
     letters, codes, offsets, index = aligned_queries(table)
     targets, target = in_memory(table.targets, table.target_index)
     positive = None if substitution is None else (substitution.scores > 0).astype(np.uint8).ravel()
@@ -93,21 +93,18 @@ def arrays(table: AlignmentTable, substitution: Any = None) -> dict[str, Any]:
 def lines(
     table: AlignmentTable, substitution: Any = None, wants_middle: bool = True
 ) -> tuple[Bytes, Bytes, Bytes, NDArray[np.int64]]:
-    """Gapped queries, midlines and gapped targets of all rows, and where each row begins in them.
+    """Return gapped queries, midlines and gapped targets of all rows, and the offset of each row in them.
 
-    In a midline ``|`` is identical, ``:`` similar (it scores above 0), ``.`` neither; a space stands beside a gap, and
-    between identical letters that do not score above 0. Without `substitution` only identity is known; without
-    `wants_middle` the midlines are empty.
+    In a midline, ``|`` is identical, ``:`` similar (scores above 0) and ``.`` neither; a space stands at a gap, and
+    between identical residues that do not score above 0. Without `substitution`, only identity is known; without
+    `wants_middle`, the midlines are empty.
     """
     text: tuple[Bytes, Bytes, Bytes, NDArray[np.int64]] = _native.gapped_text(arrays(table, substitution), wants_middle)
     return text
 
 
 def differences(table: AlignmentTable, prefix: str = "") -> Column:
-    """A column of minimap2's cs tag in its short form, along the target's forward strand.
-
-    What is no letter is shown as the alphabet's wildcard.
-    """
+    """Return a column of minimap2's short cs tags along the target's forward strand; non-letters become wildcards."""
     shown = np.full(256, ord(table.targets.alphabet.wildcard.lower()), np.uint8)
     for first in (ord("A"), ord("a")):
         shown[first : first + 26] = np.arange(26) + ord("a")
@@ -116,21 +113,21 @@ def differences(table: AlignmentTable, prefix: str = "") -> Column:
 
 
 def gap_openings(table: AlignmentTable) -> NDArray[np.int64]:
-    """Gaps of each row, a gap in one sequence right after one in the other counted by itself; int64, shape (n,)."""
+    """Count the gaps of each row, int64, shape (n,); adjacent gaps in different sequences count separately."""
     before = np.concatenate([[0], np.cumsum(_are_gaps(table.cigar_ops))])
     found: NDArray[np.int64] = np.diff(before[table.cigar_offsets])
     return found
 
 
 def terminal_gaps(table: AlignmentTable) -> NDArray[np.int64]:
-    """Columns of each row before its first pair of residues and after its last one; int64, shape (n,)."""
+    """Count the columns of each row before its first and after its last aligned pair; int64, shape (n,)."""
     is_gap, lengths = _are_gaps(table.cigar_ops), (table.cigar_ops >> 4).astype(np.int64)
     total = np.zeros(len(table), np.int64)
     for step, at, stop in (
         (1, table.cigar_offsets[:-1].copy(), table.cigar_offsets[1:]),
         (-1, table.cigar_offsets[1:] - 1, table.cigar_offsets[:-1] - 1),
     ):
-        # Nearly all rows are done after the first run, and a few have a gap of the other sequence behind it.
+        # Nearly all rows are done after the first run; a few have a gap of the other sequence next to it.
         left = np.flatnonzero(at != stop)
         while len(left := left[is_gap[at[left]]]):
             total[left] += lengths[at[left]]
@@ -141,7 +138,7 @@ def terminal_gaps(table: AlignmentTable) -> NDArray[np.int64]:
 
 
 def _are_gaps(operations: NDArray[np.uint32]) -> NDArray[np.bool_]:
-    """Whether each operation is I (1) or D (2)."""
+    """Return a mask of the operations I (1) and D (2)."""
     kinds = operations & 15
     found: NDArray[np.bool_] = (kinds == 1) | (kinds == 2)
     return found

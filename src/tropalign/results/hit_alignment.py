@@ -1,4 +1,4 @@
-"""Hits as a multiple alignment: the included domains of a query, each as its alignment to the model has it."""
+"""Multiple alignment of hits: the included domains of a query, each as aligned to the model."""
 
 from __future__ import annotations
 
@@ -17,31 +17,22 @@ from tropalign.results.posterior_digits import digits
 Letters = NDArray[np.uint8]
 Int64 = NDArray[np.int64]
 GAP, DOT = ord("-"), ord(".")
-#: Posteriors by their digits, as HMMER reads them: 0.01 for 0, and 1 for a star.
+#: Posteriors by digit, with HMMER's values: 0.01 for 0, and 1 for a star.
 POSTERIORS = np.zeros(256)
 POSTERIORS[[ord(digit) for digit in "0123456789*"]] = np.array([0.01, *np.arange(1, 10) / 10, 1], np.float32)
-#: Letters that stand for no residue.
+#: Characters that are not residues.
 NO_RESIDUES = np.frombuffer(b"*~", np.uint8)
-#: Letters of alignments that are placed at a time.
+#: Characters of alignments that are processed at once.
 LETTERS_AT_A_TIME = 1 << 18
 
 
 @dataclass(frozen=True, eq=False)
 class HitAlignment:
-    """Domains aligned to a model: a column per node, and after it as many as the longest insertion there has residues.
+    """Domains aligned to a model: a column per node, followed by the columns of the longest insertion after it.
 
-    Attributes
-    ----------
-    names, accessions, descriptions : tuple of str
-        A name is that of the target with the residues of the domain, counted from 1.
-    letters : uint8, shape (n_rows, n_columns)
-        Residues of nodes in upper case, deletions ``-``; residues of insertions in lower case, and dots between them.
-    posteriors : uint8, shape (n_rows, n_columns)
-        The digit of the posterior of each residue, and dots.
-    has_posteriors : bool, shape (n_rows,)
-        Which rows have some.
-    is_node : bool, shape (n_columns,)
-        Which columns are those of nodes.
+    names: of the target and the residues of the domain, counted from 1. letters, posteriors: uint8, shape (n_rows,
+    n_columns); residues of nodes are upper case, deletions ``-``, inserted residues lower case, with dots between
+    them; posteriors are digits, or dots. has_posteriors: per row. is_node: per column.
     """
 
     names: tuple[str, ...]
@@ -54,16 +45,16 @@ class HitAlignment:
 
     @property
     def reference(self) -> bytes:
-        """An ``x`` per column of a node, and dots."""
+        """An ``x`` per node column, dots elsewhere."""
         return np.where(self.is_node, ord("x"), DOT).astype(np.uint8).tobytes()
 
     @cached_property
     def mean_posteriors(self) -> bytes:
-        """The digit of the mean posterior per column of a node, and dots."""
+        """Digit of the mean posterior per node column, dots elsewhere."""
         own = self.posteriors[:, self.is_node]
         counts = (own != DOT).sum(axis=0)
         total = np.zeros(own.shape[1])
-        for row in own:  # one after another: the order of HMMER's sum
+        for row in own:  # row by row: HMMER's summation order
             total += POSTERIORS[row]
         with np.errstate(invalid="ignore"):
             means = digits((total / counts).astype(np.float32))
@@ -73,24 +64,10 @@ class HitAlignment:
 
 
 def align_hits(hits: Hits, query: int = 0) -> HitAlignment | None:
-    """The included domains of one query as a multiple alignment, as ``hmmsearch -A`` and jackhmmer make it.
+    """Align the included domains of one query, like ``hmmsearch -A`` and jackhmmer; None if there is nothing to align.
 
-    Parameters
-    ----------
-    hits
-        With alignment lines, models being the queries.
-    query
-        Index in ``hits.queries``.
-
-    Returns
-    -------
-    HitAlignment or None
-        In the order of the hits, after the query where that has a sequence; None where there is nothing.
-
-    Raises
-    ------
-    ValueError
-        Hits of a scan, or without alignment lines; a query whose sequence has not a residue per node.
+    Rows are in the order of the hits, after the query's own sequence if it has one. Raises ValueError for hits of a
+    scan or without alignment lines, and if the query's sequence does not have one residue per node.
     """
     if hits.orientation != "search":
         raise ValueError("hits of a scan have no common model")
@@ -137,9 +114,9 @@ def _first_row(query: Query) -> Letters:
 
 @dataclass(frozen=True, eq=False)
 class _Columns:
-    """Where nodes stand.
+    """Columns of the nodes.
 
-    Node k stands in column ``column_of[k]``, counted from 0; what is inserted after it in the next ``widths[k]``
+    Node k is in column ``column_of[k]``, counted from 0. Residues inserted after it are in the next ``widths[k]``
     columns, the first half of a row's residues at the left and the others at the right:
 
         node      4 . . . . 5
@@ -153,7 +130,7 @@ class _Columns:
 
 
 def _columns(hits: Hits, domains: Int64, length: int) -> _Columns:
-    """The columns of a model of so many nodes with some domains."""
+    """Return the columns of a model with `length` nodes for some domains."""
     widths = np.zeros(length + 1, np.int64)
     for _, some in _some_at_a_time(hits, domains):
         lines = _Lines(hits, some)
@@ -165,7 +142,7 @@ def _columns(hits: Hits, domains: Int64, length: int) -> _Columns:
 
 
 def _some_at_a_time(hits: Hits, domains: Int64) -> Iterator[tuple[int, Int64]]:
-    """Neighbouring domains of at most `LETTERS_AT_A_TIME`, each of which takes dozens of bytes, and the first one."""
+    """Yield runs of domains of at most `LETTERS_AT_A_TIME`, with their start; each character takes dozens of bytes."""
     before = np.concatenate([[0], np.cumsum(hits.line_offsets[domains + 1] - hits.line_offsets[domains])])
     first = 0
     while first < len(domains):
@@ -175,12 +152,9 @@ def _some_at_a_time(hits: Hits, domains: Int64) -> Iterator[tuple[int, Int64]]:
 
 
 class _Lines:
-    """The letters of some domains' alignments, one after another, with row and node of each.
+    """Characters of some domains' alignments, concatenated, with the row and node of each.
 
-    Attributes
-    ----------
-    begins, ends
-        Of insertions: residues of one row after one node.
+    begins, ends: of insertions, i.e. residues of one row after one node.
     """
 
     def __init__(self, hits: Hits, domains: Int64) -> None:
@@ -189,13 +163,13 @@ class _Lines:
         self.letter, self.posterior = hits.target_line[at], hits.posterior_line[at]
         self.is_insert = is_insert = hits.model_line[at] == DOT
         before = np.cumsum(~is_insert)
-        # Nodes of a row count from that of its first letter, which is a match.
+        # Nodes of a row count from that of its first character, which is a match.
         self.node = hits.domain_model_begin[domains][self.row] + before - (before[offsets[:-1]] - 1)[self.row]
         self.begins = np.flatnonzero(is_insert & ~np.concatenate([[False], is_insert[:-1]]))
         self.ends = np.flatnonzero(is_insert & ~np.concatenate([is_insert[1:], [False]])) + 1
 
     def columns(self, columns: _Columns) -> Int64:
-        """The column of each letter."""
+        """Return the column of each character."""
         column: Int64 = columns.column_of[self.node]
         residues_before = np.concatenate([[0], np.cumsum(~np.isin(self.letter, NO_RESIDUES))])
         n_residues = residues_before[self.ends] - residues_before[self.begins]
@@ -208,7 +182,7 @@ class _Lines:
 
 
 def _words(hits: Hits, domains: Int64, owner: Int64) -> tuple[list[str], list[str], list[str]]:
-    """Names, accessions and descriptions of the rows."""
+    """Return names, accessions and descriptions of the rows."""
     spans = zip((hits.domain_begin[domains] + 1).tolist(), hits.domain_end[domains].tolist(), strict=True)
     owners = owner.tolist()
     names = [f"{hits.names[k]}/{begin}-{end}" for k, (begin, end) in zip(owners, spans, strict=True)]

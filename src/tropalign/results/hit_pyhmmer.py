@@ -1,7 +1,7 @@
-"""Hits from and to pyhmmer's objects.
+"""Conversion of hits from and to pyhmmer's objects.
 
-pyhmmer keeps a hit as HMMER does, and gives it away whole where it is pickled: bytes in network order, the hit first,
-then its domains, each followed by its alignment.
+pyhmmer stores a hit as HMMER does and exposes it completely when pickled: big-endian bytes, first the hit, then its
+domains, each followed by its alignment.
 """
 
 from __future__ import annotations
@@ -31,26 +31,28 @@ from tropalign.sequences.texts import decoded
 if TYPE_CHECKING:
     from tropalign.results.hits import Hits
 
-#: A hit: size, window, sort key; scores, logarithms of P-values; expected domains; counts, flags, counts and the best
-#: domain; index and begin of a window; which texts follow the name.
+#: A hit: size, window, sort key; scores, logarithms of P-values; expected domains; counts, flags, counts and the
+#: best domain; index and start of a window; flags of the texts after the name.
 _HIT = struct.Struct(">Iid3f3df9iqqB")
-#: A domain: size; envelope, alignment, reading frame; scores; logarithm of the P-value; two flags, scores per column.
+#: A domain: size; envelope, alignment, reading frame; scores; logarithm of the P-value; two flags, number of scores
+#: per column.
 _DOMAIN = struct.Struct(">I6q5fd2iI")
-#: An alignment: size, columns, nodes from and to, nodes in all; residues from and to, residues in all; which lines.
+#: An alignment: size, columns, first and last node, number of nodes; first and last residue, number of residues;
+#: flags of the lines.
 _ALIGNMENT = struct.Struct(">IIIIIqqqB")
 _ACCESSION, _DESCRIPTION = 1, 2
 _REFERENCE, _MASK, _STRUCTURE, _POSTERIOR, _TARGET, _CODONS = (1 << k for k in range(6))
 _INCLUDED, _REPORTED = 1, 2
-#: Numbers of HMMER's score cutoffs.
+#: HMMER's flags of score cutoffs.
 _CUTOFFS: dict[Cutoffs, int] = {"gathering": 1 << 10, "trusted": 1 << 11, "noise": 1 << 12}
 
 
-#: The models of a scan and their numbers, by name.
+#: Models of a scan and their indices, by name.
 _Models = dict[str, tuple[int, Query]]
 
 
 class _Reader:
-    """Goes through the bytes of a hit."""
+    """Sequential reader of the bytes of a hit."""
 
     def __init__(self, data: bytes) -> None:
         self.data, self.at = data, 0
@@ -68,7 +70,7 @@ class _Reader:
 
 
 def _add_hit(columns: dict[str, list[Any]], models: _Models | None, data: bytes) -> None:
-    """Reads a hit; of a scan, whose `models` by name these are, its model."""
+    """Read a hit; in a scan, also its model into `models`."""
     reader = _Reader(data)
     _, _, _, bits, pre_bits, sum_bits, log_p, pre_log_p, sum_log_p, expected, *rest = reader.numbers(_HIT)
     n_regions, n_clustered, n_overlaps, n_envelopes, n_domains, _, _, _, best, _, _, texts = rest
@@ -98,7 +100,7 @@ def _add_hit(columns: dict[str, list[Any]], models: _Models | None, data: bytes)
 
 
 def _add_domain(columns: dict[str, list[Any]], reader: _Reader) -> tuple[int, int]:
-    """Reads a domain and its alignment; the lengths of model and sequence."""
+    """Read a domain and its alignment; return the lengths of model and sequence."""
     _, begin, end, ali_begin, ali_end, _, _, envelope, correction, bias, accuracy, bits, log_p, _, _, n_scores = (
         reader.numbers(_DOMAIN)
     )
@@ -120,12 +122,9 @@ def _add_domain(columns: dict[str, list[Any]], reader: _Reader) -> tuple[int, in
 
 
 def found_of(top_hits: Any, models: _Models | None = None) -> FoundHits:
-    """The hits of one query, also those that pyhmmer kept and does not report.
+    """Return the hits of one query, including those that pyhmmer stores but does not report.
 
-    Parameters
-    ----------
-    models
-        Those of earlier queries of a scan; what is found here is added.
+    models: those of earlier queries of a scan; new ones are added.
     """
     state = top_hits.__getstate__()
     counts, is_scan = state["pipeline"], top_hits.mode == "scan"
@@ -153,7 +152,7 @@ def found_of(top_hits: Any, models: _Models | None = None) -> FoundHits:
 
 
 def _query(query: Any) -> Query:
-    """What is known of pyhmmer's query: a model or a sequence."""
+    """Convert pyhmmer's query, a model or a sequence."""
     cutoffs = getattr(query, "cutoffs", None)
     return Query(
         name=_text(query.name),
@@ -173,7 +172,7 @@ def _text(value: str | bytes | None) -> str:
 
 
 def _thresholds(own: dict[str, Any]) -> Thresholds:
-    """Thresholds of a pipeline."""
+    """Return the thresholds of a pipeline."""
     space = {name: own[name] for name in ("Z", "domZ") if own[f"{name}_setby"]}
     if own["use_bit_cutoffs"]:
         kinds = {number: kind for kind, number in _CUTOFFS.items()}
@@ -192,12 +191,9 @@ def _thresholds(own: dict[str, Any]) -> Thresholds:
 
 
 def found_in(top_hits: Any) -> tuple[FoundHits, Thresholds]:
-    """The hits of a pyhmmer.plan7.TopHits, or of several, a query each, and what says which of them are reported.
+    """Convert a pyhmmer.plan7.TopHits, or several with a query each, to hits and their thresholds.
 
-    Raises
-    ------
-    ValueError
-        None was given; a scan by the cutoffs of its models.
+    Raises ValueError if there are no TopHits, or for a scan by the cutoffs of its models.
     """
     several = [top_hits] if hasattr(top_hits, "included") else list(top_hits)
     if not several:
@@ -210,17 +206,9 @@ def found_in(top_hits: Any) -> tuple[FoundHits, Thresholds]:
 
 
 def top_hits_of(hits: Hits, queries: Iterable[Any]) -> list[Any]:
-    """A pyhmmer.plan7.TopHits per query, which holds the hits that are reported.
+    """Return a pyhmmer.plan7.TopHits per query with its reported hits; ValueError unless there is one object per query.
 
-    Parameters
-    ----------
-    queries
-        pyhmmer's objects, of which its results know theirs: HMMs, in a scan digital sequences, one per query.
-
-    Raises
-    ------
-    ValueError
-        Not one object per query.
+    queries: pyhmmer's objects, since its results refer to their query: HMMs, or digital sequences in a scan.
     """
     from pyhmmer.easel import VectorU8
     from pyhmmer.plan7 import TopHits
@@ -256,7 +244,7 @@ def top_hits_of(hits: Hits, queries: Iterable[Any]) -> list[Any]:
 
 
 def _pipeline(hits: Hits, index: int) -> dict[str, Any]:
-    """The state of the pipeline that found the hits of a query."""
+    """Return the state of the pipeline that found the hits of a query."""
     chosen, is_search = hits.thresholds, hits.orientation == "search"
     own, others = hits.queries[index].length, hits.n_target_residues
     counts = dict(zip(("msv", "bias", "vit", "fwd"), hits.n_passed[index].tolist(), strict=True))

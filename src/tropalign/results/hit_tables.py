@@ -1,4 +1,4 @@
-"""The columns that hits and domains show: ``HITS`` and ``DOMAINS``, each with its type and what it is made of."""
+"""Visible columns of hits and domains, ``HITS`` and ``DOMAINS``, with their types and sources."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
 Columns = dict[str, list[str] | NDArray[Any]]
 Int64 = NDArray[np.int64]
-#: A column: its type, and what makes its values of some hits, or of some domains.
+#: A column: its type, and a function of hits and row indices (of hits or domains) that returns its values.
 Shown = tuple[type, Callable[["Hits", Int64], Any]]
 
 
 def _kept(name: str) -> Callable[[Hits, Int64], Any]:
-    """The hits' own column."""
+    """Return a getter of the hits' own column."""
     return lambda hits, rows: getattr(hits, name)[rows]
 
 
 def _text(name: str) -> Callable[[Hits, Int64], list[str]]:
-    """The hits' own texts."""
+    """Return a getter of the hits' own texts."""
 
     def of(hits: Hits, rows: Int64) -> list[str]:
         values = getattr(hits, name)
@@ -37,28 +37,28 @@ def _text(name: str) -> Callable[[Hits, Int64], list[str]]:
 
 
 def _of_query(name: str) -> Callable[[Hits, Int64], list[Any]]:
-    """A field of the query of each hit."""
+    """Return a getter of a field of each hit's query."""
     return lambda hits, rows: [getattr(hits.queries[q], name) for q in hits.query[rows].tolist()]
 
 
 def _of_best(name: str) -> Callable[[Hits, Int64], Any]:
-    """A domain's column, of the best domain of each hit."""
+    """Return a getter of a domain column for the best domain of each hit."""
     return lambda hits, rows: getattr(hits, name)[hits.domain_offsets[:-1][rows] + hits.best_domain[rows]]
 
 
 def _of_hit(shown: Shown) -> Shown:
-    """A column of hits, of the hit of each domain."""
+    """Return a column of hits as a column of domains."""
     dtype, of = shown
     return dtype, lambda hits, domains: of(hits, hits.domain_hit[domains])
 
 
 def _number(hits: Hits, domains: Int64) -> Int64:
-    """Domains counted from 1 within their hit, among those that are reported."""
+    """Number the reported domains within their hit from 1."""
     before = ragged.offsets_of(hits.n_reported)
     return np.cumsum(hits.domain_is_reported)[domains] - before[hits.domain_hit[domains]]
 
 
-#: What both tables begin with.
+#: First columns of both tables.
 _FIRST: dict[str, Shown] = {
     "query": (str, _of_query("name")),
     "query_accession": (str, _of_query("accession")),
@@ -71,9 +71,9 @@ _FIRST: dict[str, Shown] = {
     "bias": (np.float32, _kept("bias")),
     "is_included": (np.bool_, _kept("is_included")),
 }
-#: What both tables end with.
+#: Last columns of both tables.
 _LAST: dict[str, Shown] = {"description": (str, _text("descriptions"))}
-#: The columns of hits.
+#: Columns of hits.
 HITS: dict[str, Shown] = {
     **_FIRST,
     "best_evalue": (np.float64, _of_best("domain_i_evalue")),
@@ -89,7 +89,7 @@ HITS: dict[str, Shown] = {
     "n_included": (np.int64, _kept("n_included")),
     **_LAST,
 }
-#: The columns of domains.
+#: Columns of domains.
 DOMAINS: dict[str, Shown] = {
     **{name: _of_hit(shown) for name, shown in _FIRST.items()},
     "domain": (np.int64, _number),
@@ -111,7 +111,7 @@ DOMAINS: dict[str, Shown] = {
 
 
 def shown_columns(columns: Mapping[str, Shown], hits: Hits, rows: Int64) -> Columns:
-    """The columns of these hits or domains: texts in lists, numbers in arrays."""
+    """Return the columns of these hits or domains: texts as lists, numbers as arrays."""
     return {
         name: of(hits, rows) if dtype is str else np.asarray(of(hits, rows), dtype)
         for name, (dtype, of) in columns.items()
@@ -119,13 +119,9 @@ def shown_columns(columns: Mapping[str, Shown], hits: Hits, rows: Int64) -> Colu
 
 
 class DomainTable(Table[Domain]):
-    """The reported domains of some hits: a table, a row per domain, and `Domain` objects by number and iteration.
+    """The reported domains of hits as a table, a row per domain; iteration gives `Domain` objects.
 
-    Parameters
-    ----------
-    hits : Hits
-    chosen : int64
-        The rows of the domains that are there; all that are reported when not given.
+    chosen: rows of the domains to include; by default all reported domains.
     """
 
     _chosen: Int64 | None = None
@@ -141,7 +137,7 @@ class DomainTable(Table[Domain]):
         return len(self._rows)
 
     def row(self, k: int) -> Domain:
-        """Domain k by itself. Raises IndexError where there is none."""
+        """Return a single domain. Raises IndexError if it does not exist."""
         return self._domain(int(self._rows[ragged.row_number(k, len(self))]))
 
     def _domain(self, d: int) -> Domain:
@@ -152,20 +148,15 @@ class DomainTable(Table[Domain]):
         return map(self._domain, self._rows.tolist())
 
     def take(self, rows: NDArray[Any]) -> DomainTable:
-        """The domains at these indices (whole numbers) or where this mask (bool) is true, in that order."""
+        """Return the domains at these indices (integers) or in this mask (bool), in that order."""
         return DomainTable(self._hits, self._rows[ragged.wanted_rows(rows, len(self))])
 
     def slice(self, begin: int, end: int) -> DomainTable:
-        """Domains [begin, end) as Python's slices count them."""
+        """Return domains [begin, end); bounds as in Python's slices."""
         return DomainTable(self._hits, self._rows[begin:end])
 
     def columns(self) -> Columns:
-        """The columns by name.
-
-        Returns
-        -------
-        dict of str to list or array
-        """
+        """Return the columns by name."""
         return shown_columns(DOMAINS, self._hits, self._rows)
 
     def _content(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The hits of a search: a row per hit, with its domains and their alignments."""
+"""The class `Hits`, the result of a search: a row per hit, with its domains and their alignments."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ Float64 = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Hits(FoundHits, Table[Hit]):
-    """The hits of a search or a scan that are reported: a row per hit, the queries in order, their best hits first.
+    """The reported hits of a search or a scan: a row per hit, queries in order, the best hits of each first.
 
-    ``hits[k]`` is a `Hit` with its domains; a slice, a mask or indices give those hits.
+    ``hits[k]`` is a `Hit` with its domains; a slice, a mask or indices select hits.
 
     Positions are 0-based and half-open; nats are natural logarithms of odds.
 
@@ -40,66 +40,67 @@ class Hits(FoundHits, Table[Hit]):
     ----------
     queries : tuple of Query
     first_query
-        The number of the first of them among all queries; 0 where these are all.
+        Index of the first of them among all queries; 0 if these are all.
     orientation : {"search", "scan"}
-        Whether the queries are models, and targets sequences, or the other way round.
+        "search": queries are models and targets are sequences. "scan": the reverse.
     n_targets, n_target_residues
-        Targets that were searched, and their residues (of models: nodes).
+        Number of searched targets, and of their residues (or nodes, for models).
     n_passed : int64, shape (n_queries, 4)
         Targets past each of FILTERS, per query.
     widths : int64, shape (n_queries, 3)
-        Bytes of the longest name, accession, and accession or else name among hits that were left out since, but that
-        HMMER would have kept while it read; its tables are as wide. 0 (default) where none was.
+        Bytes of the longest name, of the longest accession, and of the longest accession or else name, among hits
+        that were dropped but that HMMER would have kept while reading; its tables have these widths. 0 (default) if
+        there were no such hits.
     domZ : float64, shape (n_queries,)
-        Targets for the E-values of domains; NaN (default) where it follows from the hits how many are reported.
+        Targets for the E-values of domains; NaN (default) to derive it from the number of reported hits.
     models : mapping of int to Query
-        Of a scan: the models of the hits, by `target`.
+        In a scan: the models of the hits, by `target`.
     names, accessions, descriptions : tuple of str
-        Of the target of each hit; empty where there is none.
+        Texts of the target of each hit; empty if missing.
     query : int32
         Index in `queries`.
     target : int64
-        The number of the target among all; -1 where it is not known.
+        Index of the target among all; -1 if unknown.
     length : int32
-        Of the target.
+        Length of the target.
     bits, pre_bits, sum_bits : float32
         The score; the score without the correction for biased composition; the score from the sum over domains.
     log_p, pre_log_p, sum_log_p : float64
         Logarithms of their P-values.
     n_expected : float32
-        Domains that are expected by posterior probability.
+        Expected number of domains by posterior probability.
     n_regions, n_clustered, n_overlaps, n_envelopes : int32
         How the domains were found.
     best_domain : int32
-        The domain of the highest score, counted from 0 within the hit.
+        Domain with the highest score, counted from 0 within the hit.
     domain_offsets : int64, shape (n + 1,)
         Domains of hit k: items ``domain_offsets[k]:domain_offsets[k + 1]`` of the columns of domains.
     line_offsets : int64, shape (n_domains + 1,)
-        Alignment lines of domain d: letters ``line_offsets[d]:line_offsets[d + 1]`` of each line. All 0, and the lines
-        empty, where nobody asked for alignments.
+        Alignment lines of domain d: characters ``line_offsets[d]:line_offsets[d + 1]`` of each line. All 0, with
+        empty lines, if alignments were not requested.
     domain_envelope_begin, domain_envelope_end : int32, shape (n_domains,)
-        Where the domain may lie in the sequence.
+        Range of the sequence in which the domain may lie.
     domain_begin, domain_end, domain_model_begin, domain_model_end : int32
-        Where it is aligned in the sequence, and to which nodes.
+        Aligned range of the sequence, and of the nodes.
     domain_envelope_nats, domain_correction_nats, domain_bias_nats : float32
-        The score of the envelope alone; the corrections for biased composition of the envelope, and of `domain_bits`.
+        Score of the envelope alone; corrections for biased composition of the envelope, and of `domain_bits`.
     domain_expected_accuracy : float32
-        The sum of the posterior probabilities of aligned residues.
+        Sum of the posterior probabilities of aligned residues.
     domain_bits : float32
-        The score.
+        Score of the domain.
     domain_log_p : float64
-        The logarithm of its P-value.
+        Logarithm of its P-value.
     model_line, match_line, target_line, posterior_line : uint8
-        The alignments: letters of the model ('.' at inserts), what they have in common, letters of the sequence ('-' at
-        deletes), and posterior probabilities ('0' to '9' and '*', '.' at deletes).
+        The alignments: characters of the model ('.' at inserts), matches, residues of the sequence ('-' at deletes),
+        and posterior probabilities ('0' to '9' and '*', '.' at deletes).
     thresholds : Thresholds
-        What is reported and included.
+        Thresholds of reporting and inclusion.
     Z
         Targets for the E-values of hits.
     is_included : bool, shape (n,)
-        Which hits are significant.
+        Hits that pass the inclusion threshold.
     domain_is_reported, domain_is_included : bool, shape (n_domains,)
-        The same of domains. A reported hit may have domains that are not.
+        Domains that pass these thresholds. A reported hit may have unreported domains.
 
     Examples
     --------
@@ -130,49 +131,49 @@ class Hits(FoundHits, Table[Hit]):
 
     @cached_property
     def evalue(self) -> Float64:
-        """E-value of each hit: how many such hits `Z` random targets would have."""
+        """E-value of each hit: the expected number of such hits among `Z` random targets."""
         return e_values(self.log_p, self.Z)
 
     @cached_property
     def bias(self) -> NDArray[np.float32]:
-        """The correction of each score for biased composition, in bits, float32."""
+        """Correction of each score for biased composition, in bits, float32."""
         return self.pre_bits - self.bits
 
     @cached_property
     def domain_hit(self) -> NDArray[np.int64]:
-        """The hit of each domain."""
+        """Hit of each domain."""
         return np.repeat(np.arange(len(self)), self.n_domains)
 
     @cached_property
     def domain_c_evalue(self) -> Float64:
-        """E-value of each domain on the condition that its target is a hit: among `domZ` targets."""
+        """Conditional E-value of each domain, given that its target is a hit: among `domZ` targets."""
         return e_values(self.domain_log_p, self.domZ[self.query[self.domain_hit]])
 
     @cached_property
     def domain_i_evalue(self) -> Float64:
-        """E-value of each domain as if it were its target's only one: among `Z` targets."""
+        """Independent E-value of each domain, as if it were its target's only one: among `Z` targets."""
         return e_values(self.domain_log_p, self.Z)
 
     @cached_property
     def domain_bias(self) -> Float64:
-        """The correction of each domain's score for biased composition, in bits."""
+        """Correction of each domain's score for biased composition, in bits."""
         return self.domain_bias_nats.astype(np.float64) * BITS
 
     @cached_property
     def domain_accuracy(self) -> Float64:
-        """The expected share of each envelope's residues that are aligned right."""
+        """Expected share of each envelope's residues that are aligned correctly."""
         return self.domain_expected_accuracy.astype(np.float64) / (
             self.domain_envelope_end - self.domain_envelope_begin
         )
 
     @cached_property
     def n_reported(self) -> NDArray[np.int64]:
-        """Reported domains of each hit."""
+        """Number of reported domains of each hit."""
         return self._counts(self.domain_is_reported)
 
     @cached_property
     def n_included(self) -> NDArray[np.int64]:
-        """Included domains of each hit."""
+        """Number of included domains of each hit."""
         return self._counts(self.domain_is_included)
 
     def _counts(self, marks: Bools) -> NDArray[np.int64]:
@@ -180,12 +181,12 @@ class Hits(FoundHits, Table[Hit]):
         return np.diff(before[self.domain_offsets])
 
     def row(self, k: int) -> Hit:
-        """Hit k by itself.
+        """Return a single hit.
 
         Parameters
         ----------
         k
-            The row, from 0; from the end where it is negative.
+            The row, from 0; negative numbers count from the end.
 
         Returns
         -------
@@ -209,7 +210,7 @@ class Hits(FoundHits, Table[Hit]):
         return DomainTable(self)
 
     def columns(self) -> Columns:
-        """The table of hits by the names of its columns: texts in lists, numbers in arrays.
+        """Return the table of hits by column name: texts as lists, numbers as arrays.
 
         Returns
         -------
@@ -225,19 +226,19 @@ class Hits(FoundHits, Table[Hit]):
         return shown_columns(HITS, self, np.arange(len(self)))
 
     def write(self, path: str | os.PathLike[str], format: HitsFormat | None = None) -> None:
-        """Writes the hits: see `tropalign.write_hits`.
+        """Write the hits: see `tropalign.write_hits`.
 
         Parameters
         ----------
         path
             ``-`` is standard output; a suffix such as ``.gz`` compresses.
         format
-            By the suffix of the path when not given.
+            Name of the format; by default, the suffix of the path decides.
 
         Raises
         ------
         TropalignError
-            A format that does not exist or lacks its package; a file that cannot be written.
+            The format does not exist or its package is missing, or the file cannot be written.
 
         Examples
         --------
@@ -252,18 +253,18 @@ class Hits(FoundHits, Table[Hit]):
         sp|Q4UKM7|EFP_RICFE      272.9   2.3e-84   1   1.0   2.8    Elongation factor P OS=Rickettsia felis ...
         ...
         """
-        import tropalign  # by its public name: results know nothing of files
+        import tropalign  # through the public name: results do not depend on files
 
         tropalign.write_hits(self, path, format)
 
     @classmethod
     def from_pyhmmer(cls, top_hits: Any) -> Hits:
-        """The reported hits of a ``pyhmmer.plan7.TopHits``.
+        """Convert the reported hits of a ``pyhmmer.plan7.TopHits``.
 
         Parameters
         ----------
         top_hits
-            Of one query, or several of them. Targets have no numbers there: `target` is -1.
+            TopHits of one query, or several of them. Their targets have no indices: `target` is -1.
 
         Returns
         -------
@@ -272,7 +273,7 @@ class Hits(FoundHits, Table[Hit]):
         Raises
         ------
         ValueError
-            None was given; a scan by its models' own cutoffs, which pyhmmer does not keep.
+            There are no TopHits, or a scan used its models' own cutoffs, which pyhmmer does not store.
 
         Examples
         --------
@@ -287,12 +288,13 @@ class Hits(FoundHits, Table[Hit]):
         return judged(*hit_pyhmmer.found_in(top_hits))
 
     def to_pyhmmer(self, queries: Iterable[Any]) -> list[Any]:
-        """The hits as ``pyhmmer.plan7.TopHits``, one per query.
+        """Return the hits as ``pyhmmer.plan7.TopHits``, one per query.
 
         Parameters
         ----------
         queries
-            pyhmmer's objects, of which its results know theirs: HMMs, or in a scan digital sequences, one per query.
+            pyhmmer's query objects, one per query, since its results refer to them: HMMs, or digital sequences in a
+            scan.
 
         Returns
         -------
@@ -301,7 +303,7 @@ class Hits(FoundHits, Table[Hit]):
         Raises
         ------
         ValueError
-            Not one object per query.
+            There is not one object per query.
 
         Examples
         --------
@@ -319,7 +321,7 @@ class Hits(FoundHits, Table[Hit]):
         return f"Hits: {len(self):,} of {n:,} {'query' if n == 1 else 'queries'} in {self.n_targets:,} targets"
 
     def _first_rows(self) -> dict[str, list[str]]:
-        """The first hits as text, by the names of the columns."""
+        """Return the first hits as text, by column name."""
         return {
             "query": [shown(self.queries[k].name) for k in self.query[: display.SHOWN_ROWS].tolist()],
             "target": [shown(name) for name in self.names[: display.SHOWN_ROWS]],
@@ -340,7 +342,7 @@ class Hits(FoundHits, Table[Hit]):
 
 
 def judged(found: FoundHits, thresholds: Thresholds) -> Hits:
-    """Found hits that are reported, sorted. Raises InputError for a model without the cutoffs asked for."""
+    """Return the reported hits, sorted. Raises InputError for a model without the requested cutoffs."""
     own = verdicts(found, thresholds)
     return Hits(
         thresholds=thresholds,

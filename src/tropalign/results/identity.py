@@ -1,4 +1,4 @@
-"""How similar two aligned sequences are: the definitions of identity, for tables, matrices, pages and clusters."""
+"""Definitions of identity, shared by tables, matrices, pages and clusters."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from tropalign.results.alignments import AlignmentTable
     from tropalign.sequences import Alphabet
 
-#: Rows whose columns are expanded at a time.
+#: Rows whose columns are expanded at once.
 ROWS = 4096
 
 
 def identities(table: AlignmentTable, definition: str) -> NDArray[np.float64]:
-    """Identity of each row of whole alignments; 0 for a row without a pair of residues; float64, shape (n_rows,)."""
+    """Return the identity of each row of full alignments, float64, shape (n_rows,); 0 without aligned pairs."""
     identical: NDArray[np.float64] = table.n_identical.astype(np.float64)
     if definition in ("columns", "blast"):
         return identical / np.maximum(table.n_columns, 1)
@@ -31,23 +31,23 @@ def identities(table: AlignmentTable, definition: str) -> NDArray[np.float64]:
     longer = np.maximum(query, target)
     if definition == "longer":
         return identical / longer
-    # From the first pair of residues to the last one.
+    # From the first aligned pair to the last.
     internal: NDArray[np.int64] = table.n_columns - gapped.terminal_gaps(table)
     if definition == "internal":
         return identical / np.maximum(internal, 1)
     mismatches = table.n_columns - table.n_gaps - table.n_identical
-    # One division, so that 2 of 10 is 0.2 and no less: 1 - 8/10 is not.
+    # A single division, so that 2 of 10 is exactly 0.2; 1 - 8/10 is slightly less.
     found = np.maximum(longer - mismatches - gapped.gap_openings(table) - _overhangs(table), 0) / longer
     return np.where(internal > 0, found, 0.0)
 
 
 def lengths(table: AlignmentTable) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Residues of the queries and targets of all rows."""
+    """Return the lengths of the queries and targets of all rows."""
     return table.queries.lengths[table.query_index], table.targets.lengths[table.target_index]
 
 
 def _overhangs(table: AlignmentTable) -> NDArray[np.int64]:
-    """Count the ends of either sequence that are not aligned: each counts as a gap."""
+    """Count the unaligned ends of both sequences; each counts as a gap."""
     query, target = lengths(table)
     bare = (table.query_start > 0, table.query_end < query, table.target_start > 0, table.target_end < target)
     found: NDArray[np.int64] = np.sum(bare, axis=0)
@@ -55,9 +55,9 @@ def _overhangs(table: AlignmentTable) -> NDArray[np.int64]:
 
 
 def residue_sets(alphabet: Alphabet) -> NDArray[np.uint32]:
-    """The residues that each letter may stand for, a bit per letter; uint32, by code.
+    """Return the residues that each letter may stand for, as bits, uint32, by code.
 
-    A letter that is not ambiguous stands for itself; the wildcard for all but the stop ``*``.
+    An unambiguous letter stands for itself; the wildcard for all except the stop ``*``.
     """
     letters = alphabet.letters
     sets = np.uint32(1) << np.arange(len(letters), dtype=np.uint32)
@@ -70,14 +70,14 @@ def residue_sets(alphabet: Alphabet) -> NDArray[np.uint32]:
 
 
 def is_ambiguous(alphabet: Alphabet) -> NDArray[np.bool_]:
-    """Letters that may stand for several residues; bool, by code."""
+    """Return a mask of the letters that may stand for several residues, by code."""
     sets = residue_sets(alphabet)
     found: NDArray[np.bool_] = (sets & (sets - 1)) != 0
     return found
 
 
 def compatible_columns(table: AlignmentTable) -> NDArray[np.int32]:
-    """Columns whose two letters may be the same residue, as vsearch counts them; int32, shape (n_rows,)."""
+    """Count the columns whose letters may be the same residue, like vsearch; int32, shape (n_rows,)."""
     found = table.n_identical.copy()
     sets = residue_sets(table.queries.alphabet)
     for begin in range(0, len(table), ROWS):
@@ -98,7 +98,7 @@ def compatible_columns(table: AlignmentTable) -> NDArray[np.int32]:
 
 
 def _places(first: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Consecutive positions: `sizes` of them from each of `first` on."""
+    """Return consecutive positions: `sizes` of them from each of `first` on."""
     ends = np.cumsum(sizes)
     found: NDArray[np.int64] = np.arange(int(sizes.sum())) + np.repeat(first - (ends - sizes), sizes)
     return found

@@ -1,4 +1,4 @@
-"""Definitions of identity by name; they load nothing, since options are declared with them."""
+"""Names of the definitions of identity; imports nothing heavy, since options are declared with them."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ DEFINITIONS: Mapping[str, str] = MappingProxyType(
         "matches": "identical columns per pair of residues: matches / (matches + mismatches)",
     }
 )
-#: Definitions that have a number, which is vsearch's.
+#: Number of definitions that have a number in vsearch.
 N_NUMBERED = 5
-#: Whether ambiguous letters are identical to equal letters only, or to all letters that they may stand for.
+#: Ambiguous letters are identical to equal letters only, or to all letters that they may stand for.
 AmbiguousRule = Literal["differ", "match"]
 
 
 def checked_definition(name: Any) -> str:
-    """A definition by its name, or by vsearch's number. Raises UsageError if it does not exist."""
+    """Return a definition by its name or vsearch's number. Raises UsageError if it does not exist."""
     if isinstance(name, str) and name in DEFINITIONS:
         return name
     numbers = {str(number): one for number, one in enumerate(list(DEFINITIONS)[:N_NUMBERED])}

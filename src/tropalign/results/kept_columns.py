@@ -1,6 +1,6 @@
-"""The columns of numbers that a table of pairs keeps.
+"""Numeric columns that a table of pairs stores.
 
-What outputs show is made of them: ``tropalign.results.output_columns``.
+Output columns are derived from them: ``tropalign.results.output_columns``.
 """
 
 from __future__ import annotations
@@ -9,22 +9,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-#: How much of an alignment is computed, from less to more.
+#: How much of an alignment is computed, in increasing order.
 DEPTHS = ("score", "ends", "alignment")
 
 
 @dataclass(frozen=True)
 class KeptColumn:
-    """A column of numbers that an AlignmentTable keeps.
+    """A numeric column of an AlignmentTable.
 
-    Attributes
-    ----------
-    name
-        The table's attribute.
-    dtype
-        Type of its items; of scores with decimals float64.
-    depth : {"score", "ends", "alignment"}
-        The least depth that has it.
+    dtype: float64 for scores with decimals. depth: the lowest depth that includes the column.
     """
 
     name: str
@@ -32,7 +25,7 @@ class KeptColumn:
     depth: str
 
 
-#: What a table keeps, indices and paths aside: what engines return. Those of `OPTIONAL` are there where asked for.
+#: Columns that engines return, excluding indices and paths. Columns in `OPTIONAL` exist only on request.
 KEPT_COLUMNS = (
     KeptColumn("hsp", np.int32, "score"),
     KeptColumn("strand", np.int8, "score"),
@@ -49,14 +42,14 @@ KEPT_COLUMNS = (
     KeptColumn("n_gaps", np.int32, "alignment"),
     KeptColumn("n_columns", np.int32, "alignment"),
 )
-#: What `SUMS` holds is there with sum statistics.
+#: Columns of sum statistics.
 SUMS = ("sum_evalue", "sum_count")
-#: With several alignments per pair; with both strands; with scores that are corrected for composition or masks.
+#: For several alignments per pair, both strands, scores corrected for composition or masks, and sum statistics.
 OPTIONAL = ("hsp", "strand", "corrected_score", *SUMS)
-#: In units of the matrix, which may have decimals.
+#: Columns in units of the matrix, which may have decimals.
 SCORES = ("score", "corrected_score")
 INDEX_COLUMNS = ("query_index", "target_index")
 END_COLUMNS = tuple(column.name for column in KEPT_COLUMNS if column.depth == "ends")
 COUNT_COLUMNS = tuple(column.name for column in KEPT_COLUMNS if column.depth == "alignment" and column.name not in SUMS)
-#: What each depth has beside indices, score and strand.
+#: Columns of each depth besides indices, score and strand.
 DEPTH_COLUMNS = {"score": (), "ends": END_COLUMNS, "alignment": (*END_COLUMNS, *COUNT_COLUMNS)}

@@ -1,4 +1,4 @@
-"""Lineages of placed reads: what the tips below their best branches have in common."""
+"""Lineages of placed reads: the ranks shared by the tips below their best branches."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ Lineage = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Assigned:
-    """What is known of a read's lineage.
+    """Lineage of a read, as far as it is known.
 
     Attributes
     ----------
     common
-        The ranks, from the top, that all tips below all of its best branches share.
+        Ranks, from the top, that all tips below all of its best branches share.
     likely
-        The same ranks, and below them at each rank what most of these tips have.
+        The same ranks, followed at each lower rank by the majority of these tips.
     support : tuple of float
-        The share of the tips that each rank of `likely` holds for, 1 for those in common.
+        Share of the tips that each rank of `likely` holds for; 1 for common ranks.
 
     Examples
     --------
@@ -55,7 +55,7 @@ class BranchLineages(Result):
     Attributes
     ----------
     lineages : tuple of tuples of str
-        Of each tip: its ranks from the top; empty where it is not known.
+        Ranks of each tip, from the top; empty if unknown.
     begin, end : int64, shape (n_branches,)
         Tips begin to end - 1 are below the branch.
 
@@ -74,7 +74,7 @@ class BranchLineages(Result):
 
     @cached_property
     def _taxa(self) -> list[tuple[Int64, list[Lineage]]]:
-        """Per rank: the number of each tip's taxon, -1 where its lineage has ended, and the taxa in order of tips."""
+        """Per rank: the taxon index of each tip, -1 below the end of its lineage, and the taxa in order of tips."""
         found = []
         for rank in range(max(map(len, self.lineages), default=0)):
             number: dict[Lineage, int] = {}
@@ -96,22 +96,24 @@ class BranchLineages(Result):
         )
 
     def below(self, branches: Sequence[int]) -> Assigned:
-        """What the tips below these branches have in common; each branch counts the same, and within it each tip.
+        """Return the lineage shared by the tips below these branches.
+
+        Branches have equal weights, as have the tips below each branch.
 
         Parameters
         ----------
         branches
-            Their numbers, each once.
+            Indices of the branches, each once.
 
         Returns
         -------
         Assigned
-            Empty where no tip below has a lineage.
+            Empty if no tip below has a lineage.
 
         Raises
         ------
         IndexError
-            A branch that there is not.
+            A branch does not exist.
 
         Examples
         --------
@@ -126,7 +128,7 @@ class BranchLineages(Result):
             known = self._is_known[tips]
             if known.any():
                 weights[tips] += known / known.sum()
-        inside = np.flatnonzero(weights)  # what is left of the tips: those that have the ranks chosen so far
+        inside = np.flatnonzero(weights)  # remaining tips: those with the ranks chosen so far
         total, n_all = float(weights[inside].sum()), len(inside)
         common, likely, support = 0, Lineage(), list[float]()
         for taxa, names in self._taxa:
@@ -135,7 +137,7 @@ class BranchLineages(Result):
             if not len(inside):
                 break
             held = np.bincount(at_rank, weights[inside])
-            best = int(held.argmax())  # of equal ones that of the first tip
+            best = int(held.argmax())  # ties: that of the first tip
             inside = inside[at_rank == best]
             likely = names[best]
             is_common = len(inside) == n_all
@@ -144,7 +146,7 @@ class BranchLineages(Result):
         return Assigned(likely[:common], likely, tuple(support))
 
     def assign(self, placements: Placements) -> list[Assigned]:
-        """The lineage of each read, empty for one that was not placed.
+        """Return the lineage of each read; empty if it was not placed.
 
         Parameters
         ----------
@@ -159,7 +161,7 @@ class BranchLineages(Result):
         Raises
         ------
         IndexError
-            Reads that were placed on another tree with more branches.
+            The reads were placed on another tree with more branches.
 
         Examples
         --------

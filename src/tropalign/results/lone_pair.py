@@ -1,4 +1,4 @@
-"""A pair that was aligned by itself: numbers, and a table only for whoever asks."""
+"""A pair that was aligned alone: its numbers, and a table that is made on request."""
 
 from __future__ import annotations
 
@@ -14,29 +14,18 @@ from tropalign.results.gapped import operations_of
 from tropalign.results.kept_columns import COUNT_COLUMNS, END_COLUMNS, KEPT_COLUMNS
 from tropalign.sequences import Alphabet, SequenceBatch
 
-#: What an engine says of a pair: as many numbers as the depth has, in the order of PLACES, and then the CIGAR.
+#: Numbers that an engine returns for a pair: as many as the depth has, in the order of PLACES, then the CIGAR.
 Numbers = tuple[Any, ...]
 PLACES = {name: k for k, name in enumerate(("score", *END_COLUMNS, *COUNT_COLUMNS))}
-#: The row's places in its batch, which holds the query and the target.
+#: Indices of query and target in the batch of the two.
 INDICES = {"query_index": 0, "target_index": 1}
 
 
 @dataclass(frozen=True, slots=True)
 class LonePair:
-    """The result of one pair.
+    """Result of one pair; names and texts are those of query and target.
 
-    Attributes
-    ----------
-    numbers
-        See `Numbers`.
-    names, texts
-        Of query and target.
-    alphabet
-        Theirs.
-    depth : {"score", "ends", "alignment"}
-        How much was computed.
-    strand
-        1, or -1 where the query was reverse-complemented; None where one strand was looked at.
+    strand: 1, or -1 if the query was reverse-complemented; None if only one strand was aligned.
     """
 
     numbers: Numbers
@@ -47,24 +36,24 @@ class LonePair:
     strand: int | None = None
 
     def number(self, name: str) -> Any:
-        """The number of a table's column; None where the depth does not have it."""
+        """Return the number of a table's column; None if the depth does not include it."""
         place = PLACES.get(name)
         if place is None:
             return INDICES[name]
         return self.numbers[place] if place < len(self.numbers) else None
 
     def columns(self) -> dict[str, Any]:
-        """The columns of a table of this row, indices aside."""
+        """Return the columns of a one-row table, without indices."""
         return columns_of([self.numbers], None if self.strand is None else [self.strand])
 
     def table(self) -> AlignmentTable:
-        """A table of this row, whose sequences are both in one batch."""
+        """Return a one-row table whose two sequences are in one batch."""
         batch = SequenceBatch.from_strings(self.texts, self.names, self.alphabet)
         return AlignmentTable(batch, batch, self.depth, np.zeros(1, np.int64), np.ones(1, np.int64), **self.columns())
 
 
 def columns_of(rows: Sequence[Numbers], strands: Sequence[int] | None) -> dict[str, Any]:
-    """The columns of a table of these rows, one or more of the same depth; indices aside."""
+    """Return the columns of a table of one or more rows of the same depth, without indices."""
     values = list(zip(*rows, strict=True))
     columns: dict[str, Any] = {} if strands is None else {"strand": np.array(strands, np.int8)}
     for column in KEPT_COLUMNS:

@@ -1,4 +1,4 @@
-"""The result of aligning a family: sequences, and the column of each of their residues."""
+"""The class `MultipleAlignment`: sequences, and the column of each of their residues."""
 
 from __future__ import annotations
 
@@ -25,39 +25,39 @@ if TYPE_CHECKING:
 
     import Bio.Align
 
-#: What stands where a row has no residue.
+#: Character of a gap.
 GAP = ord("-")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MultipleAlignment(Rows[str]):
-    """Sequences below one another: a row per sequence, in which each residue has a column.
+    """Aligned sequences: a row per sequence, in which each residue has a column.
 
-    ``alignment[k]`` is row k as text, with its gaps; a slice, a mask or indices give those rows, and
-    ``alignment[:, 10:60]`` columns of all rows. ``len`` and iteration go by rows.
+    ``alignment[k]`` is row k as text, with gaps; a slice, a mask or indices select rows, and ``alignment[:, 10:60]``
+    selects columns of all rows. ``len`` and iteration are by row.
 
     Attributes
     ----------
     sequences : SequenceBatch
-        The rows without gaps: names, letters as they were written, codes.
+        The rows without gaps: names, characters as they were written, codes.
     columns : int32, shape (n_residues,)
         Column of each residue of `sequences`, from 0; ascending within a sequence.
     n_columns
         Width of the alignment.
     residue_confidence : float32, shape (n_residues,), or None
-        From 0 to 1: the probability that the residue is aligned right with another one of its column.
+        From 0 to 1: the probability that the residue is aligned correctly with another residue of its column.
     column_confidence : float32, shape (n_columns,), or None
-        The probability that a pair of residues of the column is aligned right.
+        The probability that a pair of residues of the column is aligned correctly.
     tree
-        The guide tree in Newick format, or None, as where some rows were taken out.
+        The guide tree in Newick format, or None, for example after selecting some rows.
     is_node, is_masked : bool, shape (n_columns,), or None
-        Of an alignment to a profile HMM: which columns are those of its nodes, between which residues are inserted that
-        are not aligned with one another; and which nodes are masked.
+        For an alignment to a profile HMM: columns of its nodes, and masked nodes. Residues in other columns are
+        insertions that are not aligned with each other.
 
     Raises
     ------
     ValueError
-        Arrays of another length or kind, or columns that do not ascend within a sequence or lie outside.
+        Arrays of another length or type, or columns that do not ascend within a sequence or lie outside.
 
     Examples
     --------
@@ -109,28 +109,29 @@ class MultipleAlignment(Rows[str]):
     def from_rows(
         cls, names: Iterable[str], rows: Iterable[Any] | NDArray[np.uint8], alphabet: Alphabet | None = None
     ) -> MultipleAlignment:
-        """An alignment of rows that are written out with their gaps.
+        """Make an alignment from rows written with gaps.
 
         Parameters
         ----------
         names
-            One per row.
+            One name per row.
         rows
-            Texts or bytes of one length, or letters, uint8, shape (n_rows, n_columns). ``-``, ``.`` and ``_`` are gaps.
+            Texts or bytes of equal length, or characters, uint8, shape (n_rows, n_columns). ``-``, ``.`` and ``_``
+            are gaps.
         alphabet
-            Judged by the letters when not given.
+            Guessed from the residues by default.
 
         Returns
         -------
         MultipleAlignment
-            Letters outside the alphabet keep their letter and have the wildcard's code.
+            Characters outside the alphabet are kept and get the wildcard's code.
 
         Raises
         ------
         ValueError
             No rows, rows of different lengths, or another number of names.
         InputError
-            Nucleotides and proteins, and no `alphabet`.
+            Nucleotides mixed with proteins, without `alphabet`.
 
         Examples
         --------
@@ -146,7 +147,7 @@ class MultipleAlignment(Rows[str]):
         offsets = np.concatenate([[0], np.cumsum(is_residue.sum(1))]).astype(np.int64)
         alphabet = alphabet_of_rows(texts, np.ascontiguousarray(letters)) if alphabet is None else alphabet
         batch = SequenceBatch(alphabet.encode(residues)[0], offsets, texts, alphabet, residues)
-        # Row by row: indices of a whole alignment would take 16 bytes per letter.
+        # Row by row: indices of a whole alignment would take 16 bytes per residue.
         columns = np.empty(len(residues), np.int32)
         for row, begin, end in zip(is_residue, offsets[:-1], offsets[1:], strict=True):
             columns[begin:end] = np.flatnonzero(row)
@@ -164,12 +165,12 @@ class MultipleAlignment(Rows[str]):
 
     @cached_property
     def letters(self) -> NDArray[np.uint8]:
-        """Bytes of the rows, ``-`` where there is a gap, uint8, shape (n_rows, n_columns); made on first use."""
+        """Bytes of the rows, ``-`` at gaps, uint8, shape (n_rows, n_columns); made on first use."""
         return self._spread(self.sequences.letters, GAP)
 
     @cached_property
     def codes(self) -> NDArray[np.uint8]:
-        """Codes of the alphabet, 255 where there is a gap, uint8, shape (n_rows, n_columns); made on first use."""
+        """Codes of the alphabet, 255 at gaps, uint8, shape (n_rows, n_columns); made on first use."""
         return self._spread(self.sequences.codes, 255)
 
     def _spread(self, values: NDArray[np.uint8], fill: int) -> NDArray[np.uint8]:
@@ -180,12 +181,12 @@ class MultipleAlignment(Rows[str]):
         return out
 
     def row(self, k: int) -> bytes:
-        """Letters of row k with its gaps, without making those of all rows.
+        """Return row k with gaps, without creating the other rows.
 
         Parameters
         ----------
         k
-            The row, from 0; from the end where it is negative.
+            The row, from 0; negative numbers count from the end.
 
         Returns
         -------
@@ -223,7 +224,7 @@ class MultipleAlignment(Rows[str]):
     @overload
     def __getitem__(self, key: Chosen | tuple[int | Chosen, slice]) -> MultipleAlignment: ...
     def __getitem__(self, key: int | Chosen | tuple[int | Chosen, slice]) -> str | MultipleAlignment:
-        """A row as text by its index; an alignment of some rows, or of some rows and a range of columns."""
+        """Return a row as text by its index, or an alignment of some rows, or of some rows and a range of columns."""
         if not isinstance(key, tuple):
             return super().__getitem__(key)
         if len(key) != 2 or not isinstance(key[1], slice):
@@ -232,22 +233,22 @@ class MultipleAlignment(Rows[str]):
         return super().__getitem__(rows)._of_columns(key[1])
 
     def take(self, rows: NDArray[Any]) -> MultipleAlignment:
-        """The rows at these indices (whole numbers) or where this mask (bool) is true, in that order.
+        """Return the rows at these indices (integers) or in this mask (bool), in that order.
 
         Parameters
         ----------
         rows
-            Indices (whole numbers) or a mask (bool).
+            Indices (integers) or a mask (bool).
 
         Returns
         -------
         MultipleAlignment
-            Of all columns; with the tree where all rows are there.
+            All columns are kept; the tree only if all rows are.
 
         Raises
         ------
         IndexError
-            A row that there is not, or a mask of another length.
+            A row does not exist, or the mask has another length.
 
         Examples
         --------
@@ -272,7 +273,7 @@ class MultipleAlignment(Rows[str]):
         return self._of_kept(is_kept)
 
     def _of_kept(self, is_kept: NDArray[np.bool_]) -> MultipleAlignment:
-        """The columns where this is true, without what stands in the others."""
+        """Return the columns of this mask; residues in other columns are removed."""
         stays, place = is_kept[self.columns], np.cumsum(is_kept, dtype=np.int32) - 1
         batch, offsets = self.sequences, np.concatenate([[0], np.cumsum(stays)])[self.sequences.offsets]
         cut = SequenceBatch(
@@ -288,17 +289,17 @@ class MultipleAlignment(Rows[str]):
         )
 
     def _of_each_column(self, chosen: NDArray[np.bool_]) -> dict[str, Any]:
-        """What is known of these columns, by its name."""
+        """Return the per-column attributes of these columns, by name."""
         known = ((name, getattr(self, name)) for name in ("column_confidence", "is_node", "is_masked"))
         return {name: None if values is None else values[chosen] for name, values in known}
 
     def slice(self, begin: int, end: int) -> MultipleAlignment:
-        """Rows [begin, end) as Python's slices count them; the alignment itself where these are all.
+        """Return rows [begin, end); the alignment itself if these are all rows.
 
         Parameters
         ----------
         begin, end
-            As Python's slices count them.
+            Bounds as in Python's slices.
 
         Returns
         -------
@@ -313,7 +314,7 @@ class MultipleAlignment(Rows[str]):
         return self if len(rows) == len(self) else self.take(rows)
 
     def without_empty_columns(self) -> MultipleAlignment:
-        """The alignment less the columns in which no row has a residue, as they are left where rows are taken out.
+        """Return the alignment without columns in which no row has a residue, such as remain after selecting rows.
 
         Returns
         -------
@@ -336,17 +337,17 @@ class MultipleAlignment(Rows[str]):
         )
 
     def trimmed(self, min_occupancy: float = 0.5) -> MultipleAlignment:
-        """The columns in which enough rows have a residue; what stands in the others is left out of the rows.
+        """Return the columns in which enough rows have a residue; residues in other columns are removed.
 
         Parameters
         ----------
         min_occupancy
-            How many rows are enough: their share, from 0 to 1.
+            Required share of the rows, from 0 to 1.
 
         Returns
         -------
         MultipleAlignment
-            Of all rows, of which some may be empty then.
+            All rows are kept; some may become empty.
 
         Raises
         ------
@@ -366,7 +367,7 @@ class MultipleAlignment(Rows[str]):
         return self._of_kept(n_residues >= min_occupancy * len(self))
 
     def __eq__(self, other: object) -> bool:
-        """Whether names, letters and columns are the same; confidence and tree aside."""
+        """True if names, residues and columns are equal; confidence and tree are ignored."""
         if not isinstance(other, MultipleAlignment):
             return NotImplemented
         mine, theirs = self.sequences, other.sequences
@@ -385,12 +386,12 @@ class MultipleAlignment(Rows[str]):
         return block_html(self)
 
     def to_biopython(self) -> Bio.Align.Alignment:
-        """Biopython's Alignment, with the rows as SeqRecords.
+        """Return Biopython's Alignment, with the rows as SeqRecords.
 
         Returns
         -------
         Bio.Align.Alignment
-            Column confidence stands in its ``column_annotations``.
+            Column confidence is in its ``column_annotations``.
 
         Examples
         --------
@@ -416,7 +417,7 @@ class MultipleAlignment(Rows[str]):
         return made
 
     def _coordinates(self) -> NDArray[np.int64]:
-        """Residues before each border between runs of equal columns, int64, shape (n_rows, n_borders): Biopython's."""
+        """Return Biopython's coordinates: residues before each change of the gap pattern, shape (n_rows, n_borders)."""
         is_residue = np.zeros(self.shape, bool)
         is_residue[self.row_index, self.columns] = True
         changes = np.flatnonzero((is_residue[:, 1:] != is_residue[:, :-1]).any(0)) + 1
@@ -425,19 +426,19 @@ class MultipleAlignment(Rows[str]):
         return before[:, borders]
 
     def write(self, path: str | os.PathLike[str], format: MultipleFormat | None = None) -> None:
-        """Writes the alignment: see `tropalign.write_alignment`.
+        """Write the alignment: see `tropalign.write_alignment`.
 
         Parameters
         ----------
         path
             ``-`` is standard output; a suffix such as ``.gz`` compresses.
         format
-            By the suffix of the path when not given.
+            Name of the format; by default, the suffix of the path decides.
 
         Raises
         ------
         TropalignError
-            A format that does not exist or cannot hold the alignment; a file that cannot be written.
+            The format does not exist or cannot hold the alignment, or the file cannot be written.
 
         Examples
         --------
@@ -447,7 +448,7 @@ class MultipleAlignment(Rows[str]):
         >b
         MKVILA-
         """
-        import tropalign  # by its public name: results know nothing of files
+        import tropalign  # through the public name: results do not depend on files
 
         tropalign.write_alignment(self, path, format)
 

@@ -1,8 +1,8 @@
-"""A multiple alignment as people read it: rows below one another as text, as HTML for notebooks, and colours.
+"""Display of a multiple alignment: rows as text, as HTML for notebooks, and colours.
 
-Letters have the colours of ``multiple_colours.json``, which the HTML page of ``formats/`` reads, too.
+Colours come from ``multiple_colours.json``, which the HTML page of ``formats/`` also reads.
 
-Names come from files, so they are escaped: a terminal obeys no control character in them, a browser no tag.
+Names come from files, so they are escaped: control characters for terminals, tags for browsers.
 """
 
 from __future__ import annotations
@@ -22,35 +22,36 @@ from tropalign.results.display import PLAIN, PRE, escaped
 if TYPE_CHECKING:
     from tropalign.results.multiple import MultipleAlignment
 
-#: Rows, letters of a name and columns that are shown of a large alignment.
+#: Limits for a large alignment: rows, characters of a name, and columns.
 SHOWN_ROWS, SHOWN_NAME, SHOWN_COLUMNS = 12, 24, 80
 HTML_ROWS, HTML_COLUMNS = 100, 2_000
-#: Cells up to which an alignment is coloured in a notebook, which keeps every coloured run in its file.
+#: Largest alignment, in cells, that a notebook colours; a notebook file stores every coloured run.
 COLOURED_CELLS = 20_000
-#: Names stay while letters scroll below them, so they need the page's own background: Jupyter's, VS Code's, others'.
+#: Names stay in place while the residues scroll under them, so they need the page's own background colour:
+#: Jupyter's, VS Code's, others'.
 NAME = "<span style='position:sticky;left:0;background:var(--jp-layout-color0,var(--vscode-editor-background,Canvas))'>"
 
 #: Clustal X's rules for proteins, and a colour per base for nucleotides.
 RULES = Path(__file__).with_name("multiple_colours.json")
 WHITE = "#ffffff"
-#: A share such as 0.6 of 5 rows is 3, whatever its product is in floating point.
+#: A share such as 0.6 of 5 rows is 3, even if the floating-point product differs.
 ROUNDING = 1e-6
 
 
 def title(alignment: MultipleAlignment) -> str:
-    """One line: rows, kind and columns."""
+    """Return one line with rows, alphabet and columns."""
     n = len(alignment)
     kind = alignment.sequences.alphabet.name
     return f"MultipleAlignment: {n:,} {kind} sequence{'s' * (n != 1)}, {alignment.n_columns:,} columns"
 
 
 def block_text(alignment: MultipleAlignment) -> str:
-    """The title and the rows; the midst of long rows, and of many, is left out."""
+    """Return the title and the rows; the middle of long rows, and of many rows, is omitted."""
     return "\n".join([title(alignment), *_lines(alignment, SHOWN_ROWS, SHOWN_COLUMNS)])
 
 
 def block_html(alignment: MultipleAlignment) -> str:
-    """Title and rows as HTML, with more of them than in text, and in colour where that is not too much."""
+    """Return title and rows as HTML, more than in text, and in colour if the alignment is small enough."""
     names, texts = _rows(alignment, HTML_ROWS, HTML_COLUMNS)
     letters = [escaped(text) for text in texts]
     n_rows, n_columns = alignment.shape
@@ -69,7 +70,7 @@ def _lines(alignment: MultipleAlignment, most_rows: int, most_columns: int) -> l
 
 
 def _rows(alignment: MultipleAlignment, most_rows: int, most_columns: int) -> tuple[list[str], list[str]]:
-    """Names, of one width, and letters; in the midst of many rows one that says how many are left out."""
+    """Return padded names and rows; if rows are omitted, a line in the middle says how many."""
     n = len(alignment)
     chosen = range(n) if n <= most_rows else [*range(most_rows // 2), *range(n - most_rows // 2, n)]
     names = [_cut(shown(alignment.names[k])) for k in chosen]
@@ -82,7 +83,7 @@ def _rows(alignment: MultipleAlignment, most_rows: int, most_columns: int) -> tu
 
 
 def _coloured(text: str, numbers: list[int], palette: list[str]) -> str:
-    """Letters with their colours behind them, see-through for light and dark pages."""
+    """Return a row with coloured backgrounds, translucent for light and dark pages."""
     pieces, at = [], 0
     for number, run in groupby(numbers):
         n = len(list(run))
@@ -97,26 +98,21 @@ def _cut(name: str) -> str:
 
 
 def _shortened(row: str, most: int) -> str:
-    """The row; of a longer one its begin and its end."""
+    """Return a row, shortened to its start and its end if it is too long."""
     return row if len(row) <= most else f"{row[: most - 13]}...{row[-10:]}"
 
 
 @cached
 def rules() -> dict[str, Any]:
-    """The file."""
+    """Load the colour rules from their file."""
     found: dict[str, Any] = json.loads(RULES.read_text())
     return found
 
 
 def cell_colours(alignment: MultipleAlignment) -> tuple[NDArray[np.uint8], list[str]]:
-    """The colour of each cell.
+    """Return palette indices of all cells, uint8, shape (n_rows, n_columns), and the palette of ``#rrggbb`` texts.
 
-    Returns
-    -------
-    numbers : uint8, shape (n_rows, n_columns)
-        Places in the palette; 0, white, for gaps and letters without a colour.
-    palette : list of str
-        ``#rrggbb``.
+    Index 0, white, is for gaps and characters without a colour.
     """
     upper = np.frombuffer(bytes(range(256)).upper(), np.uint8)[alignment.letters]
     return (_bases if alignment.sequences.alphabet.has_strands else _clustal)(upper)
@@ -130,7 +126,7 @@ def _bases(upper: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], list[str]]:
 
 
 def _clustal(upper: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], list[str]]:
-    """A letter is coloured where a condition of its holds: some letters have their share of a column, gaps counted."""
+    """Colour a residue if one of its conditions holds: certain residues make up a share of the column, gaps counted."""
     conditions, hues = rules()["clustal"]["conditions"], list(rules()["clustal"]["hues"])
     counts = {letter: (upper == ord(letter)).sum(0) for letter in "ACDEFGHIKLMNPQRSTVWY"}
     holds = {

@@ -1,4 +1,4 @@
-"""Aligned frames as the nucleotides that they were translated from: what outputs show of translated sequences.
+"""Coordinates of aligned frames in the nucleotides that they were translated from, for output.
 
 Residues a to b (0-based, half-open) of a frame of L nucleotides are, forward:
 
@@ -24,31 +24,31 @@ def _frames(table: AlignmentTable, side: str) -> Frames | None:
 
 
 def _aligned(table: AlignmentTable, side: str) -> tuple[SequenceBatch, NDArray[np.int64]]:
-    """What was aligned on a side, "query" or "target", and which of it each row has."""
+    """Return the aligned sequences of a side, "query" or "target", and the index of each row in them."""
     return (table.queries, table.query_index) if side == "query" else (table.targets, table.target_index)
 
 
 def given(table: AlignmentTable, side: str) -> tuple[SequenceBatch, NDArray[np.int64]]:
-    """The sequences of a side, "query" or "target", as they were given, and which of them each row has."""
+    """Return the input sequences of a side, "query" or "target", and the index of each row in them."""
     batch, index = _aligned(table, side)
     frames = _frames(table, side)
     return (batch, index) if frames is None else (frames.source, frames.index[index])
 
 
 def lengths(table: AlignmentTable, side: str) -> NDArray[np.int64]:
-    """Length of each row's sequence, in nucleotides where it was translated; int64, shape (n,)."""
+    """Return the length of each row's input sequence, in nucleotides if it was translated; int64, shape (n,)."""
     batch, index = given(table, side)
     return batch.lengths[index]
 
 
 def frame(table: AlignmentTable, side: str) -> NDArray[np.int8]:
-    """The frame of each row, 0 where the side was not translated; int8, shape (n,)."""
+    """Return the frame of each row, 0 if the side was not translated; int8, shape (n,)."""
     frames = _frames(table, side)
     return np.zeros(len(table), np.int8) if frames is None else frames.frame[_aligned(table, side)[1]]
 
 
 def strand(table: AlignmentTable) -> NDArray[np.int8]:
-    """-1 where query and target lie on opposite strands, else 1; int8, shape (n,)."""
+    """Return -1 if query and target are on opposite strands, else 1; int8, shape (n,)."""
     if table.query_frames is None and table.target_frames is None:
         return np.ones(len(table), np.int8) if table.strand is None else table.strand
     is_minus = (frame(table, "query") < 0) != (frame(table, "target") < 0)
@@ -56,7 +56,7 @@ def strand(table: AlignmentTable) -> NDArray[np.int8]:
 
 
 def span(table: AlignmentTable, side: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Begin and end of the aligned part on the sequence as it was given, 0-based, half-open; int32, shape (n,) each."""
+    """Return start and end of the aligned part in the input sequence, 0-based, half-open; int32, shape (n,) each."""
     begin, end = getattr(table, f"{side}_start"), getattr(table, f"{side}_end")
     if _frames(table, side) is None:
         return begin, end

@@ -1,4 +1,4 @@
-"""How many reads of each sample each cluster has."""
+"""The class `OtuTable`: read counts per cluster and sample."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tropalign.results.lineages import BranchLineages, Lineage
     from tropalign.results.placements import Placements
 
-#: Where names are digests of sequences.
+#: Value of `relabel` that names clusters by digests of sequences.
 SHA1 = "sha1"
 
 
@@ -33,13 +33,13 @@ class OtuTable(Result):
     Attributes
     ----------
     names : tuple of str
-        Of the clusters.
+        Names of the clusters.
     samples : tuple of str
-        In the order of their bytes; of a table that was read, in its order.
+        Sorted by bytes; in the order of the file if the table was read.
     cluster, sample, reads : int64, shape (n,)
-        Numbers above 0, cluster by cluster: how many reads of a sample a cluster has.
+        Counts above 0, cluster by cluster: reads of a sample in a cluster.
     lineages : tuple of tuples of str, optional
-        Of each cluster: its ranks from the top, empty where it has none. None where nothing is known of lineages.
+        Ranks of each cluster, from the top, empty if unknown. None if there are no lineages at all.
 
     Examples
     --------
@@ -71,7 +71,7 @@ class OtuTable(Result):
 
     @property
     def counts(self) -> NDArray[np.int64]:
-        """All numbers; int64, shape (n_clusters, n_samples)."""
+        """Dense matrix of counts; int64, shape (n_clusters, n_samples)."""
         found = np.zeros((len(self.names), len(self.samples)), np.int64)
         found[self.cluster, self.sample] = self.reads
         return found
@@ -81,17 +81,17 @@ class OtuTable(Result):
         return {name: row for row, name in enumerate(self.names)}
 
     def rows_of(self, reads: Sequence[str]) -> NDArray[np.int64]:
-        """The row of each read: that of its name, or of what stands before its first semicolon.
+        """Return the row of each read, found by its name or by the part before its first semicolon.
 
         Parameters
         ----------
         reads
-            Names.
+            Names of the reads.
 
         Returns
         -------
         int64, shape (n,)
-            -1 where there is no such row.
+            -1 if there is no such row.
 
         Examples
         --------
@@ -104,29 +104,29 @@ class OtuTable(Result):
         return np.fromiter(found, np.int64, len(reads))
 
     def classified(self, placements: Iterable[Placements], lineages: BranchLineages) -> OtuTable:
-        """The table with the lineage of each cluster, whose representatives were placed in a tree.
+        """Return the table with a lineage for each cluster, whose representatives were placed in a tree.
 
         Parameters
         ----------
         placements
-            What `place` yields; a read has the row that `rows_of` tells.
+            Result of `place`; each read has the row given by `rows_of`.
         lineages
-            Of the tips below each branch.
+            Lineages of the tips below each branch.
 
         Returns
         -------
         OtuTable
-            Its lineages are what all tips have in common below a read's best branches (`Assigned.common`).
+            Its lineages are the ranks that all tips below a read's best branches share (`Assigned.common`).
 
         Raises
         ------
         InputError
-            A cluster that belongs to no read, or to two.
+            A cluster belongs to no read, or to two.
 
         Warns
         -----
         TropalignWarning
-            Reads without a row.
+            There are reads without a row.
 
         Examples
         --------
@@ -150,20 +150,20 @@ class OtuTable(Result):
         return replace(self, lineages=tuple(found[row] for row in range(len(self.names))))
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Writes the table; the file appears whole or not at all.
+        """Write the table; the file appears complete or not at all.
 
         Parameters
         ----------
         path
-            In the format that its suffix names: .tsv (QIIME's classic table), .biom (BIOM 1.0) or .hdf5 (BIOM
-            2.1, with the extra ``biom``).
+            Its suffix selects the format: .tsv (QIIME's classic table), .biom (BIOM 1.0) or .hdf5 (BIOM 2.1, with
+            the extra ``biom``).
 
         Raises
         ------
         UsageError
             Another suffix.
         InputError, ResourceError
-            A place that cannot be written; a full disk.
+            The path cannot be written, or the disk is full.
 
         Examples
         --------
@@ -172,19 +172,13 @@ class OtuTable(Result):
         #OTU ID	gut	skin
         Otu1	2	1
         """
-        import tropalign  # by its public name: results know nothing of files
+        import tropalign  # through the public name: results do not depend on files
 
         tropalign.write_clusters(self, path)
 
 
 class RowOwners:
-    """Which read each row of a table belongs to: each row to one.
-
-    Parameters
-    ----------
-    file
-        Where the table comes from, for messages.
-    """
+    """Assignment of reads to the rows of a table, one read per row; `file` is named in messages."""
 
     def __init__(self, table: OtuTable, file: str | None = None) -> None:
         self._table, self._file = table, file
@@ -192,7 +186,7 @@ class RowOwners:
         self._n_without, self._first_without = 0, ""
 
     def add(self, reads: Sequence[str]) -> None:
-        """Looks up some reads. Raises InputError where a row belongs to a read before."""
+        """Look up some reads. Raises InputError if a row already belongs to another read."""
         for name, row in zip(reads, self._table.rows_of(reads).tolist(), strict=True):
             if row < 0:
                 self._first_without = self._first_without or name
@@ -207,18 +201,7 @@ class RowOwners:
                 self._owner[row] = name
 
     def settle(self) -> None:
-        """Says what is left when all reads were added.
-
-        Raises
-        ------
-        InputError
-            Rows that belong to no read.
-
-        Warns
-        -----
-        TropalignWarning
-            Reads without a row.
-        """
+        """Check the assignment at the end: InputError for rows without a read, a warning for reads without a row."""
         names = self._table.names
         left = [row for row in range(len(names)) if row not in self._owner]
         if left:
@@ -236,7 +219,7 @@ class RowOwners:
 
 
 def otu_names(clusters: Clusters, relabel: str = "") -> tuple[str, ...]:
-    """What clusters are called in tables: see `otu_table`. Raises InputError where two have one name."""
+    """Return the names of clusters in tables: see `otu_table`. Raises InputError for duplicate names."""
     found = new_names(clusters, relabel) or tuple(name.partition(";")[0] for name in clusters.representatives.names)
     seen: set[str] = set()
     for name in found:
@@ -252,7 +235,7 @@ def otu_names(clusters: Clusters, relabel: str = "") -> tuple[str, ...]:
 
 
 def new_names(clusters: Clusters, relabel: str) -> tuple[str, ...] | None:
-    """Names of clusters by their sequences or numbers; None where they are called after their representatives."""
+    """Return cluster names from sequence digests or numbers; None if clusters are named after their representatives."""
     if not relabel:
         return None
     if relabel != SHA1:

@@ -1,8 +1,8 @@
 """Every column that a table of pairs can show, by name: ``OUTPUT_COLUMNS``.
 
-What a table keeps stands in ``tropalign.results.kept_columns``; the others follow from it, from the lengths of the
-sequences and from the run's statistics. Formats and Python choose by name and get numbers as arrays, texts as the row
-joiner has them.
+``tropalign.results.kept_columns`` lists the stored columns; the others are derived from them, from the lengths of
+the sequences and from the run's statistics. Formats and Python select columns by name and get numbers as arrays,
+and texts in the layout of the row joiner.
 """
 
 from __future__ import annotations
@@ -29,25 +29,10 @@ Values = NDArray[Any] | rows.Column
 class OutputColumn:
     """A column that outputs can show.
 
-    Attributes
-    ----------
-    name
-        In headers, in Python, and where columns are chosen.
-    meaning
-        What it holds, for help and documentation.
-    dtype
-        Type of its items; str for text.
-    depth : {"score", "ends", "alignment"}
-        The least depth of a table that has it.
-    of
-        (table) -> an array of numbers, or a text column of the row joiner.
-    form : {"number", "fraction", "percent", "strand", "evalue", "bits", "text", "query", "target"}
-        How text shows it: fractions with four decimals, percents with three, E-values and bits as BLAST rounds them;
-        the last two are names.
-    aliases
-        What BLAST, MMseqs2 or vsearch call the same.
-    letters
-        Bytes written per column of the alignment, so that tiles are cut to the memory.
+    meaning: for help and documentation. dtype: str for text. depth: the lowest depth of a table that includes it.
+    of: returns an array of numbers or a text column of the row joiner. form: format in text (fractions with four
+    decimals, percents with three, E-values and bits as BLAST rounds them; "query" and "target" are names). aliases:
+    names in BLAST, MMseqs2 or vsearch. letters: bytes written per alignment column, to cut tiles to the memory.
     """
 
     name: str
@@ -61,12 +46,12 @@ class OutputColumn:
 
 
 def _kept(name: str) -> Callable[[AlignmentTable], Values]:
-    """The table's own column."""
+    """Return a getter of the table's own column."""
     return lambda table: getattr(table, name)
 
 
 def _index(side: str) -> Callable[[AlignmentTable], Values]:
-    """The sequences' numbers among those given."""
+    """Return a getter of the indices of the input sequences."""
     return lambda table: nucleotides.given(table, side)[1]
 
 
@@ -106,20 +91,20 @@ def _end(side: str) -> Callable[[AlignmentTable], Values]:
 
 
 def _lengths(table: AlignmentTable) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Lengths of what was aligned: of translated sequences the residues of the frame."""
+    """Return the lengths of the aligned sequences: residues of the frame if they were translated."""
     return table.queries.lengths[table.query_index], table.targets.lengths[table.target_index]
 
 
 class Significance(Protocol):
-    """What scores of local alignments mean, in a run whose targets are known."""
+    """Converts scores of local alignments to bits and E-values, for a run with known targets."""
 
     def bits(self, scores: NDArray[Any]) -> NDArray[np.float64]:
-        """Scores in bits."""
+        """Return scores in bits."""
 
     def evalues(
         self, scores: NDArray[Any], query_lengths: NDArray[Any], target_lengths: NDArray[Any]
     ) -> NDArray[np.float64]:
-        """E-values of scores of queries and targets so long."""
+        """Return the E-values of scores for queries and targets of these lengths."""
 
 
 def _significance(table: AlignmentTable) -> Significance:
@@ -129,7 +114,7 @@ def _significance(table: AlignmentTable) -> Significance:
 
 
 def _judged(table: AlignmentTable) -> NDArray[Any]:
-    """The scores that bits and E-values are of."""
+    """Return the scores from which bits and E-values are computed."""
     return table.score if table.corrected_score is None else table.corrected_score
 
 
@@ -142,7 +127,7 @@ def _evalues(table: AlignmentTable) -> Values:
 
 
 def _of_sums(name: str) -> Callable[[AlignmentTable], Values]:
-    """What sum statistics add."""
+    """Return a getter of a column of sum statistics."""
 
     def of(table: AlignmentTable) -> Values:
         values: Values | None = getattr(table, name)
@@ -160,9 +145,10 @@ def _pair(table: AlignmentTable) -> NDArray[np.int64]:
 
 
 def _descends(table: AlignmentTable, side: str) -> NDArray[np.bool_]:
-    """Whether a row's positions are listed from the last to the first, as BLAST has it.
+    """Return a mask of the rows whose positions are listed from last to first, as in BLAST.
 
-    Of translated sequences on frames of the other strand; else the target's, where the query's other strand is aligned.
+    For translated sequences: frames of the reverse strand. Otherwise: the target, if the query's reverse strand is
+    aligned.
     """
     if table.strand is not None and side == "target":
         return table.strand < 0
@@ -170,7 +156,7 @@ def _descends(table: AlignmentTable, side: str) -> NDArray[np.bool_]:
 
 
 def _first(side: str) -> Callable[[AlignmentTable], Values]:
-    """Where a span begins, from 1, or 0 if it is empty; where it descends, its other end."""
+    """Return a getter of the first position of a span, from 1, or 0 if it is empty; its end if it descends."""
 
     def of(table: AlignmentTable) -> Values:
         begin, end = nucleotides.span(table, side)
@@ -199,19 +185,19 @@ def _span(side: str) -> Callable[[AlignmentTable], Values]:
 
 
 def _within_span(table: AlignmentTable) -> NDArray[np.int64]:
-    """Residues of the query from the first that is aligned to the last, per row."""
+    """Return, per row, the residues of the query from the first aligned one to the last."""
     begin, end = nucleotides.span(table, "query")
     return end.astype(np.int64) - begin
 
 
 def _within_spans(table: AlignmentTable) -> NDArray[np.int64]:
-    """Residues of the query that lie within the span of any row of the same pair, per row."""
+    """Return, per row, the residues of the query within the span of any row of the same pair."""
     if table.hsp is None or not len(table):
         return _within_span(table)
     begin, end = (places.astype(np.int64) for places in nucleotides.span(table, "query"))
     order = np.lexsort((begin, _pair(table)))
     _, group = np.unique(_pair(table)[order], return_inverse=True)
-    apart = group * (int(end.max()) + 1)  # so that no span reaches into those of the next pair
+    apart = group * (int(end.max()) + 1)  # offset that separates the spans of different pairs
     begin, end = begin[order] + apart, end[order] + apart
     before = np.concatenate([[0], np.maximum.accumulate(end)[:-1]])
     covered = np.bincount(group, np.maximum(end - np.maximum(begin, before), 0)).astype(np.int64)
@@ -221,7 +207,7 @@ def _within_spans(table: AlignmentTable) -> NDArray[np.int64]:
 
 
 def _percent_of_query(covered: Callable[[AlignmentTable], NDArray[np.int64]]) -> Callable[[AlignmentTable], Values]:
-    """Whole per cents as BLAST rounds them: to the nearest below 99, then down, so that 100 is all of the query."""
+    """Return a getter of integer percentages, rounded like BLAST: below 99 to the nearest, then down."""
 
     def of(table: AlignmentTable) -> Values:
         part, length = 100 * covered(table), nucleotides.lengths(table, "query")
@@ -232,7 +218,7 @@ def _percent_of_query(covered: Callable[[AlignmentTable], NDArray[np.int64]]) ->
 
 
 def coverage_of(side: str) -> Callable[[AlignmentTable], NDArray[np.float64]]:
-    """The share of the residues of one side, "query" or "target", that stand beside a residue; float64, shape (n,)."""
+    """Return a getter of the share of aligned residues of one side, "query" or "target"; float64, shape (n,)."""
 
     def of(table: AlignmentTable) -> NDArray[np.float64]:
         share: NDArray[np.float64] = (table.n_columns - table.n_gaps) / _lengths(table)[side == "target"]
@@ -444,20 +430,20 @@ _PATHS = (
     ),
 )  # fmt: skip
 
-#: Every column by its name, in the order in which help and documentation list them.
+#: All columns by name, in the order of help and documentation.
 OUTPUT_COLUMNS = {column.name: column for column in (*_SEQUENCES, *_SCORES, *_PLACES, *_COUNTS, *_PATHS)}
-#: Columns that stores know beside sequences.
+#: Columns that come from stores with taxonomy.
 TAXA = frozenset({"staxid", "lineage"})
-#: Columns that only local alignments have.
+#: Columns that exist for local alignments only.
 SIGNIFICANCE = frozenset({"bits", "evalue", *SUMS})
-#: What tables show where no columns are chosen, as far as the depth has it; ``hsp`` with several alignments per pair,
-#: ``strand`` with both strands only, frames of what was translated, sums with sum statistics.
+#: Default columns, as far as the depth includes them: ``hsp`` only with several alignments per pair, ``strand`` only
+#: with both strands, frames only of translated sides, sums only with sum statistics.
 _DEFAULTS = (
     "query", "target", "hsp", "query_frame", "target_frame", "strand", "score", *SUMS, "query_start", "query_end",
     "target_start", "target_end", "identity", "similarity", "gaps", "columns", "cigar",
 )  # fmt: skip
 _ALIASES = {alias: column.name for column in OUTPUT_COLUMNS.values() for alias in column.aliases}
-#: Columns of BLAST that are not here, and what is in their place.
+#: BLAST columns that are not supported, and their replacements.
 _OF_BLAST = {
     "qacc qaccver": "names are not cut into accessions: write qseqid",
     "sacc saccver sallacc sallseqid": "names are not cut into accessions, and a target has one: write sseqid",
@@ -473,7 +459,7 @@ _REMEDIES = {word: remedy for words, remedy in _OF_BLAST.items() for word in wor
 def default_names(
     depth: str, has_strand: bool, translated: Iterable[str] = (), has_hsp: bool = False, has_sums: bool = False
 ) -> tuple[str, ...]:
-    """The columns of a table of that depth where none are chosen; `translated` sides have that of their frames."""
+    """Return the default columns of a table of this depth, with the frames of `translated` sides."""
     absent = {"query_frame", "target_frame"}.difference(f"{side}_frame" for side in translated)
     if not has_strand:
         absent.add("strand")
@@ -489,7 +475,7 @@ def default_names(
 
 
 def own_names(table: AlignmentTable) -> tuple[str, ...]:
-    """The columns of a table where none are chosen."""
+    """Return the default columns of a table."""
     sides = {"query": table.query_frames, "target": table.target_frames}
     translated = (side for side, frames in sides.items() if frames is not None)
     has = (getattr(table, name) is not None for name in ("strand", "hsp", "sum_evalue"))
@@ -498,12 +484,9 @@ def own_names(table: AlignmentTable) -> tuple[str, ...]:
 
 
 def chosen_names(words: Iterable[str]) -> tuple[str, ...]:
-    """The columns' names of a list in which other programs' names may stand.
+    """Resolve column names, including those of other programs.
 
-    Raises
-    ------
-    UsageError
-        A name that no column has, with the nearest one; a column twice; none at all.
+    Raises UsageError for an unknown name (with the nearest one), a duplicate, or an empty list.
     """
     names: list[str] = []
     for word in words:
@@ -524,30 +507,22 @@ def chosen_names(words: Iterable[str]) -> tuple[str, ...]:
 
 
 def depth_of(names: Iterable[str]) -> str:
-    """The least depth of a table that has all of these columns."""
+    """Return the lowest depth of a table that includes all these columns."""
     return DEPTHS[max(DEPTHS.index(OUTPUT_COLUMNS[name].depth) for name in names)]
 
 
 def types_of(names: Iterable[str], has_decimals: bool) -> dict[str, type]:
-    """The types of these columns; those of scores are floats where they have decimals."""
+    """Return the types of these columns; scores are floats if they have decimals."""
     return {name: np.float64 if name == "score" and has_decimals else OUTPUT_COLUMNS[name].dtype for name in names}
 
 
 def letters_of(names: Iterable[str]) -> float:
-    """Bytes that these columns take per column of an alignment, in text."""
+    """Return the bytes of text that these columns take per alignment column."""
     return sum(OUTPUT_COLUMNS[name].letters for name in names)
 
 
 def values_of(table: AlignmentTable, name: str) -> Values:
-    """A column of a table.
-
-    Raises
-    ------
-    AttributeError
-        The table is not deep enough.
-    UsageError
-        Bits or E-values of alignments that are not local.
-    """
+    """Return a column; AttributeError if the depth lacks it, UsageError for bits or E-values outside local mode."""
     column = OUTPUT_COLUMNS[name]
     if DEPTHS.index(column.depth) > DEPTHS.index(table.depth):
         raise AttributeError(f"column {name} was not computed: ask for report {column.depth!r}")
@@ -557,6 +532,6 @@ def values_of(table: AlignmentTable, name: str) -> Values:
 
 
 def default_numbers(table: AlignmentTable) -> dict[str, NDArray[Any]]:
-    """The columns of numbers that a table shows where none are chosen, by name."""
+    """Return the numeric ones of a table's default columns, by name."""
     values = {name: values_of(table, name) for name in own_names(table) if OUTPUT_COLUMNS[name].dtype is not str}
-    return {name: column for name, column in values.items() if isinstance(column, np.ndarray)}  # all; for type checkers
+    return {name: column for name, column in values.items() if isinstance(column, np.ndarray)}  # for type checkers

@@ -1,4 +1,4 @@
-"""``ShortestPaths``: distances between the vertices of a graph, and paths of these lengths."""
+"""The class `ShortestPaths`: distances between vertices of a graph, and the paths of these lengths."""
 
 from __future__ import annotations
 
@@ -17,29 +17,17 @@ FindPredecessors = Callable[[], NDArray[np.int32]]
 
 
 class Vertices:
-    """The vertices of a graph, which callers name.
-
-    Parameters
-    ----------
-    n
-        How many there are.
-    names
-        Of each; None where they have numbers only.
-    """
+    """The n vertices of a graph and their names; None if they have only numbers."""
 
     def __init__(self, n: int, names: Sequence[Hashable] | None) -> None:
         self.n = n
         self._numbers = None if names is None else {name: k for k, name in enumerate(names)}
 
     def number(self, name: Hashable) -> int:
-        """The number of a vertex by its name, or by itself where it has none.
+        """Return the number of a vertex by its name, or by its number if vertices have no names.
 
-        Raises
-        ------
-        InputError
-            There is no such vertex.
-        UsageError
-            What is given is not a number, and vertices have no names.
+        Raises InputError if there is no such vertex, UsageError if vertices have no names and `name` is not an
+        integer.
         """
         if self._numbers is not None:
             try:
@@ -54,36 +42,36 @@ class Vertices:
 
 
 class ShortestPaths(Result):
-    """Distances from some vertices of a graph to all of them, as `tropalign.tropical.shortest_paths` finds them.
+    """Distances from some vertices of a graph to all vertices, as returned by `tropalign.tropical.shortest_paths`.
 
     Parameters
     ----------
     distances
         A row per source, a column per vertex.
     sources
-        The number of the vertex that each row begins at, int64.
+        Vertex at which each row starts, int64.
     names
-        Of all vertices, in the order of the columns; None where they have numbers only.
+        Names of all vertices, in the order of the columns; None if they have only numbers.
     method
         How the distances were found.
     notes
-        What was done with strange edges, a sentence each.
+        How unusual edges were treated, a sentence each.
     find_predecessors
-        Finds the predecessors when they are first asked for; or these themselves.
+        Function that finds the predecessors on first use; or the predecessors themselves.
 
     Attributes
     ----------
     distances : numpy.ndarray
-        Shape (n_sources, n), of the dtype of the weights. Where there is no path, `infinity` stands: ``inf``, or the
-        highest number of an integer type, which has no infinity.
+        Shape (n_sources, n), with the dtype of the weights. Pairs without a path have the value `infinity`: ``inf``,
+        or the highest value of an integer type, which has no infinity.
     sources : numpy.ndarray
-        int64, shape (n_sources,): the vertex that each row begins at.
+        int64, shape (n_sources,): the vertex at which each row starts.
     names : tuple or None
-        Of the n vertices, in the order of the columns.
+        Names of the n vertices, in the order of the columns.
     method : str
-        "closure" (Floyd-Warshall of blocks), "bipartite closure", "dijkstra" or "johnson" (SciPy's).
+        "closure" (blocked Floyd-Warshall), "bipartite closure", "dijkstra" or "johnson" (SciPy's).
     notes : tuple of str
-        What was done with loops and double edges.
+        How loops and double edges were treated.
 
     Examples
     --------
@@ -108,7 +96,7 @@ class ShortestPaths(Result):
         self._find_predecessors = find_predecessors
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but the function that finds predecessors: a pickle has these themselves, so that they are found now."""
+        """Return the state with the predecessors instead of the function that finds them, so they are computed now."""
         return {**vars(self), "_find_predecessors": self.predecessors}
 
     def _content(self) -> dict[str, Any]:
@@ -120,9 +108,9 @@ class ShortestPaths(Result):
 
     @cached_property
     def predecessors(self) -> NDArray[np.int32]:
-        """The vertex before each on the path from the row's source, int32, shape (n_sources, n); -1 where none is.
+        """Vertex before each on the path from the row's source, int32, shape (n_sources, n); -1 without a predecessor.
 
-        Found when they are first asked for, unless `shortest_paths` was told to: that takes about twice the time of the
+        Computed on first use, unless `shortest_paths` was asked to do so; this takes about twice as long as the
         distances.
         """
         found = self._find_predecessors
@@ -130,25 +118,25 @@ class ShortestPaths(Result):
 
     @property
     def infinity(self) -> float:
-        """The value in `distances` of pairs without a path: ``distances == infinity`` finds them."""
+        """Value in `distances` of pairs without a path: ``distances == infinity`` finds them."""
         dtype = self.distances.dtype
         return float("inf") if dtype.kind == "f" else int(np.iinfo(dtype).max)
 
     def distance(self, source: Hashable, target: Hashable) -> float:
-        """The length of a shortest path between two vertices, by name or by number where they have none.
+        """Return the length of a shortest path between two vertices, by name or, without names, by number.
 
-        ``inf`` where there is no path, whatever the type of `distances`. Raises what `path` raises.
+        Without a path, the result is ``inf`` for any type of `distances`. Raises the same errors as `path`.
         """
         value = self.distances[self._row_of(source), self.vertex(target)]
         return float("inf") if value == self.infinity else value.item()
 
     def path(self, source: Hashable, target: Hashable) -> list[Any]:
-        """The vertices of a shortest path, source and target among them; empty where there is no path.
+        """Return the vertices of a shortest path, including source and target; empty if there is no path.
 
         Parameters
         ----------
         source, target
-            Vertices, by name or by number where they have none.
+            Vertices, by name or, without names, by number.
 
         Returns
         -------
@@ -158,13 +146,13 @@ class ShortestPaths(Result):
         Raises
         ------
         InputError
-            There is no such vertex, or no row begins at the source.
+            There is no such vertex, or no row starts at the source.
         """
         vertices = self.path_vertices(self._row_of(source), self.vertex(target))
         return vertices if self.names is None else [self.names[v] for v in vertices]
 
     def path_vertices(self, row: int, target: int) -> list[int]:
-        """The numbers of the vertices of the path from a row's source to a vertex; empty where there is no path."""
+        """Return the vertex numbers of the path from a row's source to a vertex; empty if there is no path."""
         source = int(self.sources[row])
         before = self.predecessors[row]
         vertices = [target]
@@ -176,21 +164,21 @@ class ShortestPaths(Result):
         return vertices[::-1]
 
     def row_paths(self, row: int, targets: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The paths from a row's source to many vertices at once.
+        """Return the paths from a row's source to many vertices at once.
 
         Parameters
         ----------
         row
-            Of the distances.
+            Row of the distances.
         targets
-            Numbers of vertices, int64.
+            Vertex numbers, int64.
 
         Returns
         -------
         vertices : numpy.ndarray
-            int64: those of all paths, one path after the other.
+            int64: vertices of all paths, concatenated.
         lengths : numpy.ndarray
-            int64: how many vertices each path has, 0 where there is none.
+            int64: number of vertices of each path, 0 if there is no path.
         """
         before = self.predecessors[row].astype(np.int64)
         lengths = self.path_lengths(row, targets)
@@ -198,19 +186,19 @@ class ShortestPaths(Result):
         vertices = np.empty(int(lengths.sum()), np.int64)
         is_path = lengths > 0
         first, at, last = (ends - lengths)[is_path], ends[is_path] - 1, targets[is_path]
-        while len(at):  # each path from its end, a step at a time
+        while len(at):  # each path from its end, one step at a time
             vertices[at] = last
             goes_on = at > first
             first, at, last = first[goes_on], at[goes_on] - 1, before[last[goes_on]]
         return vertices, lengths
 
     def path_lengths(self, row: int, targets: NDArray[np.int64]) -> NDArray[np.int64]:
-        """How many vertices the paths from a row's source to some vertices have, 0 where there is none.
+        """Return the number of vertices of the paths from a row's source to some vertices, 0 if there is no path.
 
-        Each vertex knows another one on the way to the source and how many edges are between them; what that one knows
-        doubles the way:
+        Pointer jumping: each vertex stores an earlier vertex on its path and the number of edges to it; following
+        that vertex's own pointer doubles the distance:
 
-            source <- . <- . <- . <- v      v knows the vertex 1 edge before, then 2, then 4
+                source <- . <- . <- . <- v      v knows the vertex 1 edge before, then 2, then 4
         """
         before = self.predecessors[row].astype(np.int64)
         known = np.where(before < 0, np.arange(len(before)), before)
@@ -221,7 +209,7 @@ class ShortestPaths(Result):
         return np.where((before >= 0) | (np.arange(len(before)) == self.sources[row]), n_edges + 1, 0)[targets]
 
     def vertex(self, name: Hashable) -> int:
-        """The number of a vertex. Raises InputError where there is none of this name or number."""
+        """Return the number of a vertex. Raises InputError if it does not exist."""
         return self._vertices.number(name)
 
     @cached_property

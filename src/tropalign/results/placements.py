@@ -1,4 +1,4 @@
-"""The result of placing reads: a row per read."""
+"""The class `Placements`, the result of placing reads: a row per read."""
 
 from __future__ import annotations
 
@@ -22,17 +22,7 @@ READ_COLUMNS: dict[str, type] = {
 
 
 class PlacedRead(NamedTuple):
-    """One read.
-
-    Attributes
-    ----------
-    read : str
-        Its name.
-    branch, score, second_score, ties, strand : int
-        As `Placements` has them.
-    start, end, inserted, unaligned : int
-        As `Placements.spans` has them.
-    """
+    """One placed read; the fields are those of `Placements` and of `Placements.spans`."""
 
     read: str
     branch: int
@@ -51,37 +41,37 @@ class PlacedRead(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Placements(Table[PlacedRead]):
-    """Reads and the branches that they were placed on, a row per read.
+    """Reads and the branches on which they were placed, a row per read.
 
-    ``placements[k]`` is one `PlacedRead`; a slice, a mask or indices give those reads. pandas, polars and everything
-    that takes an Arrow C stream read their columns.
+    ``placements[k]`` is one `PlacedRead`; a slice, a mask or indices select reads. pandas, polars and every consumer
+    of an Arrow C stream read their columns.
 
     Attributes
     ----------
     names : tuple of str
     letters : uint8
-        Letters of all reads, on the strand that was placed, as they were written, without gaps.
+        Characters of all reads as they were written, on the placed strand, without gaps.
     offsets : int64, shape (n + 1,)
-        Read k's letters are ``letters[offsets[k]:offsets[k + 1]]``.
+        Read k's characters are ``letters[offsets[k]:offsets[k + 1]]``.
     branch : int64, shape (n,)
-        The best branch, the first of several; -1 for a read without a usable letter.
+        The best branch, the first one of ties; -1 for a read without a usable residue.
     score, second_score : int32, shape (n,)
-        Scores of the best branch and of the next best one (equal where several are best).
+        Scores of the best branch and of the next best one (equal in a tie).
     ties : int64, shape (n,)
-        Branches with the best score.
+        Number of branches with the best score.
     strand : int8, shape (n,)
-        1, or -1 where the read was reverse-complemented.
+        1, or -1 if the read was reverse-complemented.
     tied_branches : int64
-        Each read's best branches, ascending; as many as its `ties`.
+        Best branches of each read, ascending; as many as its `ties`.
     tied_offsets : int64, shape (n + 1,)
-        Read k's are ``tied_branches[tied_offsets[k]:tied_offsets[k + 1]]``.
+        Read k's best branches are ``tied_branches[tied_offsets[k]:tied_offsets[k + 1]]``.
     column : int32, shape of `letters`
-        The reference column of each letter, 0-based; -1 where it was inserted or hangs over an end.
+        Reference column of each residue, 0-based; -1 if it is inserted or overhangs an end.
 
     Raises
     ------
     ValueError
-        A column of another length or kind, or offsets that do not cut it into reads.
+        A column of another length or type, or offsets that do not cut it into reads.
 
     Examples
     --------
@@ -125,12 +115,12 @@ class Placements(Table[PlacedRead]):
         return f"Placements: {len(self):,} reads, {int((self.branch >= 0).sum()):,} of them placed"
 
     def row(self, k: int) -> PlacedRead:
-        """Read k by itself.
+        """Return a single read.
 
         Parameters
         ----------
         k
-            The read, from 0; from the end where it is negative.
+            The read, from 0; negative numbers count from the end.
 
         Returns
         -------
@@ -156,7 +146,7 @@ class Placements(Table[PlacedRead]):
         return PlacedRead(*(np.asarray(values[name]).tolist()[0] for name in PlacedRead._fields))
 
     def columns(self) -> dict[str, list[str] | NDArray[Any]]:
-        """The columns by name, a row per read: the fields of `PlacedRead`.
+        """Return the columns by name, a row per read: the fields of `PlacedRead`.
 
         Returns
         -------
@@ -178,18 +168,18 @@ class Placements(Table[PlacedRead]):
         return {"read": list(self.names), **own, **places}
 
     def read(self, k: int) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
-        """Letters of read k, and their columns.
+        """Return the residues of read k, and their columns.
 
         Parameters
         ----------
         k
-            The read, from 0; from the end where it is negative.
+            The read, from 0; negative numbers count from the end.
 
         Returns
         -------
         letters : uint8, shape (length,)
         columns : int32, shape (length,)
-            From 0; -1 for a letter in no column.
+            From 0; -1 for a residue without a column.
 
         Raises
         ------
@@ -213,16 +203,16 @@ class Placements(Table[PlacedRead]):
 
     @cached_property
     def tied(self) -> tuple[Int64, ...]:
-        """The best branches of each read, int64."""
+        """Best branches of each read, int64."""
         return tuple(np.split(self.tied_branches, self.tied_offsets[1:-1])) if len(self) else ()
 
     def spans(self) -> tuple[Int64, Int64, Int64, Int64]:
-        """Where each read lies: first column, one past the last, letters inserted between, letters beyond its ends.
+        """Return each read's first column, one past its last, its inserted residues, and residues beyond its ends.
 
         Returns
         -------
         start, end, inserted, unaligned : int64, shape (n,)
-            A read without a letter in a column has 0, 0, 0 and all its letters unaligned.
+            A read without a residue in a column has 0, 0, 0 and all its residues unaligned.
 
         Examples
         --------
@@ -235,7 +225,7 @@ class Placements(Table[PlacedRead]):
         [[0, 1], [5, 4], [0, 0], [0, 0]]
         """
         places = np.flatnonzero(self.column >= 0)
-        # Places of read k are places[first[k]:first[k + 1]].
+        # Positions of read k are places[first[k]:first[k + 1]].
         first = np.searchsorted(places, self.offsets)
         n_placed, n_letters = np.diff(first), np.diff(self.offsets)
         out = np.zeros((4, len(self)), np.int64)
@@ -249,7 +239,7 @@ class Placements(Table[PlacedRead]):
 
 
 def concatenate(pieces: Sequence[Placements]) -> Placements:
-    """The reads of several, one after another. Raises ValueError when there are none."""
+    """Concatenate placements. Raises ValueError for an empty list."""
     if not pieces:
         raise ValueError("there are no placements to concatenate")
     return Placements(**Placements._axis.joined(pieces))

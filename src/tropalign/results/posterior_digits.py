@@ -1,19 +1,17 @@
-"""Probabilities as HMMER shows them beside alignments: a digit each."""
+"""Posterior probabilities as HMMER's single digits."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-#: What stands where there is no probability.
+#: Character for a missing probability.
 DOT = ord(".")
 
 
 def digits(probabilities: NDArray[np.float32]) -> NDArray[np.uint8]:
-    """A digit of each, uint8, of the same shape: 0 is 0-5 %, 1 is 5-15 %, ..., * is 95-100 %; a dot for nan.
+    """Return a digit per probability, uint8, same shape: 0 is 0-5 %, 1 is 5-15 %, ..., * is 95-100 %; a dot for nan.
 
-    Examples
-    --------
     >>> digits(np.array([0, 0.06, 0.949, 0.951, np.nan], np.float32)).tobytes()
     b'019*.'
     """

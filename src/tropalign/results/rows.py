@@ -1,7 +1,7 @@
-"""Columns as the native row joiner takes them.
+"""Columns in the layout of the native row joiner.
 
-A column is a tuple of its kind, its arrays, and last a prefix that stands before every value. A text's index is -1
-where the row shows ``*`` instead.
+A column is a tuple of its kind, its arrays, and last a prefix for every value. In a text column, index -1 stands for
+``*``.
 """
 
 from __future__ import annotations
@@ -27,31 +27,31 @@ Texts = tuple[NDArray[np.uint8], NDArray[np.int64]]
 
 
 class Named(Protocol):
-    """What has names and lengths: a SequenceBatch, or what is known of one where its letters are not."""
+    """Names and lengths: a SequenceBatch, or its metadata without residues."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """In order."""
+        """Names in order."""
 
     @property
     def lengths(self) -> NDArray[np.int64]:
-        """Residues of each, int64, shape (n,)."""
+        """Residues per sequence, int64, shape (n,)."""
 
     def __len__(self) -> int: ...
 
 
-#: Words that are encoded at a time.
+#: Texts that are encoded at once.
 ENCODED_AT_ONCE = 1 << 14
 
-#: Names are encoded one by one where the rows name less than this share of the sequences, and all at once otherwise.
+#: If the rows name less than this share of the sequences, only their names are encoded, otherwise all.
 FEW_NAMES = 0.125
 
 
 def encoded(words: Sequence[str]) -> Texts:
-    """Words one after another in UTF-8, and where each begins."""
+    """Return concatenated UTF-8 texts and their offsets."""
     offsets = np.zeros(len(words) + 1, np.int64)
     text = bytearray()
-    for begin in range(0, len(words), ENCODED_AT_ONCE):  # a Python object per word takes several times its letters
+    for begin in range(0, len(words), ENCODED_AT_ONCE):  # in parts: an object per text takes several times its size
         pieces = [word.encode() for word in words[begin : begin + ENCODED_AT_ONCE]]
         offsets[begin + 1 : begin + 1 + len(pieces)] = [len(piece) for piece in pieces]
         text += b"".join(pieces)
@@ -60,18 +60,18 @@ def encoded(words: Sequence[str]) -> Texts:
 
 
 def _names_of(batch: Named) -> Sequence[str]:
-    """The names; as bytes where they still are."""
+    """Return the names, as bytes if they have not been decoded."""
     return batch.name_texts if isinstance(batch, SequenceBatch) else batch.names
 
 
 def _encoded(words: Sequence[str]) -> Texts:
-    """Words as bytes, as `encoded` makes them; texts of a batch, which are ASCII, are encoded already."""
+    """Return texts as bytes, like `encoded`; texts of a batch, which are ASCII, are already encoded."""
     return (words.data, words.offsets) if isinstance(words, BytesTexts) else encoded(words)
 
 
 @cached_per_object
 def encoded_names(batch: Named) -> Texts:
-    """Names of a batch; raises InputError for one that would break a line or a column."""
+    """Return the encoded names of a batch; raises InputError for a name that would break a line or a column."""
     _check_all(batch)
     return _encoded(_names_of(batch))
 
@@ -83,7 +83,7 @@ def _check_all(batch: Named) -> None:
 
 
 def check_names(words: Sequence[str]) -> None:
-    """Raises InputError for a name that would break a line or a column."""
+    """Raise InputError for a name that would break a line or a column."""
     together = bytes(words.data) if isinstance(words, BytesTexts) else "".join(words).encode("utf-8", "surrogatepass")
     if not any(letter in together for letter in b"\t\n\r"):
         return
@@ -122,8 +122,8 @@ def _encoded_headers(batch: Named) -> Texts:
 
 
 def names(batch: SequenceBatch, index: NDArray[np.int64], prefix: str = "") -> Column:
-    """Names of the indexed sequences."""
-    if not encoded_names.is_kept(batch) and len(index) < FEW_NAMES * len(batch):  # the best hits in a database
+    """Return a column of the names of the indexed sequences."""
+    if not encoded_names.is_kept(batch) and len(index) < FEW_NAMES * len(batch):  # e.g. the best hits in a database
         _check_all(batch)
         present, place = np.unique(index, return_inverse=True)
         known = _names_of(batch)
@@ -132,7 +132,7 @@ def names(batch: SequenceBatch, index: NDArray[np.int64], prefix: str = "") -> C
 
 
 def quoted_names(batch: Named, index: NDArray[np.int64], quote: Callable[[str], str], prefix: str = "") -> Column:
-    """Names of the indexed sequences as `quote` writes a word, which may hold anything."""
+    """Return a column of the names of the indexed sequences, each converted by `quote`."""
     return ("text", *_quoted(batch, quote), np.ascontiguousarray(index, np.int64), prefix)
 
 
@@ -142,7 +142,7 @@ def _quoted(batch: Named, quote: Callable[[str], str]) -> Texts:
 
 
 def numbers(values: NDArray[Any], prefix: str = "") -> Column:
-    """Whole numbers, or decimal ones (float64) with one place or as many as they need."""
+    """Return a column of integers, or of decimals (float64) with at least one decimal place."""
     if values.dtype == np.float64:
         distinct, place = np.unique(values, return_inverse=True)
         return choices(place, [np.format_float_positional(value, trim="0") for value in distinct], prefix)
@@ -151,50 +151,50 @@ def numbers(values: NDArray[Any], prefix: str = "") -> Column:
 
 
 def score_tags(score: NDArray[Any], before: str = "") -> list[Column]:
-    """Scores as SAM and PAF have them: ``AS`` is a whole number there, so decimals stand beside it in ``as``."""
+    """Return score tags of SAM and PAF: ``AS`` is an integer, so scores with decimals are repeated in ``as``."""
     if score.dtype != np.float64:
         return [numbers(score, f"{before}AS:i:")]
     return [numbers(np.rint(score).astype(np.int32), f"{before}AS:i:"), numbers(score, f"{before}as:f:")]
 
 
 def fractions(values: NDArray[Any], prefix: str = "") -> Column:
-    """Four decimals."""
+    """Return a column of numbers with four decimals."""
     return ("real", np.ascontiguousarray(values, np.float64), 4, prefix)
 
 
 def shortest(values: NDArray[Any], prefix: str = "") -> Column:
-    """Numbers with enough digits to read the same double back; ``null`` for what is not a number."""
+    """Return a column of numbers with enough digits to restore the same double; ``null`` for nan."""
     return ("shortest", np.ascontiguousarray(values, np.float64), prefix)
 
 
 def evalues(values: NDArray[Any], prefix: str = "") -> Column:
-    """E-values as BLAST rounds them in its tables."""
+    """Return a column of E-values, rounded as in BLAST's tables."""
     return ("evalue", np.ascontiguousarray(values, np.float64), prefix)
 
 
 def bits(values: NDArray[Any], prefix: str = "") -> Column:
-    """Bits as BLAST rounds them in its tables."""
+    """Return a column of bits, rounded as in BLAST's tables."""
     return ("bits", np.ascontiguousarray(values, np.float64), prefix)
 
 
 def words(texts: Sequence[str], prefix: str = "") -> Column:
-    """The text of each row."""
+    """Return a column with a text per row."""
     return ("text", *encoded(texts), None, prefix)
 
 
 def choices(values: NDArray[Any], choice: Sequence[str], prefix: str = "") -> Column:
-    """For each value the word of that number."""
+    """Return a column that maps each value to the text with that index."""
     return ("text", *encoded(choice), np.ascontiguousarray(values, np.int64), prefix)
 
 
 def each(values: NDArray[Any], form: str, zero: str, prefix: str = "") -> Column:
-    """``form.format(value)`` for each value, and `zero` for a 0."""
+    """Return a column of ``form.format(value)``, with `zero` for 0."""
     distinct, place = np.unique(values, return_inverse=True)
     return choices(place, [form.format(value) if value else zero for value in distinct.tolist()], prefix)
 
 
 def cigars(table: AlignmentTable, prefix: str = "") -> Column:
-    """CIGARs of the rows; ``*`` for an empty one."""
+    """Return a column of CIGARs; ``*`` for an empty one."""
     return (
         "cigar",
         np.ascontiguousarray(table.cigar_ops, np.uint32),
@@ -204,7 +204,7 @@ def cigars(table: AlignmentTable, prefix: str = "") -> Column:
 
 
 def where(column: Column, has_text: NDArray[np.bool_]) -> Column:
-    """A column of a text, or a constant one, of those rows that have it; ``*`` in the others."""
+    """Expand a text column of some rows to all rows, with ``*`` in the others; constant columns stay."""
     if column[0] == "constant":
         return column
     kind, data, offsets, index, prefix = column
@@ -214,23 +214,23 @@ def where(column: Column, has_text: NDArray[np.bool_]) -> Column:
 
 
 def constant(text: str) -> Column:
-    """One text in every row."""
+    """Return a column with one text in every row."""
     return ("constant", text)
 
 
 def strands(table: AlignmentTable, prefix: str = "") -> Column:
-    """``+`` or ``-``."""
+    """Return a column of ``+`` or ``-``."""
     minus = np.zeros(len(table), np.int64) if table.strand is None else (table.strand < 0).astype(np.int64)
     return choices(minus, ["+", "-"], prefix)
 
 
 def join(columns: list[Column], n_rows: int, separator: str = "\t", terminator: str = "\n") -> bytes:
-    """The rows, their columns separated, each row ended."""
+    """Return the rows as text, with separated columns and terminated rows."""
     text: bytes = _native.join_rows(columns, n_rows, separator, terminator)
     return text
 
 
 def column_text(column: Column, n_rows: int) -> tuple[bytes, NDArray[np.int64]]:
-    """One column's text, and where each row's begins."""
+    """Return one column's text, and the offset of each row in it."""
     text: tuple[bytes, NDArray[np.int64]] = _native.column_text(column, n_rows)
     return text

@@ -1,4 +1,4 @@
-"""Segments of sequences: runs of positions that a hidden Markov model gives one label."""
+"""Segments of sequences: runs of positions with one label from a hidden Markov model."""
 
 from __future__ import annotations
 
@@ -20,17 +20,7 @@ SEGMENT_COLUMNS: dict[str, type] = {
 
 
 class Segment(NamedTuple):
-    """One segment.
-
-    Attributes
-    ----------
-    sequence, label : str
-        Whose, and what it is.
-    start, end : int
-        0-based and half-open.
-    support : float
-        The mean posterior probability of the label, over its positions.
-    """
+    """One segment; positions are 0-based and half-open, `support` is the mean posterior probability of the label."""
 
     sequence: str
     start: int
@@ -46,29 +36,29 @@ class Segment(NamedTuple):
 class Segments(Table[Segment]):
     """Segments of several sequences, in their order.
 
-    ``segments[k]`` is one `Segment`, and iteration gives each; a slice, a mask or indices give those segments. pandas,
-    polars and everything that takes an Arrow C stream read their columns.
+    ``segments[k]`` is one `Segment`, as in iteration; a slice, a mask or indices select segments. pandas, polars and
+    every consumer of an Arrow C stream read their columns.
 
     Attributes
     ----------
     names : tuple of str
-        Of the sequences.
+        Names of the sequences.
     lengths : int64, shape (n_sequences,)
-        Of the sequences.
+        Lengths of the sequences.
     log_likelihoods : float64, shape (n_sequences,)
-        The logarithm of the probability of each sequence; where missing letters cut it, the sum over its pieces.
+        Logarithm of the probability of each sequence; the sum over its pieces if missing residues cut it.
     n_unlabelled : int64, shape (n_sequences,)
-        Letters of each sequence that have no label, since they are in runs of ten missing letters or more.
+        Residues of each sequence without a label, since they are in runs of ten or more missing residues.
     labels : tuple of str
-        What numbers of `label` mean.
+        Names of the values of `label`.
     sequence : int64, shape (n,)
-        Number of the sequence of each segment.
+        Index of the sequence of each segment.
     start, end : int64, shape (n,)
         Positions, 0-based and half-open.
     label : uint8, shape (n,)
-        What the segment is.
+        Index in `labels`.
     support : float64, shape (n,)
-        The mean posterior probability of the label, over the segment's positions.
+        Mean posterior probability of the label, over the segment's positions.
 
     Examples
     --------
@@ -99,18 +89,18 @@ class Segments(Table[Segment]):
         return (Segment(*values) for values in zip(*self._values(), strict=True))
 
     def _values(self) -> tuple[list[str], list[int], list[int], list[str], list[float]]:
-        """The columns as Python's objects, in the order of the fields of `Segment`."""
+        """Return the columns as Python objects, in the order of the fields of `Segment`."""
         names = [self.names[k] for k in self.sequence.tolist()]
         labels = [self.labels[k] for k in self.label.tolist()]
         return names, self.start.tolist(), self.end.tolist(), labels, self.support.tolist()
 
     def row(self, k: int) -> Segment:
-        """Segment k by itself.
+        """Return a single segment.
 
         Parameters
         ----------
         k
-            The segment, from 0; from the end where it is negative.
+            The segment, from 0; negative numbers count from the end.
 
         Returns
         -------
@@ -130,7 +120,7 @@ class Segments(Table[Segment]):
         return next(iter(self.slice(k, k + 1)))
 
     def columns(self) -> dict[str, list[str] | NDArray[Any]]:
-        """The columns by name, a row per segment: the fields of `Segment`.
+        """Return the columns by name, a row per segment: the fields of `Segment`.
 
         Returns
         -------
@@ -151,12 +141,12 @@ class Segments(Table[Segment]):
         return f"Segments: {len(self):,} of {len(self.names):,} sequences{left_out}"
 
     def where(self, keeps: NDArray[np.bool_]) -> Segments:
-        """Some of the segments.
+        """Select some of the segments.
 
         Parameters
         ----------
         keeps : bool, shape (n,)
-            Whether each stays.
+            Mask of the segments to keep.
 
         Returns
         -------
@@ -171,17 +161,17 @@ class Segments(Table[Segment]):
         return self.take(np.asarray(keeps))
 
     def pieces(self, most: int) -> Iterator[Segments]:
-        """The segments in pieces of some neighbouring ones, and what of the sequences these need.
+        """Yield pieces of consecutive segments, with only the sequences that they need.
 
         Parameters
         ----------
         most
-            Segments of a piece.
+            Maximum number of segments per piece.
 
         Yields
         ------
         Segments
-            One piece without segments where there are none.
+            A single piece without segments if there are no segments.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""Thresholds of a search, under HMMER's names."""
+"""Thresholds of a search, with HMMER's names."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from tropalign.options.kinds import BITS, E_VALUE, number
 from tropalign.options.option import Options, argument, option
 
 Cutoffs = Literal["gathering", "noise", "trusted"]
-#: Kinds of a model's own thresholds, by the names of its attributes.
+#: Kinds of a model's own thresholds, by attribute name.
 BIT_CUTOFFS = get_args(Cutoffs)
-#: How many targets or models were searched.
+#: Range of the number of searched targets or models.
 SEARCHED = number(1e-9, 1e18)
 
 
 class Thresholds(Options):
-    """What is reported and what is included, under HMMER's names.
+    """Thresholds of reporting and inclusion, with HMMER's names.
 
     Parameters
     ----------
     E, T
-        Report hits with an E-value of at most E, or in place of that with a score of at least T bits.
+        Report hits with an E-value of at most E, or instead with a score of at least T bits.
     domE, domT
-        The bounds of domains of reported hits.
+        The same limits for domains of reported hits.
     incE, incT, incdomE, incdomT
-        The bounds of what counts as significant, is aligned and begins the next iteration.
+        Limits of inclusion: included hits count as significant, are aligned and start the next iteration.
     bit_cutoffs : {"gathering", "noise", "trusted"}, or None
-        In place of all of these the thresholds of each model (GA, NC, TC).
+        Instead of all these limits, the thresholds of each model (GA, NC, TC).
     Z, domZ
-        How much was searched; by default the targets, and the targets that are reported.
+        Size of the search space; by default the number of targets, and the number of reported targets.
 
     Raises
     ------
@@ -135,7 +135,7 @@ class Thresholds(Options):
     )
 
     def settle(self) -> None:
-        """Checks the values."""
+        """Check the values."""
         if self.bit_cutoffs is not None and self.bit_cutoffs not in BIT_CUTOFFS:
             raise UsageError(f"bit_cutoffs {self.bit_cutoffs!r} are none of {', '.join(BIT_CUTOFFS)}")
         for name, one in self.declared().items():
@@ -149,5 +149,5 @@ class Thresholds(Options):
 
     @property
     def sorts_by_score(self) -> bool:
-        """Whether hits are sorted by score, as HMMER does where inclusion goes by it, and not by P-value."""
+        """True if hits are sorted by score rather than P-value, as HMMER does if inclusion is by score."""
         return self.incT is not None or self.bit_cutoffs is not None

@@ -1,7 +1,7 @@
-"""Which hits of a search are reported, and which are included as significant: HMMER's rules, and its names for them.
+"""HMMER's rules for reporting and including the hits of a search.
 
-An E-value is the number of hits of that score or better that are expected by chance: the P-value times what was
-searched, ``Z`` targets for a whole hit, ``domZ`` for a domain where its target is known to be a hit.
+An E-value is the expected number of hits with at least that score by chance: the P-value times the size of the
+search space, ``Z`` targets for a hit, ``domZ`` for a domain given that its target is a hit.
 """
 
 from __future__ import annotations
@@ -25,16 +25,9 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Verdicts:
-    """What thresholds say of hits, those that are not reported left out.
+    """Reported hits and domains, and which of them are included.
 
-    Attributes
-    ----------
-    columns
-        The fields of FoundHits, sorted as HMMER sorts: by query, then the best first.
-    Z
-        Targets for E-values of hits.
-    is_included : bool, shape (n,)
-    domain_is_reported, domain_is_included : bool, shape (n_domains,)
+    columns: fields of FoundHits, sorted like HMMER: by query, then the best first. Z: targets for E-values of hits.
     """
 
     columns: dict[str, Any]
@@ -45,13 +38,7 @@ class Verdicts:
 
 
 def verdicts(found: FoundHits, thresholds: Thresholds) -> Verdicts:
-    """Which hits are reported and included, when all targets have been searched.
-
-    Raises
-    ------
-    InputError
-        A model without the cutoffs that are asked for.
-    """
+    """Apply thresholds to the hits after all targets have been searched. Raises InputError for missing cutoffs."""
     Z = float(found.n_targets) if thresholds.Z is None else float(thresholds.Z)
     every_E = e_values(found.log_p, Z)
     cutoffs = _cutoffs(found, thresholds.bit_cutoffs) if thresholds.bit_cutoffs else None
@@ -83,9 +70,10 @@ def verdicts(found: FoundHits, thresholds: Thresholds) -> Verdicts:
 
 
 def is_kept(found: FoundHits, thresholds: Thresholds) -> Bools:
-    """Which hits may be reported in the end: those that are by the targets up to theirs, bool, shape (n,).
+    """Return a mask of the hits that may still be reported: those that pass with the targets up to theirs.
 
-    A later target raises Z and with it E-values, so the others need not be kept. Hits whose target has no number are.
+    A later target only raises Z and thereby E-values, so other hits can be dropped. Hits whose target has no index
+    are kept.
     """
     if thresholds.bit_cutoffs:
         return found.bits >= _cutoffs(found, thresholds.bit_cutoffs)[:, 0]
@@ -102,10 +90,10 @@ def _passes(
 
 
 def e_values(log_p: Float64, n_searched: float | Float64) -> Float64:
-    """P-values times how many were searched, to the last bit of HMMER.
+    """Return P-values times the number searched, equal to HMMER to the last bit.
 
-    By the C library's exp; NumPy's can differ in the last bit. hmmsearch takes denormal numbers for zeros: P-values
-    before they are multiplied, and E-values.
+    Uses the C library's exp; NumPy's can differ in the last bit. hmmsearch flushes denormals to zero: P-values
+    before the multiplication, and E-values.
     """
     p = np.array([math.exp(value) for value in log_p.tolist()], np.float64)
     return _without_denormals(_without_denormals(p) * n_searched)
@@ -116,7 +104,7 @@ def _without_denormals(values: Float64) -> Float64:
 
 
 def _cutoffs(found: FoundHits, kind: str) -> NDArray[np.float32]:
-    """The thresholds of each hit's model, float32, shape (n, 2): of targets, of domains."""
+    """Return the thresholds of each hit's model, float32, shape (n, 2): for targets, for domains."""
     if found.orientation == "search":
         which, models = found.query.astype(np.int64), found.queries
     else:
@@ -132,9 +120,9 @@ def _cutoffs(found: FoundHits, kind: str) -> NDArray[np.float32]:
 
 
 def _sorted(found: FoundHits, rows: NDArray[np.int64], thresholds: Thresholds) -> NDArray[np.int64]:
-    """These hits by query, then as HMMER sorts them: the best first; of equal ones by name, then by place.
+    """Sort hits by query, then like HMMER: the best first; ties by name, then by position.
 
-    Of hits of one name those whose first domain is longer than one residue go first, then they go by where it begins.
+    Among equal names, hits whose first domain is longer than one residue come first, then by its start.
     """
     key = found.bits[rows].astype(np.float64) if thresholds.sorts_by_score else -found.log_p[rows]
     query, target = found.query[rows], found.target[rows]
@@ -155,9 +143,9 @@ def _sorted(found: FoundHits, rows: NDArray[np.int64], thresholds: Thresholds) -
 
 
 def _drop_copies(columns: dict[str, Any], is_reported: Bools, is_included: Bools) -> None:
-    """Reports only the best of a hit's domains that are aligned to the same residues.
+    """Keep only the best of a hit's domains that are aligned to the same residues.
 
-    Overlapping envelopes can lead to one alignment twice (HMMER's issue h74).
+    Overlapping envelopes can give the same alignment twice (HMMER's issue h74).
     """
     begin, end, bits = (columns[f"domain_{name}"].tolist() for name in ("begin", "end", "bits"))
     offsets = columns["domain_offsets"].tolist()
@@ -179,5 +167,5 @@ def _widths(found: FoundHits, rows: Bools) -> NDArray[np.int64]:
 
 
 def n_bytes(text: str) -> int:
-    """What a text takes in UTF-8."""
+    """Return the length of a text in UTF-8 bytes."""
     return len(text) if text.isascii() else len(text.encode())

@@ -1,4 +1,4 @@
-"""What an alignment is scored by: substitution matrices and gap costs."""
+"""Scores of alignments: substitution matrices and gap costs."""
 
 from tropalign.scoring.gap import Gap
 from tropalign.scoring.matrix import MatrixLike, SubstitutionMatrix

@@ -1,4 +1,4 @@
-"""Numbers with decimals, for engines that compute with whole ones: everything times one whole factor."""
+"""Decimal scores for integer engines: all scores and costs are multiplied by one integer factor."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from numpy.typing import NDArray
 
 from tropalign.errors import ScoringError
 
-#: Scores and costs are whole numbers of such parts of a unit: four decimals.
+#: Scores and costs are integer multiples of 1 / PARTS: four decimals.
 PARTS = 10_000
-#: Floats are as near as this to what was written, in parts; 0.1 + 0.2 is 0.3.
+#: Tolerance for floats in units of 1 / PARTS: 0.1 + 0.2 is 0.3.
 NEAR = 1e-3
 
 
 def parts_of(values: NDArray[np.float64]) -> NDArray[np.int64] | None:
-    """Finite values in parts of a unit; None where one of them has more than four decimals."""
+    """Return finite values in units of 1 / PARTS, or None if one of them has more than four decimals."""
     scaled = values * PARTS
     parts = np.rint(scaled)
     return parts.astype(np.int64) if (np.abs(scaled - parts) <= NEAR).all() else None
 
 
 def least_factor(parts: Iterable[int]) -> int:
-    """The least whole number that makes these numbers of parts, times it, whole units: a divisor of PARTS.
+    """Return the smallest divisor of PARTS that turns these multiples of 1 / PARTS into integers.
 
     >>> least_factor([95_000, 5_000]), least_factor([12_500]), least_factor([30_000])
     (2, 4, 1)
@@ -35,21 +35,10 @@ def least_factor(parts: Iterable[int]) -> int:
 
 
 def number(value: object, what: str, most: int) -> int | float:
-    """A score or cost: an int where it is whole, else the float of what was written.
+    """Return a score or cost as an int if it is whole, else as the float nearest to its (up to four) decimals.
 
-    Parameters
-    ----------
-    value
-        An int, float, Decimal, Fraction or NumPy's, with up to four decimals.
-    what
-        What the errors call it.
-    most
-        What it may be, either way.
-
-    Raises
-    ------
-    ScoringError
-        Something else, too large, or with more decimals.
+    `value` may be an int, float, Decimal, Fraction or NumPy scalar of at most `most` in magnitude; `what` names it
+    in errors. Raises ScoringError for anything else.
     """
     try:
         plain = float("nan") if isinstance(value, bool) or not isinstance(value, Real | Decimal) else float(value)

@@ -1,4 +1,4 @@
-"""The matrix and gap cost that a job uses: what was given, else those of the alphabet."""
+"""Matrix and gap cost of a job: those given, else those of the alphabet."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ from tropalign.sequences import Alphabet
 
 
 def default_scoring(alphabet: Alphabet, matrix: Any, gap: Gap | None) -> tuple[SubstitutionMatrix, Gap]:
-    """The matrix and gap cost to use: those of the alphabet unless given (see `SubstitutionMatrix.of`)."""
+    """Return the given matrix (see `SubstitutionMatrix.of`) and gap cost, or the alphabet's for those not given."""
     scores = SubstitutionMatrix.default(alphabet) if matrix is None else SubstitutionMatrix.of(matrix, alphabet)
     return scores, Gap(*alphabet.gap_cost) if gap is None else gap

@@ -1,4 +1,4 @@
-"""Gap costs: affine, or the less of two affine ones."""
+"""Gap costs: affine, or the minimum of two affine costs."""
 
 from __future__ import annotations
 
@@ -7,30 +7,32 @@ from dataclasses import dataclass
 from tropalign.errors import ScoringError
 from tropalign.scoring.decimals import number
 
-#: The largest cost.
+#: Largest cost.
 MOST = 1_000_000
 
 
 @dataclass(frozen=True)
 class Gap:
-    """A gap of k residues costs ``open + k * extend``, in units of the substitution matrix (Gotoh 1982).
+    """Gap cost of ``open + k * extend`` for k residues, in units of the substitution matrix (Gotoh 1982).
 
-    With a second piece it costs the less of two such costs, ``min(open + k * extend, open2 + k * extend2)``, which
-    lets long gaps cost little more than short ones (Gotoh 1990; minimap2's and WFA2's dual affine costs).
+    With a second piece, the cost is the minimum of two affine costs,
+    ``min(open + k * extend, open2 + k * extend2)``, so that long gaps cost little more than short ones (Gotoh
+    1990; the dual affine costs of minimap2 and WFA2).
 
     Parameters
     ----------
     open
-        Cost of a gap beside its residues, 0 or more; with up to four decimals, as ``extend``.
+        Cost of a gap in addition to that of its residues, 0 or more; with up to four decimals, like ``extend``.
     extend
-        Cost of each of its residues, 0 or more.
+        Cost of each residue in the gap, 0 or more.
     open2, extend2
-        The second piece; none by default.
+        The second piece; omitted by default.
 
     Raises
     ------
     ScoringError
-        A cost that is negative, no number, beyond 1,000,000 or with more decimals; half of a second piece.
+        A cost is negative, not a number, above 1,000,000 or has more decimals; or half of a second piece is
+        missing.
 
     Examples
     --------
@@ -67,7 +69,7 @@ class Gap:
 
     @property
     def has_two_pieces(self) -> bool:
-        """Whether a gap costs the less of two pieces.
+        """True if the cost of a gap is the minimum of two pieces.
 
         Examples
         --------
@@ -78,7 +80,7 @@ class Gap:
 
     @property
     def pieces(self) -> tuple[float, float, float, float]:
-        """Open and extend of both pieces; the only one twice.
+        """Open and extend costs of both pieces; a single piece is repeated.
 
         Examples
         --------
@@ -90,7 +92,7 @@ class Gap:
 
     @property
     def formula(self) -> str:
-        """The cost of a gap in words, as headers have it.
+        """The cost of a gap as a formula, for output headers.
 
         Examples
         --------
@@ -101,12 +103,12 @@ class Gap:
         return first if self.open2 is None else f"min({first}, {self.open2} + {self.extend2} * residues)"
 
     def cost(self, residues: int) -> float:
-        """What a gap of so many residues costs.
+        """Return the cost of a gap.
 
         Parameters
         ----------
         residues
-            1 or more.
+            Length of the gap, 1 or more.
 
         Returns
         -------
@@ -122,14 +124,14 @@ class Gap:
 
     @classmethod
     def from_first_residue(cls, first: float, following: float) -> Gap:
-        """Costs as tools state them whose opening cost is the whole cost of the first residue.
+        """Convert from the convention in which the opening cost is the whole cost of the first residue.
 
         Parameters
         ----------
         first
-            The whole cost of a gap's first residue.
+            Whole cost of the first residue of a gap.
         following
-            That of each further residue.
+            Cost of each further residue.
 
         Returns
         -------
@@ -139,7 +141,7 @@ class Gap:
         Raises
         ------
         ScoringError
-            As :class:`Gap`, or a first residue that costs less than those that follow it.
+            :class:`Gap` rejects a cost, or the first residue costs less than the following ones.
 
         Examples
         --------

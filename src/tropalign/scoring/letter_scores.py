@@ -1,4 +1,4 @@
-"""Scores of letters as arrays: from Python's objects, of matches and mismatches, and by the codes of an alphabet."""
+"""Letter scores as arrays: from Python objects, from match and mismatch scores, and by alphabet codes."""
 
 from __future__ import annotations
 
@@ -15,17 +15,10 @@ from tropalign.sequences.alphabet import Alphabet
 
 
 def letters_and_scores(source: Any) -> tuple[str, NDArray[np.float64]]:
-    """Letters in upper case, each once, and the scores of their pairs, shape (n_letters, n_letters).
+    """Return distinct letters in upper case and the scores of their pairs, shape (n_letters, n_letters).
 
-    Parameters
-    ----------
-    source
-        A Biopython Array; a mapping of letter pairs to scores; or letters and an array of their scores.
-
-    Raises
-    ------
-    ScoringError
-        Something else, a letter that is given twice, or scores that are no numbers.
+    `source` is a Biopython Array, a mapping of letter pairs to scores, or (letters, array). Raises ScoringError
+    for anything else, for a repeated letter and for scores that are not numbers.
     """
     if isinstance(source, Mapping):
         letters, values = _of_pairs(source)
@@ -48,7 +41,7 @@ def letters_and_scores(source: Any) -> tuple[str, NDArray[np.float64]]:
 
 
 def _of_pairs(scores: Mapping[Any, Any]) -> tuple[str, NDArray[np.float64]]:
-    """Letters and scores of a mapping of letter pairs."""
+    """Return letters and scores of a mapping of letter pairs."""
     pairs = [(tuple(pair), score) for pair, score in scores.items() if isinstance(pair, str | tuple)]
     if len(pairs) < len(scores) or any(
         len(pair) != 2 or not all(isinstance(letter, str) and len(letter) == 1 for letter in pair) for pair, _ in pairs
@@ -57,7 +50,7 @@ def _of_pairs(scores: Mapping[Any, Any]) -> tuple[str, NDArray[np.float64]]:
     letters = "".join(dict.fromkeys(letter for pair, _ in pairs for letter in pair))
     values = np.full((len(letters), len(letters)), np.nan)
     try:
-        for way in (-1, 1):  # the other way first: what was said itself holds
+        for way in (-1, 1):  # reversed pairs first: explicit scores override them
             for pair, score in pairs:
                 one, other = pair[::way]
                 values[letters.index(one), letters.index(other)] = score
@@ -69,17 +62,17 @@ def _of_pairs(scores: Mapping[Any, Any]) -> tuple[str, NDArray[np.float64]]:
     return letters, values
 
 
-#: Codes that engines know: an alphabet's letters, and padding.
+#: Codes that engines support: the letters of an alphabet, and padding.
 N_CODES = 32
-#: The largest score, either way: sums of a hundred thousand residues are out of range then anyway.
+#: Largest score in magnitude: beyond it, sums over a hundred thousand residues would be out of range anyway.
 MOST = 1_000_000
-#: What ambiguous letters may score where there is no matrix.
+#: Scores of ambiguous letters for match and mismatch scores.
 IupacRule = Literal["mismatch", "zero", "match"]
 IUPAC = get_args(IupacRule)
 
 
 def matched(alphabet: Alphabet, match: float, mismatch: float, iupac: IupacRule) -> NDArray[np.float64]:
-    """Scores of an alphabet's letters (rows, columns), equal or not; ambiguous ones by a word of `IUPAC`."""
+    """Return match and mismatch scores of an alphabet's letters; `iupac` decides those of ambiguous letters."""
     letters = alphabet.letters
     values = np.full((len(letters), len(letters)), float(mismatch))
     np.fill_diagonal(values, match)
@@ -94,7 +87,7 @@ def matched(alphabet: Alphabet, match: float, mismatch: float, iupac: IupacRule)
 
 
 def may_be_equal(alphabet: Alphabet) -> NDArray[np.bool_]:
-    """Which letters (rows, columns) may stand for one residue: R for A or G, the wildcard for every one."""
+    """Return which letters (rows, columns) can stand for the same residue: R for A or G, the wildcard for any."""
     letters = alphabet.letters
     of = {letter: set(alphabet.ambiguous.get(letter, letter)) for letter in letters}
     residues = {letter for letter in letters if letter.isalpha() and letter not in alphabet.ambiguous}
@@ -103,21 +96,21 @@ def may_be_equal(alphabet: Alphabet) -> NDArray[np.bool_]:
 
 
 def stand_in_of(alphabet: Alphabet, letter: str, letters: str) -> str | None:
-    """The letter that a matrix of these letters scores another one like."""
+    """Return the letter among `letters` whose scores stand in for those of `letter`, or None."""
     return next((other for other in alphabet.stand_ins.get(letter, "") if other in letters), None)
 
 
 def factor_of(scores: NDArray[Any]) -> int:
-    """The least whole number that makes all of them whole."""
+    """Return the smallest factor that turns all scores into integers."""
     parts = parts_of(np.asarray(scores, np.float64))
     return PARTS if parts is None else least_factor(distinct(parts).tolist())
 
 
 def kept_scores(name: str, scores: NDArray[Any]) -> NDArray[Any]:
-    """A copy: int32 where all are whole, else the floats of what was written. Raises ScoringError as the class says."""
+    """Return a copy: int32 if all scores are whole, else float64. Raises ScoringError as `SubstitutionMatrix`."""
     values = np.array(scores, np.float64, order="C")
     most = np.abs(values).max()
-    if not most <= MOST:  # nor a number
+    if not most <= MOST:  # also true of NaN
         raise ScoringError(f"the matrix {name} has scores beyond {MOST}")
     parts = parts_of(values)
     if parts is None:
@@ -129,7 +122,7 @@ def kept_scores(name: str, scores: NDArray[Any]) -> NDArray[Any]:
 
 
 def by_code(alphabet: Alphabet, letters: str, values: NDArray[Any]) -> NDArray[Any]:
-    """The matrix of all codes from that of some letters."""
+    """Expand scores of some letters to the matrix of all codes."""
     scores = np.full((N_CODES, N_CODES), values.min(), values.dtype)
     row = {}
     for code, letter in enumerate(alphabet.letters):

@@ -39,18 +39,19 @@ class SubstitutionMatrix:
     Attributes
     ----------
     name : str
-        As headers and messages call it.
+        Name in headers and messages.
     alphabet : Alphabet
     scores : int32 or float64, shape (32, 32)
-        By codes of ``alphabet``, [query's letter][target's letter]; cells of letters that the matrix lacks hold its
-        lowest score. Floats only where a score has decimals.
+        Scores by codes of ``alphabet``, [query's letter][target's letter]; cells of letters that the matrix lacks
+        hold its lowest score. Floats only if a score has decimals.
     letters : str
         Letters that the matrix itself has.
 
     Raises
     ------
     ScoringError
-        Scores of another shape or type, with more than four decimals, or beyond 1,000,000 either way (times `scale`).
+        The scores have another shape or type, more than four decimals, or exceed 1,000,000 in magnitude (times
+        `scale`).
 
     Examples
     --------
@@ -79,11 +80,11 @@ class SubstitutionMatrix:
 
     @cached_property
     def scale(self) -> int:
-        """The least whole number that makes all scores whole: 1 where none has decimals."""
+        """The smallest factor that turns all scores into integers: 1 for scores without decimals."""
         return 1 if self.scores.dtype == np.int32 else factor_of(self.scores)
 
     def scaled(self, factor: int) -> NDArray[np.int32]:
-        """The scores times a factor, as engines take them.
+        """Return the scores times a factor, as the engines use them.
 
         Parameters
         ----------
@@ -97,7 +98,7 @@ class SubstitutionMatrix:
         Raises
         ------
         ScoringError
-            A product that is not a whole number, or beyond 1,000,000.
+            A product is not an integer, or exceeds 1,000,000 in magnitude.
 
         Examples
         --------
@@ -120,7 +121,7 @@ class SubstitutionMatrix:
         return f"<SubstitutionMatrix {self.name}: {self.alphabet.name}>"
 
     def __eq__(self, other: object) -> bool:
-        """Whether name, alphabet, letters and scores are the same."""
+        """True if name, alphabet, letters and scores are equal."""
         if not isinstance(other, SubstitutionMatrix):
             return NotImplemented
         mine, theirs = ((each.name, each.alphabet, each.letters) for each in (self, other))
@@ -134,16 +135,16 @@ class SubstitutionMatrix:
 
     @classmethod
     def of(cls, source: Any, alphabet: Alphabet | None = None) -> SubstitutionMatrix:
-        """A matrix from whatever holds one.
+        """Return a matrix from any supported source.
 
         Parameters
         ----------
         source
-            A SubstitutionMatrix; a name or file as of `load`; a Biopython Array; a mapping of letter pairs (the
-            query's, the target's) to scores, each once or both ways; or letters and an array of their scores, a row
-            per letter of the query.
+            A SubstitutionMatrix; a name or file (see `load`); a Biopython Array; a mapping of letter pairs
+            (query's, target's) to scores, each pair in one order or in both; or letters and an array of their
+            scores, one row per letter of the query.
         alphabet
-            That of the sequences; by the matrix's letters when not given, or when it lacks one of them.
+            Alphabet of the sequences; inferred from the matrix's letters if not given, or if it lacks one of them.
 
         Returns
         -------
@@ -152,9 +153,9 @@ class SubstitutionMatrix:
         Raises
         ------
         ScoringError
-            Something else, or scores that cannot be used.
+            The source is of another type, or its scores cannot be used.
         InputError
-            A file that cannot be read.
+            The file cannot be read.
 
         Examples
         --------
@@ -170,14 +171,14 @@ class SubstitutionMatrix:
 
     @classmethod
     def load(cls, name_or_path: str | os.PathLike[str], alphabet: Alphabet | None = None) -> SubstitutionMatrix:
-        """A matrix by its name, else from a file in NCBI format.
+        """Load a matrix by name, else from a file in NCBI format.
 
         Parameters
         ----------
         name_or_path
-            A name as of `from_name`, or a file.
+            A name (see `from_name`), or a file.
         alphabet
-            That of the sequences; by the matrix's letters when not given.
+            Alphabet of the sequences; inferred from the matrix's letters if not given.
 
         Returns
         -------
@@ -186,9 +187,9 @@ class SubstitutionMatrix:
         Raises
         ------
         ScoringError
-            Neither is there, or the scores cannot be used.
+            There is neither such a name nor such a file, or the scores cannot be used.
         InputError
-            A file that cannot be read.
+            The file cannot be read.
 
         Examples
         --------
@@ -204,15 +205,15 @@ class SubstitutionMatrix:
 
     @classmethod
     def from_name(cls, name: str, alphabet: Alphabet | None = None) -> SubstitutionMatrix:
-        """One of the matrices that are known by name.
+        """Return one of the named matrices.
 
         Parameters
         ----------
         name
-            One of `names`, such as "BLOSUM62", in either case; also as EMBOSS and parasail call it ("EBLOSUM62",
-            "EDNAFULL", "nuc44").
+            One of `names`, such as "BLOSUM62", in either case; the names of EMBOSS and parasail ("EBLOSUM62",
+            "EDNAFULL", "nuc44") work as well.
         alphabet
-            That of the sequences; by the matrix's letters when not given.
+            Alphabet of the sequences; inferred from the matrix's letters if not given.
 
         Returns
         -------
@@ -221,7 +222,7 @@ class SubstitutionMatrix:
         Raises
         ------
         ScoringError
-            There is none of this name.
+            No matrix has this name.
 
         Examples
         --------
@@ -234,18 +235,18 @@ class SubstitutionMatrix:
         if known is None:
             raise no_matrix(name, "matrix")
         letters, values = shipped(known)
-        if alphabet == PROTEIN and NUCLEOTIDE.has_letters(letters):  # whose letters are all amino acids', too
+        if alphabet == PROTEIN and NUCLEOTIDE.has_letters(letters):  # its letters are all amino acids as well
             alphabet = NUCLEOTIDE
         return cls._from_values(known, letters, values, alphabet)
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
-        """The matrices that are known by name.
+        """Return the names of all named matrices.
 
         Returns
         -------
         tuple of str
-            Biopython's, then others: BLOSUM30 to BLOSUM85, PAM10 to PAM500, VTML200.
+            Those of Biopython, then others: BLOSUM30 to BLOSUM85, PAM10 to PAM500, VTML200.
 
         Examples
         --------
@@ -255,11 +256,7 @@ class SubstitutionMatrix:
         return known_names()
 
     def __getitem__(self, letters: str | tuple[str, str]) -> float:
-        """The score of a query's letter against a target's, in either case: ``matrix["A", "R"]`` or ``matrix["AR"]``.
-
-        >>> tropalign.SubstitutionMatrix.from_name("BLOSUM62")["A", "R"]
-        -1
-        """
+        """Return the score of a query's letter against a target's: ``matrix["A", "R"]``, ``matrix["ar"]``."""
         codes = self.alphabet.codes_by_letter
         try:
             one, other = (codes[letter] for letter in letters)
@@ -271,14 +268,15 @@ class SubstitutionMatrix:
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str], alphabet: Alphabet | None = None) -> SubstitutionMatrix:
-        """A matrix file in NCBI format.
+        r"""Read a matrix file in NCBI format.
 
         Parameters
         ----------
         path
-            Lines of ``#`` are comments; then the targets' letters, then a row per letter of the queries.
+            Lines that start with ``#`` are comments; then follow the targets' letters, then one row per letter of
+            the queries.
         alphabet
-            That of the sequences; by the matrix's letters when not given.
+            Alphabet of the sequences; inferred from the matrix's letters if not given.
 
         Returns
         -------
@@ -287,9 +285,9 @@ class SubstitutionMatrix:
         Raises
         ------
         InputError
-            A file that cannot be read, with the line.
+            The file cannot be read; the error names the line.
         ScoringError
-            Scores that cannot be used.
+            The scores cannot be used.
 
         Examples
         --------
@@ -297,7 +295,7 @@ class SubstitutionMatrix:
         >>> from tempfile import TemporaryDirectory
         >>> with TemporaryDirectory() as folder:
         ...     path = Path(folder, "own.txt")
-        ...     _ = path.write_text("   A  C\\nA  2 -1\\nC -1  3\\n")
+        ...     _ = path.write_text("   A  C\nA  2 -1\nC -1  3\n")
         ...     matrix = tropalign.SubstitutionMatrix.from_file(path)
         >>> matrix.name, matrix.letters
         ('own.txt', 'AC')
@@ -323,18 +321,18 @@ class SubstitutionMatrix:
     def match_mismatch(
         cls, match: float, mismatch: float, alphabet: Alphabet = NUCLEOTIDE, iupac: IupacRule = "mismatch"
     ) -> SubstitutionMatrix:
-        """``match`` for equal letters, ``mismatch`` else; what ambiguous letters score follows from `iupac`.
+        """Score equal letters ``match`` and others ``mismatch``; `iupac` decides the scores of ambiguous letters.
 
         Parameters
         ----------
         match, mismatch
-            Scores of equal and of other letters.
+            Scores of equal and of different letters.
         alphabet
-            Whose letters they are.
+            Alphabet of the letters.
         iupac : {"mismatch", "zero", "match"}
-            Letters that stand for several, such as R for A or G, and the wildcard, such as N for any: score like any
-            letter, the wildcard 0; score 0, as in vsearch; match each letter that may stand for the same residue, as
-            equalities of edlib do.
+            Treatment of letters that stand for several, such as R for A or G, and of the wildcard, such as N for
+            any: "mismatch" scores them like any letter, the wildcard 0; "zero" scores all of them 0, like vsearch;
+            "match" matches letters that can stand for the same residue, like edlib's equalities.
 
         Returns
         -------
@@ -343,7 +341,7 @@ class SubstitutionMatrix:
         Raises
         ------
         ScoringError
-            A score that is not a number, has more than four decimals or is beyond 1,000,000; another `iupac`.
+            A score is not a number, has more than four decimals or exceeds 1,000,000; or `iupac` is another word.
 
         Examples
         --------
@@ -363,12 +361,12 @@ class SubstitutionMatrix:
 
     @classmethod
     def default(cls, alphabet: Alphabet) -> SubstitutionMatrix:
-        """The matrix that scores an alphabet's pairs where nothing is said.
+        """Return the default matrix of an alphabet.
 
         Parameters
         ----------
         alphabet
-            Whose.
+            Alphabet of the sequences.
 
         Returns
         -------
@@ -388,7 +386,7 @@ class SubstitutionMatrix:
 
     @property
     def is_symmetric(self) -> bool:
-        """Whether a query's letter scores against a target's as the target's does against the query's.
+        """True if every score stays the same when query and target are exchanged.
 
         Examples
         --------
@@ -398,12 +396,12 @@ class SubstitutionMatrix:
         return bool((self.scores == self.scores.T).all())
 
     def codes_lacked(self) -> list[int]:
-        """Codes of the alphabet's letters that the matrix does not have, nor under the letter's other name.
+        """Return the codes of alphabet letters that the matrix has neither as such nor under a synonym.
 
         Returns
         -------
         list of int
-            `check` warns of these, or refuses them.
+            Codes that `check` warns of or rejects.
 
         Examples
         --------
@@ -419,12 +417,12 @@ class SubstitutionMatrix:
         return lacked
 
     def check(self, batch: SequenceBatch) -> None:
-        """Warns of letters scored like another one.
+        """Check that the matrix can score these sequences; warn of letters that are scored like another one.
 
         Parameters
         ----------
         batch
-            Sequences that are to be aligned with this matrix.
+            Sequences to be aligned with this matrix.
 
         Raises
         ------
@@ -447,7 +445,7 @@ class SubstitutionMatrix:
                 f"{self.name} is a {self.alphabet.name} matrix but the sequences were judged {batch.alphabet.name}: "
                 f"choose another matrix or say which they are with {named('alphabet')}"
             )
-        if batch.alphabet.letters != self.alphabet.letters:  # codes of one name that mean other letters
+        if batch.alphabet.letters != self.alphabet.letters:  # alphabets of one name but with other letters
             raise ScoringError(
                 f"{self.name} and the sequences have two alphabets of the same name, {self.alphabet.name}: "
                 "give one of them another name"
@@ -474,7 +472,7 @@ class SubstitutionMatrix:
 
 @cached
 def _default(alphabet: Alphabet) -> SubstitutionMatrix:
-    """Made once: making it takes longer than aligning a pair, and nobody can change it."""
+    """Return the default matrix, made once: making one takes longer than aligning a pair, and it is immutable."""
     if alphabet.match_mismatch is not None:
         return SubstitutionMatrix.match_mismatch(*alphabet.match_mismatch, alphabet)
     if alphabet.matrix is not None:
@@ -482,5 +480,5 @@ def _default(alphabet: Alphabet) -> SubstitutionMatrix:
     raise ScoringError(f"there is no usual matrix for {alphabet.name} sequences: name one")
 
 
-#: What `SubstitutionMatrix.of` takes.
+#: Types that `SubstitutionMatrix.of` accepts.
 MatrixLike = SubstitutionMatrix | str | os.PathLike[str] | Mapping[Any, Any] | tuple[str, ArrayLike] | Any

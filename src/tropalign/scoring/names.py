@@ -1,4 +1,4 @@
-"""Substitution matrices in NCBI's format, and by name: in `matrices.txt`, and as Biopython and others call them."""
+"""Substitution matrices in NCBI format and by name: those of `matrices.txt`, Biopython's, and aliases."""
 
 from __future__ import annotations
 
@@ -14,22 +14,17 @@ from tropalign.errors import InputError, ScoringError, did_you_mean
 from tropalign.properties import cached
 from tropalign.sequences.files import read_text
 
-#: Bytes of a matrix file at most; a matrix of 32 letters takes some thousands.
+#: Largest matrix file in bytes; a matrix of 32 letters takes a few thousand.
 MOST_BYTES = 1 << 20
 
 _NO_MATRIX = "this is no matrix in NCBI format (letters, then a letter and its scores per line)"
 
 
 def read_ncbi(path: str | os.PathLike[str]) -> tuple[str, NDArray[np.float64]]:
-    """Letters and scores of a matrix file in NCBI format: a line of letters, then a letter and its scores per line.
+    """Read a matrix file in NCBI format, possibly compressed: a line of letters, then a letter and its scores per line.
 
-    Biopython's reader takes rows that are too short, so this one is ours. ``#`` begins a comment. The file may be
-    compressed.
-
-    Raises
-    ------
-    InputError
-        A file that cannot be read or is no such matrix.
+    ``#`` starts a comment. Not Biopython's reader, because that accepts rows that are too short. Raises InputError
+    if the file cannot be read or is not such a matrix.
     """
     file = str(path)
     text = read_text(path, MOST_BYTES)
@@ -65,7 +60,7 @@ def _row(letter: str, words: list[str], n_letters: int, file: str, line: int) ->
             f"the row of {letter} has {len(words)} scores for {n_letters} letters: mend it", file=file, line=line
         )
     try:
-        if any("_" in word for word in words):  # float takes 1_0 for 10
+        if any("_" in word for word in words):  # float accepts 1_0 as 10
             raise ValueError
         return [float(word) for word in words]
     except ValueError:
@@ -73,15 +68,15 @@ def _row(letter: str, words: list[str], n_letters: int, file: str, line: int) ->
         raise InputError(what, file=file, line=line) from None
 
 
-#: Other names of one matrix; an E in front, as EMBOSS has it, is known of all.
+#: Aliases of matrices; the prefix E of EMBOSS is accepted for all names.
 ALIASES = {"DNAFULL": "NUC.4.4", "NUC44": "NUC.4.4"}
 
 
 @cached
 def _shipped_files() -> dict[str, str]:
-    """Biopython's matrix files by name, found without loading Biopython, which takes a third of a short run.
+    """Return Biopython's matrix files by name, without its import, which takes a third of a short run.
 
-    There is none where they do not lie as files where releases have them.
+    Empty if they are not stored as files in the folder that releases use.
     """
     package = find_spec("Bio")
     for folder in (package and package.submodule_search_locations) or ():
@@ -93,20 +88,20 @@ def _shipped_files() -> dict[str, str]:
 
 @cached
 def _triangles() -> dict[str, str]:
-    """The matrices that Biopython lacks, as text: the lower triangle, a letter and its scores per line."""
+    """Return the matrices that Biopython lacks, as text: the lower triangle, a letter and its scores per line."""
     text = Path(__file__).with_name("matrices.txt").read_text("ascii")
     entries = (entry.partition("\n") for entry in text.split(">")[1:])
     return {name: triangle for name, _, triangle in entries}
 
 
 def triangle(name: str) -> str:
-    """The lower triangle of a matrix of `matrices.txt`, a letter and its scores per line."""
+    """Return the lower triangle of a matrix of `matrices.txt`, a letter and its scores per line."""
     return _triangles()[name]
 
 
 @cached
 def known_names() -> tuple[str, ...]:
-    """Names of all matrices, each once."""
+    """Return the names of all matrices, without duplicates."""
     biopython = tuple(_shipped_files())
     if not biopython:
         from Bio.Align import substitution_matrices
@@ -117,7 +112,7 @@ def known_names() -> tuple[str, ...]:
 
 @lru_cache(maxsize=256)
 def canonical(name: str) -> str | None:
-    """The name of `known_names` that a name stands for, in either case; None where there is none.
+    """Return the name in `known_names` for a name or alias in either case; None if it is unknown.
 
     >>> canonical("eblosum62"), canonical("EDNAFULL"), canonical("blosum61")
     ('BLOSUM62', 'NUC.4.4', None)
@@ -131,7 +126,7 @@ def canonical(name: str) -> str | None:
 
 
 def no_matrix(name: str, what: str) -> ScoringError:
-    """The sentence that says there is none of this name, with the nearest one, or those that are used most."""
+    """Return the error for an unknown name; it names the nearest known one, or the most used ones."""
     near = did_you_mean(name, known_names())
     others = "; some are BLOSUM62, BLOSUM50, PAM120, VTML200 and NUC.4.4, docs/scoring.md has all"
     return ScoringError(f"there is no {what} {name!r}{near or others}")
@@ -139,14 +134,9 @@ def no_matrix(name: str, what: str) -> ScoringError:
 
 @cached
 def shipped(name: str) -> tuple[str, NDArray[np.float64]]:
-    """Letters and scores of a matrix by its name in `known_names`.
+    """Return letters and scores of a matrix by its name in `known_names`. Raises ScoringError if it scores codons.
 
-    Biopython's reader takes longer than aligning a thousand pairs.
-
-    Raises
-    ------
-    ScoringError
-        It scores codons.
+    Biopython's reader is the fallback only: it takes longer than aligning a thousand pairs.
     """
     if name in (found := _shipped_files()):
         try:
@@ -164,7 +154,7 @@ def shipped(name: str) -> tuple[str, NDArray[np.float64]]:
 
 
 def _whole(lower: str) -> tuple[str, NDArray[np.float64]]:
-    """Letters and scores of a lower triangle."""
+    """Return letters and scores of a lower triangle."""
     rows = [line.split() for line in lower.splitlines()]
     values = np.zeros((len(rows), len(rows)))
     for k, (_, *scores) in enumerate(rows):

@@ -20,21 +20,19 @@ from tropalign.scoring.matrix import SubstitutionMatrix
 from tropalign.scoring.ungapped import background, rates, ungapped
 from tropalign.sequences.alphabet import NUCLEOTIDE
 
-#: Where a published row of statistics comes from.
+#: Source of published parameters.
 PUBLISHED = "published by NCBI"
-#: How the source of an estimate begins.
+#: Prefix of the source of estimated parameters.
 ESTIMATED = "estimated by simulation"
-#: By how much of itself a parameter without gaps may differ from what NCBI prints, with four digits.
+#: Largest relative difference between an ungapped parameter and NCBI's, which has four digits.
 ROUNDED = 5e-4
 
 
 class AlignmentLengths(NamedTuple):
-    """How many residues of each sequence a chance alignment of score S takes (Park and others 2012).
+    """Number of residues of each sequence that a chance alignment of score S covers (Park and others 2012).
 
-    Parameters
-    ----------
-    mean, variance, covariance
-        (p, q) each, which is p S + q: of the length in one sequence, and of the lengths in both.
+    Each field is (p, q) for the value p S + q; `mean` and `variance` are those of the length in one sequence,
+    `covariance` that of the lengths in both.
     """
 
     mean: tuple[float, float]
@@ -44,11 +42,11 @@ class AlignmentLengths(NamedTuple):
     def pairs_of_starts(
         self, scores: NDArray[np.float64], lambda_: float, m: NDArray[np.float64], n: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Pairs of residues of sequences of m and n at which alignments of such scores can begin, on average.
+        """Return the mean number of residue pairs at which alignments of these scores can start, for m and n residues.
 
-        With both lengths normally distributed, about the mean of (m - length)+ (n - length)+: the product of both
-        means, and the covariance where both have room. Variance and covariance are not below those of infinite
-        sequences at a score of 2 / lambda.
+        With both lengths normally distributed, this is nearly the mean of (m - length)+ (n - length)+: the product
+        of both means, plus the covariance if both lengths fit. Variance and covariance are at least those of
+        infinite sequences at a score of 2 / lambda.
         """
         taken = self.mean[0] * scores + self.mean[1]
         spread = np.sqrt(_at_least(self.variance, scores, lambda_))
@@ -62,19 +60,19 @@ class AlignmentLengths(NamedTuple):
 
 
 def _at_least(line: tuple[float, float], scores: NDArray[np.float64], lambda_: float) -> NDArray[np.float64]:
-    """p S + q, or 2 p / lambda where that is more."""
+    """Return p S + q, but at least 2 p / lambda."""
     return np.maximum(line[0] * scores + line[1], 2 * line[0] / lambda_)
 
 
 @dataclass(frozen=True)
 class ScoreStatistics:
-    """What scores of local alignments mean: how often random sequences reach them.
+    """Significance of local alignment scores: how often random sequences reach them.
 
-    Two random sequences of m and n residues have ``K m n exp(-lambda S)`` local alignments of score S or more on
-    average, where both are long (Karlin and Altschul 1990). Real ones end, and an alignment that begins near an end
-    has no room. Where `lengths` are known, m n is the mean number of pairs of residues that have room for an alignment
-    of such a score (Park and others 2012); else m and n are made shorter first, by the length that an alignment has
-    that is expected once (Altschul and Gish 1996). BLAST does both.
+    Two random sequences of m and n residues have on average ``K m n exp(-lambda S)`` local alignments of score S
+    or more, if both are long (Karlin and Altschul 1990). Real sequences end, and an alignment that starts near an
+    end has no room. If `lengths` are known, m n is replaced by the mean number of residue pairs with room for an
+    alignment of that score (Park and others 2012). Otherwise m and n are first reduced by the length of an
+    alignment that is expected once (Altschul and Gish 1996). BLAST does both.
 
     Parameters
     ----------
@@ -85,14 +83,14 @@ class ScoreStatistics:
     h
         Nats per pair of residues in alignments that score high by chance.
     alpha, beta
-        An alignment of score S has some ``alpha S + beta`` residues of each sequence, where that is not negative.
+        An alignment of score S covers about ``alpha S + beta`` residues of each sequence, if that is not negative.
     source
-        Where these numbers come from, for headers and messages.
+        Source of these numbers, for headers and messages.
     score_step
-        Scores count in multiples of this one, and are rounded down to one first: 1 (less, where scores have decimals),
-        or 2 where NCBI's numbers ask for it, as for some scores of nucleotides.
+        Scores are first rounded down to a multiple of this: 1 (less for scores with decimals), or 2 if NCBI's
+        numbers require it, as for some nucleotide scores.
     lengths
-        Of chance alignments, where these are published: for matrices of proteins.
+        Lengths of chance alignments, if published: for protein matrices.
 
     Examples
     --------
@@ -119,11 +117,11 @@ class ScoreStatistics:
 
     @property
     def is_estimated(self) -> bool:
-        """Whether the numbers come from a simulation, which whoever reads results should know."""
+        """True if the numbers come from a simulation, which readers of results should know."""
         return self.source.startswith(ESTIMATED)
 
     def bits(self, scores: ArrayLike) -> NDArray[np.float64]:
-        """Scores on a scale that knows no matrix: (lambda S - ln K) / ln 2.
+        """Return bit scores, which do not depend on the matrix: (lambda S - ln K) / ln 2.
 
         Parameters
         ----------
@@ -149,7 +147,7 @@ class ScoreStatistics:
         n_sequences: int,
         target_lengths: ArrayLike | None = None,
     ) -> NDArray[np.float64]:
-        """How many alignments with these scores, or higher ones, the search of a query has by chance.
+        """Return how many alignments of these scores or higher the search of a query finds by chance.
 
         Parameters
         ----------
@@ -158,10 +156,10 @@ class ScoreStatistics:
         query_lengths : whole numbers, the same shape or one number
             Residues of the query of each alignment.
         n_residues, n_sequences
-            Residues of all targets together, and how many targets there are.
+            Total residues of all targets, and number of targets.
         target_lengths : whole numbers, the same shape or one number
-            Residues of the target of each alignment, which count where `lengths` are known; else, and by default, all
-            targets are taken to be as long as their mean.
+            Residues of the target of each alignment; used only if `lengths` are known. Otherwise, and by default,
+            all targets are assumed to have the mean length.
 
         Returns
         -------
@@ -170,7 +168,7 @@ class ScoreStatistics:
         Raises
         ------
         UsageError
-            No residue, no sequence, or an empty sequence.
+            There are no residues or no sequences, or a sequence is empty.
 
         Examples
         --------
@@ -197,26 +195,26 @@ class ScoreStatistics:
         n_sequences: int,
         target_lengths: ArrayLike | None = None,
     ) -> Any:
-        """The lowest score that occurs whose E-value is no higher than this one.
+        """Return the lowest possible score with an E-value of at most `evalue`.
 
         Parameters
         ----------
         evalue
-            More than 0.
+            Greater than 0.
         query_lengths : whole numbers, any shape
             Residues of each query.
         n_residues, n_sequences, target_lengths
-            As of `evalues`.
+            See `evalues`.
 
         Returns
         -------
-        int64 (float64 where `score_step` is not a whole number), the shape of the lengths together
+        int64 (float64 if `score_step` is not a whole number), the shape of the lengths together
             0 or more.
 
         Raises
         ------
         UsageError
-            An E-value that is not above 0; what `evalues` refuses.
+            The E-value is not above 0, or `evalues` rejects an argument.
 
         Examples
         --------
@@ -230,7 +228,8 @@ class ScoreStatistics:
             raise UsageError(f"the E-value {evalue!r} is not a number above 0: give one such as 1e-3")
         step = int(self.score_step) if float(self.score_step).is_integer() else self.score_step
         space = query_lengths, n_residues, n_sequences, target_lengths
-        # E-values fall as scores grow. The first guess suffices where no more than each pair of residues has room.
+        # E-values fall as scores grow. The first guess suffices unless the pairs with room exceed all pairs of
+        # residues.
         sizes = float(np.max(query_lengths, initial=1)), max(float(n_residues), 1.0), self.k
         room = sum(map(log, sizes)) - log(evalue)  # the quotient itself can be infinite
         highest = ceil(max(room, 0) / self.lambda_ / step) + 1
@@ -245,14 +244,14 @@ class ScoreStatistics:
         return (low * step)[()]
 
     def search_spaces(self, query_lengths: ArrayLike, n_residues: int, n_sequences: int) -> NDArray[np.float64]:
-        """Pairs of residues at which alignments may begin: m' n', both lengths without what an alignment takes.
+        """Return the number of residue pairs at which alignments can start: m' n', both lengths adjusted.
 
         Parameters
         ----------
         query_lengths : whole numbers, any shape
             Residues of each query.
         n_residues, n_sequences
-            As of `evalues`.
+            See `evalues`.
 
         Returns
         -------
@@ -261,7 +260,7 @@ class ScoreStatistics:
         Raises
         ------
         UsageError
-            As `evalues`.
+            See `evalues`.
 
         Examples
         --------
@@ -274,14 +273,14 @@ class ScoreStatistics:
         return np.asarray((lengths - shorter) * np.maximum(n_residues - n_sequences * shorter, 1.0))
 
     def length_adjustments(self, query_lengths: ArrayLike, n_residues: int, n_sequences: int) -> NDArray[np.float64]:
-        """Residues that an alignment takes which is expected once: by so much both lengths are shorter than they seem.
+        """Return the length of an alignment that is expected once, by which both sequences are effectively shorter.
 
         Parameters
         ----------
         query_lengths : whole numbers, any shape
             Residues of each query.
         n_residues, n_sequences
-            As of `evalues`.
+            See `evalues`.
 
         Returns
         -------
@@ -291,7 +290,7 @@ class ScoreStatistics:
         Raises
         ------
         UsageError
-            As `evalues`.
+            See `evalues`.
 
         Examples
         --------
@@ -306,7 +305,7 @@ class ScoreStatistics:
         return np.asarray(shorter[where].reshape(lengths.shape))
 
     def nats(self, scores: ArrayLike) -> NDArray[np.float64]:
-        """Scores as sums of several take them: lambda S - ln K, of scores in whole steps (`score_step`).
+        """Return scores in nats, lambda S - ln K, as needed for sums of several; S is rounded down to `score_step`.
 
         Parameters
         ----------
@@ -325,17 +324,17 @@ class ScoreStatistics:
         return np.asarray(self.lambda_ * self._stepped(scores) - log(self.k))
 
     def _adjustments(self, m: NDArray[np.float64], n: float, n_sequences: float) -> NDArray[np.float64]:
-        """What is taken off both lengths, as BLAST_ComputeLengthAdjustment finds it.
+        """Return the reduction of both lengths, computed like BLAST_ComputeLengthAdjustment.
 
-        The largest whole l >= 0 with ``K (m - l) (n - N l) > max(m, n)`` and ``l <= alpha / lambda ln(K (m - l) (n - N
-        l)) + beta``, which is the length of an alignment that is expected once. Its right side falls as l grows, so
-        that l is found by halving.
+        The largest integer l >= 0 with ``K (m - l) (n - N l) > max(m, n)`` and
+        ``l <= alpha / lambda ln(K (m - l) (n - N l)) + beta``, which is the length of an alignment that is
+        expected once. The right side falls as l grows, so that bisection finds l.
         """
         shortest = np.maximum(m, n) / self.k
         c = n * m - shortest
         b = m * n_sequences + n
         root = np.sqrt(np.maximum(b * b - 4 * n_sequences * c, 0))
-        low, high = np.zeros(len(m)), np.floor(np.where(c > 0, 2 * c / (b + root), 0))  # where l is too long already
+        low, high = np.zeros(len(m)), np.floor(np.where(c > 0, 2 * c / (b + root), 0))  # high: l is too long beyond it
 
         def fits(length: NDArray[np.float64]) -> NDArray[np.bool_]:
             starts = np.maximum((m - length) * (n - n_sequences * length), shortest)
@@ -353,7 +352,7 @@ class ScoreStatistics:
 
 
 def _checked_lengths(lengths: ArrayLike, whose: str) -> NDArray[np.float64]:
-    """Residues of sequences as floats. Raises UsageError where they are none."""
+    """Return sequence lengths as floats. Raises UsageError if they are not positive integers."""
     given = np.asarray(lengths)
     if given.dtype.kind not in "iu" or (given < 1).any():
         raise UsageError(f"the lengths of {whose} have to be whole numbers above 0")
@@ -361,7 +360,7 @@ def _checked_lengths(lengths: ArrayLike, whose: str) -> NDArray[np.float64]:
 
 
 def _check_space(n_residues: int, n_sequences: int) -> None:
-    """Raises UsageError where targets have no residue, or there is none."""
+    """Raise UsageError if there are no targets, or targets without residues."""
     for word, number in (("residues", n_residues), ("sequences", n_sequences)):
         if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 1:
             raise UsageError(f"the number of {word} of all targets has to be a whole number above 0, not {number!r}")
@@ -373,13 +372,13 @@ class _Row(NamedTuple):
     h: float
     alpha: float
     beta: float
-    variance: float | None = None  # of the length of an alignment per unit of its score, and of both lengths
+    variance: float | None = None  # of alignment length per unit of score; the covariance is that of both lengths
     covariance: float | None = None
 
 
 @cached
 def _tables() -> tuple[Mapping[str, Mapping[tuple[int, int] | None, _Row]], Mapping[str, tuple[int, int]]]:
-    """What statistics.txt holds: rows by matrix and gap costs (None: no gaps), and the costs of no gaps."""
+    """Read statistics.txt: rows by matrix and gap costs (None: ungapped), and the gap costs that amount to no gaps."""
     rows: dict[str, dict[tuple[int, int] | None, _Row]] = {}
     high: dict[str, tuple[int, int]] = {}
     for line in Path(__file__).with_name("statistics.txt").read_text("ascii").splitlines():
@@ -395,14 +394,10 @@ def _tables() -> tuple[Mapping[str, Mapping[tuple[int, int] | None, _Row]], Mapp
 
 
 def published_statistics(matrix: SubstitutionMatrix, gap: Gap) -> ScoreStatistics | None:
-    """NCBI's numbers for a matrix and gap costs, or a multiple of both; None where there are none.
+    """Return NCBI's numbers for a matrix and gap costs, or a multiple of both; None if there are no such numbers.
 
-    Matrices are known by what they score, not by their names: under one name there are several.
-
-    Raises
-    ------
-    ScoringError
-        A matrix whose scores have no statistics.
+    Matrices are recognised by their scores, because different ones share a name. Raises ScoringError if scores
+    have no statistics.
     """
     if gap.has_two_pieces:
         return None
@@ -410,7 +405,7 @@ def published_statistics(matrix: SubstitutionMatrix, gap: Gap) -> ScoreStatistic
     lambda_, h = rates(matrix)
     whole = matrix.scaled(matrix.scale)[np.ix_(codes, codes)]
     common = gcd(*(int(score) for score in distinct(whole)))
-    unit = common / matrix.scale  # of the user's scores, in one of NCBI's
+    unit = common / matrix.scale  # user's score units per unit of NCBI's
     costs = (gap.open / unit, gap.extend / unit)
     if any(abs(cost - round(cost)) > 1e-6 for cost in costs):
         return None
@@ -426,7 +421,7 @@ def published_statistics(matrix: SubstitutionMatrix, gap: Gap) -> ScoreStatistic
 
 
 def _lengths(row: _Row, ungapped_row: _Row, gap: int, unit: float) -> AlignmentLengths | None:
-    """Lengths of chance alignments, where a gap of one residue costs so much; None where they are not published."""
+    """Return lengths of chance alignments, or None if not published; `gap` is the cost of a gap of one residue."""
     found = []
     for name, without in (("alpha", "alpha"), ("variance", "variance"), ("covariance", "variance")):
         rate, rate_without = getattr(row, name), getattr(ungapped_row, without)
@@ -439,7 +434,7 @@ def _lengths(row: _Row, ungapped_row: _Row, gap: int, unit: float) -> AlignmentL
 def _of_nucleotides(
     matrix: SubstitutionMatrix, scores: NDArray[np.int32], unit: float, costs: tuple[int, int]
 ) -> ScoreStatistics | None:
-    """NCBI's numbers for one score of equal letters and one of others."""
+    """Return NCBI's numbers for one match and one mismatch score."""
     rest = scores[~np.eye(len(scores), dtype=bool)]
     match, mismatch = int(scores[0, 0]), int(rest[0])
     rows, high = _tables()
@@ -452,7 +447,7 @@ def _of_nucleotides(
         return _published(rows[name][costs], source, unit, step)
     if costs[0] >= high[name][0] and costs[1] >= high[name][1]:
         exact = ungapped(matrix)
-        beta = -2.0 if name in ("1/-1", "2/-3") else 0.0  # as BLAST has it of ungapped alignments
+        beta = -2.0 if name in ("1/-1", "2/-3") else 0.0  # BLAST's values for ungapped alignments
         row = _Row(exact.lambda_ * unit, exact.k, exact.h, exact.lambda_ * unit / exact.h, beta)
         return _published(row, f"computed for {name} without gaps, which cost too much to matter", unit, step)
     return None
@@ -461,10 +456,10 @@ def _of_nucleotides(
 def _published(
     row: _Row, source: str, unit: float, step: float, lengths: AlignmentLengths | None = None
 ) -> ScoreStatistics:
-    """A row for scores that are ``unit`` times those of the table."""
+    """Convert a row to scores that are ``unit`` times those of the table."""
     return ScoreStatistics(row.lambda_ / unit, row.k, row.h, row.alpha / unit, row.beta, source, step, lengths)
 
 
 def _is_like(row: _Row, lambda_: float, h: float) -> bool:
-    """Whether a row without gaps is what a matrix has, as far as its digits say."""
+    """True if an ungapped row agrees with a matrix to the precision of its digits."""
     return abs(row.lambda_ - lambda_) <= ROUNDED * row.lambda_ and abs(row.h - h) <= ROUNDED * row.h

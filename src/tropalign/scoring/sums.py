@@ -1,13 +1,14 @@
-"""How likely chance makes the sum of several scores of local alignments so high (Karlin and Altschul 1993).
+"""Significance of the sum of several local alignment scores (Karlin and Altschul 1993).
 
-Normalised scores lambda S - ln(K m n) of two long random sequences are a Poisson process of density e^-x. So the r-th
-best of them is -ln G, G of a gamma distribution of shape r, and by what the r - 1 better ones exceed it is, together, Y
-of one of shape r - 1 that knows nothing of G. The sum of the r best, Y - r ln G, passes x with the probability
+The normalised scores lambda S - ln(K m n) of two long random sequences form a Poisson process of density e^-x. So
+the r-th best of them is -ln G, with G gamma-distributed of shape r. The r - 1 better ones exceed it by a total of
+Y, which is gamma-distributed of shape r - 1 and independent of G. The sum of the r best, Y - r ln G, exceeds x
+with the probability
 
     P_r(x) = 1 / (r - 2)!  integral from 0 to infinity of  y^(r - 2) e^-y  Gamma(r, e^((y - x) / r))  dy
 
-where Gamma(r, v) is the regularised lower incomplete gamma function, here with both of its tails. It is the integral of
-Karlin and Altschul, over t. For large x it nears e^-x x^(r - 1) / (r! (r - 1)!).
+where Gamma(r, v) is the regularised lower incomplete gamma function; both of its tails are used here. It is the
+integral of Karlin and Altschul, over t. For large x it approaches e^-x x^(r - 1) / (r! (r - 1)!).
 """
 
 from __future__ import annotations
@@ -23,28 +24,19 @@ from tropalign.properties import cached
 if TYPE_CHECKING:
     from scipy.interpolate import CubicSpline
 
-#: Nodes of Gauss and Legendre on each piece of an integral.
+#: Gauss-Legendre nodes on each piece of an integral.
 NODES = 32
-#: Knots lie so far apart: near the mean of the sum, and as a share of the distance from the first knot.
+#: Distance of knots: near the mean of the sum, and as a share of the distance from the first knot.
 STEP, GROWTH = 0.1, 0.03
 #: -ln(1 - P) is 0 below e^-this: no float64 is smaller.
 LEAST_LOG = 745.0
 
 
 def sum_expectations(r: int, sums: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How many sets of r alignments of two random sequences have a sum of normalised scores that high: -ln(1 - P_r).
+    """Return the expected number of sets of r alignments whose normalised scores have such a sum: -ln(1 - P_r).
 
-    Parameters
-    ----------
-    r
-        Alignments of a set, 1 or more.
-    sums : float64, any shape
-        Sums of lambda S - ln(K m n).
-
-    Returns
-    -------
-    float64, the same shape
-        To five digits; no more than about 30, where chance is sure to make such a sum.
+    `sums` are those of lambda S - ln(K m n), any shape. Results are correct to five digits, and at most about 30
+    if chance is certain to reach the sum.
     """
     if r == 1:
         return np.exp(-np.maximum(sums, -3.4))
@@ -57,7 +49,7 @@ def sum_expectations(r: int, sums: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @lru_cache(maxsize=1024)
 def _logarithms(r: int) -> CubicSpline:
-    """ln(-ln(1 - P_r)) between knots, from where P is all but 1 to where it is all but 0."""
+    """Interpolate ln(-ln(1 - P_r)) from where P is almost 1 to where it is almost 0."""
     from scipy.interpolate import CubicSpline
     from scipy.special import digamma, polygamma
 
@@ -77,10 +69,10 @@ def _nodes() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
 
 def _log_expectation(r: int, x: float) -> float:
-    """ln(-ln(1 - P_r(x))) by quadrature."""
+    """Return ln(-ln(1 - P_r(x))) by quadrature."""
     from scipy.special import gammaln
 
-    # What Gamma(r, v) does happens between v = e^-12 and some r; behind that the integrand falls as e^-y.
+    # Gamma(r, v) changes between v = e^-12 and about r; beyond that the integrand falls as e^-y.
     begin = max(x - 12.0 * r, 0.0)
     end = max(float(r), x + r * (np.log(r) + 1)) + 40 + 12 * np.sqrt(r)
     bounds = np.concatenate([[0.0] if begin > 0 else [], np.linspace(begin, end, 9 + int(np.sqrt(r)))])
@@ -101,7 +93,7 @@ def _log_sum(logs: NDArray[np.float64]) -> float:
 
 
 def _log_gammas(r: int, log_v: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[Any]]:
-    """Logarithms of both regularised incomplete gamma functions, lower and upper; the lower does not vanish at 0."""
+    """Return the logs of the lower and upper regularised incomplete gamma function; the lower stays finite near 0."""
     from scipy.special import gammainc, gammaincc, gammaln, hyp1f1
 
     v = np.exp(np.minimum(log_v, 700.0))

@@ -1,4 +1,4 @@
-"""Parameters of ungapped alignments, exactly (Karlin and Altschul 1990), and the residues' frequencies behind them."""
+"""Exact parameters of ungapped alignments (Karlin and Altschul 1990), and the residue frequencies behind them."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from tropalign.errors import ScoringError
 from tropalign.scoring.matrix import SubstitutionMatrix
 from tropalign.sequences.alphabet import NUCLEOTIDE, PROTEIN, Alphabet
 
-#: Residues of 1000 in proteins (Robinson and Robinson 1991), as BLAST has them.
+#: Residues per 1000 in proteins (Robinson and Robinson 1991), as in BLAST.
 AMINO_ACIDS = {
     "A": 78.05, "C": 19.25, "D": 53.64, "E": 62.95, "F": 38.56, "G": 73.77, "H": 21.99, "I": 51.42, "K": 57.44,
     "L": 90.19, "M": 22.43, "N": 44.87, "P": 52.03, "Q": 42.64, "R": 51.29, "S": 71.20, "T": 58.41, "V": 64.41,
     "W": 13.30, "Y": 32.16,
 }  # fmt: skip
-#: Nucleotides, each as often as the others.
+#: Nucleotides, equally frequent.
 BASES = dict.fromkeys("ACGT", 250.0)
 
 #: Sums of scores beyond this many nats, either way, add less to K than a float resolves.
 FURTHEST = 40.0
-#: Sums of scores, and steps of the sum in K, at most: a matrix that needs more is too near to no statistics at all.
+#: Limits of distinct sums and of steps in K: a matrix that needs more has almost no statistics.
 MOST_SUMS = 20_000
 MOST_STEPS = 20_000
 
@@ -37,16 +37,9 @@ class Ungapped(NamedTuple):
 
 
 def background(alphabet: Alphabet) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
-    """Codes of the residues of random sequences and their probabilities.
+    """Return codes and probabilities of the residues of random sequences: uint8 and float64, shape (n,).
 
-    Returns
-    -------
-    uint8, float64, both of shape (n,)
-
-    Raises
-    ------
-    ScoringError
-        An alphabet that is neither of proteins nor of nucleotides.
+    Raises ScoringError if the alphabet is neither that of proteins nor that of nucleotides.
     """
     of = {PROTEIN.name: AMINO_ACIDS, NUCLEOTIDE.name: BASES}.get(alphabet.name)
     if of is None:
@@ -59,13 +52,7 @@ def background(alphabet: Alphabet) -> tuple[NDArray[np.uint8], NDArray[np.float6
 
 
 def score_distribution(matrix: SubstitutionMatrix) -> tuple[int, NDArray[np.float64]]:
-    """The lowest score of two random residues, times `matrix.scale`, and the probabilities of it and each higher one.
-
-    Raises
-    ------
-    ScoringError
-        As `background`.
-    """
+    """Return the lowest score of two random residues, times `matrix.scale`, and the probabilities from it upwards."""
     codes, shares = background(matrix.alphabet)
     scores = matrix.scaled(matrix.scale)[np.ix_(codes, codes)].astype(np.int64)
     low = int(scores.min())
@@ -73,7 +60,7 @@ def score_distribution(matrix: SubstitutionMatrix) -> tuple[int, NDArray[np.floa
 
 
 def check_has_statistics(matrix: SubstitutionMatrix) -> None:
-    """Raises ScoringError where random sequences score ever more the longer they are, or nothing at all."""
+    """Raise ScoringError if no score is positive, or if scores of random sequences grow with their length."""
     low, chances = score_distribution(matrix)
     scores = low + np.arange(len(chances))
     if scores[chances > 0].max() <= 0:
@@ -86,19 +73,16 @@ def check_has_statistics(matrix: SubstitutionMatrix) -> None:
 
 
 def ungapped(matrix: SubstitutionMatrix) -> Ungapped:
-    """Lambda, K and H of ungapped local alignments of random sequences.
+    """Return lambda, K and H of ungapped local alignments of random sequences.
 
     With p(s) the probability of score s: lambda > 0 solves sum p(s) exp(lambda s) = 1, H = lambda sum s p(s)
-    exp(lambda s). With S(k) the sum of k scores, and d the greatest common divisor of all scores (Karlin and Altschul
-    1990, equations 4 to 7; Karlin and Dembo 1992),
+    exp(lambda s). With S(k) the sum of k scores, and d the greatest common divisor of all scores (Karlin and
+    Altschul 1990, equations 4 to 7; Karlin and Dembo 1992),
 
         sigma = sum over k >= 1 of (1/k) [E(exp(lambda S(k)); S(k) < 0) + P(S(k) >= 0)]
         K = lambda d exp(-2 sigma) / [H (1 - exp(-lambda d))]
 
-    Raises
-    ------
-    ScoringError
-        As `check_has_statistics`, or scores for which the sum does not end.
+    Raises ScoringError like `check_has_statistics`, and if the sum does not converge.
     """
     rate, h, step, low, chances = _rates(matrix)
     k = rate * exp(-2 * _sigma(low, chances, rate, matrix.name)) / (h * (1 - exp(-rate)))
@@ -106,19 +90,13 @@ def ungapped(matrix: SubstitutionMatrix) -> Ungapped:
 
 
 def rates(matrix: SubstitutionMatrix) -> tuple[float, float]:
-    """Lambda and H as `ungapped` finds them, which takes no time.
-
-    Raises
-    ------
-    ScoringError
-        As `check_has_statistics`.
-    """
+    """Return lambda and H of `ungapped` without the cost of K."""
     rate, h, step, *_ = _rates(matrix)
     return rate * matrix.scale / step, h
 
 
 def _rates(matrix: SubstitutionMatrix) -> tuple[float, float, int, int, NDArray[np.float64]]:
-    """Lambda and H in steps of the scores' greatest common divisor; that, and what `score_distribution` is then."""
+    """Return lambda and H in steps of the scores' greatest common divisor, that step, and the distribution in steps."""
     check_has_statistics(matrix)
     low, chances = score_distribution(matrix)
     scores = low + np.arange(len(chances))
@@ -131,7 +109,7 @@ def _rates(matrix: SubstitutionMatrix) -> tuple[float, float, int, int, NDArray[
 
 
 def _root(scores: NDArray[np.int64], chances: NDArray[np.float64]) -> float:
-    """Lambda, by bisection: the sum is convex, 1 at 0, falls there, and has passed 1 where its last term has."""
+    """Return lambda, by bisection: the sum is convex, 1 at 0, falls there, and exceeds 1 once its last term does."""
     top = int(scores[-1])
     below, above = 0.0, -log(chances[-1]) / top
     for _ in range(100):
@@ -144,7 +122,7 @@ def _root(scores: NDArray[np.int64], chances: NDArray[np.float64]) -> float:
 
 
 def _sigma(low: int, chances: NDArray[np.float64], rate: float, name: str) -> float:
-    """The sum in K. Of S(k) only what lies within `FURTHEST` is followed: what passed it comes back too rarely."""
+    """Return the sum in K. S(k) is followed within `FURTHEST` only: sums beyond it return too rarely."""
     reach = int(FURTHEST / rate) + len(chances)
     if reach > MOST_SUMS:
         raise ScoringError(
@@ -156,7 +134,7 @@ def _sigma(low: int, chances: NDArray[np.float64], rate: float, name: str) -> fl
     at[reach] = 1
     total = 0.0
     for k in range(1, MOST_STEPS):
-        at = np.convolve(at, chances)[-low : -low + len(sums)]  # S(k) = S(k-1) + a score, the lowest of which is low
+        at = np.convolve(at, chances)[-low : -low + len(sums)]  # S(k) = S(k-1) + a score, whose minimum is low
         term = float(at @ weights) / k
         total += term
         if term < 1e-12:

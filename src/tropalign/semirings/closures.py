@@ -53,58 +53,59 @@ def closure(
     device: str | Iterable[str] = "auto",
     progress: Progress | None = None,
 ) -> NDArray[Any] | tuple[NDArray[Any], NDArray[np.int32]]:
-    """The closure of a square matrix: the identity, A, A A, A A A and so on, summed.
+    """Compute the closure of a square matrix: the sum of the identity, A, A A, A A A and so on.
 
-    Over min-plus (max-plus) it holds the weights of the shortest (longest) paths between all pairs of vertices, found
-    by a Floyd-Warshall of blocks [1]_; over `BOOL`, which vertices can be reached; over `REAL` and `LOG`, the inverse
-    of the identity less A, where the sum has a limit.
+    Over min-plus (max-plus) it holds the weights of the shortest (longest) paths between all pairs of vertices,
+    found by a blocked Floyd-Warshall algorithm [1]_; over `BOOL`, which vertices can be reached; over `REAL` and
+    `LOG`, the inverse of the identity minus A, if the sum converges.
 
     Parameters
     ----------
     A
-        Weights, n x n: float16, float32, float64, int16 or int32; bool for `BOOL`. Infinity, which of an integer type
-        is its highest number (over max-plus its lowest), means no edge. What stands on the diagonal is ignored unless
-        it is a negative cycle.
+        Weights, n x n: float16, float32, float64, int16 or int32; bool for `BOOL`. Infinity, which for an integer
+        type is its highest number (over max-plus its lowest), means no edge. The diagonal is ignored unless it
+        contains a negative cycle.
     semiring
         `MIN_PLUS`, `MAX_PLUS`, `BOOL`, `REAL` or `LOG`.
     predecessors
-        Whether to return the predecessors, too; over min-plus and max-plus only. It doubles the time.
+        Whether to return the predecessors as well; over min-plus and max-plus only. It doubles the time.
     n_threads
-        0 for as many as there are.
+        0 for all available.
     device
-        "cpu", "cuda:0", "opencl:0.0" or several of them, the first GPU of which computes; "auto" takes one for integers
-        where n^3 is 10^11 or more. GPUs have kernels for float32, and for int16 and int32 without negative weights,
-        over min-plus and max-plus, without predecessors. Integers are the same; floats are other roundings of the same
-        sums.
+        "cpu", "cuda:0", "opencl:0.0" or several of them, the first GPU of which computes; "auto" uses one for
+        integers if n^3 is 10^11 or more. GPUs have kernels for float32, and for int16 and int32 without negative
+        weights, over min-plus and max-plus, without predecessors. Integers are the same; floats are other
+        roundings of the same sums.
     progress
         Called now and then with a number that goes up to n.
 
     Returns
     -------
     numpy.ndarray
-        The closure, n x n, of A's dtype. Over min-plus its diagonal is 0, and infinity means that there is no path.
+        The closure, n x n, of A's dtype. Over min-plus its diagonal is 0, and infinity means that there is no
+        path.
     numpy.ndarray
-        With ``predecessors=True``: int32, n x n; the vertex before j on a path from i to j that has this weight, -1
-        where there is no path and for i itself. Of several such paths, one is found that depends on the numbers of the
-        vertices alone: not on threads, nor on the processor. The predecessors of a row make a tree.
+        With ``predecessors=True``: int32, n x n; the vertex before j on a path from i to j that has this weight,
+        -1 if there is no path and for i itself. Of several such paths, the choice depends only on the numbers of
+        the vertices: not on threads, nor on the processor. The predecessors of a row form a tree.
 
     Raises
     ------
     InputError
-        A is not square; it has NaN or -inf in it; it has a negative cycle (over max-plus a positive one), which is
-        named; its type does not hold the result, and the one that does is named; a sum over `REAL` or `LOG` has no
-        limit.
+        A is not square; it contains NaN or -inf; it has a negative cycle (over max-plus a positive one), which is
+        named; its type does not hold the result, and the one that does is named; a sum over `REAL` or `LOG` does
+        not converge.
     UsageError
-        The semiring is not computed in A's type, or has no predecessors.
+        The semiring does not support A's type, or has no predecessors.
     DeviceError
-        A GPU that was named is not there, or has no kernel for this matrix.
+        A named GPU does not exist, or has no kernel for this matrix.
 
     Notes
     -----
-    Sums of integers are never wrong: where a type might not hold them they are computed in a wider one. A cycle of
-    floats counts as negative where its weight is below what rounding explains: n times the type's epsilon times the
-    highest weight. Cycles of weight 0 that rounding makes negative are computed with weights that potentials have made
-    positive (Johnson 1977).
+    Sums of integers are never wrong: if a type might not hold them they are computed in a wider one. A cycle of
+    floats counts as negative if its weight is below what rounding explains: n times the type's epsilon times the
+    highest weight. Cycles of weight 0 that rounding makes negative are computed with weights that potentials have
+    made positive (Johnson 1977).
 
     References
     ----------
@@ -140,7 +141,7 @@ def closure(
 
 
 def without_kernel(dtype: np.dtype[Any], semiring: Semiring, predecessors: bool) -> str | None:
-    """What closures these are, where GPUs have no kernel for them."""
+    """Return the name of these closures if GPUs have no kernel for them, else None."""
     if semiring not in (MIN_PLUS, MAX_PLUS):
         return f"closures over {semiring.name}"
     if dtype not in (np.float32, np.int16, np.int32):
@@ -149,7 +150,7 @@ def without_kernel(dtype: np.dtype[Any], semiring: Semiring, predecessors: bool)
 
 
 def _reached(matrix: NDArray[np.bool_], n_threads: int, progress: Progress | None) -> NDArray[np.bool_]:
-    """The transitive closure, from rows of bits."""
+    """Return the transitive closure, from rows of bits."""
     n = len(matrix)
     n_words = (n + 511) // 512 * 8
     bits = np.zeros((n, n_words * 8), np.uint8)
@@ -161,7 +162,7 @@ def _reached(matrix: NDArray[np.bool_], n_threads: int, progress: Progress | Non
 
 
 def _star(matrix: NDArray[Any], semiring: Semiring) -> NDArray[Any]:
-    """The limit of I + A + A A + ... of ordinary numbers: the inverse of I - A, where all eigenvalues are below 1."""
+    """Return the limit of I + A + A A + ... over numbers: the inverse of I - A, if all eigenvalues are below 1."""
     surveyed(matrix, semiring)
     if semiring == REAL and matrix.dtype.kind != "f":
         raise UsageError(
@@ -184,7 +185,7 @@ def _star(matrix: NDArray[Any], semiring: Semiring) -> NDArray[Any]:
 
 
 def _spectral_radius(matrix: NDArray[np.float64]) -> float:
-    """The size of the largest eigenvalue, or a bound below 1."""
+    """Return the absolute value of the largest eigenvalue, or a bound on it below 1."""
     if not matrix.size:
         return 0.0
     sizes = np.abs(matrix)

@@ -16,24 +16,24 @@ from tropalign.results.columns import Result
 from tropalign.semirings.intervals import empty_triangle, fill
 from tropalign.semirings.semirings import MAX_PLUS
 
-#: Pairs by default, each worth 1: Watson and Crick's, and G with U.
+#: Default pairs, each with score 1: Watson and Crick's, and G with U.
 PAIRS = {"AU": 1, "GC": 1, "GU": 1}
-#: The highest score of a pair.
+#: Maximum score of a pair.
 _MOST = 1000
-#: Sums of two scores stay below int16's bounded infinity up to here.
+#: Up to this total, sums of two scores stay below int16's bounded infinity.
 _SMALL = 8000
 
 
 @dataclass(frozen=True, eq=False)
 class Structure(Result):
-    """Which letters of a sequence are paired.
+    """The pairs of letters in a sequence.
 
     Attributes
     ----------
     score : int
-        The sum of the pairs' scores: their number, if each is worth 1.
+        The sum of the pairs' scores: their number, if each has score 1.
     partners : numpy.ndarray
-        (n,) int32: the place of each letter's partner, -1 for one that has none.
+        (n,) int32: the index of each letter's partner, -1 for an unpaired letter.
 
     Examples
     --------
@@ -50,7 +50,7 @@ class Structure(Result):
         return f"<Structure: {len(self.partners):,} letters, score {self.score:,}>"
 
     def __str__(self) -> str:
-        """Pairs as parentheses, other letters as dots."""
+        """Return pairs as parentheses, other letters as dots."""
         places = np.arange(len(self.partners))
         return "".join(np.where(self.partners < 0, ".", np.where(self.partners > places, "(", ")")).tolist())
 
@@ -63,45 +63,46 @@ def nussinov(
     n_threads: int = 0,
     progress: Progress | None = None,
 ) -> Structure:
-    """The structure of an RNA with the highest score of nested pairs [1]_.
+    """Find the structure of an RNA with the highest score of nested pairs [1]_.
 
-    M[i, j] is the highest of M[i, k] + M[k + 1, j] for i <= k < j and, where letters i and j pair, M[i + 1, j - 1] and
-    the score of the pair. This counts pairs and knows no energies: for likely structures take an energy model, such as
-    that of ViennaRNA.
+    M[i, j] is the highest of M[i, k] + M[k + 1, j] for i <= k < j and, if letters i and j pair, M[i + 1, j - 1]
+    plus the score of the pair. This counts pairs without energies: for likely structures use an energy model, such
+    as that of ViennaRNA.
 
     Parameters
     ----------
     sequence
-        Letters in upper or lower case; T is U. Those without a score pair with none.
+        Letters in upper or lower case; T is U. Letters without scores do not pair.
     least_loop
-        How many letters are between two that pair, at least.
+        Minimum number of letters between two that pair.
     pairs
-        The score of each pair of letters, a whole number from 0 to 1000, in either order; by default 1 for each of AU,
+        The score of each pair of letters, an integer from 0 to 1000, in either order; by default 1 for each of AU,
         GC and GU.
     n_threads
-        Threads, 0 for all that are available.
+        Threads, 0 for all available.
     progress
-        Called now and then with a number that goes up. What it raises ends the work and comes out of the call.
+        Called now and then with a number that goes up. An exception that it raises stops the work and is passed
+        on.
 
     Returns
     -------
     Structure
-        The score and the pairs. Of several best structures, from outside to inside: the ends of an interval pair if
-        that is best, otherwise it is cut at the first place that is.
+        The score and the pairs. Of several best structures, from outside to inside: the ends of an interval pair
+        if that is best, otherwise it is cut at the first best position.
 
     Raises
     ------
     InputError
-        The sequence is empty, or something in it is no letter.
+        The sequence is empty, or contains a character that is not a letter.
     UsageError
-        No text, a least loop below 0, or pairs that are none.
+        An argument that is not a text, a least loop below 0, or invalid pairs.
     ResourceError
-        The memory does not suffice.
+        Not enough memory.
 
     References
     ----------
-    .. [1] R. Nussinov, A. B. Jacobson. Fast algorithm for predicting the secondary structure of single-stranded RNA.
-       PNAS 77 (1980) 6309-6313.
+    .. [1] R. Nussinov, A. B. Jacobson. Fast algorithm for predicting the secondary structure of single-stranded
+       RNA. PNAS 77 (1980) 6309-6313.
 
     Examples
     --------
@@ -117,7 +118,7 @@ def nussinov(
     values = empty_triangle(n, dtype, MAX_PLUS)
     places = np.arange(len(values))
     values[places, places] = 0
-    values[places[1:], places[:-1]] = 0  # between neighbours there is nothing, which costs nothing
+    values[places[1:], places[:-1]] = 0  # the empty interval between neighbours scores 0
     padded = np.full(len(values), len(letters), np.uint8)
     padded[:n] = codes
     wide = np.full(np.add(scores.shape, 1), -(np.iinfo(dtype).max // 2), dtype)
@@ -135,7 +136,7 @@ def nussinov(
 
 
 def _scores(pairs: Any) -> tuple[str, NDArray[np.int64]]:
-    """The letters that pair, and the score of each pair of them, -1 for none."""
+    """Return the letters that pair, and the score of each pair of them, -1 for letters that do not pair."""
     if not isinstance(pairs, Mapping):
         raise UsageError(f"pairs are a {type(pairs).__name__}: give a dict such as {PAIRS}")
     named = {}
@@ -152,7 +153,7 @@ def _scores(pairs: Any) -> tuple[str, NDArray[np.int64]]:
 
 
 def _codes(sequence: Any, letters: str) -> NDArray[np.uint8]:
-    """The places of a sequence's letters among those that pair; those of others are behind the last."""
+    """Return the index of each letter of a sequence among those that pair; other letters get the next index."""
     if not isinstance(sequence, str):
         raise UsageError(f"the sequence is a {type(sequence).__name__}: give a text")
     if not sequence:

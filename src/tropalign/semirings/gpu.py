@@ -1,4 +1,4 @@
-"""Products and closures of min-plus algebra on a GPU (product.k, closure.k), with the processor's numbers."""
+"""Products and closures of min-plus algebra on a GPU (product.k, closure.k), with the CPU's results."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from tropalign.devices.launcher import Pace, Programs, kernel_source, require_ro
 from tropalign.errors import DeviceError
 from tropalign.properties import cached
 
-#: Words of a tile's side, and how much of A and B passes through local memory at a time.
+#: Words of a tile's side, and the depth of A and B that passes through local memory at once.
 SIDE, DEPTH = 64, 16
-#: Lanes of a group, and those of a group that closes a block.
+#: Lanes of a group, and lanes of a group that closes a block.
 GROUP, CLOSURE_GROUP = 64, 256
-#: Infinity of integers: twice of it does not wrap.
+#: Infinity of integers: twice this number does not wrap.
 INFINITY = {16: (1 << 14) - 1, 32: (1 << 30) - 1}
-#: Sums (rows times columns times depth) that a device is given at once before its rate is known.
+#: Sums (rows times columns times depth) of the first launch, before the device's rate is known.
 FIRST_SUMS = 1_000_000_000_000
 #: Blocks of the diagonal that are closed together, so that a matrix passes through memory less often.
 BLOCKS_TOGETHER = 4
 QUAD_BYTES = 16
-#: Quads that numbers of 32 bits count.
+#: Maximum number of quads: kernels count them in 32 bits.
 MOST_QUADS = (1 << 31) - 1
 
 
 class Kind(IntEnum):
-    """What a word of the kernels is."""
+    """Kind of the kernels' words."""
 
     #: Integers of 0 and more.
     WORDS = 0
@@ -42,7 +42,7 @@ class Kind(IntEnum):
     POSITIVE = 2
 
 
-#: What the kernels and this file agree on, by the names that they know (less their prefix PRODUCT).
+#: Numbers that the kernels share with this file, by their kernel names without the prefix PRODUCT.
 NUMBERS = {
     "SIDE": SIDE,
     "DEPTH": DEPTH,
@@ -53,24 +53,20 @@ NUMBERS = {
 
 @cached
 def source() -> str:
-    """The kernels as one text, with the numbers that they share with this file."""
+    """Return the kernels as one text, with the numbers that they share with this file."""
     return with_constants(kernel_source(Path(__file__).parent, "product.k", "closure.k"), "PRODUCT", NUMBERS)
 
 
 def constants(kind: Kind, word_bits: int) -> dict[str, int]:
-    """What the kernels are compiled with, beside NUMBERS."""
+    """Return the compile-time constants of the kernels, besides NUMBERS."""
     return {"PRODUCT_KIND": int(kind), "SIMT_WORD": word_bits if kind == Kind.WORDS else 32}
 
 
 @dataclass(frozen=True)
 class Layout:
-    """How numbers of a kind lie on a device.
+    """Layout of the numbers of a kind on a device.
 
-    Attributes
-    ----------
-    kind
-    bits
-        Of a number: 16 where a word has two, else 32.
+    `bits`: of a number, 16 if a word has two, else 32.
     """
 
     kind: Kind
@@ -78,31 +74,31 @@ class Layout:
 
     @property
     def dtype(self) -> type[np.generic]:
-        """What numbers are on the device."""
+        """Type of the numbers on the device."""
         return np.float32 if self.kind != Kind.WORDS else (np.int16 if self.bits == 16 else np.int32)
 
     @property
     def width(self) -> int:
-        """Numbers of a row of a tile."""
+        """Numbers in a row of a tile."""
         return SIDE * 32 // self.bits
 
     @property
     def infinity(self) -> float:
-        """What stands for no path."""
+        """Number that stands for no path."""
         return INFINITY[self.bits] if self.kind == Kind.WORDS else np.inf
 
     def identity(self, n: int) -> NDArray[Any]:
-        """0 on the diagonal, else infinity: shape (1, n, n)."""
+        """Return the identity, 0 on the diagonal and infinity elsewhere: shape (1, n, n)."""
         one = np.full((1, n, n), self.infinity, self.dtype)
         np.fill_diagonal(one[0], 0)
         return one
 
     def quads(self, n: int) -> int:
-        """Quads of so many numbers."""
+        """Return the quads of n numbers."""
         return n * self.bits // 8 // QUAD_BYTES
 
     def padded(self, matrices: NDArray[Any], rows_of: int, columns_of: int) -> NDArray[Any]:
-        """Matrices with rows and columns that are multiples of these, at least one; infinity pads them."""
+        """Pad matrices with infinity to rows and columns that are positive multiples of these."""
         *batch, m, n = matrices.shape
         padded = np.full((*batch, padded_to(m, rows_of), padded_to(n, columns_of)), self.infinity, self.dtype)
         padded[..., :m, :n] = matrices
@@ -110,7 +106,7 @@ class Layout:
 
 
 def padded_to(n: int, multiple: int) -> int:
-    """The least multiple, 0 excluded, that is not below n."""
+    """Return the smallest positive multiple that is not below n."""
     return max(-(-n // multiple), 1) * multiple
 
 
@@ -118,15 +114,7 @@ def padded_to(n: int, multiple: int) -> int:
 class Panel:
     """A part of matrices on a device.
 
-    Attributes
-    ----------
-    buffer
-    at
-        The quad with which it begins.
-    row
-        Quads from a row to the next one.
-    step
-        Quads from a matrix to the next one.
+    `at`: its first quad. `row`, `step`: quads from a row, and from a matrix, to the next one.
     """
 
     buffer: Buffer
@@ -135,7 +123,7 @@ class Panel:
     step: int = 0
 
     def beginning(self, quads: int, step: int = 0) -> Panel:
-        """The part that begins so many quads later."""
+        """Return the part that starts this number of quads later."""
         return Panel(self.buffer, self.at + quads, self.row, step)
 
 
@@ -143,14 +131,7 @@ class Panel:
 class Held:
     """A matrix on a device, by which others are multiplied.
 
-    Attributes
-    ----------
-    whole
-    layout
-    n
-        Its columns.
-    depth, width
-        Its rows and columns on the device.
+    `n`: its columns. `depth`, `width`: its rows and columns on the device.
     """
 
     whole: Panel
@@ -163,13 +144,8 @@ class Held:
 class ProductsOnGpu:
     """Min-plus products of matrices on one device.
 
-    The numbers are as the kernels take them: a layout's infinity, and finite ones below it; integers are 0 or more.
-
-    Parameters
-    ----------
-    device
-    blocks_together
-        How many blocks of the diagonal a closure closes together.
+    Numbers are in the kernels' form: a layout's infinity, and finite ones below it; integers are 0 or more.
+    `blocks_together`: number of blocks of the diagonal that a closure closes together.
     """
 
     def __init__(self, device: Gpu, blocks_together: int = BLOCKS_TOGETHER) -> None:
@@ -180,28 +156,10 @@ class ProductsOnGpu:
     def product(
         self, a: NDArray[Any], b: NDArray[Any], layout: Layout, alive: Callable[[], object] | None = None
     ) -> NDArray[Any]:
-        """min over k of a[., i, k] + b[., k, j].
+        """Compute min over k of a[., i, k] + b[., k, j], of the layout's dtype, shape (n_matrices, m, n).
 
-        Parameters
-        ----------
-        a : shape (n_matrices, m, k)
-        b : shape (n_matrices, k, n)
-            Of either there may be one for all of the other's.
-        layout
-            What the numbers are.
-        alive
-            Called again and again; what it raises ends the work.
-
-        Returns
-        -------
-        c : layout's dtype, shape (n_matrices, m, n)
-
-        Raises
-        ------
-        ResourceError
-            A row of tiles and the other matrix do not fit the device's memory.
-        DeviceError
-            The kernels do not compile.
+        `a`: shape (n_matrices, m, k). `b`: shape (n_matrices, k, n). Either may have one matrix for all of the
+        other's. `alive` is called repeatedly; an exception from it stops the work.
         """
         n_matrices, m, n = max(len(a), len(b)), a.shape[1], b.shape[2]
         found = np.empty((n_matrices, m, n), layout.dtype)
@@ -217,13 +175,13 @@ class ProductsOnGpu:
         return found
 
     def held(self, matrix: NDArray[Any], layout: Layout) -> Held:
-        """A matrix (depth, n) on the device, by which others are multiplied."""
+        """Upload a matrix (depth, n), by which others are multiplied."""
         padded = layout.padded(matrix, DEPTH, layout.width)
         whole = Panel(self.device.upload(padded), 0, layout.quads(padded.shape[1]))
         return Held(whole, layout, matrix.shape[1], *padded.shape)
 
     def times(self, a: NDArray[Any], b: Held, alive: Callable[[], object] | None = None) -> NDArray[Any]:
-        """The product of `a`, shape (m, depth), and a matrix that the device holds; otherwise as `product`."""
+        """Multiply `a`, shape (m, depth), by a matrix on the device; otherwise as `product`."""
         found, row = np.empty((len(a), b.n), b.layout.dtype), 0
         launch = self._launcher(b.layout, alive)
         while row < len(a):
@@ -242,7 +200,7 @@ class ProductsOnGpu:
     def _side_by_side(
         self, a: NDArray[Any], b: NDArray[Any], count: int, layout: Layout, alive: Callable[[], object] | None
     ) -> NDArray[Any]:
-        """Several products in one launch."""
+        """Compute several products in one launch."""
         (_, m, k), n = a.shape, b.shape[2]
         rows, depth, width = padded_to(m, SIDE), padded_to(k, DEPTH), padded_to(n, layout.width)
         launch = self._launcher(layout, alive)
@@ -254,30 +212,22 @@ class ProductsOnGpu:
         return found.reshape(count, rows, width)[:, :m, :n]
 
     def _count(self, m: int, k: int, n: int, layout: Layout) -> int:
-        """Products that fit the device's memory side by side and take it a short time; at least 1."""
+        """Return how many products fit the device's memory at once and take a short time; at least 1."""
         rows, depth, width = padded_to(m, SIDE), padded_to(k, DEPTH), padded_to(n, layout.width)
         n_bytes = (rows * depth + depth * width + rows * width) * layout.bits // 8
         return max(1, min(self.device.budget_bytes() // n_bytes, self.pace.cells // (rows * depth * width)))
 
     def _rows(self, b: Held) -> int:
-        """Rows of a product of which the same is true: at least those of a tile."""
+        """Return how many rows of a product fit the memory and take a short time; at least those of a tile."""
         per_tile = SIDE * (b.depth + b.width) * b.layout.bits // 8
         left = self.device.budget_bytes() - b.depth * b.width * b.layout.bits // 8
         require_room(self.device, per_tile, left, "some rows of a matrix and of its product")
         return SIDE * max(1, min(left // per_tile, self.pace.cells // (SIDE * b.depth * b.width)))
 
     def chain(self, matrices: NDArray[Any], layout: Layout, alive: Callable[[], object] | None = None) -> NDArray[Any]:
-        """The product of all, as a tree: neighbours are multiplied side by side.
+        """Return the product of one or more matrices, as a tree: neighbours are multiplied in the same launch.
 
-        Parameters
-        ----------
-        matrices : shape (n_matrices, n, n)
-            At least one.
-
-        Raises
-        ------
-        ResourceError
-            They do not fit the device's memory.
+        `matrices`: shape (n_matrices, n, n). Raises ResourceError if they do not fit the device's memory.
         """
         n, side = matrices.shape[1], padded_to(matrices.shape[1], layout.width)
         needed = 2 * len(matrices) * side * side * layout.bits // 8
@@ -301,19 +251,11 @@ class ProductsOnGpu:
     def closure(
         self, matrix: NDArray[Any], layout: Layout, progress: Callable[[int], object] | None = None
     ) -> NDArray[Any]:
-        """The weights of the best paths between all vertices, by Floyd and Warshall in blocks.
+        """Return the weights of the best paths between all vertices, by a blocked Floyd-Warshall algorithm.
 
-        Parameters
-        ----------
-        matrix : shape (n, n)
-            Weights of edges; what is on the diagonal and above 0 becomes 0.
-        progress
-            Called now and then with the number of vertices that are done; what it raises ends the work.
-
-        Raises
-        ------
-        ResourceError
-            The matrix does not fit the device's memory.
+        `matrix`: shape (n, n), weights of edges; positive numbers on the diagonal become 0. `progress` receives
+        the number of vertices done; an exception from it stops the work. Raises ResourceError if the matrix does
+        not fit the device's memory.
         """
         n, side = len(matrix), padded_to(len(matrix), layout.width)
         together = min(side, layout.width * self._together)
@@ -358,7 +300,7 @@ class ProductsOnGpu:
 
 
 def _some(matrices: NDArray[Any], at: int, count: int) -> NDArray[Any]:
-    """So many of the matrices; the one of all others."""
+    """Return `count` of the matrices, or the single one that serves for all."""
     return matrices if len(matrices) == 1 else matrices[at : at + count]
 
 
@@ -371,20 +313,20 @@ class _Launcher:
     def __call__(
         self, a: Panel, b: Panel, c: Panel, rows: int, width: int, depth: int, count: int = 1, keeps: bool = False
     ) -> None:
-        """Queues products; rows, width and depth are multiples of the tiles'."""
+        """Queue products; rows, width and depth are multiples of the tiles'."""
         tiles = rows // SIDE, width // self._layout.width
         places = (a.at, b.at, c.at, a.row, b.row, c.row, a.step, b.step, c.step)
         groups = count * tiles[0] * tiles[1]
         self._program.launch("product", groups, GROUP, a.buffer, b.buffer, c.buffer, *tiles, depth, *places, int(keeps))
 
     def close(self, block: Panel) -> None:
-        """Queues the closure of a block of the layout's width."""
+        """Queue the closure of a block of the layout's width."""
         self._program.launch("closure_block", 1, CLOSURE_GROUP, block.buffer, block.at, block.row)
 
 
 @dataclass(frozen=True)
 class _Closing:
-    """The closure of a matrix, out of closures of blocks on the diagonal and products."""
+    """The closure of a matrix, from closures of blocks on the diagonal and products."""
 
     layout: Layout
     launch: _Launcher
@@ -393,13 +335,13 @@ class _Closing:
     beside: Panel
 
     def through(self, low: int, high: int, begin: int, end: int, size: int) -> None:
-        """Paths between vertices `low` to `high` may now lead through `begin` to `end`, by blocks of this size."""
+        """Allow paths between vertices `low` to `high` through `begin` to `end`, by blocks of this size."""
         for at in range(begin, end, size):
             self.launch.close(self._part(at, at))
             self.step(low, high, at, at + size)
 
     def step(self, low: int, high: int, begin: int, end: int) -> None:
-        """Paths may now lead through `begin` to `end`, whose own block is closed already.
+        """Allow paths through `begin` to `end`, whose own block is already closed.
 
         Rows and columns of the block are copied on the way, so that no product writes what another group reads.
         """

@@ -1,4 +1,4 @@
-"""Matrices on GPUs: their numbers as kernels take them, products as tiles, closures and chains by one GPU."""
+"""Matrices on GPUs: encoding of their numbers, products as tiles, closures and chains on one GPU."""
 
 from __future__ import annotations
 
@@ -26,18 +26,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Encoding:
-    """How numbers of one type become those of the kernels: min-plus, integers from 0 on.
+    """Conversion of numbers of one type to those of the kernels: min-plus, integers from 0.
 
-    Attributes
-    ----------
-    layout
-        What they are on the device.
-    semiring
-        Over which they are given; numbers of max-plus change their sign.
-    dtype
-        Their type.
-    lows : tuple of int
-        What is taken away from the integers of each factor, and comes back with their sums.
+    `layout`: on the device. `semiring`: of the given numbers; those of max-plus change their sign. `lows`:
+    subtracted from the integers of each factor, and added to their sums.
     """
 
     layout: Layout
@@ -55,10 +47,10 @@ class Encoding:
         *,
         from_zero: bool = True,
     ) -> Encoding | None:
-        """The one of smallest numbers that holds a sum of one number of each factor; None where there is none.
+        """Return the encoding of the smallest numbers that holds a sum of one number per factor, or None.
 
-        Without `from_zero` nothing is taken away from integers, which have to be 0 or more then, and they keep their
-        size: of sums of many, closures find out by their infinity whether it suffices.
+        Without `from_zero` nothing is subtracted from integers, which must be 0 or more, and they keep their size:
+        closures, which sum many numbers, detect by their infinity whether it suffices.
         """
         bounds = [_signed(survey, semiring) for survey in surveys]
         if dtype == np.float32:
@@ -80,7 +72,7 @@ class Encoding:
         return None
 
     def encoded(self, matrix: NDArray[Any], factor: int = 0) -> NDArray[Any]:
-        """Numbers of a factor for the kernels."""
+        """Convert the numbers of a factor for the kernels."""
         sign = -1 if self.semiring.is_max else 1
         if self.layout.kind != Kind.WORDS:
             return np.asarray(sign * matrix + np.float32(0))  # -0 would be the lowest of all in the order of bits
@@ -89,7 +81,7 @@ class Encoding:
         return numbers.astype(self.layout.dtype)
 
     def decoded(self, numbers: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-        """A product in a type that holds it."""
+        """Convert a product to a type that holds it."""
         sign = -1 if self.semiring.is_max else 1
         if self.layout.kind != Kind.WORDS:
             return np.asarray(sign * numbers + np.float32(0))
@@ -99,7 +91,7 @@ class Encoding:
 
 
 def _signed(survey: Survey, semiring: Semiring) -> tuple[Any, Any]:
-    """The bounds of finite numbers as those of min-plus: of integers, exact."""
+    """Return the bounds of finite numbers as those of min-plus; exact for integers."""
     if survey.lowest > survey.highest:
         return 0, 0
     low, high = (-survey.highest, -survey.lowest) if semiring.is_max else (survey.lowest, survey.highest)
@@ -116,16 +108,8 @@ OnCpu = Callable[[NDArray[Any], NDArray[Any], int], NDArray[Any]]
 class ProductTask:
     """The product of matrices (p, m, k) and (p, k, n).
 
-    Parameters
-    ----------
-    a, b
-        Of either there may be one for all of the other's.
-    encodings
-        How they become the numbers of a GPU's kernels, by its word's bits.
-    dtype
-        What holds every sum.
-    on_cpu
-        Computes in that type.
+    `a`, `b`: either may have one matrix for all of the other's. `encodings`: for GPUs, by the bits of their words.
+    `dtype`: holds every sum; `on_cpu` computes in it.
     """
 
     def __init__(
@@ -135,7 +119,7 @@ class ProductTask:
         self._cache = DeviceCache()
 
     def tiles(self) -> Iterator[Tile]:
-        """Rows of one product, or several whole products."""
+        """Yield tiles of some rows of one product, or of several whole products."""
         p, (m, k), n = max(len(self._a), len(self._b)), self._a.shape[1:], self._b.shape[2]
         several = max(1, min(p, TILE_SUMS // max(m * k * n, 1)))
         rows = m if several > 1 else max(64, min(m, TILE_SUMS // max(k * n, 1) // 64 * 64))
@@ -146,11 +130,11 @@ class ProductTask:
             yield Tile(index, n_rows * k * n, n_rows * (k + n) * 8, 1, span)
 
     def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> NDArray[Any]:
-        """The tile's rows."""
+        """Compute the tile's rows."""
         return self._compute(*self._factors(tile), n_threads)
 
     def on_gpu(self, tile: Tile, device: Gpu, progress: Progress | None = None) -> NDArray[Any]:
-        """The tile's rows by a GPU, in its numbers."""
+        """Compute the tile's rows on a GPU, in its numbers."""
         encoding = self._encodings[device.word_bits]
         products: ProductsOnGpu = self._cache.get(device, "products", partial(ProductsOnGpu, device))
         a, b = self._factors(tile)
@@ -180,17 +164,9 @@ def product_on(
     on_cpu: OnCpu,
     progress: Progress | None = None,
 ) -> NDArray[Any] | None:
-    """The product of matrices by several devices.
+    """Multiply matrices on several devices; None if a GPU has no encoding for them.
 
-    Parameters
-    ----------
-    encode
-        Finds the encoding for a device whose words are of so many bits.
-
-    Returns
-    -------
-    c : dtype, shape (p, m, n)
-        None where no GPU has numbers for it.
+    `encode` returns the encoding for a device's number of bits per word. Returns `dtype`, shape (p, m, n).
     """
     found = np.empty((max(len(a), len(b)), a.shape[1], b.shape[2]), dtype)
     bits = {device.gpu.word_bits for device in devices if isinstance(device, GpuDevice)}
@@ -208,7 +184,7 @@ def _first(devices: Sequence[Device]) -> Gpu:
 
 
 def _tried(devices: Sequence[Device], work: Callable[[], NDArray[Any]]) -> NDArray[Any] | None:
-    """What a GPU finds; None, after a warning, where it fails and the processor may do it."""
+    """Return the result of a GPU; None, after a warning, if it fails and the CPU is allowed to compute."""
     try:
         return work()
     except (DeviceError, ResourceError, MemoryError) as error:
@@ -225,31 +201,11 @@ def close_on(
     tolerance: float,
     progress: Callable[[int], object] | None,
 ) -> tuple[int, bool] | None:
-    """What native ``closure`` does, by the first GPU: a block waits for the one before, so that nothing is shared.
+    """Compute native ``closure`` on the first GPU alone, since each block waits for the previous one.
 
-    Parameters
-    ----------
-    values : shape (n, n)
-        Becomes the closure.
-    semiring
-        Min-plus or max-plus.
-    tolerance
-        Of floats: a cycle is negative below its negative.
-    progress
-        Called now and then with a number that goes up to n.
-
-    Returns
-    -------
-    vertex : int
-        One on a negative cycle, or -1.
-    any_infinite : bool
-        Whether a path is missing.
-        None where the processor is to compute, after a warning if the GPU failed.
-
-    Raises
-    ------
-    DeviceError, ResourceError
-        Only GPUs are named, and they cannot.
+    `values`, shape (n, n), becomes the closure; a cycle of floats is negative below -`tolerance`. Returns a vertex
+    on a negative cycle or -1, and whether a path is missing; None if the CPU is to compute, with a warning if the
+    GPU failed.
     """
     gpu = _first(devices)
     encoding = Encoding.of(values.dtype, semiring, (surveyed(values, semiring),), gpu.word_bits, from_zero=False)
@@ -268,19 +224,9 @@ def close_on(
 
 
 def chain_on(devices: Sequence[Device], factors: list[NDArray[Any]], semiring: Semiring) -> NDArray[Any] | None:
-    """The product of square matrices of one size, by the first GPU, as a tree of products side by side.
+    """Multiply square matrices of one size on the first GPU, as a tree of products; shape (n, n).
 
-    Returns
-    -------
-    product : dtype of the factors, shape (n, n)
-        None where the processor is to compute, after a warning if the GPU failed.
-
-    Raises
-    ------
-    InputError
-        A number that the semiring does not have, or a result that the type cannot hold.
-    DeviceError, ResourceError
-        Only GPUs are named, and they cannot.
+    None if the CPU is to compute, after a warning if the GPU failed.
     """
     gpu, dtype = _first(devices), factors[0].dtype
     surveys = tuple(surveyed(factor, semiring, f"matrices[{k}]") for k, factor in enumerate(factors))

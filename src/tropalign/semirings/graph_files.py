@@ -1,4 +1,4 @@
-"""Graphs from files: edges as text, SciPy's and NumPy's ``.npz``, Matrix Market; decompressed, known by content."""
+"""Graphs from files: edges as text, SciPy's and NumPy's ``.npz``, Matrix Market; compression and format by content."""
 
 from __future__ import annotations
 
@@ -16,27 +16,21 @@ from tropalign.semirings.graphs import DenseGraph, Graph
 from tropalign.sequences.files import BYTE_ORDER_MARK, Source, file_name, opened, with_line_ends
 from tropalign.sequences.texts import decoded
 
-#: The first bytes of a file in Matrix Market's coordinate format (Boisvert, Pozo and Remington 1996), which is read
-#: here, as SciPy's reader ends the process at some damaged files.
+#: First bytes of a file in Matrix Market's coordinate format (Boisvert, Pozo and Remington 1996). It is read here
+#: because SciPy's reader ends the process at some damaged files.
 MATRIX_MARKET = b"%%MatrixMarket"
 _FIELDS = {b"real": float, b"double": float, b"integer": int, b"unsigned-integer": int, b"pattern": int}
-#: A longer line holds no entry or edge, and the file is no list of them.
+#: A longer line is not an entry or edge, and the file is not a list of them.
 MOST_LINE_BYTES = 1 << 20
-#: An integer that float64 holds.
+#: Largest magnitude up to which float64 holds all integers.
 _MOST_WHOLE = 2**53
 
-#: Vertices, rows and columns counted from 0, values, and whether these are whole numbers.
+#: Number of vertices, rows and columns from 0, values, and whether these are integers.
 Entries = tuple[int, NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], bool]
 
 
 def read_entries(stream: BinaryIO, file: str) -> Entries:
-    """The entries of a square matrix; those of a symmetric one both ways.
-
-    Raises
-    ------
-    InputError
-        What is no such file, with the line.
-    """
+    """Read the entries of a square matrix, those of a symmetric one both ways; InputError names the line."""
     text = _text_lines(stream, file)
     head = next(text, (1, b""))[1].lower().split()
     if len(head) != 5 or head[1] != b"matrix" or head[2] != b"coordinate":
@@ -57,7 +51,7 @@ def read_entries(stream: BinaryIO, file: str) -> Entries:
     ends, values = array("q"), array("d")
     for number, fields in lines:
         try:
-            if any(b"_" in field for field in fields):  # int takes 1_0 for 10
+            if any(b"_" in field for field in fields):  # int() reads 1_0 as 10
                 raise ValueError
             i, j, value = int(fields[0]) - 1, int(fields[1]) - 1, 1 if is_pattern else read(fields[2])
             if len(fields) != (2 if is_pattern else 3) or not (0 <= i < n and 0 <= j < n) or abs(value) == float("inf"):
@@ -93,25 +87,26 @@ def _text_lines(stream: BinaryIO, file: str) -> Iterator[tuple[int, bytes]]:
 
 
 ZIP = b"PK\x03\x04"
-#: More vertices than files of matrices may have: each takes some hundred bytes.
+#: Maximum vertices of a matrix file: each takes some hundred bytes.
 MOST_VERTICES = 10_000_000
-#: First words of a line that names the columns, where edges have no weights.
+#: First words of a line of column names, for edges without weights.
 HEADER_WORDS = ("from", "source", "node1", "u")
 #: Two names and a weight with a decimal comma, between blanks, commas or semicolons.
 _DECIMAL_COMMA = re.compile(
     rb"\s*[^\s,;]+(?:\s+|\s*[,;]\s*)[^\s,;]+(?:\s+|\s*[,;]\s*)([+-]?\d[\d.]*,\d+(?:[eE][+-]?\d+)?)\s*"
 )
-#: Bounds below which distances of whole numbers surely stay: they are computed in the smallest type that holds them.
+#: Bounds within which distances of integers surely stay: they are computed in the smallest type that holds them.
 _BOUNDS = {"int16": 2**14 - 2, "int32": 2**30 - 2}
 
 
 def read_graph(source: Source, *, is_directed: bool = True) -> Graph | DenseGraph:
-    """A graph from a file.
+    """Read a graph from a file.
 
-    Text has an edge per line: from, to, and a weight (1 where no line has any), separated by tabs, else by commas,
-    else by spaces; ``#`` begins a comment, and a first line whose weight is not a number names the columns. ``.npz``
-    holds a sparse matrix of SciPy, or a matrix ``weights`` (or the only square one) with ``names``. Matrix Market holds
-    coordinates. Vertices without names are called 0, 1, 2 and so on; those of Matrix Market 1, 2, 3.
+    Text has an edge per line: from, to, and a weight (1 if no line has any), separated by tabs, else by commas,
+    else by spaces; ``#`` starts a comment, and a first line whose weight is not a number names the columns.
+    ``.npz`` holds a sparse matrix of SciPy, or a matrix ``weights`` (or the only square one) with ``names``.
+    Matrix Market holds coordinates. Vertices without names are called 0, 1, 2 and so on; those of Matrix Market 1,
+    2, 3.
 
     Parameters
     ----------
@@ -123,8 +118,8 @@ def read_graph(source: Source, *, is_directed: bool = True) -> Graph | DenseGrap
     Returns
     -------
     Graph or DenseGraph
-        The latter of a matrix in ``.npz``. Weights that are whole numbers are of the smallest integer type that surely
-        holds all distances; others are float64, those of arrays of their own type.
+        A DenseGraph for a matrix in ``.npz``. Integer weights have the smallest integer type that surely holds all
+        distances; others are float64, those of arrays keep their type.
 
     Raises
     ------
@@ -188,7 +183,7 @@ def _from_text(stream: io.BufferedReader, file: str, is_directed: bool) -> Graph
 
 
 def _edges(stream: io.BufferedReader, file: str) -> Iterator[tuple[int, list[str]]]:
-    """Lines that hold an edge, as their numbers and fields."""
+    """Yield number and fields of each line with an edge."""
     separator: bytes | None = None
     is_first = True
     for number, line in _text_lines(stream, file):
@@ -221,7 +216,7 @@ def _edges(stream: io.BufferedReader, file: str) -> Iterator[tuple[int, list[str
 
 
 def _is_header(fields: list[str]) -> bool:
-    """Whether the first line names the columns: its weight has no digit, and is no infinity or NaN."""
+    """True if the first line names the columns: its weight has no digit, and is neither infinity nor NaN."""
     if len(fields) == 2:
         return fields[0].lower() in HEADER_WORDS
     return not re.search(r"\d|^[+-]?(inf|nan)", fields[2], re.IGNORECASE)
@@ -245,7 +240,7 @@ def _is_whole(text: str) -> bool:
 
 
 def _smallest(weights: NDArray[np.float64], n: int, is_whole: bool) -> NDArray[Any]:
-    """Whole numbers in the smallest type that surely holds all distances; others as they are."""
+    """Return integers in the smallest type that surely holds all distances; others unchanged."""
     most = float(np.abs(weights).max(initial=0)) * max(n - 1, 1) * 2
     if is_whole:
         for name, bound in _BOUNDS.items():
@@ -268,7 +263,7 @@ def _from_npz(data: bytes, file: str, is_directed: bool) -> Graph | DenseGraph:
 
 
 def _square(arrays: Any, file: str) -> NDArray[Any]:
-    """The matrix of weights."""
+    """Return the matrix of weights."""
     if "weights" in arrays:
         matrix: NDArray[Any] = arrays["weights"]
     else:
@@ -287,7 +282,7 @@ def _square(arrays: Any, file: str) -> NDArray[Any]:
 
 
 def _from_sparse(arrays: Any, file: str, is_directed: bool) -> Graph:
-    """A graph of the arrays of `save_npz`, which SciPy itself takes without a look at their numbers."""
+    """Return a graph from the arrays of `save_npz`, whose numbers SciPy itself does not check."""
     form, shape = bytes(arrays["format"].item()).decode(), arrays["shape"]
     if form not in ("csr", "csc", "coo"):
         raise InputError(f"the sparse matrix is of SciPy's format {shown(form)}: save it as csr, csc or coo", file=file)
@@ -307,7 +302,7 @@ def _from_sparse(arrays: Any, file: str, is_directed: bool) -> Graph:
 
 
 def _numbered(n: int, row: Any, column: Any, values: NDArray[Any], first: int, file: str, is_directed: bool) -> Graph:
-    """A graph whose vertices are called by their numbers, from `first` on."""
+    """Return a graph whose vertices are named by their numbers, starting with `first`."""
     if n > MOST_VERTICES:
         raise InputError(f"the matrix has {n} rows, more than {MOST_VERTICES}", file=file)
     if values.dtype.kind not in "iufb":

@@ -1,4 +1,4 @@
-"""``Graph``, edges with weights, and ``DenseGraph``, a matrix of them; from the graphs of other libraries, too."""
+"""``Graph``, edges with weights, and ``DenseGraph``, a matrix of weights; both also from other libraries' graphs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tropalign.semirings.matrices import checked_matrix, surveyed
 from tropalign.semirings.semirings import MIN_PLUS, zero_of
 from tropalign.semirings.tropical_closures import NegativeCycle
 
-#: Types that weights may have.
+#: Supported types of weights.
 DTYPES = ("float32", "float64", "int16", "int32")
 
 
@@ -29,15 +29,15 @@ class Graph(Result):
     Attributes
     ----------
     n : int
-        Vertices, numbered from 0.
+        Number of vertices, which are numbered from 0.
     sources, targets : numpy.ndarray
-        int64, an entry per edge: where it begins and ends.
+        int64, an entry per edge: the vertices where it starts and ends.
     weights : numpy.ndarray
         The weight of each edge, float32, float64, int16 or int32; all finite.
     names : tuple or None
-        Of the vertices.
+        Names of the vertices.
     notes : tuple of str
-        What was done with loops and double edges, a sentence each.
+        Changes to loops and duplicate edges, a sentence each.
 
     Examples
     --------
@@ -68,7 +68,7 @@ class Graph(Result):
         names: Sequence[Hashable] | None = None,
         is_directed: bool = True,
     ) -> Graph:
-        """A graph of a list of edges.
+        """Create a graph from a list of edges.
 
         Loops are left out, and of several edges between the same vertices the lightest is kept; a note says so.
 
@@ -77,21 +77,21 @@ class Graph(Result):
         sources, targets
             Vertices, numbered from 0.
         weights
-            A number per edge; an edge of infinite weight is none.
+            A number per edge; edges of infinite weight are left out.
         n
-            How many vertices there are; by default, as many as names or numbers say.
+            Number of vertices; by default the number of names, or the highest vertex number plus 1.
         names
-            Of the vertices, all different.
+            Names of the vertices, all different.
         is_directed
             Whether an edge leads from its source to its target only, and not back.
 
         Raises
         ------
         InputError
-            Numbers of vertices or weights that make no graph; a negative loop, or an undirected edge of negative
+            Vertex numbers or weights that are not valid; a negative loop, or an undirected edge of negative
             weight, each of which is a negative cycle.
         UsageError
-            A type of weights that no distances are computed in.
+            A type of weights for which distances are not supported.
         """
         start, end = _vertices(sources, "sources"), _vertices(targets, "targets")
         values = _array(weights, "weights")
@@ -107,7 +107,7 @@ class Graph(Result):
         return _cleaned(count, start, end, _checked_weights(values), labels, is_directed)
 
     def matrix(self) -> NDArray[Any]:
-        """The weights as a matrix, n x n: infinity (of integers the highest number) where there is no edge."""
+        """Return the weights as a matrix, n x n: infinity (for integers the highest number) means no edge."""
         dtype = self.weights.dtype
         infinity = np.inf if dtype.kind == "f" else np.iinfo(dtype).max
         found = np.full((self.n, self.n), infinity, dtype)
@@ -117,7 +117,7 @@ class Graph(Result):
 
     @property
     def edges(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
-        """Where each edge begins and ends, and its weight: two arrays of int64, and one of the type of the weights.
+        """Source, target and weight of each edge: two arrays of int64, and one of the type of the weights.
 
         Examples
         --------
@@ -129,11 +129,11 @@ class Graph(Result):
 
     @property
     def n_edges(self) -> int:
-        """How many edges there are."""
+        """Number of edges."""
         return len(self.weights)
 
     def numbers(self, vertices: Sequence[Hashable] | None) -> Sequence[int]:
-        """The numbers of vertices that are given by name, or by number where they have none; None for all of them.
+        """Return the numbers of vertices given by name, or by number if they have no names; None stands for all.
 
         Raises
         ------
@@ -154,11 +154,11 @@ class DenseGraph(Result):
     Attributes
     ----------
     weights : numpy.ndarray
-        n x n, float32, float64, int16 or int32: infinity (of integers the highest number) where there is no edge.
+        n x n, float32, float64, int16 or int32: infinity (for integers the highest number) means no edge.
     names : tuple or None
-        Of the vertices.
+        Names of the vertices.
     notes : tuple of str
-        What was done with loops, a sentence each.
+        Changes to loops, a sentence each.
 
     Examples
     --------
@@ -179,23 +179,24 @@ class DenseGraph(Result):
     def from_matrix(
         cls, weights: Any, *, names: Sequence[Hashable] | None = None, is_directed: bool = True
     ) -> DenseGraph:
-        """A graph of a matrix, of which loops are left out.
+        """Create a graph from a matrix, without its loops.
 
         Parameters
         ----------
         weights
-            n x n: infinity, of an integer type its highest number, where there is no edge.
+            n x n: infinity, for an integer type its highest number, means no edge.
         names
-            Of the vertices; without them they are called 0, 1, 2 and so on.
+            Names of the vertices; by default 0, 1, 2 and so on.
         is_directed
-            Whether an edge leads one way only. Else the lighter one of two between the same vertices counts.
+            Whether an edge leads one way only. Otherwise the lighter one of two between the same vertices counts.
 
         Raises
         ------
         InputError
-            No square matrix, NaN, a negative loop; an undirected edge of negative weight, a negative cycle.
+            Not a square matrix, NaN, a negative loop; an undirected edge of negative weight, which is a negative
+            cycle.
         UsageError
-            A type of weights that no distances are computed in.
+            A type of weights for which distances are not supported.
         """
         (values,) = dense_weights(_array(weights, "the matrix of weights"))
         if values.dtype.kind == "b":
@@ -218,12 +219,12 @@ class DenseGraph(Result):
 
     @property
     def n(self) -> int:
-        """Vertices, numbered from 0."""
+        """Number of vertices, which are numbered from 0."""
         return len(self.weights)
 
     @property
     def edges(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
-        """Where each edge begins and ends, and its weight: two arrays of int64, and one of the type of the weights.
+        """Source, target and weight of each edge: two arrays of int64, and one of the type of the weights.
 
         Examples
         --------
@@ -238,16 +239,16 @@ class DenseGraph(Result):
 
     @property
     def n_edges(self) -> int:
-        """How many edges there are, loops aside."""
+        """Number of edges, excluding loops."""
         is_edge = self.weights != zero_of(MIN_PLUS, self.weights.dtype)
         return int(np.count_nonzero(is_edge) - np.count_nonzero(np.diagonal(is_edge)))
 
     def matrix(self) -> NDArray[Any]:
-        """The weights."""
+        """Return the weights."""
         return self.weights
 
     def numbers(self, vertices: Sequence[Hashable] | None) -> Sequence[int]:
-        """Numbers of vertices, as `Graph.numbers` gives them."""
+        """Return the numbers of vertices, as `Graph.numbers` does."""
         return _numbers(vertices, self.n, self.names)
 
 
@@ -275,7 +276,7 @@ def _array(value: Any, name: str) -> NDArray[Any]:
 
 
 def checked_names(names: Sequence[Hashable] | None) -> tuple[Hashable, ...] | None:
-    """Names of vertices, all different. Raises InputError where they are not."""
+    """Return the names of vertices as a tuple; raises InputError if two are equal."""
     if names is None:
         return None
     if isinstance(names, str):
@@ -309,7 +310,7 @@ def _checked_weights(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def _shortest_integers(values: NDArray[Any]) -> NDArray[Any]:
-    """Integers of another type as int32, or as float64 where that does not hold them."""
+    """Convert integers of another type to int32, or to float64 if that does not hold them."""
     if values.size and (values.min() <= -(2**31) or values.max() >= 2**31 - 1):
         if max(-int(values.min()), int(values.max())) > 2**53:
             raise InputError("weights are beyond 2^53, which float64 does not hold exactly: divide them by a number")
@@ -318,20 +319,10 @@ def _shortest_integers(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def dense_weights(*matrices: Any) -> list[Any]:
-    """Matrices of the weights of one graph in a type that distances are computed in; infinity stays infinity.
+    """Return the weight matrices of one graph in a type for distances; infinity stays infinity.
 
-    Integers of other types become int32 if that holds all distances, else float64. Whatever is not an array of such
-    numbers is returned as it is.
-
-    Raises
-    ------
-    InputError
-        float64 does not hold a weight exactly.
-
-    Examples
-    --------
-    >>> dense_weights(np.array([[0, 255], [7, 0]], np.uint8))[0].tolist()
-    [[0, 2147483647], [7, 0]]
+    Integers of other types become int32 if that holds all distances, else float64. Arguments that are not arrays
+    of such numbers are returned unchanged. Raises InputError if float64 does not hold a weight exactly.
     """
     if not all(isinstance(one, np.ndarray) and not isinstance(one, np.ma.MaskedArray) for one in matrices):
         return list(matrices)
@@ -371,7 +362,7 @@ def _cleaned(
     names: tuple[Hashable, ...] | None,
     is_directed: bool,
 ) -> Graph:
-    """Without loops, each edge once, and both ways where edges have no direction."""
+    """Create a graph without loops, each edge once, and both ways if edges have no direction."""
     notes = []
     is_edge = weights != (np.inf if weights.dtype.kind == "f" else np.iinfo(weights.dtype).max)
     if not is_edge.all():
@@ -404,17 +395,9 @@ def _count(number: int, noun: str) -> str:
 
 
 def graph_of(value: Any, names: Sequence[Hashable] | None = None) -> Graph | None:
-    """A graph of another library as a `Graph`: networkx's, a sparse matrix of SciPy; None for anything else.
+    """Convert a graph of networkx or a sparse matrix of SciPy to a `Graph`; None for anything else.
 
-    Parameters
-    ----------
-    names
-        Instead of the names that it has.
-
-    Raises
-    ------
-    InputError
-        As `Graph.from_edges`, and where an edge has no number as its weight.
+    `names` replace the graph's own.
     """
     if isinstance(value, Graph):
         return value

@@ -22,42 +22,44 @@ from tropalign.semirings.semirings import MIN_PLUS, Semiring, checked_semiring, 
 
 #: Rows and columns of a tile (kTriangleTile in native/semirings/triangular.hpp).
 TILE = 64
-#: Whole numbers below this are exact in float64.
+#: Integers below this are exact in float64.
 _EXACT = 2.0**53
 
 
 def triangular(
     weight: Any, semiring: Semiring = MIN_PLUS, *, n_threads: int = 0, progress: Progress | None = None
 ) -> NDArray[Any]:
-    """The best way to cut each interval into two, which are cut the same way, down to single elements.
+    """Find the best way to cut each interval into two, which are cut the same way, down to single elements.
 
-    M[i, i] = weight[i, i], and for i < j M[i, j] = weight[i, j] + the best over i <= k < j of M[i, k] + M[k + 1, j].
+    M[i, i] = weight[i, i], and for i < j M[i, j] = weight[i, j] + the best over i <= k < j of M[i, k] + M[k + 1,
+    j].
 
     Parameters
     ----------
     weight
-        n x n numbers, float32 or float64: on the diagonal what an element costs, above it what an interval adds. The
-        semiring's zero forbids the interval. What is below the diagonal does not count.
+        n x n numbers, float32 or float64: the cost of an element on the diagonal, above it the addition of an
+        interval. The semiring's zero forbids the interval. Numbers below the diagonal are ignored.
     semiring
-        `MIN_PLUS`, where the best is the lowest, or `MAX_PLUS`.
+        `MIN_PLUS`, for which the lowest is best, or `MAX_PLUS`.
     n_threads
-        Threads, 0 for all that are available.
+        Threads, 0 for all available.
     progress
-        Called now and then with a number that goes up. What it raises ends the work and comes out of the call.
+        Called now and then with a number that goes up. An exception that it raises stops the work and is passed
+        on.
 
     Returns
     -------
     numpy.ndarray
-        M, of the same size and type; below the diagonal the semiring's zero. `best_cuts` says where to cut.
+        M, of the same size and type; below the diagonal the semiring's zero. `best_cuts` returns the cuts.
 
     Raises
     ------
     InputError
-        No square matrix, a number that the semiring does not have, or a result that the type cannot hold.
+        Not a square matrix, a number that the semiring does not have, or a result that the type cannot hold.
     UsageError
         No such semiring, or another type.
     ResourceError
-        The memory does not suffice.
+        Not enough memory.
 
     Examples
     --------
@@ -85,27 +87,28 @@ def triangular(
 
 
 def best_cuts(M: Any, semiring: Semiring = MIN_PLUS) -> NDArray[np.int32]:
-    """Where the whole interval, and each interval that this makes, is cut.
+    """Return the cuts of the whole interval, and of each interval that results.
 
     Parameters
     ----------
     M
         The result of `triangular`.
     semiring
-        The semiring that it was found over.
+        The semiring of that result.
 
     Returns
     -------
     numpy.ndarray
-        (n - 1, 3) int32: i, k and j of each cut of the elements i to j into those to k and those from k + 1. The whole
-        comes first, then what is left of its cut, then what is right of it. Of equally good cuts the first is taken.
+        (n - 1, 3) int32: i, k and j of each cut of the elements i to j into those up to k and those from k + 1.
+        The whole interval comes first, then the part left of its cut, then the part right of it. Of equally good
+        cuts the first is taken.
 
     Raises
     ------
     InputError
-        No square matrix, or one whose whole interval has no value (the semiring's zero).
+        Not a square matrix, or one whose whole interval has no value (the semiring's zero).
     UsageError
-        No semiring, or a type that it is not computed in.
+        Not a semiring, or a type that it does not support.
 
     Examples
     --------
@@ -141,7 +144,7 @@ def _cuts(n: int, best_cut: Any) -> NDArray[np.int32]:
 
 
 def empty_triangle(n: int, dtype: Any, semiring: Semiring) -> NDArray[Any]:
-    """A square array of as many tiles as n elements need, without a value; integers have native code's infinity."""
+    """Return a square array of whole tiles for n elements, without values; integers have native code's infinity."""
     size = -(-n // TILE) * TILE
     kind = np.dtype(dtype)
     require(size * size * kind.itemsize, default_budget(), f"a triangle of {n} elements", "give fewer elements")
@@ -163,22 +166,22 @@ def fill(
     n_threads: int = 0,
     progress: Progress | None = None,
 ) -> None:
-    """Finds the numbers of all intervals, in `values` (native/semirings/triangular.hpp)."""
+    """Compute the numbers of all intervals, in `values` (native/semirings/triangular.hpp)."""
     told, threads = checked_progress(progress), resolve_threads(n_threads)
     _native.fill_triangle(values, semiring.is_max, is_weighted, sizes, closing, letters, least_distance, threads, told)
 
 
 @dataclass(frozen=True, eq=False)
 class MatrixChain(Result):
-    """The cheapest order in which to multiply matrices.
+    """The cheapest order of multiplying matrices.
 
     Attributes
     ----------
     cost : int
         Multiplications of numbers that it takes.
     cuts : numpy.ndarray
-        (n - 1, 3) int32, a row per product, as `best_cuts` gives them: the product of the matrices i to k is multiplied
-        by that of the matrices k + 1 to j. A product stands before those that it needs.
+        (n - 1, 3) int32, a row per product, as `best_cuts` returns them: the product of the matrices i to k is
+        multiplied by that of the matrices k + 1 to j. A product comes before those that it needs.
 
     Examples
     --------
@@ -195,7 +198,7 @@ class MatrixChain(Result):
         return f"<MatrixChain: {len(self.cuts):,} products, cost {self.cost:,}>"
 
     def __str__(self) -> str:
-        """The products in parentheses, matrices by their numbers."""
+        """Return the products in parentheses, matrices by their numbers."""
         made: dict[tuple[int, int], str] = {}
         for i, k, j in self.cuts[::-1].tolist():
             left, right = made.pop((i, k), str(i)), made.pop((k + 1, j), str(j))
@@ -204,18 +207,19 @@ class MatrixChain(Result):
 
 
 def matrix_chain(sizes: Any, *, n_threads: int = 0, progress: Progress | None = None) -> MatrixChain:
-    """In which order to multiply matrices, so that it takes the fewest multiplications of numbers.
+    """Find the order of multiplying matrices that takes the fewest multiplications of numbers.
 
     M[i, j] = min over i <= k < j of M[i, k] + M[k + 1, j] + sizes[i] * sizes[k + 1] * sizes[j + 1].
 
     Parameters
     ----------
     sizes
-        n + 1 whole numbers: matrix i has sizes[i] rows and sizes[i + 1] columns.
+        n + 1 integers: matrix i has sizes[i] rows and sizes[i + 1] columns.
     n_threads
-        Threads, 0 for all that are available.
+        Threads, 0 for all available.
     progress
-        Called now and then with a number that goes up. What it raises ends the work and comes out of the call.
+        Called now and then with a number that goes up. An exception that it raises stops the work and is passed
+        on.
 
     Returns
     -------
@@ -225,9 +229,9 @@ def matrix_chain(sizes: Any, *, n_threads: int = 0, progress: Progress | None = 
     Raises
     ------
     InputError
-        Fewer than two sizes, one that is not a whole number or below 0, or a cost of 2^53 or more.
+        Fewer than two sizes, one that is not an integer or below 0, or a cost of 2^53 or more.
     ResourceError
-        The memory does not suffice.
+        Not enough memory.
 
     Examples
     --------
@@ -242,7 +246,7 @@ def matrix_chain(sizes: Any, *, n_threads: int = 0, progress: Progress | None = 
     padded = np.zeros(len(values) + 1)
     padded[: n + 1] = p
     fill(values, MIN_PLUS, sizes=padded, n_threads=n_threads, progress=progress)
-    # Numbers below 2^53 are exact, and a rounded sum above is never taken for the lowest of exact ones.
+    # Numbers below 2^53 are exact, and a rounded sum above that is never taken for the lowest of exact ones.
     if any((values[i, i:n] >= _EXACT).any() for i in range(n)):
         raise InputError("the products take 2^53 multiplications or more: divide all sizes by a number")
 
@@ -295,29 +299,30 @@ class SearchTree(Result):
 
     @property
     def root(self) -> int:
-        """The key at the top, -1 if there is no key."""
+        """Key at the top, -1 if there are no keys."""
         return int(np.argmin(self.parents)) if len(self.parents) else -1
 
 
 def search_tree(
     weights: Any, misses: Any = None, *, n_threads: int = 0, progress: Progress | None = None
 ) -> SearchTree:
-    """The binary search tree in which keys of different weights are found in the fewest steps [1]_.
+    """Find the binary search tree in which keys of different weights are found in the fewest steps [1]_.
 
-    E[i, j] = W[i, j] + min over i <= r < j of E[i, r] + E[r + 1, j] for the keys i to j - 1 with the root r. W[i, j] is
-    the sum of their weights and those of the gaps around them; E[i, i] = misses[i].
+    E[i, j] = W[i, j] + min over i <= r < j of E[i, r] + E[r + 1, j] for the keys i to j - 1 with the root r. W[i,
+    j] is the sum of their weights and those of the gaps around them; E[i, i] = misses[i].
 
     Parameters
     ----------
     weights
-        (n,) numbers, not negative: how often each key is looked for.
+        (n,) numbers, not negative: how often each key is searched for.
     misses
-        (n + 1,) numbers: how often something is looked for that is between two keys, before the first or after the
+        (n + 1,) numbers: how often the search is for something between two keys, before the first or after the
         last. None for never.
     n_threads
-        Threads, 0 for all that are available.
+        Threads, 0 for all available.
     progress
-        Called now and then with a number that goes up. What it raises ends the work and comes out of the call.
+        Called now and then with a number that goes up. An exception that it raises stops the work and is passed
+        on.
 
     Returns
     -------
@@ -327,9 +332,9 @@ def search_tree(
     Raises
     ------
     InputError
-        Weights that are no numbers, negative or infinite, or not one more of `misses`.
+        Weights that are not numbers, negative or infinite, or a length of `misses` other than n + 1.
     ResourceError
-        The memory does not suffice.
+        Not enough memory.
 
     Notes
     -----
@@ -337,8 +342,8 @@ def search_tree(
 
     References
     ----------
-    .. [1] T. H. Cormen, C. E. Leiserson, R. L. Rivest, C. Stein. Introduction to Algorithms, third edition, chapter
-       15.5. MIT Press 2009.
+    .. [1] T. H. Cormen, C. E. Leiserson, R. L. Rivest, C. Stein. Introduction to Algorithms, third edition,
+       chapter 15.5. MIT Press 2009.
 
     Examples
     --------
@@ -353,7 +358,7 @@ def search_tree(
     if len(q) != n + 1:
         raise InputError(f"there are {n} weights and {len(q)} misses: give one more of these")
     values = empty_triangle(n + 1, np.float64, MIN_PLUS)
-    # The sum of weights i to j - 1 and misses i to j.
+    # Sums of weights i to j - 1 and misses i to j.
     sums_p, sums_q = np.append(0, p.cumsum()), np.append(0, q.cumsum())
     values[: n + 1, : n + 1] = (sums_p + sums_q[1:]) - (sums_p + sums_q[:-1])[:, None]
     values[np.arange(n + 1), np.arange(n + 1)] = q

@@ -1,4 +1,4 @@
-"""Matrices from callers, checked; and what is known of their numbers."""
+"""Checks of matrices from callers, and the bounds of their numbers."""
 
 from __future__ import annotations
 
@@ -18,34 +18,11 @@ from tropalign.semirings.semirings import BOOL, REAL, Semiring, checked_dtype, z
 def checked_matrix(
     value: Any, semiring: Semiring, name: str = "A", *, n_dims: tuple[int, ...] = (2,), is_square: bool = False
 ) -> NDArray[Any]:
-    """A matrix as an array in C order, of a type that the semiring is computed in.
+    """Return a matrix as an array in C order, of a type that the semiring supports.
 
-    What is no array is read as float64, for `BOOL` as truth values. The numbers are not looked at; see `surveyed`.
-
-    Parameters
-    ----------
-    value
-        An array, or nested lists.
-    semiring
-        The semiring that the numbers are of.
-    name
-        What an error calls the matrix.
-    n_dims
-        The numbers of dimensions that are allowed: 2 for a matrix, 3 for one behind the other.
-    is_square
-        Whether it has to have as many rows as columns.
-
-    Returns
-    -------
-    numpy.ndarray
-        The same numbers; a view where nothing had to be converted.
-
-    Raises
-    ------
-    InputError
-        It is no matrix, or not square.
-    UsageError
-        The semiring is not computed in its type of numbers.
+    Other objects than arrays are read as float64, for `BOOL` as truth values. `n_dims`: allowed numbers of
+    dimensions, 2 for a matrix, 3 for a stack of matrices. The result is a view if nothing had to be converted. The
+    numbers are not checked; see `surveyed`. Raises InputError for other shapes, UsageError for other types.
     """
     array = _as_array(value, semiring, name)
     if array.ndim not in n_dims:
@@ -78,14 +55,10 @@ def _kind_of(semiring: Semiring) -> str:
 
 @dataclass(frozen=True)
 class Survey:
-    """What is known of the numbers of a matrix over min-plus or max-plus.
+    """Properties of the numbers of a matrix over min-plus or max-plus.
 
-    Attributes
-    ----------
-    lowest, highest : float
-        Of the finite numbers; inf and -inf where there is none. For integers they are exact.
-    any_zero : bool
-        Whether the semiring's zero, an infinity, is among them.
+    `lowest`, `highest`: of the finite numbers, exact for integers; inf and -inf without finite numbers.
+    `any_zero`: True if the semiring's zero, an infinity, is among them.
     """
 
     lowest: float
@@ -94,7 +67,7 @@ class Survey:
 
 
 def surveyed(array: NDArray[Any], semiring: Semiring, name: str = "A") -> Survey:
-    """The bounds of a matrix's numbers. Raises InputError with the place of one that the semiring does not have."""
+    """Return the bounds of a matrix's numbers; raises InputError with the position of an invalid number."""
     if semiring == BOOL:
         return Survey(0, 1, True)
     if array.dtype == np.float16:
@@ -117,17 +90,17 @@ def _bad_number(array: NDArray[Any], bad: int, semiring: Semiring, name: str) ->
 
 
 def place_of(at: int, shape: tuple[int, ...]) -> str:
-    """The indices of a number of an array, without that of the matrix where there is a single one."""
+    """Return the indices of a number in an array as text, without the index of a single matrix."""
     indices = [int(k) for k in np.unravel_index(at, shape)]
     return ", ".join(str(k) for k in (indices[1:] if len(shape) == 3 and shape[0] == 1 else indices))
 
 
-#: The type that is computed in where the bounds of a type do not suffice.
+#: Type for computing if the bounds of a type do not suffice.
 WIDER = {"float16": "float32", "float32": "float64", "int16": "int32", "int32": "float64"}
 
 
 def narrowed(c: NDArray[Any], dtype: np.dtype[Any], semiring: Semiring) -> NDArray[Any]:
-    """A result in its type. Raises InputError on a number that the type cannot hold, and says which type can."""
+    """Return a result in its type; raises InputError for a number that the type cannot hold, and names one that can."""
     if c.dtype == dtype:
         return c
     is_zero = c == zero_of(semiring, c.dtype)

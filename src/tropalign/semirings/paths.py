@@ -1,4 +1,4 @@
-"""``shortest_paths``: distances between the vertices of a graph, by the method that takes least time for it."""
+"""``shortest_paths``: distances between the vertices of a graph, by the fastest method for it."""
 
 from __future__ import annotations
 
@@ -40,57 +40,58 @@ def shortest_paths(
     memory_bytes: int | None = None,
     progress: Progress | None = None,
 ) -> ShortestPaths:
-    """The lengths of shortest paths between the vertices of a graph, and paths of these lengths.
+    """Find the lengths of shortest paths between the vertices of a graph, and paths of these lengths.
 
-    A matrix is closed by a Floyd-Warshall of blocks (`closure`). A graph of few edges, or of which the distances from
-    few vertices are wanted, is handed to SciPy's Dijkstra, or Johnson where weights are negative: whatever takes less
-    time by rates that were measured. ``method`` of the result says which it was.
+    A matrix is closed by a blocked Floyd-Warshall algorithm (`closure`). A graph of few edges, or with few
+    sources, is passed to SciPy's Dijkstra, or to Johnson's algorithm if weights are negative, if that takes less
+    time by measured rates. ``method`` of the result names the method.
 
     Parameters
     ----------
     graph
-        A matrix of weights (infinity, of an integer type its highest number, where there is no edge; any other number
-        is an edge, 0 too); a sparse matrix of SciPy (what it stores is an edge, 0 too); a graph of networkx, with the
-        attribute ``weight`` of its edges, or 1; a `Graph`. Integers and floats of any type are taken: those that are
-        not computed in become int32, float32 or float64, whichever holds them.
+        A matrix of weights (infinity, for an integer type its highest number, means no edge; any other number is
+        an edge, including 0); a sparse matrix of SciPy (stored numbers are edges, including 0); a graph of
+        networkx, with the attribute ``weight`` of its edges, or 1; a `Graph`. Integers and floats of any type are
+        accepted: types without support are converted to int32, float32 or float64, whichever holds them.
     bipartite
-        Instead of a graph: the weights from p vertices to q others, p x q, and from these back, q x p. Vertices are
-        numbered through, the p first. It takes about (2 p (p + q))^2 / (p + q)^3 of a closure's time at most [1]_.
+        Instead of a graph: the weights from p vertices to q others, p x q, and from these back, q x p. Vertices
+        are numbered consecutively, the p first. It takes at most about (2 p (p + q))^2 / (p + q)^3 of a closure's
+        time [1]_.
     names
-        Of the vertices. A matrix without names has numbers, from 0.
+        Names of the vertices. A matrix without names has numbers, from 0.
     sources
-        The vertices, by name or else by number, from which distances are wanted; all by default.
+        The vertices, by name or else by number, from which distances are requested; all by default.
     predecessors
-        Whether to find the paths at once. Else they are found when they are first asked for.
+        Whether to find the paths at once. Otherwise they are found on first use.
     n_threads
-        Of a closure; 0 for as many as there are.
+        Threads of a closure; 0 for all available.
     device
-        As `closure`'s: a GPU that is named computes the closure of a graph, if it has kernels for it.
+        As in `closure`: a named GPU computes the closure of a graph, if it has kernels for it.
     memory_bytes
-        Memory that may be taken for the result and the work; by default 60 % of what is free.
+        Memory limit for the result and the work; by default 60 % of the free memory.
     progress
         Called now and then with a number that goes up to the number of vertices.
 
     Returns
     -------
     ShortestPaths
-        Its distances are of the type in which they were computed; ``infinity`` stands where there is no path.
+        Its distances have the type in which they were computed; ``infinity`` means that there is no path.
 
     Raises
     ------
     InputError
-        What is no graph; a negative cycle, which is named; a type that does not hold the distances.
+        Not a graph; a negative cycle, which is named; a type that does not hold the distances.
     ResourceError
         The distances take more memory than allowed.
     DeviceError
-        A GPU that was named is not there, or has no kernel for this graph.
+        A named GPU does not exist, or has no kernel for this graph.
     UsageError
-        Neither a graph nor a bipartite one is given, or both; a type of weights that is not computed in.
+        Neither a graph nor a bipartite one is given, or both; an unsupported type of weights.
 
     References
     ----------
-    .. [1] S. Torgasin, K.-H. Zimmermann. An all-pairs shortest path algorithm for bipartite graphs. Central European
-       Journal of Computer Science 3 (2013) 149-157.
+    .. [1] S. Torgasin, K.-H. Zimmermann. An all-pairs shortest path algorithm for bipartite graphs. Central
+       European Journal of Computer Science 3 (2013) 149-157.
 
     Examples
     --------
@@ -131,7 +132,7 @@ def shortest_paths(
 
 
 class _Work:
-    """What was asked for beside the graph."""
+    """Options of a request, excluding the graph."""
 
     def __init__(
         self,
@@ -146,7 +147,7 @@ class _Work:
         self.allowed_bytes = default_budget() if memory_bytes is None else memory_bytes
 
     def require(self, n_bytes: int, n: int) -> None:
-        """Raises ResourceError where the memory does not suffice."""
+        """Raise ResourceError if the memory does not suffice."""
         require(
             n_bytes,
             self.allowed_bytes,
@@ -156,7 +157,10 @@ class _Work:
 
 
 def _closure_seconds(n: int, dtype: np.dtype[Any]) -> float:
-    """About how long a closure takes on a core: the choice, and so the last digits of floats, depends on no machine."""
+    """Estimate a closure's seconds on a core, without machine-dependent data, so that the method is always the same.
+
+    Otherwise the last digits of floats would depend on the machine.
+    """
     return n**3 * 1e-9 / _CLOSURE_RATES[dtype.name]
 
 
@@ -168,7 +172,7 @@ def _labels(names: Sequence[Hashable] | None, n: int) -> tuple[Hashable, ...] | 
 
 
 def _rows(sources: Sequence[Hashable] | None, names: tuple[Hashable, ...] | None, n: int) -> NDArray[np.int64]:
-    """The numbers of the vertices from which distances are wanted."""
+    """Return the numbers of the vertices from which distances are requested."""
     if sources is None:
         return np.arange(n)
     if isinstance(sources, str):
@@ -181,17 +185,11 @@ def _rows(sources: Sequence[Hashable] | None, names: tuple[Hashable, ...] | None
 
 @dataclass(frozen=True)
 class _Closing:
-    """What is closed.
+    """A graph to be closed.
 
-    Attributes
-    ----------
-    matrix
-        Makes the weights, or has them.
-    n, dtype, names, notes
-        Vertices, the type of their weights, their names, and what is noted of their edges.
-    n_left, turn
-        Of a bipartite graph: how many vertices the first part has, and by how many places all are turned for the
-        result, in which the smaller part may come last.
+    `matrix` returns the weights. `notes`: of its edges. `n_left`, `turn`: for a bipartite graph, the number of
+    vertices of the first part, and the number of positions by which vertices are rotated for the result, since the
+    smaller part may come last there.
     """
 
     matrix: Callable[[], NDArray[Any]]
@@ -205,7 +203,7 @@ class _Closing:
     def closed(
         self, wants_predecessors: bool, work: _Work, devices: Sequence[str]
     ) -> tuple[NDArray[Any], NDArray[np.int32] | None]:
-        """Distances and predecessors of all vertices."""
+        """Return distances and predecessors of all vertices."""
         without = "closures of two parts" if self.n_left else without_kernel(self.dtype, MIN_PLUS, wants_predecessors)
         opened = devices_for(devices, work.n_threads, self.n**3, without, is_same=self.dtype.kind == "i")
         own = self.n**2 * self.dtype.itemsize
@@ -232,7 +230,7 @@ class _Closing:
         return distances, before
 
     def paths(self, rows: NDArray[np.int64], work: _Work) -> ShortestPaths:
-        """The rows that are wanted."""
+        """Return the requested rows."""
         is_whole = len(rows) == self.n and bool((rows == np.arange(self.n)).all())
         distances, before = self.closed(work.wants_predecessors, work, work.devices)
 
@@ -252,7 +250,7 @@ class _Closing:
 
 
 def _searched(graph: Graph, rows: NDArray[np.int64], work: _Work) -> ShortestPaths:
-    """By SciPy, a search from each source."""
+    """Compute by SciPy, with a search from each source."""
     n = graph.n
     work.require(len(rows) * n * (8 + 2 * graph.weights.dtype.itemsize + 8 * work.wants_predecessors), n)
     distances, before, method = searched(graph, rows, work.wants_predecessors, work.progress)

@@ -25,11 +25,11 @@ from tropalign.semirings.tropical_products import bounded_infinity, tropical_pro
 if TYPE_CHECKING:
     from tropalign.execution.task import Device
 
-#: Matrices of a block of `scan`.
+#: Matrices per block of `scan`.
 _BLOCK = 32
-#: Sums that take less time than to ask how many threads there are.
+#: Sums that take less time than querying the number of threads.
 _LITTLE_SUMS = 2_000_000
-#: A result that is there without asking.
+#: Results up to this size are allocated without a check of the memory.
 _LITTLE_BYTES = 1 << 26
 
 
@@ -67,49 +67,49 @@ def matmul(
     device: str | Iterable[str] = "auto",
     progress: Progress | None = None,
 ) -> NDArray[Any] | tuple[NDArray[Any], NDArray[np.int32]]:
-    """The product of two matrices over a semiring, or of many matrices at once.
+    """Compute the product of two matrices over a semiring, or of many matrices at once.
 
-    Under min-plus C[i, j] is the lowest of A[i, k] + B[k, j] for all k: the length of the shortest way from i to j over
-    one of the k.
+    Under min-plus C[i, j] is the lowest of A[i, k] + B[k, j] for all k: the length of the shortest way from i to j
+    over one of the k.
 
     Parameters
     ----------
     A
         An array of (m, k) numbers, or (p, m, k) for p products.
     B
-        An array of (k, n) numbers of the same type, or (p, k, n). Where one has p matrices and the other is a single
+        An array of (k, n) numbers of the same type, or (p, k, n). If one has p matrices and the other is a single
         one, the single one is used p times.
     semiring
-        Over which semiring; min-plus by default.
+        The semiring; min-plus by default.
     argbest
-        Whether to return the first of the best k, too; for `MIN_PLUS` and `MAX_PLUS`.
+        Whether to return the first best k as well; for `MIN_PLUS` and `MAX_PLUS`.
     n_threads
-        Threads, 0 for all that are available. `REAL` and `LOG` leave this to NumPy's BLAS.
+        Threads, 0 for all available. `REAL` and `LOG` leave this to NumPy's BLAS.
     device
-        "cpu", "cuda:0", "opencl:0.0" or several of them, which share the rows; "auto" takes the processor, and the GPUs
-        with it where there are 10^11 sums or more. GPUs have kernels for `MIN_PLUS` and `MAX_PLUS` in float32, int16
-        and int32, without `argbest`; the result is the same (but zeros have no sign).
+        "cpu", "cuda:0", "opencl:0.0" or several of them, which share the rows; "auto" uses the CPU, and also the
+        GPUs if there are 10^11 sums or more. GPUs have kernels for `MIN_PLUS` and `MAX_PLUS` in float32, int16 and
+        int32, without `argbest`; the result is the same (but zeros have no sign).
     progress
-        Called now and then with a number that goes up; not over `REAL` and `LOG`. What it raises ends the work and
-        comes out of the call.
+        Called now and then with a number that goes up; not over `REAL` and `LOG`. An exception that it raises
+        stops the work and is passed on.
 
     Returns
     -------
     numpy.ndarray or tuple of two
-        (m, n) or (p, m, n) numbers of the same type; with `argbest` also int32 indices k, -1 where C[i, j] is the
+        (m, n) or (p, m, n) numbers of the same type; with `argbest` also int32 indices k, -1 if C[i, j] is the
         semiring's zero.
 
     Raises
     ------
     InputError
-        What is given are no matrices, they do not fit, a number is not of the semiring (NaN), or the type cannot hold a
-        number of the result, and which type can.
+        Arguments that are not matrices or do not fit, a number that is not of the semiring (NaN), or a type that
+        cannot hold a number of the result; the error names a type that can.
     UsageError
-        No semiring, a type that it is not computed in, matrices of two types, or an option that does not fit.
+        Not a semiring, an unsupported type, matrices of two types, or an option that does not apply.
     ResourceError
-        The memory does not suffice for the result.
+        Not enough memory for the result.
     DeviceError
-        A GPU that was named is not there, or has no kernel for these matrices.
+        A named GPU does not exist, or has no kernel for these matrices.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def matmul(
 
 
 def check_fit(a: NDArray[Any], b: NDArray[Any], names: tuple[str, str] = ("A", "B")) -> None:
-    """Raises what is wrong with the sizes and types of two factors."""
+    """Raise an error if the sizes or types of two factors do not fit."""
     if a.shape[-1] != b.shape[-2]:
         left, right = names
         raise InputError(f"{left} has {a.shape[-1]} columns and {right} {b.shape[-2]} rows: they have to be as many")
@@ -157,7 +157,7 @@ def check_fit(a: NDArray[Any], b: NDArray[Any], names: tuple[str, str] = ("A", "
 
 
 def _without_kernel(dtype: np.dtype[Any], semiring: Semiring, argbest: bool) -> str | None:
-    """What products these are, where GPUs have no kernel for them."""
+    """Return the name of these products if GPUs have no kernel for them, else None."""
     if not semiring.is_tropical:
         return f"products over {semiring.name}"
     if dtype not in (np.float32, np.int16, np.int32):
@@ -175,7 +175,7 @@ def product(
     devices: Sequence[Device] | None = None,
     progress: Progress | None = None,
 ) -> tuple[NDArray[Any], NDArray[np.int32] | None]:
-    """`matmul` of matrices (p, m, k) and (p, k, n) that are checked but for their numbers."""
+    """Multiply matrices (p, m, k) and (p, k, n), of which everything but the numbers is checked."""
     a, b = np.ascontiguousarray(a), np.ascontiguousarray(b)
     _require_memory(max(len(a), len(b)) * a.shape[1] * b.shape[2], a.dtype, semiring, argbest)
     if semiring.is_tropical:
@@ -188,27 +188,27 @@ def product(
 
 
 def _require_memory(n_numbers: int, dtype: np.dtype[Any], semiring: Semiring, argbest: bool) -> None:
-    """Raises ResourceError where a result does not fit. What is asked costs as much as a small product."""
+    """Raise ResourceError if a large result does not fit; for small ones the query would cost as much as they do."""
     per_number = 3 * 8 if semiring == LOG else dtype.itemsize + 4 * argbest
     if n_numbers * per_number > _LITTLE_BYTES:
         require(n_numbers * per_number, default_budget(), f"a product of {n_numbers} numbers", "multiply it in parts")
 
 
 def identity(n: int, semiring: Semiring, dtype: Any) -> NDArray[Any]:
-    """The matrix that changes no product: the semiring's one on the diagonal, its zero elsewhere."""
+    """Return the identity matrix: the semiring's one on the diagonal, its zero elsewhere."""
     made = np.full((n, n), zero_of(semiring, dtype))
     np.fill_diagonal(made, semiring.one)
     return made
 
 
 class _Products:
-    """Products one after another, of which a caller is told how many are done."""
+    """Successive products, with the number done for a progress callback."""
 
     def __init__(self, progress: Progress | None) -> None:
         self._progress, self._n_done = checked_progress(progress), 0
 
     def product(self, a: NDArray[Any], b: NDArray[Any], semiring: Semiring, **how: Any) -> NDArray[Any]:
-        """`matmul` of two matrices; whoever is told is asked during the product, too, whether it is to go on."""
+        """Multiply two matrices; the progress callback is also called during the product, so that it can stop it."""
         found: NDArray[Any] = matmul(a, b, semiring, progress=None if self._progress is None else self._tell, **how)
         self._n_done += 1
         self._tell()
@@ -222,20 +222,21 @@ class _Products:
 def power(
     A: Any, n: int, semiring: Semiring = MIN_PLUS, *, n_threads: int = 0, progress: Progress | None = None
 ) -> NDArray[Any]:
-    """A matrix multiplied n times with itself, by squaring.
+    """Multiply a matrix n times with itself, by squaring.
 
     Parameters
     ----------
     A
         A square array.
     n
-        How many factors; 0 gives the semiring's identity.
+        Number of factors; 0 gives the semiring's identity.
     semiring
-        Over which semiring; min-plus by default, where the result has the lengths of the shortest ways of n steps.
+        The semiring; min-plus by default, for which the result has the lengths of the shortest ways of n steps.
     n_threads
-        Threads, 0 for all that are available.
+        Threads, 0 for all available.
     progress
-        Called now and then with the number of products done. What it raises ends the work and comes out of the call.
+        Called now and then with the number of products done. An exception that it raises stops the work and is
+        passed on.
 
     Returns
     -------
@@ -245,11 +246,11 @@ def power(
     Raises
     ------
     InputError
-        No square matrix, a number that the semiring does not have, or a result that the type cannot hold.
+        Not a square matrix, a number that the semiring does not have, or a result that the type cannot hold.
     UsageError
-        No semiring, a type that it is not computed in, or n below 0.
+        Not a semiring, an unsupported type, or n below 0.
     ResourceError
-        The memory does not suffice for a result.
+        Not enough memory for a result.
 
     Examples
     --------
@@ -285,27 +286,28 @@ def chain(
     device: str | Iterable[str] = "auto",
     progress: Progress | None = None,
 ) -> NDArray[Any]:
-    """The product of several matrices, in the order that takes the fewest steps (see `matrix_chain`).
+    """Compute the product of several matrices, in the order with the fewest steps (see `matrix_chain`).
 
     Parameters
     ----------
     matrices
-        At least one, of sizes that fit and the same type.
+        At least one, of fitting sizes and the same type.
     semiring
-        Over which semiring; min-plus by default.
+        The semiring; min-plus by default.
     n_threads
-        Threads, 0 for all that are available.
+        Threads, 0 for all available.
     device
-        "cpu", "cuda:0", "opencl:0.0" or several of them, the first GPU of which computes; "auto" takes one for 10^11
-        sums and more. GPUs multiply neighbours side by side, square matrices of one size and of the kinds that they
-        have for `matmul`. Sums of floats are then rounded in another order.
+        "cpu", "cuda:0", "opencl:0.0" or several of them, the first GPU of which computes; "auto" uses one for
+        10^11 sums and more. GPUs multiply several pairs of neighbours at once, if the matrices are square, of one
+        size and of the kinds that GPUs support for `matmul`. Sums of floats are then rounded in another order.
     progress
-        Called now and then with the number of products done. What it raises ends the work and comes out of the call.
+        Called now and then with the number of products done. An exception that it raises stops the work and is
+        passed on.
 
     Returns
     -------
     numpy.ndarray
-        As many rows as the first and as many columns as the last has.
+        With the rows of the first matrix and the columns of the last one.
 
     Raises
     ------
@@ -313,11 +315,11 @@ def chain(
         There is no matrix, two neighbours do not fit, a number is not of the semiring, or the type cannot hold a
         result.
     UsageError
-        No semiring, or a type that it is not computed in.
+        Not a semiring, or an unsupported type.
     ResourceError
-        The memory does not suffice for a result.
+        Not enough memory for a result.
     DeviceError
-        A GPU that was named is not there, or has no kernel for these matrices.
+        A named GPU does not exist, or has no kernel for these matrices.
 
     Examples
     --------
@@ -349,7 +351,7 @@ def chain(
 
 
 def _checked_factors(matrices: Any, semiring: Semiring) -> list[NDArray[Any]]:
-    """Matrices of one type whose sizes fit."""
+    """Return matrices of one type whose sizes fit."""
     try:
         given = list(matrices)
     except TypeError:
@@ -363,7 +365,7 @@ def _checked_factors(matrices: Any, semiring: Semiring) -> list[NDArray[Any]]:
 
 
 def _order(sizes: list[int]) -> list[tuple[int, int]]:
-    """For each product of a chain the first matrix of both factors, less one for the second; the last product first."""
+    """Return (i, k) per product, the last one first: matrix i starts the first factor, matrix k + 1 the second."""
     if len(set(sizes)) == 1:  # no order is cheaper than that from the left
         return [(0, k) for k in reversed(range(len(sizes) - 2))]
     return [(i, k) for i, k, _ in matrix_chain(sizes, n_threads=1).cuts.tolist()]
@@ -372,19 +374,19 @@ def _order(sizes: list[int]) -> list[tuple[int, int]]:
 def scan(
     matrices: Any, semiring: Semiring = MIN_PLUS, *, n_threads: int = 0, progress: Progress | None = None
 ) -> NDArray[Any]:
-    """The products of the first one, two, three ... of many matrices.
+    """Compute the products of the first one, two, three ... of many matrices.
 
     Parameters
     ----------
     matrices
         An array of (n, l, l) numbers.
     semiring
-        Over which semiring; min-plus by default.
+        The semiring; min-plus by default.
     n_threads
-        Threads, 0 for all that are available.
+        Threads, 0 for all available.
     progress
-        Called now and then during each product, with a number that begins anew with each. What it raises ends the
-        work and comes out of the call.
+        Called now and then during each product, with a number that restarts with each product. An exception that
+        it raises stops the work and is passed on.
 
     Returns
     -------
@@ -394,12 +396,12 @@ def scan(
     Raises
     ------
     InputError
-        No matrices, none that are square, a number that the semiring does not have, or a result that the type cannot
-        hold.
+        Arguments that are not square matrices, a number that the semiring does not have, or a result that the type
+        cannot hold.
     UsageError
-        No semiring, or a type that it is not computed in.
+        Not a semiring, or an unsupported type.
     ResourceError
-        The memory does not suffice for a result.
+        Not enough memory for a result.
 
     Examples
     --------
@@ -416,7 +418,7 @@ def scan(
     bounds = surveyed(steps, semiring, "matrices")
     if steps.dtype.kind != "i" or not semiring.is_tropical:
         return _scanned(steps, semiring, n_threads, told)
-    # Products within the blocks may be beyond the type where those from the first matrix on are not.
+    # Products within the blocks may exceed the type even if those from the first matrix on do not.
     most = len(steps) * max(abs(bounds.lowest), abs(bounds.highest), 0) if bounds.lowest <= bounds.highest else 0
     if most <= bounded_infinity(steps.dtype) // 2:
         return _scanned(steps, semiring, n_threads, told)
@@ -424,7 +426,7 @@ def scan(
 
 
 def _scanned(steps: NDArray[Any], semiring: Semiring, n_threads: int, progress: Progress | None) -> NDArray[Any]:
-    """The products of blocks side by side, then the blocks' whole products likewise, then both together.
+    """Compute the products within blocks together, then those of whole blocks in the same way, then combine both.
 
     steps       a b c d | e f g h | i j         blocks of _BLOCK
     in blocks   a ab abc abcd | e ef efg efgh | i ij
@@ -441,7 +443,7 @@ def _scanned(steps: NDArray[Any], semiring: Semiring, n_threads: int, progress: 
     if n_blocks > 1:
         totals = _scanned(found[_BLOCK - 1 : (n_blocks - 1) * _BLOCK : _BLOCK], semiring, n_threads, progress)
         n_full = (n // _BLOCK - 1) * _BLOCK
-        # The matrices of a block stand side by side, so that a product serves them all.
+        # The matrices of a block are placed in one row, so that one product serves them all.
         after = found[_BLOCK : _BLOCK + n_full]
         blocks = after.reshape(-1, _BLOCK, size, size).swapaxes(1, 2).reshape(-1, size, _BLOCK * size)
         carried = product(totals[: len(blocks)], blocks, semiring, n_threads=n_threads, progress=progress)[0]

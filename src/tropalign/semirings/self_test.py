@@ -1,4 +1,4 @@
-"""Whether a GPU multiplies and closes matrices as the processor does."""
+"""Checks that a GPU multiplies and closes matrices like the CPU."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SIZES, N_VERTICES = (70, 40, 150), 200
 
 
 def check_gpu(gpu: Gpu) -> None:
-    """Raises DeviceError on other products or closures than the processor's."""
+    """Raise DeviceError if products or closures differ from the CPU's."""
     rng = np.random.default_rng(9)
     for layout in (Layout(Kind.WORDS, gpu.word_bits), Layout(Kind.FLOATS, 32), Layout(Kind.POSITIVE, 32)):
         _check_products(ProductsOnGpu(gpu), layout, rng)
@@ -40,7 +40,7 @@ def _check_products(products: ProductsOnGpu, layout: Layout, rng: np.random.Gene
 def random_matrix(
     rng: np.random.Generator, shape: tuple[int, ...], layout: Layout, missing: float = 0.2
 ) -> NDArray[Any]:
-    """Whole numbers, which floats add without rounding, and infinity."""
+    """Return integers, which floats add without rounding, and infinity."""
     lowest = -300 if layout.kind == Kind.FLOATS else 0
     numbers = rng.integers(lowest, 600, shape).astype(layout.dtype)
     numbers[rng.random(shape) < missing] = layout.infinity

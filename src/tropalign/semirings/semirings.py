@@ -13,19 +13,20 @@ from tropalign.errors import UsageError
 
 @dataclass(frozen=True)
 class Semiring:
-    """Two operations in the place of addition and multiplication: one chooses or sums, one goes on.
+    """Two operations in the place of addition and multiplication.
 
-    The five that there are: `MIN_PLUS` (lengths of shortest paths), `MAX_PLUS` (scores of best paths), `REAL` (ordinary
-    sums and products), `LOG` (the same of numbers that are given by their natural logarithms) and `BOOL` (or, and).
+    There are five: `MIN_PLUS` (lengths of shortest paths), `MAX_PLUS` (scores of best paths), `REAL` (ordinary
+    sums and products), `LOG` (the same of numbers given by their natural logarithms) and `BOOL` (or, and).
 
     Attributes
     ----------
     name : str
         "min-plus", "max-plus", "real", "log" or "bool".
     zero : float
-        What changes no sum and makes every product zero: no path. Integers have no infinity; see `zero_of`.
+        The number that changes no sum and makes every product zero: no path. Integers have no infinity; see
+        `zero_of`.
     one : float
-        What changes no product: the empty path.
+        The number that changes no product: the empty path.
 
     Examples
     --------
@@ -40,12 +41,12 @@ class Semiring:
 
     @property
     def is_tropical(self) -> bool:
-        """Whether it adds by choosing the lowest or highest number and multiplies by addition."""
+        """True if it adds by choosing the lowest or highest number and multiplies by addition."""
         return self.name in ("min-plus", "max-plus")
 
     @property
     def is_max(self) -> bool:
-        """Whether it adds by choosing the highest number."""
+        """True if it adds by choosing the highest number."""
         return self.name == "max-plus"
 
     def __repr__(self) -> str:
@@ -67,7 +68,7 @@ SEMIRINGS = (MIN_PLUS, MAX_PLUS, REAL, LOG, BOOL)
 
 
 def checked_semiring(semiring: Any) -> Semiring:
-    """One of the five. Raises UsageError on anything else."""
+    """Return one of the five semirings; raises UsageError for anything else."""
     if not isinstance(semiring, Semiring) or semiring not in SEMIRINGS:
         names = "MIN_PLUS, MAX_PLUS, REAL, LOG, BOOL"
         raise UsageError(f"{semiring!r} is not a semiring: give one of tropalign.tropical's {names}")
@@ -75,14 +76,14 @@ def checked_semiring(semiring: Any) -> Semiring:
 
 
 def zero_of(semiring: Semiring, dtype: Any) -> Any:
-    """The semiring's zero as a number of a type, of which integers have no infinity.
+    """Return the semiring's zero as a number of a type; integers have no infinity.
 
     Parameters
     ----------
     semiring
         One of the five.
     dtype
-        A type of numbers that the semiring is computed in.
+        A type of numbers that the semiring supports.
 
     Returns
     -------
@@ -92,7 +93,7 @@ def zero_of(semiring: Semiring, dtype: Any) -> Any:
     Raises
     ------
     UsageError
-        What is given is not a semiring, or the semiring is not computed in that type.
+        The first argument is not a semiring, or the semiring does not support that type.
 
     Examples
     --------
@@ -109,20 +110,20 @@ def zero_of(semiring: Semiring, dtype: Any) -> Any:
     return kind.type(semiring.zero)
 
 
-#: The types of numbers.
+#: Types of numbers.
 _FLOATS = ("float16", "float32", "float64")
 _INTEGERS = ("int16", "int32")
 
 
 def dtypes_of(semiring: Semiring) -> tuple[str, ...]:
-    """The names of the types that a semiring is computed in."""
+    """Return the names of the types that a semiring supports."""
     if semiring == BOOL:
         return ("bool",)
     return _FLOATS if semiring == LOG else (*_FLOATS, *_INTEGERS)
 
 
 def checked_dtype(semiring: Semiring, dtype: Any, name: str = "dtype") -> np.dtype[Any]:
-    """A type that the semiring is computed in, in the byte order of the machine. Raises UsageError on any other."""
+    """Return a type that the semiring supports, in native byte order; raises UsageError for any other."""
     try:
         kind: np.dtype[Any] = np.dtype(dtype).newbyteorder("=")
     except (TypeError, ValueError):

@@ -1,7 +1,7 @@
 """Shortest paths in graphs of few edges: SciPy's Dijkstra, and when it takes less time than a closure.
 
-Where weights are negative, potentials make them positive first (Johnson 1977). SciPy's own `johnson` is not taken:
-cycles of weight 0 that rounding makes negative are an error to it, or it never ends.
+Potentials make negative weights positive first (Johnson 1977). SciPy's own `johnson` is not used: for cycles of
+weight 0 that rounding makes negative it raises an error, or never ends.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ Progress = Callable[[int], object]
 #: Nanoseconds of SciPy's Dijkstra per edge, and per vertex and bit of their number (its heap), for each source;
 #: measured with 300 to 3000 vertices of 2 to 128 edges each.
 _PER_EDGE, _PER_VERTEX = 3.4, 20.0
-#: About how long the sources take that are searched from at once: what stops a run waits for them.
+#: Approximate seconds of the sources that are searched from at once: a stop of the run waits for them.
 _SECONDS_AT_ONCE = 0.5
 #: Float64 holds sums of weights up to here.
 _MOST = 1e308
 
 
 def search_seconds(graph: Graph, n_sources: int) -> float:
-    """About how long searches from so many vertices take."""
+    """Estimate the seconds of searches from this number of vertices."""
     per_source = _PER_EDGE * len(graph.weights) + _PER_VERTEX * graph.n * math.log2(max(graph.n, 2))
     return n_sources * per_source * 1e-9
 
@@ -37,17 +37,9 @@ def search_seconds(graph: Graph, n_sources: int) -> float:
 def searched(
     graph: Graph, rows: NDArray[np.int64], wants_predecessors: bool, progress: Progress | None = None
 ) -> tuple[NDArray[Any], NDArray[np.int32] | None, str]:
-    """Distances and predecessors from the vertices `rows`, and the method.
+    """Return distances and predecessors from the vertices `rows`, and the name of the method.
 
-    Parameters
-    ----------
-    progress
-        Called now and then with a number that goes up to that of all vertices.
-
-    Raises
-    ------
-    InputError
-        A negative cycle; distances that the type of the weights does not hold.
+    Raises InputError for a negative cycle, and for distances that the type of the weights does not hold.
     """
     edge = float(np.abs(graph.weights.astype(np.float64)).max(initial=0))
     if edge * max(graph.n - 1, 1) > _MOST:
@@ -103,21 +95,11 @@ def _as_type(distances: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[An
 
 
 def _potentials(graph: Graph, edge: float) -> NDArray[np.float64]:
-    """The distance of each vertex from one with edges of weight 0 to all, found by Bellman and Ford's method.
+    """Return the distance of each vertex from one with edges of weight 0 to all, by Bellman and Ford's method.
 
-    Whole numbers are exact. Of floats, a cycle counts as negative below -n e w, for the type's epsilon e and the
-    highest weight w, as in `tropical_closure`; one that is less negative than that may make potentials fall in every
-    round.
-
-    Parameters
-    ----------
-    edge
-        The highest magnitude of a weight.
-
-    Raises
-    ------
-    NegativeCycle
-        There is one.
+    Integers are exact. A cycle of floats counts as negative below -n e w, for the type's epsilon e and the highest
+    weight w (`edge`), as in `tropical_closure`; one that is less negative may make potentials fall in every round.
+    Raises NegativeCycle.
     """
     is_float = graph.weights.dtype.kind == "f"
     tolerance = graph.n * float(np.finfo(graph.weights.dtype).eps) * edge if is_float else 0.0
@@ -143,9 +125,10 @@ def _potentials(graph: Graph, edge: float) -> NDArray[np.float64]:
 
 
 def _refuse_circles(graph: Graph, before: NDArray[np.int64], tolerance: float) -> None:
-    """Raises NegativeCycle where predecessors run in a circle that is more negative than the tolerance.
+    """Raise NegativeCycle if predecessors form a circle that is more negative than the tolerance.
 
-    Every vertex that still gets lighter after n rounds has a negative cycle before it, which shows as such a circle.
+    Every vertex that still gets lighter after n rounds has a negative cycle before it, which appears as such a
+    circle.
     """
     circles = list(_circles(before))
     if not circles:
@@ -159,7 +142,7 @@ def _refuse_circles(graph: Graph, before: NDArray[np.int64], tolerance: float) -
 
 
 def _circles(before: NDArray[np.int64]) -> Iterator[list[int]]:
-    """The vertices of each circle of predecessors in the order of its edges."""
+    """Yield the vertices of each circle of predecessors, in the order of its edges."""
     seen, steps = np.full(len(before), -1, np.int64).tolist(), before.tolist()
     for start in np.flatnonzero(before >= 0).tolist():
         v = start

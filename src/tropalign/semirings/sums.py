@@ -1,4 +1,4 @@
-"""Products over the semirings that add: of numbers, and of logarithms."""
+"""Products over the semirings with ordinary sums: of numbers, and of logarithms."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from tropalign.errors import InputError
 from tropalign.semirings.matrices import place_of, surveyed
 from tropalign.semirings.semirings import LOG, REAL
 
-#: Whole numbers up to here are exact in float64.
+#: Integers up to here are exact in float64.
 _EXACT = 2.0**53
-#: A sum of exponentials from here on has lost nothing that counts: a term that is 2^53 times less than the sum is still
-#: above 1e-300, and so are both its factors, of which none is above 1.
+#: A sum of exponentials of this size or more has lost nothing that matters: a term 2^53 times smaller than the sum
+#: is still above 1e-300, and so are both its factors, which are at most 1.
 _LEAST_SUM = 1e-280
 
 
 def real_product(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
-    """Sums of products, by NumPy's BLAS. Raises InputError on a number or result out of range."""
+    """Return sums of products, by NumPy's BLAS; raises InputError for a number or result out of range."""
     for matrix, name in ((a, "A"), (b, "B")):
         surveyed(matrix, REAL, name)
     if a.dtype.kind == "i":
@@ -34,13 +34,13 @@ def real_product(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
 
 
 def _whole_product(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
-    """Exact sums of products of integers, which BLAS multiplies as float64."""
+    """Return exact sums of products of integers, multiplied as float64 by BLAS if that is exact."""
     bound = a.shape[-1] * _largest(a) * _largest(b)
     found: NDArray[Any]
     if bound < _EXACT:
         found = np.matmul(a.astype(np.float64), b.astype(np.float64))
     else:
-        # int64 wraps around, but what it has is right modulo 2^64, and the sum of floats tells whether it has wrapped.
+        # int64 wraps around, but stays correct modulo 2^64, and the sum of floats shows whether it has wrapped.
         found = np.matmul(a.astype(np.int64), b.astype(np.int64))
         nearly = np.matmul(a.astype(np.float64), b.astype(np.float64))
         found = np.where(np.abs(nearly) < 2.0**62, found, np.iinfo(np.int64).max)
@@ -62,11 +62,11 @@ def _too_large(is_beyond: NDArray[np.bool_], dtype: np.dtype[Any]) -> str:
 
 
 def log_product(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
-    """Logarithms of sums of products, in float64 and rounded once. Raises InputError on a number out of range.
+    """Return logarithms of sums of products, in float64 and rounded once; InputError for a number out of range.
 
-    Each row of `a` and each column of `b` is divided by its largest number, so that exponentials and their product by
-    BLAS are within floats. A sum so small that terms may be below what floats hold is found anew, by its own largest
-    term.
+    Each row of `a` and each column of `b` is divided by its largest number, so that exponentials and their product
+    by BLAS stay in the range of floats. A sum so small that terms may be below that range is computed again,
+    relative to its own largest term.
     """
     for matrix, name in ((a, "A"), (b, "B")):
         surveyed(matrix, LOG, name)
@@ -89,7 +89,7 @@ def log_product(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
 
 
 def _small_sums(sums: NDArray[np.float64]) -> Any:
-    """The places of small sums: product, row and some columns at a time."""
+    """Yield the positions of small sums: product, row and some columns at a time."""
     is_small = sums < _LEAST_SUM
     for p, i in zip(*np.nonzero(is_small.any(2)), strict=True):
         yield int(p), int(i), np.nonzero(is_small[p, i])[0]

@@ -1,4 +1,4 @@
-"""Shortest and longest paths between all vertices of a matrix, in numbers that do not wrap around; negative cycles."""
+"""Shortest and longest paths between all vertices of a matrix, without integers that wrap around; negative cycles."""
 
 from __future__ import annotations
 
@@ -27,16 +27,8 @@ _SHOWN_VERTICES = 12
 class NegativeCycle(InputError):
     """A cycle that makes paths ever better, so that there is no best one.
 
-    Parameters
-    ----------
-    vertices
-        Those of the cycle, in the order of its edges.
-    weight
-        The sum of its edges.
-    is_max
-        Whether paths are to be long, so that the cycle is positive.
-    names
-        The names of all vertices; their numbers are shown where there are none.
+    `vertices`: those of the cycle, in the order of its edges. `weight`: sum of its edges. `is_max`: longest paths
+    are sought, so that the cycle is positive. `names`: of all vertices; numbers are shown without names.
     """
 
     def __init__(
@@ -62,23 +54,12 @@ def closed_by_potentials(
     n_threads: int,
     progress: Callable[[int], object] | None,
 ) -> tuple[NDArray[np.float64], NDArray[Any] | None, NDArray[Any] | None] | None:
-    """Distances over min-plus, with `via` and the distances that it belongs to where predecessors are wanted.
+    """Return min-plus distances, and for predecessors `via` and its distances; None for a negative cycle.
 
-    Each vertex gets the potential h(v), its distance from a vertex with edges of weight 0 to all. Then w(u, v) + h(u) -
-    h(v) is 0 or more, or what rounding makes of that, and every path between two vertices becomes longer by the same
-    (Johnson 1977). No sum of such weights is smaller than its terms, however it is rounded.
-
-    Parameters
-    ----------
-    weights
-        n x n; they are overwritten.
-    tolerance
-        By how much potentials may still fall when they are taken as found.
-
-    Returns
-    -------
-    tuple or None
-        None where there is a negative cycle beyond the tolerance.
+    Each vertex gets the potential h(v), its distance from a vertex with edges of weight 0 to all. Then w(u, v) +
+    h(u) - h(v) is 0 or more, up to rounding, and every path between two vertices becomes longer by the same amount
+    (Johnson 1977). No sum of such weights is smaller than its terms, however it is rounded. `weights`, n x n, is
+    overwritten. `tolerance`: potentials that fall by at most this are accepted.
     """
     n = len(weights)
     np.fill_diagonal(weights, 0)
@@ -105,12 +86,12 @@ def closed_by_potentials(
 #: Called now and then with the number of vertices that are done.
 Progress = Callable[[int], object]
 
-#: Types in which a closure over min-plus is computed, each followed by those that hold more.
+#: Types in which a closure over min-plus is computed, by type of the matrix, in the order in which they are tried.
 _WIDER = {
     "float16": ("float32", "float64"), "float32": ("float32", "float64"), "float64": ("float64",),
     "int16": ("int16", "int32", "float64"), "int32": ("int32", "float64"),
 }  # fmt: skip
-#: Numbers that are converted at a time.
+#: Numbers that are converted at once.
 _AT_ONCE = 1 << 20
 
 
@@ -120,14 +101,10 @@ def _any_memory(n_bytes: int) -> None:
 
 @dataclass(frozen=True)
 class _Reach:
-    """How far sums of weights of n vertices may go: the highest magnitudes of one edge and of a path.
+    """Range of sums of weights of n vertices.
 
-    Attributes
-    ----------
-    edge, path : float
-        The highest magnitude of a weight, and of a path of all vertices.
-    has_negative : bool
-        Whether a weight makes paths better by itself.
+    `edge`, `path`: highest magnitude of a weight, and of a path of all vertices. `has_negative`: True if some
+    weight by itself makes paths better.
     """
 
     edge: float
@@ -143,7 +120,7 @@ class _Reach:
         return cls(edge, edge * max(n - 1, 1), low < 0)
 
     def fits(self, dtype: str) -> bool:
-        """Whether a computation in this type does not go beyond what it holds, infinite distances aside."""
+        """True if a computation in this type stays within its range, except for infinite distances."""
         if dtype == "float64":
             return self.path <= 1e308
         if dtype == "float32":
@@ -151,12 +128,12 @@ class _Reach:
         return self.path <= _most(dtype, True) if self.has_negative else self.edge <= _most(dtype, False)
 
     def proves(self, dtype: str) -> bool:
-        """Whether what a computation in this type finds to be infinite surely is."""
+        """True if a distance that a computation in this type finds infinite surely is infinite."""
         return dtype.startswith("float") or self.path <= _most(dtype, self.has_negative)
 
 
 def _most(dtype: str, has_negative: bool) -> int:
-    """The highest distance that native code tells from infinity (`highest_distance` of native/semirings)."""
+    """Return the highest distance that native code tells from infinity (`highest_distance` of native/semirings)."""
     unreachable = (1 << (8 * np.dtype(dtype).itemsize - 2)) - 1
     return unreachable // 2 - 1 if has_negative else unreachable - 1
 
@@ -172,22 +149,12 @@ def tropical_closure(
     progress: Progress | None = None,
     require_bytes: Callable[[int], None] = _any_memory,
 ) -> tuple[NDArray[Any], NDArray[np.int32] | None]:
-    """`closure` over min-plus or max-plus of a matrix that `checked_matrix` has seen.
+    """Compute `closure` over min-plus or max-plus of a matrix from `checked_matrix`.
 
-    Parameters
-    ----------
-    n_left
-        Of a graph of two parts, between which all edges are: the vertices of the first part, which come first; the
-        smaller part makes less work. 0 for any graph.
-    devices
-        What may compute; None for the processor. GPUs know nothing of two parts, nor of predecessors.
-    require_bytes
-        Called with the memory that is about to be taken beside the matrix; raises where that is too much.
-
-    Raises
-    ------
-    InputError
-        As `closure`; `NegativeCycle` for one of those.
+    `n_left`: for a bipartite graph, the number of vertices of the first part, which come first (a smaller part
+    makes less work); 0 for any graph. `devices`: None for the CPU; GPUs support neither bipartite graphs nor
+    predecessors. `require_bytes` receives the memory to be allocated in addition to the matrix, and raises if it
+    is too much.
     """
     n = len(matrix)
     reach = _Reach.of(surveyed(matrix, semiring), n, semiring.is_max)
@@ -210,7 +177,7 @@ def tropical_closure(
 
 
 def _bytes_of(matrix: NDArray[Any], dtype: str, wants_predecessors: bool) -> int:
-    """Distances in the type that is computed in, and in the one that is wanted; two matrices of vertices for paths."""
+    """Return the bytes of distances in the computed and the requested type, and of two matrices for paths."""
     each = np.dtype(dtype).itemsize + (matrix.itemsize if matrix.dtype.name != dtype else 0)
     return matrix.size * (each + (8 if wants_predecessors else 0))
 
@@ -221,15 +188,7 @@ class _Rounded(Exception):
 
 @dataclass(frozen=True)
 class _Job:
-    """A closure in a type of numbers.
-
-    Attributes
-    ----------
-    matrix, semiring, n_left, wants_predecessors, n_threads, devices, progress
-        As `tropical_closure`'s.
-    dtype
-        In which it is computed.
-    """
+    """A closure computed in `dtype`; other attributes as in `tropical_closure`."""
 
     matrix: NDArray[Any]
     semiring: Semiring
@@ -241,26 +200,21 @@ class _Job:
     progress: Progress | None
 
     def closed(self, tolerance: float) -> tuple[NDArray[Any], NDArray[np.int32] | None, bool]:
-        """Distances, predecessors, and whether a distance is infinite.
+        """Return distances, predecessors, and whether a distance is infinite.
 
-        Raises
-        ------
-        NegativeCycle
-            There is one, below -tolerance.
-        _Rounded
-            Rounding made one.
+        Raises NegativeCycle for a cycle below -tolerance, and _Rounded if rounding made one.
         """
         values, via, vertex, any_infinite = self._run(self.wants_predecessors, tolerance, self.progress)
         if vertex >= 0:
-            if via is None:  # once more up to there, with paths
+            if via is None:  # run again up to there, with paths
                 _, via, vertex, _ = self._run(True, tolerance, None)
-            if via is None or vertex < 0:  # a GPU rounds otherwise
+            if via is None or vertex < 0:  # a GPU rounds differently
                 raise _Rounded
             raise self._cycle([int(v) for v in _native.negative_cycle(via, vertex)], tolerance)
         return values, None if via is None else self._predecessors(values, via), any_infinite
 
     def closed_by_potentials(self, tolerance: float) -> tuple[NDArray[np.float64], NDArray[np.int32] | None]:
-        """The closure where rounding made a cycle negative. Raises InputError where that does not help."""
+        """Return the closure after rounding made a cycle negative; raises InputError if that is not possible."""
         weights = _converted(self.matrix, self.semiring, "float64")
         if self.semiring.is_max:
             np.negative(weights, out=weights)
@@ -307,7 +261,7 @@ class _Job:
         return found
 
     def _cycle(self, vertices: list[int], tolerance: float) -> Exception:
-        """The error that names a cycle."""
+        """Return the error that names a cycle."""
         following = [*vertices[1:], vertices[0]]
         weight = math.fsum(float(self.matrix[i, j]) for i, j in zip(vertices, following, strict=True))
         if self.dtype[0] == "f" and (-weight if self.semiring.is_max else weight) >= -tolerance:
@@ -316,7 +270,7 @@ class _Job:
 
 
 def _converted(matrix: NDArray[Any], semiring: Semiring, dtype: str) -> NDArray[Any]:
-    """A copy of the matrix as another type, whose infinity stays one."""
+    """Return a copy of the matrix in another type; infinity stays infinity."""
     copied = matrix.astype(dtype, order="C", copy=True)
     if matrix.dtype.kind == "i" and matrix.dtype != copied.dtype:
         copied[matrix == zero_of(semiring, matrix.dtype)] = zero_of(semiring, dtype)
@@ -324,7 +278,7 @@ def _converted(matrix: NDArray[Any], semiring: Semiring, dtype: str) -> NDArray[
 
 
 def _narrowed(values: NDArray[Any], dtype: np.dtype[Any], semiring: Semiring) -> NDArray[Any]:
-    """The result as the type that was given. Raises InputError where that does not hold it."""
+    """Return the result in the given type; raises InputError if that does not hold it."""
     if values.dtype == dtype:
         return values
     narrow = np.empty(values.shape, dtype)

@@ -1,4 +1,4 @@
-"""Products over min-plus and max-plus: in which type they are computed, so that no number wraps around."""
+"""Products over min-plus and max-plus, in types in which no number wraps around."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def tropical_product(
     devices: Sequence[Device] | None = None,
     progress: Progress | None = None,
 ) -> tuple[NDArray[Any], NDArray[np.int32] | None]:
-    """`matmul` of matrices (p, m, k) and (p, k, n). Raises InputError on a number or result out of range."""
+    """Multiply matrices (p, m, k) and (p, k, n); raises InputError for a number or result out of range."""
     of_a, of_b = surveyed(a, semiring, "A"), surveyed(b, semiring, "B")
     dtype = a.dtype
     wide = dtype if suffices(dtype, semiring, of_a, of_b) else np.dtype(WIDER.get(dtype.name, dtype.name))
@@ -54,12 +54,12 @@ def tropical_product(
 
 
 def bounded_infinity(dtype: np.dtype[Any]) -> int:
-    """What native code takes for infinity: any two numbers no further from 0 add up without wrapping around."""
+    """Return native code's infinity: any two numbers of at most this magnitude add up without wrapping around."""
     return int(np.iinfo(dtype).max) // 2
 
 
 def suffices(dtype: np.dtype[Any], semiring: Semiring, of_a: Survey, of_b: Survey) -> bool:
-    """Whether sums of two numbers stay within a type, and integers apart from its infinity."""
+    """True if sums of two numbers stay within a type, and integers stay apart from its infinity."""
     if dtype == np.float16:
         return False
     low, high = _sums(of_a, of_b)
@@ -81,14 +81,14 @@ def suffices(dtype: np.dtype[Any], semiring: Semiring, of_a: Survey, of_b: Surve
 
 
 def _sums(of_a: Survey, of_b: Survey) -> tuple[float, float]:
-    """The bounds of sums of finite numbers, the lower one above the other where there are none."""
+    """Return the bounds of sums of finite numbers; the lower bound is above the upper one without finite numbers."""
     if of_a.lowest > of_a.highest or of_b.lowest > of_b.highest:
         return np.inf, -np.inf
     return of_a.lowest + of_b.lowest, of_a.highest + of_b.highest
 
 
 def limit_of(dtype: np.dtype[Any], semiring: Semiring, of_a: Survey, of_b: Survey) -> int:
-    """The number at and beyond which integers are infinite: infinity plus the finite number that takes most away."""
+    """Return the number from which on integers are infinite: infinity plus the finite number that reduces it most."""
     if not (of_a.any_zero or of_b.any_zero):
         return int(zero_of(semiring, dtype))
     bound = bounded_infinity(dtype)
@@ -98,14 +98,14 @@ def limit_of(dtype: np.dtype[Any], semiring: Semiring, of_a: Survey, of_b: Surve
 
 
 def widened(matrix: NDArray[Any], semiring: Semiring) -> NDArray[np.float64]:
-    """Integers as float64 with the semiring's infinity."""
+    """Return integers as float64, with the semiring's infinity."""
     wide = matrix.astype(np.float64)
     wide[matrix == zero_of(semiring, matrix.dtype)] = semiring.zero
     return wide
 
 
 def _bounded(matrix: NDArray[Any], dtype: np.dtype[Any], semiring: Semiring, survey: Survey) -> NDArray[Any]:
-    """The matrix in another type, its infinity as native code takes it."""
+    """Return the matrix in another type, with native code's infinity."""
     if dtype.kind == "f":
         return matrix.astype(dtype, copy=False) if matrix.dtype.kind == "f" else widened(matrix, semiring)
     if matrix.dtype == dtype:

@@ -1,4 +1,4 @@
-"""Multiple alignments from files: PHYLIP, FASTA, A3M, NEXUS, Stockholm, Clustal and MSF."""
+"""Readers of multiple alignments: PHYLIP, FASTA, A3M, NEXUS, Stockholm, Clustal and MSF."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ if TYPE_CHECKING:
 
 #: How Stockholm files begin.
 STOCKHOLM = b"# STOCKHOLM"
-#: What the first line of a format begins with, where Biopython reads it.
+#: First bytes of the formats that Biopython reads, and its names for them.
 BY_BIOPYTHON = {
     STOCKHOLM: "stockholm",
     b"!!AA_MULTIPLE": "msf",
     b"!!NA_MULTIPLE": "msf",
     b"PileUp": "msf",
 }
-#: Clustal's format and NEXUS are read here: Biopython's readers do not end on some damaged files.
+#: Clustal and NEXUS are read here, because Biopython's readers do not terminate on some damaged files.
 CLUSTALS = (b"CLUSTAL", b"MUSCLE", b"PROBCONS", b"MSAPROBS", b"Kalign")
 
 
-#: What stands for no residue; MSF's has "~" at the ends of rows, too.
+#: Bytes that stand for no residue, including the "~" at the ends of MSF rows.
 GAPS = np.frombuffer(GAP_LETTERS.encode() + b"~", np.uint8)
-#: A line of annotation of the file, of columns, of a row or of its residues, and its feature.
+#: Annotation of the file, of columns, of a row or of its residues, and its feature.
 _ANNOTATION = re.compile(rb"#=(?:(G[FC])|(G[SR])\s+\S+)\s+(\S+)")
 _PHYLIP = re.compile(rb"\d+[ \t]+\d+[ \t\r\n]")
 
 
 def is_alignment(begin: bytes) -> bool:
-    """Whether a file that begins with these bytes, blanks aside, holds an alignment in a format that says so."""
+    """True if a file that starts with these bytes, after any blanks, is an alignment in a format with a signature."""
     return begin.startswith((*CLUSTALS, *BY_BIOPYTHON)) or _is_nexus(begin) or _PHYLIP.match(begin) is not None
 
 
@@ -53,42 +53,26 @@ def _is_nexus(begin: bytes) -> bool:
 
 
 def read_alignment(path: Source) -> tuple[tuple[str, ...], NDArray[np.uint8]]:
-    """Names and letters of an alignment; the format is judged by the first line, compression by content.
+    """Read names and letters (uint8, shape (n_rows, n_columns), case kept) of an alignment file.
 
-    PHYLIP's names are strict (10 characters) or relaxed (up to the first blank), its rows sequential or interleaved,
-    whichever gives each row the number of columns that the first line promises. Rows of FASTA that are
-    of one length but for their small letters are A3M's, in which these are inserted between columns: they get columns
-    of their own, begin at the left of them, and become capitals.
-
-    Returns
-    -------
-    names : tuple of str
-        Up to the first blank.
-    letters : uint8, shape (n_rows, n_columns)
-        As they were written.
-
-    Raises
-    ------
-    InputError
-        No alignment, rows of unequal lengths, or two rows of one name.
-
-    Warns
-    -----
-    TropalignWarning
-        Names that are not UTF-8.
+    The file may be compressed. Its first line decides the format. PHYLIP names are strict (10 characters) or
+    relaxed (up to the first blank) and rows sequential or interleaved, whichever gives each row the promised
+    number of columns. FASTA rows of one length except for lower-case letters are A3M: these insertions get columns
+    of their own, left-aligned, in upper case. Raises InputError if this is no alignment, rows differ in length or
+    share a name; warns of names that are not UTF-8.
     """
     names, letters, _ = read_described(path)
     return names, letters
 
 
 def read_described(path: Source) -> tuple[tuple[str, ...], NDArray[np.uint8], tuple[str, ...]]:
-    """Names, letters, and what follows each name (FASTA's headers, Stockholm's DE), "" where nothing does."""
+    """Read names, letters, and the text after each name (FASTA headers, Stockholm's DE), or ""."""
     rows = _read(path)
     return (*rows.finish(), tuple(rows.names.values()))
 
 
 def annotation_of(path: Source) -> tuple[tuple[str, ...], NDArray[np.uint8], tuple[str, ...], tuple[str, ...]]:
-    """Like `read_described`, and the kinds of Stockholm's annotation that are not among these: ``#=GC SS_cons``."""
+    """Like `read_described`, with the kinds of Stockholm annotation that it omits, such as ``#=GC SS_cons``."""
     rows = _read(path)
     return (*rows.finish(), tuple(rows.names.values()), tuple(rows.annotation))
 
@@ -96,7 +80,7 @@ def annotation_of(path: Source) -> tuple[tuple[str, ...], NDArray[np.uint8], tup
 def _read(path: Source) -> _Rows:
     file = file_name(path)
     numbered = enumerate(read_lines(path), 1)
-    # A file without a letter is refused by read_lines.
+    # `read_lines` rejects a file without a letter.
     first = next((number, line) for number, line in numbered if line.strip())
     lines = chain([first], ((number, line) for number, line in numbered if line.strip()))
     if is_pir(first[1]):
@@ -117,28 +101,28 @@ def _read(path: Source) -> _Rows:
 
 
 class _Rows:
-    """Rows one after another, in one piece of memory."""
+    """Rows of an alignment, in one block of memory."""
 
     def __init__(self, file: str, may_be_a3m: bool = False) -> None:
         self.file, self._may_be_a3m = file, may_be_a3m
-        self.names: dict[str, str] = {}  # with what follows them
+        self.names: dict[str, str] = {}  # name -> text after it
         self.letters = bytearray()
         self.annotation: dict[str, None] = {}
         self.width: int | None = None
         self._ends = [0]
         self._is_called_a3m = any(suffix in file.lower() for suffix in (".a2m", ".a3m"))
-        self._n_matches = -1  # letters of the first row in A3M's columns
+        self._n_matches = -1  # match columns of the first row, if A3M
         self._is_a3m = False
         self._is_utf8 = True
 
     def text(self, data: bytes) -> str:
-        """A name or description of the file."""
+        """Decode a name or description from the file."""
         found = decoded(data)
         self._is_utf8 = self._is_utf8 and found.encode() == data
         return found
 
     def begin(self, name: bytes, line: int | None = None, description: str = "") -> None:
-        """A new row. Raises InputError where the last one is of another length, or there is one of this name."""
+        """Start a new row. Raises InputError if the previous row has another length, or if the name is taken."""
         self._end()
         text = self.text(name)
         if text in self.names:
@@ -159,18 +143,18 @@ class _Rows:
             )
 
     def _is_row_of_a3m(self) -> bool:
-        """Whether the last row has as many letters and gaps of columns as the first one."""
+        """True if the last row has as many match columns (A3M) as the first one."""
         if not self._may_be_a3m:
             return False
         if self._n_matches < 0:
             self._n_matches = int(_is_match(self._row(0)).sum())
-        # Sequences that are not aligned, masked by small letters, may have as many capitals, but no gaps.
+        # Unaligned sequences that are masked in lower case may have equally many capitals, but no gaps.
         says_so = b"-" in self.letters or self._is_called_a3m
         self._is_a3m = says_so and self._n_matches == int(_is_match(self._row(len(self._ends) - 2)).sum())
         return self._is_a3m
 
     def _is_a3m_of_equal_rows(self) -> bool:
-        """Whether rows of the same length have insertions in different columns, which the file's name must say."""
+        """True if rows of one length have insertions in different columns; the file name must say that it is A3M."""
         if not (self._may_be_a3m and self._is_called_a3m):
             return False
         return len({int(_is_match(self._row(k)).sum()) for k in range(len(self.names))}) == 1
@@ -179,7 +163,7 @@ class _Rows:
         return np.frombuffer(self.letters[self._ends[k] : self._ends[k + 1]], np.uint8)
 
     def finish(self) -> tuple[tuple[str, ...], NDArray[np.uint8]]:
-        """Names and letters."""
+        """Check the last row; return names and letters."""
         self._end()
         if not self.width:
             raise InputError("the alignment has no columns", file=self.file)
@@ -191,34 +175,34 @@ class _Rows:
 
 
 def _is_match(row: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    """Which letters of a row of A3M stand in columns of all rows: all but small ones, and the gaps beside these."""
+    """Return which letters of an A3M row are in match columns: all except lower-case letters and ``.``."""
     is_match: NDArray[np.bool_] = ~(((row >= ord("a")) & (row <= ord("z"))) | (row == ord(".")))
     return is_match
 
 
 def _unfolded(rows: list[NDArray[np.uint8]]) -> NDArray[np.uint8]:
-    """Rows of A3M with a column for each inserted letter.
+    """Return A3M rows with a column for each inserted letter.
 
-    As many columns are inserted at a place as the row with the most letters there needs:
+    Each insertion point gets as many columns as the row with the most letters there:
 
         MKvV     MKV-V
         MKagV    MKAGV
         MK-      MK---
     """
     matches = [_is_match(row) for row in rows]
-    before = [np.cumsum(is_match) for is_match in matches]  # columns up to each letter
+    before = [np.cumsum(is_match) for is_match in matches]  # match columns up to each letter
     n_matches = int(matches[0].sum())
     inserted = np.zeros(n_matches + 1, np.int64)
     for row, is_match, place in zip(rows, matches, before, strict=True):
         np.maximum(inserted, np.bincount(place[~is_match & (row != ord("."))], minlength=n_matches + 1), out=inserted)
-    # A place's insertion begins behind the columns before the place and what is inserted there.
+    # An insertion starts after the match columns and the insertions before it.
     begins = np.arange(n_matches + 1) + np.cumsum(inserted) - inserted
     found = np.full((len(rows), n_matches + int(inserted.sum())), ord("-"), np.uint8)
     for made, row, is_match, place in zip(found, rows, matches, before, strict=True):
         made[begins[1:] - 1] = row[is_match]
         is_inserted = ~is_match & (row != ord("."))
         places = place[is_inserted]
-        first = np.searchsorted(places, places, "left")  # of the letters at a place
+        first = np.searchsorted(places, places, "left")  # first letter of each insertion
         made[begins[places] + np.arange(len(places)) - first] = row[is_inserted] - (ord("a") - ord("A"))
     return found
 
@@ -276,12 +260,12 @@ def _read_clustal(lines: Iterator[tuple[int, bytes]], rows: _Rows) -> None:
     next(lines)
     pieces: dict[bytes, list[bytes]] = {}
     for number, line in lines:
-        if line[:1].isspace():  # the marks of conservation
+        if line[:1].isspace():  # conservation marks
             continue
         if line.startswith(b"CLUSTAL ") and len(line.split()) > 3:
             what = "a second alignment begins here, and one is taken: split the file"
             raise InputError(what, file=rows.file, line=number)
-        words = line.split()  # a name, letters, and perhaps how many residues there are so far
+        words = line.split()  # a name, letters, and optionally the number of residues so far
         if len(words) not in (2, 3) or (len(words) == 3 and not words[2].isdigit()):
             raise InputError(
                 "read as Clustal, this is no alignment: a line holds a name and letters", file=rows.file, line=number
@@ -297,7 +281,7 @@ def _read_by_biopython(lines: Iterable[bytes], rows: _Rows, name: str, first: in
     if name == "stockholm":
         marks = (_ANNOTATION.match(line) for line in lines)
         found = {rows.text(b"#=%b %b" % (mark[1] or mark[2], mark[3])): None for mark in marks if mark is not None}
-        # Descriptions are kept, and comments of our own say how the file was made.
+        # Descriptions are kept; comments of our own only say how the file was made.
         ours = {"#=GF CC"} if any(line.startswith(b"#=GF CC tropalign") for line in lines) else set()
         rows.annotation = {mark: None for mark in sorted(found) if mark != "#=GS DE" and mark not in ours}
     for row in biopython_rows(lines, name, rows.file, first):
@@ -326,7 +310,7 @@ def biopython_rows(lines: Iterable[bytes], name: str, file: str, first: int = 1)
         lines = list(lines)
         check_stockholm(enumerate(lines, first), file)
         lines = [line for line in lines if not _is_empty_note(line)]
-    # What is outside ASCII must be no blank in Python's eyes, as some of Unicode's letters are in Latin-1's.
+    # Non-ASCII bytes must not look like blanks to Python, as some of Unicode's letters do when read as Latin-1.
     text = "".join(line.decode("ascii", "surrogateescape") + "\n" for line in lines)
     try:
         found = list(islice(AlignIO.parse(io.StringIO(text), name), 2))
@@ -425,5 +409,5 @@ def two_rows(name: str, file: str, line: int | None) -> InputError:
 
 
 def _bytes(text: object) -> bytes:
-    """What Biopython read, as the file has it."""
+    """Return the original bytes of a text that Biopython read."""
     return str(text).encode("ascii", "surrogateescape")

@@ -1,7 +1,7 @@
-"""Alphabets: everything that tropalign knows of the letters of a kind of sequence.
+"""Alphabets: all knowledge about the letters of a kind of sequence.
 
-`ALPHABETS` holds them by name. An alphabet that is added there (and described in docs/pairs.md) is known everywhere:
-to readers, matrices, options and saved files.
+`ALPHABETS` holds them by name. An alphabet that is added there (and described in docs/pairs.md) is supported by
+all readers, matrices, options and saved files.
 """
 
 from __future__ import annotations
@@ -17,44 +17,44 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-#: The code of a byte that is no letter of the alphabet.
+#: Code of a byte that is not a letter of the alphabet.
 UNKNOWN = 255
-#: Letters at most: native code pads with code 31.
+#: Maximum number of letters: native code pads with code 31.
 MOST_LETTERS = 31
-#: Letters of an alignment that stand for no residue. Sequences that are not aligned must not contain them.
+#: Gap characters of alignments. Unaligned sequences must not contain them.
 GAP_LETTERS = "-._~"
 
 
 @dataclass(frozen=True, eq=False)
 class Alphabet:
-    """Letters that a sequence may hold; a letter's code is its position.
+    """Letters that a sequence may contain; the code of a letter is its position.
 
-    Alphabets are equal when their names are, so that they survive pickling and copying.
+    Alphabets are equal if their names are, so that equality survives pickling and copying.
 
     Parameters
     ----------
     name
-        As it is said to users.
+        Name shown to users.
     letters
         Upper-case letters, at most 31 (native code pads with code 31).
     wildcard
         The letter that stands for any other; unknown letters become it.
     synonyms
-        Letters read as another one (``U`` as ``T``).
+        Letters that are read as another one (``U`` as ``T``).
     complement
-        The letter that stands on the other strand, for each upper-case letter that may be written; empty where
-        sequences have one strand.
+        The letter on the other strand for each upper-case letter; empty if sequences have a single strand.
     stand_ins
-        For letters that a substitution matrix may lack: the letters to score them like, the first that it has.
+        For letters that a substitution matrix may lack: letters whose scores to use, the first one that the matrix
+        has.
     match_mismatch, matrix
-        How pairs are scored where nothing is said: a match and a mismatch, or the name of a matrix.
+        Default scores: match and mismatch, or the name of a matrix.
     gap_cost
-        (open, extend) where nothing is said: a gap of k residues costs ``open + k * extend``.
+        Default (open, extend): a gap of k residues costs ``open + k * extend``.
     states, ambiguous, any_state
-        For placement: the states of the model of evolution (at most 31), the states that each ambiguous letter stands
-        for, and the further letters that stand for any of them. Without states reads cannot be placed.
+        For placement: the states of the model of evolution (at most 31), the states that each ambiguous letter
+        stands for, and further letters that stand for any of them. Without states, reads cannot be placed.
     judged
-        Whether sequences are taken for this alphabet by their letters (`tropalign.sequences.kinds`).
+        True if sequences can be recognised as this alphabet by their letters (`tropalign.sequences.kinds`).
 
     Examples
     --------
@@ -103,12 +103,12 @@ class Alphabet:
 
     @property
     def has_strands(self) -> bool:
-        """Whether sequences have a reverse complement."""
+        """True if sequences have a reverse complement."""
         return bool(self.complement)
 
     @cached_property
     def codes_by_letter(self) -> Mapping[str, int]:
-        """The code of each letter and synonym, in either case."""
+        """Code of each letter and synonym, in either case."""
         spelled = {letter: code for code, letter in enumerate(self.letters)}
         spelled.update((letter, spelled[other]) for letter, other in self.synonyms.items())
         return {**{letter.lower(): code for letter, code in spelled.items()}, **spelled}
@@ -124,7 +124,7 @@ class Alphabet:
 
     @cached_property
     def complement_table(self) -> NDArray[np.uint8]:
-        """The byte on the other strand of each byte, uint8, shape (256,): case is kept, unknown bytes stay."""
+        """The complement of each byte, uint8, shape (256,): case is kept, unknown bytes stay."""
         import numpy as np
 
         table = np.arange(256, dtype=np.uint8)
@@ -133,12 +133,12 @@ class Alphabet:
         return table
 
     def has_letters(self, letters: str) -> bool:
-        """Whether these are letters of the alphabet, of its synonyms, or ``*``, which any matrix may have.
+        """True if all of these are letters of the alphabet, its synonyms, or ``*``, which any matrix may have.
 
         Parameters
         ----------
         letters
-            In upper case.
+            Upper-case letters.
 
         Returns
         -------
@@ -152,7 +152,7 @@ class Alphabet:
         return set(letters) <= {*self.letters, *self.synonyms, "*"}
 
     def code(self, letter: str) -> int:
-        """Code of a letter of the alphabet.
+        """Return the code of a letter of the alphabet.
 
         Parameters
         ----------
@@ -172,7 +172,7 @@ class Alphabet:
         return self.letters.index(letter)
 
     def encode(self, letters: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
-        """Codes of raw bytes, case ignored, and which bytes were unknown (these get the wildcard's code).
+        """Encode raw bytes, ignoring case; unknown bytes get the wildcard's code.
 
         Parameters
         ----------
@@ -183,7 +183,7 @@ class Alphabet:
         -------
         codes : uint8, shape of `letters`
         unknown : bool, shape of `letters`
-            Bytes that are no letter of the alphabet.
+            True for bytes that are not letters of the alphabet.
 
         Examples
         --------
@@ -199,9 +199,7 @@ class Alphabet:
         return codes, unknown
 
     def codes_of(self, letters: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], int, int]:
-        """The codes that `encode` finds, how many letters were unknown, and where the first one is (-1: there is none).
-
-        Nothing but the codes takes memory.
+        """Encode like `encode`, and count the unknown letters; allocate no memory besides the codes.
 
         Parameters
         ----------
@@ -212,6 +210,7 @@ class Alphabet:
         -------
         codes : uint8, shape (n,)
         n_unknown, first_unknown : int
+            Number of unknown letters, and position of the first one (-1 if all letters are known).
 
         Examples
         --------
@@ -225,7 +224,7 @@ class Alphabet:
         return _native.encode_letters(letters, self._codes, self.code(self.wildcard))
 
     def decode(self, codes: NDArray[np.uint8]) -> str:
-        """The upper-case letters of codes.
+        """Return the upper-case letters of codes.
 
         Parameters
         ----------
@@ -276,7 +275,8 @@ NUCLEOTIDE = Alphabet(
     any_state="N?",
     judged=True,
 )
-#: The order of NCBI's matrices, then the letters that most matrices lack; selenocysteine (U) is scored like cysteine.
+#: In the order of NCBI's matrices, then letters that most matrices lack; selenocysteine (U) is scored like
+#: cysteine.
 PROTEIN = Alphabet(
     "protein",
     "ARNDCQEGHILKMFPSTWYVBZX*JUO",
@@ -290,24 +290,24 @@ PROTEIN = Alphabet(
     judged=True,
 )
 
-#: Every alphabet by its name.
+#: All alphabets by name.
 ALPHABETS: dict[str, Alphabet] = {alphabet.name: alphabet for alphabet in (NUCLEOTIDE, PROTEIN)}
 
-#: The names of alphabets.
+#: Names of alphabets.
 AlphabetName = Literal["nucleotide", "protein"]
-#: An alphabet, or the name of one.
+#: An alphabet or its name.
 AlphabetLike = Alphabet | AlphabetName
 
 
 def alphabet_named(name: str) -> Alphabet:
-    """The alphabet of this name. Raises InputError where there is none."""
+    """Return the alphabet of this name. Raises InputError if it does not exist."""
     if name not in ALPHABETS:
         raise InputError(f"there is no alphabet {name!r}: name one of {', '.join(ALPHABETS)}")
     return ALPHABETS[name]
 
 
 def alphabet_of(alphabet: AlphabetLike) -> Alphabet:
-    """An alphabet as it is, or the one of this name. Raises InputError on anything else."""
+    """Return an alphabet as it is, or the one of this name. Raises InputError for anything else."""
     if isinstance(alphabet, Alphabet):
         return alphabet
     if not isinstance(alphabet, str):
@@ -316,19 +316,19 @@ def alphabet_of(alphabet: AlphabetLike) -> Alphabet:
 
 
 def _known(name: str, *rest: Any) -> Alphabet:
-    """What a pickled alphabet becomes: the one of this name, made anew only where nobody registered it."""
+    """Unpickle an alphabet: return the registered one of this name if its letters agree, else a new one."""
     made, known = Alphabet(name, *rest), ALPHABETS.get(name)
     return made if known is None or known.letters != made.letters else known
 
 
 def alphabet_of_letters(letters: str) -> Alphabet:
-    """The first alphabet that is judged and has all these letters; the last one judged where none has them."""
+    """Return the first judged alphabet that has all these letters, or the last judged one if none does."""
     judged = [alphabet for alphabet in ALPHABETS.values() if alphabet.judged]
     return next((alphabet for alphabet in judged if alphabet.has_letters(letters)), judged[-1])
 
 
 def byte_counts(letters: NDArray[np.uint8]) -> NDArray[np.int64]:
-    """How often each byte occurs, int64, shape (256,)."""
+    """Count each byte; int64, shape (256,)."""
     from tropalign import _native
 
     return _native.count_bytes(letters)

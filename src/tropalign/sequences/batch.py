@@ -1,4 +1,4 @@
-"""Many sequences in one block of memory: the only container that engines take."""
+"""Many sequences in one block of memory: the only container that engines accept."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from tropalign.sequences.strands import mirrored, reverse_complement
 from tropalign.sequences.taxa import Taxa
 from tropalign.sequences.texts import Texts, joined_by, lengths_of
 
-#: What a batch with qualities has for the letters of a sequence that has none, as in BAM.
+#: Quality of each residue of a sequence without qualities in a batch with qualities, as in BAM.
 NO_QUALITY = 255
 
 
-#: Letters that a sequence shows of itself.
+#: Maximum number of letters in the repr of a sequence.
 SHOWN_LETTERS = 30
 
 
 @dataclass(frozen=True)
 class Sequence:
-    """One sequence: its name, letters as they were written, and alphabet."""
+    """One sequence: its name, letters as written, and alphabet."""
 
     name: str
     letters: str
@@ -58,7 +58,7 @@ class Sequence:
 
 @dataclass(frozen=True, eq=False)
 class SequenceBatch:
-    """Sequences one after another. Arrays are checked when a batch is made, and cannot be written to through it.
+    """Sequences stored one after another. Arrays are checked on creation, and are read-only through the batch.
 
     Attributes
     ----------
@@ -69,21 +69,21 @@ class SequenceBatch:
     names : tuple of str
         One per sequence.
     alphabet : Alphabet
-        Whose letters they are.
+        Alphabet of the codes.
     letters : uint8, shape (n_residues,)
         The bytes as they were read, case kept, for output.
     descriptions : tuple of str
-        What followed the name in its header; empty where nobody asked for it.
+        The rest of each header after the name; empty unless requested.
     qualities : uint8, shape (n_residues,), or None
-        How sure each letter is: Phred scores, 0 to 93, and 255 throughout a sequence without any. None where nobody
-        asked for them.
+        Phred scores of the residues, 0 to 93, and 255 throughout a sequence without qualities. None unless
+        requested.
     taxa : Taxa, or None
-        NCBI's number of each sequence's taxon and its lineage, where they come from a store that knows any.
+        NCBI's taxon number and lineage of each sequence, if they come from a store that has them.
 
     Raises
     ------
     ValueError
-        Arrays whose shapes, types or contents do not fit one another.
+        The shapes, types or contents of the arrays do not agree.
 
     Examples
     --------
@@ -94,7 +94,7 @@ class SequenceBatch:
     [6, 5]
     """
 
-    #: To workers elsewhere (`tropalign.execution.references`).
+    #: For transfer to remote workers (`tropalign.execution.references`).
     is_sent_once = True
 
     codes: NDArray[np.uint8]
@@ -130,7 +130,7 @@ class SequenceBatch:
             raise ValueError(f"a code is {codes.max()}, but the {self.alphabet.name} alphabet has {n_letters} letters")
 
     def _take_texts(self, name: str) -> int:
-        """Names or descriptions as a tuple; bytes from a file wait until somebody asks. How many there are."""
+        """Store names or descriptions as a tuple, or as bytes to be decoded on first use; return their number."""
         given = getattr(self, name)
         if isinstance(given, Texts):
             object.__setattr__(self, f"_{name}", given)
@@ -143,7 +143,7 @@ class SequenceBatch:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """Names and descriptions, made of bytes when they are first asked for."""
+            """Decode names or descriptions on first use."""
             waiting = self.__dict__.get(f"_{name}") if name in ("names", "descriptions") else None
             if waiting is None:
                 raise AttributeError(f"a SequenceBatch has no attribute {name!r}", name=name, obj=self)
@@ -151,7 +151,7 @@ class SequenceBatch:
 
     @property
     def name_texts(self) -> PySequence[str]:
-        """The names, still as bytes where they were read from a file: what looks at a few of many takes these."""
+        """The names without decoding them all (bytes if read from a file): for code that needs only a few of many."""
         waiting: PySequence[str] | None = self.__dict__.get("_names")
         return self.names if waiting is None else waiting
 
@@ -170,7 +170,7 @@ class SequenceBatch:
     def without_residues(
         cls, names: Iterable[str], lengths: Iterable[int] | NDArray[np.int64], alphabet: Alphabet
     ) -> SequenceBatch:
-        """A batch that knows names and lengths and holds no residue: enough to write tables, and no engine takes it.
+        """Make a batch of names and lengths without residues: enough to write tables, but no engine accepts it.
 
         Parameters
         ----------
@@ -179,7 +179,7 @@ class SequenceBatch:
         lengths
             Residues of each sequence.
         alphabet
-            Theirs.
+            Alphabet of the sequences.
 
         Returns
         -------
@@ -188,7 +188,7 @@ class SequenceBatch:
         Raises
         ------
         ValueError
-            Names and lengths that differ in number, or a negative length.
+            Names and lengths differ in number, or a length is negative.
 
         Examples
         --------
@@ -211,7 +211,7 @@ class SequenceBatch:
 
     @property
     def has_residues(self) -> bool:
-        """Whether the sequences themselves are there: see `without_residues`."""
+        """True if the batch contains the residues themselves: see `without_residues`."""
         return len(self.codes) == int(self.offsets[-1])
 
     @classmethod
@@ -221,17 +221,17 @@ class SequenceBatch:
         names: PySequence[str] | None = None,
         alphabet: AlphabetLike | None = None,
     ) -> SequenceBatch:
-        """A batch of what Python code holds; the alphabet is judged by the letters when not given.
+        """Make a batch from Python objects; the alphabet is inferred from the letters if not given.
 
         Parameters
         ----------
         sequences
-            Texts, bytes, Biopython's Seq or SeqRecord, `Sequence`, or (name, sequence), in any iterable such as a list,
-            a generator or a column of a table; or a mapping of names to sequences.
+            Strings, bytes, Biopython's Seq or SeqRecord, `Sequence`, or (name, sequence), in any iterable such as
+            a list, a generator or a column of a table; or a mapping of names to sequences.
         names
-            Instead of the sequences' own. Sequences without names become sequence_1, sequence_2 ...
+            Names that replace the sequences' own. Sequences without names become sequence_1, sequence_2 ...
         alphabet
-            One, or its name.
+            An alphabet or its name.
 
         Returns
         -------
@@ -240,8 +240,8 @@ class SequenceBatch:
         Raises
         ------
         InputError
-            No sequence; a value that is none, such as None; an empty sequence; duplicate names, or some sequences with
-            names and some without; a letter outside the alphabet.
+            There is no sequence; a value is not a sequence, such as None; a sequence is empty; names are
+            duplicate, or only some sequences have names; or a letter is not in the alphabet.
 
         Examples
         --------
@@ -290,12 +290,12 @@ class SequenceBatch:
         return np.diff(self.offsets)
 
     def text(self, k: int) -> str:
-        """Letters of sequence k as they were written.
+        """Return the letters of sequence k as they were written.
 
         Parameters
         ----------
         k
-            The sequence, from 0; from the end where it is negative.
+            Index of the sequence, from 0; counted from the end if negative.
 
         Returns
         -------
@@ -322,7 +322,7 @@ class SequenceBatch:
             raise InputError("the batch knows names and lengths only: read the sequences again")
 
     def _number(self, k: int) -> int:
-        """Sequence k, counted from the end where it is negative."""
+        """Return the index of sequence k, counted from the end if negative."""
         k = index(k)
         if not -len(self) <= k < len(self):
             raise IndexError(f"sequence {k} of {len(self)}")
@@ -335,14 +335,14 @@ class SequenceBatch:
     def __getitem__(
         self, key: int | slice | PySequence[int] | NDArray[np.integer] | NDArray[np.bool_]
     ) -> Sequence | SequenceBatch:
-        """One sequence by its index; by a slice, indices or a mask a batch of them, in that order."""
+        """Return one sequence by its index, or a batch by a slice, indices or a mask, in that order."""
         if isinstance(key, int | np.integer):
             k = self._number(int(key))
             return Sequence(self.names[k], self.text(k), self.alphabet)
         return self._take(np.arange(len(self))[key if isinstance(key, slice) else _indices(key)])
 
     def part(self, begin: int, end: int) -> SequenceBatch:
-        """Neighbouring sequences, whose arrays are those of all: nothing is copied.
+        """Return consecutive sequences as views of the arrays: nothing is copied.
 
         Parameters
         ----------
@@ -398,7 +398,7 @@ class SequenceBatch:
         return f"<SequenceBatch: {len(self)} {self.alphabet.name} sequences, {len(self.codes):,} residues>"
 
     def reverse_complement(self) -> SequenceBatch:
-        """The other strand of every sequence.
+        """Return the reverse complement of every sequence.
 
         Returns
         -------
@@ -407,7 +407,7 @@ class SequenceBatch:
         Raises
         ------
         InputError
-            An alphabet whose sequences have one strand, such as proteins.
+            Sequences of this alphabet, such as proteins, have a single strand.
 
         Examples
         --------
@@ -422,7 +422,7 @@ class SequenceBatch:
         return with_letters(self, codes, letters, qualities)
 
     def fingerprint(self) -> str:
-        """SHA-256 over codes, letters, offsets, names and qualities, in hexadecimal: equal for equal batches.
+        """Return the SHA-256 of codes, letters, offsets, names and qualities, in hexadecimal: equal for equal batches.
 
         Returns
         -------
@@ -453,17 +453,17 @@ class SequenceBatch:
 
     @property
     def code_counts(self) -> NDArray[np.int64]:
-        """How often each code occurs, int64, shape (256,)."""
+        """Number of occurrences of each code, int64, shape (256,)."""
         return byte_counts(self.codes)
 
     @property
     def most_codes(self) -> int:
-        """How many codes are in memory at once."""
+        """Number of codes in memory at once."""
         return len(self.codes)
 
     @property
     def held_bytes(self) -> int:
-        """Memory that a batch takes, with its Python strings, and the copies of names and qualities that writing makes.
+        """Memory of a batch in bytes, with its Python strings and the copies of names and qualities made for output.
 
         Qualities are written as characters for both strands, and the other strand is a batch with its own.
         """
@@ -473,12 +473,13 @@ class SequenceBatch:
         return batch_bytes(arrays, self.name_texts, self._description_texts)
 
 
-#: What functions take as sequences: a batch, what `SequenceBatch.from_strings` takes, or a file by its path or name.
+#: Sequence arguments of functions: a batch, anything that `SequenceBatch.from_strings` accepts, or a file's path
+#: or name.
 Sequences = SequenceBatch | Iterable[Any] | Mapping[str, Any] | os.PathLike[str]
 
 
 def _inosine(names: tuple[str, ...], letters: NDArray[np.uint8], offsets: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which letters are inosine (I), which nucleotide sequences read as N, with a warning."""
+    """Return which letters are inosine (I), which nucleotide sequences read as N, and warn if there are any."""
     found: NDArray[np.bool_] = (letters & 0xDF) == ord("I")
     if n := int(found.sum()):
         k = int(np.searchsorted(offsets, int(found.argmax()), "right")) - 1
@@ -498,7 +499,7 @@ def _indices(key: PySequence[int] | NDArray[np.integer] | NDArray[np.bool_]) -> 
 
 
 def _fixed(name: str, array: Any, dtype: Any) -> NDArray[Any]:
-    """The array, to be read only. Raises ValueError where it is of another type or has several axes."""
+    """Return a read-only view of the array. Raises ValueError if it has another type or several axes."""
     if not isinstance(array, np.ndarray) or array.ndim != 1 or array.dtype != dtype:
         is_array = isinstance(array, np.ndarray)
         what = f"{array.dtype} of shape {array.shape}" if is_array else f"a {type(array).__name__}"
@@ -514,14 +515,14 @@ def with_letters(
     letters: NDArray[np.uint8],
     qualities: NDArray[np.uint8] | None,
 ) -> SequenceBatch:
-    """Sequences of the same names and lengths, and of other letters."""
+    """Return sequences of the same names and lengths with other letters."""
     names: Any = batch.name_texts
     descriptions: Any = batch._description_texts
     return SequenceBatch(codes, batch.offsets, names, batch.alphabet, letters, descriptions, qualities, batch.taxa)
 
 
 def batch_bytes(array_bytes: int, names: PySequence[str], descriptions: PySequence[str]) -> int:
-    """Memory of arrays so large and of Python's strings of these texts."""
+    """Return the memory of arrays of this size and of these texts as Python strings."""
     of_names, of_descriptions = lengths_of(names), lengths_of(descriptions)
     strings = 72 * len(of_names) + 2 * of_names.sum() + 64 * np.count_nonzero(of_descriptions) + of_descriptions.sum()
     return int(array_bytes + strings)
@@ -535,7 +536,7 @@ def _texts(name: str, values: Any) -> tuple[str, ...]:
 
 
 def _chosen_names(own: list[str | None], names: PySequence[str] | None) -> tuple[str, ...]:
-    """Names given for all sequences, else their own, else numbers."""
+    """Return the given names, else the sequences' own, else numbered ones."""
     if names is not None:
         if isinstance(names, str | bytes) or not isinstance(names, Iterable):
             raise InputError("the names have to be a list, one per sequence")
@@ -554,7 +555,7 @@ def _chosen_names(own: list[str | None], names: PySequence[str] | None) -> tuple
 
 
 def _name(name: Any) -> str:
-    """A name given from outside: a text, or a number such as those of a table's rows."""
+    """Convert a user's name to str: a string, or an integer such as the row numbers of a table."""
     if isinstance(name, bool) or not isinstance(name, str | int | np.integer):
         raise InputError(f"the name {shown(repr(name)[:60])} is neither a text nor a whole number: give texts")
     return str(name)

@@ -1,9 +1,9 @@
-"""Sequences a block of records at a time: the one reader that every verb uses.
+"""Sequences in blocks of records: the one reader that every verb uses.
 
     file -> opened (decompressed bytes) -> records_of_file (headers and letters) -> BlockReader -> SequenceBlock
 
-What one verb takes and another refuses is a `Policy`. A block lies within one file. Reads, which need not come from
-files and whose names may repeat, are `ReadBlocks`.
+A `Policy` states how verbs differ in the input that they accept. A block lies within one file. `ReadBlocks` is for
+reads, which need not come from files and whose names may repeat.
 """
 
 from __future__ import annotations
@@ -27,28 +27,20 @@ from tropalign.sequences.mapped_store import is_store, records_of_store
 from tropalign.sequences.records import BLOCK_LETTERS, BLOCK_RECORDS, Records, records_of_file
 from tropalign.sequences.texts import chosen
 
-#: Begins a comment line in old FASTA files; it is never a residue.
+#: Start of a comment line in old FASTA files; never a residue.
 COMMENT = b";"
 
 
 @dataclass(frozen=True)
 class Policy:
-    """What a verb takes that another one refuses.
+    """Input that one verb accepts and another one rejects.
 
-    Parameters
-    ----------
-    gaps : {"refuse", "remove", "keep"}
-        What becomes of gap letters (``-``, ``.``, ``_``, ``~``) in a sequence.
-    replaces_bytes
-        Zero bytes, and in sequences those outside ASCII, are read as ``?``, else they are an InputError.
-    names_records
-        A record without a name is called read_N, by its number in the file, else it is an InputError.
-    empty : {"refuse", "skip", "keep"}
-        What becomes of sequences without a letter.
-    numbers_names
-        A name that was there before gets a number: the second "a" becomes "a_2". Otherwise names may repeat.
-    keeps_qualities
-        Those of FASTQ are kept.
+    gaps: "refuse", "remove" or "keep" gap characters (``-``, ``.``, ``_``, ``~``).
+    replaces_bytes: read zero bytes, and non-ASCII bytes of sequences, as ``?`` instead of raising an InputError.
+    names_records: call nameless records read_N, by their number in the file, instead of raising an InputError.
+    empty: "refuse", "skip" or "keep" sequences without a letter.
+    numbers_names: number repeated names, so that the second "a" becomes "a_2"; otherwise names may repeat.
+    keeps_qualities: keep the qualities of FASTQ.
     """
 
     gaps: str = "refuse"
@@ -59,38 +51,27 @@ class Policy:
     keeps_qualities: bool = False
 
 
-#: Sets of sequences, whose names and letters have to be right.
+#: Sets of sequences, whose names and letters must be correct.
 SEQUENCES = Policy()
-#: Reads, which come in millions and as they are.
+#: Reads, which come in millions and are taken as they are.
 READS = Policy(replaces_bytes=True, names_records=True, empty="keep", numbers_names=True)
-#: What is searched: databases, whose names may repeat.
+#: Databases to search, whose names may repeat.
 TARGETS = Policy(replaces_bytes=True, empty="keep")
 
 
 @dataclass(frozen=True, eq=False)
 class SequenceBlock:
-    """Some records of a file.
+    """Consecutive records of a file.
 
-    Attributes
-    ----------
-    names, descriptions : sequence of str
-        The header up to the first blank, and the rest.
-    letters : uint8, shape (n_letters,)
-        As they were written, blanks (and by policy gaps) left out.
-    offsets : int64, shape (n + 1,)
-        Record k is ``letters[offsets[k]:offsets[k + 1]]``.
-    numbers : int64, shape (n,)
-        Number of each record in its file, from 1.
-    file
-        As messages call it.
-    counts : int64, shape (256,)
-        How often each byte occurs in the letters.
-    n_gaps
-        Gaps that were left out.
-    qualities : uint8, shape (n_letters,), or None
-        Phred scores; None where they were not kept, or the file has none.
-    accessions
-        Of each record; empty if the file has none beside names.
+    names, descriptions: the header up to the first blank, and the rest.
+    letters: uint8, shape (n_letters,), as written without blanks (and gaps, depending on the policy).
+    offsets: int64, shape (n + 1,); record k is ``letters[offsets[k]:offsets[k + 1]]``.
+    numbers: int64, shape (n,), of each record in its file, from 1.
+    file: name of the file in messages.
+    counts: int64, shape (256,), of each byte in `letters`.
+    n_gaps: gaps that were removed.
+    qualities: uint8 Phred scores, shape (n_letters,), or None.
+    accessions: one per record, or empty if the file has none besides the names.
     """
 
     names: Sequence[str]
@@ -109,19 +90,10 @@ class SequenceBlock:
 
 
 class BlockReader:
-    """Blocks of records of files, one after another. Iterate over it once.
+    """Blocks of records of one or several files ("-" is standard input) or streams, to be iterated over once.
 
-    Parameters
-    ----------
-    sources
-        One file or several ("-" is standard input; compressed or not), or open files or streams.
-    policy
-        What is taken, and how.
-
-    Raises
-    ------
-    InputError
-        While iterating: a file that cannot be read or is neither FASTA nor FASTQ, and what the policy refuses.
+    Raises InputError while iterating: for unreadable files, other formats than FASTA and FASTQ, and what `policy`
+    rejects.
     """
 
     def __init__(self, sources: Source | Iterable[Source], policy: Policy = SEQUENCES) -> None:
@@ -132,7 +104,7 @@ class BlockReader:
         self._read = 0
 
     def fraction(self) -> float | None:
-        """Which part of the files has been read, 0 to 1, in bytes on the disk; None where that cannot be known."""
+        """Return the fraction of the files read so far, 0 to 1, in bytes on disk; None if unknown."""
         if self._total is None:
             return None
         return min(1.0, self._read / self._total) if self._total else 1.0
@@ -164,7 +136,7 @@ class BlockReader:
 
 
 def sources_of(sources: Source | Iterable[Source]) -> list[Source]:
-    """A list of one source or of several. Raises InputError where there is none, or something else."""
+    """Return a list of one or several sources. Raises InputError if it is empty or holds anything else."""
     is_one = _is_source(sources) or not isinstance(sources, Iterable)
     found: list[Any] = [sources] if is_one else list(sources)  # type: ignore[arg-type]
     if not found:
@@ -180,13 +152,7 @@ def _is_source(value: object) -> bool:
 
 
 class _Settled:
-    """Records of one file as its policy wants them.
-
-    Attributes
-    ----------
-    number
-        Records so far, also those that were left out.
-    """
+    """Records of one file after its policy has been applied; `number` counts all records so far, even skipped ones."""
 
     def __init__(self, policy: Policy, file: str, source: Any = None) -> None:
         self._policy, self._file, self._source = policy, file, source
@@ -196,7 +162,7 @@ class _Settled:
         self.number = 0
 
     def blocks(self, found: Iterable[Records]) -> Iterator[SequenceBlock]:
-        """Blocks of records; none where nothing of a block is left."""
+        """Yield blocks of records, except those of which nothing is left."""
         for records in found:
             self.number += len(records.names)
             yield from self._block(records)
@@ -233,7 +199,7 @@ class _Settled:
         yield SequenceBlock(*found)
 
     def _refusal(self, names: Sequence[str], letters: NDArray[np.uint8], offsets: NDArray[np.int64]) -> InputError:
-        """The error of the first gap letter or comment."""
+        """Return the error for the first gap or comment character."""
         at = int(np.isin(letters, self._refused).argmax())
         k = int(np.searchsorted(offsets, at, "right")) - 1
         letter = letters[at : at + 1].tobytes()
@@ -248,7 +214,7 @@ class _Settled:
         return InputError(what, file=self._file, record=names[k], line=line)
 
     def _named(self, names: Sequence[str], numbers: NDArray[np.int64]) -> Sequence[str]:
-        """The names; by policy one is made where there is none."""
+        """Return the names; the policy decides if records without a name get one."""
         if "" not in names:
             return names
         if not self._policy.names_records:
@@ -261,25 +227,14 @@ class _Settled:
 
 
 class NumberedNames:
-    """Gives each name once: the second "a" becomes "a_2".
-
-    Parameters
-    ----------
-    taken
-        Names that are given already.
-
-    Warns
-    -----
-    TropalignWarning
-        The first name that was there before.
-    """
+    """Makes names unique: the second "a" becomes "a_2", and gives a warning. Names in `taken` are in use already."""
 
     def __init__(self, taken: Iterable[str] = ()) -> None:
-        self._seen = {hash(name) for name in taken}  # hashes: names themselves would take several times the memory
+        self._seen = {hash(name) for name in taken}  # hashes: the names themselves would take several times the memory
         self._counts: dict[str, int] = {}
 
     def __call__(self, name: str) -> str:
-        """The name, or it with a number."""
+        """Return the name, with a number if it was used before."""
         key = hash(name)
         if key not in self._seen:
             self._seen.add(key)
@@ -296,18 +251,11 @@ class NumberedNames:
 
 @dataclass(frozen=True, eq=False)
 class Survey:
-    """What a pass over reads finds before any is placed.
+    """Result of a pass over reads before any is placed.
 
-    Attributes
-    ----------
-    n_reads
-    lengths : int64, shape (n_reads,)
-        Letters of each, in input order, gaps left out.
-    hashes : uint64, shape (n_reads,)
-        Equal for reads of the same letters; others may share one by a rare accident.
-    sha256
-        Hash of names, letters and lengths in hexadecimal: equal for equal reads, however they are compressed or cut
-        into files.
+    lengths: int64, shape (n_reads,), in input order, without gaps.
+    hashes: uint64, shape (n_reads,), equal for reads of equal letters; collisions are possible but rare.
+    sha256: hash of names, letters and lengths in hexadecimal, independent of compression and division into files.
     """
 
     n_reads: int
@@ -317,27 +265,11 @@ class Survey:
 
 
 class ReadBlocks:
-    """Blocks of reads (or of what is searched) from whatever holds them. Iterate over it once.
+    """Blocks of reads or search targets from any source, to be iterated over once.
 
-    Parameters
-    ----------
-    reads
-        FASTA or FASTQ files (compressed or not, "-" for standard input, open files), a SequenceBatch, or an iterable of
-        (name, letters), SeqRecords or Sequences.
-    taken
-        Names that are given already, where the policy numbers names.
-    policy
-        What is taken, and how.
-
-    Raises
-    ------
-    InputError
-        While iterating: a file that cannot be read.
-
-    Warns
-    -----
-    TropalignWarning
-        The first name that was there before.
+    `reads`: FASTA or FASTQ files ("-" is standard input), open files, a SequenceBatch, or an iterable of (name,
+    letters), SeqRecords or Sequences. `taken`: names in use, if the policy numbers names; the first repeated name
+    gives a warning. Raises InputError while iterating if a file cannot be read.
     """
 
     def __init__(self, reads: Any, taken: Iterable[str] = (), policy: Policy = READS) -> None:
@@ -359,7 +291,7 @@ class ReadBlocks:
             self._blocks = _Settled(policy, "the reads").blocks(_named_records(_pairs(reads)))
 
     def fraction(self) -> float | None:
-        """Which part of the files has been read, 0 to 1; None where that cannot be known."""
+        """Return the fraction of the files read so far, 0 to 1; None if unknown."""
         return None if self._reader is None else self._reader.fraction()
 
     def __iter__(self) -> Iterator[SequenceBlock]:
@@ -371,7 +303,7 @@ class ReadBlocks:
 
 
 def line_with(source: Any, letter: bytes) -> int | None:
-    """The first line of a file of FASTA or FASTQ whose sequence has this letter; None if it cannot be read again."""
+    """Return the first line of FASTA or FASTQ whose sequence has this letter; None if it cannot be read again."""
     if not can_be_read_twice(os.fspath(source)) or is_store(source):
         return None
     lines = ((number, line.strip()) for number, line in enumerate(read_lines(source), 1) if line.strip())
@@ -393,7 +325,7 @@ _NOTHING = object()
 
 
 def _peeked(values: Iterable[Any]) -> tuple[Iterator[Any], Any]:
-    """Values that can still be taken from the first on, and the first of them."""
+    """Return an iterator over all values, and the first of them (`_NOTHING` if there are no values)."""
     if not isinstance(values, Iterable):
         what = f"an object of type {type(values).__name__} holds no reads"
         raise InputError(f"{what}: give files, a SequenceBatch, or pairs of name and text")
@@ -409,7 +341,7 @@ def _pairs(reads: Any) -> Iterator[tuple[str, str]]:
 
 
 def _named_records(pairs: Iterable[tuple[str, str]]) -> Iterator[Records]:
-    """Names and texts, some at a time."""
+    """Yield names and texts in blocks."""
     names, texts, size = list[str](), list[str](), 0
     for name, text in pairs:
         names.append(name)
@@ -423,22 +355,22 @@ def _named_records(pairs: Iterable[tuple[str, str]]) -> Iterator[Records]:
 
 
 def with_gaps(policy: Policy, gaps: str) -> Policy:
-    """A policy with this rule for gaps. Raises UsageError on another word."""
+    """Return the policy with this rule for gaps. Raises UsageError for another word."""
     if gaps not in ("refuse", "remove"):
         raise UsageError(f"{named('gaps')} {gaps!r} is not one of refuse, remove")
     return replace(policy, gaps=gaps)
 
 
 def blocks_of(reads: Any, taken: Iterable[str] = (), policy: Policy = READS) -> ReadBlocks:
-    """Blocks of reads as they come: see `ReadBlocks`."""
+    """Return blocks of reads: see `ReadBlocks`."""
     return ReadBlocks(reads, taken, policy)
 
 
 def survey_of(blocks: Iterable[SequenceBlock]) -> Survey:
-    """Counts and hashes the reads of blocks, gaps left out."""
+    """Count and hash the reads of blocks, without gaps."""
     names, letters = hashlib.sha256(), hashlib.sha256()
     lengths, hashes = [np.zeros(0, np.int64)], [np.zeros(0, np.uint64)]
-    with quiet():  # the reading that follows warns
+    with quiet():  # the second pass warns
         for block in blocks:
             names.update("".join(f"{name}\0" for name in block.names).encode("utf-8", "surrogatepass"))
             letters.update(block.letters.data)
@@ -450,7 +382,7 @@ def survey_of(blocks: Iterable[SequenceBlock]) -> Survey:
 
 
 def _hashes(block: SequenceBlock) -> NDArray[np.uint64]:
-    """A number per read, the first eight bytes of a hash of its letters: the same on every machine."""
+    """Return a number per read, the first eight bytes of a hash of its letters: the same on every machine."""
     letters, offsets = block.letters.tobytes(), block.offsets.tolist()
     found = (hashlib.blake2b(letters[a:b], digest_size=8).digest() for a, b in pairwise(offsets))
     return np.frombuffer(b"".join(found), "<u8").astype(np.uint64)

@@ -1,4 +1,4 @@
-"""How many sequences a record stands for, as vsearch writes it into names: ``r1;size=12``."""
+"""Number of sequences that a record stands for, which vsearch writes into names: ``r1;size=12``."""
 
 from __future__ import annotations
 
@@ -10,22 +10,16 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError
 
-#: The annotation: at the name's begin or after a semicolon, up to the next one, the end, or the number (``_2``) that a
-#: name gets which was there before.
+#: The annotation at the start of the name or after a semicolon, up to the next one, the end, or the number
+#: (``_2``) that a repeated name gets.
 _SIZE = re.compile(r"(?:^|;)size=([0-9]+)(?=;|$|_[0-9]+$)")
 _WRITTEN = re.compile(r"(^|;)size=[0-9]+(?=;|$)")
-#: A count at most, so that a sum of many fits 64 bits.
+#: Largest count, so that sums of many fit 64 bits.
 MOST_COUNT = 10**12 - 1
 
 
 def counts_of(names: Sequence[str]) -> NDArray[np.int64]:
-    """The number in ``;size=`` of each name, 1 where there is none.
-
-    Raises
-    ------
-    InputError
-        A count of 0, or one too large.
-    """
+    """Return the number in ``;size=`` of each name, 1 by default. Raises InputError for 0 or a huge count."""
     counts = np.ones(len(names), np.int64)
     for k, name in enumerate(names):
         if "size=" in name and (found := _SIZE.search(name)) is not None:
@@ -54,16 +48,10 @@ def header_of(name: str) -> str:
 
 
 def has_count(name: str) -> bool:
-    """Whether the name says a number."""
+    """True if the name has a count."""
     return "size=" in name and _SIZE.search(name) is not None
 
 
 def with_count(name: str, count: int) -> str:
-    """A name with this number in place of its own.
-
-    Examples
-    --------
-    >>> with_count("a;size=3;sample=x", 12), with_count("b", 2)
-    ('a;sample=x;size=12', 'b;size=2')
-    """
+    """Replace or add the count of a name: ``a;size=3;sample=x`` becomes ``a;sample=x;size=12``."""
     return f"{_WRITTEN.sub('', name).rstrip(';')};size={count}"

@@ -6,13 +6,13 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-#: Folders, the first of which has a name first; between them what stands between those of PATH.
+#: Folders in order of precedence, with the separator of PATH.
 VARIABLE = "TROPALIGN_DB"
 SUFFIX = ".tdb"
 
 
 def databases() -> Iterator[tuple[str, Path]]:
-    """Name and file of each database, in the order of names; of equal names the one that `database_path` finds."""
+    """Yield name and file of each database, sorted by name; of equal names the one that `database_path` finds."""
     found: dict[str, Path] = {}
     for folder in _folders():
         for path in sorted(folder.glob(f"?*{SUFFIX}")):
@@ -21,7 +21,7 @@ def databases() -> Iterator[tuple[str, Path]]:
 
 
 def database_path(named: str) -> str:
-    """The file of a database: what is named itself, if it is a file or spelled as one, else a database of this name."""
+    """Return the path of a database: `named` if it is a file or contains a folder, else the database of this name."""
     is_there = os.path.exists(named) and not os.path.isdir(named)
     if is_there or named == "-" or os.path.basename(named) != named:
         return named

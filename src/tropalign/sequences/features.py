@@ -1,11 +1,11 @@
-"""Features of sequences, parts with a type and a name, of GFF3 (the Sequence Ontology's, version 1.26) or Stockholm.
+"""Features of sequences, i.e. typed and named parts, from GFF3 (Sequence Ontology's version 1.26) or Stockholm.
 
-An alignment in Stockholm's format says what residues are by a letter per column, of a row (#=GR) or of all (#=GC):
+Stockholm annotates residues by a letter per column, of a row (#=GR) or of all rows (#=GC):
 
     a             MK-VLAW          a: a helix of residues 0 to 3
     #=GR a SS     HH.HH--
     b             MKAV-AW          b: a strand of residues 1 to 3
-    #=GC SS_cons  .EEE---          (and not a, which has letters of its own)
+    #=GC SS_cons  .EEE---          (not for a, which has letters of its own)
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from tropalign.sequences.files import Source, file_name, read_lines
 from tropalign.sequences.phylip_files import MOST_DIGITS
 from tropalign.sequences.texts import decoded
 
-#: Attributes that say what a feature is called, the best first.
+#: Attributes that name a feature, in order of preference.
 NAMING = ("Name", "Note", "ID")
-#: Columns of a line.
+#: Columns of a GFF3 line.
 N_FIELDS = 9
-#: Letters of Stockholm's lines that say nothing.
+#: Annotation characters of Stockholm without meaning.
 BLANK = GAP_LETTERS + "~ "
-#: What the others say, by Biopython's name of the line; "" stands for any letter.
+#: Meanings of the other characters, by Biopython's name of the line; "" stands for any character.
 LETTERS: Mapping[str, Mapping[str, str]] = {
     "secondary_structure": {**dict.fromkeys("HGI", "helix"), **dict.fromkeys("EB", "strand")},
     "transmembrane": {"M": "transmembrane"},
@@ -43,29 +43,20 @@ LETTERS: Mapping[str, Mapping[str, str]] = {
     "GR:sAS": {"": "active site"},
     "intron": {"": "intron"},
 }
-#: Letters of pairs of nucleotides: brackets of pairs, and A with a, B with b of pseudoknots, as Infernal writes them.
+#: Base pairs: brackets, and for pseudoknots A with a, B with b, as Infernal writes them.
 PAIRED: Mapping[str, str] = {
     **dict.fromkeys("<([{" + ascii_uppercase, "stem, 5' side"),
     **dict.fromkeys(">)]}" + ascii_lowercase, "stem, 3' side"),
 }
-#: A row of Stockholm that is a part of a sequence: its name, and its first and last residue, from 1.
+#: Stockholm row for a part of a sequence: its name, and its first and last residue, from 1.
 _PART = re.compile(r"(.+)/([0-9]{1,15})-([0-9]{1,15})")
 
 
 @dataclass(frozen=True)
 class Feature:
-    """A part of a sequence.
+    """A part of a sequence: residues `begin` to `end`, 0-based, half-open.
 
-    Attributes
-    ----------
-    sequence
-        Its name.
-    begin, end
-        Residues, from 0, half-open.
-    kind
-        Its type, such as "Domain".
-    name
-        What it is called; empty where nothing says so.
+    `kind` is its type, such as "Domain"; `name` is empty if the file has none.
     """
 
     sequence: str
@@ -76,23 +67,15 @@ class Feature:
 
 
 def read_features(path: Source, batch: SequenceBatch) -> tuple[Feature, ...]:
-    """The features of these sequences in a file of GFF3 or Stockholm, in its order.
+    """Read the features of these sequences from a GFF3 or Stockholm file, in file order.
 
-    Raises
-    ------
-    InputError
-        A file that cannot be read; a line that is no feature, or one that ends outside its sequence; a row of another
-        length than its sequence.
-
-    Warns
-    -----
-    TropalignWarning
-        Features of sequences that the batch has not.
+    Raises InputError for unreadable files, malformed lines, features that end outside their sequence, and rows of
+    another length than their sequence. Warns of features of sequences that are not in the batch.
     """
     known = _Known(batch)
     file = file_name(path)
     lines = enumerate(read_lines(path), 1)
-    first = next((number, line) for number, line in lines if line.strip())  # a file without a letter is refused
+    first = next((number, line) for number, line in lines if line.strip())  # an empty file is rejected
     found = list[Feature]()
     others: dict[str, None] = {}
     if first[1].startswith(b">"):
@@ -110,7 +93,7 @@ def read_features(path: Source, batch: SequenceBatch) -> tuple[Feature, ...]:
 
 
 class _Known:
-    """Sequences by their names, and by the accession and the name that UniProt's have: ``sp|Q662F0|EFP_BORBP``."""
+    """Sequences by name, and by UniProt accession and entry name: ``sp|Q662F0|EFP_BORBP``."""
 
     def __init__(self, batch: SequenceBatch) -> None:
         self.length_of = dict(zip(batch.names, batch.lengths.tolist(), strict=True))
@@ -120,11 +103,11 @@ class _Known:
         self._name_of = {part: name for part, name in parts if times[part] == 1} | {name: name for name in batch.names}
 
     def name(self, said: str) -> str | None:
-        """The sequence's own name."""
+        """Return the sequence's own name."""
         return self._name_of.get(said)
 
     def row(self, said: str, n_residues: int) -> tuple[str, int] | None:
-        """The sequence that a row is of, by its name or as a part of it, and the row's first residue, from 0."""
+        """Return the sequence of a row, named as a whole or as a part of it, and the row's first residue, from 0."""
         whole, part = self.name(said), _PART.fullmatch(said)
         if whole is not None or part is None:
             return None if whole is None else (whole, 0)
@@ -135,7 +118,7 @@ class _Known:
 
 
 def _of_lines(lines: Iterable[tuple[int, bytes]], file: str, known: _Known) -> Iterator[Feature | str]:
-    """Features of GFF3, and names of sequences that are unknown."""
+    """Yield features of GFF3, and names of unknown sequences."""
     for number, fields in _fields(lines, file):
         said = unquote(fields[0])
         name = known.name(said)
@@ -147,7 +130,7 @@ def _of_lines(lines: Iterable[tuple[int, bytes]], file: str, known: _Known) -> I
 
 
 def _of_rows(lines: Iterable[tuple[int, bytes]], file: str, known: _Known) -> Iterator[Feature | str]:
-    """Features of Stockholm: of each row its own, then those of the columns that it has no letters of its own for."""
+    """Yield features of Stockholm rows: a row's own annotation, else that of the columns; and names of unknown rows."""
     numbers, texts = zip(*lines, strict=True)
     alignment = biopython_rows(texts, "stockholm", file, numbers[0])
     for row in alignment:
@@ -173,7 +156,7 @@ def _of_rows(lines: Iterable[tuple[int, bytes]], file: str, known: _Known) -> It
 
 
 def _runs(name: str, begin: int, letters: Iterable[str], meant: Mapping[str, str]) -> Iterator[Feature]:
-    """A feature per run of residues, from `begin` on, whose letters say the same."""
+    """Yield a feature per run of residues, starting at `begin`, whose letters have the same meaning."""
     for kind, run in groupby("" if one in BLANK else meant.get(one, meant.get("", "")) for one in letters):
         end = begin + len(list(run))
         if kind:
@@ -182,7 +165,7 @@ def _runs(name: str, begin: int, letters: Iterable[str], meant: Mapping[str, str
 
 
 def _fields(lines: Iterable[tuple[int, bytes]], file: str) -> Iterator[tuple[int, list[str]]]:
-    """The lines of features, by their numbers from 1."""
+    """Yield the fields of feature lines, with line numbers from 1."""
     for number, line in lines:
         text = line.decode("utf-8", "replace")
         if text.startswith(("##FASTA", ">")):

@@ -1,4 +1,4 @@
-"""Files, standard input and open streams as plain bytes: decompressed by content, every fault an InputError."""
+"""Files, standard input and open streams as decompressed bytes; every fault is an InputError."""
 
 from __future__ import annotations
 
@@ -14,20 +14,21 @@ from tropalign.errors import InputError, TropalignError, UsageError, has_options
 from tropalign.execution.prefetch import prefetched
 from tropalign.sequences.texts import decoded
 
-#: A file's name ("-" is standard input), or an open file or stream of bytes or text.
+#: A file name ("-" is standard input), or an open file or stream of bytes or text.
 Source = str | os.PathLike[str] | IO[bytes] | IO[str]
 BUFFER_BYTES = 1 << 16
-#: What is decompressed while as much of it is worked on.
+#: Decompressed ahead, while the previous piece is being processed.
 AHEAD_BYTES = 1 << 20
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 TRUNCATED = "the compressed file is truncated: fetch or write it again"
-#: How much of a file is looked at before it is taken for text.
+#: Bytes that are examined before a file is accepted as text.
 FIRST_BYTES = 1 << 16
 NEWLINE, RETURN = b"\n\r"
-#: Bytes of a line at most, which is held twice: a row of an alignment of chromosomes fits.
+#: Longest line in bytes, which is held twice: an alignment row of a chromosome fits.
 MOST_LINE = 1 << 28
 
-#: How files begin that are named where sequences or alignments belong; what they are, and what takes them.
+#: First bytes of files that are often given in place of sequences or alignments; their kind, and the verbs for
+#: them.
 _MISTAKEN = {
     b"HMMER": ("a profile HMM", "search and scan take models, and build makes them of alignments"),
     b"# STOCKHOLM": ("an alignment in Stockholm", "build makes a model of it, and tree a tree"),
@@ -37,12 +38,12 @@ _MISTAKEN = {
 
 
 def is_stream(source: object) -> bool:
-    """Whether this is an open file or stream."""
+    """True if this is an open file or stream."""
     return hasattr(source, "read")
 
 
 def file_name(source: Source) -> str:
-    """What messages call a source."""
+    """Return the name of a source in messages."""
     if is_stream(source):
         name = getattr(source, "name", None)
         return name if isinstance(name, str) else "the open stream"
@@ -57,17 +58,10 @@ def file_name(source: Source) -> str:
 
 @contextmanager
 def opened(source: Source, count: Callable[[int], None] | None = None) -> Iterator[io.BufferedReader]:
-    """A source to be read, decompressed. A stream of the caller's stays open.
+    """Open a source for reading, decompressed; a stream of the caller's stays open.
 
-    Parameters
-    ----------
-    count
-        Called with the number of bytes that were read (compressed ones, where they are), as they are read.
-
-    Raises
-    ------
-    InputError
-        There, and whenever the stream is read: a file that is not there or cannot be read, or is damaged.
+    `count` is called with the number of bytes read, compressed ones if the file is compressed. Raises InputError,
+    here and on every read, if the file does not exist, cannot be read or is damaged.
     """
     file = file_name(source)
     with _naming(file):
@@ -79,16 +73,14 @@ def opened(source: Source, count: Callable[[int], None] | None = None) -> Iterat
         with _naming(file):
             stream = _decompressed(plain)
         if stream is not plain and is_ours and os.path.isfile(source):  # type: ignore[arg-type]
-            # A thread that waits for a pipe or a terminal could not be ended.
+            # A thread that waits for a pipe or a terminal could not be stopped.
             stream = closed_after.enter_context(_Ahead(stream))
         yield io.BufferedReader(_Named(stream, file), BUFFER_BYTES)
 
 
 def mistaken(head: bytes, wanted: str) -> str | None:
-    """A sentence on a file that begins so where something else is wanted; None where it is not known.
+    """Return a sentence on a file of a known wrong kind, by its first bytes; None for others.
 
-    Examples
-    --------
     >>> mistaken(b"HMMER3/f [3.4]", "FASTA")
     'this is a profile HMM and not FASTA: search and scan take models, and build makes them of alignments'
     """
@@ -99,18 +91,15 @@ def mistaken(head: bytes, wanted: str) -> str | None:
 
 
 def read_text(source: Source, most_bytes: int | None = None) -> str:
-    """The text of a file, decompressed; "-" is standard input.
+    """Read a text file, decompressed; "-" is standard input.
 
-    Raises
-    ------
-    InputError
-        As `opened`, and when the file is empty or longer than `most_bytes`.
+    Raises InputError like `opened`, and if the file is empty or longer than `most_bytes`.
     """
     return text_of(read_bytes(source, most_bytes), source)
 
 
 def read_bytes(source: Source, most_bytes: int | None = None) -> bytes:
-    """The bytes of a file, decompressed. Raises what `read_text` does."""
+    """Read the bytes of a file, decompressed. Raises InputError like `read_text`."""
     with opened(source) as stream:
         data = stream.read() if most_bytes is None else stream.read(most_bytes + 1)
     if most_bytes is not None and len(data) > most_bytes:
@@ -124,7 +113,7 @@ def read_bytes(source: Source, most_bytes: int | None = None) -> bytes:
 
 
 def text_of(data: bytes, source: Source) -> str:
-    """The text that these bytes of a source are."""
+    r"""Decode the bytes of a source, with a warning if they are not UTF-8; line ends become ``\n``."""
     data = data.removeprefix(BYTE_ORDER_MARK)
     text = decoded(data)
     if text.encode() != data:
@@ -133,7 +122,7 @@ def text_of(data: bytes, source: Source) -> str:
 
 
 def read_lines(source: Source) -> Iterator[bytes]:
-    """The lines of a file without their ends, decompressed as they are taken. Raises what `read_text` does.
+    """Yield the lines of a file without line ends, decompressed on the way. Raises InputError like `read_text`.
 
     A line ends with a line feed, a carriage return (old Macintosh files), or both.
     """
@@ -156,9 +145,9 @@ def read_lines(source: Source) -> Iterator[bytes]:
 
 
 def lines_of(stream: IO[bytes], most_bytes: int, file: str) -> Iterator[bytes]:
-    """The lines of a stream with their ends. Raises InputError for one of more bytes, before all of it is read.
+    """Yield lines with their ends. Raises InputError for a line over `most_bytes` before it has been read whole.
 
-    Few compressed bytes can hold a line of gigabytes.
+    A few compressed bytes can hold a line of gigabytes.
     """
     while line := stream.readline(most_bytes + 1):
         if len(line) > most_bytes:
@@ -178,12 +167,12 @@ def with_line_ends(stream: io.BufferedReader) -> io.BufferedReader:
 
 
 def tell_of_latin_1(file: str) -> None:
-    """Warns that a file is not UTF-8 throughout (`tropalign.sequences.texts.decoded`)."""
+    """Warn that a file is not UTF-8 throughout (`tropalign.sequences.texts.decoded`)."""
     warn(f"{shown(file)}: bytes that are not UTF-8 are read as Latin-1")
 
 
 def size_of(source: Source) -> int | None:
-    """Bytes of a regular file as it lies on the disk; None of anything else."""
+    """Return the size of a regular file on disk in bytes; None for anything else."""
     try:
         entry = os.stat(source)  # type: ignore[arg-type]
     except (OSError, TypeError, ValueError):
@@ -192,12 +181,12 @@ def size_of(source: Source) -> int | None:
 
 
 def can_be_read_twice(path: str) -> bool:
-    """Whether this is a regular file (or none at all, which reading it says): no stream, device or pipe."""
+    """True for a regular file or a missing one (reading it raises the error); false for a stream, device or pipe."""
     return path != "-" and (os.path.isfile(path) or not os.path.exists(path))
 
 
 def _raw(source: Source, file: str) -> tuple[Any, bool]:
-    """A stream of raw bytes, and whether it is ours to close."""
+    """Return a stream of raw bytes, and whether we have to close it."""
     if is_stream(source):
         return getattr(source, "buffer", source), False
     if os.fsdecode(source) == "-":  # type: ignore[arg-type]
@@ -211,7 +200,7 @@ def _raw(source: Source, file: str) -> tuple[Any, bool]:
 
 @contextmanager
 def _naming(file: str) -> Iterator[None]:
-    """Turns whatever goes wrong with a file into one sentence that names it."""
+    """Convert any exception from a file into an InputError that names the file."""
     try:
         yield
     except (TropalignError, MemoryError):
@@ -225,7 +214,7 @@ def _naming(file: str) -> Iterator[None]:
         raise InputError("no permission to read this file", file=file) from None
     except EOFError:
         raise InputError(TRUNCATED, file=file) from None
-    except Exception as error:  # each decompressor has errors of its own
+    except Exception as error:  # each decompressor has its own errors
         text = str(error) or type(error).__name__
         if "null byte" in text:
             raise InputError("the file's name holds a zero byte: name another file", file=file) from None
@@ -301,9 +290,9 @@ class _Named(io.RawIOBase):
 
 
 def _decompressed(stream: io.BufferedReader) -> Any:
-    """The plain bytes of a stream that may be compressed, by its first bytes."""
+    """Return the plain bytes of a stream; its first bytes show the compression."""
     begin = stream.peek(6)[:6]
-    # What decompresses is loaded where it is needed: it takes as long as a short search.
+    # Decompressors are imported only if needed: the import takes as long as a short search.
     if begin.startswith(b"BZh"):
         import bz2
 
@@ -320,7 +309,7 @@ def _decompressed(stream: io.BufferedReader) -> Any:
 
 
 class _Ahead(io.RawIOBase):
-    """The bytes of a stream, decompressed in a thread of its own while the last ones are worked on."""
+    """A stream that is decompressed in a thread of its own, one piece ahead."""
 
     def __init__(self, stream: Any) -> None:
         self._pieces = prefetched(iter(lambda: _piece(stream), b""), waits=True)
@@ -337,26 +326,21 @@ class _Ahead(io.RawIOBase):
         return size
 
     def close(self) -> None:
-        """Ends the thread."""
+        """Stop the thread."""
         self._pieces.close()
         super().close()
 
 
 def _piece(stream: Any) -> bytes:
-    """The next bytes, up to AHEAD_BYTES."""
+    """Read the next bytes, up to AHEAD_BYTES."""
     data: bytes = stream.read(AHEAD_BYTES)
     return data
 
 
 class _Members(io.RawIOBase):
-    """bzip2 or xz, several members one after another; Python's readers take what follows the last one for nothing.
+    """bzip2 or xz data of several members; Python's readers ignore trailing garbage, which is an error here.
 
-    Parameters
-    ----------
-    member
-        Makes what decompresses a member.
-    error
-        What that raises where no member begins.
+    `member` makes a decompressor, `error` is the exception that it raises if no member starts.
     """
 
     def __init__(self, stream: io.BufferedReader, member: Callable[[], Any], error: type[Exception]) -> None:
@@ -381,7 +365,7 @@ class _Members(io.RawIOBase):
                 return len(made)
 
     def _begin_another(self) -> bool:
-        """Goes on with what follows a member, zero bytes of padding aside; False at the end of the file."""
+        """Start the next member after zero padding; False at the end of the file."""
         rest = self._member.unused_data.lstrip(b"\0")
         while not rest:
             data = self._stream.read1(BUFFER_BYTES)

@@ -1,4 +1,4 @@
-"""Flat files of UniProt, EMBL and GenBank, handed on as FASTA while they are read.
+"""Flat files of UniProt, EMBL and GenBank, converted to FASTA while they are read.
 
     ID   7LESS_DROME    Reviewed;   2554 AA.       LOCUS       SCU49845   5028 bp    DNA
     DE   RecName: Full=Protein sevenless;          DEFINITION  Saccharomyces cerevisiae TCP1-beta gene.
@@ -7,8 +7,9 @@
          MTMFWQQNVD HQSDEQDKQA ...                         1 gatcctccat atacaacggt ...
     //                                             //
 
-A name is what the database's own FASTA has for one word: UniProt's entry name, EMBL's and GenBank's accession with its
-version. The first accession of UniProt's entries is kept beside. Of features, references and comments nothing is kept.
+Names are those of the database's own FASTA files, as one word: UniProt's entry name, and the accession with
+version of EMBL and GenBank. UniProt's first accession is kept in addition. Features, references and comments are
+dropped.
 """
 
 from __future__ import annotations
@@ -23,33 +24,33 @@ from typing import Any
 from tropalign.errors import InputError
 from tropalign.sequences.files import BYTE_ORDER_MARK
 
-#: How the first record of a flat file begins.
+#: Start of the first record of a flat file.
 BEGINS = (b"ID   ", b"LOCUS ")
-#: The line that the letters follow, or the end of a record without any.
+#: The line before the residues, or the end of a record without any.
 _LETTERS_OR_END = re.compile(rb"^(?:SQ   |ORIGIN|//)[^\n]*\n", re.MULTILINE)
-#: What stands between letters.
+#: Characters between residues.
 _BETWEEN = b"0123456789 \t\r\n"
 _LETTERS = ascii_letters.encode() + b"*-.?"
-#: Whatever is no letter becomes "?" where a verb takes any byte.
+#: Other bytes become "?" for verbs that accept any byte.
 _REPLACED = bytes(byte if byte in _LETTERS else ord("?") for byte in range(256))
-#: Bytes that are read at a time, at least: of pieces of 1 MiB, which each record copies, files took twice as long.
+#: Least number of bytes to read at a time: pieces of 1 MiB, which each record copies, took twice as long.
 _PIECE_BYTES = 1 << 16
 
 
 _ACCESSION = re.compile(rb"^AC   ([A-Za-z0-9_.]+)", re.MULTILINE)
-#: In the first line of GenBank's releases, whose header stands before the first record.
+#: In the first line of GenBank's releases, which have a header before the first record.
 RELEASE = b"Genetic Sequence Data Bank"
-#: How a record of PIR's format (also NBRF) begins: a code of two letters and a semicolon.
+#: Start of a PIR (NBRF) record: a code of two characters and a semicolon.
 _PIR = re.compile(rb">(?:P1|F1|D[LC]|R[LC]|N[13]|XX);")
 
 
 def is_pir(begin: bytes) -> bool:
-    """Whether a file that begins with these bytes is in PIR's format."""
+    """True if a file that starts with these bytes is in PIR format."""
     return _PIR.match(begin) is not None
 
 
 class _Rewritten(io.RawIOBase):
-    """Bytes of FASTA that are made of another format, piece by piece."""
+    """FASTA bytes made from another format, piece by piece."""
 
     def __init__(self, pieces: Iterator[bytes]) -> None:
         self._pieces, self._piece = pieces, b""
@@ -69,7 +70,7 @@ class _Rewritten(io.RawIOBase):
 
 
 class PirText(_Rewritten):
-    """Bytes of FASTA out of PIR's format.
+    """FASTA bytes made from PIR format.
 
     >P1;CRAB_ANAPL                      >CRAB_ANAPL ALPHA CRYSTALLIN B CHAIN
     ALPHA CRYSTALLIN B CHAIN     ->     MDITIHNPLI
@@ -83,7 +84,7 @@ class PirText(_Rewritten):
     def _fasta(self) -> Iterator[bytes]:
         for number, line in self._lines:
             line = line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line
-            if not line.startswith(b">"):  # blank, or text behind the last record
+            if not line.startswith(b">"):  # blank, or text after the last record
                 continue
             if not is_pir(line):
                 what = "a record of PIR begins with '>', a code such as P1, and ';': write all records in one format"
@@ -114,32 +115,26 @@ class PirText(_Rewritten):
 
 
 class FlatFileText(_Rewritten):
-    """Bytes of FASTA out of a flat file: a line per header, and one per sequence.
+    """FASTA bytes made from a flat file: one line per header, and one per sequence.
 
-    Parameters
-    ----------
-    stream
-        Where the first record begins, blanks aside.
-    file
-        As messages call it.
-    replaces_bytes
-        What is no letter of a sequence is read as ``?``, else it is an InputError.
+    `stream` starts at the first record, except for blanks. `replaces_bytes`: read non-residues as ``?`` instead of
+    raising an InputError.
     """
 
     def __init__(self, stream: io.BufferedReader, file: str, replaces_bytes: bool) -> None:
         self._stream, self._file, self._replaces_bytes = stream, file, replaces_bytes
-        self._data = b""  # from the begin of a line on
+        self._data = b""  # starts at the start of a line
         self._name = ""
         self._accessions = deque[str]()
         super().__init__(self._fasta())
 
     def next_accessions(self, n: int) -> tuple[str, ...]:
-        """The first accessions of the next n records that were read, "" for records without an AC line."""
+        """Return the first accessions of the next n records, "" for records without an AC line."""
         return tuple(self._accessions.popleft() for _ in range(n))
 
     def _more(self) -> bool:
-        """Reads on; False at the end of the file, where the last line has its end."""
-        data = self._stream.read(max(_PIECE_BYTES, len(self._data)))  # what one record's head fills is copied once more
+        """Read more bytes; False at the end of the file. The last line gets an end if it has none."""
+        data = self._stream.read(max(_PIECE_BYTES, len(self._data)))  # doubles, for long heads
         if not data and self._data and not self._data.endswith(b"\n"):
             data = b"\n"
         self._data += data
@@ -154,7 +149,7 @@ class FlatFileText(_Rewritten):
             yield b"\n"
 
     def _head(self) -> bytes:
-        """The lines of a record up to its letters, or to its end where it has none; b"" behind the last record."""
+        """Read the lines of a record up to its residues, or to its end if it has none; b"" after the last record."""
         searched = 0
         while not (found := _LETTERS_OR_END.search(self._data, searched)):
             searched = self._data.rfind(b"\n") + 1
@@ -175,7 +170,7 @@ class FlatFileText(_Rewritten):
         return head
 
     def _letters(self) -> Iterator[bytes]:
-        """Letters of a sequence, to the end of its record, which is taken, too."""
+        """Yield the residues of a sequence; consume its record to the end."""
         while True:
             end = 0 if self._data.startswith(b"//") else self._data.find(b"\n//") + 1
             is_end = self._data.startswith(b"//", end)
@@ -203,12 +198,12 @@ class FlatFileText(_Rewritten):
 
 
 def _header(head: bytes) -> bytes:
-    """Name and description of a record."""
+    """Return name and description of a record."""
     return _genbank_header(head) if head.startswith(b"LOCUS") else _embl_header(head)
 
 
 def _embl_header(head: bytes) -> bytes:
-    """The ID line's first word, with EMBL's version, and the DE lines."""
+    """Return the first word of the ID line, with EMBL's version, and the DE lines."""
     lines = head.splitlines()
     words = lines[0][5:].split()
     name = words[0].rstrip(b";") if words else b""
@@ -219,13 +214,13 @@ def _embl_header(head: bytes) -> bytes:
 
 
 def _first_accession(head: bytes) -> str:
-    """UniProt's primary accession, which HMMER's tables show; "" if the name is an accession already."""
+    """Return UniProt's primary accession, which HMMER's tables show; "" if the name is an accession already."""
     found = None if head.startswith(b"LOCUS") else _ACCESSION.search(head)
     return "" if found is None or b"; SV " in head.partition(b"\n")[0] else found[1].decode("ascii")
 
 
 def _genbank_header(head: bytes) -> bytes:
-    """The word of VERSION, or else of LOCUS, and the DEFINITION."""
+    """Return the first word of VERSION, else of LOCUS, and the DEFINITION."""
     fields = {b"LOCUS": b"", b"DEFINITION": b"", b"VERSION": b""}
     field = b""
     for line in head.splitlines():
@@ -234,5 +229,5 @@ def _genbank_header(head: bytes) -> bytes:
         if field in fields:
             fields[field] += b" " + line[12:]
     names = [*fields[b"VERSION"].split()[:1], *fields[b"LOCUS"].split()[:1], b""]
-    description = b" ".join(fields[b"DEFINITION"].split()).removesuffix(b".")  # a full stop of the format's
+    description = b" ".join(fields[b"DEFINITION"].split()).removesuffix(b".")  # the format ends it with a full stop
     return names[0] + b" " + description

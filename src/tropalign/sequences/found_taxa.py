@@ -1,4 +1,4 @@
-"""Taxa of the records of a store while it is written: by a table, by stores that it is made of, by headers."""
+"""Taxa of the records of a store while it is written: from a table, from source stores, or from headers."""
 
 from __future__ import annotations
 
@@ -17,33 +17,26 @@ from tropalign.sequences.taxonomy_files import MOST_TAXID, Taxdump, TaxonTable
 from tropalign.sequences.texts import Texts, joined_by
 
 Int64 = NDArray[np.int64]
-#: UniProt's word for a taxid in a header.
+#: UniProt's tag of a taxid in a header.
 _TAG = re.compile(rb"(?<![^ \n])OX=([0-9]{1,10})(?![^ \n])")
 
 
 class FoundTaxa:
-    """Finds the taxon of each record: the table's, else that of a store, else that of its header (``OX=9606``).
+    """Finds the taxon of each record: from the table, else from a source store, else from its header (``OX=9606``).
 
-    The table knows a record by its name, or by an accession in it.
-
-    Parameters
-    ----------
-    sources
-        What the records are read from.
-    table, taxdump
-        What says more, where it is given.
+    The table may list a record by its name or by an accession within the name.
     """
 
     def __init__(self, sources: list[Source], table: TaxonTable | None, taxdump: Taxdump | None) -> None:
         self._table, self._taxdump = table, taxdump
         self._of_stores = taxa_of_stores(sources)
         self._unmet = set() if table is None else set(table.rows)
-        self._numbers = {"": 0}  # of lineages
+        self._numbers = {"": 0}  # lineage -> its number
         self._taxids: list[Int64] = [np.zeros(0, np.int64)]
         self._lineage: list[Int64] = [np.zeros(0, np.int64)]
 
     def add(self, block: SequenceBlock) -> None:
-        """Some more records."""
+        """Add the taxa of a block of records."""
         taxids = tagged(Texts.of(block.descriptions))
         lineage = np.zeros(len(block), np.int64)
         if (of_store := self._of_stores.get(block.file)) is not None:
@@ -64,17 +57,10 @@ class FoundTaxa:
         return self._numbers.setdefault(lineage, len(self._numbers))
 
     def taxa(self) -> Taxa | None:
-        """Taxa of all records, with the taxdump's lineages where one has no other; None where nothing is known.
+        """Return the taxa of all records, with missing lineages from the taxdump; None if nothing is known.
 
-        Raises
-        ------
-        InputError
-            No name of the table, or no taxid in the taxdump.
-
-        Warns
-        -----
-        TropalignWarning
-            Names of the table that no record has, taxids that the taxdump does not have.
+        Raises InputError if no record has a name of the table, or if no taxid is in the taxdump. Warns if that is
+        true of some.
         """
         self._tell_unmet()
         taxids, lineage = np.concatenate(self._taxids), np.concatenate(self._lineage)
@@ -108,7 +94,7 @@ class FoundTaxa:
         )
 
     def _tell_strange(self, taxids: list[int], taxdump: Taxdump, has_none: bool) -> None:
-        """Tells of taxids that the taxdump does not have."""
+        """Warn of taxids that are not in the taxdump."""
         if not taxids:
             return
         first = str(taxids[0])
@@ -131,7 +117,7 @@ def _verb(n: int) -> str:
 
 
 def tagged(descriptions: Texts) -> Int64:
-    """Taxids that headers name as UniProt's do, 0 where one does not; int64, shape (n,)."""
+    """Return the taxids in UniProt headers, 0 if a header has none; int64, shape (n,)."""
     taxids = np.zeros(len(descriptions), np.int64)
     text = bytes(joined_by(descriptions, "\n")) if len(descriptions) else b""
     ends = descriptions.offsets[1:] + np.arange(len(descriptions))

@@ -1,6 +1,6 @@
-"""What Python code may give as sequences: texts, bytes, Biopython's and tropalign's objects, columns of tables, pairs.
+"""Sequences from Python objects: strings, bytes, Biopython's and tropalign's objects, table columns, pairs.
 
-Whatever cannot be one of these is refused: ``None`` and ``nan`` spell valid proteins.
+All other values are rejected: ``None`` and ``nan`` would spell valid proteins.
 """
 
 from __future__ import annotations
@@ -17,38 +17,25 @@ from tropalign.errors import InputError, shown
 
 T = TypeVar("T")
 _KINDS = "give texts, bytes, Seq or SeqRecord objects, or pairs of name and text"
-#: Containers, which hold letters but are no sequence of their own.
+#: Containers of letters, which are not sequences themselves.
 _CONTAINERS = (list, tuple, set, frozenset, Mapping, np.ndarray)
 
 
 def named_file(given: T) -> T | Path:
-    """A text that names a file as its path, where sequences may stand; anything else as it is.
+    """Return a string that names a file as a Path, and anything else as it is.
 
-    A text is no set of sequences, and a sequence has no point and no slash.
-
-    Examples
-    --------
-    >>> named_file("reads.fa.gz"), named_file("MKVLAW"), named_file(["reads.fa"])
-    (PosixPath('reads.fa.gz'), 'MKVLAW', ['reads.fa'])
+    A single string is not a set of sequences, and sequences contain neither dots nor slashes.
     """
     is_file = isinstance(given, str) and ("." in given or os.sep in given or os.path.isfile(given))
     return Path(given) if is_file else given  # type: ignore[arg-type]
 
 
 def named_texts(sequences: Any) -> Iterator[tuple[str | None, str]]:
-    """Name (None where it has none) and letters of each sequence.
+    """Yield name (None if it has none) and letters of each sequence.
 
-    Parameters
-    ----------
-    sequences
-        An iterable of sequences, of (name, sequence), or a mapping of names to sequences, which pandas' Series is,
-        too, if texts are its index. A sequence is a text, bytes, a Seq, a SeqRecord or a `Sequence`; the last two bring
-        their names.
-
-    Raises
-    ------
-    InputError
-        One text where many sequences belong; a value that is no sequence, such as None; a table instead of a column.
+    `sequences` is an iterable of sequences or (name, sequence), or a mapping of names to sequences, such as a
+    pandas Series with strings as its index. Raises InputError for a single string, values such as None, and a
+    table instead of a column.
     """
     if isinstance(sequences, str | bytes | bytearray) or hasattr(sequences, "seq") or _is_spelled(sequences):
         raise InputError(
@@ -65,7 +52,7 @@ def named_texts(sequences: Any) -> Iterator[tuple[str | None, str]]:
 
 
 def _has_names(sequences: Any) -> bool:
-    """Whether this is a Series of pandas whose index is of names, and not of numbers as by default."""
+    """True for a pandas Series whose index holds names instead of the default numbers."""
     return (
         hasattr(sequences, "items")
         and hasattr(sequences, "index")
@@ -88,7 +75,7 @@ def _name_and_letters(value: Any, number: int) -> tuple[str | None, str]:
 
 
 def letters_of(value: Any, record: str) -> tuple[str | None, str]:
-    """Name (None where it has none) and letters of one sequence. Raises InputError, naming `record`, on all else."""
+    """Return name (or None) and letters of one sequence. Raises InputError, naming `record`, for anything else."""
     if isinstance(value, str):
         return None, str(value)
     if isinstance(value, bytes | bytearray):
@@ -103,7 +90,7 @@ def letters_of(value: Any, record: str) -> tuple[str | None, str]:
 
 
 def _is_spelled(value: Any) -> bool:
-    """Whether this is a Seq, or a sequence of another library: text in all but its type."""
+    """True for a Seq or another library's sequence: anything that str() spells in as many letters as it has items."""
     if isinstance(value, _biopython()):
         return True
     if not hasattr(value, "__len__") or hasattr(value, "dtype") or isinstance(value, _CONTAINERS):
@@ -112,12 +99,12 @@ def _is_spelled(value: Any) -> bool:
 
 
 def _biopython() -> tuple[type, ...]:
-    """The classes of sequences that Biopython has, if anybody imported it; another thread may be importing it."""
+    """Return Biopython's sequence classes if it has been imported; another thread may be importing it now."""
     module = sys.modules.get("Bio.Seq")
     return tuple(getattr(module, name) for name in ("Seq", "MutableSeq") if hasattr(module, name))
 
 
 def _said(value: object) -> str:
-    """A value as a message may show it, cut short."""
+    """Return a value for a message, shortened."""
     text = repr(value) if isinstance(value, int | float | None) else f"an object of type {type(value).__name__}"
     return shown(text[:60])

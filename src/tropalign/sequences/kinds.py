@@ -1,18 +1,17 @@
-"""The one classifier of letters: nucleotides or proteins, record by record.
+"""The only classifier of letters: nucleotides or proteins, record by record.
 
-A record of IUPAC nucleotide codes alone is nucleotide: it has none of E, F, I, L, P, Q (nor J, O, Z, ``*``). Two
-exceptions keep real data readable: inosine (I) among nucleotides, and one wrong letter in a hundred.
+A record of IUPAC nucleotide codes only is nucleotide: it contains none of E, F, I, L, P, Q (nor J, O, Z, ``*``).
+Two exceptions keep real data readable: inosine (I) among nucleotides, and one wrong letter in a hundred.
 
-A short peptide may consist of nucleotide codes, too. Its *score* tells: the number of bases (A, C, G, T, U) less that
-of the other codes. From `CERTAIN` on, with three different bases, a record is certainly nucleotide. A record that is
-not certain follows the certain ones of its set:
+A short peptide may also consist of nucleotide codes. Its *score* decides: the number of bases (A, C, G, T, U)
+minus that of the other codes. From `CERTAIN` on, with three different bases, a record is certainly nucleotide. A
+record that is not certain follows the certain ones of its set:
 
     certain records          the set is read as
     both kinds               an error that names one of each
     proteins alone           protein
     nucleotides alone        nucleotide
-    none                     what `Tally.is_nucleotide` says of all of them together, with a warning if that is close
-
+    none                     the verdict of `Tally.is_nucleotide` on all of them, with a warning if that is close
 """
 
 from __future__ import annotations
@@ -34,19 +33,20 @@ from tropalign.sequences.alphabet import NUCLEOTIDE, PROTEIN, Alphabet, byte_cou
 if TYPE_CHECKING:
     from tropalign.sequences.batch import SequenceBatch
 
-#: Score from which a record is certainly nucleotide: fewer bases may be a peptide's by chance (HMMER's number, too).
+#: Score from which a record is certainly nucleotide: a peptide may have fewer bases by chance (also HMMER's
+#: number).
 CERTAIN = 11
-#: Different bases of A, C, G, T (or U) that a certain record has: (AT)n and (GA)n occur in proteins as well.
+#: Different bases among A, C, G, T (or U) in a certain record: (AT)n and (GA)n occur in proteins as well.
 LEAST_BASES = 3
-#: Score of a record with inosine: with fewer bases it is a peptide.
+#: Least score of a record with inosine: with fewer bases it is a peptide.
 LEAST_WITH_INOSINE = 7
-#: Letters that are not nucleotide codes, at most, in a nucleotide record: typing errors.
+#: Largest share of letters in a nucleotide record that are not nucleotide codes: typing errors.
 MOST_WRONG = 0.01
-#: Share of bases and unknown letters (N, X) in a record that is a protein by few letters only.
+#: Share of bases and unknown letters (N, X) in a record that is a protein by a few letters only.
 NEAR_SHARE = 0.9
 #: A remedy for sequences of two kinds.
 ONE_KIND = "give sequences of one kind"
-#: Scores of a set without a certain record that are a close call.
+#: Scores that are a close call for a set without a certain record.
 CLOSE = range(4)
 
 _BASES, _CODES, _B, _UNKNOWN, _INOSINE, _OTHER = (b"ACGTU", b"RYSWKMDHV", b"B", b"NX", b"I", b"EFLPQJOZ*")
@@ -56,12 +56,12 @@ def _both_cases(letters: bytes) -> bytes:
     return letters + letters.lower()
 
 
-#: Where each byte counts: A, C, G, T and U, codes, unknown, inosine, other letters, no letter.
+#: Classes of bytes: A, C, G, T and U, codes, unknown, inosine, other letters, not a letter.
 _CLASSES = (b"A", b"C", b"G", b"TU", _CODES, _B, _UNKNOWN, _INOSINE, _OTHER)
 _CLASS = np.full(256, len(_CLASSES), np.intp)
 for _number, _letters in enumerate(_CLASSES):
     _CLASS[list(_both_cases(_letters))] = _number
-#: Letters that are no nucleotide codes.
+#: Letters that are not nucleotide codes.
 _INOSINE_SIGN, _OTHER_SIGN = 1, 2
 _ODDITY = np.zeros(256, np.uint8)
 _ODDITY[list(_both_cases(_INOSINE))], _ODDITY[list(_both_cases(_OTHER))] = _INOSINE_SIGN, _OTHER_SIGN
@@ -72,18 +72,18 @@ _COUNTED = [*map(_both_cases, (_BASES, _CODES, _B, _UNKNOWN, _INOSINE, _OTHER))]
 class Kind(IntEnum):
     """The kind of a record, judged by its letters."""
 
-    NONE = 0  # there is no letter
-    PROTEIN = 1  # certainly
-    NEAR = 2  # a protein by few letters; nucleotides with errors if its companions are nucleotides
-    EITHER = 3  # nucleotide codes, too few bases to be certain
-    NUCLEOTIDE = 4  # certainly
+    NONE = 0  # no letters
+    PROTEIN = 1  # certain
+    NEAR = 2  # a protein by a few letters; nucleotides with errors if the other records are nucleotides
+    EITHER = 3  # nucleotide codes with too few bases to be certain
+    NUCLEOTIDE = 4  # certain
 
 
 _CERTAIN = (Kind.PROTEIN, Kind.NUCLEOTIDE)
 
 
 class Tally(NamedTuple):
-    """How many letters of each class there are."""
+    """Number of letters of each class; `n_different` counts the different bases."""
 
     bases: int = 0
     codes: int = 0
@@ -101,7 +101,7 @@ class Tally(NamedTuple):
 
     @classmethod
     def of_text(cls, text: bytes) -> Tally:
-        """Count in a short text, within a microsecond or two."""
+        """Count in a short text, within one or two microseconds."""
         numbers, rest = [0] * len(_COUNTED), text
         for k, letters in enumerate(_COUNTED):
             if not rest:
@@ -112,12 +112,12 @@ class Tally(NamedTuple):
 
     @property
     def score(self) -> int:
-        """Bases less other codes and inosine."""
+        """Bases minus other codes and inosine."""
         return self.bases - self.codes - self.inosine
 
     @property
     def kind(self) -> Kind:
-        """Judge the kind of these letters."""
+        """The kind of these letters."""
         plain, wrong = self.bases + self.unknown, self.inosine + self.other
         n = plain + self.codes + self.b + wrong
         if not n:
@@ -131,39 +131,39 @@ class Tally(NamedTuple):
 
     @property
     def is_nucleotide(self) -> bool:
-        """Whether letters of either kind are nucleotides if nothing else settles it.
+        """True if letters of either kind are nucleotides, provided that nothing else decides it.
 
-        No primer has more of other codes than bases. B is in no real peptide. Without other codes any bases do.
+        No primer has more other codes than bases. B is in no real peptide. Without other codes any bases suffice.
         """
         return self.b > 0 or (self.score >= 0 and (not self.codes or self.n_different >= LEAST_BASES))
 
     @property
     def is_close(self) -> bool:
-        """Whether it is a close call which kind these letters are, so that the user is told."""
+        """True if the kind of these letters is a close call, so that the user should be warned."""
         if not self.bases + self.codes + self.inosine:
             return False
         return self.score in CLOSE or (self.score >= 0 and self.codes > 0 and self.n_different < LEAST_BASES)
 
     def __add__(self, other: Tally) -> Tally:  # type: ignore[override]
-        """Count both; the different bases are those of the record that has more."""
+        """Add counts; the number of different bases is that of the record that has more."""
         sums = map(sum, zip(self[:-1], other[:-1], strict=True))
         return Tally._make([*sums, max(self.n_different, other.n_different)])
 
 
 def alphabet_by(kind: Kind, tally: Tally) -> Alphabet:
-    """The alphabet of a set of this kind; the tally is of the records that are not certain."""
+    """Return the alphabet of a set of this kind; `tally` is that of the records that are not certain."""
     is_nucleotide = kind == Kind.NUCLEOTIDE or (kind == Kind.EITHER and tally.is_nucleotide)
     return NUCLEOTIDE if is_nucleotide else PROTEIN
 
 
 def judge_counts(counts: NDArray[np.int64]) -> Alphabet:
-    """The alphabet by how often each byte occurs, int64, shape (256,)."""
+    """Judge the alphabet by the occurrences of each byte, int64, shape (256,)."""
     tally = Tally.of_counts(counts)
     return alphabet_by(tally.kind, tally)
 
 
 def judge_alphabet(letters: NDArray[np.uint8]) -> Alphabet:
-    """The alphabet of raw bytes."""
+    """Judge the alphabet of raw bytes."""
     return judge_counts(byte_counts(letters))
 
 
@@ -171,16 +171,10 @@ def judge_alphabet(letters: NDArray[np.uint8]) -> Alphabet:
 class Evidence:
     """The kinds of a set's records. Only the first record of each kind is kept.
 
-    Attributes
-    ----------
-    certain
-        Name and file of the first record that is certainly of a kind.
-    either
-        The first record that may be of both kinds.
-    tally
-        Of all records that are not certain.
-    is_near
-        Whether one of them is a protein by few letters.
+    certain: name and file of the first record that is certainly of a kind.
+    either: the first record that may be of either kind.
+    tally: letters of all records that are not certain.
+    is_near: true if one of them is a protein by a few letters.
     """
 
     certain: dict[Kind, tuple[str, str | None]] = field(default_factory=dict)
@@ -190,7 +184,7 @@ class Evidence:
 
     @classmethod
     def of(cls, batch: SequenceBatch, file: str | None = None) -> Evidence:
-        """The evidence of a batch."""
+        """Collect the evidence of a batch."""
         found = cls()
         found.add(batch.name_texts, batch.letters, batch.offsets, byte_counts(batch.letters), file)
         return found
@@ -203,14 +197,10 @@ class Evidence:
         counts: NDArray[np.int64],
         file: str | None = None,
     ) -> None:
-        """Add records. Both kinds are looked for until one record of each is found.
+        """Add records; both kinds are searched for until one record of each is found.
 
-        Parameters
-        ----------
-        names, letters, offsets
-            As of a `SequenceBatch`.
-        counts : int64, shape (256,)
-            How often each byte occurs in the letters.
+        `names`, `letters` and `offsets` are those of a `SequenceBatch`; `counts` are those of each byte, int64,
+        shape (256,).
         """
         has_odd = bool(counts[_IS_ODD].any())
         if len(self.certain) == 2 or (Kind.NUCLEOTIDE in self.certain and not has_odd):
@@ -239,19 +229,19 @@ class Evidence:
 
     @property
     def kind(self) -> Kind:
-        """Judge the kind of the whole set."""
+        """The kind of the whole set."""
         near = [Kind.NEAR] if self.is_near else []
         return together([*self.certain, *near, *([] if self.either is None else [Kind.EITHER])])
 
     def alphabet(self) -> Alphabet:
-        """The alphabet of the set. Raises InputError if it holds both kinds."""
+        """Return the alphabet of the set. Raises InputError if it holds both kinds."""
         if len(self.certain) == 2:
             (nucleotide, file), (protein, other_file) = (self.certain[kind] for kind in (Kind.NUCLEOTIDE, Kind.PROTEIN))
             raise mixed(nucleotide, protein, file, other_file)
         return alphabet_by(self.kind, self.tally)
 
     def tell(self) -> None:
-        """Warn if it is a close call what the letters are, unless `agreed` will know more."""
+        """Warn if the kind is a close call, unless `agreed` will have more evidence."""
         if self.kind == Kind.EITHER and self.either is not None:
             if _waits.get() or not self.tally.is_close:
                 return
@@ -266,7 +256,7 @@ class Evidence:
 
 
 def _oddest(letters: NDArray[np.uint8], begins: NDArray[np.int64]) -> NDArray[np.uint8]:
-    """The sign of the oddest letter of each record, by where the records begin: 0.2 ns per letter."""
+    """Return the sign of the oddest letter of each record, given the starts of the records: 0.2 ns per letter."""
     from tropalign import _native
 
     signs = np.empty(len(letters), np.uint8)
@@ -276,18 +266,18 @@ def _oddest(letters: NDArray[np.uint8], begins: NDArray[np.int64]) -> NDArray[np
 
 
 def together(kinds: Collection[Kind]) -> Kind:
-    """The kind of a set whose records are of these kinds, of which at most one is certain."""
+    """Return the kind of a set with records of these kinds, of which at most one is certain."""
     order = (Kind.PROTEIN, Kind.NUCLEOTIDE, Kind.NEAR, Kind.EITHER)
     return next((kind for kind in order if kind in kinds), Kind.NONE)
 
 
-#: Whether letters of either kind wait for those that they are aligned with.
+#: True while close calls wait for the other side of an alignment.
 _waits: ContextVar[bool] = ContextVar("waits", default=False)
 
 
 @contextmanager
 def untold() -> Iterator[None]:
-    """While one side of an alignment is read, `Evidence.tell` is silent: `agreed` tells, once both sides are there."""
+    """Silence `Evidence.tell` while one side of an alignment is read: `agreed` warns when both sides are known."""
     before = _waits.set(True)
     try:
         yield
@@ -298,14 +288,10 @@ def untold() -> Iterator[None]:
 def agreed(
     first: SequenceBatch, second: SequenceBatch, is_judged: bool, tells: bool = False
 ) -> tuple[SequenceBatch, SequenceBatch]:
-    """Two sides of an alignment, of which one that can be of either kind is read like the other.
+    """Return both sides of an alignment; a side that can be of either kind is read like the other.
 
-    Parameters
-    ----------
-    is_judged
-        Nobody named the alphabet.
-    tells
-        Warn if both sides can be of either kind, and it is a close call.
+    `is_judged`: the user named no alphabet. `tells`: warn if both sides can be of either kind and it is a close
+    call.
     """
     sides = first, second
     if not is_judged or not all(batch.alphabet.judged for batch in sides):
@@ -323,16 +309,16 @@ def agreed(
 
 
 def read_as(alphabet: Alphabet, batch: SequenceBatch) -> SequenceBatch:
-    """The batch, in another alphabet if its letters can be of either kind."""
+    """Return the batch, in another alphabet if its letters can be of either kind."""
     if batch.alphabet == alphabet or Evidence.of(batch).kind != Kind.EITHER:
         return batch
     return replace(batch, codes=alphabet.codes_of(batch.letters)[0], alphabet=alphabet)
 
 
 def alphabet_of_rows(names: Sequence[str], rows: NDArray[np.uint8], file: str | None = None) -> Alphabet:
-    """The alphabet of an alignment, uint8, shape (n_rows, n_columns), in which ``*`` counts as a gap.
+    """Judge the alphabet of an alignment, uint8, shape (n_rows, n_columns), in which ``*`` counts as a gap.
 
-    Raises InputError if it holds both kinds, and warns if it can be of both.
+    Raises InputError if it holds both kinds; warns if the kind is a close call.
     """
     counts, letters, n_columns = byte_counts(rows.reshape(-1)), rows.reshape(-1), rows.shape[1]
     if counts[ord("*")]:
@@ -373,7 +359,7 @@ def of_two_kinds(sets: Sequence[tuple[SequenceBatch, str | None]], remedy: str =
 def mixed(
     nucleotide: str, protein: str, file: str | None, other_file: str | None, remedy: str = ONE_KIND
 ) -> InputError:
-    """The error of a set of both kinds, by the names and files of one record each."""
+    """Return the error for a set of both kinds, with names and files of one record each."""
     beside = "" if other_file in (None, file) else f" of {shown(str(file))}"
     return InputError(
         f"this is a protein by its letters, but record {shown(nucleotide)!r}{beside} is a nucleotide sequence: "

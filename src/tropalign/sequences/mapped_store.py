@@ -3,12 +3,13 @@
     magic | letters | offsets | names | name offsets | descriptions | description offsets | by length | taxa | manifest
     | end
 
-Taxa are there where some are known: taxids, the number of each sequence's lineage, lineages, and where each begins.
+Taxa are optional: taxids, the number of each sequence's lineage, lineages, and their offsets.
 
-Arrays begin at pages, so that they are mapped as they are: opening takes milliseconds whatever the size, and processes
-share the pages. What letters mean is not in the file: a store holds the letters as they were written, of any alphabet.
-Everything in the file is checked before it is used: a store that was cut short, or whose arrays do not fit one another,
-is an InputError. Whether a byte within an array has changed is told by `SequenceStore.verify`, which reads all of them.
+Arrays are page-aligned, so that they are mapped as they are: opening takes milliseconds for any size, and
+processes share the pages. The file does not state what letters mean: a store holds the letters as written, of any
+alphabet. The structure of the file is checked before use: a truncated store, or one whose arrays do not fit one
+another, is an InputError. Changed bytes within an array are found by `SequenceStore.verify` only, which reads all
+of them.
 """
 
 from __future__ import annotations
@@ -34,11 +35,11 @@ from tropalign.sequences.taxa import Taxa
 from tropalign.sequences.texts import Texts
 
 END = b"end of the store"
-#: Raised when an older tropalign cannot read what a newer one writes. Names and descriptions are UTF-8; the first
-#: layout is the same with ASCII alone, and is still written for these.
+#: Increased when an older tropalign cannot read what a newer one writes. Names and descriptions are UTF-8; the
+#: first layout is the same restricted to ASCII, and is still written for ASCII texts.
 LAYOUT = 2
 ASCII_LAYOUT = 1
-#: Types of letters, and of places of letters, such as indices.
+#: Types of letters, and of their positions and other indices.
 LETTER, PLACE = np.dtype(np.uint8), np.dtype("<i8")
 ARRAYS: dict[str, np.dtype[Any]] = {
     "letters": LETTER,
@@ -49,7 +50,7 @@ ARRAYS: dict[str, np.dtype[Any]] = {
     "description_offsets": PLACE,
     "by_length": PLACE,
 }
-#: Taxa: all of these or none.
+#: Taxa: all of these arrays or none.
 TAXA_ARRAYS: dict[str, np.dtype[Any]] = {
     "taxids": PLACE,
     "lineage_numbers": PLACE,
@@ -60,14 +61,14 @@ TAXA_ARRAYS: dict[str, np.dtype[Any]] = {
 SIZE_BYTES, DIGEST_BYTES = 8, 32
 END_BYTES = SIZE_BYTES + DIGEST_BYTES + len(END)
 MOST_MANIFEST_BYTES = 1 << 20
-#: Letters whose pages are let go together while blocks are taken.
+#: Letters whose pages are released together while blocks are read.
 SPAN = 1 << 24
 REBUILD = "build it again with tropalign db build"
 
 
 @dataclass(frozen=True, eq=False)
 class MappedStore:
-    """A store that is there: what a `SequenceStore` is, whoever wrote it."""
+    """A mapped store: the read-only part of a `SequenceStore`."""
 
     path: str
     letters: NDArray[np.uint8]
@@ -82,7 +83,7 @@ class MappedStore:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Self:
-        """Maps a store.
+        """Map a store into memory.
 
         Parameters
         ----------
@@ -96,7 +97,8 @@ class MappedStore:
         Raises
         ------
         InputError
-            A file that is not there, is no store, was cut short or damaged, or is of a newer version of tropalign.
+            The file does not exist, is not a store, is truncated or damaged, or was written by a newer version of
+            tropalign.
 
         Examples
         --------
@@ -114,7 +116,7 @@ class MappedStore:
             raise InputError("there is no such file", file=file) from None
         except OSError as error:
             raise InputError(f"the file cannot be read ({error.strerror})", file=file) from None
-        except ValueError:  # of no byte
+        except ValueError:  # zero bytes
             raise InputError("the file is empty", file=file) from None
         manifest, alphabet = _manifest(mapped, file)
         arrays = {name: _mapped_array(mapped, manifest, name, file) for name in ARRAYS}
@@ -149,7 +151,7 @@ class MappedStore:
         return f"<{type(self).__name__}: {len(self)} {self.alphabet.name} sequences, {len(self.letters):,} residues>"
 
     def verify(self) -> None:
-        """Compares every array with its checksum, which reads the whole file.
+        """Compare every array with its checksum, which reads the whole file.
 
         Raises
         ------
@@ -172,14 +174,14 @@ class MappedStore:
                 raise damaged(f"its {name.replace('_', ' ')} are not those that were written", self.path)
 
     def spans(self, most_letters: int, most_sequences: int) -> Iterator[tuple[int, int]]:
-        """Runs of sequences, as (begin, end), of so many letters or sequences at the most; one sequence at the least.
+        """Yield runs of sequences, as (begin, end), within both limits, but of at least one sequence.
 
-        Pages of letters that lie behind are let go, so that a pass takes little memory whatever the size.
+        Pages of letters that have been passed are released, so that a pass takes little memory for any size.
 
         Parameters
         ----------
         most_letters, most_sequences
-            What a run may hold.
+            Limits of a run.
 
         Yields
         ------
@@ -204,7 +206,7 @@ class MappedStore:
                 let_go = self._let_go(let_go, int(self.offsets[begin]))
 
     def let_go(self) -> None:
-        """Gives the pages of all letters back; they are read again when needed.
+        """Release the pages of all letters; they are read again when needed.
 
         Examples
         --------
@@ -216,7 +218,7 @@ class MappedStore:
         self._let_go(0, len(self.letters))
 
     def _let_go(self, begin: int, end: int) -> int:
-        """Gives the pages of letters back, all of them that lie in whole pages; they are read again when needed."""
+        """Release the pages of these letters, up to the last whole page; return `end`."""
         if hasattr(self.mapped, "madvise"):
             at = self.manifest["arrays"]["letters"]["begin"]
             first = (at + begin) // mmap.PAGESIZE * mmap.PAGESIZE
@@ -227,24 +229,24 @@ class MappedStore:
 
 
 def is_store(source: Source) -> bool:
-    """Whether this is the name of a file that begins as a store does."""
+    """True if this is the name of a file that starts like a store."""
     if is_stream(source) or os.fsdecode(source) == "-" or not os.path.isfile(source):  # type: ignore[arg-type]
         return False
     try:
         with open(source, "rb") as stream:  # type: ignore[arg-type]
             return bool(stream.read(len(STORE_MAGIC)) == STORE_MAGIC)
     except OSError:
-        return False  # whoever reads it says why
+        return False  # the reader reports the reason
 
 
 def taxa_of_stores(sources: list[Source]) -> dict[str, Taxa]:
-    """Taxa that stores among some files know, by what messages call the file."""
+    """Return the taxa of those files that are stores with taxa, by the file's name in messages."""
     stores = (MappedStore.open(source) for source in sources if is_store(source))  # type: ignore[arg-type]
     return {file_name(store.path): store.taxa for store in stores if store.taxa is not None}
 
 
 def records_of_store(source: Source, count: Callable[[int], None]) -> Iterator[Records]:
-    """The records of a store, some at a time, letters not copied; `count` receives how many letters were taken."""
+    """Yield the records of a store in blocks, without copying letters; `count` receives the number of letters read."""
     store = MappedStore.open(source)  # type: ignore[arg-type]
     return in_utf8(_store_records(store, count), store.path)
 
@@ -259,12 +261,12 @@ def _store_records(store: MappedStore, count: Callable[[int], None]) -> Iterator
 
 
 def damaged(what: str, file: str) -> InputError:
-    """The error of a store in which something is not as it was written."""
+    """Return the error for a store that is not as it was written."""
     return InputError(f"the store is damaged ({what}): {REBUILD}", file=file)
 
 
 def _manifest(mapped: mmap.mmap, file: str) -> tuple[dict[str, Any], Alphabet]:
-    """What the file says of itself, checked, and the alphabet of its letters."""
+    """Return the checked manifest of a file, and the alphabet of its letters."""
     if mapped[: len(STORE_MAGIC)] != STORE_MAGIC:
         raise InputError(f"this is no sequence store: {REBUILD.replace(' again', '')}", file=file)
     size = len(mapped)
@@ -303,7 +305,7 @@ def _mapped_array(mapped: mmap.mmap, manifest: dict[str, Any], name: str, file: 
 
 
 def _taxa(mapped: mmap.mmap, manifest: dict[str, Any], n: int, file: str) -> Taxa:
-    """The taxa of n sequences."""
+    """Read the taxa of n sequences."""
     taxids, numbers, lineages, offsets = (_mapped_array(mapped, manifest, name, file) for name in TAXA_ARRAYS)
     _check_offsets(offsets, len(offsets) - 1, len(lineages), "lineage_offsets", file)
     try:

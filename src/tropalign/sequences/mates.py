@@ -1,9 +1,9 @@
-"""Paired ends: two files in step, whose records of the same place are the two mates of a pair.
+r"""Paired ends: two files whose records at the same position are the two mates of a pair.
 
-A pair goes on as one read, so that whatever counts, cuts and shares out reads knows nothing of mates. Its letters are
-those of both mates as they were written, with a byte between them that no letter is::
+A pair is passed on as one read, so that counting, cutting and distributing reads need not know about mates. Its
+letters are those of both mates as written, separated by a byte that is no letter::
 
-    r_1.fq  ACGTA    r_2.fq  GGTC    the pair's letters  A C G T A \\0 G G T C
+    r_1.fq  ACGTA    r_2.fq  GGTC    the pair's letters  A C G T A \0 G G T C
 """
 
 from __future__ import annotations
@@ -20,27 +20,16 @@ from tropalign.errors import InputError, UsageError, shown
 from tropalign.sequences.blocks import READS, BlockReader, NumberedNames, Policy, SequenceBlock, sources_of
 from tropalign.sequences.files import Source, file_name
 
-#: Between the mates of a pair; readers replace zero bytes in files.
+#: Separator of the mates of a pair; readers replace zero bytes in files.
 BETWEEN = 0
 _ENDING = re.compile(r"/[12]$")
 
 
 class MatedBlocks:
-    """Blocks of pairs. Iterate over it once.
+    """Blocks of pairs, to be iterated over once; `taken` are names in use.
 
-    Parameters
-    ----------
-    reads, mates
-        As many files of first mates as of second ones.
-    taken
-        Names that are given already.
-
-    Raises
-    ------
-    UsageError
-        More files of one than of the other, or one file as both.
-    InputError
-        While iterating: a file that cannot be read, mates of different names, or a file that ends before its other.
+    Raises UsageError if the numbers of files differ, or if a file is given as both. Raises InputError while
+    iterating: for unreadable files, mates of different names, and files of different numbers of records.
     """
 
     def __init__(
@@ -98,12 +87,12 @@ class MatedBlocks:
 
 
 def _places(begins: NDArray[np.int64], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Where the letters of each text go whose first one goes to `begins`."""
+    """Return the target index of each letter, given the target start of each text."""
     return np.repeat(begins - offsets[:-1], np.diff(offsets)) + np.arange(int(offsets[-1]))
 
 
 def _pair_name(one: str, other: str, file: str) -> str:
-    """The name that two mates have in common, without ``/1`` and ``/2``."""
+    """Return the common name of two mates, without ``/1`` and ``/2``."""
     base = _ENDING.sub("", one)
     if base != _ENDING.sub("", other) or (one != other and (one[-2:], other[-2:]) != ("/1", "/2")):
         raise InputError(
@@ -117,7 +106,7 @@ def _pair_name(one: str, other: str, file: str) -> str:
 
 @dataclass
 class _Side:
-    """One of two files: the block that is being taken, and how far."""
+    """One of the two files, with the remaining part of its current block."""
 
     reader: BlockReader
     file: str
@@ -127,7 +116,7 @@ class _Side:
         self._rest: SequenceBlock | None = None
 
     def waiting(self) -> SequenceBlock | None:
-        """What is left of the block, or the next one."""
+        """Return the rest of the block, or the next one."""
         while self._rest is None or not len(self._rest):
             self._rest = next(self._blocks, None)
             if self._rest is None:
@@ -135,7 +124,7 @@ class _Side:
         return self._rest
 
     def take(self, n: int) -> SequenceBlock:
-        """The first n records that are left."""
+        """Take the first n remaining records."""
         block = self._rest
         assert block is not None
         self._rest = _part(block, n, len(block))

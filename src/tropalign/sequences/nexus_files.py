@@ -13,7 +13,7 @@
       ;
     end;
 
-Underscores of names are kept, as most programs do, although the paper lets them stand for blanks.
+Underscores in names are kept, as most programs do, although in the paper they stand for blanks.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from tropalign.sequences.texts import decoded
 
 #: The first word of a NEXUS file, in upper or lower case.
 BEGIN = b"#NEXUS"
-#: Types of data that are residues, and those whose ambiguous states have a letter.
+#: Data types that are residues, and those with letters for ambiguous states.
 NUCLEOTIDES = ("dna", "rna", "nucleotide")
 DATATYPES = ("", "protein", *NUCLEOTIDES)
-#: Bytes of a statement other than the matrix, at most.
+#: Longest statement in bytes, except for the matrix.
 MOST_BYTES = 1 << 16
-#: Words of FORMAT that change what the letters of the matrix mean in ways that are not supported.
+#: Words of FORMAT that change the meaning of the matrix in unsupported ways.
 UNSUPPORTED = ("transpose", "tokens", "equate", "nolabels", "statesformat")
 _BEGIN = re.compile(rb"\bbegin\s+(\w+)\s*;", re.IGNORECASE)
 _OUTSIDE = re.compile(rb"\[|'(?:[^'\n]++|'')*+'")
 _INSIDE = re.compile(rb"[\[\]]")
 _STATEMENT = re.compile(rb"(?:[^;']++|'(?:[^'\n]++|'')*+')*+;")
-#: A quoted word, a set of states, or what stands between blanks and these.
+#: A quoted word, a set of states, or text between these and blanks.
 _TOKEN = re.compile(rb"'(?:[^'\n]++|'')*+'|\{[^}]*\}|\([^)]*\)|[^\s'{(]+")
 _FLAG = re.compile(r"([a-z]+)(?:\s*=\s*(\"[^\"]*\"|'[^']*'|\([^)]*\)|[^\s=]+))?")
 #: IUPAC's letter for each set of nucleotides.
@@ -65,27 +65,23 @@ class _Format:
         return self.flags.get("interleave", "no") != "no"
 
     def mark(self, name: str) -> bytes | None:
-        """The letter that stands for a gap, for missing data or for the first row's letter."""
+        """Return the character for `name` (gap, missing data, or a match with the first row), or None."""
         found = self.flags.get(name, "").strip("'\"").encode()
         return found if len(found) == 1 else None
 
 
 def holds_only_alignment(lines: Iterable[bytes]) -> bool:
-    """Whether a NEXUS file has a block of sequences and none of trees."""
+    """True if a NEXUS file has a block of sequences and no block of trees."""
     blocks = {match[1].lower() for line in lines for match in _BEGIN.finditer(line)}
     return b"trees" not in blocks and not blocks.isdisjoint((b"data", b"characters"))
 
 
 def rows_of_nexus(data: bytes, file: str) -> Iterator[Row]:
-    """The rows of the one alignment in a NEXUS file.
+    """Return the rows of the only alignment in a NEXUS file.
 
-    Gaps become ``-`` and missing data ``?``; letters of the first row stand for the match character, and sets of
-    nucleotides become their IUPAC letter.
-
-    Raises
-    ------
-    InputError
-        Damaged NEXUS, no alignment, several, or one of other data than residues.
+    Gaps become ``-`` and missing data ``?``; match characters become the first row's residue, and sets of
+    nucleotides their IUPAC letter. Raises InputError for damaged files, zero or several alignments, and other data
+    than residues.
     """
     found: Iterator[Row] | None = None
     block, said = "", _Format()
@@ -112,7 +108,7 @@ def rows_of_nexus(data: bytes, file: str) -> Iterator[Row]:
 
 
 def _without_comments(data: bytes, file: str) -> bytes:
-    """The text without comments, but with their line breaks."""
+    """Remove comments, but keep their line breaks."""
     pieces: list[bytes] = []
     at = 0
     while (match := _OUTSIDE.search(data, at)) is not None:
@@ -135,7 +131,7 @@ def _without_comments(data: bytes, file: str) -> bytes:
 
 
 def _statements(data: bytes, file: str) -> Iterator[tuple[int, bytes]]:
-    """A statement up to its semicolon, with the number of its first line."""
+    """Yield each statement up to its semicolon, with the number of its first line."""
     at, line = data.upper().index(BEGIN) + len(BEGIN), 1
     while (match := _STATEMENT.match(data, at)) is not None:
         text = match[0][:-1]
@@ -180,7 +176,7 @@ def _set_format(said: _Format, verb: str, text: str, file: str, line: int) -> No
 
 
 def _rows(statement: bytes, line: int, said: _Format, file: str) -> Iterator[Row]:
-    """The rows of a matrix, with gaps and missing data in their usual letters."""
+    """Yield the rows of a matrix, with gaps and missing data in their usual characters."""
     body = statement[len(b"matrix") :]
     found = (_interleaved if said.is_interleaved else _sequential)(body, line, said, file)
     if said.n_rows is not None and len(found) != said.n_rows:
@@ -211,7 +207,7 @@ def _rows(statement: bytes, line: int, said: _Format, file: str) -> Iterator[Row
 
 
 def _interleaved(body: bytes, line: int, said: _Format, file: str) -> list[Row]:
-    """Name and letters of each row; every line begins with the name, in which a blank may be an underscore."""
+    """Return the rows; every line starts with the name, in which blanks may be written as underscores."""
     rows: dict[bytes, Row] = {}
     for number, text in enumerate(body.split(b"\n"), line):
         tokens = _TOKEN.findall(text)
@@ -223,7 +219,7 @@ def _interleaved(body: bytes, line: int, said: _Format, file: str) -> list[Row]:
 
 
 def _sequential(body: bytes, line: int, said: _Format, file: str) -> list[Row]:
-    """Name and letters of each row, which ends when it has as many as the dimensions say."""
+    """Return the rows; a row ends when it has as many residues as the dimensions state."""
     if not said.width:
         raise InputError("the dimensions of the matrix lack nchar: add it", file=file, line=line)
     rows: list[Row] = []
@@ -242,7 +238,7 @@ def _sequential(body: bytes, line: int, said: _Format, file: str) -> list[Row]:
 
 
 def _letters(token: bytes, said: _Format, file: str, line: int) -> bytes:
-    """The letters of a token: a set of nucleotides has one, as in IUPAC's code."""
+    """Return the residues of a token; a set of nucleotides becomes one IUPAC letter."""
     if not token.startswith((b"{", b"(")):
         return token
     states = decoded(token[1:-1]).upper().replace("U", "T")

@@ -1,7 +1,7 @@
 """PHYLIP alignments: strict or relaxed names, sequential or interleaved rows.
 
-The file does not say which of these layouts it has. The reader counts residues: a layout fits if each of the promised
-rows gets the promised number of columns and no line is left over.
+The file does not state its layout. The reader counts residues: a layout fits if each of the promised rows gets the
+promised number of columns and no line is left over.
 
     2 8                  2 8                  2 8
     a ACGT               a ACGT               Homo sapieACGTACGT
@@ -22,20 +22,20 @@ from tropalign.sequences.texts import decoded
 
 #: Characters of a name in strict PHYLIP.
 STRICT_NAME = 10
-#: Digits of the numbers in the header, at most.
+#: Most digits of the numbers in the header.
 MOST_DIGITS = 15
 #: A header: the numbers of rows and columns, and in old files the letter of the layout.
 HEADER = re.compile(rb"\s*(\d+)[ \t]+(\d+)(?:[ \t]+[IiSs])?[ \t]*")
-#: The characters of rows of residues. `_` also stands for a gap, but is more likely to be part of a name.
+#: Characters in rows of residues. `_` also stands for a gap, but is more likely to be part of a name.
 _RESIDUES = re.compile(rb"[A-Za-z*?.~-]*")
 
 
 class UnequalRowsError(InputError):
-    """Rows of different lengths: the sequences may not be aligned yet, which the caller may have a remedy for."""
+    """Rows of different lengths: perhaps unaligned sequences, for which the caller may have a remedy."""
 
 
 class Row(NamedTuple):
-    """The line of a row's name (from 1), the name, and the pieces of its letters, which may contain blanks."""
+    """A row: line number of its name (from 1), the name, and pieces of residues, which may contain blanks."""
 
     line: int
     name: bytes
@@ -43,7 +43,7 @@ class Row(NamedTuple):
 
 
 class _Line(NamedTuple):
-    """A line with its number, its residues if it holds nothing else, and if it begins with a name."""
+    """A line; the sizes count residues without a name, after a relaxed name and after a strict name."""
 
     number: int
     text: bytes
@@ -61,19 +61,15 @@ class _Layout(NamedTuple):
 
 
 def rows_of_phylip(lines: Iterable[tuple[int, bytes]], n_rows: int, width: int, file: str) -> Iterator[Row]:
-    """The rows below a header that promises `n_rows` rows of `width` columns.
+    """Yield the rows below a header that promises `n_rows` rows of `width` columns.
 
-    Raises
-    ------
-    UnequalRowsError
-        Each row has a line, and one of these is of another length.
-    InputError
-        No layout fits, several do, or the file holds several alignments.
+    Raises UnequalRowsError if each row has one line and their lengths differ, and InputError if no layout or
+    several fit, or if the file holds several alignments.
     """
     held = [_measured(number, text) for number, text in lines]
-    if len(held) == n_rows and all(line.relaxed == width for line in held):  # every layout gives the same rows
+    if len(held) == n_rows and all(line.relaxed == width for line in held):  # all layouts give the same rows
         held.reverse()
-        while held:  # a line is released as soon as it is read
+        while held:  # release each line after reading it
             yield _row([held.pop()], False)
         return
     layout = _layout(held, n_rows, width, file)
@@ -82,7 +78,7 @@ def rows_of_phylip(lines: Iterable[tuple[int, bytes]], n_rows: int, width: int, 
 
 
 def _layout(lines: list[_Line], n_rows: int, width: int, file: str) -> _Layout:
-    """The one layout that fits."""
+    """Return the only layout that fits."""
     second = next((line for line in lines[n_rows:] if HEADER.fullmatch(line.text)), None)
     if second is not None:
         what = "a second alignment begins here, and one is taken: split the file"
@@ -109,15 +105,15 @@ def _measured(number: int, text: bytes) -> _Line:
 
 
 def _strict_end(text: bytes) -> int:
-    """Index of the byte after the first 10 characters."""
+    """Return the index of the byte after the first 10 characters."""
     if text[: 4 * STRICT_NAME].isascii():
         return STRICT_NAME
-    begins = [k for k, byte in enumerate(text[: 4 * STRICT_NAME + 1]) if byte & 0xC0 != 0x80]  # of UTF-8 characters
+    begins = [k for k, byte in enumerate(text[: 4 * STRICT_NAME + 1]) if byte & 0xC0 != 0x80]  # UTF-8 characters
     return begins[STRICT_NAME] if len(begins) > STRICT_NAME else len(text)
 
 
 def _distinct(lines: list[_Line], n_rows: int, width: int) -> list[_Layout]:
-    """The layouts that fit, those that give the same rows once."""
+    """Return the layouts that fit, without those that give the same rows as another one."""
     found: list[_Layout] = []
     seen = set()
     for is_strict in (False, True):
@@ -137,7 +133,7 @@ def _head(line: _Line, is_strict: bool) -> int:
 
 
 def _interleaved(lines: list[_Line], n_rows: int, width: int, is_strict: bool) -> list[list[int]] | None:
-    """Lines of each row if the file has blocks; as in PHYLIP, each block has as many residues of every row."""
+    """Return the lines of each row if the file has blocks; as in PHYLIP, rows have equally many residues in a block."""
     if len(lines) % n_rows:
         return None
     total = 0
@@ -164,7 +160,7 @@ def _with_names(lines: list[_Line], n_rows: int, width: int) -> list[_Layout]:
 
 
 def _sequential(lines: list[_Line], n_rows: int, width: int, is_strict: bool) -> list[list[int]] | None:
-    """Lines of each row if a row is complete before the next one begins."""
+    """Return the lines of each row if rows are complete before the next one starts, else None."""
     rows: list[list[int]] = []
     size = width
     for k, line in enumerate(lines):
@@ -190,13 +186,13 @@ def _row(lines: list[_Line], is_strict: bool, repeats: bool = False) -> Row:
 
 
 def _holds_residues(lines: list[_Line], layout: _Layout) -> bool:
-    """Whether all pieces of the rows consist of letters and gaps, so that no name is among them."""
+    """True if all pieces of the rows consist of residues and gaps, so that no name is among them."""
     rows = (_row([lines[k] for k in indices], layout.is_strict) for indices in layout.rows)
     return all(_RESIDUES.fullmatch(b"".join(piece.split())) for row in rows for piece in row.pieces)
 
 
 def _misfit(lines: list[_Line], n_rows: int, width: int, file: str) -> InputError:
-    """The error for rows that fit no layout."""
+    """Return the error for rows that fit no layout."""
     if len(lines) < n_rows:
         return InputError(f"the first line promises {n_rows} rows, but there are {len(lines)}", file=file)
     wrong = next((line for line in lines if line.relaxed != width), lines[-1])

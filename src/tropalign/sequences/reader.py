@@ -1,4 +1,4 @@
-"""Whole sets of sequences from FASTA and FASTQ files."""
+"""Reading of whole sets of sequences from FASTA and FASTQ files."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from tropalign.sequences.mapped_store import is_store, taxa_of_stores
 from tropalign.sequences.taxa import Taxa
 from tropalign.sequences.texts import Texts, joined
 
-#: Ways to treat gap letters in sequences that are not aligned.
+#: Treatments of gap characters in unaligned sequences.
 GapRule = Literal["refuse", "remove", "note"]
 GAPS = get_args(GapRule)
-#: Ways to treat a name that an earlier record has.
+#: Treatments of a repeated name.
 DuplicateNames = Literal["error", "number", "keep"]
 DUPLICATE_NAMES = get_args(DuplicateNames)
 
@@ -41,47 +41,47 @@ def read_sequences(
     duplicate_names: DuplicateNames = "error",
     qualities: bool = False,
 ) -> SequenceBatch:
-    """Reads FASTA or FASTQ files (gzip, bzip2, xz or zstd by content; ``-`` is standard input) into one batch.
+    """Read FASTA or FASTQ files (gzip, bzip2, xz or zstd by content; ``-`` is standard input) into one batch.
 
     Parameters
     ----------
     paths
         One file or several, by name or open; their records follow one another.
     alphabet
-        One, or its name; judged by the letters of all files when not given, record by record.
+        An alphabet or its name; by default inferred from the letters of all files, record by record.
     skip_empty
-        Leaves empty sequences out instead of raising.
+        Skip empty sequences instead of raising an error.
     strict
-        Raises on letters outside the alphabet instead of reading them as the wildcard with a warning.
+        Raise an error for letters outside the alphabet, instead of reading them as the wildcard with a warning.
     gaps : {"refuse", "remove", "note"}
-        ``-``, ``.``, ``_`` and ``~`` in FASTA and FASTQ: an error, removed, or removed with a warning that counts them.
-        Gaps of alignments (Stockholm, Clustal, PHYLIP, MSF) are always removed.
+        Treatment of ``-``, ``.``, ``_`` and ``~`` in FASTA and FASTQ: an error, removed, or removed with a warning
+        that counts them. Gaps of alignments (Stockholm, Clustal, PHYLIP, MSF) are always removed.
     duplicate_names : {"error", "number", "keep"}
-        A name that an earlier record has: an error, numbered (the second "a" becomes "a_2", with a warning), or kept.
+        Treatment of a name that an earlier record has: an error, numbered (the second "a" becomes "a_2", with a
+        warning), or kept.
     qualities
-        Keeps those of FASTQ in the batch, a byte per letter; 255 for the letters of other files.
+        Keep the qualities of FASTQ in the batch, a byte per letter; 255 for the letters of other files.
 
     Returns
     -------
     SequenceBatch
-        Records in input order. A name is the header up to the first blank; blanks inside a sequence are left out.
+        Records in input order. A name is the header up to the first blank; blanks inside a sequence are removed.
 
     Raises
     ------
     InputError
-        A file that cannot be read or is neither FASTA nor FASTQ, that holds no sequence, a record without a name,
-        an empty sequence, gaps, duplicate names; nucleotides and proteins without an ``alphabet``; with ``strict`` an
-        unknown letter.
+        A file cannot be read, is neither FASTA nor FASTQ, or holds no sequence; a record has no name; a sequence
+        is empty or has gaps; names are duplicate; nucleotides and proteins are mixed without an ``alphabet``; or a
+        letter is unknown with ``strict``.
     UsageError
-        Another word for `gaps` or `duplicate_names`.
+        `gaps` or `duplicate_names` is another word.
 
     Warns
     -----
     TropalignWarning
-        Letters outside the alphabet, counted, with the first one's position; an ``alphabet`` that the letters
-        contradict; letters that can be those of nucleotides or of a protein; duplicate names; a sequence store, which
-        holds no qualities, where these are wanted.
-        holds no qualities, where these are wanted.
+        Letters outside the alphabet, with their number and the first one's position; an ``alphabet`` that the
+        letters contradict; letters that can be those of nucleotides or of a protein; duplicate names; a sequence
+        store, which holds no qualities, if these are requested.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def read_sequences(
         check_asked(alphabet, found.counts, found.files[0])
     offsets = np.concatenate(found.offsets)
     codes, count, at = alphabet.codes_of(letters)
-    # The batch makes Python's objects of names and descriptions when somebody asks for them.
+    # The batch decodes names and descriptions on first use.
     texts: Any = found.names, found.descriptions
     scores = found.qualities if qualities else None
     batch = SequenceBatch(codes, offsets, texts[0], alphabet, letters, texts[1], scores, found.taxa(sources))
@@ -130,7 +130,7 @@ PART = 1 << 22
 
 
 def check_asked(asked: Alphabet, counts: NDArray[np.int64], file: str) -> None:
-    """Warn if the letters of a set, counted, contradict the alphabet that was asked for."""
+    """Warn if the letter counts of a set contradict the requested alphabet."""
     tally = Tally.of_counts(counts)
     kind, judged = tally.kind, alphabet_by(tally.kind, tally)
     if kind in (Kind.PROTEIN, Kind.NUCLEOTIDE) and asked != judged and asked.judged:
@@ -142,7 +142,7 @@ def check_asked(asked: Alphabet, counts: NDArray[np.int64], file: str) -> None:
 
 
 def tell_unknown(batch: SequenceBatch, at: int, count: int, file: str, strict: bool) -> None:
-    """Tells of letters outside the alphabet, the first of them at index `at`: raises if `strict`, else warns."""
+    """Report letters outside the alphabet, the first at index `at`: raise InputError if `strict`, else warn."""
     k = int(np.searchsorted(batch.offsets, at, "right")) - 1
     first, n_records = f"{chr(batch.letters[at])!r} at position {at - int(batch.offsets[k]) + 1}", 1
     if count > 1:
@@ -169,7 +169,7 @@ def _n_with_unknown(batch: SequenceBatch) -> int:
 
 
 class _Whole:
-    """The blocks of all files, joined; nothing of a record is a Python object."""
+    """The joined blocks of all files, without Python objects per record."""
 
     def __init__(self) -> None:
         self._names: list[Texts] = []
@@ -180,17 +180,17 @@ class _Whole:
         self.counts = np.zeros(256, np.int64)
         self._numbers: list[NDArray[np.int64] | range] = []
         self.files: list[str] = []
-        self._ends: list[int] = []  # of each block, records up to its end
+        self._ends: list[int] = []  # number of records up to the end of each block
         self.n_gaps = 0
         self.evidence = Evidence()
 
     def add(self, block: SequenceBlock) -> None:
-        """One more block."""
+        """Append a block."""
         self.evidence.add(block.names, block.letters, block.offsets, block.counts, block.file)
         self._names.append(Texts.of(block.names))
         self._descriptions.append(Texts.of(block.descriptions))
         self.offsets.append(block.offsets[1:] + len(self.letters))
-        if block.qualities is not None:  # what came without any has none
+        if block.qualities is not None:  # blocks before it without qualities are padded
             self._qualities += bytes([NO_QUALITY]) * (len(self.letters) - len(self._qualities))
             self._qualities += block.qualities.data
         self.letters += block.letters.data
@@ -204,14 +204,14 @@ class _Whole:
 
     @property
     def qualities(self) -> NDArray[np.uint8] | None:
-        """A Phred score per letter, once all blocks are there; None where no file has any."""
+        """A Phred score per letter, once all blocks are added; None if no file has any."""
         if not self._qualities:
             return None
         self._qualities += bytes([NO_QUALITY]) * (len(self.letters) - len(self._qualities))
         return np.frombuffer(self._qualities, np.uint8)
 
     def taxa(self, sources: list[Source]) -> Taxa | None:
-        """What stores among the sources know of taxa; None where there is none that does."""
+        """Return the taxa from stores among the sources; None if no store has any."""
         of_files = taxa_of_stores(sources)
         if not of_files:
             return None
@@ -223,20 +223,20 @@ class _Whole:
         return Taxa.joined(pieces)
 
     def end(self) -> None:
-        """All blocks are there: now it has a name per record, and what followed each in its header."""
+        """Join names and descriptions after the last block."""
         self.names, self.descriptions = _moved(self._names), _moved(self._descriptions)
 
     def file_of(self, k: int) -> str:
-        """The file that record k was read from."""
+        """Return the file of record k."""
         return self.files[bisect_right(self._ends, k)]
 
     def number_of(self, k: int) -> int:
-        """The number of record k in its file, from 1."""
+        """Return the number of record k in its file, from 1."""
         block = bisect_right(self._ends, k)
         return int(self._numbers[block][k - self._ends[block]])
 
     def settle_names(self, duplicate_names: DuplicateNames) -> None:
-        """Refuse two records of one name, or number or keep them."""
+        """Reject, number or keep repeated names."""
         from tropalign import _native
 
         names = self.names
@@ -251,7 +251,7 @@ class _Whole:
             return
         number, other_number = self.number_of(k), self.number_of(other)
         file, other_file = self.file_of(k), self.file_of(other)
-        # Two streams may be called the same.
+        # Two streams may have the same name.
         if other_file == file and other_number == number and os.path.exists(file):
             raise InputError("the file is named twice, and all of its records come twice: name it once", file=file)
         both = (
@@ -268,7 +268,7 @@ class _Whole:
 
 
 def numbered(names: Sequence[str]) -> list[str]:
-    """Names, each once: the second "a" becomes "a_2", or the next that no other record has.
+    """Make names unique: the second "a" becomes "a_2", or the next name that no other record has.
 
     >>> numbered(["a", "b", "a", "a_2", "a"])
     ['a', 'b', 'a_3', 'a_2', 'a_4']
@@ -287,7 +287,7 @@ def numbered(names: Sequence[str]) -> list[str]:
 
 
 def _moved(pieces: list[Texts]) -> Texts:
-    """The texts of all pieces, of which none is left."""
+    """Join the texts of all pieces, and clear the list to release them."""
     together = Texts.of(joined(pieces))
     pieces.clear()
     return together

@@ -1,6 +1,6 @@
 """The bytes of FASTA and FASTQ, checked before they are split into records.
 
-Sequences are ASCII. Headers may hold any byte but zero: what they mean is settled in `tropalign.sequences.blocks`.
+Sequences are ASCII. Headers may hold any byte except zero; `tropalign.sequences.records` decodes them.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError
 from tropalign.sequences.files import BYTE_ORDER_MARK, mistaken
 
-#: Blanks that may precede the first record; more is no sequence file (and may be endless).
+#: Most blanks before the first record; a file with more is not a sequence file (and may be endless).
 MOST_BLANKS = 1 << 20
-#: What is blank in these files, beside ends of lines: as `is_blank` of the native readers has it.
+#: Blanks, including line ends, as `is_blank` of the native readers defines them.
 BLANKS = b" \t\x0b\x0c\r\n\x1c\x1d\x1e\x1f"
-#: How a sequence store begins.
+#: First bytes of a sequence store.
 STORE_MAGIC = b"tropalign store\n"
-#: Where the last end of a line is looked for first.
+#: Bytes in which the last line end is searched for first.
 TAIL_BYTES = 1 << 9
 
 _NEITHER = "this is neither FASTA nor FASTQ: a record begins with '>' or '@'"
@@ -47,14 +47,14 @@ class RecordText(io.RawIOBase):
         self._first = self._begin()
         self.sign = self._first[:1]
         self._lines = self.blank_lines
-        self._line_sign = b""  # what the line that is not read to its end begins with, blanks aside
+        self._line_sign = b""  # first non-blank byte of the unfinished line
         self._checked = b""  # given back, to be read again
 
     def readable(self) -> bool:
         return True
 
     def _begin(self) -> bytes:
-        """The first bytes, a byte order mark and blanks left out."""
+        """Read the first bytes, without byte order mark and blanks."""
         blanks = 0
         data = self._stream.read(1 << 12).removeprefix(BYTE_ORDER_MARK)
         while data:
@@ -74,7 +74,7 @@ class RecordText(io.RawIOBase):
         return body
 
     def next_bytes(self, rest: NDArray[np.uint8], wanted: int) -> tuple[NDArray[np.uint8], bool]:
-        """The rest and what follows it, `wanted` bytes in all; and whether there are so many, so that more may come."""
+        """Append bytes to `rest` up to `wanted`; return them, and True if all exist, so that more may follow."""
         data = np.empty(wanted, np.uint8)
         data[: len(rest)] = rest
         size, view = len(rest), memoryview(data)  # type: ignore[arg-type]
@@ -83,11 +83,11 @@ class RecordText(io.RawIOBase):
         return data[:size], size == wanted
 
     def give_back(self, data: NDArray[np.uint8]) -> None:
-        """Bytes that were read are read again."""
+        """Make these bytes the next to be read."""
         self._checked = data.tobytes()
 
     def readinto(self, buffer: Any) -> int:
-        """Some bytes, checked."""
+        """Read some bytes and check them."""
         if self._checked:
             size, self._checked = _moved(self._checked, buffer)
             return size
@@ -100,7 +100,7 @@ class RecordText(io.RawIOBase):
         return size
 
     def _check(self, data: NDArray[np.uint8]) -> None:
-        """Refuses what can be no part of a record, or writes "?" over it."""
+        """Reject bytes that cannot be part of a record, or replace them with "?"."""
         from tropalign import _native
 
         n_lines, odd = _native.check_plain(data)
@@ -115,7 +115,7 @@ class RecordText(io.RawIOBase):
         self._line_sign = self._sign_of_last_line(data)
 
     def _check_odd(self, data: NDArray[np.uint8], ends: NDArray[np.intp]) -> None:
-        """Checks data that has zeros or bytes outside ASCII. `ends`: where lines of the data end."""
+        """Check data with zeros or non-ASCII bytes; `ends` are the positions of its line ends."""
         odd = np.flatnonzero((data == 0) | (data > 127))
         line = np.searchsorted(ends, odd)
         faults = odd[(data[odd] == 0) | ~self._is_header(data, ends, line)]
@@ -127,7 +127,7 @@ class RecordText(io.RawIOBase):
         data[faults] = ord("?")
 
     def _is_header(self, data: NDArray[np.uint8], ends: NDArray[np.intp], line: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Whether these lines of the data are headers, or comments beside the sequences."""
+        """Return which of these lines are headers or comments."""
         lines, place = np.unique(line, return_inverse=True)
         begins = np.where(lines > 0, ends[lines - 1] + 1 if len(ends) else 0, 0)
         signs = [data[at : at + 64].tobytes().lstrip(BLANKS)[:1] for at in begins.tolist()]
@@ -145,7 +145,7 @@ class RecordText(io.RawIOBase):
 
 
 def _moved(data: bytes, buffer: Any) -> tuple[int, bytes]:
-    """Writes as much of the data as the buffer takes: how much that is, and the rest."""
+    """Copy as many bytes as fit into the buffer; return their number and the rest."""
     size = min(len(buffer), len(data))
     buffer[:size] = data[:size]
     return size, data[size:]

@@ -1,4 +1,4 @@
-"""Records of one file of sequences, and the sentences that say why there are none."""
+"""Records of one sequence file, and the errors for files without records."""
 
 from __future__ import annotations
 
@@ -28,34 +28,26 @@ from tropalign.sequences.flat_files import RELEASE, FlatFileText, PirText, is_pi
 from tropalign.sequences.record_text import ASCII, BLANKS, ZERO, RecordText
 from tropalign.sequences.texts import Texts, decoded, mended
 
-#: Letters and records that are handed on together; about.
+#: Approximate numbers of letters and records per block.
 BLOCK_LETTERS, BLOCK_RECORDS = 1 << 20, 4096
-#: Bytes of FASTQ that are looked at together: about two blocks of short reads.
+#: Bytes of FASTQ that are parsed together: about two blocks of short reads.
 FASTQ_BYTES = 1 << 22
 BUFFER_BYTES = 1 << 16
 _NOTHING = np.zeros(0, np.uint8)
-#: Phred 0 as a character of FASTQ, and the highest score that has one.
+#: Phred 0 as a FASTQ character, and the highest score that has one.
 FIRST_QUALITY, HIGHEST_QUALITY = 33, 93
 
 
 @dataclass(frozen=True, eq=False)
 class Records:
-    """Some records of a file.
+    """Consecutive records of a file.
 
-    Attributes
-    ----------
-    names, descriptions
-        The header up to the first blank, and the rest; bytes of a file as it has them.
-    letters : uint8, shape (n_letters,)
-        As they were written, without the blanks at the ends of lines.
-    offsets : int64, shape (n + 1,)
-        Record k is ``letters[offsets[k]:offsets[k + 1]]``.
-    counts : int64, shape (256,)
-        How often each byte occurs in the letters.
-    qualities : uint8, shape (n_letters,), or None
-        Phred scores; None where they were not kept, or the file has none.
-    accessions
-        Of each record, "" if it has none; empty if the format has none beside names.
+    names, descriptions: the header up to the first blank, and the rest; bytes of a file as it has them.
+    letters: uint8, shape (n_letters,), as written without the blanks at line ends.
+    offsets: int64, shape (n + 1,); record k is ``letters[offsets[k]:offsets[k + 1]]``.
+    counts: int64, shape (256,), of each byte in `letters`.
+    qualities: uint8 Phred scores, shape (n_letters,), or None.
+    accessions: one per record, "" if it has none; empty if the format has none besides names.
     """
 
     names: Sequence[str]
@@ -68,7 +60,7 @@ class Records:
 
     @classmethod
     def of_headers(cls, headers: Sequence[bytes], texts: Sequence[str], leading_blanks: bool = False) -> Records:
-        """Records of headers as a file has them; their leading blanks are no part of them with `leading_blanks`."""
+        """Make records of a file's headers; `leading_blanks` removes blanks at the start of headers."""
         if leading_blanks:
             headers = [header.lstrip(BLANKS) for header in headers]
         parts = [header.partition(b"\t" if b"\t" in header.partition(b" ")[0] else b" ") for header in headers]
@@ -77,17 +69,17 @@ class Records:
 
     @classmethod
     def of_named(cls, names: Sequence[str], texts: Sequence[str]) -> Records:
-        """Records of Python's texts, whose names may hold blanks."""
+        """Make records of Python strings, whose names may hold blanks."""
         return cls(tuple(names), ("",) * len(names), *_joined(texts))
 
     @classmethod
     def of_native(cls, found: tuple[Any, ...]) -> Records:
-        """What native code found in a text, less the bytes taken."""
+        """Make records of the native parser's result, without its count of parsed bytes."""
         (letters, offsets), names, descriptions, counts, _ = found
         return cls(Texts(*names), Texts(*descriptions), letters, offsets, counts)
 
     def with_qualities(self, characters: NDArray[np.uint8], file: str) -> Records:
-        """Records with qualities out of FASTQ's characters. Raises InputError on a character that is not one."""
+        """Add qualities from FASTQ characters. Raises InputError for a character that is not a quality."""
         scores = characters - np.uint8(FIRST_QUALITY)
         if len(scores) and scores.max() > HIGHEST_QUALITY:
             at = int(np.argmax(scores > HIGHEST_QUALITY))
@@ -111,28 +103,12 @@ def records_of_file(
     count: Callable[[int], None] | None = None,
     keeps_qualities: bool = False,
 ) -> Iterator[Records]:
-    """The records of a file, some at a time: FASTA, FASTQ, flat files, PIR, and rows of alignments without their gaps.
+    """Yield records in blocks: FASTA, FASTQ, flat files, PIR, and rows of alignments without their gaps.
 
-    Parameters
-    ----------
-    replaces_bytes
-        Zero bytes, and in sequences those outside ASCII, are read as ``?``, else they are an InputError.
-    leading_blanks
-        Blanks that lead a header are no part of it.
-    count
-        Called with the number of (compressed) bytes read, as they are read.
-    keeps_qualities
-        Those of FASTQ are kept.
-
-    Raises
-    ------
-    InputError
-        A file that cannot be read, is empty, is in none of these formats, or breaks off within a record.
-
-    Warns
-    -----
-    TropalignWarning
-        Names or descriptions that are not UTF-8.
+    `replaces_bytes`: read zero bytes, and non-ASCII bytes of sequences, as ``?`` instead of raising an InputError.
+    `leading_blanks`: ignore blanks at the start of headers. `count`: called with the number of (compressed) bytes
+    read. Raises InputError if a file cannot be read, is empty, of another format, or truncated; warns of names or
+    descriptions that are not UTF-8.
     """
     file = file_name(source)
     with opened(source, count) as raw:
@@ -156,7 +132,7 @@ def records_of_file(
 
 
 def _rows(stream: io.BufferedReader) -> Iterator[Records]:
-    """Rows of an alignment, which is read whole, without their gaps."""
+    """Yield rows of an alignment, which is read whole, without gaps."""
     names, letters, descriptions = read_described(stream)
     for begin in range(0, len(names), BLOCK_RECORDS):
         chosen = slice(begin, begin + BLOCK_RECORDS)
@@ -167,13 +143,7 @@ def _rows(stream: io.BufferedReader) -> Iterator[Records]:
 
 
 def in_utf8(found: Iterable[Records], file: str) -> Iterator[Records]:
-    """Records whose names and descriptions are made UTF-8.
-
-    Warns
-    -----
-    TropalignWarning
-        The first that are not.
-    """
+    """Yield records with names and descriptions converted to UTF-8; warn at the first conversion."""
     is_told = False
     for records in found:
         names, n_names = mended(records.names)
@@ -188,13 +158,13 @@ def in_utf8(found: Iterable[Records], file: str) -> Iterator[Records]:
 
 
 def _fasta(text: RecordText, leading_blanks: bool) -> Iterator[Records]:
-    """FASTA, which has no faults beyond those that `RecordText` finds."""
+    """Yield records of FASTA, whose only possible faults `RecordText` finds."""
     from tropalign import _native
 
     wanted, rest = BLOCK_LETTERS, _NOTHING
     while True:
         data, goes_on = text.next_bytes(rest, wanted)
-        rest = _NOTHING  # or a chromosome's begin would stay in memory as long as it is worked on
+        rest = _NOTHING  # else the start of a chromosome would stay in memory while it is processed
         while True:
             *found, taken = _native.split_fasta(data, goes_on, BLOCK_RECORDS, leading_blanks)
             data = _after(data, taken)
@@ -205,11 +175,11 @@ def _fasta(text: RecordText, leading_blanks: bool) -> Iterator[Records]:
         if not goes_on:
             return
         rest = data
-        wanted = max(BLOCK_LETTERS, 2 * len(rest))  # a record that is longer than a block
+        wanted = max(BLOCK_LETTERS, 2 * len(rest))  # for a record that is longer than a block
 
 
 def _after(data: NDArray[np.uint8], taken: int) -> NDArray[np.uint8]:
-    """What follows the bytes taken: a copy where it is the smaller part, so that a view keeps no large text."""
+    """Return the bytes after those taken: a copy if it is small, so that a view does not keep a large text alive."""
     left = data[taken:]
     return left.copy() if 2 * len(left) <= len(data) else left
 
@@ -301,7 +271,7 @@ class _Fastq:
             yield name, b"".join(letters).decode("ascii"), self._quality(name, letters)
 
     def _quality(self, name: bytes, letters: list[bytes]) -> bytes:
-        """As many characters as there are letters."""
+        """Check that there are as many characters as letters."""
         wanted, found = sum(map(len, letters)), b""
         while len(found) < wanted and not (found and len(letters) == 1):
             found += self._checked(self._next(name), ASCII)

@@ -1,4 +1,4 @@
-"""Which sample a read is of: ``r1;sample=gut``, ``gut-1.17`` with the delimiter ``.``, or the name of its file."""
+"""The sample of a read: ``r1;sample=gut``, ``gut-1.17`` with the delimiter ``.``, or the name of its file."""
 
 from __future__ import annotations
 
@@ -23,25 +23,13 @@ _START = re.compile(r"[A-Za-z0-9_]*")
 
 
 def said_in(name: str) -> str:
-    """What ``;sample=`` or ``;barcodelabel=`` says in a name; empty where it says neither.
-
-    Examples
-    --------
-    >>> said_in("r5;sample=gut-3;size=2"), said_in("gut.17")
-    ('gut-3', '')
-    """
+    """Return the value of ``;sample=`` or ``;barcodelabel=`` in a name, or ""."""
     found = _SAID.search(name) if "=" in name else None
     return "" if found is None else found[1]
 
 
 def by_vsearch(name: str) -> str:
-    """What ``;sample=`` or ``;barcodelabel=`` says, else the letters, digits and underscores that the name begins with.
-
-    Examples
-    --------
-    >>> by_vsearch("r5;sample=gut-3;size=2"), by_vsearch("gut-3.17"), by_vsearch("S1_2;size=3")
-    ('gut-3', 'gut', 'S1_2')
-    """
+    """Return the value of ``;sample=`` or ``;barcodelabel=``, else the leading letters, digits and underscores."""
     start = _START.match(name)
     assert start is not None  # it may be empty
     return said_in(name) if _SAID.search(name) else start[0]
@@ -63,7 +51,7 @@ NameRule = Literal["label", "vsearch", "underscore"]
 RULES: Mapping[NameRule, Callable[[str], str]] = MappingProxyType(
     {"label": said_in, "vsearch": by_vsearch, "underscore": by_underscore}
 )
-#: Finds the sample in a name; empty if the name tells none.
+#: Returns the sample in a name, or "" if the name has none.
 Teller = Callable[[str], str]
 
 
@@ -109,7 +97,7 @@ def teller(samples: Any = None, delimiter: Any = None, regex: Any = None, of_fil
 
 
 def _said_else(of_file: str, name: str) -> str:
-    """The sample that ``;sample=`` names, else that of the file."""
+    """Return the sample in ``;sample=``, else that of the file."""
     return said_in(name) if _SAID.search(name) else of_file
 
 
@@ -129,19 +117,13 @@ def _before(delimiter: str, name: str) -> str:
 
 
 def _matched(regex: re.Pattern[str], name: str) -> str:
-    """Return the match of the first group, or the whole match.
-
-    Examples
-    --------
-    >>> _matched(re.compile("^([a-z]+)-"), "gut-1.r1"), _matched(re.compile("[0-9]+"), "gut-1.r1")
-    ('gut', '1')
-    """
+    """Return the match of the first group, or the whole match."""
     found = regex.search(name)
     return "" if found is None else found[1 if regex.groups else 0] or ""
 
 
 def samples_of(names: Iterable[str], tell: Teller) -> list[str]:
-    """The sample of each read. Raises InputError if a name tells none."""
+    """Return the sample of each read. Raises InputError if a name has none."""
     found = []
     for name in names:
         sample = tell(name)
@@ -156,7 +138,7 @@ def samples_of(names: Iterable[str], tell: Teller) -> list[str]:
 
 
 def sample_of_file(path: str) -> str:
-    """A file's name up to its first dot. Raises InputError if that cannot be a sample's name."""
+    """Return a file's name up to its first dot. Raises InputError if that cannot be a sample's name."""
     sample = Path(file_name(path)).name.partition(".")[0]
     if not _FILE.fullmatch(sample):
         raise InputError(
@@ -167,17 +149,10 @@ def sample_of_file(path: str) -> str:
 
 
 def pooled(batches: Iterable[SequenceBatch], paths: Iterable[str], keeps_labels: bool = False) -> SequenceBatch:
-    """Reads of files, each of a sample that has the file's name up to its first dot: ``r1`` becomes ``r1;sample=gut``.
+    """Pool reads, and name each one's sample after its file (up to the first dot): ``r1`` becomes ``r1;sample=gut``.
 
-    Parameters
-    ----------
-    keeps_labels
-        Whether names may tell other samples, with ``;sample=``.
-
-    Raises
-    ------
-    InputError
-        Two files of one name; nucleotides beside proteins; a read whose name tells another sample.
+    `keeps_labels`: names may have other samples, with ``;sample=``. Raises InputError for two files of one name,
+    mixed alphabets, and reads whose names have other samples.
     """
     all_batches, names = list(batches), list[str]()
     path_of: dict[str, str] = {}
@@ -211,7 +186,7 @@ def pooled(batches: Iterable[SequenceBatch], paths: Iterable[str], keeps_labels:
 
 
 def numbered(texts: list[str]) -> tuple[tuple[str, ...], NDArray[np.int64]]:
-    """The distinct texts in the order of their bytes, and the number of each of them; int64, shape (n,)."""
+    """Return the distinct texts in byte order, and the number of each text among them; int64, shape (n,)."""
     distinct = sorted(set(texts), key=str.encode)
     number = {text: k for k, text in enumerate(distinct)}
     return tuple(distinct), np.fromiter((number[text] for text in texts), np.int64, len(texts))

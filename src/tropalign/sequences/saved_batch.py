@@ -1,4 +1,4 @@
-"""A batch as bytes, which hold all of it: what a shard carries to where the last stages of its run are computed.
+"""A complete batch as bytes, which a shard carries to the place of the last stages of its run.
 
 size of the words | the words, as JSON | offsets | codes | letters
 """
@@ -17,14 +17,7 @@ PLACE = np.dtype("<i8")
 
 
 def batch_to_bytes(batch: SequenceBatch) -> bytes:
-    """The batch, its qualities aside.
-
-    Examples
-    --------
-    >>> batch = tropalign.SequenceBatch.from_strings({"a": "MKVLAW", "b": "MKila"})
-    >>> batch_of_bytes(batch_to_bytes(batch)).fingerprint() == batch.fingerprint()
-    True
-    """
+    """Serialise a batch without its qualities."""
     words = {"alphabet": batch.alphabet.name, "names": batch.names, "descriptions": batch.descriptions}
     text = json.dumps(words).encode()
     arrays = (batch.offsets.astype(PLACE), batch.codes, batch.letters)
@@ -32,7 +25,7 @@ def batch_to_bytes(batch: SequenceBatch) -> bytes:
 
 
 def batch_of_bytes(data: bytes) -> SequenceBatch:
-    """The batch again. Raises ValueError, LookupError or TypeError where the bytes are not those of one."""
+    """Restore a batch. Raises ValueError, LookupError or TypeError if the bytes are not those of one."""
     begin = SIZE_BYTES + int.from_bytes(data[:SIZE_BYTES], "little")
     words = json.loads(data[SIZE_BYTES:begin])
     names, descriptions = (tuple(words[name]) for name in ("names", "descriptions"))

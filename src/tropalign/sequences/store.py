@@ -1,4 +1,4 @@
-"""A sequence store: opened, or written as a stream in bounded memory. `mapped_store` has the layout of its file."""
+"""Opening sequence stores and writing them as a stream in bounded memory. `mapped_store` has the file layout."""
 
 from __future__ import annotations
 
@@ -33,37 +33,37 @@ from tropalign.sequences.record_text import STORE_MAGIC
 from tropalign.sequences.taxonomy_files import Taxdump, TaxonTable, taxdump_files
 from tropalign.sequences.texts import Texts
 
-#: Everything is kept as it is; verbs refuse or leave out what they do not take when they read.
+#: Everything is stored as it is; verbs reject or skip what they do not accept when they read.
 AS_IT_IS = Policy(gaps="keep", empty="keep")
 PAGE = 1 << 12
-#: What is held in memory of an array that waits for its place in the file; beyond that it lies in a temporary file.
+#: Memory for an array that waits for its turn in the file; larger ones are held in a temporary file.
 HELD_BYTES = 1 << 25
 PIECE = 1 << 20
 
 
 class SequenceStore(MappedStore):
-    """Sequences that lie in a file and are mapped into memory. `open` and `build` make one.
+    """Sequences in a file that is mapped into memory. `open` and `build` make one.
 
     Attributes
     ----------
     path
         The file.
     letters : uint8, shape (n_residues,)
-        The bytes as they were written, blanks left out.
+        The bytes as they were written, without blanks.
     offsets : int64, shape (n + 1,)
         Sequence k is ``letters[offsets[k]:offsets[k + 1]]``.
     names, descriptions
-        A text per sequence: the header up to the first blank, and the rest.
+        One text per sequence: the header up to the first blank, and the rest.
     by_length : int64, shape (n,)
-        Indices by ascending length; of equal lengths the first one first.
+        Indices by ascending length; ties in input order.
     taxa : Taxa, or None
-        The taxid of each sequence and its lineage; None where nothing is known.
+        The taxid and lineage of each sequence; None if nothing is known.
     alphabet : Alphabet
-        As the letters were judged when the store was built.
+        The alphabet inferred from the letters when the store was built.
     manifest
-        What the file says of itself.
+        The metadata in the file.
     mapped
-        Its bytes.
+        The bytes of the file.
 
     Examples
     --------
@@ -84,39 +84,39 @@ class SequenceStore(MappedStore):
         taxonomy: str | os.PathLike[str] | None = None,
         taxdump: str | os.PathLike[str] | None = None,
     ) -> SequenceStore:
-        """Writes the sequences of files into a store, which is there whole or not at all.
+        """Write the sequences of files into a store, which is written whole or not at all.
 
         Parameters
         ----------
         sources
-            FASTA or FASTQ files, compressed or not, or stores, whose records follow one another. Empty sequences and
-            names that occur twice stay as they are.
+            FASTA or FASTQ files, compressed or not, or stores, whose records follow one another. Empty sequences
+            and repeated names stay as they are.
         path
-            The file to make, ``.tdb`` by custom. One that is there is replaced.
+            The file to make, by convention ``.tdb``. An existing file is replaced.
         taxonomy
-            A table of lines ``name<tab>taxid`` or ``name<tab>taxid<tab>lineage``, with a header or without. A sequence
-            that it does not name has the taxid that it has in its store, or that UniProt's header says (``OX=9606``).
+            A table of lines ``name<tab>taxid`` or ``name<tab>taxid<tab>lineage``, with a header or without.
+            Sequences that it does not list have the taxid of their store, or of UniProt's header (``OX=9606``).
         taxdump
-            NCBI's taxonomy, which tells lineages by taxids: the archive taxdump.tar.gz, or a folder with nodes.dmp and
-            names.dmp. A lineage has names from the top, with semicolons between them.
+            NCBI's taxonomy, which has lineages by taxid: the archive taxdump.tar.gz, or a folder with nodes.dmp
+            and names.dmp. A lineage lists names from the top, separated by semicolons.
 
         Returns
         -------
         SequenceStore
-            The new one, open.
+            The new store, open.
 
         Raises
         ------
         InputError
-            What cannot be read or written, or is being written by another process; a table or taxonomy that is none, or
-            of other sequences.
+            A file cannot be read or written, or is being written by another process; a table or taxonomy is
+            invalid, or is that of other sequences.
         ResourceError
             The disk is full.
 
         Warns
         -----
         TropalignWarning
-            Names of the table that are not in the files, taxids that the taxonomy does not have.
+            Names of the table that are not in the files, taxids that are not in the taxonomy.
 
         Examples
         --------
@@ -137,21 +137,10 @@ class SequenceStore(MappedStore):
 
 
 def write_store(sources: list[Source], out: IO[bytes], made_by: str, taxa: FoundTaxa | None = None) -> None:
-    """Writes the records of files into a store.
+    """Write the records of files into a store.
 
-    Parameters
-    ----------
-    out
-        A stream of bytes, which need not be seekable.
-    made_by
-        What writes it, with its version.
-    taxa
-        What finds the records' taxa; by stores and headers alone where it is not given.
-
-    Raises
-    ------
-    InputError
-        A file that cannot be read.
+    `out` need not be seekable; `made_by` names the program and its version; `taxa` is by default found from stores
+    and headers alone. Raises InputError if a file cannot be read.
     """
     with ExitStack() as held:
         _write(BlockReader(sources, AS_IT_IS), _File(out), made_by, held, taxa or FoundTaxa(sources, None, None))
@@ -198,7 +187,7 @@ def _write(reader: BlockReader, file: _File, made_by: str, held: ExitStack, taxa
 
 
 def _add_texts(waiting: dict[str, _Waiting], kind: str, texts: Texts) -> bool:
-    """Adds texts and where each ends. Whether they are ASCII."""
+    """Add texts and their ends; return True if they are ASCII."""
     data, offsets = waiting[f"{kind}s"], waiting[f"{kind}_offsets"]
     offsets.add((texts.offsets[1:] + data.n_bytes).astype(PLACE))
     data.add(texts.data)
@@ -206,7 +195,7 @@ def _add_texts(waiting: dict[str, _Waiting], kind: str, texts: Texts) -> bool:
 
 
 class _Waiting:
-    """An array whose place in the file is not known yet, in memory or in a temporary file."""
+    """An array that waits for its position in the file, in memory or in a temporary file."""
 
     def __init__(self) -> None:
         self._held = tempfile.SpooledTemporaryFile(HELD_BYTES)
@@ -219,17 +208,17 @@ class _Waiting:
         self._held.close()
 
     def add(self, values: NDArray[Any]) -> None:
-        """Adds numbers to it."""
+        """Append values."""
         self._held.write(values.tobytes())
         self.n_bytes += values.nbytes
 
     def array(self, dtype: np.dtype[Any]) -> NDArray[Any]:
-        """The array whole, in memory."""
+        """Load the whole array into memory."""
         self._held.seek(0)
         return np.frombuffer(self._held.read(), dtype)
 
     def move_to(self, array: _Array) -> None:
-        """Writes it to the file."""
+        """Write the array to the file."""
         self._held.seek(0)
         while piece := self._held.read(PIECE):
             array.add(np.frombuffer(piece, np.uint8))
@@ -246,7 +235,7 @@ class _Array:
         return self
 
     def add(self, values: NDArray[Any]) -> None:
-        """Writes numbers."""
+        """Write values."""
         data = values.tobytes()
         self._digest.update(data)
         self._file.write(data)
@@ -258,7 +247,7 @@ class _Array:
 
 
 class _File:
-    """The file while it is written: arrays at pages, then the manifest."""
+    """The file while it is written: page-aligned arrays, then the manifest."""
 
     def __init__(self, out: IO[bytes]) -> None:
         self._out, self.at = out, 0
@@ -270,12 +259,12 @@ class _File:
         self.at += len(data)
 
     def array(self, name: str) -> _Array:
-        """Where an array begins."""
+        """Start an array at the next page."""
         self.write(b"\0" * (-self.at % PAGE))
         return _Array(self, name)
 
     def finish(self, facts: dict[str, Any]) -> None:
-        """The manifest, its size and checksum."""
+        """Write the manifest, its size and checksum."""
         arrays = {name: self.arrays[name] for name in (*ARRAYS, *TAXA_ARRAYS) if name in self.arrays}
         manifest = json.dumps({**facts, "arrays": arrays}).encode()
         self.write(manifest)

@@ -1,4 +1,4 @@
-"""Sequences of a store that stay in its file, for passes over more of them than memory holds."""
+"""Sequences of a store that stay in its file, for passes over more of them than fit into memory."""
 
 from __future__ import annotations
 
@@ -18,21 +18,22 @@ from tropalign.sequences.mapped_store import SPAN, MappedStore, damaged
 from tropalign.sequences.reader import check_asked, tell_unknown
 from tropalign.sequences.texts import lengths_of, mended
 
-#: Letters of a part that is in memory; a longer sequence is one by itself.
+#: Letters of a part that is held in memory; a longer sequence is a part by itself.
 PART_LETTERS = 1 << 22
-#: Sequences that are taken until pages are let go: the system maps 64 KiB around each.
+#: Sequences that are copied before pages are released: the system maps 64 KiB around each.
 PAGES_AT_ONCE = 128
-#: Bytes per letter of sequences that are taken: letters and codes, and native code's copy.
+#: Bytes per letter of copied sequences: letters and codes, and native code's copy.
 TAKEN_BYTES = 6
-#: Numbers per sequence that stay in memory: places of letters, names and descriptions, lengths, the order by length.
+#: Integers per sequence that stay in memory: offsets of letters, names and descriptions, lengths, the order by
+#: length.
 NUMBERS = 5
 
 
 class StoredBatch(SequenceBatch):
-    """Sequences of a store, of which those that are taken are in memory; `stored_batch` makes one.
+    """Sequences of a store, of which only the requested ones are in memory; `stored_batch` makes one.
 
-    It answers as a batch. `codes` are made of all letters each time that somebody asks: take `parts` of it, or some of
-    the sequences.
+    It has the interface of a batch. `codes` encodes all letters on each access: use `parts`, or some of the
+    sequences.
     """
 
     _store: MappedStore
@@ -45,7 +46,7 @@ class StoredBatch(SequenceBatch):
         alphabet: Alphabet,
         changed: Callable[[SequenceBatch], SequenceBatch] = lambda batch: batch,
     ) -> StoredBatch:
-        """The sequences of a store, `changed` when they are taken."""
+        """Make a batch of a store; `changed` is applied to sequences when they are loaded."""
         batch = object.__new__(cls)
         parts = {
             "offsets": store.offsets,
@@ -64,40 +65,40 @@ class StoredBatch(SequenceBatch):
 
     @property
     def codes(self) -> NDArray[np.uint8]:
-        """Codes of all letters, made anew."""
+        """Codes of all letters, encoded on each access."""
         return np.concatenate([part.codes for _, part in self.parts()])
 
     @property
     def has_residues(self) -> bool:
-        """They are in the file."""
+        """True: they are in the file."""
         return True
 
     @property
     def code_counts(self) -> NDArray[np.int64]:
-        """How often each code occurs, int64, shape (256,)."""
+        """Number of occurrences of each code, int64, shape (256,)."""
         return sum((part.code_counts for _, part in self.parts()), np.zeros(256, np.int64))
 
     @property
     def most_codes(self) -> int:
-        """How many codes the largest part has."""
+        """Number of codes of the largest part."""
         return max(PART_LETTERS, int(self.lengths.max()))
 
     @property
     def held_bytes(self) -> int:
-        """Memory of names, places and a part, and of pages of the file that are not let go yet."""
+        """Memory of names, offsets and a part, and of file pages that have not been released yet."""
         return len(self._store.names.data) + 8 * NUMBERS * len(self) + SPAN + 2 * self.most_codes
 
     def parts(self) -> Iterator[tuple[int, SequenceBatch]]:
-        """Runs of sequences, and the number of the first one of each."""
+        """Yield runs of sequences with the index of their first one."""
         for begin, end in self._store.spans(PART_LETTERS, len(self)):
             yield begin, self.part(begin, end)
 
     def changed(self, how: Callable[[SequenceBatch], SequenceBatch]) -> StoredBatch:
-        """The sequences as `how` makes them of these, a part at a time."""
+        """Apply `how` lazily, part by part."""
         return self.of_store(self._store, self.alphabet, how)
 
     def part(self, begin: int, end: int) -> SequenceBatch:
-        """Neighbouring sequences, without descriptions; codes are made of their letters."""
+        """Return consecutive sequences without descriptions; their letters are encoded."""
         offsets = self.offsets[begin : end + 1]
         letters = self.letters[offsets[0] : offsets[-1]]
         names: Any = self._store.names.part(begin, end)
@@ -123,7 +124,7 @@ class StoredBatch(SequenceBatch):
         return f"<StoredBatch: {len(self)} {self.alphabet.name} sequences, {len(self.letters):,} residues>"
 
     def _digest_residues(self, digest: hashlib._Hash) -> None:
-        """Adds codes and letters as a batch in memory does."""
+        """Add codes and letters in the same way as a batch in memory."""
         size = len(self.letters).to_bytes(8, "little")
         digest.update(size)
         for _, part in self.parts():
@@ -134,14 +135,9 @@ class StoredBatch(SequenceBatch):
 
 
 def in_memory(batch: Any, index: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
-    """A batch in memory with the sequences that rows name, and where these are: of a store those sequences alone.
+    """Return a batch in memory that has the indexed sequences, and their new indices; only a `StoredBatch` is reduced.
 
-    Parameters
-    ----------
-    batch
-        What has sequences; all but a `StoredBatch` is returned as it is.
-    index : integer, shape (n,)
-        A sequence per row.
+    `index` has a sequence per row; integer, shape (n,).
     """
     if not isinstance(batch, StoredBatch):
         return batch, index
@@ -156,36 +152,12 @@ def stored_batch(
     strict: bool = False,
     allows_duplicates: bool = False,
 ) -> StoredBatch | None:
-    """The sequences of a store that memory does not hold, left in its file.
+    """Open a store that does not fit into memory, and leave its sequences in the file.
 
-    Parameters
-    ----------
-    path
-        A store that `tropalign.SequenceStore.build` made.
-    most_bytes
-        What a batch and an engine's copy of it may take: a store that fits is to be read.
-    alphabet
-        Judged by the letters when not given.
-    strict
-        Raises on letters outside the alphabet.
-    allows_duplicates
-        Records may share a name.
-
-    Returns
-    -------
-    StoredBatch, or None
-        None if the sequences fit, if one is empty or has no name of its own, or if one has gaps: `read_sequences` then
-        raises the error.
-
-    Raises
-    ------
-    InputError
-        A store that is damaged; nucleotides and proteins; with `strict` an unknown letter.
-
-    Warns
-    -----
-    TropalignWarning
-        As `tropalign.read_sequences`.
+    `most_bytes` limits a batch together with an engine's copy of it. Returns None if the sequences fit, or if one
+    of them is empty, nameless, has gaps or (unless `allows_duplicates`) a repeated name: `read_sequences` then
+    raises the error. Raises InputError for a damaged store, for mixed nucleotides and proteins, and with `strict`
+    for unknown letters. Warns like `tropalign.read_sequences`.
     """
     store = MappedStore.open(path)
     lengths = np.diff(store.offsets)

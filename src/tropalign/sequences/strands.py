@@ -1,4 +1,4 @@
-"""The other strand of sequences that lie one after another."""
+"""Reverse complements of concatenated sequences."""
 
 from __future__ import annotations
 
@@ -8,23 +8,15 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError
 from tropalign.sequences.alphabet import Alphabet
 
-#: Letters whose places are computed at a time.
+#: Letters whose indices are computed at a time.
 PIECE = 1 << 18
 
 
 def reverse_complement(letters: NDArray[np.uint8], offsets: NDArray[np.int64], alphabet: Alphabet) -> NDArray[np.uint8]:
-    """The other strand of each of several sequences, in their order and case; bytes that are no letter stay.
+    """Reverse-complement each of several concatenated sequences in their order and case; other bytes than letters stay.
 
-    Parameters
-    ----------
-    letters : uint8, shape (n_letters,)
-    offsets : int64, shape (n + 1,)
-        Sequence k is ``letters[offsets[k]:offsets[k + 1]]``.
-
-    Raises
-    ------
-    InputError
-        An alphabet whose sequences have one strand.
+    `letters`: uint8, shape (n_letters,); sequence k is ``letters[offsets[k]:offsets[k + 1]]``. Raises InputError
+    if sequences of the alphabet have a single strand.
     """
     if not alphabet.has_strands:
         raise InputError(
@@ -36,17 +28,13 @@ def reverse_complement(letters: NDArray[np.uint8], offsets: NDArray[np.int64], a
 def mirrored(
     values: NDArray[np.uint8], offsets: NDArray[np.int64], table: NDArray[np.uint8] | None = None
 ) -> NDArray[np.uint8]:
-    """Each of several sequences of bytes from its end to its begin; by a table of 256 where there is one.
+    """Reverse each of several concatenated byte sequences, and map bytes by a table of 256 if one is given.
 
-    Parameters
-    ----------
-    values : uint8, shape (n_values,)
-    offsets : int64, shape (n + 1,)
-        Sequence k is ``values[offsets[k]:offsets[k + 1]]``.
+    `values`: uint8, shape (n_values,); sequence k is ``values[offsets[k]:offsets[k + 1]]``.
     """
     made = np.empty_like(values)
     n, begin = len(offsets) - 1, 0
-    while begin < n:  # sequences together up to a piece: an index takes eight times the room of a letter
+    while begin < n:  # in pieces, because an index takes eight times the memory of a letter
         end = max(begin + 1, int(np.searchsorted(offsets, offsets[begin] + PIECE, "right")) - 1)
         low, high = int(offsets[begin]), int(offsets[end])
         if end == begin + 1:

@@ -1,4 +1,4 @@
-"""Which taxon each sequence is of, as far as that is known: NCBI's number, and a lineage."""
+"""Known taxa of sequences: NCBI's number, and a lineage."""
 
 from __future__ import annotations
 
@@ -16,21 +16,13 @@ Int64 = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Taxa:
-    """Taxa of some sequences, in the order of these.
+    """Taxa of sequences, in their order.
 
-    Attributes
-    ----------
-    taxids : int64, shape (n,)
-        NCBI's numbers; 0 where a sequence has none.
-    lineages : Texts
-        Different lineages; the first one is empty.
-    lineage : int64, shape (n,)
-        Which of these each sequence has.
+    taxids: int64, shape (n,), NCBI's numbers, or 0.
+    lineages: the distinct lineages; the first one is empty.
+    lineage: int64, shape (n,), index of each sequence's lineage.
 
-    Raises
-    ------
-    ValueError
-        Arrays of several lengths, or a number of a lineage that there is not.
+    Raises ValueError for arrays of different lengths and invalid numbers.
     """
 
     taxids: Int64
@@ -50,12 +42,12 @@ class Taxa:
 
     @classmethod
     def unknown(cls, n: int) -> Taxa:
-        """Taxa of so many sequences of which nothing is known."""
+        """Make the taxa of n sequences of which nothing is known."""
         return cls(np.zeros(n, np.int64), Texts.of([""]), np.zeros(n, np.int64))
 
     @classmethod
     def joined(cls, pieces: Sequence[Taxa]) -> Taxa:
-        """Taxa of the sequences of several, one after another."""
+        """Concatenate the taxa of several sets of sequences."""
         shifts = np.cumsum([0, *(len(piece.lineages) for piece in pieces)])
         return cls(
             np.concatenate([piece.taxids for piece in pieces]),
@@ -64,16 +56,16 @@ class Taxa:
         )
 
     def take(self, index: NDArray[np.integer] | slice) -> Taxa:
-        """Taxa of the sequences with these numbers."""
+        """Return the taxa of the sequences with these indices."""
         return Taxa(self.taxids[index], self.lineages, self.lineage[index])
 
     @property
     def nbytes(self) -> int:
-        """Memory that they take."""
+        """Memory in bytes."""
         return self.taxids.nbytes + self.lineage.nbytes + self.lineages.data.nbytes + self.lineages.offsets.nbytes
 
     def digest(self) -> str:
-        """SHA-256 in hexadecimal: equal for equal taxids and lineages that were found in the same order."""
+        """Return a SHA-256 in hexadecimal: equal for equal taxids and lineages that were found in the same order."""
         found = hashlib.sha256()
         for part in (self.taxids, self.lineage, self.lineages.offsets, self.lineages.data):
             found.update(np.ascontiguousarray(part).data)

@@ -1,6 +1,6 @@
-"""Files that say which taxon a sequence is of, and what a taxon's lineage is.
+"""Files that list the taxa of sequences, and the lineages of taxa.
 
-* A table: ``name<tab>taxid``, or ``name<tab>taxid<tab>lineage``, as makeblastdb's -taxid_map; or NCBI's
+* A table: ``name<tab>taxid``, or ``name<tab>taxid<tab>lineage``, like makeblastdb's -taxid_map; or NCBI's
   ``prot.accession2taxid``: ``accession<tab>accession.version<tab>taxid<tab>gi``. A name may be an accession.
 * NCBI's taxdump: ``nodes.dmp`` (a taxon's parent), ``names.dmp`` (its names) and ``merged.dmp`` (former numbers), in a
   folder or as the archive ``taxdump.tar.gz``.
@@ -29,28 +29,28 @@ from tropalign.properties import cached_property
 from tropalign.sequences.files import Source, file_name, lines_of, read_text
 from tropalign.sequences.texts import decoded, lines_in
 
-#: No taxid is larger.
+#: Largest possible taxid.
 MOST_TAXID = 2**31 - 1
-#: Bytes of a row of a table as Python's objects; after how many lines one sees whether all fit; and what then helps.
+#: Bytes of a table row as Python objects; lines between two checks of the memory; remedy if it is exceeded.
 ROW_BYTES, ROWS_AT_ONCE, REMEDY = 400, 1 << 16, "keep the lines whose sequences are in the database"
-#: A table larger than this takes more memory than its sequences: cut it down to their names.
+#: Largest table in bytes. Larger ones take more memory than their sequences: reduce them to the names in use.
 MOST_BYTES = 1 << 31
-#: More taxa are above none.
+#: Limit of ancestors: no taxon has as many.
 MOST_RANKS = 1000
-#: Bytes of a line, and lines of a file of the taxdump at most, several times what NCBI's have: an archive of few bytes
-#: can hold any number.
+#: Longest line in bytes and most lines of a taxdump file, several times those of NCBI: a small archive can unpack
+#: to any size.
 MOST_LINE, MOST_LINES = 1 << 20, 30_000_000
 ROOT = 1
 _FILES = ("nodes.dmp", "names.dmp")
 _TAXID = re.compile(rb"\s*[0-9]{1,18}\s*")
-#: Columns of NCBI's tables of accessions: accession, accession.version, taxid, gi.
+#: Columns of NCBI's accession tables: accession, accession.version, taxid, gi.
 N_NCBI_CELLS = 4
-#: What stands before accessions in NCBI's and UniProt's names.
+#: Prefixes of accessions in NCBI's and UniProt's names.
 DATABASES = frozenset(
     {"gi", "ref", "gb", "emb", "dbj", "sp", "tr", "pir", "prf", "pdb", "lcl", "gnl", "tpg", "tpe", "tpd"}
 )
-#: An accession with its version. Accessions of GenBank, EMBL and DDBJ, of RefSeq, and of UniProt
-#: (www.uniprot.org/help/accession_numbers): of other names what looks like versions may be different sequences.
+#: An accession with its version: of GenBank, EMBL and DDBJ, RefSeq, and UniProt
+#: (www.uniprot.org/help/accession_numbers). In other names, apparent versions may be different sequences.
 _VERSIONED = re.compile(
     r"([A-Z]{1,6}[0-9]{5,}|[A-Z]{2}_[A-Z]{0,6}[0-9]+|[OPQ][0-9][A-Z0-9]{3}[0-9]|[A-NR-Z][0-9]([A-Z][A-Z0-9]{2}[0-9]){1,2})"
     r"\.[0-9]+"
@@ -59,7 +59,7 @@ _VERSIONED = re.compile(
 
 @dataclass(frozen=True)
 class TableRow:
-    """What a table says of a sequence."""
+    """Entry of a table for one sequence."""
 
     taxid: int
     lineage: str
@@ -68,27 +68,16 @@ class TableRow:
 
 @dataclass(frozen=True)
 class TaxonTable:
-    """Taxids of sequences by name, with lineages where there are.
-
-    Attributes
-    ----------
-    file
-        As messages call it.
-    rows
-        By the sequence's name.
-    """
+    """Taxids of sequences by name, with optional lineages; `file` is the name in messages."""
 
     file: str
     rows: dict[str, TableRow]
 
     @classmethod
     def read(cls, source: Source) -> TaxonTable:
-        """Reads a table; empty lines, those that begin with ``#`` and a header are left out.
+        """Read a table; empty lines, comments (``#``) and a header are skipped.
 
-        Raises
-        ------
-        InputError
-            A line of other columns, something that is no taxid, a name twice with another taxid.
+        Raises InputError for other columns, invalid taxids, and names with two different taxids or lineages.
         """
         file, rows, is_first = file_name(source), dict[str, TableRow](), True
         text = read_text(source, MOST_BYTES)
@@ -127,7 +116,7 @@ class TaxonTable:
 
     @cached_property
     def _without_version(self) -> dict[str, str | None]:
-        """Names of the table by their accessions without versions; None where versions are of several taxa."""
+        """Names of the table by accession without version; None if versions differ in taxon."""
         found: dict[str, str | None] = {}
         for name, row in self.rows.items():
             if (parts := _VERSIONED.fullmatch(name)) is None:
@@ -138,10 +127,8 @@ class TaxonTable:
         return found
 
     def name_of(self, name: str) -> str | None:
-        """The table's name of a sequence: its own, that of an accession in it, or one of another version; else None.
+        """Return the table's name of a sequence: its own, an accession in it, or one of another version; else None.
 
-        Examples
-        --------
         >>> table = TaxonTable("t", {"P12345": TableRow(9606, "", 1), "NP_1.2": TableRow(10090, "", 2)})
         >>> [table.name_of(name) for name in ("sp|P12345|A_HUMAN", "P12345.3", "gi|5|ref|NP_1.2|", "NP_1", "Q1")]
         ['P12345', 'P12345', 'NP_1.2', 'NP_1.2', None]
@@ -156,12 +143,12 @@ class TaxonTable:
         return next(exact, next((known for word in bare if (known := self._without_version.get(word))), None))
 
     def line_of(self, taxid: int) -> int | None:
-        """The first line with this taxid; None where there is none."""
+        """Return the first line with this taxid, or None."""
         return next((row.line for row in self.rows.values() if row.taxid == taxid), None)
 
 
 def _accessions(name: str) -> list[str]:
-    """What may be accessions in a name: ``NP_1.2`` of ``gi|5|ref|NP_1.2|``, whose 5 is a number of another kind."""
+    """Return possible accessions in a name: ``NP_1.2`` in ``gi|5|ref|NP_1.2|``, whose 5 is not an accession."""
     words = name.split("|")
     if words[0] not in DATABASES:
         return [name]
@@ -170,19 +157,13 @@ def _accessions(name: str) -> list[str]:
 
 
 def taxdump_files(path: str | os.PathLike[str]) -> list[str]:
-    """What a taxdump is read from: the archive, or the files of the folder."""
+    """Return the files of a taxdump: the archive, or the files in the folder."""
     path = os.fsdecode(path)
     return [os.path.join(path, name) for name in (*_FILES, "merged.dmp")] if os.path.isdir(path) else [path]
 
 
 class Taxdump:
-    """NCBI's taxonomy.
-
-    Parameters
-    ----------
-    path
-        A folder with nodes.dmp and names.dmp, or an archive (tar) of these.
-    """
+    """NCBI's taxonomy, from a folder with nodes.dmp and names.dmp, or an archive (tar) of these."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = os.fsdecode(path)
@@ -190,17 +171,9 @@ class Taxdump:
         self._merged = dict(zip(*(side.tolist() for side in self._pairs("merged.dmp")), strict=True))
 
     def lineages(self, taxids: list[int]) -> dict[int, str]:
-        """Lineages of those taxa that it has: names from below the root to the taxon, with semicolons between.
+        """Return the lineages of known taxa: names from below the root to the taxon, separated by semicolons.
 
-        Raises
-        ------
-        InputError
-            A parent that it does not have, or that is a taxon's child.
-
-        Warns
-        -----
-        TropalignWarning
-            Taxa without a name.
+        Raises InputError for unknown parents and cycles; warns of taxa without a name.
         """
         settled = {taxid: self._merged.get(taxid, taxid) for taxid in taxids}
         known = [taxid for taxid in taxids if self._place(np.array([settled[taxid]]))[0] >= 0]
@@ -216,7 +189,7 @@ class Taxdump:
         return found
 
     def _above(self, taxids: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The taxa, their parents, and so on up to the root, which repeats; shape (n_ranks, n)."""
+        """Return the taxa, their parents, and so on up to the root, which repeats; shape (n_ranks, n)."""
         rows = [taxids]
         while (rows[-1] != ROOT).any():
             places = self._place(rows[-1])
@@ -233,14 +206,14 @@ class Taxdump:
         return np.array(rows)
 
     def _place(self, taxids: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Where taxa are among those that are known; -1 where they are not."""
+        """Return the indices of taxa among the known ones, or -1."""
         if not len(self._taxids):
             return np.full(len(taxids), -1)
         places = np.minimum(np.searchsorted(self._taxids, taxids), len(self._taxids) - 1)
         return np.where(self._taxids[places] == taxids, places, -1)
 
     def _pairs(self, name: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The first two numbers of each line of a file, by the first one."""
+        """Read the first two numbers of each line of a file, sorted by the first."""
         first, second = array("q"), array("q")
         for number, cells in self._lines(name):
             try:
@@ -256,7 +229,7 @@ class Taxdump:
         return taxids[order], others[order]
 
     def _names(self, taxids: NDArray[np.int64]) -> dict[int, str]:
-        """Scientific names."""
+        """Read scientific names."""
         wanted = {b"%d" % taxid: taxid for taxid in taxids.tolist()}
         found: dict[int, str] = {}
         for _, cells in self._lines("names.dmp"):
@@ -265,7 +238,7 @@ class Taxdump:
         return found
 
     def _lines(self, name: str) -> Iterator[tuple[int, list[bytes]]]:
-        """The cells of each line of a file, and its number; none of a file that need not be there."""
+        """Yield number and cells of each line of a file; nothing for a missing optional file."""
         with self._opened(name) as stream:
             lines = () if stream is None else lines_of(stream, MOST_LINE, f"{self.path}, {name}")
             for number, line in enumerate(lines, 1):
@@ -278,7 +251,7 @@ class Taxdump:
 
     @contextmanager
     def _opened(self, name: str) -> Iterator[IO[bytes] | None]:
-        """A file of these; None where it is not there and need not be."""
+        """Open one of the files; None if it is optional and missing."""
         try:
             if os.path.isdir(self.path):
                 path = os.path.join(self.path, name)

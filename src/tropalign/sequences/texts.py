@@ -1,9 +1,9 @@
-"""Many texts in one array of bytes: they become Python's one by one, when they are asked for.
+"""Many texts in one byte array, decoded one by one on access.
 
-Half a million names as Python's objects take 40 MB, and as long to make as to read their sequences.
+Half a million names as Python objects take 40 MB, and as long to make as to read their sequences.
 
-Texts that come from files (names, descriptions) are UTF-8. Bytes that are none are read as Latin-1, so that every text
-can be written to any format: `decoded` and `mended` are the only places that decide this.
+Texts from files (names, descriptions) are UTF-8. Bytes that are not UTF-8 are read as Latin-1, so that every text
+can be written to any format: only `decoded` and `mended` decide this.
 """
 
 from __future__ import annotations
@@ -16,19 +16,14 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-#: Bytes that are not UTF-8, as Python marks them, and the letters of Latin-1.
+#: Python's surrogates of bytes that are not UTF-8 -> Latin-1.
 _LATIN_1 = {0xDC00 + byte: byte for byte in range(128, 256)}
 
 
 class Texts(Sequence[str]):
-    """Texts that lie one after another. Equal to any sequence of the same texts.
+    """Texts stored one after another, equal to any sequence of the same texts.
 
-    Parameters
-    ----------
-    data : uint8, shape (n_bytes,)
-        UTF-8.
-    offsets : int64, shape (n + 1,)
-        Text k is ``data[offsets[k]:offsets[k + 1]]``.
+    `data`: UTF-8 bytes, uint8; text k is ``data[offsets[k]:offsets[k + 1]]``.
     """
 
     def __init__(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> None:
@@ -38,7 +33,7 @@ class Texts(Sequence[str]):
         return len(self._offsets) - 1
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Texts, (self.data, self.offsets)  # a part's own bytes, without those around them
+        return Texts, (self.data, self.offsets)  # only the bytes of this part
 
     @overload
     def __getitem__(self, key: int) -> str: ...
@@ -76,21 +71,21 @@ class Texts(Sequence[str]):
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> Texts:
-        """Texts as bytes."""
+        """Convert texts to bytes."""
         if isinstance(texts, Texts):
             return texts
         return cls.of_bytes([text.encode("utf-8", "backslashreplace") for text in texts])
 
     @classmethod
     def of_bytes(cls, pieces: Sequence[bytes]) -> Texts:
-        """Texts that are bytes already, in UTF-8."""
+        """Make texts of UTF-8 bytes."""
         offsets = np.zeros(len(pieces) + 1, np.int64)
         np.cumsum(np.fromiter(map(len, pieces), np.int64, len(pieces)), out=offsets[1:])
         return cls(np.frombuffer(b"".join(pieces), np.uint8), offsets)
 
     @property
     def is_ascii(self) -> bool:
-        """Whether all of them are."""
+        """True if all texts are ASCII."""
         return len(self.data) == 0 or int(self.data.max()) < 128
 
     @property
@@ -100,11 +95,11 @@ class Texts(Sequence[str]):
 
     @property
     def offsets(self) -> NDArray[np.int64]:
-        """Where each text begins in `data`, and the last one ends, int64, shape (n + 1,)."""
+        """Start of each text in `data`, and the end of the last one, int64, shape (n + 1,)."""
         return self._offsets - self._offsets[0] if self._offsets[0] else self._offsets
 
     def part(self, begin: int, end: int) -> Texts:
-        """Texts `begin` to `end`, still as bytes."""
+        """Return texts `begin` to `end`, still as bytes."""
         return Texts(self._data, self._offsets[begin : end + 1])
 
 
@@ -118,13 +113,7 @@ def lines_in(text: str) -> Iterator[str]:
 
 
 def decoded(data: bytes) -> str:
-    """A text from a file: UTF-8, and each byte that is none as Latin-1.
-
-    Examples
-    --------
-    >>> decoded("ß-lactamase".encode()), decoded("ß-lactamase".encode("latin-1"))
-    ('ß-lactamase', 'ß-lactamase')
-    """
+    """Decode a text from a file: UTF-8, and every other byte as Latin-1."""
     try:
         return data.decode()
     except UnicodeDecodeError:
@@ -132,7 +121,7 @@ def decoded(data: bytes) -> str:
 
 
 def mended(texts: Sequence[str]) -> tuple[Sequence[str], int]:
-    """The texts in UTF-8, and how many of them were not."""
+    """Return the texts in UTF-8, and the number of those that were not."""
     if not isinstance(texts, Texts) or texts.is_ascii:
         return texts, 0
     data, bounds = texts.data.tobytes(), texts.offsets.tolist()
@@ -143,12 +132,12 @@ def mended(texts: Sequence[str]) -> tuple[Sequence[str], int]:
 
 
 def part(texts: Sequence[str], begin: int, end: int) -> Sequence[str]:
-    """Texts `begin` to `end` of some; they stay bytes where they are."""
+    """Return texts `begin` to `end`, undecoded if they are bytes."""
     return texts.part(begin, end) if isinstance(texts, Texts) else texts[begin:end]
 
 
 def chosen(texts: Sequence[str], index: NDArray[np.int64]) -> Sequence[str]:
-    """Texts with these numbers, in that order; they stay bytes where they are."""
+    """Return texts by index, undecoded if they are bytes."""
     if not isinstance(texts, Texts):
         return tuple(texts[k] for k in index.tolist())
     lengths = np.diff(texts.offsets)[index]
@@ -158,7 +147,7 @@ def chosen(texts: Sequence[str], index: NDArray[np.int64]) -> Sequence[str]:
 
 
 def joined(pieces: Iterable[Sequence[str]]) -> Sequence[str]:
-    """Texts of several sequences, one after another."""
+    """Concatenate several sequences of texts."""
     every = list(pieces)
     of_bytes = [piece for piece in every if isinstance(piece, Texts)]
     if not of_bytes or len(of_bytes) < len(every):
@@ -171,14 +160,14 @@ def joined(pieces: Iterable[Sequence[str]]) -> Sequence[str]:
 
 
 def lengths_of(texts: Sequence[str]) -> NDArray[np.int64]:
-    """Length of each text, int64, shape (n,): bytes, or letters where they are Python's texts."""
+    """Return the length of each text, int64, shape (n,): in bytes, or in characters for Python strings."""
     if isinstance(texts, Texts):
         return np.diff(texts.offsets)
     return np.fromiter(map(len, texts), np.int64, len(texts))
 
 
 def joined_by(texts: Sequence[str], separator: str) -> memoryview:
-    """All texts in UTF-8 with a separator of one byte between."""
+    """Join all texts in UTF-8 with a one-byte separator."""
     if not isinstance(texts, Texts):
         return memoryview(separator.join(texts).encode("utf-8", "surrogatepass"))
     from tropalign import _native

@@ -1,4 +1,4 @@
-"""Nucleotides as the proteins that they may code for: six frames."""
+"""Translation of nucleotides in six frames."""
 
 from __future__ import annotations
 
@@ -24,20 +24,11 @@ FRAMES = (1, 2, 3, -1, -2, -3)
 class Frames:
     """Nucleotide sequences and the proteins of their frames.
 
-    Attributes
-    ----------
-    source
-        The nucleotides.
-    proteins
-        Every frame that has a codon, those of a sequence one after another.
-    index : int64, shape (n_frames,)
-        The sequence of each frame.
-    frame : int8, shape (n_frames,)
-        Its number: 1, 2, 3, -1, -2 or -3.
-    first : int64, shape (n_sequences + 1,)
-        Frames of sequence k are ``first[k]`` to before ``first[k + 1]``.
-    code
-        NCBI's number of the genetic code.
+    proteins: every frame that has a codon, grouped by sequence.
+    index: int64, shape (n_frames,), sequence of each frame.
+    frame: int8, shape (n_frames,), 1, 2, 3, -1, -2 or -3.
+    first: int64, shape (n_sequences + 1,), sequence k has the frames ``first[k]`` to before ``first[k + 1]``.
+    code: NCBI's number of the genetic code.
     """
 
     source: SequenceBatch
@@ -49,7 +40,7 @@ class Frames:
 
     @classmethod
     def of(cls, source: SequenceBatch, code: int = 1) -> Frames:
-        """All frames of these sequences. Raises what `translate` does."""
+        """Translate all frames of these sequences. Raises the same errors as `translate`."""
         proteins = translate(source, code)
         is_there = _codons(source.lengths, FRAMES) > 0
         index, column = np.nonzero(is_there)
@@ -63,7 +54,7 @@ class Frames:
 
 
 def _codons(lengths: NDArray[np.int64], frames: PySequence[int]) -> NDArray[np.int64]:
-    """Codons of sequences so long in each frame; int64, shape (n_sequences, n_frames)."""
+    """Return the number of codons per sequence and frame; int64, shape (n_sequences, n_frames)."""
     found: NDArray[np.int64] = np.maximum(lengths[:, None] - (np.abs(frames) - 1), 0) // 3
     return found
 
@@ -71,11 +62,11 @@ def _codons(lengths: NDArray[np.int64], frames: PySequence[int]) -> NDArray[np.i
 def translate(
     batch: SequenceBatch, genetic_code: int = 1, frames: PySequence[int] = FRAMES, **former: Any
 ) -> SequenceBatch:
-    """The proteins of each frame of nucleotide sequences.
+    """Translate nucleotide sequences in several frames.
 
-    Frame +1 begins at the first nucleotide, +2 and +3 at the next ones; -1 to -3 at those of the other strand, as BLAST
-    has them. Residues a to b (0-based, half-open) of frame +f are nucleotides ``f - 1 + 3 a`` to ``f - 1 + 3 b``; those
-    of frame -f of L nucleotides are ``L - (f - 1) - 3 b`` to ``L - (f - 1) - 3 a``.
+    Frame +1 starts at the first nucleotide, +2 and +3 at the next ones; -1 to -3 at those of the other strand, as
+    in BLAST. Residues a to b (0-based, half-open) of frame +f are nucleotides ``f - 1 + 3 a`` to ``f - 1 + 3 b``;
+    those of frame -f of L nucleotides are ``L - (f - 1) - 3 b`` to ``L - (f - 1) - 3 a``.
 
     Parameters
     ----------
@@ -86,19 +77,19 @@ def translate(
     frames
         Some of 1, 2, 3, -1, -2, -3.
     **former
-        ``code``, the former name of `genetic_code`; a FutureWarning says so.
+        ``code``, the former name of `genetic_code`, which gives a FutureWarning.
 
     Returns
     -------
     SequenceBatch
-        Proteins, those of a sequence one after another in the order of ``frames``: ``read1/+1``, ``read1/-3``. A stop
-        is ``*``. A codon of ambiguous letters is its residue where all that it may be agree, else X. Frames without a
-        codon are left out.
+        Proteins, grouped by sequence, in the order of ``frames``: ``read1/+1``, ``read1/-3``. A stop is ``*``. An
+        ambiguous codon is a residue if all codons that it can stand for agree, else X. Frames without a codon are
+        omitted.
 
     Raises
     ------
     InputError
-        Sequences that are no nucleotides, or one that is shorter than a codon in all of these frames.
+        The sequences are not nucleotides, or one is shorter than a codon in all of these frames.
     UsageError
         There is no such code or frame.
 
@@ -148,7 +139,7 @@ def _fill(
     start: int,
     table: NDArray[np.uint8],
 ) -> None:
-    """Writes the residues of one frame of every sequence to where they begin."""
+    """Write the residues of one frame of every sequence to their positions."""
     places = np.arange(n_codons.sum()) - np.repeat(np.cumsum(n_codons) - n_codons, n_codons)  # 0 1 2 ... per sequence
     first = np.repeat(source.offsets[:-1] + start, n_codons) + 3 * places
     codes = source.codes
@@ -156,7 +147,7 @@ def _fill(
 
 
 def _by_todays_name(genetic_code: int, former: dict[str, Any]) -> int:
-    """The genetic code by the name of today or by the former one, of which a warning tells."""
+    """Return the genetic code by its present or former name; the latter gives a warning."""
     if not former:
         return genetic_code
     if unknown := former.keys() - {"code"}:
@@ -169,14 +160,10 @@ def _by_todays_name(genetic_code: int, former: dict[str, Any]) -> int:
 
 
 def codon_table(code: int) -> NDArray[np.uint8]:
-    """The residue of each codon: codes of PROTEIN by three codes of NUCLEOTIDE, uint8, shape (15, 15, 15).
+    """Return the residue of each codon: codes of PROTEIN by three codes of NUCLEOTIDE, uint8, shape (15, 15, 15).
 
-    Codons that some codes read as a residue or a stop, by what follows them, are residues.
-
-    Raises
-    ------
-    UsageError
-        NCBI has no genetic code of this number.
+    Codons that are a residue or a stop depending on their context are residues. Raises UsageError for unknown
+    codes.
     """
     from Bio.Data.CodonTable import unambiguous_dna_by_id
 

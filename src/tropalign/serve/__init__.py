@@ -1,1 +1,1 @@
-"""The verbs in a browser and over HTTP: jobs, their files, workers that compute them, pages that show them."""
+"""The verbs in a browser and over HTTP: jobs and their files, workers, and pages."""

@@ -1,6 +1,6 @@
-"""``tropalign admin``: what an operator does with a server's users, jobs, databases, log and backup, from a shell.
+"""``tropalign admin``: an operator's commands for users, jobs, databases, audit log and backup, from a shell.
 
-Each action opens the server's folder and database, does one thing and ends, whether the server runs or not.
+Each action opens the server's folder and database, does one thing and exits, whether or not the server is running.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from tropalign.serve.records import JobLine
     from tropalign.serve.storage import Storage
 
-#: In place of a default, whatever the type.
+#: REQUIRED with any static type.
 NEEDED: Any = REQUIRED
-#: What stands in the audit log for the address of who works in a shell.
+#: Address in the audit log for actions from a shell.
 HERE = "command line"
 
 
 def _moment(text: str) -> float:
-    """Seconds since 1970 of a day or a time in UTC."""
+    """Parse a day or a time (UTC by default) into seconds since 1970."""
     try:
         found = datetime.fromisoformat(text)
     except ValueError:
@@ -38,26 +38,26 @@ def _moment(text: str) -> float:
 
 
 class ServerOptions(Options, group="which server"):
-    """The folder and the database."""
+    """Server folder and database."""
 
     folder: str | None = again(WhereOptions, "folder", group="which server")
     database: str | None = again(WhereOptions, "database", group="which server")
 
 
 class UserOptions(Options, group=""):
-    """A choice of one user."""
+    """Choice of one user."""
 
     user: str | None = option(default=None, role="machine", metavar="USER", help="of this user alone")
 
 
 class ListOptions(Options, group=""):
-    """How a list is written."""
+    """Output format of lists."""
 
     json: bool = option(default=False, role="machine", help="an object of JSON per line, in place of a table with tabs")
 
 
 class ChosenOptions(Options, group=""):
-    """A choice of jobs and databases."""
+    """Choice of jobs and databases."""
 
     ids: Sequence[str] = option(
         default=(),
@@ -70,11 +70,11 @@ class ChosenOptions(Options, group=""):
 
 
 class AdminCommand(Command, ServerOptions):
-    """What opens the storage of a server."""
+    """Base of the actions, which opens a server's storage."""
 
     @contextmanager
     def storage(self) -> Iterator[Storage]:
-        """The storage of a server that is there, closed at the end."""
+        """Yield the storage of an existing server, and close it afterwards."""
         from tropalign.serve.private import for_nobody_else
         from tropalign.serve.storage import Storage
         from tropalign.serve.storage.database import file_of_sqlite
@@ -90,7 +90,7 @@ class AdminCommand(Command, ServerOptions):
             yield storage
 
     def print_rows(self, rows: Iterable[dict[str, Any]]) -> None:
-        """A line per row: its values between tabs below their names, or JSON."""
+        """Print rows tab-separated below their column names, or as JSON."""
         heads: list[str] = []
         for row in rows:
             if getattr(self, "json", False):
@@ -103,13 +103,13 @@ class AdminCommand(Command, ServerOptions):
 
 
 class ListUsers(AdminCommand, ListOptions):
-    """Who uses the server."""
+    """List the users of the server."""
 
     verb = "admin users"
     summary = "list users: jobs, bytes, valid tokens, and what was said of them"
 
     def run(self) -> None:
-        """Prints a line per user."""
+        """Print a line per user."""
         from tropalign.serve.records import State
 
         with self.storage() as storage:
@@ -132,7 +132,7 @@ class ListUsers(AdminCommand, ListOptions):
 
 
 class SetUser(AdminCommand):
-    """What holds for one user."""
+    """Set the role and limits of one user."""
 
     verb = "admin user"
     summary = "make somebody an administrator, or give a user limits of one's own"
@@ -152,7 +152,7 @@ class SetUser(AdminCommand):
     usual_limits: bool = option(default=False, role="machine", help="take the user's own limits back first")
 
     def run(self) -> None:
-        """Says it, and prints what holds now."""
+        """Set the values, and print those that are now in effect."""
         from tropalign.serve.storage.users import OWN_LIMITS
 
         given = {limit: value for limit in OWN_LIMITS if (value := getattr(self, limit)) is not None}
@@ -168,7 +168,7 @@ class SetUser(AdminCommand):
 
 
 class ListJobs(AdminCommand, UserOptions, ListOptions):
-    """Jobs of all users."""
+    """List jobs of all users."""
 
     verb = "admin jobs"
     summary = "list jobs of all users, the newest first"
@@ -181,13 +181,13 @@ class ListJobs(AdminCommand, UserOptions, ListOptions):
     )
 
     def run(self) -> None:
-        """Prints a line per job."""
+        """Print a line per job."""
         with self.storage() as storage:
             self.print_rows(map(_job_row, _jobs(storage, self.user, self.state)))
 
 
 def _jobs(storage: Storage, user: str | None, state: str | None = None) -> Iterator[JobLine]:
-    """Jobs of a user or of all, the newest first; some at a time."""
+    """Yield jobs of one user or of all, newest first, page by page."""
     from tropalign.serve.records import Search, State
 
     after: str | None = None
@@ -208,13 +208,13 @@ def _job_row(job: JobLine) -> dict[str, Any]:
 
 
 class ListDatabases(AdminCommand, UserOptions, ListOptions):
-    """Databases of all users."""
+    """List databases of all users."""
 
     verb = "admin databases"
     summary = "list databases that jobs of users have built"
 
     def run(self) -> None:
-        """Prints a line per database."""
+        """Print a line per database."""
         with self.storage() as storage:
             self.print_rows(
                 {
@@ -226,13 +226,13 @@ class ListDatabases(AdminCommand, UserOptions, ListOptions):
 
 
 class Stop(AdminCommand, UserOptions, ChosenOptions):
-    """Ends jobs."""
+    """Stop jobs."""
 
     verb = "admin stop"
     summary = "stop jobs by their ids, or all of a user's that wait or run"
 
     def run(self) -> None:
-        """Stops them."""
+        """Stop the chosen jobs."""
         _check_chosen(self, self.ids, self.user)
         with self.storage() as storage:
             jobs = [_known(storage, id) for id in dict.fromkeys(self.ids)] or list(_jobs(storage, self.user))
@@ -245,7 +245,7 @@ class Stop(AdminCommand, UserOptions, ChosenOptions):
 
 
 class Delete(AdminCommand, UserOptions, ChosenOptions):
-    """Removes jobs and databases."""
+    """Delete jobs and databases."""
 
     verb = "admin delete"
     summary = "delete jobs and databases by their ids, or all that a user has, with the user's tokens and role"
@@ -255,7 +255,7 @@ class Delete(AdminCommand, UserOptions, ChosenOptions):
     )
 
     def run(self) -> None:
-        """Deletes them."""
+        """Delete the chosen jobs and databases."""
         _check_chosen(self, self.ids, self.user)
         kept: list[str] = []
         with self.storage() as storage:
@@ -278,7 +278,7 @@ def _known(storage: Storage, id: str) -> Any:
 
 
 def _delete(storage: Storage, ids: Iterable[str]) -> tuple[int, int]:
-    """Deletes by ids; a database has the id of the job that built it, and goes first."""
+    """Delete by id and return the numbers of jobs and databases; a database has the id of its job, and goes first."""
     n_jobs = n_databases = 0
     databases = {each.id: each for each in storage.databases.built()}
     for id in dict.fromkeys(ids):
@@ -295,7 +295,7 @@ def _delete(storage: Storage, ids: Iterable[str]) -> tuple[int, int]:
 
 
 def _is_done(act: Callable[..., object], *what: str) -> bool:
-    """Acts on what was there a moment ago; False where its owner or the server has deleted it meanwhile."""
+    """Call `act`; False if the object was deleted meanwhile."""
     try:
         act(*what)
     except KeyError:
@@ -304,15 +304,15 @@ def _is_done(act: Callable[..., object], *what: str) -> bool:
 
 
 def _delete_user(storage: Storage, user: str, kept: list[str]) -> tuple[int, int]:
-    """All that a user has; a server that runs remembers tokens for a minute, in which more may come.
+    """Delete all data of a user. More may arrive for a minute, while a running server remembers the user's tokens.
 
-    Appends to `kept` why a database stays, which others' jobs may need.
+    Appends to `kept` the reason for each database that stays because other jobs may need it.
     """
     from contextlib import suppress
 
     if user not in storage.users.names():
         raise UsageError(f"there is no user {shown(user[:200])!r}: tropalign admin users lists them")
-    with suppress(UsageError):  # none is valid
+    with suppress(UsageError):  # no token is valid
         storage.tokens.revoke(user)
     storage.users.forget(user)
     n_jobs = sum(_is_done(storage.jobs.delete, job.id) for job in list(_jobs(storage, user)))
@@ -329,7 +329,7 @@ def _delete_user(storage: Storage, user: str, kept: list[str]) -> tuple[int, int
 
 
 class Sweep(AdminCommand):
-    """Makes room."""
+    """Delete old jobs and unused files."""
 
     verb = "admin sweep"
     summary = "delete old jobs and files that nothing uses, now"
@@ -343,7 +343,7 @@ class Sweep(AdminCommand):
     )
 
     def run(self) -> None:
-        """Deletes, and says how much."""
+        """Delete, and print how much."""
         from tropalign.serve.work.crew import GRACE_SECONDS
 
         with self.storage() as storage:
@@ -353,7 +353,7 @@ class Sweep(AdminCommand):
 
 
 class ShowAudit(AdminCommand, UserOptions, ListOptions):
-    """The audit log."""
+    """Print the audit log."""
 
     verb = "admin audit"
     summary = "print who did what, the newest line last"
@@ -372,7 +372,7 @@ class ShowAudit(AdminCommand, UserOptions, ListOptions):
     )
 
     def run(self) -> None:
-        """Prints the lines."""
+        """Print the entries."""
         from math import inf
 
         since, until = -inf if self.since is None else self.since, inf if self.until is None else self.until
@@ -384,7 +384,7 @@ class ShowAudit(AdminCommand, UserOptions, ListOptions):
 
 
 class Backup(AdminCommand):
-    """One archive of all."""
+    """Back up a server into one archive."""
 
     verb = "admin backup"
     summary = "write all that the server has into one archive, while it runs"
@@ -394,7 +394,7 @@ class Backup(AdminCommand):
     )
 
     def run(self) -> None:
-        """Writes the archive."""
+        """Write the archive."""
         from tropalign.serve.storage.backup import back_up
 
         if self.archive == "-":
@@ -404,7 +404,7 @@ class Backup(AdminCommand):
 
 
 class Restore(AdminCommand):
-    """The folder again."""
+    """Restore a server's folder from a backup."""
 
     verb = "admin restore"
     summary = "make a server's folder out of such an archive"
@@ -414,7 +414,7 @@ class Restore(AdminCommand):
     )
 
     def run(self) -> None:
-        """Makes the folder, and brings its tables up to date."""
+        """Restore the folder, and upgrade its tables."""
         from tropalign.serve.private import for_nobody_else
         from tropalign.serve.storage.backup import restore
 
@@ -427,7 +427,7 @@ class Restore(AdminCommand):
 
 
 def _folder_of_sqlite(command: AdminCommand) -> Path:
-    """The folder, where its database is in it, too."""
+    """Return the server folder, or reject a database outside it."""
     if command.database is not None:
         command.refuse("this is for SQLite in the folder: copy PostgreSQL with pg_dump, then the folder")
     check_installed()
@@ -435,7 +435,7 @@ def _folder_of_sqlite(command: AdminCommand) -> Path:
 
 
 class Admin(Command):
-    """What an operator does with a server."""
+    """Commands of a server's operator."""
 
     verb = "admin"
     summary = "look after a server: users, jobs, databases, log, backup"
@@ -454,5 +454,5 @@ Tokens are made and revoked by tropalign serve. Exit codes: 0 done, 2 usage, 3 b
     )  # fmt: skip
 
     def run(self) -> None:
-        """Refuses to run without an action."""
+        """Refuse to run without an action."""
         self.refuse(f"name an action: {', '.join(action.verb.split()[1] for action in self.actions)}")

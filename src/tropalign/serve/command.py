@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class WhereOptions(Options, group="where"):
-    """Where the server listens, and keeps its files."""
+    """Listening address, and location of the server's files."""
 
     host: str = option(
         default="127.0.0.1", role="machine", metavar="NAME", help="address to listen on (default: 127.0.0.1)"
@@ -48,12 +48,12 @@ class WhereOptions(Options, group="where"):
     )
 
 
-#: Some hundred years: later days have no date everywhere.
+#: About a hundred years: some systems cannot represent later dates.
 MOST_KEEP_DAYS = 36_500
 
 
 def _read_by(module: str, name: str) -> Kind:
-    """Words read by a function of the server's, imported with its modules of networks once there is one to read."""
+    """Return a kind parsed by a function of the server, whose network modules are imported on first use."""
 
     def read(word: str) -> Any:
         return getattr(import_module(f"tropalign.serve.{module}"), name)(word)
@@ -62,7 +62,7 @@ def _read_by(module: str, name: str) -> Kind:
 
 
 class WorkOptions(Options, group="work"):
-    """How many jobs run, and on what."""
+    """Number and resources of concurrent jobs."""
 
     workers: int = option(
         default=1, role="machine", kind=whole(0, 1000), metavar="N", help="jobs at a time (default: 1)"
@@ -94,7 +94,7 @@ class WorkOptions(Options, group="work"):
 
 
 class MailOptions(Options, group="e-mail"):
-    """The mail server through which ends of jobs are told."""
+    """Mail server for notifications at the end of jobs."""
 
     smtp: tuple[str, int] | None = option(
         default=None,
@@ -167,7 +167,7 @@ class AccessOptions(Options, group="who may ask"):
 
 
 class LimitOptions(Options, group="limits"):
-    """Limits, as fields of `Limits`; None for the usual ones."""
+    """Limits, as fields of `Limits`; None means the default."""
 
     upload_bytes: int | None = option(
         default=None,
@@ -268,7 +268,7 @@ class LimitOptions(Options, group="limits"):
 
 
 class Serve(Command, WhereOptions, WorkOptions, MailOptions, AccessOptions, LimitOptions):
-    """The verbs in a browser and over HTTP."""
+    """Serve the verbs in a browser and over HTTP."""
 
     verb = "serve"
     summary = "the verbs in a browser and over HTTP"
@@ -289,7 +289,7 @@ Exit codes: 0 done, 2 usage, 4 memory, disk or port, 130 interrupted."""
     quiet: bool = again(OutputOptions, "quiet", group="", help="no lines about requests and jobs")
 
     def run(self) -> None:
-        """Serves until it is told to stop; or looks after tokens, or prints the audit log."""
+        """Serve until stopped, manage tokens, or print the audit log."""
         from tropalign.serve.private import for_nobody_else
 
         check_installed()
@@ -302,7 +302,7 @@ Exit codes: 0 done, 2 usage, 4 memory, disk or port, 130 interrupted."""
 
 
 def settings_of(options: Serve) -> Settings:
-    """The settings that the options ask for."""
+    """Return the settings for the options."""
     from tropalign.serve.settings import Settings
     from tropalign.submissions.local_server import data_folder
 
@@ -330,7 +330,7 @@ def settings_of(options: Serve) -> Settings:
 
 
 def _mail_of(options: Serve) -> MailServer | None:
-    """The mail server that the options name. Raises UsageError where options lack each other."""
+    """Return the mail server of the options; raise UsageError if some are given without the others that they need."""
     from tropalign.serve.mail import LOGIN_PORT, PLAIN_PORT, MailServer, domain_of, password_from
 
     if options.smtp is None or options.mail_from is None:
@@ -358,15 +358,15 @@ def _mail_of(options: Serve) -> MailServer | None:
 
 
 def _site_of(options: Serve) -> str:
-    """Where users find the pages, as far as the options tell; empty where they do not."""
+    """Return the public address of the pages, as far as the options show it; else an empty string."""
     host = (options.allowed_host or [""])[0] or ("127.0.0.1" if options.host in ("127.0.0.1", "localhost") else "")
-    is_direct = not (options.https or options.trusted_proxy)  # a proxy has the usual port
+    is_direct = not (options.https or options.trusted_proxy)  # a proxy listens on the default port
     root = (options.root_path or "").rstrip("/")
     return f"http{'s' * options.https}://{host}{f':{options.port}' * is_direct}{root}" if host else ""
 
 
 def limits_of(options: Serve) -> Limits:
-    """The limits that the options ask for; memory by default no more than the machine has for each worker."""
+    """Return the limits for the options; memory defaults to at most this machine's share per worker."""
     from tropalign.serve.settings import Limits
 
     given = {name: value for name in LimitOptions.declared() if (value := getattr(options, name)) is not None}
@@ -398,7 +398,7 @@ def _run(settings: Settings, options: Serve) -> None:
 
 
 def place_of(folder: str | None, database: str | None) -> Settings:
-    """Settings that say where a server's storage is, and nothing else."""
+    """Return settings that contain only the location of the storage."""
     from tropalign.serve.settings import Settings
     from tropalign.submissions.local_server import data_folder
 
@@ -406,7 +406,7 @@ def place_of(folder: str | None, database: str | None) -> Settings:
 
 
 def check_installed() -> None:
-    """Refuses to go on without the server's modules. Raises ResourceError."""
+    """Raise ResourceError if the server's modules are not installed."""
     from importlib.util import find_spec
 
     for module in ("fastapi", "uvicorn", "sqlalchemy", "alembic", "argon2", "jinja2"):
@@ -428,7 +428,7 @@ def _look_after_tokens(settings: Settings, options: Serve) -> None:
 
 
 def _add_token(storage: Storage, user: str, path: str | None) -> None:
-    """Makes a token, and prints it or writes it to a file; one that cannot be told to anybody is revoked."""
+    """Make a token, and print it or write it to a file; revoke it if the file cannot be written."""
     from tropalign.serve.private import write_secret
 
     token, secret = storage.tokens.add(user)
@@ -443,7 +443,7 @@ def _add_token(storage: Storage, user: str, path: str | None) -> None:
 
 
 def _print_audit(settings: Settings) -> None:
-    """A line per entry, its columns parted by tabs; what users wrote cannot begin a line or a column of its own."""
+    """Print a tab-separated line per entry, in which user-supplied text cannot start a new line or column."""
     from tropalign.serve.storage import Storage
 
     with Storage.open(settings) as storage:
@@ -452,11 +452,11 @@ def _print_audit(settings: Settings) -> None:
 
 
 def audit_line(entry: Entry) -> str:
-    """An entry of the audit log between tabs."""
+    """Return an entry of the audit log as a tab-separated line."""
     columns = (entry.user, entry.address, entry.action, entry.object, entry.detail)
     return "\t".join((time_text(entry.at), *map(shown, columns)))
 
 
 def time_text(at: float | None) -> str:
-    """A time in UTC, empty where there is none."""
+    """Format a time in UTC; None becomes an empty string."""
     return "" if at is None else datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,9 +1,9 @@
-"""Who is told of the end of jobs: which addresses may be, and one call of a web hook.
+"""Notifications at the end of jobs: allowed addresses, and calls of web hooks.
 
-A server that calls what users name can be made to call what only it can reach: routers, services of its machine, the
-metadata of a cloud. So an address is a host that the operator has named; or, where the operator allows all hosts, one
-all of whose addresses are public. The connection goes to the address that was checked, without another look-up, and no
-redirection is followed.
+A server that calls user-supplied URLs can be made to call hosts that only it can reach: routers, services of its
+machine, cloud metadata. Therefore a hook's host must be named by the operator, or, if the operator allows all
+hosts, have only public addresses. The connection goes to the checked address without another lookup, and redirects
+are not followed.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from tropalign.serve.settings import Settings
 
 ALL_HOSTS = "*"
 MOST_LETTERS = 500
-#: What a call may take in all.
+#: Total time limit of a call.
 SECONDS = 10.0
-#: Networks that Python, or an older one, takes for public: those that lead to private addresses (NAT64, 6to4, Teredo,
-#: the relays of 6to4), those for protocols, the former private ones of IPv6, and one for examples.
+#: Networks that some Python versions treat as public: those that lead to private addresses (NAT64, 6to4, Teredo,
+#: 6to4 relays), protocol assignments, the former private IPv6 addresses, and one for documentation.
 _NOT_PUBLIC = tuple(
     map(
         ipaddress.ip_network,
@@ -53,10 +53,8 @@ _HOST = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
 
 
 def hook_host(word: str) -> str:
-    """A host that an operator names, in small letters: ``NAME``, ``NAME:PORT`` or ``*``. Raises ValueError.
+    """Convert an operator's host to lower case: ``NAME``, ``NAME:PORT`` or ``*``; raise ValueError on anything else.
 
-    Examples
-    --------
     >>> [hook_host(word) for word in ("Chat.example.org", "localhost:8025", "*")]
     ['chat.example.org', 'localhost:8025', '*']
     """
@@ -68,7 +66,7 @@ def hook_host(word: str) -> str:
 
 
 def check_told(address: str, settings: Settings) -> None:
-    """Refuses an address, of a web hook or of e-mail, that jobs may not name: see `check_hook` and `check_mail`."""
+    """Raise UsageError for a web hook or e-mail address that jobs may not use (`check_hook`, `check_mail`)."""
     if is_mail(address):
         check_mail(address, settings.mail)
     else:
@@ -76,7 +74,7 @@ def check_told(address: str, settings: Settings) -> None:
 
 
 def told_where(settings: Settings) -> str:
-    """Which addresses jobs may name, in words; an empty text where none."""
+    """Describe the addresses that jobs may use; return an empty string if there are no such addresses."""
     hosts, mail = settings.hook_hosts, settings.mail
     domains = () if mail is None else mail.domains
     ways = [f"an e-mail address{'' if ALL_DOMAINS in domains else ' at ' + ' or '.join(domains)}"] if domains else []
@@ -86,20 +84,10 @@ def told_where(settings: Settings) -> str:
 
 
 def check_hook(url: str, hosts: tuple[str, ...]) -> None:
-    """Refuses an address that jobs may not name.
+    """Raise UsageError, which lists the allowed hosts, for a web hook that jobs may not use.
 
-    Parameters
-    ----------
-    url
-        What a user names.
-    hosts
-        What the operator allows, see `hook_host`: a name without a port stands for the usual ones, 443 for https and
-        80 for http; ``*`` for every public host.
-
-    Raises
-    ------
-    UsageError
-        It is no address of a web hook, or not allowed; the sentence says what is.
+    `hosts` are those of `hook_host`: a name without a port means the default ports, 443 for https and 80 for http;
+    ``*`` means every public host.
     """
     if not hosts:
         raise UsageError("this server calls no web hooks: ask its operator (--hook-host)")
@@ -116,7 +104,7 @@ def check_hook(url: str, hosts: tuple[str, ...]) -> None:
 
 
 def _parts(url: str) -> tuple[str, int, str]:
-    """Host, port and scheme."""
+    """Return host, port and scheme."""
     try:
         parts = urlsplit(url)
         host, port = (parts.hostname or "").lower(), parts.port
@@ -130,16 +118,14 @@ def _parts(url: str) -> tuple[str, int, str]:
 
 
 def _is_named(host: str, port: int, scheme: str, hosts: tuple[str, ...]) -> bool:
-    """Whether the operator names this host with this port."""
+    """True if the operator names this host with this port."""
     names = {name.lower() for name in hosts}
     return f"{host}:{port}" in names or (host in names and port == _USUAL_PORTS[scheme])
 
 
 def is_public(address: str) -> bool:
-    """Whether an IP address is one of the public internet.
+    """True if an IP address belongs to the public internet.
 
-    Examples
-    --------
     >>> [is_public(one) for one in ("93.184.215.14", "10.0.0.1", "127.0.0.1", "::ffff:10.0.0.1", "169.254.169.254")]
     [True, False, False, False, False]
     """
@@ -152,7 +138,7 @@ def is_public(address: str) -> bool:
 
 
 def told(job: Job) -> dict[str, Any]:
-    """What a hook is told of a job that has ended."""
+    """Return the notification about a finished job."""
     ended = None if job.finished is None else datetime.fromtimestamp(job.finished, UTC).isoformat(timespec="seconds")
     return {
         "job": job.id, "verb": job.verb, "title": job.title, "state": str(job.state), "message": job.message,
@@ -161,20 +147,14 @@ def told(job: Job) -> dict[str, Any]:
 
 
 def call(url: str, hosts: tuple[str, ...], job: Job) -> str:
-    """Tells an address of a job's end; an empty text, or why that failed.
-
-    Parameters
-    ----------
-    url, hosts
-        See `check_hook`, whose rules are those of today.
-    """
+    """Notify a web hook of a job's end if `check_hook` still allows it; return "" or the reason of the failure."""
     try:
         check_hook(url, hosts)
         host, port, scheme = _parts(url)
         connection = _connected(host, port, scheme == "https", _is_named(host, port, scheme, hosts))
-    except Exception as error:  # each try counts, whatever ends it
+    except Exception as error:  # every attempt counts, regardless of the error
         return f"{type(error).__name__}: {error}"
-    ends = threading.Timer(SECONDS, _break, (connection,))  # however slowly an answer drips
+    ends = threading.Timer(SECONDS, _break, (connection,))  # even if the answer arrives slowly
     ends.daemon = True
     ends.start()
     try:
@@ -194,7 +174,7 @@ def call(url: str, hosts: tuple[str, ...], job: Job) -> str:
 
 
 def _connected(host: str, port: int, is_secure: bool, is_named: bool) -> http.client.HTTPConnection:
-    """A connection to an address that was looked up once, and checked; TLS is still to begin. Raises OSError."""
+    """Connect to an address that was looked up once and checked, without the TLS handshake; raise OSError."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     addresses = list(dict.fromkeys(str(place[4][0]) for place in found))
     if not addresses or not (is_named or all(map(is_public, addresses))):
@@ -215,7 +195,7 @@ def _connected(host: str, port: int, is_secure: bool, is_named: bool) -> http.cl
 
 
 def _first_that_answers(addresses: list[str], port: int) -> socket.socket:
-    """A connection to the first of the addresses that takes one; each has its share of the time. Raises OSError."""
+    """Connect to the first address that accepts, dividing the time among the addresses; raise OSError."""
     until = time.monotonic() + SECONDS
     for i in range(len(addresses) - 1):
         share = (until - time.monotonic()) / (len(addresses) - i)
@@ -225,14 +205,14 @@ def _first_that_answers(addresses: list[str], port: int) -> socket.socket:
 
 
 def _to(address: str, port: int, seconds: float) -> socket.socket:
-    """A connection that was made in so many seconds. Raises OSError."""
+    """Connect within `seconds`, or raise OSError."""
     made = socket.create_connection((address, port), timeout=max(seconds, 0.1))
     made.settimeout(SECONDS)
     return made
 
 
 def _break(connection: http.client.HTTPConnection) -> None:
-    """Ends whatever waits for this connection."""
+    """Shut down the socket, which ends any blocked call."""
     if connection.sock is not None:
         with suppress(OSError):
             connection.sock.shutdown(socket.SHUT_RDWR)

@@ -1,7 +1,8 @@
-"""E-mail at the end of jobs: which addresses may get one, and one message through the operator's mail server.
+"""E-mail at the end of jobs: allowed addresses, and delivery through the operator's mail server.
 
-A server that writes to whomever users name can be made to write to strangers. So mail goes to the domains alone that
-the operator names, the sender's own by default, and its text is the server's own but for a job's title and message.
+A server that writes to user-supplied addresses can be made to write to strangers. Therefore mail goes only to
+domains that the operator names, by default the sender's, and its text is fixed except for a job's title and
+message.
 """
 
 from __future__ import annotations
@@ -27,36 +28,29 @@ from tropalign.serve.records import Job
 from tropalign.submissions.local_server import is_loopback
 
 ALL_DOMAINS = "*"
-#: How addresses are marked among those of web hooks; an address without it is taken, too.
+#: Prefix of e-mail addresses among web hooks; it may be omitted.
 SCHEME = "mailto:"
-#: What handing over a message may take in all.
+#: Total time limit for delivering a message.
 SECONDS = 30.0
-#: Ports of mail servers: among machines that trust each other, with a user and a password, or with TLS at once.
+#: Ports of mail servers: among trusted machines, with user and password, and with TLS from the start.
 PLAIN_PORT, LOGIN_PORT, TLS_PORT = 25, 587, 465
-#: Where the password is, if no file has it.
+#: Variable with the password, unless it is in a file.
 PASSWORD_VARIABLE = "TROPALIGN_SMTP_PASSWORD"
 _MOST_TITLE = 100
 _NAME = r"[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*"
-#: Programs that show mail decode what lies between ``=?`` and ``?=`` (RFC 2047); no address is made of that.
+#: Mail programs decode text between ``=?`` and ``?=`` (RFC 2047), so addresses may not contain it.
 _ADDRESS = re.compile(rf"(?!.*=\?)[A-Za-z0-9.!#$%&'*+/=?^_`{{|}}~-]{{1,64}}@(?P<domain>{_NAME})")
 
 
 @dataclass(frozen=True)
 class MailServer:
-    """The operator's mail server, and what it is used for.
+    """The operator's mail server and its use.
 
-    Parameters
-    ----------
-    host, port
-        Where it listens; at port 465 it speaks TLS from the first byte, elsewhere once it offers that.
-    sender
-        The address that messages come from.
-    domains
-        Whose addresses may get messages, in small letters; "*" for all.
-    user, password
-        How the server makes itself known there; neither where it need not.
-    site
-        The begin of the addresses of pages, such as "https://align.example.org"; empty where none is known.
+    - `host`, `port`: port 465 uses TLS from the first byte, other ports once the server offers it.
+    - `sender`: sender's address.
+    - `domains`: domains of allowed recipients, in lower case; "*" for all.
+    - `user`, `password`: login; empty if the mail server needs none.
+    - `site`: address of the pages, such as "https://align.example.org"; empty if unknown.
     """
 
     host: str
@@ -69,10 +63,8 @@ class MailServer:
 
 
 def mail_server(word: str) -> tuple[str, int]:
-    """Name and port, 0 where none is named, of what an operator writes as ``HOST`` or ``HOST:PORT``. Raises ValueError.
+    """Parse ``HOST`` or ``HOST:PORT`` to name and port (0 if missing); raise ValueError on anything else.
 
-    Examples
-    --------
     >>> mail_server("localhost"), mail_server("smtp.example.org:587")
     (('localhost', 0), ('smtp.example.org', 587))
     """
@@ -84,35 +76,27 @@ def mail_server(word: str) -> tuple[str, int]:
 
 
 def mail_address(word: str) -> str:
-    """An e-mail address as it is written. Raises ValueError on anything else.
-
-    Examples
-    --------
-    >>> mail_address("ann@example.org")
-    'ann@example.org'
-    """
+    """Return an e-mail address unchanged, or raise ValueError."""
     if len(word) > 254 or not _ADDRESS.fullmatch(word):
         raise ValueError(f"{word!r} is no e-mail address: write it like ann@example.org")
     return word
 
 
 def mail_domain(word: str) -> str:
-    """A domain that an operator names, in small letters, or ``*``. Raises ValueError."""
+    """Convert a domain to lower case, or return ``*``; raise ValueError on anything else."""
     if word != ALL_DOMAINS and not re.fullmatch(_NAME, word):
         raise ValueError(f"{word!r} is no domain: write example.org, or * for all")
     return word.lower()
 
 
 def domain_of(address: str) -> str:
-    """The part of an e-mail address behind the @, in small letters."""
+    """Return the domain of an e-mail address in lower case."""
     return address.rpartition("@")[2].lower()
 
 
 def is_mail(address: str) -> bool:
-    """Whether an address that is told of a job's end is one of e-mail, and none of a web hook.
+    """True if a notification address is an e-mail address rather than a web hook.
 
-    Examples
-    --------
     >>> [is_mail(one) for one in ("ann@example.org", "mailto:ann@example.org", "https://ann@example.org/")]
     [True, True, False]
     """
@@ -120,13 +104,7 @@ def is_mail(address: str) -> bool:
 
 
 def check_mail(address: str, server: MailServer | None) -> None:
-    """Refuses an e-mail address that jobs may not name.
-
-    Raises
-    ------
-    UsageError
-        The server sends no mail, this is no address, or one of a domain that the operator does not allow.
-    """
+    """Raise UsageError if the server sends no mail, the address is invalid, or its domain is not allowed."""
     if server is None:
         raise UsageError("this server sends no e-mail: ask its operator (--smtp)")
     found = _ADDRESS.fullmatch(address.removeprefix(SCHEME))
@@ -139,9 +117,10 @@ def check_mail(address: str, server: MailServer | None) -> None:
 
 
 def password_from(path: str | None) -> str:
-    """The password in the first line of a file, or else in the environment, from which it is then taken away.
+    """Return the password from a file's first line, else from the environment.
 
-    Jobs are processes of the server, and inherit its environment. Raises UsageError on a file that cannot be read.
+    The variable is removed from the environment, because jobs are child processes and inherit it. Raises
+    UsageError if the file is unreadable.
     """
     kept = os.environ.pop(PASSWORD_VARIABLE, "")
     if path is None:
@@ -155,27 +134,21 @@ def password_from(path: str | None) -> str:
 
 
 def send(address: str, server: MailServer | None, job: Job) -> str:
-    """Hands the news of a job's end to the mail server; an empty text, or why that failed.
-
-    Parameters
-    ----------
-    address, server
-        See `check_mail`, whose rules are those of today.
-    """
+    """Send a message about a job's end if `check_mail` still allows it; return "" or the reason of the failure."""
     try:
         check_mail(address, server)
-        assert server is not None  # else it is refused
+        assert server is not None  # checked above
         _hand_over(message_of(address.removeprefix(SCHEME), server, job), server)
-    except Exception as error:  # each try counts, whatever ends it
+    except Exception as error:  # every attempt counts, regardless of the error
         return f"{type(error).__name__}: {error}"
     return ""
 
 
 def message_of(address: str, server: MailServer, job: Job) -> Message:
-    """Write the news of a job that has ended.
+    """Write the message about a finished job.
 
-    The subject is one encoded word (RFC 2047), made here: `email.message.EmailMessage` would decode such words in a
-    title, line ends included, before it writes the header.
+    The subject is one encoded word (RFC 2047), made here: `email.message.EmailMessage` would decode such words in
+    a title, including line ends, before it writes the header.
     """
     title = _one_line(job.title)[:_MOST_TITLE]
     what = f"{job.verb} {title!r}" if title else job.verb
@@ -188,24 +161,24 @@ def message_of(address: str, server: MailServer, job: Job) -> Message:
     mail["From"], mail["To"] = server.sender, address
     mail["Subject"] = _header(f"tropalign: {what} is {job.state}")
     mail["Date"], mail["Message-ID"] = formatdate(), make_msgid(domain=domain_of(server.sender))
-    mail["Auto-Submitted"] = "auto-generated"  # so that no vacation answers
+    mail["Auto-Submitted"] = "auto-generated"  # prevents vacation replies
     return mail
 
 
 def _one_line(text: str) -> str:
-    """A text without control characters and line ends."""
+    """Replace control characters and line ends by blanks."""
     return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
 
 
-def _header(text: str) -> Any:  # a Header, too, which the types of Message do not have
-    """A text as the value of a header: as it is if nobody can take it for anything else, or encoded."""
+def _header(text: str) -> Any:  # returns str or Header, which the types of Message lack
+    """Return text as a header value, encoded if it could be misread."""
     return text if text.isascii() and "=?" not in text else Header(text, "utf-8")
 
 
 def _hand_over(mail: Message, server: MailServer) -> None:
-    """Raises OSError, or what the mail server answers."""
+    """Deliver a message; raise OSError or the mail server's error."""
     connection = _Connection(server)
-    ends = threading.Timer(SECONDS, _break, (connection,))  # however slowly answers drip
+    ends = threading.Timer(SECONDS, _break, (connection,))  # even if answers arrive slowly
     ends.daemon = True
     ends.start()
     try:
@@ -217,19 +190,19 @@ def _hand_over(mail: Message, server: MailServer) -> None:
 
 
 class _Connection(smtplib.SMTP):
-    """A connection to the mail server: with TLS where that is there, and never a password without."""
+    """Connection to the mail server, with TLS if available; a password is never sent over the network without TLS."""
 
     def __init__(self, server: MailServer) -> None:
         super().__init__(timeout=SECONDS / 3)
         self._server, self._context = server, ssl.create_default_context()
-        self._host = server.host  # whose certificate `starttls` asks for
+        self._host = server.host  # `starttls` checks the certificate for this name
 
-    def _get_socket(self, host: str, port: int, timeout: float) -> socket.socket:  # as smtplib.SMTP_SSL has it
+    def _get_socket(self, host: str, port: int, timeout: float) -> socket.socket:  # as in smtplib.SMTP_SSL
         made = socket.create_connection((host, port), timeout)
         return self._context.wrap_socket(made, server_hostname=host) if port == TLS_PORT else made
 
     def greet(self) -> None:
-        """Connects, and makes itself known as far as the mail server wants that."""
+        """Connect, and log in if a user is configured."""
         server = self._server
         code, words = self.connect(server.host, server.port)
         if code != 220:
@@ -246,7 +219,7 @@ class _Connection(smtplib.SMTP):
 
 
 def _break(connection: smtplib.SMTP) -> None:
-    """Ends whatever waits for this connection."""
+    """Shut down the socket, which ends any blocked call."""
     if connection.sock is not None:
         with suppress(OSError):
             connection.sock.shutdown(socket.SHUT_RDWR)

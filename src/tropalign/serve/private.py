@@ -1,9 +1,9 @@
-"""Folders and files that nobody else may read, and the token of this machine's user, which is in one.
+"""Private folders and files, including the token of this machine's user.
 
-Whoever reads the server's database is any of its users. So is who reads the token of the user "local", by whom a server
-is used where nobody was given a token: the loopback interface tells nothing of who asks, as other users of the machine
-reach it, and so does the whole world through a proxy. It is in a file that this user alone can read, and in the address
-that is printed at the start.
+Read access to the server's database means access as any user. The token of the user "local" grants access while no
+tokens have been issued. The loopback interface does not identify the caller: other users of the machine can reach
+it, and through a proxy anyone can. The token is therefore in a file that only this user can read, and in the
+address that is printed at the start.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from tropalign.submissions.local_server import LOCAL_TOKEN
 
 FOLDER_MODE, FILE_MODE = 0o700, 0o600
 _OTHERS = 0o077
-#: The user's name, and what stands in a session in place of a token's id, which is never that.
+#: The user's name, and the value in a session in place of a token's id, which never equals it.
 LOCAL, LOCAL_ID = "local", "local"
 
 
 @contextmanager
 def for_nobody_else() -> Iterator[None]:
-    """Whatever is made meanwhile, by libraries and by processes that are started, is for nobody else to read."""
+    """Make files private that are created in this block, including those of libraries and child processes."""
     before = os.umask(_OTHERS)
     try:
         yield
@@ -36,13 +36,7 @@ def for_nobody_else() -> Iterator[None]:
 
 
 def make_private_folder(folder: Path) -> None:
-    """Makes the folder where there is none, and refuses one that others may read or write.
-
-    Raises
-    ------
-    ResourceError
-        It cannot be made or used, or others may; the sentence has the remedy.
-    """
+    """Make a private folder if it is missing; raise ResourceError if others have access or it is unusable."""
     try:
         folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
         seen = folder.stat()
@@ -64,41 +58,29 @@ def make_private_folder(folder: Path) -> None:
 
 
 def make_private_file(path: Path) -> None:
-    """Makes an empty file where there is none, which nobody else can open; so it is with one that is there.
+    """Make an empty private file if it is missing, and remove others' access to an existing one.
 
-    A file that is there is not opened: to close it would end the locks that SQLite has on it in this process.
-
-    Raises
-    ------
-    ResourceError
-        It is another user's.
+    An existing file is not opened: closing it would release SQLite's locks on it in this process. Raises
+    ResourceError if it belongs to another user.
     """
     with suppress(FileExistsError):
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE))
     take_from_others(path)
     owner, me, name = path.stat().st_uid, os.geteuid(), shown(str(path))
-    if owner != me and not os.access(path, os.R_OK | os.W_OK):  # as --add-token leaves it that is called by root
+    if owner != me and not os.access(path, os.R_OK | os.W_OK):  # as `--add-token`, called by root, leaves it
         whose = f"it belongs to user {owner}, and tropalign runs as {me}"
         raise ResourceError(f"{name}: {whose}: as root, chown {me} {name}")
 
 
 def take_from_others(path: Path) -> None:
-    """Nobody else can open the file from now on, if it is there; what is another user's is left to the folder."""
+    """Remove others' access to a file, if it exists; for files of other users the folder's mode must suffice."""
     with suppress(FileNotFoundError, PermissionError):
         if stat.S_IMODE(path.stat().st_mode) & _OTHERS:
             path.chmod(FILE_MODE)
 
 
 def write_secret(path: Path, secret: str) -> None:
-    """Writes a line to a new file that nobody else can read.
-
-    Raises
-    ------
-    UsageError
-        There is a file already.
-    ResourceError
-        It cannot be written.
-    """
+    """Write a line to a new private file; raise UsageError if it exists, ResourceError if it cannot be written."""
     name = shown(str(path))
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE)
@@ -111,17 +93,11 @@ def write_secret(path: Path, secret: str) -> None:
 
 
 def local_token(folder: Path) -> str:
-    """The token of the server with this folder, made where there is none.
-
-    Raises
-    ------
-    ResourceError
-        It cannot be read or written.
-    """
+    """Return the token of the server with this folder, made if missing; raise ResourceError if that fails."""
     path, fresh = folder / LOCAL_TOKEN, folder / f"{LOCAL_TOKEN}.{secrets.token_hex(8)}"
     if not path.exists():
         write_secret(fresh, f"trop_local_{base64.b32encode(secrets.token_bytes(32)).decode().rstrip('=').lower()}")
-        with suppress(FileExistsError):  # of two at once, the first one's holds
+        with suppress(FileExistsError):  # of two concurrent calls, the first one's token is kept
             os.link(fresh, path)
         fresh.unlink()
     take_from_others(path)

@@ -1,4 +1,4 @@
-"""What the rooms of the server hand each other: plain records, and what the storage does with them.
+"""Plain records that the server's modules exchange.
 
 A job's life:  queued --claim--> running --finish--> done | failed | refused
                   ^                 |
@@ -14,7 +14,7 @@ from typing import Any
 
 
 class State(StrEnum):
-    """Where a job stands."""
+    """State of a job."""
 
     QUEUED = "queued"
     RUNNING = "running"
@@ -25,19 +25,13 @@ class State(StrEnum):
 
     @property
     def is_final(self) -> bool:
-        """Whether nothing follows."""
+        """True if the job has ended."""
         return self not in (State.QUEUED, State.RUNNING)
 
 
 @dataclass(frozen=True)
 class StoredFile:
-    """Bytes by their content.
-
-    Parameters
-    ----------
-    digest
-        SHA-256 in hexadecimal, which is the file's name in the folder, too.
-    """
+    """Content-addressed file; `digest` is the SHA-256 in hexadecimal, also its name in the folder."""
 
     digest: str
     size: int
@@ -45,13 +39,7 @@ class StoredFile:
 
 @dataclass(frozen=True)
 class Upload:
-    """A file that a user has sent.
-
-    Parameters
-    ----------
-    at
-        When, in seconds since 1970.
-    """
+    """File that a user has sent; `at` is the time in seconds since 1970."""
 
     digest: str
     name: str
@@ -61,18 +49,12 @@ class Upload:
 
 @dataclass(frozen=True)
 class JobFile:
-    """An input or an output of a job.
+    """Input or output of a job.
 
-    Parameters
-    ----------
-    role
-        Of inputs the name of the option or argument (`dest`), of outputs "main", "report" and the like.
-    name
-        As the user called it, or as a download is called. Never a path.
-    digest
-        Of the stored file; None for an input that is a database.
-    database
-        The id of that.
+    - `role`: for inputs the name of the option or argument (`dest`), for outputs "main", "report" and so on.
+    - `name`: the user's file name, or the name for downloads; never a path.
+    - `digest`: of the stored file; None for an input that is a database.
+    - `database`: id of that database.
     """
 
     role: str
@@ -85,36 +67,21 @@ class JobFile:
 
 @dataclass(frozen=True)
 class Job:
-    """A job as the record has it.
+    """Job as stored.
 
-    Parameters
-    ----------
-    id
-        26 letters and digits that nobody guesses.
-    owner
-        The user's name.
-    key
-        Equal jobs have equal keys.
-    request
-        JSON of the submission.
-    command
-        What a user would type at home.
-    version
-        Of tropalign, which computed it.
-    attempt
-        How often a worker has begun it. What a worker says of an earlier attempt is ignored.
-    worker, lease_until
-        Who computes it, and until when nobody else may.
-    stage, progress
-        In words, and from 0 to 1 where it is known.
-    created, started, finished, lease_until
-        Seconds since 1970, UTC.
-    message
-        Why it failed or was refused: one sentence.
-    exit_code
-        What the command ends with at home where it fails so: 2 usage, 3 bad input, 4 resources.
-    share
-        The secret of its link, where it is shared.
+    - `id`: 26 unguessable letters and digits.
+    - `owner`: user name.
+    - `key`: equal for equal jobs.
+    - `request`: submission as JSON.
+    - `command`: equivalent command line.
+    - `version`: version of tropalign that computed it.
+    - `attempt`: number of times that a worker has started it. Reports from earlier attempts are ignored.
+    - `worker`, `lease_until`: current worker, and the time until which no other worker may take the job.
+    - `stage`, `progress`: name of the stage, and 0 to 1 if known.
+    - `created`, `started`, `finished`, `lease_until`: seconds since 1970, UTC.
+    - `message`: one sentence about a failure or refusal.
+    - `exit_code`: the command's exit code for such a failure: 2 usage, 3 bad input, 4 resources.
+    - `share`: secret of the public link, if shared.
     """
 
     id: str
@@ -145,30 +112,25 @@ class Job:
 
     @property
     def sources(self) -> tuple[str | None, ...]:
-        """The id of the job whose output an input is, for each of `inputs`; None for all others."""
+        """For each of `inputs`, the id of the job whose output it is, else None."""
         items = [item for given in self.request.get("inputs", {}).values() for item in given]
         found = [item.get("job") for item in items[: len(self.inputs)]]
         return (*found, *[None] * (len(self.inputs) - len(found)))
 
     @property
     def open_message(self) -> str:
-        """What whoever has the job's link is told in place of the message, which names other jobs of the owner."""
+        """Message shown to anyone with the job's link, without names of the owner's other jobs."""
         ended_with_another = self.state is State.FAILED and self.started is None and any(self.sources)
         return "the job whose result it was to read has left none" if ended_with_another else self.message
 
 
 @dataclass(frozen=True)
 class Awaited:
-    """An input that another job is still to write.
+    """Input that another job has yet to write.
 
-    Parameters
-    ----------
-    position
-        Of the input among all inputs of its job, from 0.
-    source, title
-        The id of the other job, and how it is called.
-    role
-        Which of its outputs.
+    - `position`: index of the input among all inputs of its job, from 0.
+    - `source`, `title`: id and title of the other job.
+    - `role`: role of its output.
     """
 
     position: int
@@ -179,7 +141,7 @@ class Awaited:
 
 @dataclass(frozen=True)
 class NewJob:
-    """What is known of a job when it is submitted."""
+    """Data of a job at submission."""
 
     owner: str
     verb: str
@@ -191,21 +153,13 @@ class NewJob:
     version: str
     inputs: tuple[JobFile, ...]
     awaited: tuple[Awaited, ...] = ()
-    hook: str = ""  # the address, of a web hook or of e-mail, that is told of its end
-    words: str = ""  # what a search finds beside title, tags, verb, command and the names of files: names of sequences
+    hook: str = ""  # web hook or e-mail address to notify at its end
+    words: str = ""  # searchable in addition to title, tags, verb, command and file names: sequence names
 
 
 @dataclass(frozen=True)
 class Hook:
-    """An address that is to be told of the end of a job.
-
-    Parameters
-    ----------
-    job
-        What has ended.
-    tries
-        How often a call has failed.
-    """
+    """Pending notification about the end of a job; `tries` counts failed calls."""
 
     job: Job
     url: str
@@ -214,16 +168,11 @@ class Hook:
 
 @dataclass(frozen=True)
 class Database:
-    """A store of targets that jobs may name in place of a file.
+    """Store of targets that jobs may use in place of a file.
 
-    Parameters
-    ----------
-    owner
-        Who has built it; nobody, an empty text, of one that the operator has installed.
-    digest
-        Of its content: of the file, or of an installed one its arrays.
-    shared
-        Whether all users of the server may name it, rather than its owner alone.
+    - `owner`: its builder; empty for one that the operator has installed.
+    - `digest`: of its content: of the file, or for an installed one of its arrays.
+    - `shared`: True if all users of the server may use it, rather than its owner alone.
     """
 
     id: str
@@ -240,20 +189,16 @@ class Database:
 
     @property
     def is_installed(self) -> bool:
-        """Whether it is the operator's."""
+        """True if the operator has installed it."""
         return not self.owner
 
 
 @dataclass(frozen=True)
 class User:
-    """Who asks.
+    """Authenticated user.
 
-    Parameters
-    ----------
-    name
-        "local" is this machine's, where nobody was given a token.
-    token
-        The id of the token that was shown; None where a proxy says who asks.
+    - `name`: "local" for this machine's user while no tokens are issued.
+    - `token`: id of the presented token; None if a proxy identifies the user.
     """
 
     name: str
@@ -262,12 +207,9 @@ class User:
 
 @dataclass(frozen=True)
 class Account:
-    """What an administrator has said of a user; None stands for the usual limit.
+    """Role and limits that an administrator has set for a user; None means the default limit.
 
-    Parameters
-    ----------
-    is_administrator
-        Whether the user may see, stop and delete what others have.
+    `is_administrator` users may see, stop and delete data of other users.
     """
 
     name: str
@@ -279,18 +221,13 @@ class Account:
 
 @dataclass(frozen=True)
 class Wait:
-    """What a queued job waits for.
+    """Reason that a queued job waits.
 
-    Parameters
-    ----------
-    position
-        Its place in the queue from 1, about: who has fewer running jobs goes first. None where it waits for jobs.
-    jobs
-        Ids and titles of the jobs whose results it is to read.
-    n_workers, n_running
-        Living workers of all machines, and running jobs.
-    has_turn
-        Whether its user may have one more running job.
+    - `position`: approximate position in the queue from 1, since users with fewer running jobs go first. None if
+      the job waits for other jobs.
+    - `jobs`: ids and titles of the jobs whose results it will read.
+    - `n_workers`, `n_running`: living workers of all machines, and running jobs.
+    - `has_turn`: True if its user may have one more running job.
     """
 
     position: int | None
@@ -301,7 +238,7 @@ class Wait:
 
     @property
     def sentence(self) -> str:
-        """What it waits for, in words."""
+        """The reason as a sentence."""
         if self.jobs:
             return "waits for " + " and ".join(f"the job “{title}”" for _, title in self.jobs)
         place = f"number {self.position} in the queue"
@@ -317,7 +254,7 @@ class Wait:
 
 @dataclass(frozen=True)
 class Token:
-    """A token as the record has it: its secret is known to its user alone."""
+    """Token as stored: only its user knows the secret."""
 
     id: str
     user: str
@@ -328,13 +265,7 @@ class Token:
 
 @dataclass(frozen=True)
 class Page:
-    """Some of many jobs, newest first.
-
-    Parameters
-    ----------
-    after
-        What to ask the next page with; None at the end.
-    """
+    """Page of jobs, newest first; `after` is the cursor of the next page, None at the end."""
 
     jobs: tuple[Job, ...]
     after: str | None = None
@@ -342,16 +273,11 @@ class Page:
 
 @dataclass(frozen=True)
 class JobLine:
-    """What a list shows of a job.
+    """Line of a list of jobs.
 
-    Parameters
-    ----------
-    started, finished
-        Seconds since 1970, UTC; None where it has not come to that.
-    size
-        Bytes of its outputs.
-    owner
-        The user's name, where jobs of all users are listed; else empty.
+    - `started`, `finished`: seconds since 1970, UTC; None if not yet reached.
+    - `size`: bytes of its outputs.
+    - `owner`: user name in lists of all users' jobs; else empty.
     """
 
     id: str
@@ -369,7 +295,7 @@ class JobLine:
 
 @dataclass(frozen=True)
 class Lines:
-    """A page of lines, which are all that a list of many jobs needs."""
+    """Page of lines, which suffice for a list of many jobs."""
 
     jobs: tuple[JobLine, ...]
     after: str | None = None
@@ -377,7 +303,7 @@ class Lines:
 
 @dataclass(frozen=True)
 class Search:
-    """Which jobs to list; all conditions hold. Without an owner they are of all users."""
+    """Conditions for listing jobs, all of which must hold; without an owner, jobs of all users are listed."""
 
     owner: str | None
     text: str = ""
@@ -390,7 +316,7 @@ class Search:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How an attempt ended."""
+    """Outcome of an attempt."""
 
     state: State
     message: str = ""

@@ -1,4 +1,4 @@
-"""What the operator of a server decides."""
+"""Settings of a server, decided by its operator."""
 
 from __future__ import annotations
 
@@ -18,30 +18,18 @@ SECONDS_OF_DAY = 24 * 3600.0
 
 @dataclass(frozen=True)
 class Limits:
-    """What users may take, each per job or per user as its name says.
+    """Limits for users, per job or per user as the name shows.
 
-    Parameters
-    ----------
-    upload_bytes
-        Of one file as it is sent.
-    unpacked_bytes
-        Of all inputs of a job, decompressed.
-    n_sequences, n_residues
-        Of all inputs of a job.
-    n_cells
-        Of the dynamic programs of a job, by the verb's own forecast where it has one.
-    memory_bytes
-        What a job is given as ``--memory``.
-    seconds
-        Run time of a job, after which it is killed; a forecast of more than that refuses it before.
-    output_bytes
-        All that a job may write.
-    running_per_user, queued_per_user
-        Jobs of one user at a time.
-    requests_per_minute
-        Of one user, or of one address that has not said who it is.
-    stored_bytes_per_user
-        Of all files of a user's jobs.
+    - `upload_bytes`: one file as sent.
+    - `unpacked_bytes`: all inputs of a job, decompressed.
+    - `n_sequences`, `n_residues`: all inputs of a job.
+    - `n_cells`: dynamic programming cells of a job, by the verb's own forecast if it has one.
+    - `memory_bytes`: a job's ``--memory``.
+    - `seconds`: run time after which a job is killed; a job with a longer forecast is refused.
+    - `output_bytes`: total output of a job.
+    - `running_per_user`, `queued_per_user`: concurrent jobs of one user.
+    - `requests_per_minute`: of one user, or of one address without authentication.
+    - `stored_bytes_per_user`: all files of a user's jobs.
     """
 
     upload_bytes: int = 500 * MEGABYTE
@@ -60,42 +48,25 @@ class Limits:
 
 @dataclass(frozen=True)
 class Settings:
-    """A server's settings.
+    """Settings of a server.
 
-    Parameters
-    ----------
-    folder
-        Files, work in progress and the embedded database.
-    database
-        URL of SQLAlchemy; None for SQLite in `folder`.
-    installed
-        Folder of stores that are databases of all users; None for none.
-    host, port
-        Where to listen.
-    n_workers
-        Processes that compute, each a job at a time; 0: others do, elsewhere, on the same database and folder.
-    threads_per_job
-        ``--threads`` of jobs.
-    cluster
-        Address of a scheduler of Dask, on which verbs that can do so compute.
-    proxy_user_header, trusted_proxies
-        The header in which a reverse proxy names the user, and the addresses of such proxies.
-    allowed_hosts
-        Names under which the server is asked for, beside those of the loopback interface.
-    requires_token
-        Whether nobody is let in by the token of this machine's user (`has_local_user`).
-    is_https
-        Whether browsers reach it by HTTPS: cookies are then marked so.
-    root_path
-        Where a proxy has it, such as "/tropalign".
-    hook_hosts
-        Where jobs may have their end told: hosts, with a port or without, and "*" for every public one.
-    mail
-        The mail server through which jobs may have their end told; None: no e-mail.
-    keep_days
-        So long after its end a job is deleted with its files; None: never.
-    lease_seconds
-        After as long without a sign of its worker, a job is taken up by another one.
+    - `folder`: files, work in progress and the SQLite database.
+    - `database`: SQLAlchemy URL; None for SQLite in `folder`.
+    - `installed`: folder of stores that all users may use; None for no such folder.
+    - `host`, `port`: listening address.
+    - `n_workers`: processes with one job at a time; 0: workers run elsewhere, on the same database and folder.
+    - `threads_per_job`: ``--threads`` of jobs.
+    - `cluster`: address of a Dask scheduler, for verbs that can use one.
+    - `proxy_user_header`, `trusted_proxies`: header in which a reverse proxy names the user, and addresses of such
+      proxies.
+    - `allowed_hosts`: host names of the server besides those of the loopback interface.
+    - `requires_token`: True if the token of this machine's user is not accepted (`has_local_user`).
+    - `is_https`: True if browsers use HTTPS: cookies are then marked as secure.
+    - `root_path`: path under a proxy, such as "/tropalign".
+    - `hook_hosts`: allowed hosts of web hooks, with or without port; "*" for every public host.
+    - `mail`: mail server for notifications; None: no e-mail.
+    - `keep_days`: days after its end when a job is deleted with its files; None: never.
+    - `lease_seconds`: seconds without a sign of life from its worker after which another worker takes a job.
     """
 
     folder: Path
@@ -120,28 +91,22 @@ class Settings:
 
     @property
     def is_loopback(self) -> bool:
-        """Whether only this machine can reach it."""
+        """True if only this machine can reach the server."""
         return is_loopback(self.host)
 
     def kept_until(self, finished: float | None) -> float | None:
-        """When a job that ended then may be deleted, in seconds since 1970; None where it stays, or has not ended."""
+        """Return when a job that ended at `finished` may be deleted (seconds since 1970), None if it stays or runs."""
         if finished is None or self.keep_days is None:
             return None
         return finished + self.keep_days * SECONDS_OF_DAY
 
     @property
     def has_local_user(self) -> bool:
-        """Whether this machine's user is let in, as long as nobody was given a token."""
+        """True if this machine's user has access while no tokens are issued."""
         return self.is_loopback and not self.requires_token and self.proxy_user_header is None
 
     def check(self, has_tokens: bool) -> None:
-        """Refuses what would let everybody in.
-
-        Raises
-        ------
-        UsageError
-            The server can be reached from elsewhere, and nothing tells users apart.
-        """
+        """Raise UsageError for a server that would be reachable from elsewhere without authentication."""
         if not self.is_loopback and not has_tokens and self.proxy_user_header is None:
             raise UsageError(
                 f"{self.host} can be reached from elsewhere: make a token first (tropalign serve --add-token USER), "

@@ -1,1 +1,1 @@
-"""A command line as a request to a server, and back."""
+"""Conversion of a command line into a request to a server, and back."""

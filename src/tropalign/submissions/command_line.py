@@ -1,4 +1,4 @@
-"""A command line that a user has typed, as a submission."""
+"""Conversion of a typed command line into a submission."""
 
 from __future__ import annotations
 
@@ -27,39 +27,22 @@ from tropalign.submissions.verbs import (
 )
 from tropalign.verbs.command import Command
 
-#: Options that are about the place where the command is typed.
+#: Options that apply on the client.
 _OF_HERE = ("output", "quiet", "format")
-#: What standard input is called.
+#: Name of standard input as a file.
 STANDARD_INPUT = "stdin.fa"
 
-#: Suffixes that promise the one format which a server writes, by that of the format.
+#: Suffixes that mean the only format that a server writes, by the suffix of that format.
 SAME = {suffixes[0]: suffixes for suffixes in (SVG[1], TSV[1], format_of("counts", "biom").suffixes)}
 
 
 def submission_of(words: Sequence[str]) -> tuple[Submission, dict[str, str], dict[str, str]]:
-    """A user's own command line as a submission.
+    """Convert a user's command line, starting with the verb, into a submission.
 
-    Parameters
-    ----------
-    words
-        A verb, and what may follow it: ``["pairs", "a.fa", "-o", "out.tsv"]``.
+    Returns the submission, whose items have only names (the sender adds files), the path of each item by name ("-"
+    is standard input), and the path of the output of each role ("-" is standard output). Raises UsageError if the
+    verb's parser rejects it, if no server runs the verb, or if the server decides about an option.
 
-    Returns
-    -------
-    submission : Submission
-        Its items have names only: what sends them gives them their files.
-    inputs : dict of str to str
-        The path of each item by its name; "-" is standard input.
-    outputs : dict of str to str
-        Where the output of each role goes; "-" is standard output.
-
-    Raises
-    ------
-    UsageError
-        What the verb's parser says; no server runs the verb, or an option is the server's to decide.
-
-    Examples
-    --------
     >>> asked, inputs, outputs = submission_of(["pairs", "data/a.fa", "--mode", "global", "-o", "out.paf"])
     >>> asked.format, inputs, outputs
     ('paf', {'a.fa': 'data/a.fa'}, {'main': 'out.paf'})
@@ -91,7 +74,7 @@ def submission_of(words: Sequence[str]) -> tuple[Submission, dict[str, str], dic
 
 
 def _check_ours(name: str, command: Command) -> None:
-    """Refuses what says how, where or with what to compute."""
+    """Reject options that set how, where or with what to compute."""
     if getattr(command, "each", False):
         raise UsageError("--each is not for servers: submit the files one by one")
     for one in (*options_of(name, "machine"), *options_of(name, "private")):
@@ -105,10 +88,10 @@ def _check_ours(name: str, command: Command) -> None:
 
 
 def _inputs(verb: ServedVerb, options: Command) -> tuple[dict[str, tuple[InputItem, ...]], dict[str, str]]:
-    """Items by their fields, and the path of each by its name."""
+    """Return the items by field, and the path of each item by name."""
     items: dict[str, tuple[InputItem, ...]] = {}
     known = {one.name: one for one in named_options(verb.name)}
-    names: dict[str, str] = {}  # by path: what is read twice is sent once
+    names: dict[str, str] = {}  # by path: a file that is read twice is sent once
     for one in verb.inputs:
         value: Any = getattr(options, one.dest)
         given = [value] if isinstance(value, str) else list(value or ())
@@ -124,7 +107,7 @@ def _inputs(verb: ServedVerb, options: Command) -> tuple[dict[str, tuple[InputIt
 
 
 def _means_name(one: Option, text: str) -> bool:
-    """Whether a text is a name, as verbs see it: a matrix's goes before a file, a file before a model's."""
+    """True if verbs take the text as a name: a matrix name takes precedence over a file, a file over a model name."""
     return is_name(one, text) and (one.name == "matrix" or not os.path.exists(text))
 
 
@@ -145,7 +128,7 @@ def _suffix(path: str) -> str:
 
 
 def _check_suffix(verb: ServedVerb, role: str, path: str, suffix: str) -> None:
-    """A server writes one format of what stands beside the main output."""
+    """Reject a suffix of another format: servers write outputs besides the main one in a single format."""
     chosen = _suffix(path)
     if suffix in SAME and chosen and chosen not in SAME[suffix]:
         output = verb.output(role)

@@ -1,4 +1,4 @@
-"""Names of files as users give them, made fit to be shown and to be names in a job's folder."""
+"""Sanitising of user-given file names, for display and for use in a job's folder."""
 
 from __future__ import annotations
 
@@ -8,20 +8,17 @@ from collections.abc import Iterable
 
 from tropalign.formats.format import COMPRESSED
 
-#: Letters, and bytes, of a name at most; file systems take 255 bytes, and outputs add to it.
+#: Maximum characters and bytes of a name; file systems take 255 bytes, and outputs append to it.
 MOST_LETTERS, MOST_BYTES = 100, 180
 DEFAULT = "sequences.fa"
 _SUFFIX = re.compile(r"(\.[A-Za-z0-9_]{1,12})?(\.(gz|bz2|xz|zst))?$", re.IGNORECASE)
 
 
 def sanitised(name: str, default: str = DEFAULT) -> str:
-    r"""The last part of a path without what could lead elsewhere or hide: a name, and nothing but a name.
+    r"""Return the last part of a path as a safe, visible file name.
 
-    Control letters and others that cannot be seen are left out, and so are dots, dashes and blanks in front; suffixes
-    stay, as readers go by them.
+    Invisible characters and leading dots, dashes and blanks are removed; suffixes stay, because readers use them.
 
-    Examples
-    --------
     >>> sanitised("../../etc/passwd"), sanitised("C:\\data\\my reads.fq.gz"), sanitised("--output=x"), sanitised("..")
     ('passwd', 'my reads.fq.gz', 'output=x', 'sequences.fa')
     """
@@ -43,10 +40,8 @@ def _shortened(name: str) -> str:
 
 
 def stem_of(name: str) -> str:
-    """The name without its format and compression.
+    """Return the name without the suffixes of format and compression.
 
-    Examples
-    --------
     >>> stem_of("proteins.fa.gz"), stem_of("v1.2.tsv"), stem_of("reads")
     ('proteins', 'v1.2', 'reads')
     """
@@ -58,10 +53,8 @@ def stem_of(name: str) -> str:
 
 
 def numbered(name: str, taken: Iterable[str]) -> str:
-    """The name, or where it is taken (upper and lower case are the same to some systems) the next one that is not.
+    """Return the name, numbered if it is taken (regardless of case, as on some file systems).
 
-    Examples
-    --------
     >>> numbered("x.fa.gz", ["X.fa.gz"]), numbered("x.fa", [])
     ('x-2.fa.gz', 'x.fa')
     """

@@ -1,4 +1,4 @@
-"""Texts of the command line for readers of a form: options by their labels, nothing of streams and files beside."""
+"""Adaptation of command-line texts to forms: options by label, without streams and `@FILE`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tropalign.submissions.verbs import SERVED, command_named, label_of
 
 _FLAG = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
 _SEE_HELP = re.compile(r" \(see tropalign [a-z ]+ --help\)$")
-#: What is said of command lines alone.
+#: Phrases that apply only to command lines.
 _COMMAND_LINE = re.compile(
     r"[;,] - (\(default\) )?is (standard input|stdin|stdout)|; --columns help lists them|; several times for several"
     r"|; may be repeated|; @FILE for those of a file, one per line"
@@ -19,17 +19,15 @@ _COMMAND_LINE = re.compile(
 
 @cached
 def labels() -> dict[str, str]:
-    """The labels of all options that forms offer, by their flags."""
+    """Return the labels of all options in forms, by flag."""
     options = [one for name in SERVED for one in command_named(name).declared().values() if one.label]
     chosen = [one for one in options if one.role == "value" or one.names is not None]
     return {flag: label_of(one) for one in chosen for flag in one.typed}
 
 
 def for_forms(text: str) -> str:
-    """A text of the command line for readers of a form.
+    """Adapt a command-line text to a form.
 
-    Examples
-    --------
     >>> from tropalign.submissions.form_texts import for_forms
     >>> for_forms("with --gap-extend2 a second cost; - is stdin")
     'With “Second gap extension cost” a second cost'
@@ -39,10 +37,8 @@ def for_forms(text: str) -> str:
 
 
 def message_for_forms(text: str) -> str:
-    """A message that tells a remedy by options: these by their labels, without the command line's help.
+    """Replace options in a message by their labels, and remove the reference to the command line's help.
 
-    Examples
-    --------
     >>> from tropalign.submissions.form_texts import message_for_forms
     >>> message_for_forms("x.fa: add --unaligned (see tropalign tree --help)")
     'x.fa: add “Sequences are not aligned”'

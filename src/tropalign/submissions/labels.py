@@ -1,10 +1,10 @@
-"""What forms call groups of options and outputs; options tell their labels themselves."""
+"""Labels of option groups and outputs in forms; options declare their own labels."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-#: Groups of options as headings.
+#: Headings of option groups.
 GROUPS: Mapping[str, str] = {
     "Method clustalw": "Details of method clustalw",
     "Output and resources": "Details of the output",
@@ -13,7 +13,7 @@ GROUPS: Mapping[str, str] = {
     "Results": "Details of the result",
     "Into an alignment": "Into an existing alignment",
 }
-#: Outputs by their roles.
+#: Labels of outputs by role.
 OUTPUTS: Mapping[str, str] = {
     "main": "Result",
     "report": "Report for the browser",
@@ -34,24 +34,17 @@ OUTPUTS: Mapping[str, str] = {
 
 
 def group_label(title: str) -> str:
-    """What forms call a group of options.
-
-    Examples
-    --------
-    >>> from tropalign.submissions.labels import group_label
-    >>> group_label("format"), group_label("what is reported")
-    ('Format of the result', 'What is reported')
-    """
+    """Return the form label of an option group."""
     label = in_words(title)
     return GROUPS.get(label, label)
 
 
 def output_label(role: str) -> str:
-    """What forms call an output."""
+    """Return the form label of an output."""
     return OUTPUTS.get(role) or in_words(role)
 
 
 def in_words(name: str) -> str:
-    """The name of an option, a group or an output as words."""
+    """Convert the name of an option, a group or an output to plain words."""
     words = name.replace("_", " ").replace("-", " ").strip()
     return words[:1].upper() + words[1:]

@@ -1,25 +1,25 @@
-"""A server of this machine's user: where its files are, at which address it is, and the token that lets its user in."""
+"""Server of this machine's user: its folder, its address and the user's token."""
 
 from __future__ import annotations
 
 from ipaddress import ip_address
 from pathlib import Path
 
-#: In the folder of a server, which holds a lock on it as long as it lives: its process, and the address where it is.
+#: File in a server's folder, locked while the server lives: process id and address.
 SERVER_LOCK = "server.lock"
-#: In the folder of a server on which nobody was given a token: who can read this file is the user "local".
+#: File in the folder of a server without issued tokens: anyone who can read it is the user "local".
 LOCAL_TOKEN = "local.token"
 
 
 def data_folder() -> Path:
-    """The folder of a server that names none."""
+    """Return the default folder of a server."""
     from platformdirs import user_data_path
 
     return user_data_path("tropalign") / "serve"
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host, by name or address, is this machine alone."""
+    """True if a host name or address refers only to this machine."""
     if host == "localhost":
         return True
     try:
@@ -29,12 +29,9 @@ def is_loopback(host: str) -> bool:
 
 
 def living_address(folder: Path) -> str | None:
-    """The address of the server that has this folder; None where none has it, or it is not yet there.
+    """Return the address of the running server with this folder, None if it does not run or has no address yet.
 
-    Raises
-    ------
-    OSError
-        There was never a server with this folder.
+    Raises OSError if no server has used this folder.
     """
     try:
         import fcntl

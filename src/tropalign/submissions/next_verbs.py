@@ -1,4 +1,4 @@
-"""Which inputs an output can be, so that a job goes on where another one has ended."""
+"""Inputs that each output can serve as, so that one job can continue from another."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ READ = {
 }
 _OF_HITS = (("msa", "family"), ("build", "alignment"))
 _OF_MODELS = (("search", "models"), ("scan", "models"), ("msa", "model"))
-#: By verb and role of an output: verbs and inputs, the likeliest first.
+#: By verb and output role: verbs and their inputs, the most likely first.
 USES = {
     ("msa", MAIN): (("tree", "taxa"), ("build", "alignment"), ("score", "alignments"), ("place", "reference")),
     ("tree", MAIN): (("place", "tree"),),
@@ -30,19 +30,8 @@ USES = {
 
 
 def uses_of(verb: str, format: str, role: str) -> tuple[tuple[str, str], ...]:
-    """Verbs, each with its input, that take an output.
+    """Return the verbs, each with its input, that take an output of `verb`; `format` is that of the main output.
 
-    Parameters
-    ----------
-    verb
-        What has made it.
-    format
-        Of the main output.
-    role
-        The output: "main", or one beside it.
-
-    Examples
-    --------
     >>> from tropalign.submissions.next_verbs import uses_of
     >>> uses_of("tree", "newick", "main"), uses_of("tree", "svg", "main")
     ((('place', 'tree'),), ())
@@ -52,5 +41,5 @@ def uses_of(verb: str, format: str, role: str) -> tuple[tuple[str, str], ...]:
 
 
 def is_used(verb: str, role: str) -> bool:
-    """Whether an output beside the main one is what other verbs take: forms then ask for it."""
+    """True if other verbs take this side output: forms then request it."""
     return role != MAIN and (verb, role) in USES and not READ.get(verb, ())

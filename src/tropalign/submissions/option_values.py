@@ -1,4 +1,4 @@
-"""Values of options as JSON has them: checked, made into words of a command line, and read back from the parser."""
+"""Option values as in JSON: checked, converted to command-line arguments, and read back from the parser."""
 
 from __future__ import annotations
 
@@ -21,21 +21,14 @@ from tropalign.submissions.verbs import (
 )
 from tropalign.verbs.command import Command
 
-#: Letters of a text, values of an option that takes several, and the size of numbers at most.
+#: Maximum characters of a text, values of an option, and magnitude of numbers.
 MOST_LETTERS, MOST_VALUES, MOST_NUMBER = 1_000, 1_000, 10**18
 
 
 class FieldError(UsageError):
-    """A field of a submission cannot be used.
+    """Unusable field of a submission, such as "options.min_score" or "inputs.queries[0].name".
 
-    Parameters
-    ----------
-    field
-        Which one: "options.min_score", "inputs.queries[0].name".
-    sentence
-        What is wrong with it, and the remedy.
-    label
-        What a form calls it, in place of its name.
+    `sentence` is the problem with its remedy; `label` replaces the field's name in forms.
     """
 
     def __init__(self, field: str, sentence: str, label: str = "") -> None:
@@ -44,7 +37,7 @@ class FieldError(UsageError):
 
 
 def option_of(verb: ServedVerb, dest: str) -> OptionField:
-    """The option of this name. Raises FieldError where the verb has none."""
+    """Return the option of this name, or raise FieldError."""
     found = verb.option(dest)
     if found is None:
         near = did_you_mean(dest[:100], [one.dest for one in verb.options])
@@ -53,12 +46,9 @@ def option_of(verb: ServedVerb, dest: str) -> OptionField:
 
 
 def texts_of(verb: str, option: OptionField, value: Any) -> list[str]:
-    """The value as words of a command line: none where it is left out, or a flag's empty word.
+    """Convert a value to command-line arguments: none if it is left out, an empty string for a flag.
 
-    Raises
-    ------
-    FieldError
-        It is of another type, too long, or holds what no command line should.
+    Raises FieldError if it has another type, is too long, or contains text that command lines must not contain.
     """
     where = f"options.{option.dest}"
     if value is None:
@@ -84,7 +74,7 @@ def _text_of(verb: str, option: OptionField, value: Any, where: str) -> str:
     if option.kind == "text" and text.startswith("@"):
         raise FieldError(where, "names no file: write what is in it, one value each")
     if text == "--":
-        raise FieldError(where, "cannot be -- alone")  # which argparse takes away, wherever it stands
+        raise FieldError(where, "cannot be -- alone")  # argparse removes it in any position
     if option.dest == "columns" and text == "help":
         raise FieldError(where, "is a list of columns: docs/formats.md has them")
     if option.kind == "choice" and text not in option.choices and not is_allowed(verb, option, text):
@@ -94,12 +84,12 @@ def _text_of(verb: str, option: OptionField, value: Any, where: str) -> str:
 
 
 def is_allowed(verb: str, option: OptionField, text: str) -> bool:
-    """Whether it is another name for one of the choices, as matrices have them."""
+    """True if the text is another name for one of the choices; matrices have such names."""
     return any(one.name == option.dest and is_name(one, text) for one in named_options(verb))
 
 
 def check_text(text: str, where: str, most: int = MOST_LETTERS) -> None:
-    """Refuses what is too long or holds letters that nobody sees. Raises FieldError."""
+    """Raise FieldError if a text is empty, longer than `most` or contains invisible characters."""
     if not text:
         raise FieldError(where, "is empty: leave it out")
     if len(text) > most:
@@ -109,7 +99,7 @@ def check_text(text: str, where: str, most: int = MOST_LETTERS) -> None:
 
 
 def _number_text(value: int | float, where: str) -> str:
-    """A number in full: some options read no exponents."""
+    """Format a number without exponent, because some options do not parse exponents."""
     if not math.isfinite(value) if isinstance(value, float) else abs(value) > MOST_NUMBER:
         raise FieldError(where, "is not a number that can be computed with")
     if isinstance(value, int):
@@ -119,12 +109,9 @@ def _number_text(value: int | float, where: str) -> str:
 
 
 def option_words(verb: str, options: Mapping[str, Any]) -> list[tuple[str, str | None]]:
-    """Flags, each with its value (None: it takes none), in the order of the help.
+    """Return flags in the order of the help, each with its value (None for flags without a value).
 
-    Raises
-    ------
-    FieldError
-        There is no such option, or a value is of another type.
+    Raises FieldError for an unknown option or a value of another type.
     """
     known = served_verb(verb)
     given = [(option_of(known, dest), value) for dest, value in options.items()]
@@ -137,7 +124,7 @@ def option_words(verb: str, options: Mapping[str, Any]) -> list[tuple[str, str |
 
 
 def _brief(verb: str, option: OptionField, text: str) -> str:
-    """``1e-10`` where the option reads that, in place of ``0.0000000001``."""
+    """Shorten ``0.0000000001`` to ``1e-10`` if the option accepts that."""
     if option.kind != "number" or not text.startswith(("0.000", "-0.000")):
         return text
     kind, short = command_named(verb).declared()[option.dest].kind, repr(float(text))
@@ -145,12 +132,9 @@ def _brief(verb: str, option: OptionField, text: str) -> str:
 
 
 def parsed(verb: str, words: Sequence[str]) -> Command:
-    """What the verb's own parser makes of the words behind the verb's name.
+    """Parse the arguments after the verb's name with the verb's own parser.
 
-    Raises
-    ------
-    UsageError
-        With argparse's sentence; nothing is printed, and nothing ends.
+    Raises UsageError with argparse's sentence, without printing or exiting.
     """
     parser = parser_of(verb)
 
@@ -169,17 +153,17 @@ def parsed(verb: str, words: Sequence[str]) -> Command:
 
 
 def check_together(command: Command) -> None:
-    """Refuses options that do not go together, as the verb itself does before it reads anything. Raises UsageError."""
+    """Raise UsageError if options conflict, as the verb itself does before it reads anything."""
     try:
         command.check()
-    except TropalignError as error:  # a format's package that is not installed, say: all the same to who asks
+    except TropalignError as error:  # for example, a format's package is not installed: also an unusable request
         if isinstance(error, UsageError):
             raise
         raise UsageError(str(error)) from None
 
 
 def canonical(verb: str, command: Command) -> dict[str, Any]:
-    """The options that are not what they are when left out, as JSON has them."""
+    """Return the options that differ from their defaults, as in JSON."""
     found: dict[str, Any] = {}
     for option in served_verb(verb).options:
         value = getattr(command, option.dest)

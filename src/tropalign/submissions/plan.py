@@ -1,4 +1,4 @@
-"""What a job runs and writes: the words of its command, the names of its files, and the command that is shown."""
+"""Plan of a job: its command's arguments, its file names, and the command that is shown."""
 
 from __future__ import annotations
 
@@ -26,19 +26,13 @@ from tropalign.submissions.verbs import (
 if TYPE_CHECKING:
     from tropalign.submissions.submission import InputItem, Submission
 
-#: What outputs of a job without files are called.
+#: Stem of output names if a job has no input files.
 RESULT = "result"
 
 
 @dataclass(frozen=True)
 class Resources:
-    """What a server gives a job.
-
-    Parameters
-    ----------
-    cluster
-        Address of a scheduler of Dask, on which the verbs that can do so compute.
-    """
+    """Resources that a server gives a job; `cluster` is the address of a Dask scheduler, for verbs that can use one."""
 
     memory_bytes: int
     threads: int
@@ -47,13 +41,10 @@ class Resources:
 
 @dataclass(frozen=True)
 class Output:
-    """A file that a job writes.
+    """File that a job writes.
 
-    Parameters
-    ----------
-    filename
-        In the job's folder, as it is downloaded, and in the command that is shown: headers tell the command, so that
-        it writes the same bytes elsewhere.
+    `filename` is the same in the job's folder, in downloads and in the command that is shown: headers contain the
+    command, so a run elsewhere writes the same bytes.
     """
 
     role: str
@@ -64,26 +55,13 @@ class Output:
 def planned(
     submission: Submission, paths: Callable[[InputItem], str], resources: Resources, *, forecast: bool = False
 ) -> tuple[list[str], tuple[Output, ...]]:
-    """The command of a job, to be run in the job's own folder, where its outputs appear.
+    """Return the arguments after ``tropalign`` of a job's command, and its outputs, the main one first.
 
-    Results begin with the command, and errors name files: paths should therefore be bare names in that folder. A worker
-    makes links to the stored files there, under the names of `link_names`, which collide neither with each other nor
-    with outputs or parts of these; none begins with a dot, so what the worker keeps there should.
-
-    Parameters
-    ----------
-    paths
-        Where an input lies: ``link_names(submission)[item]`` for the folder described above.
-
-    forecast
-        Whether to say only what the job will take (``--dry-run``), where `foretells` says that it can.
-
-    Returns
-    -------
-    words : list of str
-        What comes after ``tropalign``.
-    outputs : tuple of Output
-        The main output first. Every one is there when the command has ended well.
+    The command runs in the job's own folder, where its outputs appear; after success, all of them exist. Results
+    start with the command and errors name files, so `paths` should return bare names in that folder. Workers link
+    the stored files there under the names of `link_names`, which are distinct from each other, from outputs and
+    from parts of outputs; no name starts with a dot, so that the worker can use dotted names for its own files.
+    `forecast` only estimates the job (``--dry-run``), if `foretells` allows it.
     """
     verb, outputs = served_verb(submission.verb), outputs_of(submission)
     words = [f"--output={outputs[0].filename}", *(["--dry-run"] if forecast else [])]
@@ -100,13 +78,13 @@ def planned(
 
 
 def foretells(submission: Submission) -> bool:
-    """Whether ``--dry-run`` says what this job will take."""
+    """True if ``--dry-run`` can forecast this job."""
     by_consistency = submission.options.get("method") != "clustalw" and not {"add", "merge"} & {*submission.inputs}
     return served_verb(submission.verb).has_forecast and (submission.verb != "msa" or by_consistency)
 
 
 def _computes_on_cluster(submission: Submission, verb: ServedVerb) -> bool:
-    """Whether the verb takes a cluster for this job."""
+    """True if the verb accepts a cluster for this job."""
     options = submission.options
     if submission.verb == "tree":
         return bool(options.get("unaligned") or options.get("bootstrap", "auto") != "auto")
@@ -116,13 +94,13 @@ def _computes_on_cluster(submission: Submission, verb: ServedVerb) -> bool:
 
 
 def words_of(submission: Submission, paths: Callable[[InputItem], str]) -> list[str]:
-    """Format, options and files as words: ``--flag=value``, so that no value is taken for an option, files at last."""
+    """Return format, options (``--flag=value``, so that values are not read as options) and files as arguments."""
     verb = served_verb(submission.verb)
     words = [f"--format={submission.format}"] if _has_format(submission.verb) else []
     for flag, text in option_words(submission.verb, submission.options):
         words.append(flag if text is None else f"{flag}={text}")
     files: list[str] = []
-    several: list[str] = []  # an option that takes several files takes all words up to the next option
+    several: list[str] = []  # a multi-file option takes all arguments up to the next option
     for one in verb.inputs:
         named = [_no_option(paths(item)) for item in submission.inputs.get(one.dest, ())]
         if one.flag is None:
@@ -139,7 +117,7 @@ def _has_format(verb: str) -> bool:
 
 
 def _default_names(submission: Submission, verb: ServedVerb) -> list[str]:
-    """What has to be named and is neither a file nor an option of the submission."""
+    """Return arguments for default names that the submission gives neither as a file nor as an option."""
     given = {*submission.inputs, *submission.options}
     left_out = [one for one in named_options(verb.name) if one.default_name is not None and one.name not in given]
     return [f"--{one.name}={one.default_name}" for one in left_out]
@@ -150,7 +128,7 @@ def _no_option(path: str) -> str:
 
 
 def main_suffix(submission: Submission) -> str:
-    """The suffix of the main output."""
+    """Return the suffix of the main output."""
     layout = submission.options.get("matrix_layout")
     if submission.format == "matrix" and isinstance(layout, str):
         return MATRIX_LAYOUTS[layout][0]
@@ -158,7 +136,7 @@ def main_suffix(submission: Submission) -> str:
 
 
 def outputs_of(submission: Submission) -> tuple[Output, ...]:
-    """What the job writes, the main output first; called after the first input, as `shown_command` has it."""
+    """Return the job's outputs, the main one first, named after the first input."""
     main = main_suffix(submission)
     taken = list(link_names(submission).values())
     stem = stem_of(taken[0]) if taken else RESULT
@@ -177,7 +155,7 @@ def _media_type(submission: Submission, suffix: str) -> str:
 
 
 def _free(stem: str, word: str, suffix: str, taken: Iterable[str]) -> str:
-    """``proteins.fa``, where that is taken ``proteins.msa.fa``; the name of its parts begins so, too."""
+    """Return ``proteins.fa``, or ``proteins.msa.fa`` if that is taken or is a prefix (plus dot) of a taken name."""
     names = {one.casefold() for one in taken}
     number, name = 1, f"{stem}{suffix}"
     while any(one == name.casefold() or one.startswith(f"{name.casefold()}.") for one in names):
@@ -187,10 +165,8 @@ def _free(stem: str, word: str, suffix: str, taken: Iterable[str]) -> str:
 
 
 def link_names(submission: Submission) -> dict[InputItem, str]:
-    """What the inputs are called in the job's folder: as their users call them, and each by a name of its own.
+    """Return the inputs' names in the job's folder: those that users gave, made unique.
 
-    Examples
-    --------
     >>> from tropalign.submissions.plan import link_names
     >>> from tropalign.submissions.submission import InputItem, Submission
     >>> first, second = InputItem("x.fa", file="a" * 64), InputItem("x.fa", file="b" * 64)
@@ -203,21 +179,21 @@ def link_names(submission: Submission) -> dict[InputItem, str]:
         for item in submission.inputs.get(one.dest, ()):
             if item not in found:
                 name = _fit(item.name, one.dest in known, item.database is not None)
-                if any(is_name(named, name) for named in known.values()):  # which some readers take for the file
+                if any(is_name(named, name) for named in known.values()):  # readers might take it for a name
                     name = f"input-{name}"
                 found[item] = numbered(name, found.values())
     return found
 
 
 def _fit(name: str, could_be_named: bool, is_database: bool) -> str:
-    """The name as a link's; where an option knows names, none of these."""
+    """Return the name with a suffix that keeps it apart from known names, and ``.tdb`` for databases."""
     if could_be_named and not name.lower().endswith((".txt", ".mat", ".toml")):
         name = f"{name}.txt"
     return f"{name}.tdb" if is_database and not name.lower().endswith(".tdb") else name
 
 
 def shown_words(submission: Submission) -> list[str]:
-    """The command as words: files first, then what is asked for, at last where it goes."""
+    """Return the command as arguments: files, then options, then outputs."""
     verb, names = served_verb(submission.verb), link_names(submission)
     words = ["tropalign", *submission.verb.split()]
     words += [names[item] for one in verb.inputs if one.flag is None for item in submission.inputs.get(one.dest, ())]

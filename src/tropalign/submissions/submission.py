@@ -1,4 +1,4 @@
-"""A submission: what a user asks a server for, as JSON and as a command."""
+"""Submission: a user's request to a server, as JSON and as a command."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from tropalign.submissions.option_values import (
 from tropalign.submissions.plan import Resources, link_names, planned, shown_words
 from tropalign.submissions.verbs import MAIN, InputField, ServedVerb, served_verb
 
-#: What a submission may hold.
+#: Fields of a submission.
 FIELDS = ("verb", "inputs", "options", "format", "outputs", "shared")
-#: The verb whose result is a database of targets.
+#: Verb whose result is a database of targets.
 BUILD = "db build"
-#: Files per input, and letters that are pasted into one.
+#: Maximum files per input, and characters pasted into one.
 MOST_ITEMS, MOST_PASTED = 100, 32_000_000
-#: Options that speak of the main output's format.
+#: Options that apply to certain formats of the main output.
 FORMAT_OPTIONS = frozenset(("columns", "matrix_values", "matrix_layout", "db_size", "textw", "notextw", "noali", "acc"))
 _DIGEST, _ID = re.compile(r"[0-9a-f]{64}"), re.compile(r"[A-Za-z0-9_-]{1,64}")
-#: Letters of a database's id or name.
+#: Maximum characters of a database's id or name.
 MOST_LETTERS = 200
 _SOURCES = ("file", "database", "text", "job")
-#: What files are called that nobody has named, by what they hold.
+#: Names of unnamed files, by content.
 _NAMES = {
     "alignment": "alignment.fa", "models": "models.hmm", "tree": "tree.nwk", "table": "table.tsv", "graph": "graph.tsv",
     "matrix": "matrix.txt", "model": "model.toml",
@@ -46,21 +46,14 @@ _NAMES = {
 
 @dataclass(frozen=True)
 class InputItem:
-    """A file that a job reads.
+    """File that a job reads, from one source.
 
-    Parameters
-    ----------
-    name
-        What it is called; no path.
-    file
-        SHA-256 of a stored file.
-    database
-        The id of a store, or until a server has seen it its name.
-    text
-        What was pasted.
-    job, role
-        The id of the job whose output the file is, and which one: "main", or one beside it. Until a server has looked
-        it up, `file` is None.
+    - `name`: file name without path.
+    - `file`: SHA-256 of a stored file.
+    - `database`: id of a store, or its name until a server has resolved it.
+    - `text`: pasted text.
+    - `job`, `role`: id of the job whose output the file is, and the output's role ("main" or a side output).
+      `file` is None until a server has resolved it.
     """
 
     name: str
@@ -73,19 +66,12 @@ class InputItem:
 
 @dataclass(frozen=True)
 class Submission:
-    """What a user asks a server for.
+    """Request of a user to a server.
 
-    Parameters
-    ----------
-    inputs, options
-        By the names of their fields (`ServedVerb`).
-    outputs
-        Roles beside "main".
-    shared
-        Of a database that is built: whether all users of the server may name it.
+    - `inputs`, `options`: by the names of their fields (`ServedVerb`).
+    - `outputs`: roles besides "main".
+    - `shared`: for a database build: True if all users of the server may use it.
 
-    Examples
-    --------
     >>> from tropalign.submissions.submission import InputItem, Submission
     >>> asked = Submission("pairs", {"queries": (InputItem("efp.fa"),)}, {"mode": "global"}, outputs=("report",))
     >>> asked.shown_command()
@@ -110,12 +96,9 @@ class Submission:
 
     @classmethod
     def from_json(cls, data: Any) -> Submission:
-        """A submission that somebody sent.
+        """Read a submission from JSON.
 
-        Raises
-        ------
-        UsageError
-            Something is unknown, of another type or too long; a `FieldError` says which field.
+        Raises UsageError, mostly FieldError with the field, if something is unknown, of another type or too long.
         """
         _check_keys(data, "the submission", FIELDS)
         name = data.get("verb")
@@ -128,7 +111,7 @@ class Submission:
         return cls(name, _inputs(verb, data), _options(verb, data), format, _outputs(verb, data), _shared(verb, data))
 
     def as_json(self) -> dict[str, Any]:
-        """The submission as JSON, which `from_json` reads."""
+        """Return the submission as JSON, as `from_json` reads it."""
         inputs = {dest: [_item_json(item) for item in items] for dest, items in self.inputs.items()}
         return {
             "verb": self.verb,
@@ -140,12 +123,9 @@ class Submission:
         }
 
     def checked(self) -> Submission:
-        """The submission with its options as the verb's own parser understands them, less those that change nothing.
+        """Return the submission with options as the verb's parser reads them, without defaults.
 
-        Raises
-        ------
-        UsageError
-            What the parser says, and what the verb says before it reads files.
+        Raises UsageError if the parser rejects it, or the verb's checks before it reads files.
         """
         words, _ = planned(self, link_names(self).__getitem__, Resources(1 << 30, 1))
         found = parsed(self.verb, words[len(self.verb.split()) :])
@@ -153,18 +133,15 @@ class Submission:
         settled = canonical(self.verb, found)
         options = {
             dest: value for dest, value in settled.items() if dest not in self.inputs
-        }  # files of matrices, models
+        }  # files of matrices and models
         order = [one.role for one in served_verb(self.verb).outputs]
         outputs = tuple(sorted(set(self.outputs), key=order.index))
         return replace(self, options=options, outputs=outputs)
 
     def in_format(self, format: str) -> Submission:
-        """The submission with its main output in another format, less what does not go with that.
+        """Return the submission with another main format, without the options and outputs that conflict with it.
 
-        Raises
-        ------
-        UsageError
-            There is no such format, or it cannot hold what was asked for.
+        Raises UsageError if there is no such format, or it cannot hold the requested results.
         """
         other = replace(self, format=_format(served_verb(self.verb), format))
         kept = {dest: value for dest, value in self.options.items() if dest not in FORMAT_OPTIONS}
@@ -174,20 +151,13 @@ class Submission:
         return replace(other, outputs=(), options=kept).checked()
 
     def shown_command(self) -> str:
-        """What a user would type at home, with the names of files that headers and errors show, too."""
+        """Return the command that a user would type, with the file names that headers and errors also show."""
         return shlex.join(shown_words(self))
 
     def key(self, digests: Callable[[InputItem], str], version: str) -> str:
-        """Equal for equal results: a hash of all that decides them.
+        """Return a hash of everything that decides the results, including `digests` of inputs and tropalign's version.
 
-        Names of files are part of it, as results show them, and another user's names are nobody's business.
-
-        Parameters
-        ----------
-        digests
-            The hash of a file's or a database's content.
-        version
-            Of tropalign.
+        It includes file names, because results show them and must not reveal another user's names.
         """
         asked = self.checked()
         names = link_names(asked)
@@ -197,18 +167,12 @@ class Submission:
         return hashlib.sha256(text.encode()).hexdigest()
 
 
-#: Outputs that had another name.
+#: Former names of outputs.
 FORMER_ROLES = {"place": {"otus": "otu_table"}}
 
 
 def by_todays_names(verb: ServedVerb, data: Mapping[str, Any]) -> dict[str, Any]:
-    """What was sent, or kept of an earlier job, with the names that inputs, options and outputs have now.
-
-    Raises
-    ------
-    UsageError
-        One is given by both of its names.
-    """
+    """Return the data with current names of inputs, options and outputs; raise FieldError if both names are given."""
     today, roles, found = verb.todays_names(), FORMER_ROLES.get(verb.name, {}), dict(data)
     for part in ("inputs", "options"):
         if not isinstance(given := data.get(part), dict):
@@ -268,7 +232,7 @@ def _items(one: InputField, given: Any) -> Iterator[InputItem]:
 def _item(one: InputField, item: Any, where: str) -> InputItem:
     _check_keys(item, where, (*_SOURCES, "role", "name"))
     sources = {source: item[source] for source in _SOURCES if source in item}
-    is_known = {*sources} == {"file", "job"}  # the output of a job, as a server has looked it up
+    is_known = {*sources} == {"file", "job"}  # the output of a job, after a server has resolved it
     if (len(sources) != 1 and not is_known) or not all(isinstance(value, str) for value in sources.values()):
         raise FieldError(where, "has one of file (its SHA-256), database (its id or name), text and job (its id)")
     source, value = next(iter(sources.items()))
@@ -287,7 +251,7 @@ def _item(one: InputField, item: Any, where: str) -> InputItem:
 
 
 def _role(item: Mapping[str, Any], where: str) -> str | None:
-    """Which output of a job an item is."""
+    """Return the role of the job output that an item refers to, None for other items."""
     if "job" not in item:
         if "role" in item:
             raise FieldError(f"{where}.role", "is of an output of a job: name that, too")

@@ -1,8 +1,8 @@
-"""Which verbs a server runs, and the fields of their forms, made of the verbs' declarations.
+"""Verbs that a server runs, and the fields of their forms, made from the verbs' declarations.
 
-Every option of a declaration has a role: an input (a file), a value, an output, or the server's business. A value is a
-flag, one of several words, a number, or free text that names no file, so that a new option that takes a path never
-becomes a text field.
+Every option has a role: an input (a file), a value, an output, or the server's decision. A value is a flag, a
+choice, a number, or free text that is not a file name, so a new option that takes a path never becomes a text
+field.
 """
 
 from __future__ import annotations
@@ -24,26 +24,19 @@ from tropalign.submissions.labels import group_label, in_words
 from tropalign.verbs.catalogue import VERBS, declared
 from tropalign.verbs.command import Command, Served, in_order_of_help
 
-#: Where the main output goes, in every submission.
+#: Role of the main output in every submission.
 MAIN = "main"
 
 
 @dataclass(frozen=True)
 class InputField:
-    """A file, or several, that a verb reads.
+    """Input field: one or more files that a verb reads.
 
-    Parameters
-    ----------
-    dest
-        The name in submissions.
-    flag
-        The option; None for an argument by its place.
-    kind
-        What it holds: "sequences", "alignment", "models", "tree", "table", "graph", "matrix" or "model".
-    takes_database
-        Whether a store may stand in its place.
-    former
-        Names that it had before.
+    - `dest`: name in submissions.
+    - `flag`: option; None for a positional argument.
+    - `kind`: content: "sequences", "alignment", "models", "tree", "table", "graph", "matrix" or "model".
+    - `takes_database`: True if a store may take the file's place.
+    - `former`: former names.
     """
 
     dest: str
@@ -59,20 +52,13 @@ class InputField:
 
 @dataclass(frozen=True)
 class OptionField:
-    """A value that a user may choose.
+    """Value that a user may set.
 
-    Parameters
-    ----------
-    kind
-        "flag" (true or false), "choice", "whole" (a whole number), "number" or "text".
-    many
-        Whether it is a list of such values.
-    group
-        Heading of the group in the help.
-    is_common
-        Whether forms show it first.
-    former
-        Names that it had before.
+    - `kind`: "flag" (true or false), "choice", "whole" (an integer), "number" or "text".
+    - `many`: True for a list of such values.
+    - `group`: label of the group.
+    - `is_common`: True if forms show it first.
+    - `former`: former names.
     """
 
     dest: str
@@ -90,14 +76,10 @@ class OptionField:
 
 @dataclass(frozen=True)
 class OutputField:
-    """A file that a verb writes.
+    """File that a verb writes.
 
-    Parameters
-    ----------
-    suffix
-        Of the main output that of the default format.
-    always
-        Whether every job writes it.
+    - `suffix`: for the main output, that of the default format.
+    - `always`: True if every job writes it.
     """
 
     role: str
@@ -109,20 +91,13 @@ class OutputField:
 
 @dataclass(frozen=True)
 class ServedVerb:
-    """A verb as a form, and as an entry of the API.
+    """Verb as a form and as an entry of the API.
 
-    Parameters
-    ----------
-    title
-        A button's words.
-    report
-        The role of the report for a browser; None where only format "html" is one, or none is.
-    has_forecast
-        Whether ``--dry-run`` says what a job will take.
-    is_resumable
-        Whether a job that was ended goes on where it was.
-    example, example_options
-        Files of ``examples/`` by the inputs they are for, and options that go with them.
+    - `title`: text of the button.
+    - `report`: role of the report for browsers; None if there is no such output (format "html" may exist).
+    - `has_forecast`: True if ``--dry-run`` estimates a job.
+    - `is_resumable`: True if an interrupted job continues from where it stopped.
+    - `example`, `example_options`: files of ``examples/`` by input, and matching options.
     """
 
     name: str
@@ -143,25 +118,25 @@ class ServedVerb:
     example_options: Mapping[str, Any] = field(default_factory=dict)
 
     def input(self, dest: str) -> InputField | None:
-        """The input of this name."""
+        """Return the input of this name."""
         return next((one for one in self.inputs if one.dest == dest), None)
 
     def option(self, dest: str) -> OptionField | None:
-        """The option of this name."""
+        """Return the option of this name."""
         return next((one for one in self.options if one.dest == dest), None)
 
     def todays_names(self) -> dict[str, str]:
-        """What inputs and options are called now, by their former names."""
+        """Return the current names of inputs and options by their former names."""
         fields: list[InputField | OptionField] = [*self.inputs, *self.options]
         return {name: one.dest for one in fields for name in one.former}
 
     def output(self, role: str) -> OutputField | None:
-        """The output of this role."""
+        """Return the output of this role."""
         return next((one for one in self.outputs if one.role == role), None)
 
 
 def _served() -> dict[str, type[Command]]:
-    """The verbs that a server runs, actions as "db build"."""
+    """Return the verbs that a server runs by name; actions have names like "db build"."""
     found = [
         action for name in VERBS if name not in ("serve", "admin", "submit") for action in _actions(declared(name))
     ]
@@ -172,13 +147,12 @@ def _actions(command: type[Command]) -> tuple[type[Command], ...]:
     return command.actions or (command,)
 
 
-#: The verbs that a server runs.
 _COMMANDS = _served()
 SERVED = tuple(_COMMANDS)
 
 
 def command_named(name: str) -> type[Command]:
-    """The declaration of a verb. Raises UsageError where no server runs it."""
+    """Return the declaration of a verb, or raise UsageError if no server runs it."""
     if name not in _COMMANDS:
         near = did_you_mean(str(name), SERVED) or f": choose one of {', '.join(SERVED)}"
         raise UsageError(f"no server runs a verb {str(name)[:100]!r}{near}")
@@ -186,32 +160,32 @@ def command_named(name: str) -> type[Command]:
 
 
 def about(name: str) -> Served:
-    """What a server knows of a verb beside its options. Raises UsageError where no server runs it."""
+    """Return a verb's settings for servers, excluding its options; raise UsageError if no server runs it."""
     found = command_named(name).served
     assert found is not None, name
     return found
 
 
 def options_of(name: str, role: str) -> list[Option]:
-    """The options of a role, in the order of the help."""
+    """Return the options of a role, in the order of the help."""
     options = in_order_of_help(command_named(name).declared().values())
     return [one for one in options if one.role == role and one.output != MAIN]
 
 
 def side_output(name: str, role: str) -> Option:
-    """The option of an output beside the main one."""
+    """Return the option of an output other than the main one."""
     return next(one for one in options_of(name, "output") if one.output == role)
 
 
 def format_of_verb(name: str, format: str) -> Format:
-    """Finds a format of the verb's main output by its name. Raises UsageError where there is none."""
+    """Return a format of the verb's main output by name, or raise UsageError."""
     known = about(name)
     return known.format or format_of(known.kind, format)
 
 
 @cached
 def parser_of(name: str) -> argparse.ArgumentParser:
-    """The parser of a verb, of "db build" that of ``build``."""
+    """Return the parser of a verb; for "db build", that of ``build``."""
     command_named(name)
     first, *rest = name.split()
     parser = verbs_of(make_parser(False, [first]))[first]
@@ -222,19 +196,7 @@ def parser_of(name: str) -> argparse.ArgumentParser:
 
 @cached
 def served_verb(name: str) -> ServedVerb:
-    """The verb of this name.
-
-    Raises
-    ------
-    UsageError
-        There is none, or no server runs it.
-
-    Examples
-    --------
-    >>> from tropalign.submissions.verbs import served_verb
-    >>> [one.dest for one in served_verb("pairs").inputs]
-    ['queries', 'targets', 'matrix', 'pairs']
-    """
+    """Return the verb of this name; raise UsageError if it does not exist or no server runs it."""
     known, command = about(name), command_named(name)
     options = command.declared()
     offered = format_names(known.kind) if known.format is None else (known.format.name,)
@@ -264,13 +226,13 @@ def served_verb(name: str) -> ServedVerb:
 
 
 def flag_of(one: Option) -> str | None:
-    """The option as it is typed: the long one, if there is one."""
+    """Return the flag of an option, a long one if it exists; None for a positional argument."""
     long = [name for name in one.typed if name.startswith("--")]
     return next(iter([*long, *one.typed]), None)
 
 
 def label_of(one: Option) -> str:
-    """What forms call an option."""
+    """Return the form label of an option."""
     return one.label or in_words((flag_of(one) or one.name).lstrip("-"))
 
 
@@ -289,7 +251,7 @@ def _input(one: Option) -> InputField:
 
 
 def _options(command: type[Command]) -> list[OptionField]:
-    """Options that users may set, in the order of the help."""
+    """Return the options that users may set, in the order of the help."""
     found = []
     for title, options in grouped(command.declared().values()).items():
         for one in options:
@@ -321,13 +283,13 @@ def _kind(one: Option) -> str:
 
 
 def _text(one: Option) -> str:
-    """The help for readers of a form."""
+    """Return the help text for forms."""
     return one.form_help or one.help
 
 
 @cached
 def names_of(one: Option) -> tuple[str, ...]:
-    """What the option may name in place of a file."""
+    """Return the names that the option accepts in place of a file."""
     if one.names is None:
         return ()
     module, function = one.names
@@ -335,16 +297,16 @@ def names_of(one: Option) -> tuple[str, ...]:
 
 
 def is_name(one: Option, text: str) -> bool:
-    """Whether the option takes this for a name, and looks for no file."""
+    """True if the option takes the text as a name rather than a file."""
     if one.name == "matrix":
-        from tropalign.scoring.names import canonical  # which knows other programs' names, too
+        from tropalign.scoring.names import canonical  # which also knows other programs' names
 
         return canonical(text) is not None
     return text in names_of(one)
 
 
 def named_options(name: str) -> list[Option]:
-    """Options that take a file or one of known names."""
+    """Return the options that take either a file or a known name."""
     return [one for one in options_of(name, "input") if one.names is not None]
 
 

@@ -1,4 +1,4 @@
-"""Trees, and the public names of what makes them of distances (`distance_trees`)."""
+"""Public names for trees and for building them from distances (`distance_trees`)."""
 
 from __future__ import annotations
 

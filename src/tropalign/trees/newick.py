@@ -21,19 +21,20 @@ from typing import NamedTuple
 
 from tropalign.errors import InputError, shown
 
-#: Bytes of a Newick file at most: some million tips.
+#: Size limit of a Newick file in bytes, enough for some million tips.
 MOST_BYTES = 1 << 28
-#: A quoted label. A quote is doubled in it; some programs put a backslash before it instead, which is told from a label
-#: that ends in a backslash by what follows.
+#: A quoted label. A quote inside it is doubled. Some programs escape it with a backslash instead; the characters
+#: that follow distinguish this from a label that ends in a backslash.
 QUOTED = r"""'(?:''|\\'(?!'|\s*(?:[\[\]():;,]|$))|[^'])*+'|"(?:""|[^"])*+\""""
 _ESCAPED = re.compile(r"''|\\'(?!')")
-#: A label without quotes, which may hold quotes after its first character (CLUSTALW's files know no quoting), a length.
+#: An unquoted label (quotes are allowed after its first character, since CLUSTALW's files have no quoting), or a
+#: length.
 _WORD = r"""[^\s()\[\],:;'"][^\s()\[\],:;]*+"""
 LABEL = f"{QUOTED}|{_WORD}"
-#: All that may follow a bracket or a comma: a label, a colon, a length, the number of a branch.
+#: Everything that may follow a bracket or a comma: a label, a colon, a length, a branch number.
 _NUMBER = re.compile(r"\{[0-9]{1,9}\}")
 _NODE = re.compile(rf"\s*({LABEL})?\s*(?:(:)\s*({_WORD})?)?\s*({_NUMBER.pattern})?\s*")
-#: A decimal number as C, Python, NumPy and R write it: 1.e-5, .5, 1E+3, +1.
+#: A decimal number as written by C, Python, NumPy and R: 1.e-5, .5, 1E+3, +1.
 DECIMAL = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
 _LENGTH = re.compile(rf"({DECIMAL})({_NUMBER.pattern})?")
 _SUPPORT = re.compile(DECIMAL)
@@ -47,9 +48,9 @@ _SUPPORT_COMMENT = re.compile(
     rf"|^&&NHX(?::.*)?:B=({DECIMAL})(?::|$)",
     re.DOTALL,
 )
-#: Digits that may be the decimals of a number with a decimal comma.
+#: Digits that may be the fraction of a number with a decimal comma.
 _DECIMALS = re.compile(r"[0-9]+(?:[eE][-+]?[0-9]+)?")
-#: Text outside of comments, up to the next square bracket.
+#: Text outside comments, up to the next square bracket.
 _OUTSIDE = re.compile(rf"(?:{LABEL}|[\s(),:;'\"])*+")
 _UNEXPECTED = {
     "(": "this opening bracket stands behind a label, a length or a closing bracket",
@@ -66,7 +67,7 @@ _BETWEEN = re.compile(r"[\s;]*")
 _LINE_END = re.compile(r"\r\n|\r|\n")
 #: A label that needs no quotes.
 _PLAIN = re.compile(r"[^\s()\[\]{}:;,'\"]*")
-#: Characters for which CLUSTALW has an underscore, in sequences' names too.
+#: Characters that CLUSTALW replaces with an underscore, in sequence names as well.
 _NOT_IN_CLUSTALW = re.compile(r"[\s:,;()]")
 
 
@@ -108,7 +109,7 @@ class Nodes:
         return len(self.parents) - 1
 
     def children(self) -> list[list[int]]:
-        """The children of each node."""
+        """Return the children of each node."""
         found: list[list[int]] = [[] for _ in self.parents]
         for node, parent in enumerate(self.parents[1:], 1):
             found[parent].append(node)
@@ -121,18 +122,7 @@ class _Comment(NamedTuple):
 
 
 class TreeText:
-    """A text that holds trees, with its comments apart.
-
-    Attributes
-    ----------
-    plain : str
-        The text with blanks in place of comments, so that all positions stay.
-
-    Raises
-    ------
-    InputError
-        A comment that does not end, or ends without having begun.
-    """
+    """Text that holds trees; `plain` is the text with comments replaced by blanks, so that positions stay the same."""
 
     def __init__(self, text: str, file: str) -> None:
         self._text, self._file = text, file
@@ -150,7 +140,7 @@ class TreeText:
         return "".join([*pieces, text[at:]])
 
     def _after_comment(self, begin: int) -> int:
-        """The position after the comment that begins here; comments may hold comments."""
+        """Return the position after the comment that starts here; comments may be nested."""
         depth = 0
         for bracket in _BRACKET.finditer(self._text, begin):
             depth += 1 if bracket[0] == "[" else -1
@@ -161,18 +151,18 @@ class TreeText:
         raise self.error(begin, "this comment is not closed", "close it with ]")
 
     def comments_in(self, begin: int, end: int) -> list[str]:
-        """The comments that begin in a span of the text."""
+        """Return the comments that start within a span of the text."""
         first = bisect_left(self._comments, (begin, ""))
         return [text for _, text in self._comments[first : bisect_left(self._comments, (end, ""))]]
 
     def error(self, at: int, problem: str, remedy: str = "correct the file") -> InputError:
-        """An error with line and column of a position."""
+        """Return an error with line and column of a position."""
         lines = _LINE_END.split(self._text[:at])
         where = f"{self._file}, line {len(lines)}, column {len(lines[-1]) + 1}"
         return InputError(f"{problem}: {remedy}", file=where)
 
     def count_error(self, n_trees: int) -> InputError:
-        """The error for a file that does not hold one tree."""
+        """Return the error for a file that does not hold exactly one tree."""
         found = "no tree: name another"
         if n_trees:
             found = f"{n_trees:,} trees, and one is wanted: write that one to a file of its own"
@@ -185,18 +175,12 @@ class TreeText:
             raise self.error(at, "this quote is not closed in its line", remedy)
 
     def statement_end(self, at: int) -> int:
-        """The position after the next semicolon outside of quotes; the end of the text where there is none."""
+        """Return the position after the next semicolon outside quotes, or the end of the text."""
         return _STATEMENT.match(self.plain, at).end()  # type: ignore[union-attr]
 
 
 def parse_newick(text: str, file: str, *, has_numbers: bool = False) -> Nodes:
-    """The one tree in a text; `has_numbers`: whether ``{n}`` is a branch number even behind a label.
-
-    Raises
-    ------
-    InputError
-        No Newick, no tree, or several; file, line and column are named.
-    """
+    """Return the only tree in a text; with `has_numbers`, ``{n}`` is a branch number even directly after a label."""
     source = TreeText(text.removeprefix("\ufeff"), file)
     if _BETWEEN.fullmatch(source.plain):
         raise source.count_error(0)
@@ -214,26 +198,15 @@ def parse_newick(text: str, file: str, *, has_numbers: bool = False) -> Nodes:
 
 
 def tree_at(source: TreeText, at: int, *, has_numbers: bool = False) -> tuple[Nodes, int]:
-    """Read the tree that begins at a position of a text.
-
-    Returns
-    -------
-    nodes, end
-        The position after the semicolon.
-
-    Raises
-    ------
-    InputError
-        It is no Newick; line and column are named.
-    """
+    """Read the tree that starts at a position; return its nodes and the position after the semicolon."""
     maker = _Maker(source, has_numbers)
     nodes, plain = maker.nodes, source.plain
     node, last = nodes.add(-1), -1  # `last`: the sibling before a comma
-    above: list[tuple[int, int]] = []  # inner nodes that are open, and where
+    above: list[tuple[int, int]] = []  # open inner nodes and the positions of their brackets
     is_inner = False
     while True:
         match = _NODE.match(plain, at)
-        assert match is not None  # all of its parts are optional
+        assert match is not None  # all its parts are optional
         begin, at = at, match.end()
         if at > begin:
             maker.fill(node, is_inner, last, match)
@@ -257,23 +230,23 @@ def tree_at(source: TreeText, at: int, *, has_numbers: bool = False) -> tuple[No
 
 
 class _Maker:
-    """Nodes of one tree while its text is read."""
+    """Collects the nodes of one tree during parsing."""
 
     def __init__(self, source: TreeText, has_numbers: bool) -> None:
         self.source, self.has_numbers = source, has_numbers
         self.nodes = Nodes()
-        self.bare: dict[int, str] = {}  # comments that are a number alone
+        self.bare: dict[int, str] = {}  # comments that consist of a number
         self.has_bare_tips = False
 
     def fill(self, node: int, is_inner: bool, last: int, match: re.Match[str]) -> None:
-        """Enter what stands behind a bracket or a comma."""
+        """Store the label, length and number that follow a bracket or a comma."""
         label, colon, length, number = match.groups()
         nodes, is_quoted = self.nodes, label is not None and label[0] in "'\""
         if colon:
             nodes.lengths[node], in_length = self._length(length, match)
             number = number or in_length
         if label and not is_quoted and not number:
-            # `)0.9:1{5}` and `) {5}`; a name may end in braces, unless all branches are known to be numbered.
+            # `)0.9:1{5}` and `) {5}`; a name may end in braces unless all branches are known to be numbered.
             label, number = self._without_number(label)
         if number:
             nodes.numbers[node] = int(number[1:-1])
@@ -286,7 +259,7 @@ class _Maker:
             self._take_comments(node, is_inner, match)
 
     def _length(self, text: str | None, match: re.Match[str]) -> tuple[float, str | None]:
-        """The length, and a branch number directly behind it."""
+        """Return the length, and the branch number directly after it."""
         if not text:
             raise self.source.error(match.start(2), "there is no length behind this colon")
         found = _LENGTH.fullmatch(text)
@@ -310,12 +283,12 @@ class _Maker:
         nodes.names[node] = label if nodes.support[node] is None else ""
 
     def _refuse_decimal_comma(self, tip: int, last: int, label: str, at: int) -> None:
-        """Refuse a label of digits behind a comma that may be the decimals of the length or support before it."""
+        """Reject a label of digits after a comma that may be the fraction of the preceding length or support."""
         lengths = self.nodes.lengths
         if _DECIMALS.fullmatch(label) is None or (lengths[last] is None) == (lengths[tip] is None):
             return
         if lengths[tip] is None or self.nodes.support[last] is not None:
-            if any(map(_DECIMALS.fullmatch, self.nodes.names[:tip])):  # taxa are numbers
+            if any(map(_DECIMALS.fullmatch, self.nodes.names[:tip])):  # numeric taxon names
                 return
             problem = f"the comma before {_excerpt(label)} may be a decimal comma"
             raise self.source.error(at - 1, problem, "write decimals with a point, or a length at every branch")
@@ -329,7 +302,7 @@ class _Maker:
                 self._add_support(node, found[1] or found[2])
 
     def take_bare_support(self) -> None:
-        """Take comments that are a number for support, unless tips have them too, as in old jplace files."""
+        """Use comments that are numbers as support, unless tips have them as well, as in old jplace files."""
         for node, text in {} if self.has_bare_tips else self.bare.items():
             self._add_support(node, text)
 
@@ -345,7 +318,7 @@ class _Maker:
                 nodes.names[node], nodes.support[node] = label, support
 
     def unexpected(self, at: int, before: str) -> InputError:
-        """The error for a character that cannot follow; `before`: what stands between the last sign and it."""
+        """Return the error for an unexpected character; `before` is the text between the previous delimiter and it."""
         sign, rest = self.source.plain[at], self.source.plain[at:]
         remedy = "correct the file"
         if sign in "'\"" and re.match(QUOTED, rest) is None:
@@ -361,17 +334,15 @@ class _Maker:
 
 
 def _excerpt(text: str) -> str:
-    """The first word of a text, as a message shows it."""
+    """Return the first word of a text, shortened for a message."""
     match = re.match(LABEL, text)
     word = match[0] if match else text[:1]
     return repr(shown(word if len(word) <= 40 else word[:39] + "…"))
 
 
 def unquoted(label: str) -> str:
-    """The name that a label stands for.
+    """Return the name that a label stands for.
 
-    Examples
-    --------
     >>> unquoted("'5'' end'"), unquoted('"a b"'), unquoted("5'end")
     ("5' end", 'a b', "5'end")
     """
@@ -381,10 +352,8 @@ def unquoted(label: str) -> str:
 
 
 def number_in(label: str) -> float | None:
-    """The number that a label is; None if it is not one, or is larger than a double holds.
+    """Return a label as a number; None if it is not a number or does not fit in a double.
 
-    Examples
-    --------
     >>> number_in("97.3"), number_in("100"), number_in("95/100"), number_in("nan"), number_in("1e999")
     (97.3, 100, None, None, None)
     """
@@ -396,17 +365,8 @@ def number_in(label: str) -> float | None:
 
 
 def preorder(children: Sequence[Sequence[int]], top: int) -> list[int]:
-    """A node and all below it, parents first, children in their order.
+    """Return a node and all its descendants, parents first, children in order.
 
-    Parameters
-    ----------
-    children
-        Of each node.
-    top
-        The node.
-
-    Examples
-    --------
     >>> preorder([(), (), (0, 1)], 2)
     [2, 0, 1]
     """
@@ -418,19 +378,8 @@ def preorder(children: Sequence[Sequence[int]], top: int) -> list[int]:
 
 
 def newick_text(children: Sequence[Sequence[int]], texts: Sequence[str], root: int) -> str:
-    """A tree in Newick format.
+    """Return a tree in Newick format; `texts` are the complete node texts: quoted label, length and so on.
 
-    Parameters
-    ----------
-    children
-        Of each node, in the order in which they are written.
-    texts
-        The label of each node, quoted where it needs it, with its length and whatever else belongs to it.
-    root
-        Its number.
-
-    Examples
-    --------
     >>> newick_text([(), (), (0, 1)], ["a:1", "b:2", ""], 2)
     '(a:1,b:2);'
     """
@@ -451,10 +400,8 @@ def newick_text(children: Sequence[Sequence[int]], texts: Sequence[str], root: i
 
 
 def clustalw_name(name: str) -> str:
-    """A name as CLUSTALW changes it, in sequences and in trees, whose format has no quotes.
+    """Return a name as CLUSTALW changes it in sequences and in trees; its tree format has no quotes.
 
-    Examples
-    --------
     >>> clustalw_name("sp|P1 (x)"), clustalw_name("5'end")
     ('sp|P1__x_', "5'end")
     """
@@ -462,10 +409,8 @@ def clustalw_name(name: str) -> str:
 
 
 def quoted(name: str) -> str:
-    """A name as a label: in quotes where it needs them.
+    """Return a name as a label, in quotes if necessary.
 
-    Examples
-    --------
     >>> quoted("sp|P12345"), quoted("5' end")
     ('sp|P12345', "'5'' end'")
     """

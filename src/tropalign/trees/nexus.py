@@ -1,11 +1,12 @@
-"""Trees in NEXUS files, as FigTree, PAUP, MrBayes and BEAST write them; and trees of either format.
+"""NEXUS tree parser (files of FigTree, PAUP, MrBayes and BEAST), and the parser for either format.
 
 begin trees;
   translate 1 mouse, 2 'house cat';                  names for the labels of tips
   tree best = [&R] ((1:1,2:2)[&posterior=0.9]:3,x);  is   ((mouse:1,'house cat':2)0.9:3,x);
 end;
 
-Without TRANSLATE, a tip whose label is the number of a taxon in TAXLABELS, and not a taxon's name, is that taxon.
+Without TRANSLATE, a tip label that is the number of a taxon in TAXLABELS, and not itself a taxon name, means that
+taxon.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import re
 from tropalign.errors import InputError
 from tropalign.trees.newick import LABEL, QUOTED, Nodes, TreeText, parse_newick, tree_at, unquoted
 
-#: The first word of a NEXUS file, in any case.
+#: First word of a NEXUS file, in any case.
 BEGIN = "#NEXUS"
 _WORD = re.compile(rf"\s*({LABEL})\s*")
 _SEMICOLON = re.compile(r"\s*;")
@@ -23,10 +24,8 @@ _TREE_NAME = re.compile(rf"\s*(?:\*\s*)?(?:{QUOTED}|[^\s()\[\],:;='\"]+)\s*=")
 
 
 def is_nexus(begin: str) -> bool:
-    """Whether a text that begins so is NEXUS.
+    """True if a text that starts like this is NEXUS.
 
-    Examples
-    --------
     >>> is_nexus("#nexus begin trees;"), is_nexus("(a,b);")
     (True, False)
     """
@@ -34,15 +33,8 @@ def is_nexus(begin: str) -> bool:
 
 
 def parse_nodes(text: str, file: str) -> Nodes:
-    """The one tree of a text in Newick or NEXUS format.
+    """Return the only tree of a text in Newick or NEXUS format.
 
-    Raises
-    ------
-    InputError
-        Neither of them, no tree, or several; file, line and column are named.
-
-    Examples
-    --------
     >>> parse_nodes("#NEXUS begin trees; translate 1 a, 2 b; tree x = [&U] (1:1,2:2); end;", "a file").names
     ['', 'a', 'b']
     """
@@ -87,7 +79,7 @@ def _parse_nexus(text: str, file: str) -> Nodes:
 
 
 def _tree(source: TreeText, word: re.Match[str], names: dict[str, str]) -> Nodes:
-    """The tree of a statement ``tree name = (...);``, with names for the labels of tips."""
+    """Return the tree of a statement ``tree name = (...);``, with tip labels translated by `names`."""
     equals = _TREE_NAME.match(source.plain, word.end())
     if equals is None:
         raise source.error(word.start(1), "this tree has no name and equals sign", "write tree NAME = (...);")
@@ -109,13 +101,13 @@ def _words(source: TreeText, at: int) -> list[str]:
 
 
 def _numbered(taxa: list[str]) -> dict[str, str]:
-    """Taxa by their numbers, unless a taxon has the number for its name."""
+    """Map numbers to taxa, except numbers that are themselves the name of a taxon."""
     names = set(taxa)
     return {str(number): name for number, name in enumerate(taxa, 1) if str(number) not in names}
 
 
 def _translation(source: TreeText, at: int) -> dict[str, str]:
-    """Names by what stands for them: ``1 mouse, 2 cat``; a comma may stand behind the last one."""
+    """Read TRANSLATE, ``1 mouse, 2 cat``, as a map from label to name; a trailing comma is allowed."""
     names: dict[str, str] = {}
     while key := _WORD.match(source.plain, at):
         name = _WORD.match(source.plain, key.end())

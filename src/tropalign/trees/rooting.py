@@ -1,7 +1,7 @@
-"""Roots for trees that have none.
+"""Rooting of trees at an outgroup or at the midpoint.
 
-Support belongs to branches: another root may turn a branch, and what is known of its split stays with it. A name
-belongs to the node that it was given to, as other programs have it, whatever is below that node then:
+Support belongs to branches: rerooting may reverse a branch, but the support of its split stays with it. A name
+belongs to its node, as in other programs, even if rerooting changes what lies below that node:
 
     ((A,B)90,C,D)  rooted at A  -->  (A,(B,(C,D)90))           ((A,B)x,C,D)  -->  (A,(B,(C,D))x)
 """
@@ -25,7 +25,7 @@ _SUPPORT_AT_END = re.compile(rf"(?:^|/)({OF_BRANCH})\Z")
 
 
 class _Branch(NamedTuple):
-    """To a neighbour: its length, support, and a label that is support."""
+    """A branch to a neighbour; `label` is set only if it is support."""
 
     node: int
     length: float
@@ -34,10 +34,8 @@ class _Branch(NamedTuple):
 
 
 def is_of_branch(label: str) -> bool:
-    """Whether a label of an inner node says something of the branch to it: a number, or several.
+    """True if the label of an inner node describes the branch above it: one number or several.
 
-    Examples
-    --------
     >>> is_of_branch("95/100"), is_of_branch("Mammalia"), is_of_branch("")
     (True, False, False)
     """
@@ -57,27 +55,8 @@ def parted(label: str) -> tuple[str, str]:
 
 
 def rooted_at_outgroup(tree: Tree, outgroup: str | Sequence[str]) -> Tree:
-    """The tree with its root in the middle of the branch between some taxa and all others.
+    """Return the tree rooted in the middle of the branch between the outgroup (the root's first child) and the rest.
 
-    Parameters
-    ----------
-    tree
-        Rooted or not.
-    outgroup
-        The name of a taxon, or several.
-
-    Returns
-    -------
-    Tree
-        The outgroup is the root's first child.
-
-    Raises
-    ------
-    InputError
-        There is no such taxon, or no branch between these taxa and the others.
-
-    Examples
-    --------
     >>> tree = tropalign.trees.parse_tree("((A:1,B:2):0.5,C:3,D:4);")
     >>> rooted_at_outgroup(tree, ["D"]).newick()
     '(D:2.0,((A:1.0,B:2.0):0.5,C:3.0):2.0);'
@@ -91,7 +70,7 @@ def rooted_at_outgroup(tree: Tree, outgroup: str | Sequence[str]) -> Tree:
     n = tree.n_taxa
     if not wanted or len(wanted) == n:
         raise InputError("the outgroup is all taxa or none: name some of them")
-    below = [(1, int(k in wanted)) for k in range(n)]  # taxa below each node, and how many of them are of the outgroup
+    below = [(1, int(k in wanted)) for k in range(n)]  # taxa below each node, and those of the outgroup
     for joined in tree.children:
         below.append((sum(below[child][0] for child in joined), sum(below[child][1] for child in joined)))
     for node, counts in enumerate(below[:-1]):
@@ -133,7 +112,7 @@ def rooted_at_midpoint(tree: Tree) -> Tree:
     while True:
         before = came_from[node]
         length = next(branch.length for branch in around[node] if branch.node == before)
-        # A path of negative length has its middle on a branch of negative length.
+        # The middle of a path of negative length lies on a branch of negative length.
         is_past = walked + length >= whole / 2 if whole >= 0 else walked + length <= whole / 2
         if is_past or before == start:
             share = (whole / 2 - walked) / length if length else 0.5
@@ -142,12 +121,12 @@ def rooted_at_midpoint(tree: Tree) -> Tree:
 
 
 def _labels(tree: Tree) -> list[str]:
-    """The label of each node, "" where it has none."""
+    """Return the label of each node, "" if it has no label."""
     return [*[""] * tree.n_taxa, *(tree.labels or [""] * len(tree.children))]
 
 
 def _branches(tree: Tree) -> list[list[_Branch]]:
-    """The neighbours of each node; a root of two children is left out, its two branches made one."""
+    """Return the neighbours of each node; a root with two children is removed and its two branches merged."""
     support = np.full(len(tree.lengths), np.nan) if tree.support is None else tree.support
     label = [parted(text)[1] for text in _labels(tree)]
     n, root = tree.n_taxa, len(tree.lengths) - 1
@@ -186,7 +165,7 @@ def _of_one_branch(said: list[tuple[float, str]]) -> tuple[float, str]:
 
 
 def _farthest(around: list[list[_Branch]], start: int, n_taxa: int) -> tuple[int, float, dict[int, int]]:
-    """The taxon farthest from a node, how far, and the node before each on the way from there."""
+    """Return the taxon farthest from a node, its distance, and the predecessor of each node on the paths from there."""
     far = {start: 0.0}
     came_from: dict[int, int] = {}
     stack = [start]
@@ -202,15 +181,16 @@ def _farthest(around: list[list[_Branch]], start: int, n_taxa: int) -> tuple[int
 
 
 def _end_of_longest(around: list[list[_Branch]], n_taxa: int) -> int:
-    """An end of the longest path between two taxa, lengths of any sign; of equal paths, the lowest taxon.
+    """Return an end of the longest path between two taxa for lengths of any sign; for ties, the lowest taxon.
 
-    With negative lengths, the taxon farthest from any node need not be one. Nodes are visited from the taxa up: each
-    knows the taxon farthest below it, and joins the two farthest through it.
+    With negative lengths, the taxon farthest from an arbitrary node need not be an end of the longest path. Nodes
+    are visited bottom-up: each keeps the farthest taxon below it and joins the two farthest taxa whose path passes
+    through it.
     """
     _, _, came_from = _farthest(around, 0, n_taxa)
     best: tuple[float, int] = (-math.inf, 0)
-    below = {taxon: (0.0, -taxon) for taxon in range(n_taxa)}  # how far, and the taxon
-    for node in [*reversed(came_from), 0]:  # in the order of visits, parents come first
+    below = {taxon: (0.0, -taxon) for taxon in range(n_taxa)}  # distance and taxon
+    for node in [*reversed(came_from), 0]:  # visits run from parents to children, so the reverse is bottom-up
         for branch in around[node]:
             if came_from.get(branch.node) != node or branch.node not in below:
                 continue
@@ -232,7 +212,7 @@ def _rooted_above(tree: Tree, node: int, share: float, *, outgroup_is_below: boo
 
 
 def _rooted_between(tree: Tree, around: list[list[_Branch]], first: int, second: int, share: float) -> Tree:
-    """The tree with its root on the branch of two nodes, this share of its length away from the first."""
+    """Return the tree rooted on the branch of two nodes, at this share of its length from the first."""
     n = tree.n_taxa
     between = next(branch for branch in around[first] if branch.node == second)
     top = [between._replace(node=first, length=between.length * share)]
@@ -245,7 +225,7 @@ def _rooted_between(tree: Tree, around: list[list[_Branch]], first: int, second:
     def enter(branch: _Branch) -> None:
         node = number[branch.node]
         lengths[node], support_of[node] = branch.length, branch.support
-        labels[node] = "/".join(filter(None, (labels[node], branch.label)))  # as IQ-TREE has names with support
+        labels[node] = "/".join(filter(None, (labels[node], branch.label)))  # like IQ-TREE's names with support
 
     for node, below in _parents_last(around, first, second):
         for branch in below:
@@ -261,7 +241,7 @@ def _rooted_between(tree: Tree, around: list[list[_Branch]], first: int, second:
     supported = np.array([*support_of, np.nan])
     supported[:n] = np.nan
     support = None if tree.support is None else supported
-    named = (*labels[n:], given[-1] if tree.is_rooted else "")  # a root that is no more leaves its name to the new one
+    named = (*labels[n:], given[-1] if tree.is_rooted else "")  # a removed root passes its name on to the new root
     lengths_of = np.array([*lengths, 0.0])
     return Tree(
         tree.names, tuple(children), lengths_of, support, tree.n_samples, named if any(named) else None, tree.digits
@@ -269,7 +249,7 @@ def _rooted_between(tree: Tree, around: list[list[_Branch]], first: int, second:
 
 
 def _parents_last(around: list[list[_Branch]], first: int, second: int) -> list[tuple[int, list[_Branch]]]:
-    """Inner nodes with the branches away from the branch of two nodes, each after all nodes below it."""
+    """Return inner nodes with their branches away from the branch of two nodes, descendants first."""
     found: list[tuple[int, list[_Branch]]] = []
     stack = [(second, first), (first, second)]
     while stack:

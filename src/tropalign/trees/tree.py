@@ -1,4 +1,4 @@
-"""`Tree`: taxa, how they are joined, and the lengths of branches."""
+"""The class `Tree` (taxa, topology, branch lengths, support) and its readers."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from tropalign.sequences.files import file_name, read_text
 from tropalign.trees.newick import MOST_BYTES, newick_text, number_in, quoted
 from tropalign.trees.nexus import parse_nodes
 
-#: Taxa up to which a tree draws itself, and letters of a line.
+#: Largest tree that `str` draws, in taxa, and its width in characters.
 SHOWN_TAXA, LINE_LETTERS = 100, 80
 #: Digits of computed lengths behind the point; nearer to 0 than this share of the longest one, lengths are roundings.
 DIGITS, NOISE = 8, 1e-12
 
 
-#: Formats that trees are written in, as the registry of formats has them.
+#: Tree formats that can be written; the same names as in the registry of formats.
 TreeFormat = Literal["newick", "dnd", "html", "nexus", "pdf", "png", "svg"]
 
 
@@ -77,7 +77,7 @@ class Tree:
         return f"Tree: {self.n_taxa} taxa, {'rooted' if self.is_rooted else 'unrooted'}"
 
     def __eq__(self, other: object) -> bool:
-        """Whether taxa, joins, lengths, support and labels are the same."""
+        """True if names, topology, lengths, support and labels are equal."""
         if not isinstance(other, Tree):
             return NotImplemented
         shapes = ((each.names, each.children, each.labels, each.n_samples) for each in (self, other))
@@ -95,7 +95,7 @@ class Tree:
         return f"<pre style='font-family:monospace;white-space:pre;line-height:1.25'>{escape(str(self))}</pre>"
 
     def __str__(self) -> str:
-        """The title, and the branches of a tree of `SHOWN_TAXA` at the most, drawn by letters."""
+        """Return the title and, up to `SHOWN_TAXA` taxa, a drawing of the branches in characters."""
         return repr(self) if self.n_taxa > SHOWN_TAXA else f"{self!r}\n{_drawn(self)}"
 
     @property
@@ -105,7 +105,7 @@ class Tree:
 
     @property
     def is_rooted(self) -> bool:
-        """Whether the root joins two nodes."""
+        """True if the root joins two nodes."""
         return len(self.children[-1]) == 2
 
     def newick(self, digits: int | None = None) -> str:
@@ -150,12 +150,12 @@ class Tree:
         >>> parse_tree("(a:1,b:2);").write("-")
         (a:1.0,b:2.0);
         """
-        import tropalign.trees  # by its public name: trees know nothing of files
+        import tropalign.trees  # through the public name: this module is below `distance_trees.files`
 
         tropalign.trees.write_tree(self, path, format, groups=groups)
 
     def _inner_labels(self) -> list[str]:
-        """Labels of inner nodes with their support behind them, unless the label is this number."""
+        """Return labels of inner nodes followed by their support, unless the label already ends in this number."""
         support = self._support_labels()
         if self.labels is None:
             return support
@@ -171,16 +171,14 @@ class Tree:
         if self.support is None:
             return [""] * len(self.children)
         known = self.support[self.n_taxa :].tolist()
-        if self.n_samples is not None:  # percent of bootstrap samples, computed here
+        if self.n_samples is not None:  # percentages of bootstrap samples, computed here
             return ["" if math.isnan(value) else f"{value:.0f}" for value in known]
         return ["" if math.isnan(value) else support_text(value) for value in known]
 
 
 def support_text(value: float) -> str:
-    """The shortest text of a number that a file gives as support.
+    """Return the shortest text of a support value from a file.
 
-    Examples
-    --------
     >>> support_text(97.3), support_text(100.0), support_text(0.934)
     ('97.3', '100', '0.934')
     """
@@ -188,7 +186,7 @@ def support_text(value: float) -> str:
 
 
 def _drawn(tree: Tree) -> str:
-    """Lines of text, lengths below 0 drawn as 0."""
+    """Draw a tree as lines of text; negative lengths are drawn as 0."""
     from io import StringIO
 
     from Bio import Phylo
@@ -196,7 +194,7 @@ def _drawn(tree: Tree) -> str:
     lengths = np.maximum(np.nan_to_num(tree.lengths), 0.0)
     numbered = Tree(
         tuple(map(str, range(tree.n_taxa))), tree.children, lengths
-    )  # whose names are letters of a terminal
+    )  # taxa are numbered here: their names may hold unprintable characters
     drawn = Phylo.read(StringIO(numbered.newick()), "newick")
     for tip in drawn.get_terminals():
         tip.name = shown(tree.names[int(tip.name)])
@@ -218,18 +216,18 @@ def _length_text(length: float, digits: int | None, least: float) -> str:
 
 
 def tree_of_joins(names: Iterable[str], children: Iterable[Iterable[int]], lengths: NDArray[np.float64]) -> Tree:
-    """A tree of what native code found."""
+    """Make a `Tree` from the output of native code."""
     joins = tuple(tuple(int(child) for child in joined) for joined in children)
     return Tree(tuple(names), joins, lengths, digits=DIGITS)
 
 
 def read_tree(path: str | os.PathLike[str]) -> Tree:
-    """A tree from a file of Newick or NEXUS format, compressed or not.
+    """Read a tree from a Newick or NEXUS file, compressed or not.
 
     Raises
     ------
     InputError
-        No such file, no tree, several trees, two taxa of one name, or fewer than two.
+        No such file, no tree, several trees, two taxa with the same name, or fewer than two taxa.
     """
     return parse_tree(read_text(path, MOST_BYTES), file_name(path))
 
@@ -263,7 +261,7 @@ def parse_tree(text: str, file: str = "the tree") -> Tree:
             raise InputError(f"two taxa are called {name!r}: give each its own name", file=file)
         seen.add(name)
     top = 0
-    while len(below[top]) == 1:  # a root that joins nothing
+    while len(below[top]) == 1:  # skip a root with a single child
         top = below[top][0]
     inner = [node for node in range(len(below) - 1, top - 1, -1) if below[node]]
     order = [*leaves, *inner]
@@ -290,6 +288,6 @@ def parse_tree(text: str, file: str = "the tree") -> Tree:
 
 
 def _support(support: float | None, label: str) -> float:
-    """The support of an inner node, whose number may stand in quotes."""
+    """Return the support of an inner node as a number, which may be quoted in the file; NaN if unknown."""
     found = number_in(label) if support is None else support
     return math.nan if found is None else float(found)

@@ -1,1 +1,1 @@
-"""The verbs: a module each, which declares its inputs, options and outputs, and how it runs."""
+"""The verbs: one module each, with inputs, options, outputs and a run."""

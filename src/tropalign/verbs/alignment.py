@@ -1,4 +1,4 @@
-"""Options of verbs that align pairs: how pairs are aligned and scored, and what the sequences are."""
+"""Options of verbs that align pairs: alignment, scoring and sequences."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
     Side = SequenceBatch | Frames
 
-#: Score of a match and a mismatch where only the other one is given.
+#: Scores of a match and a mismatch if only the other one is given.
 MATCH, MISMATCH = 5, -4
 
 
 class ScoringOptions(Options, group="alignment"):
-    """Letters and gaps."""
+    """Scores of residues, and costs of gaps."""
 
     matrix: str | None = input_file(
         default=None,
@@ -92,7 +92,7 @@ class ScoringOptions(Options, group="alignment"):
 
 
 class EndOptions(Options, group="alignment"):
-    """What the ends of alignments cost that are not local."""
+    """Costs of ends in global and semiglobal alignments."""
 
     free_ends: str | None = option(
         default=None,
@@ -119,7 +119,7 @@ class EndOptions(Options, group="alignment"):
 
 
 class SequenceOptions(Options, group="alignment"):
-    """What the sequences are."""
+    """Alphabet and treatment of the sequences."""
 
     alphabet: str = option(
         default="auto",
@@ -144,15 +144,15 @@ class SequenceOptions(Options, group="alignment"):
     )
 
 
-#: Options that `read_sequences` takes under the same names.
+#: Options that `read_sequences` accepts under the same names.
 READING = ("strict", "skip_empty", "gaps", "duplicate_names")
 
 
 class SequenceCommand(Command, SequenceOptions):
-    """What reads sequences."""
+    """A command that reads sequences."""
 
     def batch(self, path: str | list[str], wants_qualities: bool = False) -> SequenceBatch:
-        """The sequences of a file or of several, with their qualities where these are wanted."""
+        """Read the sequences of one or several files, with qualities if requested."""
         from tropalign.sequences import read_sequences
         from tropalign.sequences.alphabet import ALPHABETS
 
@@ -162,19 +162,15 @@ class SequenceCommand(Command, SequenceOptions):
 
 
 class AlignmentOptions(SequenceCommand, ScoringOptions, StrandOption, arranged=(ScoringOptions, StrandOption)):
-    """What verbs have in common that align pairs.
+    """Common part of verbs that align pairs.
 
-    Attributes
-    ----------
-    match_mismatch
-        Scores of nucleotides, where nothing is said, and that of a match or a mismatch where only the other one is.
-    nucleotide_gap
-        Their gap cost, where nothing is said; as the alphabet has it by default.
+    match_mismatch: default scores of nucleotides, also for the one of both that is not given.
+    nucleotide_gap: default gap cost of nucleotides; the alphabet's if None.
     """
 
     match_mismatch: ClassVar[tuple[int, int]] = (MATCH, MISMATCH)
     nucleotide_gap: ClassVar[tuple[int, int] | None] = None
-    #: What `ModesOptions` has options for.
+    #: `ModesOptions` has options for these.
     mode: ModeName | None = "local"
     free_ends: str | None = None
     end_gap_open: float | None = None
@@ -186,7 +182,7 @@ class AlignmentOptions(SequenceCommand, ScoringOptions, StrandOption, arranged=(
         return self.mode or "local"
 
     def check_alignment(self) -> None:
-        """Refuses options that exclude each other."""
+        """Reject options that exclude each other."""
         if self.free_ends is not None:
             freeing = [name for name, mode in MODES.items() if mode.frees_ends]
             if self.mode not in freeing:
@@ -196,12 +192,12 @@ class AlignmentOptions(SequenceCommand, ScoringOptions, StrandOption, arranged=(
 
     @property
     def ends(self) -> frozenset[str]:
-        """The ends that are free where ends may be."""
+        """The free ends, in modes with free ends."""
         words = FREE_ENDS if self.free_ends is None else filter(None, self.free_ends.split(","))
         return frozenset(end.strip() for end in words)
 
     def scoring(self, alphabet: Alphabet) -> tuple[SubstitutionMatrix, Gap]:
-        """The matrix and gap cost asked for, else those of the alphabet."""
+        """Return the requested matrix and gap cost, else those of the alphabet."""
         from tropalign.scoring import Gap, SubstitutionMatrix
         from tropalign.scoring.defaults import default_scoring
         from tropalign.scoring.letter_scores import IUPAC
@@ -229,7 +225,7 @@ class AlignmentOptions(SequenceCommand, ScoringOptions, StrandOption, arranged=(
         )
 
     def end_gap(self, gap: Gap) -> Gap | None:
-        """The cost of gaps at the ends, of which what is not said is as within; None where nothing is said."""
+        """Return the cost of gaps at the ends, completed from `gap`; None if it is not given."""
         from tropalign.scoring import Gap
 
         if self.end_gap_open is None and self.end_gap_extend is None:
@@ -241,4 +237,4 @@ class AlignmentOptions(SequenceCommand, ScoringOptions, StrandOption, arranged=(
 
 
 class ModesOptions(AlignmentOptions, ModeOption, EndOptions, arranged=(ModeOption, ScoringOptions, EndOptions)):
-    """What verbs have in common that align pairs in any mode."""
+    """Common part of verbs that align pairs in any mode."""

@@ -10,7 +10,7 @@ from tropalign.verbs.run_options import EachOption, OutputOptions, ThreadOptions
 
 
 class BuiltOptions(Options, group="models"):
-    """What the models are, beside how they are made."""
+    """Name and alphabet of the models."""
 
     name: str | None = option(
         default=None,
@@ -58,7 +58,7 @@ of hmmbuild, number by number. Exit codes: 0 done, 2 usage, 3 bad input, 4 memor
     )
 
     def run(self) -> None:
-        """Reads, makes the models and writes them."""
+        """Read alignments, build the models and write them."""
         from tropalign import __version__
         from tropalign.devices.registry import CpuDevice
         from tropalign.execution.run import Output, Run

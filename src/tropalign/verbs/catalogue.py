@@ -1,4 +1,4 @@
-"""Which verbs there are, and where each is declared: nothing of a verb is loaded before it is asked for."""
+"""List of the verbs and their modules, none of which is loaded before it is requested."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, cast
 if TYPE_CHECKING:
     from tropalign.verbs.command import Command
 
-#: Module and class of each verb, in the order of the help. `serve`, `admin` and `submit` stand above what they run.
+#: Module and class of each verb, in the order of the help. `serve`, `admin` and `submit` are above the code they
+#: run.
 HOMES = {
     "pairs": "tropalign.verbs.pairs:Pairs",
     "find": "tropalign.verbs.find:Find",
@@ -36,6 +37,6 @@ VERBS = tuple(HOMES)
 
 
 def declared(name: str) -> type[Command]:
-    """The verb of this name. Raises KeyError where there is none."""
+    """Return the verb of this name. Raises KeyError if it does not exist."""
     module, _, word = HOMES[name].partition(":")
     return cast("type[Command]", getattr(import_module(module), word))

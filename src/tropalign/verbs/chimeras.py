@@ -1,4 +1,4 @@
-"""``tropalign chimeras``: sequences that PCR has joined of two others."""
+"""``tropalign chimeras``: sequences that PCR has joined from two others."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class ChimeraOutputs(Options, group=GROUP):
-    """The files that are written beside the main one."""
+    """Additional output files."""
 
     chimeras: str | None = output_file(output="chimeras", suffix=".fasta", metavar="FILE", help="the chimeras as FASTA")
     borderline: str | None = output_file(
@@ -51,7 +51,7 @@ class ChimeraOutputs(Options, group=GROUP):
 class Chimeras(
     ChimeraOptions, SequenceCommand, OutputOptions, ChimeraOutputs, CommentOptions, ThreadOptions, MemoryOptions
 ):
-    """Sequences that PCR has joined of two others."""
+    """Sequences that PCR has joined from two others."""
 
     verb = "chimeras"
     summary = "find chimeric amplicons, de novo or by reference"
@@ -92,7 +92,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
     duplicate_names: str = again(SequenceOptions, "duplicate_names", group="input")
 
     def check(self) -> None:
-        """Refuses options that do not go together."""
+        """Reject options that do not go together."""
         if [*self.queries, self.db].count("-") > 1:
             self.refuse("standard input can be read once: name - once")
         if self.db is not None and self.rule != "uchime":
@@ -103,7 +103,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             self.refuse(f"--rule {self.rule} calls nothing borderline: leave --borderline out")
 
     def run(self) -> None:
-        """Reads, judges and writes."""
+        """Read sequences, judge them and write the results."""
         from tropalign import __version__
         from tropalign.clusters.chimera_files import SEQUENCES, TABLE, write_all
         from tropalign.clusters.chimera_options import ChimeraRules
@@ -145,7 +145,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             tell_of(what, time.perf_counter() - begin, 0, paths)
 
     def _references(self, batch: SequenceBatch) -> SequenceBatch | None:
-        """The sequences of ``--db``, of the alphabet of the others."""
+        """Read the sequences of ``--db``, which must have the alphabet of the others."""
         if self.db is None:
             return None
         from tropalign.errors import InputError

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 class ResultOptions(Options, group=GROUP):
-    """The files that are written."""
+    """Output files."""
 
     format: str | None = option(
         default=None,
@@ -62,7 +62,7 @@ class ResultOptions(Options, group=GROUP):
         help="the clusters in USEARCH's format, beside those of -o",
         form_help="The clusters in USEARCH's format, beside the result",
     )
-    report: str | None = output_file(  # which merge calls so of other verbs' shards, too
+    report: str | None = output_file(  # the name that merge uses for other verbs' shards as well
         output="report",
         flags=("--html",),
         suffix=".html",
@@ -151,7 +151,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
     )
 
     def check(self) -> None:
-        """Refuses options that do not go together."""
+        """Reject options that do not go together."""
         if self.shard is not None and self.method == "greedy":
             self.refuse(
                 "greedy clusters are decided one after another and have no shards: choose --method single, complete "
@@ -167,19 +167,19 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             self.refuse("--assign belongs to --method greedy: leave it out")
 
     def _check_page(self) -> None:
-        """Refuses a page whose name promises something else."""
+        """Reject a report whose suffix is that of another format."""
         if self.report is not None and suffix_of(self.report) not in ("", *format_of("clusters", "html").suffixes):
             self.refuse(f"--html {self.report}: end the name in .html (and .gz or the like to compress)")
 
     @staticmethod
     def _page_bytes(places: Mapping[str, str], form: str, batch: SequenceBatch) -> int:
-        """Memory that the pages among the outputs take, which are made one after another."""
+        """Return the memory of the HTML pages among the outputs, which are made one after another."""
         from tropalign.formats.clusters.report import page_bytes
 
         return page_bytes(len(batch), int(batch.lengths.sum())) if "report" in places or form == "html" else 0
 
     def _check_samples(self) -> None:
-        """Refuses what belongs to tables, where there is none."""
+        """Reject options of tables if there is no table."""
         self.check_samples()
         if self.dereplicate and self.shard is not None:
             self.refuse("shards hold all reads: leave --dereplicate out, or begin with tropalign derep")
@@ -191,7 +191,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             self.refuse("--relabel belongs to --representatives and --otu-table: name a file for them")
 
     def _check_counts(self) -> None:
-        """Refuses what does not go with a table of the reads of each sequence."""
+        """Reject options that conflict with a table of the reads of each sequence."""
         if self.otu_table is None:
             self.refuse("--counts belongs to --otu-table: name a file for it")
         for name in ("samples", "sample_delimiter", "sample_regex"):
@@ -209,7 +209,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         return self.counts is None and super()._is_by_file
 
     def counting(self, batch: SequenceBatch, uniques: Uniques | None = None) -> Callable[[Clusters], OtuTable] | None:
-        """What makes the table of clusters: of the reads of ``--counts``, else as names tell."""
+        """Return the maker of the table of clusters: from the reads of ``--counts``, else from names."""
         if self.counts is None:
             return super().counting(batch, uniques)
         from tropalign.clusters.table import counted, tabled
@@ -221,14 +221,14 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         return partial(counted, reads=reads, labels=labels, relabel=self.relabel or "")
 
     def run(self) -> None:
-        """Reads, clusters, and writes."""
+        """Read sequences, cluster them, and write the results."""
         from tropalign.clusters.api import cluster_batch
         from tropalign.clusters.dereplication import dereplicated
         from tropalign.clusters.files import write_all
         from tropalign.machine.memory import default_budget, left_for_job
 
         self.check()
-        places = self.places() if self.shard is None else {"output": self.output}  # of shards, merge makes the rest
+        places = self.places() if self.shard is None else {"output": self.output}  # merge makes the others of shards
         form = self.format or format_for_path("clusters", self.output)
         for kind, path in (("representatives", self.representatives), ("counts", self.otu_table)):
             if path is not None:
@@ -242,7 +242,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         memory_bytes = left_for_job(allowed, batch.held_bytes + self._page_bytes(places, form, batch))
         chosen = self._chosen(batch.alphabet)
         if self.shard is not None:
-            self.counting(batch)  # merging would refuse what it refuses
+            self.counting(batch)  # reports errors before merging would
             self._shard(batch, chosen, form, show, allowed)
             return
         outputs = self._outputs(places, form, chosen, batch, uniques)
@@ -259,7 +259,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             tell_of(what, time.perf_counter() - begin, 0, [output.path for output in outputs])
 
     def finish(self, shards: Shards, places: Mapping[str, str]) -> None:
-        """Makes clusters of what shards have compared."""
+        """Make clusters from the comparisons of shards."""
         from tropalign.clusters.api import compared_by, linked
         from tropalign.clusters.files import write_all
         from tropalign.clusters.linkage import check_memory, labels_of, restored
@@ -281,7 +281,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         write_all(linked(comparison, labels), outputs)
 
     def _shard(self, batch: SequenceBatch, chosen: ClusterOptions, form: str, show: Show, allowed: int) -> None:
-        """Compares a share of the pairs, for `finish`."""
+        """Compare a share of the pairs, for `finish`."""
         from tropalign.clusters.api import compared_by
         from tropalign.clusters.linkage import LinkageTask, check_memory, encoded
         from tropalign.devices.registry import CpuDevice
@@ -292,7 +292,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
 
         assert self.shard is not None
         memory_bytes = left_for_job(allowed, batch.held_bytes)
-        check_memory(len(batch), chosen.method, memory_bytes // 2)  # which merging needs
+        check_memory(len(batch), chosen.method, memory_bytes // 2)  # needed by merge
         task = LinkageTask(*compared_by(batch, chosen, self.threads, memory_bytes, devices_of(self)), self.shard)
         data, replaying = batch_to_bytes(batch), self.replayed(format=form)
         Run(
@@ -307,18 +307,18 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         ).compute([CpuDevice(self.threads)], show)
 
     def _foretell(self, batch: SequenceBatch, chosen: ClusterOptions, memory_bytes: int, allowed: int) -> None:
-        """Prints what the run will take."""
+        """Print a forecast of the run."""
         from tropalign.clusters.forecast import foretold
         from tropalign.devices.registry import open_devices
 
-        cells = int(batch.lengths.sum()) ** 2 // 8  # as `cluster_batch` reckons
+        cells = int(batch.lengths.sum()) ** 2 // 8  # as in `cluster_batch`
         devices = open_devices(devices_of(self), self.threads, cells, memory_bytes)
         n_pairs, n_cells, seconds = foretold(batch, chosen, devices, self.threads, memory_bytes)
         what = (n_pairs, f"alignments of {len(batch):,} sequences")
         print_forecast(n_cells, what, seconds, where_foretold(devices, self), None, allowed)
 
     def _chosen(self, alphabet: Alphabet) -> ClusterOptions:
-        """How the sequences are clustered, checked."""
+        """Return the checked options of clustering."""
         from tropalign.pairwise import PairOptions
 
         matrix, gap = self.scoring(alphabet)
@@ -339,7 +339,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         batch: SequenceBatch,
         uniques: Uniques | None = None,
     ) -> list[Output]:
-        """The files that are written to these places."""
+        """Return the outputs at these paths."""
         from tropalign import __version__
         from tropalign.execution.files import check_terminal
         from tropalign.execution.run import Output
@@ -369,7 +369,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
 
 
 def _parameters(words: list[str], chosen: ClusterOptions, data: bytes) -> dict[str, str]:
-    """All that decides the clusters, by name."""
+    """Return everything that determines the clusters, by name."""
     from tropalign import __version__
 
     scores = hashlib.sha256(chosen.pairs.matrix.scores.tobytes()).hexdigest()

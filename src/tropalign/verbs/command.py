@@ -1,4 +1,4 @@
-"""What every verb is: a class whose fields are its inputs, options and outputs, and which runs with their values."""
+"""Base of every verb: a class whose fields are its inputs, options and outputs, and which runs with their values."""
 
 from __future__ import annotations
 
@@ -17,19 +17,14 @@ if TYPE_CHECKING:
     from tropalign.formats.format import Format
 
 T = TypeVar("T")
-#: Options that change how and where a run works, and no result that it writes.
+#: Options that change how and where a run works, but not its results.
 RUN_OPTIONS = ("output", "no_comments", "threads", "memory", "device", "cluster", "shard", "quiet", "dry_run")
 
 
 class Refused(UsageError):
     """Options of a command do not go together.
 
-    Parameters
-    ----------
-    sentence
-        Why, and the remedy.
-    verb
-        Whose help says more: "db build".
+    `sentence` is the reason and the remedy; `verb` is the one whose help says more, such as "db build".
     """
 
     def __init__(self, sentence: str, verb: str) -> None:
@@ -39,22 +34,14 @@ class Refused(UsageError):
 
 @dataclass(frozen=True, kw_only=True)
 class Served:
-    """What a server's forms and API know of a verb beside its options.
+    """Additional declarations for a server's forms and API.
 
-    Parameters
-    ----------
-    title
-        Words of a button.
-    kind
-        Whose formats the main output has, as `formats.registry` calls them; empty where there is one format alone.
-    format
-        The only format of a verb whose output is of no kind.
-    never_formats
-        The formats that the verb always refuses.
-    is_resumable
-        Whether a job that was ended goes on with the parts that it left.
-    example, example_options
-        Files of ``examples/`` by the inputs they are for, and options that go with them.
+    title: text of a button.
+    kind: kind of the main output in `formats.registry`; empty if there is only one format.
+    format: the only format of a verb whose output has no kind.
+    never_formats: formats that the verb always rejects.
+    is_resumable: true if a stopped job continues with the parts that it left.
+    example, example_options: files of ``examples/`` by input, and options for them.
     """
 
     title: str
@@ -69,27 +56,16 @@ class Served:
 class Command(Options):
     """A verb with the values of its options.
 
-    Attributes
-    ----------
-    verb
-        As it is typed: "pairs", "db build".
-    summary, description, example
-        A line for the list of verbs; what heads its help; what ends it.
-    served
-        None where no server runs it.
-    no_shards
-        Why there is no ``--shard``, where users might look for it.
-    takes_stdin
-        Whether several files are joined for it by ``cat``.
-    finishes
-        Options of the files beside the main one that `finish` makes of shards, where the verb has such a method.
-    actions
-        What it can do, where its name alone does nothing: ``db build``.
-    group_texts
-        What stands below headings of its help.
-    each_input, each_power, each_refuses
-        With ``--each``: the input of which there are many; how the cost grows with its size; options that make nothing
-        per file.
+    verb: as typed: "pairs", "db build".
+    summary, description, example: line in the list of verbs; start and end of the help.
+    served: None if no server runs it.
+    no_shards: reason for the absence of ``--shard``, if users might look for it.
+    takes_stdin: true if several files are joined for it by ``cat``.
+    finishes: options of the additional files that `finish` makes of shards, if the verb has such a method.
+    actions: subcommands of a verb that does nothing by itself: ``db build``.
+    group_texts: texts below headings of its help.
+    each_input, each_power, each_refuses: for ``--each``, the input of which there are many; the exponent of the
+        cost's growth with its size; options that are not available per file.
     """
 
     verb: ClassVar[str] = ""
@@ -107,42 +83,39 @@ class Command(Options):
     each_refuses: ClassVar[tuple[str, ...]] = ()
 
     def run(self) -> None:
-        """Reads, computes and writes."""
+        """Read, compute and write."""
         raise NotImplementedError
 
     def check(self) -> Any:
-        """Refuses what can be refused before anything is read. Raises Refused."""
+        """Reject invalid options before anything is read. Raises Refused."""
 
     def refuse(self, sentence: str) -> NoReturn:
-        """Raises `Refused`, with the verb whose help says more."""
+        """Raise `Refused`, with the verb whose help says more."""
         raise Refused(sentence, self.verb)
 
     def refuse_beside(self, what: str, names: Iterable[str]) -> None:
-        """Refuses those of the options that were given, as they say nothing beside `what`."""
+        """Reject those of the options that were given, because they have no effect together with `what`."""
         for name in names:
             if getattr(self, name) is not None and getattr(self, name) is not False:
                 self.refuse(f"--{name.replace('_', '-')} has no meaning with {what}: leave it out")
 
     def command_line(self, **settled: str | None) -> str:
-        """The command in one fixed form, for headers: what was asked for, less RUN_OPTIONS, which change no result.
+        """Return the command in canonical form, for headers, without RUN_OPTIONS, which change no result.
 
-        Parameters
-        ----------
-        settled
-            Values of options that follow from others, like the format from a suffix.
+        `settled`: values of options that follow from others, like the format from a suffix.
         """
         files, words = self._asked_for(RUN_OPTIONS, settled)
         return shlex.join(["tropalign", *self.verb.split(), *files, *(word for option in words for word in option)])
 
     def replayed(self, **settled: str | None) -> list[str]:
-        """The verb and what was asked for, as words that make an equal command; `settled` as of `command_line`."""
+        """Return words that recreate an equal command; `settled` as in `command_line`."""
         ignored = tuple(name for name in RUN_OPTIONS if name != "no_comments")
         files, words = self._asked_for(ignored, settled)
         return [self.verb.split()[-1], *("=".join(option) for option in words), "--", *files]
 
     @classmethod
     def from_replayed(cls, words: Sequence[str]) -> Self:
-        """The command that `replayed` made these words of, without the verb. Raises ValueError where it is another."""
+        """Recreate a command from the words of `replayed`, without the verb. Raises ValueError for other words."""
         end = words.index("--")
         flags = {flag: one for one in cls.declared().values() for flag in (*one.formerly_typed, *one.typed)}
         found: dict[str, Any] = {}
@@ -164,7 +137,7 @@ class Command(Options):
     def _asked_for(
         self, ignored: Sequence[str], settled: Mapping[str, str | None]
     ) -> tuple[list[str], list[list[str]]]:
-        """The files, and each option with its value."""
+        """Return the files, and each option with its value."""
         files: list[str] = []
         words: list[list[str]] = []
         for one in in_order_of_help(self.declared().values()):
@@ -181,7 +154,7 @@ class Command(Options):
         return files, words
 
     def places(self) -> dict[str, str]:
-        """Where the files go that the command makes, by the names of the options that say so."""
+        """Return the paths of the output files, by the names of their options."""
         names = [
             name
             for name, one in self.declared().items()
@@ -190,26 +163,22 @@ class Command(Options):
         return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
 
     def finish(self, shards: Shards, places: Mapping[str, str]) -> None:
-        """Does the last stages of a run whose shards `merge` joins.
+        """Do the last stages of a run whose shards `merge` joins.
 
-        Parameters
-        ----------
-        shards
-            Of an equal command; of this one, output and resources are those of `merge`.
-        places
-            Where files go, as of `places`.
+        `shards` are those of an equal command, except that output and resources are those of `merge`; `places` as
+        in `places`.
         """
         raise NotImplementedError
 
 
-#: What the commands of one run (``--each``) have in common, while it lasts.
+#: Shared by the commands of one ``--each`` run while it lasts.
 _read: dict[Hashable, Any] | None = None
 _reading = threading.Lock()
 
 
 @contextmanager
 def reading_once() -> Iterator[None]:
-    """While the block runs, `read_once` reads nothing twice, in all threads."""
+    """Make `read_once` read nothing twice within the block, in all threads."""
     global _read
     mine: dict[Hashable, Any] = {}
     _read = mine
@@ -221,7 +190,7 @@ def reading_once() -> Iterator[None]:
 
 
 def read_once(key: Hashable, read: Callable[[], T]) -> T:
-    """What `read` gives, or gave for an equal key within `reading_once`; it is never changed."""
+    """Return the result of `read`, shared for equal keys within `reading_once`; it is never changed."""
     known = _read  # another run in this process may end meanwhile
     if known is None:
         return read()
@@ -232,7 +201,7 @@ def read_once(key: Hashable, read: Callable[[], T]) -> T:
 
 
 def in_order_of_help(options: Iterable[Option]) -> list[Option]:
-    """Options as the help lists them: by their place first, then group after group."""
+    """Sort options as in the help: positional ones first, then group by group."""
     listed = list(options)
     places = [one for one in listed if not one.typed]
     return [*places, *(one for group in grouped(listed).values() for one in group if one.typed)]
@@ -240,7 +209,7 @@ def in_order_of_help(options: Iterable[Option]) -> list[Option]:
 
 @contextmanager
 def naming(file: str) -> Iterator[None]:
-    """Errors of what was read name the file."""
+    """Add the file name to errors of its content."""
     try:
         yield
     except InputError as error:

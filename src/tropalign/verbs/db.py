@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Build(Command):
-    """A store of sequence files."""
+    """Builds a store from sequence files."""
 
     verb = "db build"
     summary = "make a store of files of sequences"
@@ -62,7 +62,7 @@ class Build(Command):
     quiet: bool = again(OutputOptions, "quiet", group="", help="no warnings")
 
     def run(self) -> None:
-        """Builds."""
+        """Build the store."""
         from tropalign.sequences import SequenceStore
 
         if [*self.sources, self.taxonomy, self.taxdump].count("-") > 1:
@@ -73,19 +73,19 @@ class Build(Command):
 
 
 class StoreCommand(Command):
-    """What looks into a store."""
+    """A command that inspects a store."""
 
     store: str = input_file(flags=(), metavar="STORE", holds="sequences", help="what tropalign db build made")
 
 
 class Info(StoreCommand):
-    """What a store holds."""
+    """Shows the contents of a store."""
 
     verb = "db info"
     summary = "say what a store holds"
 
     def run(self) -> None:
-        """Prints the facts."""
+        """Print the facts."""
         from tropalign.errors import shown
         from tropalign.sequences import SequenceStore
 
@@ -107,7 +107,7 @@ class Info(StoreCommand):
 
 
 def _known_taxa(store: SequenceStore) -> str:
-    """How many sequences have a taxid, and a lineage."""
+    """Return the numbers of sequences with a taxid, and with a lineage."""
     import numpy as np
 
     if store.taxa is None:
@@ -118,13 +118,13 @@ def _known_taxa(store: SequenceStore) -> str:
 
 
 class Verify(StoreCommand):
-    """Whether a store is whole."""
+    """Verifies that a store is undamaged."""
 
     verb = "db verify"
     summary = "read all of it"
 
     def run(self) -> None:
-        """Reads all."""
+        """Read the whole store."""
         from tropalign.sequences import SequenceStore
 
         _check_stdout()
@@ -133,13 +133,13 @@ class Verify(StoreCommand):
 
 
 class Databases(Command):
-    """What is found by name."""
+    """Lists the databases that can be used by name."""
 
     verb = "db list"
     summary = "list the stores in the folders of TROPALIGN_DB, which tropalign find knows by their names"
 
     def run(self) -> None:
-        """Prints a line per store."""
+        """Print a line per store."""
         import os
 
         from tropalign.errors import TropalignError, shown
@@ -164,7 +164,7 @@ class Databases(Command):
 
 
 class Db(Command):
-    """What can be done with stores."""
+    """Commands for stores."""
 
     verb = "db"
     summary = "keep sequences in a store that every verb opens in milliseconds"
@@ -178,7 +178,7 @@ A store is taken wherever a FASTA file is. Exit codes: 0 done, 2 usage, 3 bad in
     actions = (Build, Info, Verify, Databases)
 
     def run(self) -> None:
-        """Refuses to run without an action."""
+        """Refuse to run without an action."""
         self.refuse("name an action: build, info, verify or list")
 
 

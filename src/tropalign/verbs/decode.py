@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class FormatOptions(Options, group="output and resources"):
-    """What is written, and how."""
+    """Formats and files of the output."""
 
     format: str | None = option(
         default=None,
@@ -53,7 +53,7 @@ class FormatOptions(Options, group="output and resources"):
 
 
 class TrainingOptions(Options, group="training"):
-    """How the model is trained before it is used."""
+    """Training of the model before its use."""
 
     fit: bool = option(
         default=False, label="Train the model first", help="train the model on the sequences first (Baum-Welch)"
@@ -90,7 +90,7 @@ class Decode(
     ShardOptions,
     EachOption,
 ):
-    """Segments of sequences that a hidden Markov model gives one label."""
+    """Segments of sequences to which a hidden Markov model gives one label."""
 
     verb = "decode"
     summary = "cut sequences into segments by a hidden Markov model (CpG islands)"
@@ -121,7 +121,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory or disk, 130 interrupted."""
     )
 
     def run(self) -> None:
-        """Reads, decodes and writes."""
+        """Read sequences, decode them and write the segments."""
         from tropalign.devices.registry import CpuDevice
         from tropalign.execution.run import Run, memory_allowed
         from tropalign.hmm.decode_task import Contents, DecodeTask, Unlabelled
@@ -131,14 +131,14 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory or disk, 130 interrupted."""
         from tropalign.sequences.files import can_be_read_twice
 
         self.check()
-        plot = self.plot if self.shard is None else None  # of a shard, merge makes it
+        plot = self.plot if self.shard is None else None  # merge makes that of shards
         paths = [path for path in (self.output, plot, self.model_out) if path is not None]
         show = started(self, paths, [*self.sequences, self.model])
         model = HMM.load(self.model)
         choice = DecodeOptions(**{**self.shared_with(DecodeOptions), "labels": tuple(self.label or ())})
         allowed = memory_allowed(self.memory, self.output)
         means = {"n_threads": self.threads, "allowed_bytes": allowed}
-        decoder = Decoder(model, choice, **means)  # which finds what does not fit before anything is read
+        decoder = Decoder(model, choice, **means)  # fails early if something does not fit
         outputs = _outputs(self, model, decoder)
 
         def blocks() -> Iterable[SequenceBlock]:
@@ -189,7 +189,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory or disk, 130 interrupted."""
 
 
 def _parameters(options: Decode, model: HMM, outputs: list[Output], contents: Contents | None) -> dict[str, str]:
-    """All that decides the parts, by name."""
+    """Return everything that determines the parts, by name."""
     from tropalign import __version__
     from tropalign.hmm.decode_task import fingerprint_of
 
@@ -208,7 +208,7 @@ def _parameters(options: Decode, model: HMM, outputs: list[Output], contents: Co
 
 
 def _outputs(options: Decode, model: HMM, decoder: Decoder) -> list[Output]:
-    """The files with their writers."""
+    """Return the output files with their writers."""
     from tropalign import __version__
     from tropalign.execution.files import check_terminal
     from tropalign.execution.run import Output, ShareWriter
@@ -236,7 +236,7 @@ def _outputs(options: Decode, model: HMM, decoder: Decoder) -> list[Output]:
 
 
 def _fitting(blocks: Iterable[SequenceBlock], allowed: int, keeps: bool) -> Iterator[SequenceBlock]:
-    """The blocks, as long as memory suffices for each, or for all so far where they are kept."""
+    """Yield blocks while memory suffices for each, or for all so far if they are kept."""
     from tropalign.errors import shown
     from tropalign.hmm.decoding import POSITION_BYTES
     from tropalign.machine.memory import PROCESS_BYTES, require

@@ -1,4 +1,4 @@
-"""``tropalign derep``: equal reads once."""
+"""``tropalign derep``: distinct reads, each written once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tropalign.verbs.samples import SampleCommand
 
 
 class Derep(SampleCommand, OutputOptions):
-    """Equal reads once."""
+    """Distinct reads, each written once."""
 
     verb = "derep"
     summary = "write equal reads once, with their number"
@@ -59,11 +59,11 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
     duplicate_names: str = again(SequenceOptions, "duplicate_names", group="input")
 
     def check(self) -> None:
-        """Refuses options that do not go together."""
+        """Reject options that do not go together."""
         self.check_samples()
 
     def run(self) -> None:
-        """Reads and writes."""
+        """Read reads and write the distinct ones."""
         from tropalign import __version__
         from tropalign.clusters.dereplication import dereplicated
         from tropalign.clusters.files import write_all

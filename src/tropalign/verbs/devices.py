@@ -1,4 +1,4 @@
-"""``tropalign devices``: what can compute here."""
+"""``tropalign devices``: list of the devices that can compute here."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from tropalign.errors import InputError
 from tropalign.options.option import option
 from tropalign.verbs.command import Command
 
-#: The folder of the verbs whose job has kernels, and in it a module self_test.
+#: Folders of the verbs with kernels; each has a module self_test.
 JOBS = {"pairs": "pairwise", "place": "phylo", "msa": "msa", "search": "profile", "paths": "semirings", "decode": "hmm"}
 
 
 class Devices(Command):
-    """What can compute here."""
+    """List of the devices that can compute here."""
 
     verb = "devices"
     summary = "list what can compute here"
@@ -26,7 +26,7 @@ class Devices(Command):
     json: bool = option(default=False, role="private", help="as JSON, sizes in bytes")
 
     def run(self) -> None:
-        """Prints the table."""
+        """Print the table."""
         if sys.stdout is None:
             raise InputError("standard output is closed: there is nowhere to list the devices")
         from tropalign.devices.registry import cpu_info, find_gpus, verdict

@@ -1,11 +1,12 @@
-"""``--each``: a verb over many files in one process, each as a command of its own would do it.
+r"""``--each``: a verb over many files in one process, with the results of one command per file.
 
     files --a command each--> tiles of one --> slots of a thread each --> outputs in a folder
-                |                                                     \\-> rows of a table (each_records.py)
+                |                                                     \-> rows of a table (each_records.py)
                 +-- the largest one after another, with all threads
 
-Files that take more than their share of the time run alone, with all threads and all memory; the others one per thread,
-the largest first, each with a share of the memory. One that does not fit its share runs again alone.
+Files that take more than their share of the time run alone, with all threads and all memory; the others run one
+per thread, the largest first, each with a share of the memory. A file that does not fit its share runs again
+alone.
 """
 
 from __future__ import annotations
@@ -29,9 +30,9 @@ from tropalign.machine.memory import PROCESS_BYTES
 from tropalign.verbs.command import Command, reading_once
 from tropalign.verbs.each_records import Outcome, Records, hash_of_file, is_of_records
 
-#: A compressed file holds about so many times its size.
+#: Approximate ratio of decompressed to compressed size.
 PACKED_TIMES = 4
-#: Endings that `stem_of` takes off before the last one.
+#: Suffixes that `stem_of` removes before the last one.
 PACKED = (".gz", ".bz2", ".xz", ".zst")
 
 
@@ -42,7 +43,7 @@ class SomeFailed(TropalignError):
 
 
 class Work(NamedTuple):
-    """A file, the command that makes its outputs, and what that costs beside the others."""
+    """A file, the command that makes its outputs, and its relative cost."""
 
     file: str
     command: Command
@@ -57,13 +58,13 @@ class EachTask:
         self._folder = os.getcwd()
 
     def tiles(self) -> Iterator[Tile]:
-        """The files, as they are given."""
+        """Yield the files in the given order."""
         for index, work in enumerate(self._works):
             yield Tile(index, work.cost, 0, 1, None)
 
     def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> Outcome:
-        """What became of a file; nothing is raised, so that the others go on."""
-        if os.getcwd() != self._folder:  # a worker elsewhere: paths are as they were typed
+        """Process a file and return the outcome; errors are not raised, so that the other files continue."""
+        if os.getcwd() != self._folder:  # on a remote worker: paths are relative to the original folder
             try:
                 os.chdir(self._folder)
             except OSError:
@@ -74,13 +75,7 @@ class EachTask:
 
 
 class Slots:
-    """The processor, as a slot per thread.
-
-    Parameters
-    ----------
-    n_workers
-        Files that are computed at a time, with a thread each.
-    """
+    """The CPU, as `n_workers` slots of one thread for a file each."""
 
     name = "cpu"
 
@@ -88,16 +83,16 @@ class Slots:
         self.n_workers = n_workers
 
     def compute(self, task: Any, tile: Tile, progress: Progress | None = None) -> Any:
-        """What became of a file."""
+        """Process a file and return the outcome."""
         return task.on_cpu(tile, 1, progress)
 
 
-#: The file that a thread works on, for its warnings.
+#: The file of the current thread, for its warnings.
 _current = threading.local()
 
 
 def outcome_of(command: Command, file: str, n_threads: int, memory_bytes: int) -> Outcome:
-    """Hashes a file, then runs its command. Errors become sentences, but for those of no file."""
+    """Hash a file, then run its command. Errors become sentences, except those that concern no file."""
     content = hash_of_file(file)
     return _ran(command, file, n_threads, memory_bytes)._replace(content=content)
 
@@ -108,7 +103,7 @@ def _ran(command: Command, file: str, n_threads: int, memory_bytes: int) -> Outc
     _current.file = file
     try:
         earlier = recorded_manifest(parts_directory(Path(os.path.realpath(getattr(command, "output")))))  # noqa: B009
-        if earlier is not None and earlier.memory_bytes <= memory_bytes:  # tiles were cut to that
+        if earlier is not None and earlier.memory_bytes <= memory_bytes:  # its tiles were cut for that memory
             memory_bytes = earlier.memory_bytes
         with unwatched():
             command.replaced(**_known(command, threads=n_threads, memory=memory_bytes)).run()
@@ -128,12 +123,12 @@ def _ran(command: Command, file: str, n_threads: int, memory_bytes: int) -> Outc
 
 
 def _known(command: Command, **values: Any) -> dict[str, Any]:
-    """The values of those options that the verb has."""
+    """Return the values of the options that the verb has."""
     return {name: value for name, value in values.items() if name in command.declared()}
 
 
 def stem_of(file: str) -> str:
-    """The name of a file without folders, the ending of a compression, and the last other one."""
+    """Return the name of a file without folders, compression suffix, and the last other suffix."""
     path = Path(file)
     while path.suffix.lower() in PACKED:
         path = path.with_suffix("")
@@ -143,10 +138,8 @@ def stem_of(file: str) -> str:
 def stems_of(files: Sequence[str]) -> dict[str, str]:
     """Name the outputs of each file by its stem, and files with the same stem by their folders as well.
 
-    Folders that all of these files have in common are left out. Files without different folders keep their stem.
+    Folders that all of these files share are omitted. Files without different folders keep their stem.
 
-    Examples
-    --------
     >>> list(stems_of(["run1/x.fa", "run2/x.fa", "run1/y.fa"]).values())
     ['run1_x', 'run2_x', 'y']
     """
@@ -164,15 +157,7 @@ def stems_of(files: Sequence[str]) -> dict[str, str]:
 
 
 class Each:
-    """A verb over many files.
-
-    Parameters
-    ----------
-    command
-        The verb with all options; in place of its input it has the first of the files.
-    files
-        As they were named.
-    """
+    """A verb over many files; in `command`, the input is the first of them."""
 
     def __init__(self, command: Command, files: Sequence[str]) -> None:
         self._command, self._asked = command, list(files)
@@ -181,7 +166,7 @@ class Each:
         self._stems: dict[str, str] = {}  # of outputs, by file
 
     def run(self) -> None:
-        """Does each of the files, as far as that is not done. Raises SomeFailed after the last one."""
+        """Process all files that are not done yet. Raises SomeFailed after the last one."""
         self._check()
         files = self._files()
         self._stems = stems_of(files)
@@ -220,7 +205,7 @@ class Each:
         self._tell(records, found, len(left), time.perf_counter() - begin)
 
     def _left(self, works: Sequence[Work], records: Records, progress: Callable[[int], None]) -> list[Work]:
-        """Works that no earlier run has done; files that one has are hashed, the others when their turn comes."""
+        """Return the works that no earlier run has done; only files with a record are hashed now."""
         left: list[Work] = []
         for n_seen, work in enumerate(works):
             file = work.file
@@ -241,10 +226,10 @@ class Each:
             tell_of(f"{n_left:,} of {counted(len(found), 'files')}", seconds, 0, [str(records.table)])
 
     def _value(self, name: str) -> Any:
-        """An option's value; None where the verb has none of that name."""
+        """Return the value of an option, or None if the verb does not have it."""
         return getattr(self._command, name, None)
 
-    # What is asked for.
+    # Checks and preparation.
 
     def _check(self) -> None:
         refuse = self._command.refuse
@@ -266,7 +251,7 @@ class Each:
                 refuse(f"{flag} {ending}: with --each, give the ending of these files, as in {flag} {one.suffix}")
 
     def _read_by_all(self) -> list[str]:
-        """The input files that are the same for all."""
+        """Return the input files that are the same for all."""
         read: list[str] = []
         for one in self._command.declared().values():
             if one.role == "input" and one.name != self._command.each_input:
@@ -275,12 +260,12 @@ class Each:
         return read
 
     def _side_outputs(self) -> list[str]:
-        """Options of files beside the main one."""
+        """Return the options of additional output files."""
         declared = self._command.declared().values()
         return [one.name for one in declared if one.role == "output" and not one.follows_main]
 
     def _files(self) -> list[str]:
-        """The files, without the folder of the outputs, which a pattern of the shell may catch."""
+        """Return the files without the output folder, which a shell pattern may include."""
         folder = os.path.realpath(self._folder)
         files = [file for file in self._asked if os.path.realpath(file) != folder]
         inside = next((file for file in files if Path(os.path.realpath(file)).is_relative_to(folder)), None)
@@ -291,7 +276,7 @@ class Each:
         return files
 
     def _for(self, file: str) -> Command:
-        """The command of a file."""
+        """Return the command for a file."""
         base = str(self._folder / self._stems[file])
         values: dict[str, Any] = {
             name: f"{base}{self._value(name)}" for name in self._side_outputs() if self._value(name) is not None
@@ -303,7 +288,7 @@ class Each:
 
     @property
     def _ending(self) -> str:
-        """How names of main outputs end: as the format's, or the verb's first one's."""
+        """Suffix of main outputs: that of the format, or of the verb's first one."""
         from tropalign.formats.registry import format_names, format_of
 
         served = self._command.served
@@ -312,7 +297,7 @@ class Each:
         return format_of(served.kind, name).suffix
 
     def _check_names(self, works: Sequence[Work]) -> None:
-        """Refuses files whose outputs have one name, and folders' own."""
+        """Reject files whose outputs share a name, or have the name of the folder's table."""
         taken: dict[str, str] = {}
         for work in works:
             for path in self._outputs(work.command):
@@ -327,7 +312,7 @@ class Each:
             taken |= {path.name: work.file for path in self._outputs(work.command)}
 
     def _outputs(self, command: Command) -> list[Path]:
-        """The files that a command may make."""
+        """Return the files that a command may make."""
         main = getattr(command, "output")  # noqa: B009
         follow = [one for one in command.declared().values() if one.follows_main and getattr(command, one.name)]
         return [*map(Path, command.places().values()), *(Path(f"{main}{one.suffix}") for one in follow)]
@@ -342,7 +327,7 @@ class Each:
         return cost
 
     def _mark(self, work: Work, content: str) -> str:
-        """Hash of all that decides the outputs of a file, which has that hash; empty where it has none."""
+        """Hash everything that determines the outputs of a file with this hash; empty if it has no hash."""
         if not content:
             return ""
         words = {"version": __version__, "command": repr(work.command.replayed()), "input": content}
@@ -369,12 +354,12 @@ class Each:
         with show("files", n_files) as progress:
             yield progress if progress is not None else lambda done: None
 
-    # How it is done.
+    # Execution.
 
     def _outcomes(
         self, works: Sequence[Work], n_done: int, progress: Callable[[int], None]
     ) -> Iterator[tuple[Work, Outcome]]:
-        """Each file with what became of it, as they come."""
+        """Yield each file with its outcome, as they finish."""
         from tropalign.devices.registry import open_devices
         from tropalign.execution.scheduler import Scheduler
         from tropalign.machine.memory import default_budget
@@ -419,7 +404,7 @@ class Each:
 
 @contextmanager
 def _telling_that_it_goes_on() -> Iterator[None]:
-    """Ctrl-C among the files says that the same command goes on."""
+    """Add to the message of Ctrl-C that the same command continues from here."""
     try:
         yield
     except KeyboardInterrupt:
@@ -428,7 +413,7 @@ def _telling_that_it_goes_on() -> Iterator[None]:
 
 @contextmanager
 def _naming_files() -> Iterator[None]:
-    """Warnings of a file's command begin with its name."""
+    """Prefix the warnings of a file's command with its name."""
     show = warnings.showwarning
 
     def named(message: Warning | str, *where: Any, **more: Any) -> None:

@@ -1,10 +1,10 @@
-"""What became of the files of ``--each``: a table for people, and records by which a rerun knows what is done.
+"""Results of the files of ``--each``: a table for people, and records of finished files for reruns.
 
     DIR/each.tsv          file, output, state, code, message: a row per file, in the order of the command
-    DIR/.each.jsonl       file, hash of what decides its outputs, and a checksum of each: a line per file that is done
+    DIR/.each.jsonl       file, hash of all that decides its outputs, and their checksums: a line per finished file
 
-Shards have an ``each.2-of-8.tsv`` and ``.each.2-of-8.jsonl``. A kill may cut the last line off, which then counts for
-nothing; outputs are on the disk before their line is written.
+Shards have an ``each.2-of-8.tsv`` and ``.each.2-of-8.jsonl``. A kill may truncate the last line, which is then
+ignored; outputs are on the disk before their line is written.
 """
 
 from __future__ import annotations
@@ -29,25 +29,18 @@ DONE, FAILED = "done", "failed"
 
 
 def is_of_records(name: str) -> bool:
-    """Whether a file's name is one of a table or of records."""
+    """True if a file name is that of a table or of records."""
     return re.fullmatch(r"each(\.\d+-of-\d+)?\.tsv|\.each.*\.jsonl", name) is not None
 
 
 class Outcome(NamedTuple):
-    """What became of a file.
+    """Outcome of a file.
 
-    Attributes
-    ----------
-    code
-        The exit code that a command with this file alone would have had.
-    message
-        Its sentence where it failed.
-    needs_memory
-        More than its share would be needed.
-    ends_all
-        The others would fail, too.
-    content
-        Hash of the file before it was read; empty where that is not possible.
+    code: exit code of a command with this file alone.
+    message: the error message, if it failed.
+    needs_memory: more than the file's share would be needed.
+    ends_all: all other files would fail as well.
+    content: hash of the file before it was read, or "".
     """
 
     code: int = 0
@@ -58,9 +51,9 @@ class Outcome(NamedTuple):
 
 
 def hash_of_file(path: str | os.PathLike[str]) -> str:
-    """SHA-256 in hexadecimal; empty where no file can be read there."""
+    """Return the SHA-256 of a file in hexadecimal, or "" if it cannot be read."""
     try:
-        if not os.path.isfile(path):  # a pipe would be read empty
+        if not os.path.isfile(path):  # a pipe would be consumed
             return ""
         with open(path, "rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -69,15 +62,7 @@ def hash_of_file(path: str | os.PathLike[str]) -> str:
 
 
 class Records:
-    """The records of a folder, of which this run, or this shard, writes one file.
-
-    Parameters
-    ----------
-    folder
-        Where outputs go.
-    shard
-        None for a whole run.
-    """
+    """The records of a folder; this run (or this `shard`, None for a whole run) writes one of their files."""
 
     def __init__(self, folder: Path, shard: Shard | None) -> None:
         name = "each" if shard is None else f"each.{shard[0]}-of-{shard[1]}"
@@ -103,7 +88,7 @@ class Records:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Has the file of this run for the block. Raises InputError where another run has it, or it cannot be made."""
+        """Hold the run's file within the block. Raises InputError if another run holds it, or it cannot be made."""
         try:
             self._raw = open(self._path, "ab", buffering=0)
         except OSError as error:
@@ -111,22 +96,22 @@ class Records:
         with self._raw as raw:
             hold(raw.fileno(), self._folder)
             if os.fstat(raw.fileno()).st_size:
-                self._append(b"\n")  # after a line that was cut off
+                self._append(b"\n")  # after a truncated line
             yield
 
     def is_known(self, file: str) -> bool:
-        """Whether an earlier run has done the file, as it was then."""
+        """True if an earlier run has finished the file, as it was then."""
         return file in self._known
 
     def is_done(self, file: str, mark: str) -> bool:
-        """Whether an earlier run has made the outputs of a file by equal options, and they are as it left them."""
+        """True if an earlier run has made the outputs of a file with equal options, and they are unchanged."""
         entry = self._known.get(file)
         if not mark or entry is None or entry.get("mark") != mark or not isinstance(entry.get("outputs"), dict):
             return False
         return all(value and hash_of_file(self._folder / name) == value for name, value in entry["outputs"].items())
 
     def add(self, file: str, mark: str, outputs: Iterable[Path]) -> None:
-        """Notes that a file is done."""
+        """Record that a file is done."""
         made = {path.name: hash_of_file(path) for path in outputs if path.is_file()}
         self._known[file] = {"file": file, "mark": mark, "outputs": made}
         self._append(_line(self._known[file]))
@@ -139,7 +124,7 @@ class Records:
             raise disk_error(error, self._path, 0) from None
 
     def finish(self, files: Sequence[str], outputs: Mapping[str, Path], found: Mapping[str, Outcome]) -> None:
-        """Writes the table, and the records anew in the order of the files."""
+        """Write the table, and rewrite the records in the order of the files."""
         lines = ["\t".join(COLUMNS)]
         for file in files:
             outcome = found[file]

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from tropalign.properties import cached
 
-#: Where ``examples/`` is: in the sources, or as the wheel carries it.
+#: Possible locations of ``examples/``: in the sources, and in the wheel.
 _PLACES = (Path(__file__).parents[3] / "examples", Path(__file__).parents[1] / "examples")
 
 
 @cached
 def example_path(name: str) -> Path | None:
-    """Where a file or folder of the examples is; None where the package came without."""
+    """Return the path of a file or folder of the examples; None if the package came without them."""
     return next((path for place in _PLACES if (path := place / name).exists()), None)

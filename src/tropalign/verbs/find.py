@@ -1,4 +1,4 @@
-"""``tropalign find``: exact search of a database, with the defaults of a searcher."""
+"""``tropalign find``: exact search of a database, with the defaults of a search tool."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from tropalign.formats.pairs import PairsFormat
     from tropalign.sequences import Alphabet
 
-#: What blastn scores nucleotides by.
+#: Scores of nucleotides in blastn.
 MATCH, MISMATCH, GAP_OPEN, GAP_EXTEND = 2, -3, 5, 2
-#: What is reported where nothing is said: how significant, and how much of it per query.
+#: Default E-value, and default number of targets per query.
 MAX_EVALUE, TOP = 1e-3, 500
-#: The columns of tables where none are named.
+#: Default columns of tables.
 COLUMNS = (
     "query,target,evalue,bits,score,identity,columns,query_start,query_end,target_start,target_end,strand,"
     "query_coverage,target_coverage,cigar"
@@ -119,13 +119,13 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
     )
 
     def settle(self) -> None:
-        """Finds a database by its name."""
+        """Resolve the name of a database."""
         from tropalign.sequences.databases import database_path
 
         self.set("targets", database_path(self.targets))
 
     def run(self) -> None:
-        """Searches, where there is what is to be searched."""
+        """Search the database, if it exists."""
         import os
 
         from tropalign.errors import InputError
@@ -140,7 +140,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         super().run()
 
     def default_columns(self, form: PairsFormat) -> str | None:
-        """What tells how significant a row is, where the format has no columns of its own."""
+        """Return columns that include the significance, if the format has no columns of its own."""
         if not form.takes_columns or form.own_columns or self.report not in (None, "alignment"):
             return None
         columns = COLUMNS.replace("strand", "query_frame,target_frame") if self.translate else COLUMNS
@@ -149,9 +149,9 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         return columns.replace("evalue,", "evalue,sum_evalue,sum_count,", 1) if self.sum_statistics else columns
 
     def by_alphabet(self, alphabet: Alphabet) -> dict[str, Any]:
-        """Strands and composition, where nothing is said of these."""
+        """Return the defaults of strand and composition."""
         is_plain = self.translate is None and not alphabet.has_strands
-        corrected = "adjusted" if self.gap_open2 is None else "scaled"  # no matrix is adjusted with a second gap cost
+        corrected = "adjusted" if self.gap_open2 is None else "scaled"  # affine gaps only are adjusted
         return {
             "strand": self.strand or ("both" if alphabet.has_strands else "plus"),
             "composition": self.composition or (corrected if is_plain else "ignored"),

@@ -1,4 +1,4 @@
-"""``tropalign search`` and ``tropalign scan``: profile HMMs against protein sequences, and the other way round."""
+"""``tropalign search`` and ``tropalign scan``: profile HMMs against protein sequences, and the reverse."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ REPORTING = ("E", "T", "domE", "domT")
 INCLUSION = ("incE", "incT", "incdomE", "incdomT")
 CUTOFFS: dict[str, Cutoffs] = {"cut_ga": "gathering", "cut_nc": "noise", "cut_tc": "trusted"}
 FILTERS = ("F1", "F2", "F3")
-#: Up to which E-value the hits of a round begin the next one.
+#: Highest E-value of hits that enter the model of the next round.
 ITERATED_E = 0.001
-#: Letters of a line of text that HMMER takes at least.
+#: Smallest line width that HMMER accepts.
 LEAST_WIDTH = 120
 _MODELS = "profile HMMs in HMMER's format, compressed or not; - is standard input"
 _EXAMPLE = {"models": "efp.hmm", "sequences": "efp.fasta"}
 
 
 class QueryOptions(Options, group="queries"):
-    """What queries may be beside models, and rounds."""
+    """Kinds of queries other than models, and rounds."""
 
     queries: QueryKind = option(
         default="auto",
@@ -58,7 +58,7 @@ class QueryOptions(Options, group="queries"):
 
 
 class ModelOutput(Options, group="results"):
-    """The models that were searched with."""
+    """The models that were used in the search."""
 
     hmm_out: str | None = output_file(
         output="models",
@@ -99,7 +99,7 @@ class TableOptions(Options, group="results"):
 
 
 class AlignmentOutput(Options, group="results"):
-    """Alignments of what was found."""
+    """Alignments of the hits."""
 
     alignment: str | None = output_file(
         output="alignment",
@@ -111,7 +111,7 @@ class AlignmentOutput(Options, group="results"):
 
 
 class TextOptions(Options, group="results"):
-    """The report, and how HMMER's text looks."""
+    """The report, and the layout of HMMER's text."""
 
     report: str | None = output_file(
         output="report",
@@ -139,7 +139,7 @@ class TextOptions(Options, group="results"):
 
 
 class ReportingOptions(Options, group="what is reported"):
-    """Thresholds of reporting; None for the usual ones."""
+    """Thresholds of reporting; None for the defaults."""
 
     E: float | None = but(Thresholds, "E", default=None)
     T: float | None = but(Thresholds, "T", default=None)
@@ -148,7 +148,7 @@ class ReportingOptions(Options, group="what is reported"):
 
 
 class InclusionOptions(Options, group="what counts as significant"):
-    """Thresholds of inclusion, and how much was searched; None for the usual ones."""
+    """Thresholds of inclusion, and the size of the search space; None for the defaults."""
 
     incE: float | None = but(Thresholds, "incE", default=None)
     incT: float | None = but(Thresholds, "incT", default=None)
@@ -178,7 +178,7 @@ class InclusionOptions(Options, group="what counts as significant"):
 
 
 class FilterOptions(Options, group="filters"):
-    """Filters; None for the usual ones."""
+    """Filters; None for the defaults."""
 
     F1: float | None = but(SearchOptions, "f1", default=None)
     F2: float | None = but(SearchOptions, "f2", default=None)
@@ -194,16 +194,10 @@ class FilterOptions(Options, group="filters"):
 
 
 class HitCommand(Command):
-    """What both verbs share.
-
-    Attributes
-    ----------
-    orientation
-        "search": E-values count sequences; "scan": they count models.
-    """
+    """Common part of both verbs; with the `orientation` "search" E-values count sequences, with "scan" models."""
 
     orientation: ClassVar[Literal["search", "scan"]]
-    #: What `Search` has options for.
+    #: `Search` has options for these.
     queries: QueryKind = "models"
     alphabet: QueryAlphabet = "auto"
     iterate: int = 1
@@ -243,14 +237,14 @@ Hits and E-values are those of hmmscan 3.4, to the last digit; the library need 
     served = Served(
         title="Scan for domains",
         kind="hits",
-        never_formats=("stockholm",),  # hits of a scan make no alignment
+        never_formats=("stockholm",),  # hits of a scan do not form an alignment
         is_resumable=True,
         example=_EXAMPLE,
     )
     orientation: ClassVar[Literal["search", "scan"]] = "scan"
 
     def thresholds(self) -> Thresholds:
-        """The thresholds that the options ask for."""
+        """Return the requested thresholds."""
         names = (*REPORTING, *INCLUSION, "Z", "domZ")
         given = {name: value for name in names if (value := getattr(self, name)) is not None}
         kinds: list[Cutoffs] = [kind for name, kind in CUTOFFS.items() if getattr(self, name)]
@@ -259,7 +253,7 @@ Hits and E-values are those of hmmscan 3.4, to the last digit; the library need 
         return Thresholds(**given, bit_cutoffs=kinds[0] if kinds else None)
 
     def search_options(self) -> SearchOptions:
-        """The filters that the options ask for."""
+        """Return the requested filters."""
         seed = SearchOptions.declared()["seed"].default if self.seed is None else self.seed
         if self.max:
             return SearchOptions.unfiltered(null2=not self.nonull2, seed=seed)
@@ -267,7 +261,7 @@ Hits and E-values are those of hmmscan 3.4, to the last digit; the library need 
         return SearchOptions(**given, bias_filter=not self.nobias, null2=not self.nonull2, seed=seed)
 
     def check(self) -> None:
-        """Refuses options that exclude each other."""
+        """Reject options that exclude each other."""
         for one, other in (("E", "T"), ("domE", "domT"), ("incE", "incT"), ("incdomE", "incdomT")):
             if getattr(self, one) is not None and getattr(self, other) is not None:
                 self.refuse(f"{_typed(one)} and {_typed(other)} exclude each other: give one of them")
@@ -295,12 +289,12 @@ Hits and E-values are those of hmmscan 3.4, to the last digit; the library need 
                 self.refuse(f"{flag} {path}: end the name in .hmm (and .gz or the like to compress)")
 
     def _model_files(self) -> dict[str, str]:
-        """Where models go that were searched with, by the options that say so."""
+        """Return the output paths of the models used in the search, by their options."""
         given = {"--hmm-out": self.hmm_out, "--hmm-rounds": self.hmm_rounds}
         return {flag: path for flag, path in given.items() if path is not None}
 
     def run(self) -> None:
-        """Reads, searches and writes."""
+        """Read, search and write."""
         from tropalign import __version__
         from tropalign.devices.registry import open_devices
         from tropalign.execution.run import Run, memory_allowed
@@ -337,10 +331,10 @@ Hits and E-values are those of hmmscan 3.4, to the last digit; the library need 
             keeps_models=keeps_models,
         )
         outline = task.outline()
-        # In a search in one pass the number of sequences is known at its end.
+        # A search in one pass knows the number of sequences only at its end.
         n_targets = None if outline is None else len((sequences if self.orientation == "search" else models).lengths)
         context = context_of(self.orientation, n_targets, thresholds, search_options, **self._shown())
-        settled = None if wanted.format == "text" else wanted.format  # the default is not said
+        settled = None if wanted.format == "text" else wanted.format  # the default is not stated
         header = Header(__version__, self.command_line(format=settled), {}, has_comments=not self.no_comments)
         outputs = outputs_of(wanted, header, context, self.shard is not None)
         if self.iterate > 1 and keeps_models:
@@ -349,7 +343,7 @@ Hits and E-values are those of hmmscan 3.4, to the last digit; the library need 
             made_now = [] if self.iterate > 1 or self.dry_run else list(self._model_files().values())
             write_models(models, made_now)
         cost_cells = sum(tile.cost_cells for tile in outline or ())
-        # What takes a moment is not kept: hashing and writing would take longer than to repeat it.
+        # Short runs are not kept: hashing and writing would take longer than repeating them.
         is_kept = self.shard is not None or cost_cells >= least_kept_cells()
         parameters = run_parameters(task, models, sequences, outputs, __version__) if is_kept else {}
         searching = Run(
@@ -373,7 +367,7 @@ Hits and E-values are those of hmmscan 3.4, to the last digit; the library need 
         return Wanted(self.output, name, {role: getattr(self, role, None) for role in TABLES})
 
     def _shown(self) -> dict[str, Any]:
-        """Where the hits came from, and how text looks."""
+        """Return the sources of the hits, and the layout of the text."""
         return {
             "models": self.models,
             "sequences": " ".join(self.sequences),
@@ -390,7 +384,7 @@ class Search(
     ModelOutput,
     arranged=(HitCommand, QueryOptions, TableOptions, AlignmentOutput, ModelOutput),
 ):
-    """Profile HMMs, alignments or sequences against sequences: as a scan, with options of its own."""
+    """Profile HMMs, alignments or sequences against sequences: like a scan, with additional options."""
 
     verb = "search"
     summary = "find the members of protein families: profile HMMs against sequences"

@@ -1,4 +1,4 @@
-"""``tropalign merge``: the shards of a run become the files that one run would have written."""
+"""``tropalign merge``: shards joined into the files that a single run would have written."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from tropalign.verbs.run_options import DeviceOptions, MemoryOptions, OutputOpti
 if TYPE_CHECKING:
     from tropalign.execution.archive import Shards
 
-#: Verbs that neither make shards nor stand below this one.
+#: Verbs that do not make shards, or import this module.
 OTHERS = ("merge", "serve", "admin", "submit")
-#: Roles of files whose names may end in anything.
+#: Roles of files that may have any suffix.
 TABLES = ("tblout", "domtblout", "pfamtblout", "alignment")
 LAST_STAGES = "last stages"
 
 
 def side_outputs() -> dict[str, Option]:
-    """Options for the files that shards hold beside the main one, made of the verbs' own.
+    """Return options for the additional files in shards, made from the verbs' own options.
 
-    Files that merging still computes are called as the verb's option is, others by their roles.
+    Files that merging still computes keep the name of the verb's option, others are named by their roles.
     """
     found: dict[str, tuple[Option, list[str]]] = {}
     for name in VERBS:
@@ -58,7 +58,7 @@ def _either(words: list[str]) -> str:
 
 
 class Merge(Command, OutputOptions, more=side_outputs()):
-    """The shards of a run as the files that one run would have written."""
+    """Shards joined into the files that a single run would have written."""
 
     verb = "merge"
     summary = "join the shards of a run"
@@ -81,7 +81,7 @@ class Merge(Command, OutputOptions, more=side_outputs()):
     memory: int | None = again(MemoryOptions, "memory", group=LAST_STAGES)
 
     def run(self) -> None:
-        """Joins."""
+        """Join the shards."""
         from tropalign.errors import InputError
         from tropalign.execution.archive import Shards
         from tropalign.execution.files import check_terminal
@@ -110,7 +110,7 @@ class Merge(Command, OutputOptions, more=side_outputs()):
         started(self, [output.path for output in outputs], self.shards)
         for role, writer in zip(roles, writers, strict=True):
             path = paths.get(role)
-            if path is not None and role not in ("reference", *TABLES):  # which follows from the first one, or any name
+            if path is not None and role not in ("reference", *TABLES):  # their names are free
                 self._check_suffix(f"the shards hold format {writer.name}", path, writer.suffixes)
             if path is not None and writer.is_binary:
                 check_terminal(writer.name, path)
@@ -118,7 +118,7 @@ class Merge(Command, OutputOptions, more=side_outputs()):
             write_outputs(outputs, lambda output: shards.sections(roles.index(output.role)))
 
     def _finish(self, shards: Shards) -> None:
-        """Lets the verb of the shards finish its run."""
+        """Let the verb of the shards finish its run."""
         from tropalign.formats.registry import format_of, suffix_of
 
         own = _command_of(shards.words or [], self.shards[0])
@@ -132,7 +132,7 @@ class Merge(Command, OutputOptions, more=side_outputs()):
         own.replaced(**resources).finish(shards, places)
 
     def _refuse_others(self, held: Collection[str], own: Command | None = None) -> None:
-        """Refuses to make a file beside the main one that these shards, of the command `own`, do not hold."""
+        """Reject requests for additional files that these shards, of the command `own`, do not contain."""
         options = [] if own is None else [*own.declared().values()]
         for name in self.places():
             if name != "output" and name not in held:
@@ -144,7 +144,7 @@ class Merge(Command, OutputOptions, more=side_outputs()):
                 self.refuse(f"{flag}: these shards hold none; tropalign {verb} {flag} makes it")
 
     def _check_suffix(self, what: str, path: str, suffixes: Collection[str]) -> None:
-        """Refuses a name that promises another format than the shards are of."""
+        """Reject a file name with the suffix of another format than that of the shards."""
         from tropalign.formats.registry import suffix_of
 
         suffix = suffix_of(path)
@@ -154,7 +154,7 @@ class Merge(Command, OutputOptions, more=side_outputs()):
 
 
 def _command_of(words: list[str], path: str) -> Command:
-    """The command that made the shards."""
+    """Return the command that made the shards."""
     from tropalign.errors import InputError
 
     if not words or words[0] not in VERBS or not declared(words[0]).finishes:
@@ -167,7 +167,7 @@ def _command_of(words: list[str], path: str) -> Command:
 
 @contextmanager
 def _damage_told(paths: list[str]) -> Iterator[None]:
-    """Shards are files that anybody may have changed: what their contents break is no defect of tropalign."""
+    """Report errors from the contents of shards as damaged files: shards are untrusted input."""
     from tropalign.errors import InputError, TropalignError, damage
 
     try:

@@ -36,7 +36,7 @@ DRAWN = ("html", "svg", "png", "result")
 
 
 class MethodOption(Options, group="method"):
-    """By which method."""
+    """Alignment method."""
 
     method: Method = option(
         default="consistency",
@@ -47,7 +47,7 @@ class MethodOption(Options, group="method"):
 
 
 class InputOptions(Options, group="input"):
-    """What is read, and how."""
+    """Input files and their treatment."""
 
     alphabet: str = but(SequenceOptions, "alphabet", default="auto", group="input")
     strand: StrandName = but(TurningOption, "strand", default="plus")
@@ -83,7 +83,7 @@ class FormatOption(Options, group="results"):
 
 
 class ResultOptions(FormatOption, RowOrderOption, group="results"):
-    """What is written."""
+    """Output files."""
 
     tree_out: str | None = output_file(
         output="tree", suffix=".nwk", metavar="FILE", help="the guide tree in Newick format"
@@ -155,15 +155,15 @@ number of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or d
     )
 
     def check(self) -> None:
-        """Refuses what can be refused before anything is read."""
+        """Reject invalid options before anything is read."""
         self._check_usage()
         if self.model is None:
             self._settled()
 
     def run(self) -> None:
-        """Reads, aligns and writes."""
+        """Read, align and write."""
         self._check_usage()
-        places = self.places() if self.shard is None else {"output": self.output}  # of shards, merge makes the others
+        places = self.places() if self.shard is None else {"output": self.output}  # merge makes the others of shards
         started(self, list(places.values()), self._inputs(), holds=True)
         if self.model is not None:
             align_onto_model(self, self._outputs(places, model_words(self))[0])
@@ -178,7 +178,7 @@ number of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or d
         self._by_consistency(places)
 
     def _by_consistency(self, places: Mapping[str, str]) -> None:
-        """Aligns the family by the consistency of its pairs, or a share of these, and writes."""
+        """Align the family by the consistency of its pairs, or compute a share of these, and write."""
         from tropalign.devices.registry import open_devices
         from tropalign.execution.progress import stage_bar
         from tropalign.execution.run import memory_allowed
@@ -215,7 +215,7 @@ number of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or d
             tell_of(counted(len(batch), "sequences"), time.perf_counter() - begin, cells, [out.path for out in outputs])
 
     def finish(self, shards: Shards, places: Mapping[str, str]) -> None:
-        """Aligns with the posteriors that shards hold."""
+        """Align with the posteriors of shards."""
         from tropalign.devices.registry import open_devices
         from tropalign.execution.progress import stage_bar
         from tropalign.machine.memory import default_budget, left_for_job
@@ -261,7 +261,7 @@ number of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or d
         self._check_features()
 
     def _features(self, batch: SequenceBatch | None) -> tuple[Feature, ...]:
-        """What the page shows of the family beside its letters."""
+        """Read the features that the HTML page shows."""
         if self.features is None or batch is None:
             return ()
         from tropalign.sequences.features import read_features
@@ -284,17 +284,17 @@ number of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or d
         return [*self.family, self.tree_in, self.add, self.merge, self.model, self.mapali, self.homologs, self.features]
 
     def _settled(self) -> MsaOptions | ClustalwOptions:
-        """The checked options of the method, of a family of which nothing is known."""
+        """Return the checked options of the method, without knowledge of the family."""
         return self.settled() if self.method == "clustalw" else self.for_family()
 
     @property
     def reading(self) -> dict[str, Any]:
-        """How sequences are read."""
+        """Options of `read_family`."""
         found = {name: getattr(self, name) for name in READING}
         return {**found, "gaps": "remove"} if self.realign else found
 
     def batch(self) -> SequenceBatch:
-        """The family, on one strand where that is asked for."""
+        """Return the family, with all sequences on one strand if requested."""
         from tropalign.machine.threads import resolve_threads
         from tropalign.msa.family import read_family
         from tropalign.msa.strands import on_one_strand
@@ -304,7 +304,7 @@ number of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or d
         return on_one_strand(batch, self.strand, resolve_threads(self.threads))
 
     def _shard(self, job: Job, devices: Sequence[Device], memory_bytes: int, allowed: int) -> None:
-        """Computes a share of the posteriors, for `finish`."""
+        """Compute a share of the posteriors, for `finish`."""
         from tropalign.execution.manifest import RemainingWork
         from tropalign.execution.progress import progress_bar, status_only
         from tropalign.execution.run import Output, Run, StageWriter
@@ -341,7 +341,7 @@ number of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or d
     def _outputs(
         self, places: Mapping[str, str], parameters: dict[str, str], batch: SequenceBatch | None = None
     ) -> tuple[list[Output], bool]:
-        """The files that go to these places, with their writers, and whether confidence is computed for one."""
+        """Return the outputs at these paths with their writers, and true if one of them needs confidence."""
         from tropalign import __version__
         from tropalign.execution.files import check_terminal
         from tropalign.execution.run import Output
@@ -386,7 +386,7 @@ def _check_names(writer: Writer, batch: SequenceBatch) -> None:
 
 
 def _parameters(job: Job, form: str | None = None) -> dict[str, str]:
-    """All that decides the result, by name; of shards the format, too."""
+    """Return everything that determines the result, by name, including the format of shards."""
     from tropalign import __version__
 
     batch = job.batch

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def check_method(command: Msa) -> None:
-    """Refuses options of the other method."""
+    """Reject options of the other method."""
     if command.method == "consistency":
         if given := command.given():
             command.refuse(f"{given[0]} belongs to --method clustalw")
@@ -27,7 +27,7 @@ def check_method(command: Msa) -> None:
 
 
 def align_by_clustalw(command: Msa, outputs: list[Output]) -> None:
-    """Aligns the family by CLUSTALW's method, and writes."""
+    """Align the family by CLUSTALW's method, and write."""
     from tropalign.clustalw.given_tree import read_clustalw_tree
     from tropalign.clustalw.pipeline import align_batch, pair_cells
     from tropalign.devices.registry import open_devices

@@ -1,4 +1,4 @@
-"""``tropalign msa --add`` and ``--merge``: sequences or an alignment that come into another alignment."""
+"""``tropalign msa --add`` and ``--merge``: sequences or an alignment added to another alignment."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from tropalign.execution.run import Output
     from tropalign.verbs.msa import Msa
 
-#: What no alignment into another one takes.
+#: Options that do not apply when rows are added to an alignment.
 OF_FAMILIES = (
     "effort", "consistency", "through", "refine", "keep", "seed", "drop_foreign", "tree_in", "tree_out", "confidence",
     "homologs",
@@ -20,7 +20,7 @@ OF_FAMILIES = (
 
 
 class ExtensionOptions(Options, group="into an alignment"):
-    """What comes into an alignment."""
+    """Sequences or an alignment to be added."""
 
     add: str | None = input_file(
         default=None,
@@ -44,12 +44,12 @@ class ExtensionOptions(Options, group="into an alignment"):
 
 
 def extension_of(command: Msa) -> str | None:
-    """The option by which rows come into an alignment."""
+    """Return the option that adds rows to an alignment, or None."""
     return "--add" if command.add is not None else "--merge" if command.merge is not None else None
 
 
 def check_extension(command: Msa) -> None:
-    """Refuses what belongs to families, or has no meaning without an alignment."""
+    """Reject options of families, or options that need an alignment."""
     if command.keep_length and command.add is None:
         command.refuse("--keep-length belongs to --add")
     extension = extension_of(command)
@@ -65,7 +65,7 @@ def check_extension(command: Msa) -> None:
 
 
 def extend(command: Msa, outputs: list[Output]) -> None:
-    """Aligns sequences or an alignment into another alignment, and writes it."""
+    """Add sequences or an alignment to another alignment, and write it."""
     from tropalign.execution.progress import stage_bar
     from tropalign.execution.run import memory_allowed, write_outputs
     from tropalign.machine.memory import left_for_job

@@ -1,4 +1,4 @@
-"""``tropalign msa --homologs``: a family aligned with the help of relatives."""
+"""``tropalign msa --homologs``: a family aligned with the help of its homologs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class HomologChoices(HomologOptions, group="homologs"):
-    """Where relatives are looked for, and which ones help."""
+    """The database of homologs, and their selection."""
 
     homologs: str | None = input_file(
         default=None,
@@ -30,7 +30,7 @@ class HomologChoices(HomologOptions, group="homologs"):
 
 
 def check_homologs(command: Msa) -> None:
-    """Refuses homologs where nothing would be done with them, and their options without them."""
+    """Reject homologs that would have no effect, and their options without them."""
     if command.homologs is None:
         for name in HomologOptions.declared():
             if getattr(command, name) not in (None, False):
@@ -44,7 +44,7 @@ def check_homologs(command: Msa) -> None:
 
 
 def with_homologs(command: Msa, job: Job, memory_bytes: int, n_threads: int) -> Job:
-    """The job with homologs of the family, which are counted on standard error."""
+    """Return the job with homologs of the family, and report their number on standard error."""
     from tropalign.families.homologs import check_helped, helped, homologs_of
 
     check_helped(job)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tropalign.execution.run import Output
     from tropalign.verbs.msa import Msa
 
-#: What no alignment to a model takes.
+#: Options that do not apply to alignments to a model.
 OF_ALIGNMENTS = (
     "effort", "rules", "consistency", "through", "refine", "cutoff", "keep", "seed", "drop_foreign", "tree_in",
     "tree_out", "add", "merge", "homologs",
@@ -21,7 +21,7 @@ OF_ALIGNMENTS = (
 
 
 class ModelOptions(Options, group="onto a model"):
-    """What sequences are aligned to, instead of to one another."""
+    """The model to which sequences are aligned, instead of to one another."""
 
     model: str | None = input_file(
         default=None,
@@ -47,7 +47,7 @@ class ModelOptions(Options, group="onto a model"):
 
 
 def check_model(command: Msa) -> None:
-    """Refuses what has no meaning with a model, or without one."""
+    """Reject options that conflict with a model, or need one."""
     if command.model is None:
         for name in ("mapali", "trim"):
             if getattr(command, name):
@@ -65,12 +65,12 @@ def check_model(command: Msa) -> None:
 
 
 def model_words(command: Msa) -> dict[str, str]:
-    """What headers say of the model."""
+    """Return the parameters of the model for headers."""
     return {"model": command.model or "", "trim": str(command.trim)}
 
 
 def align_onto_model(command: Msa, outputs: list[Output]) -> None:
-    """Aligns the sequences to the model, and writes."""
+    """Align the sequences to the model, and write."""
     from tropalign.execution.progress import stage_bar
     from tropalign.execution.run import memory_allowed, write_outputs
     from tropalign.machine.memory import left_for_job

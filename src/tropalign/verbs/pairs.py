@@ -55,18 +55,18 @@ if TYPE_CHECKING:
     from tropalign.verbs.alignment import Side
 
 Layout = Literal["tsv", "phylip", "npz"]
-#: A database is left in its store where it would take more than this share of the memory allowed.
+#: A database stays in its store if it would take more than this share of the allowed memory.
 MOST_READ = 0.5
-#: The share that the targets of a query may take; where they would take more, the database is read.
+#: Largest share of the memory for the targets of a query; if they would take more, the database is read.
 MOST_TAKEN = 0.2
-#: Formats with all sequences or names of the database in them.
+#: Formats that contain all sequences or names of the database.
 WHOLE_FORMATS = ("sam", "bam", "result")
-#: What no matrix of all pairs takes.
+#: Options that `--format matrix` rejects.
 SELECTS = (*(name for name in SelectionOptions.declared() if name not in ("report", "db_size")), "pairs")
 
 
 class FormatOptions(Options, group="format"):
-    """What is written, and how."""
+    """Formats and files of the output."""
 
     format: str | None = option(
         default=None,
@@ -98,7 +98,7 @@ class FormatOptions(Options, group="format"):
 
 
 class MatrixOptions(Options, group="format"):
-    """What a matrix of all pairs holds, and how."""
+    """Values and layout of a matrix of all pairs."""
 
     matrix_values: MatrixValue | None = option(
         default=None,
@@ -118,7 +118,7 @@ class MatrixOptions(Options, group="format"):
 
 @dataclass(frozen=True)
 class Request:
-    """What is to be written: the format, and the report, columns and values that follow from it and the options."""
+    """The requested output: the format, and the report, columns and values that follow from it and the options."""
 
     format: str
     report: ReportName
@@ -145,13 +145,13 @@ class PairsCommand(
     FormatOptions,
     RunOptions,
 ):
-    """What verbs share that write aligned pairs."""
+    """Common part of verbs that write aligned pairs."""
 
     takes_stdin = True
-    #: What each verb declares with its own words.
+    #: Declared by each verb with its own texts.
     queries: str
     targets: str | None = None
-    #: What `Pairs` has options for.
+    #: `Pairs` has options for these.
     pairs: str | None = None
     matrix_values: MatrixValue | None = None
     matrix_layout: Layout | None = None
@@ -159,7 +159,7 @@ class PairsCommand(
     report: ReportName | None = but(SelectionOptions, "report", default=None)  # type: ignore[assignment]  # by the columns
 
     def check(self) -> Request:
-        """Settles what is to be written; refuses what can be refused before anything is read."""
+        """Return the requested output; reject invalid options before anything is read."""
         from tropalign.formats.registry import check_format
 
         request = self._request()
@@ -171,7 +171,7 @@ class PairsCommand(
         return request
 
     def run(self) -> None:
-        """Reads, aligns and writes."""
+        """Read, align and write."""
         from tropalign.execution.run import Run, memory_allowed
         from tropalign.formats.registry import format_of
 
@@ -197,7 +197,7 @@ class PairsCommand(
         carry_out(aligning, devices, self, show, task.n_cells)
 
     def _memory_left(self, request: Request, form: PairsFormat, sides: tuple[Side, Side | None], allowed: int) -> int:
-        """Memory that inputs, the format and reports leave for alignments. Raises ResourceError for too little."""
+        """Return the memory that inputs, format and reports leave. Raises ResourceError if it is too little."""
         from tropalign.machine.memory import left_for_job
         from tropalign.pairwise.task import least_bytes
         from tropalign.pairwise.translated import aligned, given
@@ -214,7 +214,7 @@ class PairsCommand(
     def _task(
         self, request: Request, form: PairsFormat, sides: tuple[Side, Side | None], memory_bytes: int, show: Show
     ) -> tuple[PairsTask, Sequence[Device]]:
-        """What is computed, and by which devices."""
+        """Return the task, and the devices for it."""
         from tropalign.devices.registry import open_devices
         from tropalign.pairwise import PairsTask
         from tropalign.pairwise.translated import aligned, given
@@ -235,12 +235,12 @@ class PairsCommand(
         task = task_of(options=pair_options, pairs=listed)
         able = ["cpu"] if isinstance(targets, StoredBatch) else pair_options.able_devices(devices_of(self))
         devices = open_devices(able, self.threads, sum(tile.cost_cells for tile in task.tiles()), memory_bytes)
-        if self.reciprocal and not self.dry_run:  # a forecast is one for all pairs
+        if self.reciprocal and not self.dry_run:  # a forecast is for all pairs
             task = _reciprocal(task_of, pair_options, listed, devices, show)
         return task, devices
 
     def _outputs(self, request: Request, task: PairsTask, side_outputs: Mapping[str, str]) -> list[Output]:
-        """The main output, and those beside it."""
+        """Return the main output and the additional ones."""
         from tropalign.execution.run import Output
 
         context, header = self._context(request, task), self._header(request, task)
@@ -252,7 +252,7 @@ class PairsCommand(
         return outputs
 
     def _request(self) -> Request:
-        """Refuses options that exclude each other, and settles what is written."""
+        """Reject options that exclude each other, and return the requested output."""
         self._check_translation()
         self.check_alignment()
         if self.aligned_mode == "local" and (self.end_gap_open is not None or self.end_gap_extend is not None):
@@ -275,11 +275,11 @@ class PairsCommand(
         if self.matrix_values or self.matrix_layout:
             self.refuse("--matrix-values and --matrix-layout belong to --format matrix")
         if name == "arrow" and self.output == "-":
-            name = "arrows"  # an Arrow file is read from its end, which a pipe does not have
+            name = "arrows"  # an Arrow file is read from its end, which a pipe cannot provide
         return self._table_request(name)
 
     def _check_translation(self) -> None:
-        """Refuses options that do not go with translation."""
+        """Reject options that conflict with translation."""
         if self.translate is None:
             if self.genetic_code is not None:
                 self.refuse("--genetic-code belongs to --translate")
@@ -292,7 +292,7 @@ class PairsCommand(
             self.refuse("--translate needs a second file: give B, which may be A again with --translate both")
 
     def _table_request(self, name: str) -> Request:
-        """The columns to show, and the report that has all of them and what filters ask about."""
+        """Return the columns to show, and the report that includes them and the values that filters need."""
         from tropalign.formats.pairs.tables import shown_columns
         from tropalign.formats.registry import format_of
 
@@ -334,7 +334,7 @@ class PairsCommand(
         if columns and shown.have_significance and not is_local:
             self.refuse("bits and E-values are those of local alignments: use --mode local, or leave these columns out")
         filtered = self.html is not None or any(getattr(self, share) is not None for share in SHARES)
-        filtered |= self.max_hsps > 1  # what a further alignment may not pair is known by the path
+        filtered |= self.max_hsps > 1  # further alignments need the paths of earlier ones
         least: ReportName = "alignment" if filtered else shown.depth  # type: ignore[assignment]
         if self.culling is not None and least == "score":
             least = "ends"
@@ -343,14 +343,14 @@ class PairsCommand(
             self.refuse(f"--report {report} does not have all that is asked for: leave it out")
         return Request(
             name,
-            report if filtered else least,  # more is computed for nobody
+            report if filtered else least,  # skip columns that are not requested
             columns,
             column_bytes=form.column_bytes + (0.0 if form.is_in_blocks else shown.letters),
             shows_significance=is_local and shown.have_significance,
         )
 
     def _check_sums(self, shown: ShownColumns) -> None:
-        """Refuses sum statistics of one alignment, and columns of sums that nobody asked for."""
+        """Reject sum statistics of single alignments, and columns of sums without sum statistics."""
         from tropalign.results.kept_columns import SUMS
 
         if self.sum_statistics and self.max_hsps == 1:
@@ -365,11 +365,11 @@ class PairsCommand(
             self.refuse(f"{asked[0]} is what sum statistics tell of alignments: add --sum-statistics")
 
     def matrix_request(self) -> Request:
-        """What a matrix of all pairs holds."""
+        """Return the request for a matrix of all pairs."""
         self.refuse("--format matrix holds every pair: that is tropalign pairs")
 
     def _sides(self, wants_qualities: bool, format_name: str, allowed: int) -> tuple[Side, Side | None]:
-        """Queries and targets as they are aligned, with their frames where they are translated."""
+        """Read queries and targets as they are aligned, with their frames if translated."""
         from tropalign.pairwise.options import check_same_alphabet
         from tropalign.pairwise.translated import check_code, side_of
         from tropalign.sequences.files import file_name
@@ -378,7 +378,7 @@ class PairsCommand(
         if self.translate is not None and self.targets is not None:
             code = self.genetic_code or 1
             check_code(code)  # before anything is read
-            with untold():  # the letters are checked against the kind that is translated
+            with untold():  # `side_of` checks the letters against the expected kind
                 batches = self.batch(self.queries), self._database(self.targets, format_name, allowed)
             queries, targets = (
                 side_of(batch, side, self.translate, code, path)
@@ -395,7 +395,7 @@ class PairsCommand(
         return queries, targets
 
     def _database(self, path: str, format_name: str, allowed: int) -> SequenceBatch:
-        """The targets: in memory, or in their store where memory does not hold them and the run passes over them."""
+        """Return the targets: in memory, or in their store if they do not fit and the run needs a single pass."""
         from tropalign.sequences.alphabet import ALPHABETS
         from tropalign.sequences.mapped_store import is_store
 
@@ -418,7 +418,7 @@ class PairsCommand(
 
     @staticmethod
     def _listed(path: str, queries: SequenceBatch, targets: SequenceBatch) -> NDArray[np.int64]:
-        """The pairs of a file."""
+        """Read the pairs of a file."""
         from tropalign.pairwise.pair_list import read_pairs
 
         return read_pairs(path, queries, targets)
@@ -439,36 +439,36 @@ class PairsCommand(
         )
 
     def default_columns(self, form: PairsFormat) -> str | None:
-        """The columns of a table where none are named; None for the format's own, or those of the report."""
+        """Return the default columns of a table; None for the format's own, or those of the report."""
         return None
 
     def by_alphabet(self, alphabet: Alphabet) -> dict[str, Any]:
-        """What the alphabet of the aligned sequences settles."""
+        """Return options that depend on the alphabet of the aligned sequences."""
         return {}
 
     def _side_outputs(self) -> dict[str, str]:
-        """Outputs beside the main one: roles and files."""
+        """Return the additional outputs by role."""
         wanted = {"report": self.html, "plot": self.plot}
         return {role: path for role, path in wanted.items() if path is not None}
 
     def _report_bytes(self, request: Request, n_queries: int, n_targets: int) -> int:
-        """Memory that reports and plots take at the most. Raises InputError where a plot would have too many lines."""
+        """Return the most memory of reports and plots. Raises InputError if a plot would have too many rows."""
         if not self._side_outputs() and request.format != "html":
             return 0
         from tropalign.formats.pairs.plots import check_lines
         from tropalign.formats.pairs.report import report_bytes
 
         n_pairs = n_queries * min(n_targets, self.top or n_targets) * self.max_hsps
-        if self.reciprocal:  # as a rule; more where many tie
+        if self.reciprocal:  # usually; more if many tie
             n_pairs = (n_queries + n_targets) * self.max_hsps
         if self.targets is None and self.top is None and self.pairs is None:
-            n_pairs //= 2  # of one set each pair once
+            n_pairs //= 2  # each pair of a set once
         if self.plot is not None and all(getattr(self, name) is None for name in SELECTS):
             check_lines(n_queries, n_targets)
         return report_bytes(n_pairs, n_queries, n_targets) + (MATPLOTLIB_BYTES if self.plot is not None else 0)
 
     def _context(self, request: Request, task: PairsTask) -> PairsContext:
-        """What formats need beside the tables."""
+        """Return the information that formats need in addition to the tables."""
         from tropalign.formats.pairs.context import PairsContext
         from tropalign.formats.registry import format_of
 
@@ -495,16 +495,16 @@ class PairsCommand(
         )
 
     def _header(self, request: Request, task: PairsTask) -> Header:
-        """Version, command and parameters."""
+        """Return the header with version, command and parameters."""
         from tropalign import __version__
         from tropalign.formats.header import Header
 
         settled: dict[str, str | None] = {"format": request.format, "report": request.report, "columns": None}
-        if request.report == "alignment" or request.columns:  # the default is not said, nor what columns imply
+        if request.report == "alignment" or request.columns:  # omit the default, and a value implied by columns
             settled["report"] = None
         if request.columns:
             settled["columns"] = ",".join(request.columns)
-        if self.aligned_mode != "local":  # also if it follows from the output
+        if self.aligned_mode != "local":  # even if it follows from the output
             settled["mode"] = self.aligned_mode
         if request.format == "matrix":
             settled |= {"matrix_values": request.matrix_values, "matrix_layout": request.matrix_layout}
@@ -524,7 +524,7 @@ class PairsCommand(
         return Header(__version__, self.command_line(**settled), words, has_comments=not self.no_comments)
 
     def _writer(self, request: Request, header: Header, context: PairsContext) -> Writer:
-        """Makes the writer of the main output; no binary format goes to a terminal."""
+        """Make the writer of the main output; binary formats cannot go to a terminal."""
         from tropalign.execution.files import check_terminal
         from tropalign.formats.registry import make_writer
 
@@ -580,7 +580,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
 
     @property
     def aligned_mode(self) -> ModeName:
-        """The mode asked for; else global for a matrix or map of identities, if nothing is local alone; else local."""
+        """The given mode; else global for a matrix or map of identities, if nothing requires local; else local."""
         if self.mode is not None:
             return self.mode
         if (self.format or format_for_path("pairs", self.output)) == "matrix":
@@ -591,7 +591,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
 
     @property
     def _maps_identities(self) -> bool:
-        """Whether a page or a plot shows identities, and no column is shown that only local alignments have."""
+        """True if a page or a plot shows identities, and no column requires local alignments."""
         from tropalign.formats.pairs.tables import shown_columns
         from tropalign.formats.registry import format_of
 
@@ -604,12 +604,12 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         return name == "html" or self.html is not None or (self.plot is not None and is_deep)
 
     def _matrix(self) -> tuple[MatrixValue, str]:
-        """The values of a matrix, and its layout."""
+        """Return the values of a matrix, and its layout."""
         layout = self.matrix_layout or layout_of(suffix_of(self.output))
         return self.matrix_values or ("distance" if layout == "phylip" else "score"), layout
 
     def matrix_request(self) -> Request:
-        """The values of the matrix, and what they need."""
+        """Return the values of the matrix, and the report that they need."""
         for name in SELECTS:
             if getattr(self, name) is not None:
                 self.refuse(f"--format matrix holds every pair: leave --{name.replace('_', '-')} out")
@@ -640,7 +640,7 @@ def _reciprocal(
     devices: Sequence[Device],
     show: Show,
 ) -> PairsTask:
-    """The task of the pairs that are each other's best, which are sought now."""
+    """Find the pairs that are each other's best, and return their task."""
     from tropalign.pairwise.reciprocal import first_options, reciprocal_pairs
 
     first = task_of(options=first_options(options), pairs=listed)
@@ -650,7 +650,7 @@ def _reciprocal(
 
 
 def _check_matrix(n_cells: int, memory_bytes: int) -> None:
-    """Raises ResourceError where a matrix of as many values does not fit."""
+    """Raise ResourceError if a matrix of this many values does not fit."""
     from tropalign.machine.memory import require
 
     remedy = "choose format tsv, or allow more with --memory"
@@ -658,7 +658,7 @@ def _check_matrix(n_cells: int, memory_bytes: int) -> None:
 
 
 def _parameters(request: Request, task: PairsTask, side_outputs: dict[str, str]) -> dict[str, str]:
-    """All that decides the parts, by name."""
+    """Return everything that determines the parts, by name."""
     from tropalign import __version__
     from tropalign.results.output_columns import TAXA
 

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 #: Distances, and vertices of paths, that are written at a time.
 _AT_ONCE = 1 << 18
-#: What a vertex of a path takes in memory while it is written, beside a few copies of its name.
+#: Memory of a vertex in a path while it is written: bytes, and copies of its name.
 _STEP_BYTES, _NAME_COPIES = 40, 5
-#: What a vertex and an edge of the graph take in memory, names and numbers, as it is read.
+#: Memory of a vertex and an edge of the graph while it is read, with names and numbers.
 _VERTEX_BYTES, _EDGE_BYTES = 300, 100
 
 
 class PathOptions(Options, group="what is written"):
-    """Which distances are written, and how."""
+    """Selection and format of the distances."""
 
     sources: list[str] | None = option(
         default=None,
@@ -102,7 +102,7 @@ edges.tsv has an edge per line: from, to, weight. Formats by the suffix of -o: .
     undirected: bool = option(default=False, label="Edges lead both ways", is_common=True, help="edges lead both ways")
 
     def run(self) -> None:
-        """Reads the graph, finds the paths and writes them."""
+        """Read the graph, find the paths and write them."""
         import warnings
 
         import numpy as np
@@ -150,7 +150,7 @@ edges.tsv has an edge per line: from, to, weight. Formats by the suffix of -o: .
         write_outputs(outputs, lambda output: parts if output is outputs[0] else ())
 
     def check(self) -> str:
-        """The format; refuses what it cannot hold."""
+        """Return the format; reject requests that it does not support."""
         from tropalign.formats.registry import check_format, format_for_path, format_of, suffix_of
 
         name: str = self.format or format_for_path("paths", self.output)
@@ -163,12 +163,9 @@ edges.tsv has an edge per line: from, to, weight. Formats by the suffix of -o: .
 
 
 def _rows_at_once(context: PathsContext, allowed: int) -> Iterator[range]:
-    """The rows that are written at a time, which depend on the graph only.
+    """Yield the rows that are written at a time, which depend on the graph only.
 
-    Raises
-    ------
-    ResourceError
-        The paths of a row take more memory than allowed.
+    Raises ResourceError if the paths of a row take more memory than allowed.
     """
     from tropalign.errors import shown
     from tropalign.machine.memory import require
@@ -197,7 +194,7 @@ def _rows_at_once(context: PathsContext, allowed: int) -> Iterator[range]:
 
 
 def _listed(words: list[str] | None) -> list[str] | None:
-    """The vertices that an option names, those of files among them."""
+    """Return the vertices of an option, including those listed in files."""
     from tropalign.errors import InputError
     from tropalign.sequences import read_text
 
@@ -219,7 +216,7 @@ def _listed(words: list[str] | None) -> list[str] | None:
 def _writer(
     options: Paths, name: str, graph: Graph | DenseGraph, context: PathsContext, main: str | None = None
 ) -> Writer:
-    """What writes the distances in a format; `main`: that of the main output, where it is another one."""
+    """Make the writer of a format; `main` is the format of the main output if that is another one."""
     from tropalign import __version__
     from tropalign.execution.files import check_terminal
     from tropalign.formats.header import Header

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class ReferenceOptions(Options, group="reference"):
-    """The alignment that reads come into, and its tree."""
+    """The reference alignment and its tree."""
 
     reference: str = input_file(
         holds="alignment",
@@ -61,14 +61,14 @@ class ReferenceOptions(Options, group="reference"):
 
 
 class PruningOption(Options, group="scoring"):
-    """Whether every branch is scored."""
+    """Exhaustive scoring of branches."""
 
     no_pruning: bool = option(
         default=False, label="Score every branch", help="score every branch; the result is the same"
     )
 
 
-#: Suffixes of outputs beside the alignment, and their options.
+#: Suffixes of additional outputs, and their options.
 BESIDE = {
     ".jplace": "jplace",
     ".tsv": "table",
@@ -89,7 +89,7 @@ class Place(
     RunOptions,
     EachOption,
 ):
-    """Short reads in the columns of a reference, each on the branch of its tree that it fits best."""
+    """Short reads in the columns of a reference, each on the branch of its tree that fits best."""
 
     verb = "place"
     summary = "align short reads into a reference alignment, guided by its tree"
@@ -133,7 +133,7 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
     gaps: str = again(SequenceOptions, "gaps", group="reads")
 
     def check(self) -> None:
-        """Refuses options that do not go together."""
+        """Reject options that do not go together."""
         self._check_reads()
         check_results(self)
         if self.shard is not None and "-" in [*self.reads, *(self.mates or [])]:
@@ -141,7 +141,7 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
         check_pipeline(self)
 
     def run(self) -> None:
-        """Reads, places and writes."""
+        """Read, place and write."""
         self.check()
         wanted = self._wanted()
         inputs = [*self.reads, *(self.mates or []), self.reference, self.tree, self.taxonomy, self.counts]
@@ -150,7 +150,7 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
             self._run(wanted, show, pipeline)
 
     def _check_reads(self) -> None:
-        """Refuses reads that are missing, or named twice."""
+        """Reject missing reads, and reads that are named twice."""
         asks_for_reads = self.output != "-" or any(self.beside().values()) or not self.save_reference
         if self.dry_run and not self.reads:
             self.refuse("--dry-run tells of reads: name some")
@@ -170,7 +170,7 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
             self.refuse("standard input can be read once: name - once")
 
     def _run(self, wanted: Wanted, show: Show, pipeline: Pipeline | None) -> None:
-        """Reads, places and writes; a program may go on with the reads."""
+        """Read, place and write; a pipeline may continue with the reads."""
         from tropalign import __version__
         from tropalign.devices.registry import open_devices
         from tropalign.execution.files import write_to
@@ -199,10 +199,10 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
         page_bytes = self._page_bytes(package, found, memory_bytes)
         memory_bytes -= page_bytes
         task, devices = self._task(package, blocks, found, memory_bytes)
-        settled = None if wanted.rows == "fasta" else wanted.rows  # the default is not said
+        settled = None if wanted.rows == "fasta" else wanted.rows  # the default is not stated
         command = self.command_line(format=settled)
         header = Header(__version__, command, self.scoring().parameters(), has_comments=not self.no_comments)
-        bound = page_bytes if found is None else None  # of reads that can be counted before, the page was checked
+        bound = page_bytes if found is None else None  # if reads can be counted in advance, the report was checked
         outputs = outputs_of(package, header, wanted, self.shard is not None, lineages, bound, otus)
         decides = (outputs, wanted, __version__, lineages, otus)
         parameters = {} if found is None else run_parameters(task, found, *decides)
@@ -224,7 +224,7 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
             pipeline.finish(package, header.command, otus)
 
     def _wanted(self) -> Wanted:
-        """The files that are asked for."""
+        """Return the requested files."""
         from tropalign.formats.registry import format_for_path, suffix_of
         from tropalign.phylo.outputs import Wanted
 
@@ -246,14 +246,14 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
         )
 
     def _paths(self, wanted: Wanted) -> list[str]:
-        """The files that will be written; of a shard the one."""
+        """Return the paths to be written; a shard has one."""
         named = [] if self.save_reference is None else [self.save_reference]
         if self.reads:
             named += [self.output] if self.shard is not None else wanted.paths()
         return named
 
     def _package(self) -> ReferencePackage:
-        """The reference, read or loaded."""
+        """Read or load the reference."""
         from tropalign.phylo import ReferencePackage
         from tropalign.sequences.alphabet import ALPHABETS
 
@@ -272,7 +272,7 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
     def _reads(
         self, package: ReferencePackage, otus: OtuTable | None
     ) -> tuple[Callable[..., Iterator[Any]], Survey | None]:
-        """What reads them anew for the names that are taken, and what a first pass found, where there may be two."""
+        """Return the reader of the reads, given names in use, and the result of a first pass, if possible."""
         from tropalign.phylo.api import check_mates
         from tropalign.phylo.read_blocks import owning
         from tropalign.results.otu_table import RowOwners
@@ -300,17 +300,14 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
         return blocks, found
 
     def _page_bytes(self, package: ReferencePackage, found: Survey | None, memory_bytes: int) -> int:
-        """What the report takes while it is made, at the most; half of the memory where the reads are a stream.
+        """Return the most memory for making the report; half of the memory if the reads are a stream.
 
-        Raises
-        ------
-        ResourceError
-            The page takes all memory that is left.
+        Raises ResourceError if the report would take all remaining memory.
         """
         from tropalign.formats.placed.report import report_bytes
         from tropalign.machine.memory import require
 
-        if self.html is None or self.shard is not None:  # of shards, merge makes it
+        if self.html is None or self.shard is not None:  # merge makes that of shards
             return 0
         if found is None:
             return memory_bytes // 2
@@ -322,7 +319,7 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
     def _task(
         self, package: ReferencePackage, blocks: Callable[..., Iterator[Any]], found: Survey | None, memory_bytes: int
     ) -> tuple[PlaceTask, list[str]]:
-        """What to compute, and the devices."""
+        """Return the task, and the devices for it."""
         from tropalign.machine.threads import resolve_threads
         from tropalign.phylo.api import check_place
         from tropalign.phylo.scorer import N_BEST
@@ -346,12 +343,12 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
 
 
 def _main_path(wanted: Wanted) -> str:
-    """The file beside which the run's parts lie."""
+    """Return the file next to which the run's parts are kept."""
     return wanted.alignment or wanted.query or "-"
 
 
 def _tell_of_unusable(task: PlaceTask) -> None:
-    """Warns of reads that were not placed."""
+    """Warn of reads that were not placed."""
     import warnings
 
     from tropalign.errors import TropalignWarning, counted

@@ -1,4 +1,4 @@
-"""``tropalign place --pipeline``: a program that goes on with the aligned reads, in the same command."""
+"""``tropalign place --pipeline``: a program that continues with the aligned reads, in the same command."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from tropalign.results.otu_table import OtuTable
     from tropalign.verbs.place import Place
 
-#: What can go on.
+#: Supported programs.
 Next = Literal["epa-ng"]
 
 
 class PipelineOptions(Options, group="likelihoods"):
-    """Which program goes on, where it is, and what it has to be told."""
+    """The program, its path and its arguments."""
 
     pipeline: Next | None = option(
         default=None,
@@ -45,7 +45,7 @@ class PipelineOptions(Options, group="likelihoods"):
 
 
 def check_pipeline(command: Place) -> None:
-    """Refuses what does not fit together."""
+    """Reject options that do not go together."""
     if command.pipeline is None:
         for name in ("model", "epa_ng", "write_only"):
             if getattr(command, name):
@@ -74,7 +74,7 @@ class Pipeline:
         self._command, self._folder, self._program = command, folder, program
 
     def joined(self, wanted: Wanted) -> Wanted:
-        """The files that the run is to write: the aligned reads for EPA-ng, too, and no jplace of its own."""
+        """Return the files of the run: with aligned reads for EPA-ng, and without a jplace file."""
         from dataclasses import replace
 
         from tropalign.phylo.epa_ng import ALIGNED
@@ -82,14 +82,14 @@ class Pipeline:
         return replace(wanted, jplace=None, query=str(self._folder / ALIGNED))
 
     def check(self, package: ReferencePackage) -> None:
-        """Raises InputError where the model is none for this reference."""
+        """Raise InputError if the model does not suit this reference."""
         from tropalign.phylo.epa_ng import check_model
 
         assert self._command.model is not None
         check_model(self._command.model, package.states.alphabet.name == "protein")
 
     def finish(self, package: ReferencePackage, aligned_by: str, otus: OtuTable | None) -> None:
-        """Runs EPA-ng and writes its result; or leaves its files and prints the command."""
+        """Run EPA-ng and write its result; or leave its files and print the command."""
         from tropalign.errors import ResourceError
         from tropalign.execution.files import write_to
         from tropalign.formats.placed.context import PlacedContext
@@ -118,7 +118,7 @@ class Pipeline:
 
 @contextmanager
 def opened_pipeline(command: Place) -> Iterator[Pipeline | None]:
-    """The pipeline that was asked for, its program found before anything is computed; None without one."""
+    """Yield the requested pipeline, or None; the program is found before anything is computed."""
     if command.pipeline is None:
         yield None
         return

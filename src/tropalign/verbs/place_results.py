@@ -1,4 +1,4 @@
-"""What ``tropalign place`` writes beside the alignment, and what that needs."""
+"""Additional outputs of ``tropalign place``, and the options that they need."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Insertions = Literal["drop", "columns"]
 
 
 class ResultOptions(Options, group="results"):
-    """What is written."""
+    """Output files."""
 
     format: str | None = option(
         default=None,
@@ -94,13 +94,13 @@ class ResultOptions(Options, group="results"):
     )
 
     def beside(self) -> dict[str, str | None]:
-        """Paths of the files beside the alignment, by their options."""
+        """Return the paths of the additional files by their options."""
         names = ("taxa", "taxa_html", "otu_table", "table", "jplace", "html")
         return {name: getattr(self, name) for name in names}
 
 
 def check_results(command: Place) -> None:
-    """Refuses lineages and counts without use, outputs without them, and samples that cannot be told."""
+    """Reject unused lineages and counts, outputs that lack them, and unusable sample options."""
     from tropalign.sequences.samples import teller
 
     teller(None, command.sample_delimiter, command.sample_regex)

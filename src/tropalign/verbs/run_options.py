@@ -1,4 +1,4 @@
-"""Options that many verbs have: where to write, what computes, how much memory, shards; and what follows from them."""
+"""Options that many verbs share: output, devices, memory and shards; and functions that interpret them."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from tropalign.execution.progress import Show
 
 GROUP = "output and resources"
-#: What a file of sequences may be (`tropalign.sequences.records`), as the verbs' help says it.
+#: Supported sequence files (`tropalign.sequences.records`), for the verbs' help.
 SEQUENCE_FILES = "FASTA, FASTQ, UniProt, EMBL, GenBank or an alignment, compressed or not; - is standard input"
 
 
 class OutputOptions(Options, group=GROUP):
-    """Where to write, and quiet."""
+    """Output file and verbosity."""
 
     output: str = option(
         default="-",
@@ -36,7 +36,7 @@ class OutputOptions(Options, group=GROUP):
 
 
 class CommentOptions(Options, group=GROUP):
-    """Whether tables begin with lines of comments."""
+    """Comment lines of tables."""
 
     no_comments: bool = option(
         default=False,
@@ -46,7 +46,7 @@ class CommentOptions(Options, group=GROUP):
 
 
 class ThreadOptions(Options, group=GROUP):
-    """How many threads compute."""
+    """Number of threads."""
 
     threads: int = option(
         default=0,
@@ -59,7 +59,7 @@ class ThreadOptions(Options, group=GROUP):
 
 
 class DeviceOptions(ThreadOptions, group=GROUP):
-    """What computes: threads and device."""
+    """Threads and devices."""
 
     device: list[str] | None = option(
         default=None,
@@ -86,7 +86,7 @@ class ClusterOptions(Options, group=GROUP):
 
 
 class MemoryOptions(Options, group=GROUP):
-    """What the process may take."""
+    """Memory limit of the process."""
 
     memory: int | None = option(
         default=None,
@@ -110,7 +110,7 @@ class ShardOptions(Options, group=GROUP):
 
 
 class DryRunOptions(Options, group=GROUP):
-    """What a run will take, instead of the run."""
+    """A forecast instead of the run."""
 
     dry_run: bool = option(
         default=False,
@@ -120,7 +120,7 @@ class DryRunOptions(Options, group=GROUP):
 
 
 class EachOption(Options, group=GROUP):
-    """Many files, each as if it were named alone."""
+    """Many files, each as if it were given alone."""
 
     each: bool = option(
         default=False,
@@ -133,34 +133,21 @@ class EachOption(Options, group=GROUP):
 class RunOptions(
     OutputOptions, CommentOptions, DeviceOptions, ClusterOptions, MemoryOptions, ShardOptions, DryRunOptions
 ):
-    """What verbs have that compute in tiles."""
+    """Options of verbs that compute in tiles."""
 
 
 def devices_of(options: DeviceOptions) -> list[str]:
-    """Names of what computes, as `open_devices` takes them; a forecast is made here, without the cluster."""
+    """Return device names for `open_devices`; a forecast runs locally, without the cluster."""
     cluster = getattr(options, "cluster", None)
     names = list(options.device or ["auto"])
     return names if cluster is None or getattr(options, "dry_run", False) else [*names, cluster]
 
 
 def started(command: Command, outputs: Sequence[str], inputs: Sequence[str | None], holds: bool = False) -> Show:
-    """Checks the places to write to and the processor before anything is read.
+    """Check outputs, inputs and the CPU before anything is read, and return the progress display.
 
-    Parameters
-    ----------
-    holds
-        Outputs are written at the very end, and no folder of parts says that a run is at work: they are held for its
-        length.
-
-    Returns
-    -------
-    Show
-        How to show progress.
-
-    Raises
-    ------
-    TropalignError
-        What is wrong.
+    `holds`: outputs are written at the very end and there is no parts folder that marks them as in use, so hold
+    them for the length of the run. Raises TropalignError.
     """
     from tropalign.devices.registry import selected_isa
     from tropalign.execution.files import check_outputs, hold_outputs

@@ -1,4 +1,4 @@
-"""A run from the command line: carried out with a last line of what was done, or estimated (``--dry-run``)."""
+"""A run from the command line: executed, with a final line of what was done, or estimated (``--dry-run``)."""
 
 from __future__ import annotations
 
@@ -18,12 +18,9 @@ if TYPE_CHECKING:
 
 
 def carry_out(run: Run, devices: Sequence[Device], options: RunOptions, show: Show, n_cells: int) -> None:
-    """Computes and writes, or only says what that would take.
+    """Compute and write, or only print a forecast.
 
-    Parameters
-    ----------
-    n_cells
-        Cells of the dynamic program, for the rate; 0 where they are not known.
+    `n_cells`: cells of the dynamic program, for the rate; 0 if unknown.
     """
     if options.dry_run:
         _foretell(run, devices, n_cells, options)
@@ -36,12 +33,9 @@ def carry_out(run: Run, devices: Sequence[Device], options: RunOptions, show: Sh
 
 
 def tell_of(what: str, seconds: float, n_cells: float, paths: Sequence[str], share: float = 1.0) -> None:
-    """The last line, on a terminal: what was computed, how long it took, how fast that was, and where it is.
+    """Print the final line, on a terminal: what was computed, time, rate, and files.
 
-    Parameters
-    ----------
-    share
-        How much of it was computed now, where an earlier run had done the rest.
+    `share`: the part that was computed now, if an earlier run had done the rest.
     """
     if sys.stderr is None or not sys.stderr.isatty():
         return
@@ -53,19 +47,19 @@ def tell_of(what: str, seconds: float, n_cells: float, paths: Sequence[str], sha
 
 
 def where_foretold(devices: Sequence[Device], options: DeviceOptions) -> str:
-    """What a forecast is for: the processor, the last of the devices; the workers of a cluster are not asked."""
+    """Return the subject of a forecast: the CPU, which is the last device; the workers of a cluster are not asked."""
     cluster = getattr(options, "cluster", None)
     name = devices[-1].name
     return name if cluster is None else f"{name} of this machine alone (a forecast does not ask {cluster})"
 
 
 def _foretell(run: Run, devices: Sequence[Device], n_cells: int, options: RunOptions) -> None:
-    """Prints the forecast of a run."""
+    """Print the forecast of a run."""
     from tropalign.execution.forecast import forecast
     from tropalign.machine.memory import peak_bytes
 
     before = peak_bytes()
-    found = forecast(run, devices[-1])  # the processor is the last where there are several
+    found = forecast(run, devices[-1])  # the CPU is the last device
     workers = sum(device.n_workers for device in devices)
     needed = max(peak_bytes(), before + min(found.n_tiles, workers) * found.most_tile_bytes)
     cells = n_cells or found.cost_cells
@@ -87,16 +81,11 @@ def print_forecast(
     allowed_bytes: int,
     sizes: Sequence[float] = (),
 ) -> None:
-    """Cells, time and memory, a line each; the same to the file of the status.
+    """Print cells, time and memory, a line each; write the same to the status file.
 
-    Parameters
-    ----------
-    what
-        What they are for: 666 "pairs".
-    seconds, needed_bytes
-        None where they are not known.
-    sizes
-        Bytes of each output, where they are known.
+    what: number and unit of the items: (666, "pairs").
+    seconds, needed_bytes: None if unknown.
+    sizes: bytes of each output, if known.
     """
     from tropalign.execution.progress import tell_forecast
 
@@ -134,7 +123,7 @@ def _size(n_bytes: float) -> str:
 
 
 def _duration(seconds: float) -> str:
-    """3.2 s, 4 min 10 s, 5 h 20 min."""
+    """Format a duration: 3.2 s, 4 min 10 s, 5 h 20 min."""
     if seconds < 100:
         return f"{seconds:.1f} s" if seconds >= 0.1 else f"{seconds:.2f} s"
     minutes = seconds / 60

@@ -1,4 +1,4 @@
-"""What verbs share that take reads of samples."""
+"""Common part of verbs whose reads belong to samples."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SHOWN_SAMPLES = 4
 
 
 class SampleNameOptions(Options, group="samples"):
-    """Options that say how to find the sample in a read's name."""
+    """Ways to find the sample in a read's name."""
 
     sample_delimiter: str | None = option(
         default=None,
@@ -51,7 +51,7 @@ class SampleNameOptions(Options, group="samples"):
 
 
 class SampleOptions(SampleNameOptions, group="samples"):
-    """Which reads count, and their samples."""
+    """Selection of reads, and their samples."""
 
     min_size: int | None = option(
         default=None,
@@ -88,9 +88,9 @@ class SampleOptions(SampleNameOptions, group="samples"):
 
 
 class SampleCommand(SequenceCommand, SampleOptions):
-    """What reads sequences of samples."""
+    """A command that reads sequences of samples."""
 
-    #: What `OutputOptions` has.
+    #: From `OutputOptions`.
     quiet: bool
     queries: list[str] = input_file(
         flags=(),
@@ -103,13 +103,13 @@ class SampleCommand(SequenceCommand, SampleOptions):
 
     @property
     def _is_by_file(self) -> bool:
-        """Whether each file is a sample."""
+        """True if each file is a sample."""
         if self.sample_delimiter is not None or self.sample_regex is not None:
             return False
         return len(self.queries) > 1 if self.samples is None else self.samples == "file"
 
     def check_samples(self) -> None:
-        """Refuses options of samples that do not go together."""
+        """Reject options of samples that do not go together."""
         if self.queries.count("-") > 1:
             self.refuse("standard input can be read once: name - once")
         if self._is_by_file and "-" in self.queries:
@@ -125,7 +125,7 @@ class SampleCommand(SequenceCommand, SampleOptions):
             self.refuse(f"--relabel {self.relabel}: readers of tables and FASTA take a name that begins so for none")
 
     def reads(self) -> SequenceBatch:
-        """The sequences of all files, with the names of their samples if files tell these."""
+        """Read the sequences of all files, with the names of their samples if these follow from the files."""
         from tropalign.sequences.samples import pooled
 
         if self._is_by_file:
@@ -133,18 +133,18 @@ class SampleCommand(SequenceCommand, SampleOptions):
         return self.batch(self.queries)
 
     def _teller(self) -> Teller:
-        """Make the function that finds the sample in a read's name. Raises UsageError if it cannot be made."""
+        """Make the function that finds the sample in a read's name. Raises UsageError if that is impossible."""
         from tropalign.errors import InputError
         from tropalign.sequences.samples import sample_of_file, teller
 
-        of_file, samples = "", "label" if self.samples == "file" else self.samples  # the file's stands in names by now
+        of_file, samples = "", "label" if self.samples == "file" else self.samples  # names contain the file's by now
         if len(self.queries) == 1 and self.queries[0] != "-":
-            with suppress(InputError):  # names may tell all samples
+            with suppress(InputError):  # names may contain all samples
                 of_file = sample_of_file(self.queries[0])
         return teller(samples, self.sample_delimiter, self.sample_regex, of_file)
 
     def counting(self, batch: SequenceBatch, uniques: Uniques | None = None) -> Callable[[Clusters], OtuTable] | None:
-        """What makes the table of clusters of these reads; names that tell no sample are refused at once."""
+        """Return the maker of the cluster table of these reads; reject names without a sample now."""
         if self.otu_table is None:
             return None
         from tropalign.clusters.table import counted, sampled

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tropalign.msa.accuracy import AlignmentScore
 
 COLUMNS = ("alignment", "sp", "tc", "columns", "pairs", "sequences")
-#: Suffixes of the table; it may have none.
+#: Suffixes of the table, which may have no suffix.
 SUFFIXES = (".tsv", ".txt", "")
 
 
@@ -83,7 +83,7 @@ class Score(Command, OutputOptions):
     )
 
     def run(self) -> None:
-        """Scores, and writes the table."""
+        """Score, and write the table."""
         from tropalign.execution.files import check_outputs, hold_outputs, write_to
         from tropalign.formats.registry import suffix_of
 
@@ -114,7 +114,7 @@ class Score(Command, OutputOptions):
             write_to(self.output, lambda out: _write_tsv(rows, out))
 
     def _check_page(self, n_alignments: int) -> None:
-        """Refuses a page that there cannot be."""
+        """Reject an impossible HTML page."""
         from tropalign.execution.files import check_terminal
         from tropalign.formats.registry import format_of, suffix_of
 
@@ -128,7 +128,7 @@ class Score(Command, OutputOptions):
 
 
 def _pairs(options: Score) -> list[tuple[str, str]]:
-    """The alignments, each with its reference."""
+    """Return the alignments, each with its reference."""
     from tropalign.errors import InputError
 
     tests = [path for given in options.alignments for path in _files(given)]
@@ -149,7 +149,7 @@ def _pairs(options: Score) -> list[tuple[str, str]]:
 
 
 def _files(path: str) -> list[str]:
-    """The files of a directory by name, or the file itself."""
+    """Return the files of a directory by name, or the file itself."""
     from tropalign.errors import InputError
 
     if not os.path.isdir(path):
@@ -162,7 +162,7 @@ def _files(path: str) -> list[str]:
 
 
 def _stem(path: str) -> str:
-    """The file's name without directory, compression and format."""
+    """Return the file name without directory, compression and format."""
     from tropalign.execution.files import COMPRESSIONS
 
     name = Path(path)
@@ -177,7 +177,7 @@ def _score(options: Score, test: str, reference: str) -> AlignmentScore:
 
 
 def _mask(options: Score, reference: str) -> NDArray[np.bool_] | None:
-    """The columns that count; None: those in upper case."""
+    """Return the columns that count; None for those in upper case."""
     from tropalign.sequences.aligned_files import read_alignment
 
     if options.all_columns:
@@ -225,7 +225,7 @@ def _write_tsv(rows: list[list[str]], out: BinaryIO) -> None:
 
 
 def _show(rows: list[list[str]], scores: list[AlignmentScore]) -> None:
-    """Columns below each other, and the means of several alignments."""
+    """Print aligned columns, and the means of several alignments."""
     from tropalign.errors import shown
 
     lines = [list(COLUMNS), *([shown(row[0]), *row[1:]] for row in rows)]

@@ -37,21 +37,21 @@ if TYPE_CHECKING:
     from tropalign.execution.task import Device
     from tropalign.trees import Tree
 
-#: The word for as many samples as it takes, which `tropalign.distance_trees.bootstrap` has, too.
+#: Bootstrap until support has settled; `tropalign.distance_trees.bootstrap` uses the same word.
 AUTO: Final = "auto"
-#: Negative lengths nearer to 0 than this share of the longest branch are roundings, and not worth a word.
+#: Negative lengths below this share of the longest branch are rounding errors, which are not reported.
 ROUNDING = 1e-6
 
 
 def samples(text: str) -> str:
-    """Reads a number of samples, or auto. Raises ValueError."""
+    """Parse a number of samples, or auto. Raises ValueError."""
     if not (word := text.strip()).lstrip("-+").isdigit() and word != AUTO:
         raise ValueError(f"{text!r} is neither a whole number nor auto")
     return AUTO if word == AUTO else str(whole(1, 1_000_000).parse(text))
 
 
 class DistanceOptions(Options, group="distances"):
-    """What the distances are."""
+    """Distances between taxa."""
 
     unaligned: bool = option(
         default=False,
@@ -80,7 +80,7 @@ class DistanceOptions(Options, group="distances"):
 
 
 class TreeOptions(Options, group="tree"):
-    """How the tree is made, and where its root is."""
+    """Construction and root of the tree."""
 
     method: MethodName = option(
         default="nj",
@@ -177,7 +177,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
     )
 
     def run(self) -> None:
-        """Reads, makes the tree, and writes it."""
+        """Read, make the tree, and write it."""
         from tropalign.formats.distance_matrix import distance_format
         from tropalign.formats.trees.groups import read_groups, tell_unknown
         from tropalign.machine.memory import default_budget, left_for_job
@@ -241,13 +241,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             refuse("two files cannot both go to standard output: name a file for one of them")
 
     def finish(self, shards: Shards, places: Mapping[str, str]) -> None:
-        """Makes the tree with what shards have counted.
-
-        Parameters
-        ----------
-        options
-            Of the command that made the shards, with the output and resources of the one that merges them.
-        """
+        """Make the tree with the counts of shards."""
         from tropalign.distance_trees.bootstrap import sum_of, supported
         from tropalign.distance_trees.distances import counted_distances, unaligned_model
         from tropalign.distance_trees.pair_counts import pair_counts_of
@@ -282,7 +276,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
 
 
 def _shard(options: MakeTree, memory_bytes: int, allowed: int, show: Show) -> None:
-    """Computes a share of the samples, or of the pairs of unaligned sequences, for `finish`."""
+    """Compute a share of the samples, or of the pairs of unaligned sequences, for `finish`."""
     from tropalign.devices.registry import open_devices
     from tropalign.distance_trees.bootstrap import SampleTask, count_bytes
     from tropalign.distance_trees.distances import unaligned_model
@@ -328,7 +322,7 @@ def _shard(options: MakeTree, memory_bytes: int, allowed: int, show: Show) -> No
 
 
 def _parameters(words: list[str], data: bytes) -> dict[str, str]:
-    """All that decides the tree, by name."""
+    """Return everything that determines the tree, by name."""
     from tropalign import __version__
 
     options = shlex.join(word for word in words if not word.startswith("--distances-out"))
@@ -336,7 +330,7 @@ def _parameters(words: list[str], data: bytes) -> dict[str, str]:
 
 
 def _tree(options: MakeTree, given: Distances, memory_bytes: int, show: Show) -> Tree:
-    """The tree of the distances, with support where it is asked for, and its root."""
+    """Make the tree of the distances, with support if requested, and its root."""
     from tropalign.trees import with_support
 
     tree, alignment = _joined(options, given, memory_bytes, show), given.alignment
@@ -353,13 +347,13 @@ def _tree(options: MakeTree, given: Distances, memory_bytes: int, show: Show) ->
 
 
 def _sampling(options: MakeTree) -> dict[str, Any]:
-    """How the tree of each sample is made."""
+    """Return the options for the tree of each sample."""
     gaps = options.gaps or "pairwise"
     return {"method": options.method, "model": options.distances, "gaps": gaps, "seed": options.seed or 0}
 
 
 def _joined(options: MakeTree, given: Distances, memory_bytes: int, show: Show) -> Tree:
-    """The tree of the distances, without support, not rooted yet. Distances that are not written are used up."""
+    """Make the unrooted tree of the distances, without support. Distances that are not written are overwritten."""
     from tropalign.trees import neighbour_joining, upgma
     from tropalign.trees.rooting import rooted_at_outgroup
 
@@ -368,7 +362,7 @@ def _joined(options: MakeTree, given: Distances, memory_bytes: int, show: Show) 
     with show("joins", len(names)) as progress:
         if options.method == "nj":
             negative = options.negative or "keep"
-            is_last = options.distances_out is None  # to read the distances
+            is_last = options.distances_out is None  # the distances are not written
             tree = neighbour_joining(
                 distances, names, negative=negative, overwrite=is_last, memory_bytes=left, progress=progress
             )
@@ -376,7 +370,7 @@ def _joined(options: MakeTree, given: Distances, memory_bytes: int, show: Show) 
             tree = upgma(distances, names, memory_bytes=left, progress=progress)
     _tell_negative(tree)
     if options.outgroup is not None:
-        rooted_at_outgroup(tree, options.outgroup)  # what it refuses should not have to wait for the samples
+        rooted_at_outgroup(tree, options.outgroup)  # reports errors before the samples are computed
     return tree
 
 
@@ -389,7 +383,7 @@ def _rooted(options: MakeTree, tree: Tree) -> Tree:
 
 
 def _tell_negative(tree: Tree) -> None:
-    """A word on negative lengths."""
+    """Warn of negative lengths."""
     import warnings
 
     from tropalign.errors import TropalignWarning

@@ -1,4 +1,4 @@
-"""What ``tropalign tree`` reads: distances, an alignment or sequences of which they are made, or a tree."""
+"""Input of ``tropalign tree``: distances, an alignment or sequences to compute them from, or a tree."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Distances(NamedTuple):
-    """Names and distances of the taxa, and the alignment that they are of, where there is one."""
+    """Names and distances of the taxa, and the alignment that they come from, if any."""
 
     names: tuple[str, ...]
     distances: NDArray[np.float64]
@@ -27,7 +27,7 @@ class Distances(NamedTuple):
 
 
 def read_taxa(options: MakeTree, memory_bytes: int, show: Show) -> Distances | Tree:
-    """Reads the input: distances, what they are made of, or a tree."""
+    """Read the input: distances, their source, or a tree."""
     from tropalign.formats.distance_matrix import is_distance_matrix, parse_distance_matrix
     from tropalign.sequences.files import can_be_read_twice, file_name, read_lines
     from tropalign.sequences.nexus_files import holds_only_alignment
@@ -55,7 +55,7 @@ def read_taxa(options: MakeTree, memory_bytes: int, show: Show) -> Distances | T
 
 
 def _given_tree(options: MakeTree, text: bytes) -> Tree:
-    """The tree in a file of Newick or NEXUS format, of which no distances are known."""
+    """Read a tree in Newick or NEXUS format; reject options that need distances."""
     from tropalign.sequences.files import file_name
     from tropalign.sequences.texts import decoded
     from tropalign.trees import parse_tree
@@ -72,7 +72,7 @@ def _given_tree(options: MakeTree, text: bytes) -> Tree:
 
 
 class _Kept(io.BytesIO):
-    """What was read from standard input or a pipe, to be read again."""
+    """Data from standard input or a pipe, kept for a second reading."""
 
     def __init__(self, data: bytes, name: str) -> None:
         super().__init__(data)
@@ -80,7 +80,7 @@ class _Kept(io.BytesIO):
 
 
 def alignment_distances_of(options: MakeTree, source: Any, memory_bytes: int, show: Show) -> Distances:
-    """Distances of the alignment in a file."""
+    """Compute the distances of the alignment in a file."""
     from tropalign.distance_trees.distances import alignment_in
     from tropalign.sequences.alphabet import ALPHABETS
     from tropalign.sequences.phylip_files import UnequalRowsError
@@ -111,7 +111,7 @@ def _pair_distances(options: MakeTree, memory_bytes: int, show: Show) -> Distanc
 
 
 def unaligned(options: MakeTree) -> SequenceBatch:
-    """The sequences that are to be aligned by pairs."""
+    """Read the sequences whose pairs are to be aligned."""
     from tropalign.msa.family import read_family
     from tropalign.sequences.alphabet import ALPHABETS
 
@@ -119,7 +119,7 @@ def unaligned(options: MakeTree) -> SequenceBatch:
 
 
 def alignment_in_bytes(options: MakeTree, data: bytes, memory_bytes: int, show: Show) -> Distances:
-    """Distances of the alignment in these bytes."""
+    """Compute the distances of the alignment in these bytes."""
     from tropalign.formats.distance_matrix import is_distance_matrix
     from tropalign.sequences.files import file_name
 

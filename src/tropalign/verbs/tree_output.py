@@ -1,4 +1,4 @@
-"""What ``tropalign tree`` writes: the tree as text, page and picture, and its distances."""
+"""Output of ``tropalign tree``: the tree as text, page and picture, and its distances."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class ViewOptions(Options, group="to look at"):
-    """What shows the tree to people."""
+    """Views of the tree."""
 
     html: str | None = output_file(
         output="report",
@@ -41,7 +41,7 @@ class ViewOptions(Options, group="to look at"):
 
 
 def is_drawn(options: MakeTree) -> bool:
-    """Whether an output shows colours."""
+    """True if an output shows colours."""
     from tropalign.formats.registry import format_for_path
 
     form = format_for_path("trees", options.output)
@@ -49,7 +49,7 @@ def is_drawn(options: MakeTree) -> bool:
 
 
 def tree_outputs(options: MakeTree, places: Mapping[str, str], groups: Mapping[str, str]) -> list[Output]:
-    """The files of the tree, with their writers; raises what is wrong with them before anything is computed."""
+    """Return the files of the tree with their writers; errors are raised before anything is computed."""
     from tropalign import __version__
     from tropalign.execution.files import check_terminal
     from tropalign.execution.run import Output
@@ -76,7 +76,7 @@ def tree_outputs(options: MakeTree, places: Mapping[str, str], groups: Mapping[s
 
 
 def telling(output: Output, tree: Tree) -> Output:
-    """The output with a header that says how many samples there were."""
+    """Return the output with a header that states the number of samples."""
     from dataclasses import replace
 
     from tropalign.formats.writer import FormatWriter
@@ -88,7 +88,7 @@ def telling(output: Output, tree: Tree) -> Output:
 
 
 def write_distances(options: MakeTree, given: Distances, places: Mapping[str, str]) -> None:
-    """The distances, where they are wanted."""
+    """Write the distances, if requested."""
     from tropalign.execution.files import write_to
     from tropalign.formats.distance_matrix import distance_format, write_distance_matrix
 
@@ -99,7 +99,7 @@ def write_distances(options: MakeTree, given: Distances, places: Mapping[str, st
 
 
 def write_tree(options: MakeTree, tree: Tree, outputs: list[Output], begin: float) -> None:
-    """The tree, its page and its picture; and what was done."""
+    """Write the tree, its page and its picture, and report what was done."""
     from tropalign.execution.run import write_outputs
 
     write_outputs(outputs, lambda output: [output.writer.encode(tree)])

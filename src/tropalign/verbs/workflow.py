@@ -10,12 +10,12 @@ from tropalign.errors import InputError, ResourceError, counted
 from tropalign.options.option import option
 from tropalign.verbs.command import Command
 
-#: What each manager's folder of examples/workflows holds.
+#: Contents of each manager's folder in examples/workflows.
 MANAGERS = {
     "snakemake": "wrappers (bio/tropalign) and a workflow that aligns pairs in shards (shards), for Snakemake 8",
     "nextflow": "modules (modules/tropalign) and a workflow that aligns pairs in shards (main.nf), for Nextflow 24.04",
 }
-#: Left out: tests of modules, whose data lie beside the wrappers of Snakemake, and what Python compiled.
+#: Omitted: tests of modules, whose data are with the Snakemake wrappers, and compiled Python files.
 _LEFT_OUT = {"tests", "nf-test.config", "__pycache__"}
 
 
@@ -54,7 +54,7 @@ Exit codes: 0 done, 2 usage, 3 a folder that is not empty or cannot be written, 
     quiet: bool = option(default=False, flags=("-q", "--quiet"), role="private", help="do not say what was written")
 
     def check(self) -> None:
-        """Refuses what says nothing."""
+        """Reject incomplete or contradictory options."""
         if self.list and self.output is not None:
             self.refuse("--list writes no files: leave it or -o out")
         if not self.list and self.manager is None:
@@ -65,7 +65,7 @@ Exit codes: 0 done, 2 usage, 3 a folder that is not empty or cannot be written, 
             self.refuse("a folder cannot go to standard output: name one with -o")
 
     def run(self) -> None:
-        """Lists or writes the files."""
+        """List or write the files."""
         self.check()
         if self.list:
             _list(list(MANAGERS) if self.manager is None else [self.manager])
@@ -82,12 +82,9 @@ Exit codes: 0 done, 2 usage, 3 a folder that is not empty or cannot be written, 
 
 
 def workflow_files(manager: str) -> dict[str, Path]:
-    """The files for a workflow manager, by their names below the folder that is written.
+    """Return the files for a workflow manager, by their names in the output folder.
 
-    Raises
-    ------
-    InputError
-        The package came without them.
+    Raises InputError if the package was installed without them.
     """
     from tropalign.verbs.examples import example_path
 
@@ -99,7 +96,7 @@ def workflow_files(manager: str) -> dict[str, Path]:
 
 
 def _list(managers: list[str]) -> None:
-    """Prints the files of each manager."""
+    """Print the files of each manager."""
     if sys.stdout is None:
         raise InputError("standard output is closed: there is nowhere to list the files")
     for manager in managers:
@@ -109,7 +106,7 @@ def _list(managers: list[str]) -> None:
 
 
 def _write(manager: str, folder: Path) -> int:
-    """Copies the files; says how many there are."""
+    """Copy the files, and return their number."""
     import shutil
 
     if folder.exists() and not folder.is_dir():

@@ -1,4 +1,4 @@
-"""Multiple alignments as files: which formats there are, of the alignment and of its table of confidence."""
+"""Formats of multiple alignments and of their confidence tables."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ConfidenceFormat(Format):
-    """A format that shows how sure an alignment is, which is computed only where it is shown."""
+    """A format that shows confidence, which is computed only on demand."""
 
 
 FORMATS = {
@@ -40,26 +40,18 @@ FORMATS = {
 
 @dataclass(frozen=True)
 class AlignedContext:
-    """What a format needs beside the alignment.
-
-    Attributes
-    ----------
-    title
-        What the alignment is called where a format has a place for that.
-    features
-        Parts of its rows, which the page shows.
-    """
+    """Context of alignment formats: a title for formats that have one, and features of the rows for the page."""
 
     title: str = "alignment"
     features: tuple[Feature, ...] = ()
 
     def describe(self, fields: tuple[str, ...]) -> dict[str, Any]:
-        """These fields as JSON."""
+        """Return these fields as JSON."""
         return {name: value for name, value in asdict(self).items() if name in fields}
 
 
 def title_of(path: str | os.PathLike[str]) -> str:
-    """What an alignment in a file of this name is called: the name without folders and endings."""
+    """Return the title of an alignment file: its name without folders and suffixes."""
     name = Path(path)
     while name.suffix.lower() in COMPRESSED:
         name = name.with_suffix("")

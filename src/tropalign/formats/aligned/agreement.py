@@ -1,4 +1,4 @@
-"""An alignment beside its reference as the page of an alignment, coloured by how much of the reference it has."""
+"""Alignment page that shows an alignment and its reference, coloured by agreement."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from tropalign.formats.format import Codec
 from tropalign.formats.pages.web_page import json_text
 from tropalign.results.agreement import Agreement
 
-#: Steps of a share in a byte; byte 0 is for what does not count.
+#: Steps of a share in a byte; byte 0 is for residues that do not count.
 STEPS = 200
 
 
 def _bytes(shares: NDArray[np.float32]) -> str:
-    """Shares as bytes in base64: 0 for what does not count, else 1 + 200 times the share."""
+    """Return shares as bytes in base64: 0 for residues that do not count, else 1 + 200 times the share."""
     steps = np.rint(STEPS * np.nan_to_num(shares)).astype(np.uint8) + 1
     return base64.b64encode(np.where(np.isnan(shares), 0, steps).astype(np.uint8).tobytes()).decode()
 
 
 def encode(found: Agreement, context: AlignedContext) -> bytes:
-    """Both alignments as the page's JSON."""
+    """Return both alignments as the page's JSON."""
 
     def side(*, of_reference: bool) -> dict[str, Any]:
         rows, shares = (found.reference, found.reference_shares) if of_reference else (found.alignment, found.shares)

@@ -1,4 +1,4 @@
-"""The table of an alignment's confidence, a row per residue."""
+"""Table of an alignment's confidence, a row per residue."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tropalign.formats.header import Header
 from tropalign.results import rows
 from tropalign.results.multiple import MultipleAlignment
 
-#: Names of the columns and what they hold.
+#: Names and types of the columns.
 COLUMNS: dict[str, type] = {
     "sequence": str, "position": np.int64, "residue": str, "column": np.int64, "confidence": np.float64,
     "column_confidence": np.float64,
@@ -23,7 +23,7 @@ COLUMNS: dict[str, type] = {
 
 
 def table_columns(alignment: MultipleAlignment) -> dict[str, NDArray[Any]]:
-    """The columns by name; of the sequence its row, of the residue its byte. Positions and columns from 0."""
+    """Return the columns by name; `sequence` is a row index, `residue` a byte. Positions and columns count from 0."""
     if alignment.residue_confidence is None or alignment.column_confidence is None:
         raise ValueError("the alignment has no confidence")
     row = alignment.row_index
@@ -41,12 +41,12 @@ BYTES = [chr(byte) for byte in range(256)]
 
 
 def header_text(header: Header, context: AlignedContext) -> bytes:
-    """Comment lines, then the names of the columns."""
+    """Return comment lines, then the column names."""
     return ("\n".join([*header.comment_lines(), "\t".join(COLUMNS)]) + "\n").encode()
 
 
 def encode_tsv(alignment: MultipleAlignment, context: AlignedContext) -> bytes:
-    """The rows."""
+    """Return the rows as text."""
     found = table_columns(alignment)
     columns = [
         rows.names(alignment.sequences, found["sequence"]),
@@ -60,7 +60,7 @@ def encode_tsv(alignment: MultipleAlignment, context: AlignedContext) -> bytes:
 
 
 def encode_parquet(alignment: MultipleAlignment, context: AlignedContext) -> bytes:
-    """The whole file: an alignment is one part."""
+    """Return the complete file; an alignment is a single part."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

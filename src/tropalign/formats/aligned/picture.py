@@ -1,7 +1,7 @@
-"""An alignment as a picture on paper: blocks of columns with names, residue numbers and a track of confidence.
+"""Printable picture of an alignment: blocks of columns with names, residue numbers and a confidence track.
 
-What stands where is found once (`picture`); `tropalign.formats.picture` draws it.
-Of an alignment too large for letters that can be read, a picture shows the colours alone, a box per cell.
+`picture` computes the layout once; `tropalign.formats.picture` draws it. If an alignment is too large for readable
+characters, the picture shows only colours, a box per cell.
 """
 
 from __future__ import annotations
@@ -33,30 +33,19 @@ from tropalign.formats.picture import (
 from tropalign.results.multiple import GAP, MultipleAlignment
 from tropalign.results.multiple_display import cell_colours
 
-#: Columns per block, and lines of all blocks up to which letters are drawn: a height that programs open.
+#: Columns per block, and the most lines of all blocks for which characters are drawn: a height that programs can
+#: open.
 BLOCK, MOST_LINES = 80, 1_000
-#: Letters of a name.
+#: Maximum length of a name.
 MOST_NAME = 32
-#: Without letters: rows and columns at most; of larger alignments some are left out.
+#: Limits of rows and columns without characters; larger alignments are thinned.
 MOST_ROWS, MOST_COLUMNS = 600, 1_200
-#: In pixels. An SVG file scales.
+#: In pixels; an SVG file scales.
 CELL_WIDTH, ROW_HEIGHT, TRACK = 11, 16, 24
 
 
 def picture(alignment: MultipleAlignment, title: str) -> Picture:
-    """Places names, letters, colours and confidence.
-
-    Parameters
-    ----------
-    alignment
-        Of any size.
-    title
-        The line above it.
-
-    Returns
-    -------
-    Picture
-    """
+    """Lay out names, residues, colours and confidence of an alignment of any size, below a title."""
     n_rows, n_columns = alignment.shape
     words = f"{n_rows:,} sequence{'s' * (n_rows != 1)}, {n_columns:,} column{'s' * (n_columns != 1)}"
     has_letters = -(-n_columns // BLOCK) * (n_rows + 4) <= MOST_LINES
@@ -106,7 +95,7 @@ def _ruler(made: Picture, span: slice, left: float) -> None:
 def _row(
     made: Picture, letters: NDArray[np.uint8], numbers: NDArray[np.uint8], palette: list[str], left: float
 ) -> None:
-    """Letters on their colours; neighbours of one colour share a box."""
+    """Add residues on coloured boxes; neighbours of equal colour share a box."""
     at = 0
     for number, run in groupby(numbers.tolist()):
         n = len(list(run))
@@ -122,7 +111,7 @@ def _row(
 
 
 def _track(made: Picture, values: NDArray[np.float32], left: float) -> None:
-    """Confidence from 0 to 1 as bars."""
+    """Add confidence from 0 to 1 as bars."""
     made.texts.append(Text((left - 8,), made.height + TRACK / 2 + 2, "confidence", "end", TEXT - 2, QUIET))
     for k, value in enumerate(np.clip(np.nan_to_num(values), 0, 1).tolist()):
         height = round(TRACK * value, 1)
@@ -132,7 +121,7 @@ def _track(made: Picture, values: NDArray[np.float32], left: float) -> None:
 
 
 def _overview(alignment: MultipleAlignment) -> Picture:
-    """A box per run of equal cells; evenly chosen rows and columns where there are too many."""
+    """Return a picture with a box per run of equal cells; too many rows or columns are sampled evenly."""
     chosen = [
         distinct(np.linspace(0, size - 1, min(size, most)).round().astype(np.int64))
         for size, most in zip(alignment.shape, (MOST_ROWS, MOST_COLUMNS), strict=True)
@@ -155,12 +144,12 @@ def _overview(alignment: MultipleAlignment) -> Picture:
 
 
 def encode_svg(alignment: MultipleAlignment, context: AlignedContext) -> bytes:
-    """The picture."""
+    """Return the picture as SVG."""
     return as_svg(picture(alignment, context.title), context.title)
 
 
 def encode_png(alignment: MultipleAlignment, context: AlignedContext) -> bytes:
-    """The picture."""
+    """Return the picture as PNG."""
     return as_png(picture(alignment, context.title))
 
 

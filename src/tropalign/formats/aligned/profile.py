@@ -1,4 +1,4 @@
-"""Alignments to profile HMMs, with columns of nodes and of inserts between them: hmmalign's Stockholm, and A2M."""
+"""Alignments to profile HMMs, with columns of nodes and inserts: hmmalign's Stockholm, and A2M."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ Letters = NDArray[np.uint8]
 
 
 def stockholm_lines(alignment: MultipleAlignment, names: list[bytes]) -> Iterator[bytes]:
-    """What hmmalign writes behind the first line: descriptions, blocks of rows with posteriors, and lines of columns.
+    """Yield hmmalign's output after the first line: descriptions, blocks of rows with posteriors, column annotation.
 
-    No residue is ``-`` in a node's column and ``.`` between inserts. Rows that brought no posteriors have no such line.
+    A missing residue is ``-`` in a node column and ``.`` between inserts. Rows without posteriors have no posterior
+    line.
     """
     is_node, n_columns = alignment.is_node, alignment.n_columns
     assert is_node is not None
@@ -36,7 +37,7 @@ def stockholm_lines(alignment: MultipleAlignment, names: list[bytes]) -> Iterato
     spread = _Spread(alignment)
     own = alignment.residue_confidence
     written = np.full(len(alignment.sequences.codes), DOT, np.uint8) if own is None else digits(own)
-    # A row of which the first residue has no posterior has none at all.
+    # If the first residue of a row has no posterior, none of the row's residues has one.
     offsets = alignment.sequences.offsets
     has_posteriors = np.zeros(len(alignment), bool)
     has_residues = np.diff(offsets) > 0
@@ -56,7 +57,7 @@ def stockholm_lines(alignment: MultipleAlignment, names: list[bytes]) -> Iterato
 
 
 def check_headers(names: tuple[str, ...]) -> None:
-    """Raise InputError if headers do not keep the names of records apart, which readers end at the first blank."""
+    """Raise InputError if names are not unique or empty up to their first blank, at which readers end them."""
     rows.check_names(names)
     seen = set[bytes]()
     for name in names:
@@ -71,14 +72,14 @@ def check_headers(names: tuple[str, ...]) -> None:
 
 
 def _one_line(description: str, name: bytes) -> bytes:
-    """A description as it is. Raises InputError where it has a line break."""
+    """Return a description unchanged. Raises InputError if it has a line break."""
     if "\n" in description or "\r" in description:
         raise InputError("the description holds a line break: rename it", record=name.decode())
     return shown(description).encode()
 
 
 def _tags(alignment: MultipleAlignment) -> list[tuple[bytes, bytes]]:
-    """Lines of the columns: mean posteriors of nodes, nodes, and those that are masked."""
+    """Return the column annotation: mean posteriors of nodes, nodes, and masked nodes."""
     is_node, means = alignment.is_node, alignment.column_confidence
     assert is_node is not None
     tags = []
@@ -86,33 +87,33 @@ def _tags(alignment: MultipleAlignment) -> list[tuple[bytes, bytes]]:
         tags.append((b"PP_cons", _line(is_node, digits(means))))
     tags.append((b"RF", _line(is_node, ord("x"))))
     if alignment.is_masked is not None:
-        has_sign = is_node.copy()  # of all nodes but the last one, at which hmmalign stops
+        has_sign = is_node.copy()  # all nodes except the last, at which hmmalign stops
         has_sign[np.flatnonzero(is_node)[-1:]] = False
         tags.append((b"MM", _line(has_sign, np.where(alignment.is_masked, ord("m"), GAP))))
     return tags
 
 
 def _line(where: NDArray[np.bool_], letters: NDArray[np.integer] | int) -> bytes:
-    """These letters in some columns, and dots."""
+    """Return these characters in the columns of a mask, dots elsewhere."""
     return np.where(where, letters, DOT).astype(np.uint8).tobytes()
 
 
 class _Spread:
-    """Values of residues in the columns that these have."""
+    """Spreads values of residues into their columns."""
 
     def __init__(self, alignment: MultipleAlignment) -> None:
         self.columns, self.offsets = alignment.columns, alignment.sequences.offsets
 
     def __call__(self, values: Letters, fill: Letters, first: int, last: int, begin: int, end: int) -> Letters:
-        """Rows [first, last) in the columns [begin, end); `fill` has the letter of each column without a residue."""
+        """Return rows [first, last) of columns [begin, end); `fill` has the character for gaps of each column."""
         cells = np.empty((last - first, end - begin), np.uint8)
         cells[:] = fill[begin:end]
         _native.spread_residues(values, self.columns, self.offsets[first : last + 1], begin, cells)
         return cells
 
 
-#: Letters per line of A2M. A free insertion is what SAM takes O for, so X stands there; the format holds letters alone,
-#: and where a stop (*) is, no residue, as Easel has it.
+#: Characters per line of A2M. SAM reads O as a free insertion, so X replaces it. The format holds only letters, and
+#: a stop (*) becomes a gap, as in Easel.
 LINE = 60
 _LETTERS = bytes(byte if chr(byte).isascii() and chr(byte).isalpha() else GAP for byte in range(256))
 UPPER = np.frombuffer(_LETTERS.upper().replace(b"O", b"X"), np.uint8)
@@ -120,7 +121,7 @@ LOWER = np.frombuffer(_LETTERS.lower(), np.uint8)
 
 
 def encode_a2m(alignment: MultipleAlignment, context: AlignedContext) -> bytes:
-    """The records: upper case and ``-`` in columns of nodes (of the first row, where there is no model), else lower."""
+    """Return the records: upper case and ``-`` in node columns (without a model: of the first row), else lower case."""
     is_match = alignment.letters[0] != GAP if alignment.is_node is None else alignment.is_node
     check_headers(alignment.names)
     descriptions = alignment.sequences.descriptions or ("",) * len(alignment)

@@ -1,4 +1,4 @@
-"""The alignment as one page for a browser, which needs nothing but itself: no network, no other file."""
+"""Self-contained web page of an alignment: no network, no other file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tropalign.formats.pages.web_page import json_text, page_texts, write_page
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.results.multiple_display import rules
 
-#: Scripts of the page, in the order in which a browser reads them.
+#: Scripts of the page, in loading order.
 SCRIPTS = (
     "viewer/pictures.js", "alignment.js", "colours.js", "sheet.js", "tracks.js", "strip.js", "text.js",
     "block_picture.js", "controls.js",
@@ -24,21 +24,21 @@ SCRIPTS = (
 
 
 def _bytes(values: NDArray[np.float32] | None) -> str | None:
-    """Numbers from 0 to 1 as bytes (255 is 1) in base64."""
+    """Return numbers from 0 to 1 as bytes (255 is 1) in base64."""
     if values is None:
         return None
     return base64.b64encode(np.rint(255 * np.clip(np.nan_to_num(values), 0, 1)).astype(np.uint8).tobytes()).decode()
 
 
 def _features(alignment: MultipleAlignment, context: AlignedContext) -> list[tuple[int, int, int, str, str]]:
-    """Row, residues from 0, type and name of each feature of the rows that are there."""
+    """Return row, residue range from 0, type and name of each feature of the present rows."""
     row_of = {name: row for row, name in enumerate(alignment.names)}
     known = (one for one in context.features if one.sequence in row_of)
     return [(row_of[one.sequence], one.begin, one.end, one.kind, one.name) for one in known]
 
 
 def data_of(alignment: MultipleAlignment, context: AlignedContext) -> dict[str, Any]:
-    """What the page's scripts read of the alignment."""
+    """Return the data that the page's scripts read."""
     return {
         "title": context.title,
         "kind": "nucleotide" if alignment.sequences.alphabet.has_strands else "protein",
@@ -54,12 +54,12 @@ def data_of(alignment: MultipleAlignment, context: AlignedContext) -> dict[str, 
 
 
 def encode(alignment: MultipleAlignment, context: AlignedContext) -> bytes:
-    """The alignment as the page's JSON."""
+    """Return the alignment as the page's JSON."""
     return json_text(data_of(alignment, context))
 
 
 def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: AlignedContext) -> None:
-    """The page."""
+    """Write the page."""
     data = {"rules": json_text(rules()), "data": b"".join(parts)}
     write_page(out, page_texts("aligned", SCRIPTS, is_report=False), header, data)
 

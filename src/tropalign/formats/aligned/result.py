@@ -1,4 +1,4 @@
-"""The alignment whole, with confidence and guide tree: what `read_result` reads."""
+"""Complete alignment with confidence and guide tree, for `read_result`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tropalign.results.multiple import MultipleAlignment
 
 
 def pack(alignment: MultipleAlignment, context: AlignedContext) -> Packed:
-    """Packs the alignment with its sequences, confidence and tree."""
+    """Pack the alignment with its sequences, confidence and tree."""
     notes, arrays = batch_packed(alignment.sequences, "sequences")
     known: dict[str, Any] = {
         name: values

@@ -1,4 +1,4 @@
-"""Multiple alignments as text: a line per row (FASTA, A3M, PHYLIP, NEXUS, Stockholm), or in blocks (Clustal, MSF)."""
+"""Multiple alignments as text: a line per row (FASTA, A3M, PHYLIP, NEXUS, Stockholm), or blocks (Clustal, MSF)."""
 
 from __future__ import annotations
 
@@ -17,22 +17,15 @@ from tropalign.results import rows
 from tropalign.results.multiple import GAP, MultipleAlignment
 from tropalign.results.posterior_digits import digits
 
-#: Columns per line where a format is written in blocks.
+#: Columns per line of block formats.
 BLOCK_COLUMNS = 60
 
 
 def words(alignment: MultipleAlignment, format_name: str, marks: tuple[str, ...] = ()) -> list[bytes]:
-    """The names in UTF-8, for formats in which a blank ends a name.
+    """Return the names in UTF-8, for formats in which a blank ends a name.
 
-    Parameters
-    ----------
-    marks
-        What begins lines of the format that are no rows.
-
-    Raises
-    ------
-    InputError
-        A name that holds a blank, or begins as such a line does.
+    marks: prefixes of lines that are not rows. Raises InputError for a name that is empty, holds a blank, or starts
+    with such a prefix.
     """
     for name in alignment.names:
         if name.startswith(marks):
@@ -50,31 +43,31 @@ def words(alignment: MultipleAlignment, format_name: str, marks: tuple[str, ...]
 
 
 def lines(alignment: MultipleAlignment) -> list[bytes]:
-    """The names in UTF-8, for formats whose headers hold a name and a description."""
+    """Return the names in UTF-8, for formats whose headers hold a name and a description."""
     check_headers(alignment.names)
     return [name.encode() for name in alignment.names]
 
 
 def padded(texts: list[bytes], least: int = 0) -> list[bytes]:
-    """Texts in UTF-8 with blanks behind them, up to the one of most letters: rows then begin one below the other."""
+    """Pad UTF-8 texts with blanks to equal numbers of characters, so that rows start in the same column."""
     sizes = [len(text.decode()) for text in texts]
     width = max([least, *sizes])
     return [text + b" " * (width - size) for text, size in zip(texts, sizes, strict=True)]
 
 
 def blocks(alignment: MultipleAlignment, width: int = BLOCK_COLUMNS) -> Iterator[tuple[int, int]]:
-    """First column of each block, and the one behind its last."""
+    """Yield the first column of each block, and the one after its last."""
     for begin in range(0, alignment.n_columns, width):
         yield begin, min(begin + width, alignment.n_columns)
 
 
 def each_row(alignment: MultipleAlignment) -> Iterator[NDArray[np.uint8]]:
-    """The letters of one row after another: of a million rows not all fit the memory at a time."""
+    """Yield row after row; a million rows do not fit in memory together."""
     return (np.frombuffer(alignment.row(k), np.uint8) for k in range(len(alignment)))
 
 
 def fasta_blocks(alignment: MultipleAlignment, context: AlignedContext) -> Iterator[bytes]:
-    """The records; what followed a name in its header stays."""
+    """Yield the records, including the descriptions of their headers."""
     descriptions = alignment.sequences.descriptions or ("",) * len(alignment)
     for name, description, letters in zip(lines(alignment), descriptions, each_row(alignment), strict=True):
         more = b" " + b" ".join(description.encode().split()) if description else b""
@@ -82,12 +75,12 @@ def fasta_blocks(alignment: MultipleAlignment, context: AlignedContext) -> Itera
 
 
 def encode_fasta(alignment: MultipleAlignment, context: AlignedContext) -> bytes:
-    """The records in one piece."""
+    """Return the records in one piece."""
     return b"".join(fasta_blocks(alignment, context))
 
 
 def a3m_blocks(alignment: MultipleAlignment, context: AlignedContext) -> Iterator[bytes]:
-    """The records, the first of which is the query of HH-suite and structure predictors, where there is no model."""
+    """Yield the records; without a model, the first is the query for HH-suite and structure predictors."""
     first = np.frombuffer(alignment.row(0), np.uint8)
     is_match = first != GAP if alignment.is_node is None else alignment.is_node
     table = np.frombuffer(bytes(range(256)), np.uint8)
@@ -98,12 +91,12 @@ def a3m_blocks(alignment: MultipleAlignment, context: AlignedContext) -> Iterato
 
 
 def encode_a3m(alignment: MultipleAlignment, context: AlignedContext) -> bytes:
-    """The records in one piece."""
+    """Return the records in one piece."""
     return b"".join(a3m_blocks(alignment, context))
 
 
 def phylip_blocks(alignment: MultipleAlignment, context: AlignedContext) -> Iterator[bytes]:
-    """Numbers of rows and columns, then the rows."""
+    """Yield the numbers of rows and columns, then the rows."""
     names = padded(words(alignment, "phylip"))
     yield f"{len(alignment)} {alignment.n_columns}\n".encode()
     for name, letters in zip(names, each_row(alignment), strict=True):
@@ -111,25 +104,25 @@ def phylip_blocks(alignment: MultipleAlignment, context: AlignedContext) -> Iter
 
 
 def encode_phylip(alignment: MultipleAlignment, context: AlignedContext) -> bytes:
-    """The file in one piece."""
+    """Return the file in one piece."""
     return b"".join(phylip_blocks(alignment, context))
 
 
-#: A name of other letters is quoted.
+#: Names with other characters are quoted.
 PLAIN = re.compile(rb"[A-Za-z0-9_.|]+")
-#: What a matrix may hold beside gaps, by the type of data, and what stands for all else.
+#: Allowed characters of a matrix besides gaps, by data type, and the replacement of all others.
 PROTEIN, NUCLEOTIDE = (b"ABCDEFGHIKLMNPQRSTVWXYZ*?", b"X"), (b"ABCDGHKMNRSTUVWXY?", b"N")
 
 
 def quoted(name: bytes) -> bytes:
-    """The name as one word of NEXUS; of all digits it would be the number of a row."""
+    """Return a name as one NEXUS token; names of digits are quoted, since they would mean a row number."""
     if PLAIN.fullmatch(name) and not name.isdigit():
         return name
     return b"'" + name.replace(b"'", b"''") + b"'"
 
 
 def datatype(alignment: MultipleAlignment) -> str:
-    """``protein``, ``rna`` where U stands for T in all rows, else ``dna``."""
+    """Return ``protein``, ``rna`` if all rows have U instead of T, else ``dna``."""
     if not alignment.sequences.alphabet.has_strands:
         return "protein"
     letters = alignment.sequences.letters.tobytes().upper()
@@ -137,12 +130,7 @@ def datatype(alignment: MultipleAlignment) -> str:
 
 
 def nexus_letters(alignment: MultipleAlignment) -> NDArray[np.uint8]:
-    """What stands for each byte of a row; letters that NEXUS has not (J, O, U and foreign ones in proteins) are X.
-
-    Returns
-    -------
-    uint8, shape (256,)
-    """
+    """Return a table of output bytes, uint8, shape (256,); letters unknown to NEXUS (in proteins J, O, U) become X."""
     known, unknown = NUCLEOTIDE if alignment.sequences.alphabet.has_strands else PROTEIN
     table = np.full(256, unknown[0], np.uint8)
     for letters in (known + b"-", known.lower()):
@@ -153,13 +141,13 @@ def nexus_letters(alignment: MultipleAlignment) -> NDArray[np.uint8]:
 
 
 def nexus_header(header: Header, context: object) -> bytes:
-    """The first line, and what made the file as comments."""
+    """Return the first line, and the header as comments."""
     comments = [f"[{line.replace('[', '(').replace(']', ')')}]" for line in header.comment_lines("")]
     return "\n".join(["#NEXUS", *comments, ""]).encode()
 
 
 def nexus_blocks(alignment: MultipleAlignment, context: AlignedContext) -> Iterator[bytes]:
-    """The block, a line per row."""
+    """Yield the data block, a line per row."""
     rows.check_names(alignment.names)
     names, table = padded([quoted(name.encode()) for name in alignment.names]), nexus_letters(alignment)
     yield b"\nbegin data;\n"
@@ -171,17 +159,17 @@ def nexus_blocks(alignment: MultipleAlignment, context: AlignedContext) -> Itera
 
 
 def encode_nexus(alignment: MultipleAlignment, context: AlignedContext) -> bytes:
-    """The block in one piece."""
+    """Return the block in one piece."""
     return b"".join(nexus_blocks(alignment, context))
 
 
 def stockholm_header(header: Header, context: AlignedContext) -> bytes:
-    """The first line, and what made the file as a comment of it."""
+    """Return the first line, and the header as comments."""
     return "\n".join(["# STOCKHOLM 1.0", *header.comment_lines("#=GF CC "), ""]).encode()
 
 
 def stockholm_blocks(alignment: MultipleAlignment, context: AlignedContext) -> Iterator[bytes]:
-    """Descriptions, rows with their digits below them, and the digits of the columns; of a model as hmmalign has it."""
+    """Yield descriptions, rows with posterior digits, and digits of columns; alignments to a model as in hmmalign."""
     names, tags = words(alignment, "stockholm", ("#", "//")), [b"#=GC PP_cons"]
     if alignment.is_node is not None:
         yield from stockholm_lines(alignment, names)
@@ -207,7 +195,7 @@ def stockholm_blocks(alignment: MultipleAlignment, context: AlignedContext) -> I
 
 
 def encode_stockholm(alignment: MultipleAlignment, context: AlignedContext) -> bytes:
-    """The file in one piece, but for its first lines."""
+    """Return the file without its first lines, in one piece."""
     return b"".join(stockholm_blocks(alignment, context))
 
 
@@ -217,13 +205,7 @@ WEAK = ("CSA", "ATV", "SAG", "STNK", "STPA", "SGND", "SNDEQK", "NDEQHK", "NEQHRK
 
 
 def marks(alignment: MultipleAlignment) -> NDArray[np.uint8]:
-    """The line of conservation: ``*`` one letter in all rows, ``:`` one strong group, ``.`` one weak group.
-
-    Returns
-    -------
-    uint8, shape (n_columns,)
-        Bytes; a blank for a column with a gap.
-    """
+    """Return the conservation line, uint8: ``*`` one residue, ``:`` a strong group, ``.`` a weak group, or a blank."""
     upper = np.frombuffer(bytes(range(256)).upper(), np.uint8)[alignment.letters]
     out = np.full(alignment.n_columns, ord(" "), np.uint8)
     if not alignment.sequences.alphabet.has_strands:
@@ -235,12 +217,12 @@ def marks(alignment: MultipleAlignment) -> NDArray[np.uint8]:
 
 
 def clustal_header(header: Header, context: AlignedContext) -> bytes:
-    """The line that readers know the format by."""
+    """Return the line by which readers recognise the format."""
     return f"CLUSTAL multiple sequence alignment by tropalign {header.version}\n\n".encode()
 
 
 def encode_clustal(alignment: MultipleAlignment, context: AlignedContext) -> bytes:
-    """The blocks."""
+    """Return the blocks."""
     names = padded([*words(alignment, "clustal"), b""], 10)
     rows = np.concatenate([alignment.letters, marks(alignment)[None]])
     out = bytearray()
@@ -256,13 +238,13 @@ MSF_LINE, MSF_GROUP = 50, 10
 
 
 def checksum(letters: NDArray[np.uint8]) -> int:
-    """GCG's: the sum of each letter's number times its place from 1 to 57, over and over, modulo 10,000."""
+    """Return GCG's checksum: the sum of character codes times positions (1 to 57, repeated), modulo 10,000."""
     upper = np.frombuffer(bytes(range(256)).upper(), np.uint8)[letters]
     return int((upper.astype(np.int64) * (np.arange(len(letters)) % 57 + 1)).sum() % 10_000)
 
 
 def _dotted(letters: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Rows with ``.`` for gaps between residues and ``~`` for those at the ends."""
+    """Return rows with ``.`` for inner gaps and ``~`` for gaps at the ends."""
     is_residue = letters != GAP
     from_left = np.logical_or.accumulate(is_residue, 1)
     from_right = np.logical_or.accumulate(is_residue[:, ::-1], 1)[:, ::-1]
@@ -271,7 +253,7 @@ def _dotted(letters: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 def encode_msf(alignment: MultipleAlignment, context: AlignedContext) -> bytes:
-    """The list of sequences, then the blocks."""
+    """Return the list of sequences, then the blocks."""
     rows, width = _dotted(alignment.letters), alignment.n_columns
     names = padded(words(alignment, "msf", ("//",)))
     sums = [checksum(row) for row in rows]

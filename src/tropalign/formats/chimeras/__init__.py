@@ -1,4 +1,4 @@
-"""Chimeras as files: which formats there are, of their table and of their sequences."""
+"""Formats of chimera tables and of their sequences."""
 
 from __future__ import annotations
 
@@ -18,16 +18,10 @@ FORMATS = {
 
 @dataclass(frozen=True)
 class ChimerasContext:
-    """What a format needs beside the rows.
-
-    Attributes
-    ----------
-    verdict
-        The verdict of the rows whose sequences are written; of all where it is empty.
-    """
+    """Context of chimera formats; `verdict` selects the rows whose sequences are written, all if it is empty."""
 
     verdict: str = ""
 
     def describe(self, fields: tuple[str, ...]) -> dict[str, Any]:
-        """These fields as JSON."""
+        """Return these fields as JSON."""
         return {name: getattr(self, name) for name in fields}

@@ -1,4 +1,4 @@
-"""Chimeras as text: a tab-separated row per sequence, with the names of its columns or as vsearch has it; FASTA."""
+"""Chimeras as text: a tab-separated row per sequence, with a header or in vsearch's form; FASTA."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from tropalign.results.rows import check_names, fasta_headers
 
 
 def header_text(header: Header, context: ChimerasContext) -> bytes:
-    """Comment lines, then the names of the columns."""
+    """Return comment lines, then the column names."""
     return ("\n".join([*header.comment_lines(), "\t".join(COLUMNS)]) + "\n").encode()
 
 
-#: In the order of `Chimeras.columns`; how each number is written.
+#: Columns in the order of `Chimeras.columns`.
 COLUMNS = (
     "score", "query", "parent_a", "parent_b", "closer_parent", "model_identity", "a_identity", "b_identity",
     "ab_identity", "top_identity", "left_yes", "left_no", "left_abstain", "right_yes", "right_no", "right_abstain",
@@ -33,7 +33,7 @@ def _text(name: str, value: object) -> str:
 
 
 def encode_rows(chimeras: Chimeras, context: ChimerasContext) -> bytes:
-    """The rows, ``*`` where there are no parents."""
+    """Return the rows, with ``*`` for missing parents."""
     columns = chimeras.columns()
     check_names([*columns["query"], *columns["parent_a"], *columns["parent_b"]])
     values = [column if isinstance(column, list) else column.tolist() for column in columns.values()]
@@ -42,7 +42,7 @@ def encode_rows(chimeras: Chimeras, context: ChimerasContext) -> bytes:
 
 
 def encode_fasta(chimeras: Chimeras, context: ChimerasContext) -> bytes:
-    """The sequences of the rows."""
+    """Return the sequences of the rows."""
     batch = chimeras.query_sequences
     records = (
         f">{name}\n{batch.text(k)}\n"

@@ -1,4 +1,4 @@
-"""Clusters as files: which formats there are, of their table and of their representatives."""
+"""Formats of clusters, of count tables and of representatives."""
 
 from __future__ import annotations
 
@@ -30,18 +30,11 @@ FORMATS = {
 
 @dataclass(frozen=True)
 class ClustersContext:
-    """What a format needs beside the clusters.
+    """Context of cluster formats.
 
-    Attributes
-    ----------
-    writes_sizes
-        Whether representatives get the reads of their cluster as ``;size=N``.
-    relabel
-        What representatives are called: `tropalign.results.otu_table.new_names`.
-    has_table_names
-        Whether representatives are called as in tables: without what follows a semicolon.
-    table_of
-        Counts the reads of each sample in clusters.
+    writes_sizes: add the reads of its cluster to a representative's name, as ``;size=N``. relabel: names of
+    representatives, see `tropalign.results.otu_table.new_names`. has_table_names: name representatives as in tables,
+    cut at the first semicolon. table_of: counts the reads of each sample in clusters.
     """
 
     writes_sizes: bool = False
@@ -50,5 +43,5 @@ class ClustersContext:
     table_of: Callable[[Clusters], OtuTable] | None = None
 
     def describe(self, fields: tuple[str, ...]) -> dict[str, Any]:
-        """These fields as JSON."""
+        """Return these fields as JSON."""
         return {name: getattr(self, name) for name in fields}

@@ -1,6 +1,6 @@
-"""Tables of counts as BIOM 2.1, which is HDF5 (biom-format.org/documentation/format_versions/biom-2.1.html).
+"""Count tables in BIOM 2.1, which is HDF5 (biom-format.org/documentation/format_versions/biom-2.1.html).
 
-Equal tables have equal bytes: `creation-date`, which the format asks for, is the first day of 1970.
+Equal tables have equal bytes: the required `creation-date` is 1 January 1970.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ from tropalign.results.lineages import Lineage
 from tropalign.results.otu_table import OtuTable
 
 _URL = "http://biom-format.org"
-#: Values per byte that compression makes room for; a shape of more is made up.
+#: Plausible values per stored byte after compression; a larger declared shape is rejected.
 MOST_PACKED = 1000
 #: Processor time of the reading process: a fixed part, and the file's size divided by a throughput.
 READING_S, BYTES_PER_S = 60, 2_000_000
-#: How many times as long to wait for it: on a busy machine, time passes without any for this process.
+#: Factor for the wait in real time: on a busy machine, this process may get little processor time.
 WAIT = 20
-#: Bytes that an entry takes at its peak, in both processes: arrays, their copy in the pipe, and their sorted copy.
+#: Peak memory of an entry in bytes, in both processes: arrays, their copy in the pipe, and their sorted copy.
 ENTRY_BYTES = 120
-#: Bytes that a name or a rank takes besides its letters, in both processes.
+#: Overhead of a name or a rank in bytes, excluding its characters, in both processes.
 TEXT_BYTES = 300
 #: Written by the reading process for a table that does not fit, before the number of bytes if that is known.
 TOO_LARGE = "memory"
 #: Row, column and value of each entry.
 Entries = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]
-#: What h5py raises for a damaged file.
+#: Exceptions that h5py raises for a damaged file.
 _FAULTS = (
     OSError,
     KeyError,
@@ -56,7 +56,7 @@ _FAULTS = (
 
 
 def require() -> None:
-    """Raises InputError where h5py is missing."""
+    """Raise InputError if h5py is missing."""
     _h5py("write .biom, which is BIOM 1.0")
 
 
@@ -69,7 +69,7 @@ def _h5py(instead: str) -> Any:
 
 
 def hdf5_bytes(table: OtuTable, version: str) -> bytes:
-    """A table as a file of HDF5."""
+    """Return a table as an HDF5 file."""
     h5py = _h5py("write .biom, which is BIOM 1.0")
     check_texts(table, table.lineages or ())
     shape = len(table.names), len(table.samples)
@@ -97,7 +97,7 @@ def hdf5_bytes(table: OtuTable, version: str) -> bytes:
 
 
 def check_texts(table: OtuTable, lineages: Iterable[Lineage]) -> None:
-    """Raises InputError for a name or a rank that HDF5 has no text for."""
+    """Raise InputError for a name or a rank that HDF5 cannot store."""
     for name in (*table.names, *table.samples, *(rank for lineage in lineages for rank in lineage)):
         if any(letter == "\0" or "\ud800" <= letter <= "\udfff" for letter in name):
             raise InputError("BIOM 2.1 holds no such name: rename it, or write .biom, which is BIOM 1.0", record=name)
@@ -108,29 +108,18 @@ def _add(file: Any, name: str, values: Any, dtype: Any) -> None:
 
 
 def _ranks(lineages: tuple[Lineage, ...]) -> Any:
-    """Ranks side by side, empty behind the last one of a row; shape (n, most ranks)."""
+    """Return ranks in columns, padded with empty texts; shape (n, most ranks)."""
     rows = [lineage or (UNASSIGNED,) for lineage in lineages]
     most = max(map(len, rows), default=1)
     return np.array([[*row, *[""] * (most - len(row))] for row in rows], object).reshape(len(rows), most)
 
 
 def content_of_hdf5(data: bytes, file: str, memory_bytes: int) -> tuple[dict[str, Any], Entries]:
-    """Read a BIOM 2 file: names, samples and taxonomy as BIOM 1.0 has them, and the entries (row, column, value).
+    """Read a BIOM 2 file: names, samples and taxonomy as in BIOM 1.0, and the non-zero entries (row, column, value).
 
-    A separate process reads the file, because one wrong byte can send HDF5 into an endless loop that ignores signals.
-    Entries of 0 are left out.
-
-    Parameters
-    ----------
-    memory_bytes
-        Memory that reading may take.
-
-    Raises
-    ------
-    InputError
-        The file is damaged, or h5py is missing.
-    ResourceError
-        The table needs more memory, or more processor time than the limit of this process (``ulimit -t``).
+    A separate process reads the file, because one wrong byte can send HDF5 into an endless loop that ignores
+    signals. Raises InputError if the file is damaged or h5py is missing, ResourceError if the table needs more than
+    `memory_bytes`, or more processor time than the limit of this process (``ulimit -t``).
     """
     _h5py("make BIOM 1.0 of it with biom convert --to-json -i FILE -o OTHER.biom")
     seconds = READING_S + len(data) // BYTES_PER_S
@@ -162,8 +151,8 @@ def _damaged(why: str, file: str) -> InputError:
 
 
 def _ended_by(number: int, seconds: int, file: str) -> TropalignError:
-    """Explain the signal that ended the reading process: a limit of this machine is no fault of the file."""
-    import signal  # SIGXCPU and SIGKILL exist wherever a process ends by a signal
+    """Explain the signal that ended the reading process; a limit of this machine is not the file's fault."""
+    import signal  # SIGXCPU and SIGKILL exist on every system where signals end processes
 
     allowed = _hard_cpu_seconds()
     if number in (signal.SIGXCPU, signal.SIGKILL) and allowed is not None and allowed < seconds:
@@ -191,7 +180,7 @@ class _TooLargeError(Exception):
 
 
 def _content(data: bytes, memory_bytes: int) -> tuple[dict[str, Any], Entries]:
-    """What `content_of_hdf5` returns. Raises any of `_FAULTS`, or _TooLargeError."""
+    """Return the result of `content_of_hdf5`. Raises any of `_FAULTS`, or _TooLargeError."""
     h5py = _h5py("write .biom, which is BIOM 1.0")
     with h5py.File(io.BytesIO(data), "r") as found:
         ids = [_values(found, f"{axis}/ids") for axis in ("observation", "sample")]
@@ -234,12 +223,9 @@ def _content(data: bytes, memory_bytes: int) -> tuple[dict[str, Any], Entries]:
 
 
 def _values(file: Any, name: str) -> Any:
-    """A dataset whose values lie in the file itself: links and datasets of HDF5 can show any other file of the machine.
+    """Return a dataset that is stored in the file itself; HDF5 links and datasets can expose other files.
 
-    Raises
-    ------
-    ValueError
-        It lies elsewhere, or declares more values than the file can hold in `MOST_PACKED` each.
+    Raises ValueError if it is stored elsewhere, or declares more values than `MOST_PACKED` per stored byte.
     """
     h5py = _h5py("write .biom, which is BIOM 1.0")
     place = ""
@@ -256,7 +242,7 @@ def _values(file: Any, name: str) -> Any:
 
 
 def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: object) -> None:
-    """The table."""
+    """Write the table."""
     (part,) = parts
     try:
         content = json.loads(part)
@@ -275,13 +261,13 @@ BIOM2 = Codec(encode_biom, assemble, is_binary=True, require=require)
 
 
 def main() -> int:
-    """Run the reading process: write a line of JSON and arrays for BIOM 2 on standard input, or the name of a fault."""
+    """Run the reading process: BIOM 2 from standard input to a line of JSON and arrays, or to the name of a fault."""
     seconds, memory_bytes = int(sys.argv[1]), int(sys.argv[2])
     with suppress(ImportError):
         import resource  # not on Windows, where the parent's timeout ends the process
 
         _lower(resource.RLIMIT_CPU, seconds)
-        with suppress(OSError, ValueError):  # /proc is Linux's; the system of macOS ignores the limit
+        with suppress(OSError, ValueError):  # /proc exists on Linux only; macOS ignores the limit
             _lower(resource.RLIMIT_AS, _held_bytes() + memory_bytes)
     try:
         content, (row, column, values) = _content(sys.stdin.buffer.read(), memory_bytes)
@@ -308,7 +294,7 @@ def _lower(kind: int, value: int) -> None:
 
 
 def _held_bytes() -> int:
-    """Address space that this process takes already. Raises OSError where the system does not say."""
+    """Return the address space that this process already uses. Raises OSError if the system does not report it."""
     with open("/proc/self/statm") as file:
         return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
 

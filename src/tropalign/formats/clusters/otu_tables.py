@@ -1,4 +1,4 @@
-"""Tables of counts as text: QIIME's classic one, and BIOM 1.0 (biom-format.org/documentation/format_versions)."""
+"""Count tables as text: QIIME's classic table, and BIOM 1.0 (biom-format.org/documentation/format_versions)."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from tropalign.results.lineages import Lineage
 from tropalign.results.otu_table import OtuTable
 from tropalign.results.rows import check_names
 
-#: The last column of a classic table with lineages; older files of QIIME call it otherwise.
+#: Names of the lineage column, the last one of a classic table; older QIIME files use the others.
 LINEAGE_COLUMNS = ("taxonomy", "consensus lineage", "consensuslineage")
-#: Numbers of a classic table at most, zeros included: twice as many bytes.
+#: Limit of numbers in a classic table, zeros included; it has twice as many bytes.
 MOST_NUMBERS = 100_000_000
-#: The date that BIOM requires: equal tables have equal bytes, whenever they are written.
+#: The date that BIOM requires, constant so that equal tables have equal bytes.
 NO_DATE = "1970-01-01T00:00:00"
-#: What stands for the lineage of a cluster that has none: an empty list is lost where BIOM 1.0 becomes BIOM 2.
+#: Placeholder for an empty lineage: an empty list is lost when BIOM 1.0 is converted to BIOM 2.
 UNASSIGNED = "Unassigned"
 
 
 def _counted(clusters: Clusters | OtuTable, context: ClustersContext) -> OtuTable:
-    """The table of clusters. Raises InputError for a name that readers of such tables refuse."""
+    """Return the table of clusters. Raises InputError for a name that readers of such tables reject."""
     if isinstance(clusters, OtuTable):
         table = clusters
     else:
-        assert context.table_of is not None  # who asks for a table says how
+        assert context.table_of is not None  # set whenever a table is written
         table = context.table_of(clusters)
     for what, names in ("cluster", table.names), ("sample", table.samples):
         check_names(names)
@@ -42,12 +42,12 @@ def _counted(clusters: Clusters | OtuTable, context: ClustersContext) -> OtuTabl
 
 
 def encode_tsv(clusters: Clusters | OtuTable, context: ClustersContext) -> bytes:
-    """All lines."""
+    """Return all lines."""
     return classic_text(_counted(clusters, context))
 
 
 def check_classic(table: OtuTable) -> None:
-    """Raises InputError for names that would break a line, or if the table has more than `MOST_NUMBERS` numbers."""
+    """Raise InputError for names that would break a line, or if the table has more than `MOST_NUMBERS` numbers."""
     n_rows, n_samples = len(table.names), len(table.samples)
     if n_rows * n_samples > MOST_NUMBERS:
         raise InputError(
@@ -62,12 +62,10 @@ def check_classic(table: OtuTable) -> None:
 
 
 def classic_text(table: OtuTable) -> bytes:
-    """QIIME's classic table; with lineages as its last column where it has them.
+    """Return QIIME's classic table, with lineages in the last column if present.
 
-    Raises
-    ------
-    InputError
-        It would have more than `MOST_NUMBERS`: most reads of a sample of their own, as a rule.
+    Raises InputError if it would have more than `MOST_NUMBERS` numbers, usually because most reads have their own
+    sample.
     """
     check_classic(table)
     lineages = None if table.lineages is None else ["; ".join(_ranks(each)) for each in table.lineages]
@@ -76,7 +74,7 @@ def classic_text(table: OtuTable) -> bytes:
     text = bytearray("\t".join(["#OTU ID", *table.samples, *more]).encode("utf-8", "backslashreplace") + b"\n")
     ends = np.searchsorted(table.cluster, np.arange(len(table.names)), "right").tolist()
     begin = 0
-    for row, (name, end) in enumerate(zip(table.names, ends, strict=True)):  # a row at a time: most numbers are 0
+    for row, (name, end) in enumerate(zip(table.names, ends, strict=True)):  # row by row: most numbers are 0
         counts = ["0"] * len(table.samples)
         for sample, reads in zip(table.sample[begin:end].tolist(), table.reads[begin:end].tolist(), strict=True):
             counts[sample] = str(reads)
@@ -91,12 +89,12 @@ def _ranks(lineage: Lineage) -> Lineage:
 
 
 def encode_biom(clusters: Clusters | OtuTable, context: ClustersContext) -> bytes:
-    """What depends on the table, as JSON."""
+    """Return the table-dependent part of the JSON."""
     return biom_text(_counted(clusters, context))
 
 
 def biom_text(table: OtuTable) -> bytes:
-    """A table as JSON, without what it was made by."""
+    """Return a table as JSON, without its provenance."""
     places = np.stack([table.cluster, table.sample, table.reads], axis=1)
     lineages = [None] * len(table.names) if table.lineages is None else table.lineages
     about = [None if each is None else {"taxonomy": _ranks(each)} for each in lineages]
@@ -113,7 +111,7 @@ def biom_text(table: OtuTable) -> bytes:
 
 
 def assemble_biom(parts: Iterable[bytes], out: IO[bytes], header: Header, context: object) -> None:
-    """The table, and what it was made by."""
+    """Write the table and its provenance."""
     about = {
         "id": None,
         "format": "Biological Observation Matrix 1.0.0",

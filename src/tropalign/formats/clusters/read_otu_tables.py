@@ -1,4 +1,4 @@
-"""Reads tables of counts, ours and others': QIIME's classic one as text, BIOM 1.0 as JSON, BIOM 2.1 as HDF5."""
+"""Readers of count tables from tropalign and others: QIIME's classic text, BIOM 1.0 (JSON), BIOM 2.1 (HDF5)."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from tropalign.sequences.counts import MOST_COUNT
 from tropalign.sequences.files import file_name, opened, text_of
 from tropalign.sequences.texts import lines_in
 
-#: Bytes of a table at most.
+#: Maximum size of a table in bytes.
 MOST_BYTES = 1 << 30
-#: How HDF5 begins, which BIOM 2 is.
+#: Magic bytes of HDF5, the container of BIOM 2.
 HDF5 = b"\x89HDF\r\n"
 #: Row, sample and number of reads of each entry; shape (n, 3).
 Places = NDArray[np.int64]
-#: Bytes that a decompressed byte takes: as it is read, as text, and while line ends are replaced.
+#: Peak memory per decompressed byte: as read, as text, and during the replacement of line ends.
 BYTES_PER_BYTE = 4
-#: Bytes that Python's objects take for each of these characters of JSON: a list, an object, an element, half a string.
+#: Memory of Python objects in bytes per JSON character: a list, an object, an element, half a string.
 JSON_BYTES = {"[": 96, "{": 240, ",": 40, '"': 40}
 #: Bytes of an entry with its sorted copies, and of a row's name and lineage.
 ENTRY_BYTES, NAME_BYTES = 120, 200
@@ -41,25 +41,26 @@ _NUMBER = re.compile(r"[+-]?[0-9]{1,30}(\.[0-9]{0,30})?([eE][+-]?[0-9]{1,3})?", 
 
 
 def read_otu_table(path: str | os.PathLike[str], *, memory_bytes: int | None = None) -> OtuTable:
-    r"""Reads a table of clusters (OTUs) and samples, as `OtuTable.write`, QIIME and vsearch write it.
+    r"""Read a table of clusters (OTUs) and samples from `OtuTable.write`, QIIME or vsearch.
 
     Parameters
     ----------
     path
-        QIIME's classic table (tabs; the last of the first lines that begin with ``#`` names the samples), BIOM 1.0
-        (JSON) or BIOM 2.1 (HDF5, with the extra ``biom``), which its content tells. Metadata of samples are left out.
+        QIIME's classic table (tab-separated; the last of the leading lines that start with ``#`` names the samples),
+        BIOM 1.0 (JSON) or BIOM 2.1 (HDF5, with the extra ``biom``), recognised by content. Metadata of samples are
+        ignored.
     memory_bytes
-        Memory to take at most; 60 % of the free memory by default.
+        Memory limit; 60 % of the free memory by default.
 
     Returns
     -------
     OtuTable
-        Clusters and samples in the order of the file, with lineages where it has a taxonomy.
+        Clusters and samples in the order of the file, with lineages if it has a taxonomy.
 
     Raises
     ------
     InputError
-        None of these; a name that is missing or there twice; what is no whole number of reads.
+        None of these formats, a missing or duplicate name, or a value that is not an integer number of reads.
     ResourceError
         The table needs more memory.
 
@@ -86,13 +87,13 @@ def read_otu_table(path: str | os.PathLike[str], *, memory_bytes: int | None = N
 
 
 class _Room:
-    """The memory that reading a table may take, for files of few bytes that become large."""
+    """Memory limit for reading a table, since small files can become large."""
 
     def __init__(self, n_bytes: int, file: str) -> None:
         self.n_bytes, self._file = n_bytes, file
 
     def data(self, path: str | os.PathLike[str]) -> bytes:
-        """The decompressed file. Raises ResourceError if it does not fit, as bytes and as text."""
+        """Return the decompressed file. Raises ResourceError if it does not fit, as bytes and as text."""
         most = min(MOST_BYTES, self.n_bytes // BYTES_PER_BYTE)
         with opened(path) as stream:
             data = stream.read(most + 1)
@@ -106,13 +107,13 @@ class _Room:
         return data
 
     def check(self, needed: int) -> None:
-        """Raises ResourceError if this many bytes do not fit."""
+        """Raise ResourceError if this many bytes do not fit."""
         remedy = f"allow more with {named('memory_bytes')}, or split the table"
         require(needed, self.n_bytes, f"the table {shown(self._file)}", remedy)
 
 
 def _of_lines(text: str, file: str, room: _Room) -> OtuTable:
-    """The table of a classic file."""
+    """Return the table of a classic file."""
     at, line = _head_of(text)
     n_fields = line.count("\t") + 1
     room.check(BYTES_PER_BYTE * len(text) + FIELD_BYTES * n_fields)
@@ -141,7 +142,7 @@ def _of_lines(text: str, file: str, room: _Room) -> OtuTable:
 
 
 def _head_of(text: str) -> tuple[int, str]:
-    """Number and text of the line that names the samples: the last of those at the top, else the first row."""
+    """Return number and text of the line that names the samples: last leading comment with tabs, else first row."""
     at, head, number, line = 0, "", 0, ""
     for number, line in enumerate(lines_in(text), 1):
         is_data = line.strip() and not line.startswith("#")
@@ -153,7 +154,7 @@ def _head_of(text: str) -> tuple[int, str]:
 
 
 def _of_json(text: str, file: str, room: _Room) -> OtuTable:
-    """The table of a BIOM file."""
+    """Return the table of a BIOM 1.0 file."""
     room.check(BYTES_PER_BYTE * len(text) + sum(n * text.count(sign) for sign, n in JSON_BYTES.items()))
     try:
         content = json.loads(text)
@@ -163,7 +164,7 @@ def _of_json(text: str, file: str, room: _Room) -> OtuTable:
 
 
 def _of_content(content: Any, entries: Callable[[], Places], file: str) -> OtuTable:
-    """The table of what a BIOM file holds. Raises InputError where it does not hold together."""
+    """Return the table of parsed BIOM content. Raises InputError if it is inconsistent."""
     try:
         rows, columns = content["rows"], content["columns"]
         names, samples = [row["id"] for row in rows], [column["id"] for column in columns]
@@ -183,7 +184,7 @@ def _no_biom(error: Exception, file: str) -> InputError:
 
 
 def _entries(content: Any, file: str, room: _Room) -> Places:
-    """Row, column and number of each place of BIOM 1.0 that is not 0."""
+    """Return row, column and value of each non-zero entry of BIOM 1.0."""
     n_rows, n_columns = content["shape"]
     if content.get("matrix_type", "sparse") == "dense":
         if [len(row) for row in content["data"]] != [n_columns] * n_rows:
@@ -202,14 +203,14 @@ def _entries(content: Any, file: str, room: _Room) -> Places:
 
 
 def _index(value: Any) -> int:
-    """A row or column of BIOM 1.0, which some programs write as 1.0. Raises ValueError for anything but a number."""
+    """Return a row or column index of BIOM 1.0; some programs write 1.0. Raises ValueError for other values."""
     if type(value) is int or (type(value) is float and value.is_integer()):
         return int(value)
     raise ValueError(f"{value!r} is no row or column")
 
 
 def _of_arrays(content: Any, entries: Any, file: str) -> Places:
-    """Row, column and number of each entry of BIOM 2.1."""
+    """Return row, column and value of each entry of BIOM 2.1."""
     row, column, values = entries
     if ((column < 0) | (column >= content["shape"][1])).any():
         raise ValueError("a place outside of its shape")
@@ -225,14 +226,14 @@ def _places(entries: array[int]) -> Places:
 
 
 def _word(word: str, file: str, name: str) -> int:
-    """A number of reads in a classic table: 5, 5.0 or 1e+05."""
+    """Parse a number of reads in a classic table: 5, 5.0 or 1e+05."""
     if not _NUMBER.fullmatch(word.strip()):
         raise _no_number(word, file, name)
     return _number(Decimal(word.strip()), file, name, word)
 
 
 def _number(number: Any, file: str, name: str, shown_as: Any = None) -> int:
-    """A number of reads, which may be 5 or 5.0."""
+    """Check a number of reads, 5 or 5.0, and return it as an integer."""
     is_number = isinstance(number, int | float | Decimal) and not isinstance(number, bool)
     if not is_number or not 0 <= number <= MOST_COUNT or number != int(number):
         raise _no_number(number if shown_as is None else shown_as, file, name)
@@ -249,7 +250,7 @@ def _no_number(value: Any, file: str, name: str) -> InputError:
 
 
 def _lineage(value: Any) -> Lineage:
-    """Ranks, which are a list, or a text with semicolons between them; None for none."""
+    """Return the ranks of a list or a semicolon-separated text; an empty tuple for None."""
     if value is None:
         return ()
     words = value.split(";") if isinstance(value, str) else [str(word) for word in value]
@@ -260,7 +261,7 @@ def _lineage(value: Any) -> Lineage:
 
 
 def _checked(names: Sequence[Any], what: str, file: str) -> tuple[str, ...]:
-    """Names of rows or columns. Raises InputError for one that is missing, there twice, or breaks a line."""
+    """Check names of rows or columns. Raises InputError for a missing, duplicate or line-breaking name."""
     if not names:
         raise InputError(f"the table has no {what}: name one that has counts of reads", file=file)
     seen: set[str] = set()
@@ -282,7 +283,7 @@ def _table(
     lineages: Sequence[Lineage] | None,
     file: str,
 ) -> OtuTable:
-    """The table, its entries row by row."""
+    """Return the table, its entries row by row."""
     rows = _checked(names, "row", file)
     places = places[np.lexsort((places[:, 1], places[:, 0]))]
     same = np.flatnonzero((np.diff(places[:, :2], axis=0) == 0).all(axis=1))

@@ -1,4 +1,4 @@
-"""Clusters as a report for a browser: sizes, identities, tables of clusters and members, alignments on a click."""
+"""Web report of clusters: sizes, identities, tables of clusters and members, alignments on a click."""
 
 from __future__ import annotations
 
@@ -19,44 +19,38 @@ from tropalign.results.clusters import RUN, Clusters
 
 PAGE = "clusters"
 SCRIPTS = ("viewer/pictures.js", "ranks.js", "clusters.js")
-#: What a page holds at most: sequences, and the letters of as many of them as there is room for.
+#: Limits of a page: sequences, and total residues of the sequences that are shown in full.
 MOST_SEQUENCES, MOST_LETTERS = 300_000, 32 << 20
-#: What a sequence, and a letter, that a page holds take while it is made, as measured on 20,000 and 100,000 sequences.
+#: Memory per sequence and per residue while a page is made, measured on 20,000 and 100,000 sequences.
 SEQUENCE_BYTES, LETTER_BYTES = 300, 16
 Arrays = dict[str, NDArray[Any]]
 Index = NDArray[np.int64]
 
 
 def page_bytes(n_sequences: int, n_letters: int) -> int:
-    """Memory that the page of so many sequences takes while it is made, at the most."""
+    """Return an upper bound of the memory for making the page."""
     return min(n_sequences, MOST_SEQUENCES) * SEQUENCE_BYTES + min(n_letters, MOST_LETTERS) * LETTER_BYTES
 
 
 def chosen_rows(clusters: Clusters) -> tuple[Index, NDArray[np.bool_]]:
-    """Chooses the sequences that a page holds: of every cluster the first ones, largest clusters first.
+    """Choose the sequences of a page, from every cluster the first ones, and those whose residues it includes.
 
-    ::
+    Rows are taken in turn, all representatives first, then the second member of each cluster, and so on, so that no
+    large cluster takes the room of the others. They are returned by cluster, the largest first::
 
-        sizes    5  3  1        rows in turn: all representatives, then the second of each cluster, ...
-                 1  2  3        so that no large cluster takes the room of the others
+        sizes    5  3  1
+                 1  2  3
                  4  5
                  6  7
                  8
                  9
-
-    Returns
-    -------
-    rows : int64, shape (n_rows,)
-        Indices of sequences: clusters by size, the largest first; of each its members in their order.
-    has_letters : bool, shape (n_rows,)
-        Whether the page has room for the letters of the sequence.
     """
     by_size = np.argsort(-clusters.cluster_sizes, kind="stable")
     place_of = np.empty(len(clusters), np.int64)
     place_of[by_size] = np.arange(len(clusters))
     rows = clusters.row_order
     labels = clusters.labels[rows]
-    turn = np.arange(len(rows)) - np.searchsorted(labels, labels)  # of a sequence within its cluster
+    turn = np.arange(len(rows)) - np.searchsorted(labels, labels)  # rank of a sequence within its cluster
     order = np.lexsort((place_of[labels], turn))[:MOST_SEQUENCES]
     kept, kept_place, kept_turn = rows[order], place_of[labels[order]], turn[order]
     has_letters = np.cumsum(clusters.sequences.lengths[kept]) <= MOST_LETTERS
@@ -65,7 +59,7 @@ def chosen_rows(clusters: Clusters) -> tuple[Index, NDArray[np.bool_]]:
 
 
 def columns_of(clusters: Clusters, rows: Index, has_letters: NDArray[np.bool_]) -> Arrays:
-    """Columns of the sequences that the page holds, and of their clusters."""
+    """Return columns of the sequences on the page, and of their clusters."""
     labels = clusters.labels[rows]
     is_first = np.diff(labels, prepend=-1) != 0
     own = labels[is_first]
@@ -78,7 +72,7 @@ def columns_of(clusters: Clusters, rows: Index, has_letters: NDArray[np.bool_]) 
     least, mean = member_identities(clusters)
     return {
         "label": own,
-        "cluster_size": clusters.cluster_sizes[own].astype(np.float64),  # which 32 bits may not hold
+        "cluster_size": clusters.cluster_sizes[own].astype(np.float64),  # may exceed 32 bits
         "cluster_sequences": np.bincount(clusters.labels, minlength=len(clusters))[own],
         "cluster_least": least[own],
         "cluster_mean": mean[own],
@@ -98,12 +92,7 @@ def columns_of(clusters: Clusters, rows: Index, has_letters: NDArray[np.bool_]) 
 
 
 def member_identities(clusters: Clusters) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The least and the mean identity of members with their representative; NaN where there is no other member.
-
-    Returns
-    -------
-    least, mean : float64, shape (n_clusters,)
-    """
+    """Return minimum and mean identity of members to their representative per cluster; NaN without other members."""
     is_member = clusters.representative_index[clusters.labels] != np.arange(len(clusters.labels))
     labels, identity, n = clusters.labels[is_member], clusters.identity[is_member], len(clusters)
     counts = np.bincount(labels, minlength=n)
@@ -113,19 +102,15 @@ def member_identities(clusters: Clusters) -> tuple[NDArray[np.float64], NDArray[
     return np.where(counts > 0, least, np.nan), mean
 
 
-#: Kinds of runs as in `pairs`: two residues, one of the member, one of the representative.
+#: Kinds of runs, as in `pairs`: an aligned pair, a residue of the member, a residue of the representative.
 _KINDS = {"=": 0, "X": 0, "I": 1, "D": 2}
 
 
 def packed_cigars(cigars: Iterable[str]) -> tuple[NDArray[np.uint8], Index, Index]:
-    """Packs alignments for a page that has the letters, as the report of pairs has them.
+    """Pack alignments for a page that has the residues, in the form of the report of pairs.
 
-    Returns
-    -------
-    paths : uint8
-        Numbers ``length << 2 | kind`` as `leb128` packs them.
-    sizes, reach : int64, shape (n,)
-        How many bytes the path of each row takes, and residues of the member that it has.
+    Returns the paths (numbers ``length << 2 | kind`` in LEB128), the bytes of each row's path, and the residues of
+    the member in it.
     """
     numbers: list[int] = []
     counts, reach = [], []
@@ -146,7 +131,7 @@ def packed_cigars(cigars: Iterable[str]) -> tuple[NDArray[np.uint8], Index, Inde
 
 
 def encode(clusters: Clusters, context: ClustersContext) -> bytes:
-    """Columns as .npz, and JSON among them."""
+    """Return columns as .npz, with JSON among them."""
     rows, has_letters = chosen_rows(clusters)
     alphabet = clusters.sequences.alphabet
     names = clusters.sequences.names
@@ -172,7 +157,7 @@ def encode(clusters: Clusters, context: ClustersContext) -> bytes:
 
 
 def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: ClustersContext) -> None:
-    """The page."""
+    """Write the page."""
     (part,) = parts
     with part_arrays(part) as kept:
         arrays = dict(kept)

@@ -1,4 +1,4 @@
-"""Clusters as text: a tab-separated row per sequence, USEARCH's table, and their representatives; and whole."""
+"""Clusters as text (a tab-separated row per sequence, USEARCH's table, representatives), and as complete results."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ COLUMNS = ("cluster", "representative", "member", "identity", "strand", "score",
 
 
 def header_text(header: Header, context: ClustersContext) -> bytes:
-    """Comment lines, then the names of the columns."""
+    """Return comment lines, then the column names."""
     return ("\n".join([*header.comment_lines(), "\t".join(COLUMNS)]) + "\n").encode()
 
 
 def encode_tsv(clusters: Clusters, context: ClustersContext) -> bytes:
-    """The rows, cluster by cluster, its representative first, whose score with itself is left open."""
+    """Return the rows by cluster, the representative first; its score with itself is ``*``."""
     check_names(clusters.sequences.names)
     names = [shown(name) for name in clusters.sequences.names]
     rows = []
@@ -43,12 +43,12 @@ def encode_tsv(clusters: Clusters, context: ClustersContext) -> bytes:
     return "".join(rows).encode("utf-8", "backslashreplace")
 
 
-#: USEARCH's operations say what happens to the member, on the way to the representative.
+#: USEARCH's operations transform the member into the representative.
 _LETTERS = {"=": "M", "X": "M", "I": "D", "D": "I"}
 
 
 def encode_uc(clusters: Clusters, context: ClustersContext) -> bytes:
-    """All lines."""
+    """Return all lines."""
     check_names(clusters.sequences.names)
     names = [shown(name) for name in clusters.sequences.names]
     lengths, sizes = clusters.sequences.lengths.tolist(), clusters.cluster_sizes.tolist()
@@ -68,10 +68,8 @@ def encode_uc(clusters: Clusters, context: ClustersContext) -> bytes:
 
 
 def compact(cigar: str) -> str:
-    """A CIGAR as USEARCH has it.
+    """Return a CIGAR in USEARCH's form.
 
-    Examples
-    --------
     >>> compact("2I3=1X4=1D"), compact("8=")
     ('2D8MI', '=')
     """
@@ -92,7 +90,7 @@ _RESULT_COLUMNS = (
 
 
 def pack(clusters: Clusters, context: ClustersContext) -> Packed:
-    """Packs the clusters with their sequences."""
+    """Pack the clusters with their sequences."""
     notes, arrays = batch_packed(clusters.sequences, "sequences")
     return {"cigars": list(clusters.cigars), **notes}, arrays | {
         name: getattr(clusters, name) for name in _RESULT_COLUMNS
@@ -100,14 +98,14 @@ def pack(clusters: Clusters, context: ClustersContext) -> Packed:
 
 
 def encode_fasta(clusters: Clusters, context: ClustersContext) -> bytes:
-    """The records, in the order of the clusters."""
+    """Return the records in the order of the clusters."""
     batch, rows = clusters.sequences, clusters.representative_index.tolist()
     in_tables = otu_names if context.has_table_names else new_names
     names = in_tables(clusters, context.relabel) or tuple(batch.names[k] for k in rows)
     if context.writes_sizes:
         sizes = clusters.cluster_sizes.tolist()
         names = tuple(with_count(name, size) for name, size in zip(names, sizes, strict=True))
-    text = bytearray()  # record by record: a list of them takes several times the room
+    text = bytearray()  # incrementally: a list of records takes several times the memory
     for k, label in zip(rows, fasta_headers(names), strict=True):
         text += f">{label}\n{batch.text(k)}\n".encode("utf-8", "backslashreplace")
     return bytes(text)

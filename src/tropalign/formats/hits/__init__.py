@@ -1,8 +1,8 @@
-"""Hits as files: which formats there are.
+"""Formats of hits.
 
-A part holds what one tile found; which hits are reported, and their E-values, are known when all targets of a query
+A part holds the hits of one tile. E-values, and which hits are reported, are known only when all targets of a query
 have been searched. So every format encodes found hits in the same way (`tropalign.formats.hits.parts`), and writes a
-query when its last part is there.
+query after its last part.
 """
 
 from tropalign.formats.format import ARROW_STREAM, HTML, PARQUET, PYARROW_BYTES, RESULT, TEXT, TSV, Format

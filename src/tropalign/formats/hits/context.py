@@ -1,4 +1,4 @@
-"""What formats of hits need beside the hits: how they were searched for, and how text shows them."""
+"""Context of hit formats: search settings and text layout."""
 
 from __future__ import annotations
 
@@ -13,29 +13,13 @@ from tropalign.results.threshold_options import Thresholds
 
 @dataclass(frozen=True)
 class HitsContext:
-    """What a format needs beside the hits: how they were searched for, and how text shows them.
+    """Search settings and text layout for formats of hits.
 
-    Attributes
-    ----------
-    thresholds : Thresholds
-        What is reported and included.
-    orientation : {"search", "scan"}
-        Whether queries are models or sequences.
-    n_targets
-        Targets of each query in all, by which a format knows that a query is complete; None where only the end of the
-        parts tells.
-    models, sequences
-        Where both come from, for headers.
-    f1, f2, f3
-        P-values up to which targets passed the filters MSV, Viterbi and Forward.
-    bias_filter, null2
-        Whether there was a filter for biased composition, and a correction of scores for it.
-    seed
-        Of the random numbers; 0: other ones in each run.
-    text_width
-        Letters of a line of text; 0 for lines without a bound.
-    shows_alignments, shows_accessions
-        Of text: alignments below the tables; accessions in place of names.
+    n_targets: total targets of each query, by which a format recognises that a query is complete; None if only the
+    end of the parts shows this. models, sequences: sources, for headers. f1, f2, f3: P-value limits of the filters
+    MSV, Viterbi and Forward. bias_filter, null2: filter for biased composition, and its score correction. seed: 0
+    for a different one in each run. text_width: characters per line, 0 for no limit. shows_accessions: instead of
+    names.
     """
 
     thresholds: Thresholds = field(default_factory=Thresholds)
@@ -61,17 +45,17 @@ class HitsContext:
 
     @property
     def is_unfiltered(self) -> bool:
-        """Whether no filter left a target out."""
+        """True if no filter excluded a target."""
         return min(self.f1, self.f2, self.f3) >= 1 and not self.bias_filter
 
     def describe(self, fields: tuple[str, ...]) -> dict[str, Any]:
-        """These fields as JSON."""
+        """Return these fields as JSON."""
         found = {name: getattr(self, name) for name in fields}
         return found | ({"thresholds": self.thresholds.values()} if "thresholds" in found else {})
 
     @classmethod
     def restore(cls, entries: Any) -> HitsContext:
-        """Makes a context of JSON, other fields as by default; ValueError, KeyError or TypeError where it is none."""
+        """Make a context from JSON, with defaults for missing fields. Raises ValueError, KeyError or TypeError."""
         plain = cls()
         known: dict[str, Any] = {}
         for name, value in entries.items():
@@ -85,7 +69,7 @@ class HitsContext:
 
 
 def _number(value: Any, kind: type[Any]) -> Any:
-    """The value, where it is of this kind; a whole number is a float, too."""
+    """Return a value of this type, or raise TypeError; an integer is also accepted as a float."""
     if kind is float and type(value) is int:
         value = float(value)
     if type(value) is not kind or (isinstance(value, float) and not math.isfinite(value)):

@@ -1,4 +1,4 @@
-"""HMMER's tables of hits: a line per hit or per domain, columns between spaces."""
+"""HMMER's tables of hits: a line per hit or per domain, columns separated by spaces."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _HIT_RULES = ("-" * 9, "-" * 6, "-" * 5, "-" * 9, "-" * 6, "-" * 5, *("---",) * 
 
 
 def hit_lines(found: QueryHits) -> Iterator[str]:
-    """The hit_lines of a query; above those of the first one the headings, as wide as its columns."""
+    """Yield the hit lines of a query; the first query's are preceded by headings in the widths of its columns."""
     hits, name, accession = found.hits, raw(found.query.name), raw(found.query.accession) or "-"
     target_width, target_accession_width = max(20, found.widths[0]), max(10, found.widths[1])
     width, accession_width = max(20, len(name)), max(10, len(accession))
@@ -82,7 +82,7 @@ _RULES = tuple("-" * n for n in (9, 6, 5, 3, 3, 9, 9, 6, 5, 5, 5, 5, 5, 5, 5, 4)
 
 
 def domain_lines(found: QueryHits) -> Iterator[str]:
-    """The domain_lines of a query; above those of the first one the headings, as wide as its columns."""
+    """Yield the domain lines of a query; the first query's are preceded by headings in the widths of its columns."""
     hits, name, accession = found.hits, raw(found.query.name), raw(found.query.accession) or "-"
     target_width, target_accession_width = max(20, found.widths[0]), max(10, found.widths[1])
     width, accession_width = max(20, len(name)), max(10, len(accession))
@@ -134,7 +134,7 @@ _PFAM_DOMAIN_RULES = tuple("-" * n for n in (6, 9, 5, 5, 6, 6, 6, 6, 6, 6))
 
 
 def pfam_lines(found: QueryHits) -> Iterator[str]:
-    """Both tables of a query."""
+    """Yield both tables of a query."""
     hits, width = found.hits, max(20, found.widths[0])
     yield from ("# Sequence scores", "# ---------------", "#")
     yield f"# {'name':<{width - 1}} {' bits':>6} {'  E-value':>9} {'n':>3} {'exp':>5} {' bias':>5}    description"
@@ -163,7 +163,7 @@ def pfam_lines(found: QueryHits) -> Iterator[str]:
 
 
 def _sorted(found: QueryHits) -> list[tuple[int, int, int]]:
-    """Hit, number within the hit and index of each reported domain, sorted as hits are."""
+    """Return hit, number within the hit and index of each reported domain, sorted like hits."""
     hits = found.hits
     key = hits.domain_bits if hits.thresholds.sorts_by_score else -hits.domain_log_p
 

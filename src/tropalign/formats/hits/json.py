@@ -1,4 +1,4 @@
-"""Hits with their domains and alignments as JSON: one object, whose queries stand a line each."""
+"""Hits with their domains and alignments as JSON: one object with a line per query."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from tropalign.results.found_hits import FILTERS
 from tropalign.results.hit import Domain, Hit
 from tropalign.results.hits import Hits
 
-#: Fields of a query that are not a model's annotation.
+#: Fields of a query that are not annotation of a model.
 _QUERY = ("name", "accession", "description", "length")
 
 
 def _number(value: float) -> float | None:
-    """The number; None for what JSON cannot hold."""
+    """Return a number, or None if JSON cannot hold it."""
     return value if math.isfinite(value) else None
 
 
@@ -63,7 +63,7 @@ def _query(found: QueryHits) -> dict[str, Any]:
 
 
 def write(pieces: Iterator[Hits], out: IO[bytes], header: Header, context: HitsContext) -> None:
-    """Writes what was searched for, then the queries."""
+    """Write the search settings, then the queries."""
     notes = {
         "tropalign": header.version,
         "command": header.command,

@@ -1,7 +1,7 @@
-"""Parts of hits: what one tile found as bytes, and parts back into the hits of whole queries.
+"""Serialisation of hits: the hits of one tile as a part, and parts as the hits of complete queries.
 
-A part is the length of a JSON text (4 bytes, little-endian), that text with counts, queries and names, and the columns
-one after another, as their tables in `results/found_hits.py` list them.
+A part is the length of a JSON text (4 bytes, little-endian), the text with counts, queries and names, and the
+concatenated columns in the order of `results/found_hits.py`.
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ from tropalign.results.found_hits import (
 from tropalign.results.hits import Hits, judged
 from tropalign.results.thresholds import is_kept
 
-#: Fields of the context that every format of hits is assembled with.
+#: Fields of the context with which every format of hits is assembled.
 ASSEMBLED_WITH = tuple(HitsContext.__dataclass_fields__)
-#: Fields of found hits that the JSON text has.
+#: Fields of found hits in the JSON text.
 _NOTES = ("orientation", "n_targets", "n_target_residues", "first_query", *TEXTS)
 #: Writes the hits of all queries.
 Writes = Callable[[Iterator[Hits], IO[bytes], Header, HitsContext], None]
 
 
 def encode(found: FoundHits, context: HitsContext) -> bytes:
-    """The part that found hits leave behind, with their alignments; without those that cannot be reported any more."""
+    """Return a part of found hits with their alignments, without hits that can no longer be reported."""
     return _packed(_kept(found, context))
 
 
 def encode_without_lines(found: FoundHits, context: HitsContext) -> bytes:
-    """The part that found hits leave behind for formats that show no alignments."""
+    """Return a part of found hits for formats that show no alignments."""
     return _packed(without_lines(_kept(found, context)))
 
 
@@ -55,7 +55,7 @@ def _kept(found: FoundHits, context: HitsContext) -> FoundHits:
 
 
 def _layout(n_hits: int, n_domains: int, n_letters: int, n_queries: int) -> list[tuple[str, type, tuple[int, ...]]]:
-    """Name, type and shape of the columns, in their order in a part."""
+    """Return name, type and shape of the columns, in their order in a part."""
     return [
         *((name, dtype, (n_hits,)) for name, dtype in HIT_COLUMNS.items()),
         *((name, dtype, (n_domains,)) for name, dtype in DOMAIN_COLUMNS.items()),
@@ -86,7 +86,7 @@ def _packed(found: FoundHits) -> bytes:
 
 
 def _unpacked(part: bytes) -> FoundHits:
-    """Raises InputError where the part is damaged."""
+    """Restore found hits from a part. Raises InputError if it is damaged."""
     try:
         at = 4 + int.from_bytes(part[:4], "little")
         notes = json.loads(part[4:at])
@@ -115,7 +115,7 @@ def _query(entries: list[Any]) -> Query:
 
 
 def complete(parts: Iterable[bytes], context: HitsContext) -> Iterator[Hits]:
-    """The hits of all queries in their order, of some at a time, as soon as their last target was searched."""
+    """Yield the hits of queries in order, each as soon as its last target has been searched."""
     waiting: dict[int, list[FoundHits]] = {}
     first = 0
     for part in parts:
@@ -130,7 +130,7 @@ def complete(parts: Iterable[bytes], context: HitsContext) -> Iterator[Hits]:
 
 
 def assembled_by(write: Writes) -> Callable[[Iterable[bytes], IO[bytes], Header, HitsContext], None]:
-    """`assemble` of a format, from what writes the hits of all queries."""
+    """Make `assemble` from a function that writes the hits of all queries."""
 
     def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: HitsContext) -> None:
         write(complete(parts, context), out, header, context)

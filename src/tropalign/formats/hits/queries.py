@@ -1,7 +1,6 @@
-"""The hits of one query, as the text formats of HMMER go through them.
+"""Hits of one query, for HMMER's text formats.
 
-Text is composed with a character per byte (Latin-1), so that columns are as wide as HMMER makes them where names are
-not ASCII.
+Text is composed with a character per byte (Latin-1), so that columns have HMMER's widths if names are not ASCII.
 """
 
 from __future__ import annotations
@@ -22,17 +21,7 @@ from tropalign.results.hits import Hits
 
 @dataclass(frozen=True, eq=False)
 class QueryHits:
-    """The hits of one query.
-
-    Attributes
-    ----------
-    hits
-        Of some queries.
-    index
-        Of this one in ``hits.queries``.
-    rows
-        Its hits.
-    """
+    """Hits of one query; `hits` may contain several queries, `index` is this one, `rows` are its hits."""
 
     hits: Hits
     index: int
@@ -40,12 +29,12 @@ class QueryHits:
 
     @property
     def query(self) -> Query:
-        """The query that was searched with."""
+        """The query itself."""
         return self.hits.queries[self.index]
 
     @property
     def is_first(self) -> bool:
-        """Whether it is the first query of all."""
+        """True if it is the first of all queries."""
         return self.hits.first_query + self.index == 0
 
     @property
@@ -55,18 +44,18 @@ class QueryHits:
         return found
 
     def domains(self, row: int) -> list[int]:
-        """The reported domains of a hit, in order."""
+        """Return the reported domains of a hit, in order."""
         begin, end = self.hits.domain_offsets[row : row + 2].tolist()
         found: list[int] = (begin + np.flatnonzero(self.hits.domain_is_reported[begin:end])).tolist()
         return found
 
     def best_domain(self, row: int) -> int:
-        """The best domain of a hit."""
+        """Return the best domain of a hit."""
         return int(self.hits.domain_offsets[row]) + int(self.hits.best_domain[row])
 
 
 def queries_of(pieces: Iterator[Hits]) -> Iterator[QueryHits]:
-    """Each query with its hits, also those that have none."""
+    """Yield each query with its hits, including queries without hits."""
     for hits in pieces:
         bounds = np.searchsorted(hits.query, np.arange(len(hits.queries) + 1)).tolist()
         for index in range(len(hits.queries)):
@@ -74,14 +63,14 @@ def queries_of(pieces: Iterator[Hits]) -> Iterator[QueryHits]:
 
 
 def raw(text: str) -> str:
-    """A character per byte of the text in UTF-8; what would break a line is refused."""
+    """Return a character per UTF-8 byte of a text. Raises InputError for line breaks."""
     if "\n" in text or "\r" in text:
         raise InputError("the name or description holds a line break: rename it", record=text)
     return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("latin-1")
 
 
 def tail(header: Header, context: HitsContext) -> str:
-    """The last lines of a table: how it was made."""
+    """Return the last lines of a table: its provenance."""
     is_search = context.orientation == "search"
     query, target = (context.models, context.sequences) if is_search else (context.sequences, context.models)
     lines = (
@@ -97,12 +86,12 @@ def tail(header: Header, context: HitsContext) -> str:
     return "".join(raw(line) + "\n" for line in lines)
 
 
-#: Lines that are written at a time: a query may have millions.
+#: Lines that are written at once: a query may have millions.
 LINES_AT_A_TIME = 4096
 
 
 def write_lines(lines: Iterator[str], out: IO[bytes]) -> None:
-    """Lines of text with a character per byte, some at a time."""
+    """Write lines of text with a character per byte, in blocks."""
     while some := list(islice(lines, LINES_AT_A_TIME)):
         out.write(("\n".join(some) + "\n").encode("latin-1"))
 
@@ -110,7 +99,7 @@ def write_lines(lines: Iterator[str], out: IO[bytes]) -> None:
 def table_of(
     lines: Callable[[QueryHits], Iterator[str]],
 ) -> Callable[[Iterator[Hits], IO[bytes], Header, HitsContext], None]:
-    """Makes the writer of a table of HMMER of what gives the lines of a query."""
+    """Make the writer of a HMMER table from a function that yields the lines of a query."""
 
     def write(pieces: Iterator[Hits], out: IO[bytes], header: Header, context: HitsContext) -> None:
         for query in queries_of(pieces):

@@ -1,4 +1,4 @@
-"""Hits as a report for a browser: domains along their sequences, coverage of models, a table, alignments on a click."""
+"""Web report of hits: domains along sequences, coverage of models, a table, alignments on a click."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tropalign.results.hits import Hits
 
 PAGE = "hits"
 SCRIPTS = ("viewer/pictures.js", "viewer/hues.js", "architecture.js", "coverage.js", "domains.js", "hits.js")
-#: What a page holds at most; beyond, the hits with the least E-values.
+#: Limits of a page; beyond these, it shows the hits with the lowest E-values.
 MOST_HITS, MOST_LETTERS = 200_000, 32 << 20
 #: Columns of reported domains.
 DOMAINS = (
@@ -31,13 +31,7 @@ Arrays = dict[str, NDArray[Any]]
 
 
 class Named:
-    """Models or sequences of hits, numbered in the order in which they come.
-
-    Attributes
-    ----------
-    names, lengths, descriptions
-        Of each.
-    """
+    """Models or sequences of hits, numbered in order of appearance."""
 
     def __init__(self) -> None:
         self.names: list[str] = []
@@ -46,7 +40,7 @@ class Named:
         self._numbers: dict[Hashable, int] = {}
 
     def number(self, key: Hashable, name: str, length: int, description: str) -> int:
-        """The number of the model or sequence with this key, which is added where it is new."""
+        """Return the number of the model or sequence with this key; a new one is added."""
         number = self._numbers.setdefault(key, len(self._numbers))
         if number == len(self.names):
             self.names.append(name)
@@ -56,7 +50,7 @@ class Named:
 
 
 def kept(pieces: Iterator[Hits]) -> tuple[list[Hits], dict[str, int]]:
-    """The hits of all queries that a page holds, and how many queries and hits there are."""
+    """Return the hits on the page, and the total numbers of queries, hits and targets."""
     waiting: list[Hits] = []
     found = {"n_queries": 0, "n_hits": 0, "n_targets": 0}
     for hits in pieces:
@@ -67,12 +61,12 @@ def kept(pieces: Iterator[Hits]) -> tuple[list[Hits], dict[str, int]]:
             waiting.append(hits)
         many = sum(map(len, waiting)) > 2 * MOST_HITS
         if many or sum(len(piece.model_line) for piece in waiting) > 2 * MOST_LETTERS:
-            waiting = _best(waiting)  # no hit that is left out now would be kept in the end
+            waiting = _best(waiting)  # hits dropped now would not be kept at the end either
     return _best(waiting), found
 
 
 def _best(pieces: list[Hits]) -> list[Hits]:
-    """Chooses the hits that a page holds, those with the least E-values, and keeps their order."""
+    """Choose the hits with the lowest E-values that fit on the page, and keep their order."""
     sizes = [np.diff(piece.line_offsets[piece.domain_offsets]) for piece in pieces]
     letters = np.concatenate([*sizes, np.zeros(0, np.int64)])
     if len(letters) <= MOST_HITS and letters.sum() <= MOST_LETTERS:
@@ -85,7 +79,7 @@ def _best(pieces: list[Hits]) -> list[Hits]:
 
 
 def _columns(hits: Hits, models: Named, sequences: Named) -> Arrays:
-    """Columns of some hits and of their reported domains."""
+    """Return columns of some hits and of their reported domains."""
     is_search = hits.orientation == "search"
     numbers = []
     for k, query in enumerate(hits.query.tolist()):
@@ -116,7 +110,7 @@ def _columns(hits: Hits, models: Named, sequences: Named) -> Arrays:
 
 
 def write(pieces: Iterator[Hits], out: IO[bytes], header: Header, context: HitsContext) -> None:
-    """The page."""
+    """Write the page."""
     chosen, counts = kept(pieces)
     models, sequences = Named(), Named()
     tables = [_columns(hits, models, sequences) for hits in chosen]

@@ -1,4 +1,4 @@
-"""Hits whole, with their domains and alignments: what `read_result` reads."""
+"""Complete hits with domains and alignments, for `read_result`."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from tropalign.formats.result_file import Packed, write_whole
 from tropalign.results.found_hits import DOMAIN_COLUMNS, HIT_COLUMNS, LINES, TEXTS, of_all_queries
 from tropalign.results.hits import Hits
 
-#: What hits have beside what was found.
+#: Arrays of hits in addition to those of found hits.
 _VERDICTS = ("is_included", "domain_is_reported", "domain_is_included")
 _NOTES = ("orientation", "first_query", "n_targets", "n_target_residues")
 _ARRAYS = (*HIT_COLUMNS, *DOMAIN_COLUMNS, *LINES, "domain_offsets", "line_offsets", "n_passed", "widths", "domZ")
 
 
 def pack(pieces: list[Hits]) -> Packed:
-    """The hits of all queries, from those of some at a time."""
+    """Join and pack the hits of all queries."""
     found: Any = of_all_queries(pieces)
     notes: dict[str, Any] = {name: getattr(found, name) for name in _NOTES}
     notes |= {name: list(getattr(found, name)) for name in TEXTS}
@@ -34,7 +34,7 @@ def pack(pieces: list[Hits]) -> Packed:
 
 
 def write(pieces: Iterator[Hits], out: IO[bytes], header: Header, context: HitsContext) -> None:
-    """All hits, which are in memory together for that."""
+    """Write all hits, which are held in memory together."""
     write_whole("hits", out, header, pack(list(pieces)))
 
 

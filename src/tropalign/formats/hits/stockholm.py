@@ -1,4 +1,4 @@
-"""Included domains as multiple alignments, one per query, in Stockholm's format (``hmmsearch -A``)."""
+"""Included domains as multiple alignments, one per query, in Stockholm format (``hmmsearch -A``)."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from tropalign.results.hits import Hits
 
 
 def lines(alignment: HitAlignment, query: Query, author: str, n_columns: int = COLUMNS) -> Iterator[str]:
-    """The lines of an alignment, a character per byte; rows of equal names are numbered.
+    """Yield the lines of an alignment, a character per byte; rows with equal names are numbered.
 
-    All columns are in one block where `n_columns` is 0.
+    If `n_columns` is 0, all columns are in one block.
     """
     yield "# STOCKHOLM 1.0"
     names = [raw(name) for name in alignment.names]
@@ -44,7 +44,7 @@ def lines(alignment: HitAlignment, query: Query, author: str, n_columns: int = C
 
 
 def _blocks(alignment: HitAlignment, names: list[str], n_columns: int) -> Iterator[str]:
-    """Rows with their posteriors, and below them what belongs to columns."""
+    """Yield rows with their posteriors, followed by the column annotation."""
     columns = ((b"PP_cons", alignment.mean_posteriors), (b"RF", alignment.reference))
     total = len(alignment.is_node)
     made = blocks(
@@ -61,7 +61,7 @@ def _blocks(alignment: HitAlignment, names: list[str], n_columns: int) -> Iterat
 
 
 def write(pieces: Iterator[Hits], out: IO[bytes], header: Header, context: HitsContext) -> None:
-    """An alignment per query that has an included domain."""
+    """Write an alignment per query with an included domain."""
     author = f"tropalign {header.version} (the hits of HMMER 3.4)"
     n_columns = COLUMNS if context.text_width else 0
     for found in queries_of(pieces):
@@ -71,7 +71,7 @@ def write(pieces: Iterator[Hits], out: IO[bytes], header: Header, context: HitsC
 
 
 def _check(context: HitsContext) -> None:
-    """Raises InputError for a scan, whose hits are of many models."""
+    """Raise InputError for a scan, whose hits belong to different models."""
     if context.orientation == "scan":
         raise InputError("hits of a scan make no alignment, since each has its own model: use tropalign search")
 

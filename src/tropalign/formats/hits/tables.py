@@ -1,6 +1,6 @@
-"""The table of domains as tab-separated text, as Arrow's IPC stream and as Parquet.
+"""Table of domains as tab-separated text, as Arrow's IPC stream and as Parquet.
 
-Rows of the latter two come in groups of a fixed number, however the run was cut.
+Rows of the latter two are in groups of a fixed size, independent of how the run was divided.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from tropalign.results.columns import arrow_batch
 from tropalign.results.hit_tables import DOMAINS, Columns
 from tropalign.results.hits import Hits
 
-#: Rows of a batch, a row group of Parquet.
+#: Rows per batch, or per row group of Parquet.
 GROUP_ROWS = 1 << 16
 
 
 def groups(pieces: Iterator[Hits]) -> Iterator[Columns]:
-    """The table of domains in groups of GROUP_ROWS, the last one shorter."""
+    """Yield the table of domains in groups of GROUP_ROWS; the last one is shorter."""
     waiting: list[Columns] = []
     n_rows = 0
     for hits in pieces:
@@ -52,16 +52,16 @@ def _joined(pieces: list[Any]) -> Any:
 
 
 def batch_of(columns: Columns) -> Any:
-    """The columns as a nanoarrow array of structs."""
+    """Return the columns as a nanoarrow array of structs."""
     return arrow_batch(columns)
 
 
 def no_rows() -> Columns:
-    """The table without a row, for the schema."""
+    """Return the table without rows, for the schema."""
     return {name: [] if dtype is str else np.zeros(0, dtype) for name, (dtype, _) in DOMAINS.items()}
 
 
-#: How numbers are written; others as they are.
+#: Number formats of some columns; other floats use _SCORE.
 _FORMS = {"evalue": "%.3g", "c_evalue": "%.3g", "i_evalue": "%.3g", "accuracy": "%.3f"}
 _SCORE = "%.2f"
 
@@ -80,7 +80,7 @@ def _column(name: str, values: Any) -> rows.Column:
 
 
 def write_tsv(pieces: Iterator[Hits], out: IO[bytes], header: Header, context: HitsContext) -> None:
-    """Comment lines, the names of the columns, a row per domain."""
+    """Write comment lines, column names, and a row per domain."""
     out.write(("\n".join([*header.comment_lines(), "\t".join(DOMAINS)]) + "\n").encode())
     for hits in pieces:
         columns = hits.domains.columns()
@@ -88,7 +88,7 @@ def write_tsv(pieces: Iterator[Hits], out: IO[bytes], header: Header, context: H
 
 
 def write_arrow(pieces: Iterator[Hits], out: IO[bytes], header: Header, context: HitsContext) -> None:
-    """One stream of all rows; the schema's metadata says how it was made."""
+    """Write one stream of all rows; the schema's metadata holds the provenance."""
     from nanoarrow.c_array_stream import CArrayStream
 
     metadata = {key.encode(): value.encode() for key, value in header.notes().items()}
@@ -102,7 +102,7 @@ def write_arrow(pieces: Iterator[Hits], out: IO[bytes], header: Header, context:
 
 
 def write_parquet(pieces: Iterator[Hits], out: IO[bytes], header: Header, context: HitsContext) -> None:
-    """A row group per batch; the schema's metadata says how the file was made."""
+    """Write a row group per batch; the schema's metadata holds the provenance."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

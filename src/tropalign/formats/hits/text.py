@@ -1,4 +1,4 @@
-"""HMMER's text for people (``hmmsearch -o``): scores, then domains with their alignments, then what passed filters."""
+"""HMMER's main text output (``hmmsearch -o``): scores, domains with their alignments, and filter statistics."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tropalign.results.found_hits import annotation_line
 from tropalign.results.hits import Hits
 from tropalign.results.threshold_options import Thresholds
 
-#: Columns of an alignment that a line has at least, however short lines are to be.
+#: Minimum number of alignment columns per line, even for a small line width.
 LEAST_COLUMNS = 40
 _DOMAIN_COLUMNS = " %3s   %6s %5s %9s %9s %7s %7s %2s %7s %7s %2s %7s %7s %2s %4s"
 _DOMAIN_NUMBERS = " %3d %c %6.1f %5.1f %9.2g %9.2g"
@@ -30,7 +30,7 @@ _DOMAIN_RULES = (
 
 
 def domain_rows(found: QueryHits, row: int, domains: list[int]) -> Iterator[str]:
-    """The table of a hit's domains."""
+    """Yield the table of a hit's domains."""
     hits = found.hits
     n_nodes, n_residues = hits.model(row).length, _sequence_length(found, row)
     yield _DOMAIN_COLUMNS % _DOMAIN_HEADINGS
@@ -57,12 +57,12 @@ def _sequence_length(found: QueryHits, row: int) -> int:
 
 
 def _span(begin: int, end: int, length: int) -> str:
-    """From, to, and brackets where these are the ends."""
+    """Return start and end, with brackets if they are the ends of the sequence or model."""
     return f"{begin + 1:7d} {end:7d} {'[' if begin == 0 else '.'}{']' if end == length else '.'}"
 
 
 def alignment_lines(found: QueryHits, row: int, d: int, context: HitsContext) -> Iterator[str]:
-    """The alignment of a domain in blocks: annotation of the model, model, matches, sequence, posteriors."""
+    """Yield the alignment of a domain in blocks: annotation of the model, model, matches, sequence, posteriors."""
     hits, model = found.hits, found.hits.model(row)
     lines = hits.domain_lines(d)
     i, j = int(hits.domain_model_begin[d]), int(hits.domain_begin[d])
@@ -96,7 +96,7 @@ def alignment_lines(found: QueryHits, row: int, d: int, context: HitsContext) ->
 
 
 def _names(found: QueryHits, row: int, context: HitsContext) -> tuple[str, str]:
-    """The names of the model and of the sequence."""
+    """Return the names of the model and of the sequence."""
     hits, query = found.hits, found.query
     own, other = (hits.accessions[row], hits.names[row]), (query.accession, query.name)
     target, searched = (raw((context.shows_accessions and pair[0]) or pair[1]) for pair in (own, other))
@@ -109,7 +109,7 @@ _CUTOFFS = {"gathering": "GA", "noise": "NC", "trusted": "TC"}
 
 
 def preamble(header: Header, context: HitsContext) -> Iterator[str]:
-    """The first lines: what was searched, and the options that are not as by default."""
+    """Yield the first lines: what was searched, and options that differ from their defaults."""
     is_search = context.orientation == "search"
     what = "profile(s) against a sequence" if is_search else "sequence(s) against a profile"
     yield f"# tropalign {context.orientation}, in the format of hmm{context.orientation} :: search {what} database"
@@ -174,7 +174,7 @@ def _filter_lines(context: HitsContext) -> Iterator[str]:
 
 
 def query_lines(found: QueryHits, context: HitsContext) -> Iterator[str]:
-    """The lines of a query: hits, their domains, statistics."""
+    """Yield the lines of a query: hits, their domains, statistics."""
     query = found.query
     letter = "L" if context.orientation == "scan" or query.is_sequence else "M"  # residues, or nodes of a model
     yield f"Query:       {raw(query.name)}  [{letter}={query.length}]"
@@ -191,7 +191,7 @@ def query_lines(found: QueryHits, context: HitsContext) -> Iterator[str]:
 
 
 def score_lines(found: QueryHits, context: HitsContext) -> Iterator[str]:
-    """A line per hit, the best first."""
+    """Yield a line per hit, the best first."""
     hits, is_search = found.hits, context.orientation == "search"
     width = max(8, found.widths[2 if context.shows_accessions else 0])
     most = max(32, context.text_width - width - 61) if context.text_width else None
@@ -226,12 +226,12 @@ def score_lines(found: QueryHits, context: HitsContext) -> Iterator[str]:
 
 
 def shown_name(hits: Hits, row: int, context: HitsContext) -> str:
-    """The target's name, or where that is preferred its accession."""
+    """Return the target's name, or its accession if preferred."""
     return (context.shows_accessions and hits.accessions[row]) or hits.names[row]
 
 
 def domain_lines(found: QueryHits, context: HitsContext) -> Iterator[str]:
-    """The domains of each hit, and their alignments."""
+    """Yield the domains of each hit, and their alignments."""
     hits = found.hits
     alignments = " (and alignments)" if context.shows_alignments else ""
     yield f"Domain annotation for each {'sequence' if context.orientation == 'search' else 'model'}{alignments}:"
@@ -259,7 +259,7 @@ def domain_lines(found: QueryHits, context: HitsContext) -> Iterator[str]:
 
 
 def statistics_lines(found: QueryHits, context: HitsContext) -> Iterator[str]:
-    """The last lines of a query: what was searched, and how much passed each filter."""
+    """Yield the last lines of a query: the size of the search, and how many targets passed each filter."""
     hits, query = found.hits, found.query
     yield "Internal pipeline statistics summary:"
     yield "-------------------------------------"
@@ -282,7 +282,7 @@ def statistics_lines(found: QueryHits, context: HitsContext) -> Iterator[str]:
 
 
 def write(pieces: Iterator[Hits], out: IO[bytes], header: Header, context: HitsContext) -> None:
-    """A chapter per query."""
+    """Write a section per query."""
     write_lines(map(raw, preamble(header, context)), out)
     for query in queries_of(pieces):
         write_lines(query_lines(query, context), out)

@@ -1,4 +1,4 @@
-"""Profile hidden Markov models as files: which formats there are."""
+"""Formats of profile hidden Markov models."""
 
 from tropalign.formats.format import TEXT, Format
 

@@ -1,4 +1,4 @@
-"""Models in HMMER's text format: one after another, a library of any size."""
+"""Models in HMMER's text format, concatenated to a library of any size."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from tropalign.formats.format import Codec, concatenated
 
 
 class ModelsContext:
-    """What the format needs beside the models: nothing."""
+    """Empty context."""
 
     def describe(self, fields: tuple[str, ...]) -> dict[str, Any]:
-        """These fields as JSON: none."""
+        """Return an empty dictionary."""
         return {}
 
 
 def encode_hmm(texts: Sequence[bytes], context: ModelsContext) -> bytes:
-    """The models' texts, which end in a line ``//`` each."""
+    """Concatenate the models' texts, each of which ends with a line ``//``."""
     return b"".join(texts)
 
 

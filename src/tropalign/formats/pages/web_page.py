@@ -1,12 +1,12 @@
-"""Pages for a browser that need nothing but themselves: no network, no other file.
+"""Self-contained web pages: no network, no other files.
 
-Whatever comes from files stands in JSON or in arrays, where nothing is markup, and a content security policy lets no
-script run but the page's own. The folder ``frame`` has what pages share: ``frame.html`` (into which the rest is set),
-``frame.css`` and ``frame.js`` the header, help and colours in light and dark of every page; the others what reports
-share, which are pages of cards: tables, alignments, histograms. A page adds a folder with ``body.html``, ``help.html``,
-``page.css``, scripts, and ``controls.html`` for its header. ``@table@`` and ``@histogram@`` in the ``body.html`` of a
-report stand for the HTML of these parts, which ``wiring.js`` fills. The folder ``viewer`` has the tree that pages of
-trees extend.
+Content from files is only in JSON or in arrays, where nothing is markup, and a content security policy blocks all
+scripts except the page's own. The folder ``frame`` has the shared parts: ``frame.html`` (the template),
+``frame.css`` and ``frame.js`` are the header, help, and light and dark colours of every page; the other files are
+for reports, which are pages of cards: tables, alignments, histograms. A page adds a folder with ``body.html``,
+``help.html``, ``page.css``, scripts, and ``controls.html`` for its header. ``@table@`` and ``@histogram@`` in the
+``body.html`` of a report are replaced by the HTML of these parts, which ``wiring.js`` fills. The folder ``viewer``
+has the tree that tree pages extend.
 """
 
 from __future__ import annotations
@@ -29,41 +29,35 @@ from tropalign.properties import cached
 
 PAGES = Path(__file__).parent
 FRAME = PAGES / "frame"
-#: What reports share, in the order in which a browser reads it.
+#: Scripts shared by reports, in loading order.
 REPORT_SCRIPTS = ("report.js", "table.js", "histogram.js", "wiring.js", "alignment.js")
-#: Parts that a report's ``body.html`` may name.
+#: Parts that a report's ``body.html`` may include.
 PARTS = ("table", "histogram")
 
 
 def json_text(value: Any) -> bytes:
-    """JSON in ASCII that ends no script element, whatever names hold."""
+    """Return JSON in ASCII that cannot close a script element, for any names."""
     return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c").encode()
 
 
 def policy(style: bytes, script: bytes) -> bytes:
-    """The policy by which nothing is loaded, and no style or script runs but these."""
+    """Return the policy that blocks all loading, and all styles and scripts except these."""
     digests = [base64.b64encode(hashlib.sha256(text).digest()).decode() for text in (style, script)]
     return f"default-src 'none'; style-src 'sha256-{digests[0]}'; script-src 'sha256-{digests[1]}'".encode()
 
 
 def _filled(frame: bytes, filled: Mapping[bytes, bytes]) -> Iterator[bytes]:
-    """The pieces of the frame, with the texts in place of their words."""
+    """Yield the pieces of a template, with texts in place of its @words@."""
     for k, text in enumerate(re.split(rb"@(\w+)@", frame)):
         yield filled[text] if k % 2 else text
 
 
 @cached
 def page_texts(name: str, scripts: tuple[str, ...], is_report: bool = True) -> dict[bytes, bytes]:
-    """Collects what is set into the frame of a page, whatever its data.
+    """Return the data-independent texts for the frame of a page.
 
-    Parameters
-    ----------
-    name
-        The page's folder.
-    scripts
-        Those of the folder in their order; of another folder with its name, as "viewer/view.js".
-    is_report
-        Whether it is a page of cards, whose ``body.html`` has those below the summary.
+    name: the page's folder. scripts: files of that folder in loading order; files of other folders as
+    "viewer/view.js". is_report: whether it is a page of cards, whose ``body.html`` has the cards below the summary.
     """
     folder = PAGES / name
     shared = ("frame.js", *REPORT_SCRIPTS) if is_report else ("frame.js",)
@@ -89,15 +83,7 @@ def page_texts(name: str, scripts: tuple[str, ...], is_report: bool = True) -> d
 
 
 def write_page(out: IO[bytes], texts: Mapping[bytes, bytes], header: Header, data: Mapping[str, bytes]) -> None:
-    """Writes a page.
-
-    Parameters
-    ----------
-    texts
-        What `page_texts` gives.
-    data
-        What scripts read, by the names of their elements: JSON, or base64 for "arrays".
-    """
+    """Write a page; `texts` come from `page_texts`, `data` by element id is JSON, or base64 for "arrays"."""
     elements = []
     for name, text in data.items():
         kind = b"octet-stream" if name == "arrays" else b"json"
@@ -109,21 +95,12 @@ def write_page(out: IO[bytes], texts: Mapping[bytes, bytes], header: Header, dat
 
 @dataclass(frozen=True)
 class Report:
-    """A page of cards, frame aside.
+    """A page of cards, without the frame.
 
-    Attributes
-    ----------
-    folder
-        Its name; in it are ``body.html`` (the cards below the summary), ``help.html``, ``page.css`` and the scripts.
-    scripts
-        Those of the folder in their order; the last one calls ``openReport(make)`` of ``frame/report.js``.
-    title
-        The page's heading.
-    data
-        As JSON: the scripts' ``report.data``.
-    arrays
-        Columns of numbers, one-dimensional: the scripts' ``report.arrays``, as typed arrays. Integers of up to 32 bits
-        and floats; those of 64 bits have to fit into 32, and the narrowest type that holds them is taken.
+    folder: has ``body.html`` (the cards below the summary), ``help.html``, ``page.css`` and the scripts. scripts: in
+    loading order; the last one calls ``openReport(make)`` of ``frame/report.js``. data: JSON, the scripts'
+    ``report.data``. arrays: one-dimensional columns of numbers, the scripts' ``report.arrays``, as typed arrays;
+    floats, and integers that fit in 32 bits, stored in the narrowest type.
     """
 
     folder: str
@@ -134,29 +111,29 @@ class Report:
 
 
 def write_report_page(out: IO[bytes], report: Report, header: Header) -> None:
-    """Writes the page."""
+    """Write the page of a report."""
     layout, packed = packed_arrays(report.arrays)
     data = {"data": json_text(report.data), "title-of": json_text(report.title), "layout": json_text(layout)}
     write_page(out, page_texts(report.folder, report.scripts), header, {**data, "arrays": packed})
 
 
 def packed_arrays(arrays: Mapping[str, NDArray[Any]]) -> tuple[list[tuple[str, str, int]], bytes]:
-    """Arrays one after another, compressed, in base64; and (name, type, length) of each.
+    """Return arrays concatenated, compressed, in base64; and (name, type, length) of each.
 
-    A browser maps arrays whose places are multiples of their items' sizes: the widest come first.
+    A browser maps only aligned arrays, at multiples of their item size, so the widest types come first.
     """
     types = {name: _narrowest(values) for name, values in arrays.items()}
     ordered = sorted(types, key=lambda name: -types[name].itemsize)
     packer = zlib.compressobj(6)
     packed = bytearray()
-    for name in ordered:  # one at a time is copied
+    for name in ordered:  # copies one array at a time
         packed += packer.compress(np.ascontiguousarray(arrays[name], types[name].newbyteorder("<")).data)
     packed += packer.flush()
     return [(name, str(types[name]), len(arrays[name])) for name in ordered], base64.b64encode(packed)
 
 
 def _narrowest(values: NDArray[Any]) -> np.dtype[Any]:
-    """The narrowest type that browsers have and these numbers fit in."""
+    """Return the narrowest browser type that holds these numbers."""
     if values.dtype.kind == "f":
         return values.dtype
     least, most = (int(values.min()), int(values.max())) if len(values) else (0, 0)
@@ -165,12 +142,9 @@ def _narrowest(values: NDArray[Any]) -> np.dtype[Any]:
 
 
 def leb128(numbers: NDArray[np.uint64]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Packs numbers below 2^35 in bytes of 7 bits, the lowest first, each but the last with its highest bit set.
+    """Pack numbers below 2^35 as LEB128: 7 bits per byte, lowest first, high bit set except in the last byte.
 
-    Returns
-    -------
-    text, sizes
-        The bytes, and how many each number takes.
+    Returns the bytes, and the number of bytes of each number.
     """
     sizes = np.ones(len(numbers), np.int64)
     for k in range(1, 5):

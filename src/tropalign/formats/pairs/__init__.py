@@ -1,4 +1,4 @@
-"""Aligned pairs as files: which formats there are, of the table (kind "pairs") and of its plots ("plots")."""
+"""Formats of aligned pairs, as tables (kind "pairs") and as plots ("plots")."""
 
 from __future__ import annotations
 
@@ -28,9 +28,10 @@ M8_COLUMNS = (
     "query", "target", "percent_identity", "columns", "mismatches", "gap_openings", "query_first", "query_last",
     "target_first", "target_last", "evalue", "bits",
 )  # fmt: skip
-#: Layouts of a matrix, the default first, and the suffixes that choose them; those of tables choose no matrix.
+#: Layouts of a matrix, the default first, and the suffixes that select them; suffixes of tables do not select a
+#: matrix.
 MATRIX_LAYOUTS = {"tsv": (".tsv", ".txt"), "phylip": (".phy", ".dist"), "npz": (".npz",)}
-#: Memory that the packages take which some formats are written with.
+#: Memory of pysam, which writes BAM.
 PYSAM_BYTES = 24 << 20
 
 
@@ -38,21 +39,11 @@ PYSAM_BYTES = 24 << 20
 class PairsFormat(Format):
     """A format of aligned pairs.
 
-    Attributes
-    ----------
-    shows_all_reports
-        Whether it shows scores or ends alone; others show whole alignments.
-    column_bytes
-        Bytes of text per column of an alignment that are held for a whole tile, so that tiles are cut to the memory: of
-        bam the query's letter and its quality.
-    wants_whole_queries
-        Whether it is made in blocks where each tile has all pairs of its queries.
-    is_in_blocks
-        Whether text is made in blocks, so that no tile's is held; its codec's ``blocks`` does it.
-    takes_columns, own_columns
-        Whether it shows the columns that are chosen, and which ones where none are; none: those of the report.
-    wants_qualities
-        Whether it shows the queries' qualities, which are read only then.
+    shows_all_reports: also supports scores or ends without alignments. column_bytes: bytes of text per alignment
+    column that are held for a whole tile, to cut tiles to the memory (for bam, the query's residue and quality).
+    wants_whole_queries: is made in blocks if each tile has all pairs of its queries. is_in_blocks: text is made by
+    the codec's ``blocks``, so that no tile's text is held. takes_columns, own_columns: supports a choice of columns,
+    and its default (empty: those of the report). wants_qualities: shows query qualities, which are read only then.
     """
 
     shows_all_reports: bool = True
@@ -64,7 +55,7 @@ class PairsFormat(Format):
     wants_qualities: bool = False
 
     def check_report(self, report: str) -> None:
-        """Raises InputError where the format cannot show this report."""
+        """Raise InputError if the format cannot show this report."""
         if report != "alignment" and not self.shows_all_reports:
             raise InputError(
                 f"format {self.name} shows alignments: use {named('report')} alignment, or format tsv for report "
@@ -125,5 +116,5 @@ FORMATS = {
 
 
 def layout_of(suffix: str) -> str:
-    """The layout of a matrix that a suffix chooses."""
+    """Return the layout of a matrix for a suffix."""
     return next((layout for layout, suffixes in MATRIX_LAYOUTS.items() if suffix in suffixes), "tsv")

@@ -1,6 +1,6 @@
-"""Tables of pairs as Arrow: the stream by nanoarrow, files and Parquet through pyarrow, which is an extra.
+"""Arrow formats of pairs: the stream by nanoarrow, files and Parquet by pyarrow, an extra.
 
-Their rows come in batches of a fixed size, so that a file does not depend on how a run was cut into tiles or shards.
+Rows are in batches of a fixed size, so that a file does not depend on how the run was divided into tiles or shards.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from tropalign.results.columns import Flat, arrow_batch
 from tropalign.results.export import flat_columns, no_rows
 from tropalign.results.output_columns import types_of
 
-#: Rows of a batch, a row group of Parquet.
+#: Rows per batch, or per row group of Parquet.
 BATCH_ROWS = 1 << 16
-#: What the schema and the rows are made of.
+#: Context fields that the schema and the rows depend on.
 ASSEMBLED_WITH = ("report", "both_strands", "decimal_scores", "columns")
 
 
 def encode(table: AlignmentTable, context: PairsContext) -> bytes:
-    """The columns as .npz: numbers as they are, of text the letters and, under the same name and ``:``, the lengths.
+    """Return the columns as .npz: numbers unchanged, text as bytes, its lengths under the name followed by ``:``.
 
-    A length takes as few bytes as the longest text allows: a table of names has hardly anything else.
+    Lengths have the narrowest type for the longest text, since a table of names contains little else.
     """
     arrays: dict[str, NDArray[Any]] = {}
     for name, values in flat_columns(table, names_of(context)).items():
@@ -48,7 +48,7 @@ def encode(table: AlignmentTable, context: PairsContext) -> bytes:
 
 
 def batches(parts: Iterable[bytes], context: PairsContext) -> Iterator[dict[str, Flat]]:
-    """The rows of all parts in batches of BATCH_ROWS, the last one shorter."""
+    """Yield the rows of all parts in batches of BATCH_ROWS; the last one is shorter."""
     types = types_of(names_of(context), context.decimal_scores)
     waiting: list[dict[str, Flat]] = []
     n_waiting = 0
@@ -71,7 +71,7 @@ def _n_rows(columns: dict[str, Flat]) -> int:
 
 
 def _joined(pieces: list[dict[str, Flat]]) -> dict[str, Flat]:
-    """The rows of several, one after another."""
+    """Concatenate the rows of several pieces."""
     joined: dict[str, Flat] = {}
     for name in pieces[0]:
         values: list[Any] = [piece[name] for piece in pieces]
@@ -84,7 +84,7 @@ def _joined(pieces: list[dict[str, Flat]]) -> dict[str, Flat]:
 
 
 def _slice(columns: dict[str, Flat], begin: int, end: int) -> dict[str, Flat]:
-    """Rows [begin, end)."""
+    """Return rows [begin, end)."""
     rows: dict[str, Flat] = {}
     for name, values in columns.items():
         if isinstance(values, tuple):
@@ -97,7 +97,7 @@ def _slice(columns: dict[str, Flat], begin: int, end: int) -> dict[str, Flat]:
 
 
 def _decoded(part: bytes, types: dict[str, type]) -> dict[str, Flat]:
-    """The columns of a part. Raises InputError where it is damaged, as a shard may be that was sent around."""
+    """Return the columns of a part. Raises InputError if it is damaged, since shards may have been transferred."""
     with part_arrays(part) as arrays:
         columns = {name: _column(arrays, name, dtype) for name, dtype in types.items()}
         if len({_n_rows({name: values}) for name, values in columns.items()}) != 1:
@@ -120,7 +120,7 @@ def _column(arrays: Any, name: str, dtype: type) -> Flat:
 
 
 def pyarrow_schema(header: Header, context: PairsContext) -> Any:
-    """The schema of the columns as pyarrow has it, with the header as metadata."""
+    """Return the pyarrow schema of the columns, with the header as metadata."""
     import pyarrow as pa
 
     return pa.schema(arrow_batch(no_rows(names_of(context), context.decimal_scores)).schema).with_metadata(
@@ -129,7 +129,7 @@ def pyarrow_schema(header: Header, context: PairsContext) -> Any:
 
 
 def write_stream(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PairsContext) -> None:
-    """Writes one IPC stream of all rows; the schema's metadata says how it was made."""
+    """Write one IPC stream of all rows; the schema's metadata holds the provenance."""
     from nanoarrow.c_array_stream import CArrayStream
 
     plain = arrow_batch(no_rows(names_of(context), context.decimal_scores)).schema
@@ -142,7 +142,7 @@ def write_stream(parts: Iterable[bytes], out: IO[bytes], header: Header, context
 
 
 def write_file(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PairsContext) -> None:
-    """Writes an IPC file of all rows: the batches, then the footer that says where each lies."""
+    """Write an IPC file of all rows: the batches, then the footer with their positions."""
     import pyarrow as pa
 
     schema = pyarrow_schema(header, context)
@@ -152,7 +152,7 @@ def write_file(parts: Iterable[bytes], out: IO[bytes], header: Header, context: 
 
 
 def write_parquet(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PairsContext) -> None:
-    """A row group per batch."""
+    """Write a row group per batch."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

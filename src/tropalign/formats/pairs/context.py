@@ -1,4 +1,4 @@
-"""What formats of pairs need beside the tables: the sequences, and how they were scored."""
+"""Context of pair formats: the sequences and their scoring."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tropalign.sequences.alphabet import ALPHABETS, Alphabet
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """Names and lengths of sequences, where shards are merged; letters and alphabet where a format shows letters."""
+    """Names and lengths of sequences for merging shards; also letters and alphabet if a format shows residues."""
 
     names: tuple[str, ...] = ()
     lengths: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
@@ -32,31 +32,12 @@ class Labels:
 
 @dataclass(frozen=True, eq=False)
 class PairsContext:
-    """What a format needs beside the tables: the sequences, and how they were scored.
+    """Sequences and scoring for formats of pairs.
 
-    Attributes
-    ----------
-    queries, targets
-        What the tables' indices point into; batches, or Labels where nothing is encoded any more.
-    report
-        Depth of the tables.
-    both_strands
-        Whether the tables have a strand column.
-    decimal_scores
-        Whether scores are floats.
-    is_triangle
-        All pairs of one set, each once.
-    matrix_values : {"score", "identity", "distance"}
-    matrix_layout : {"tsv", "phylip", "npz"}
-    columns
-        The columns that the formats of tables show, names of `OUTPUT_COLUMNS` (tropalign.results.output_columns); None:
-        those that each shows by itself.
-    has_whole_queries
-        Whether each table has all pairs of its queries.
-    identity
-        The definition of identity of the tables.
-    substitution, gap
-        The SubstitutionMatrix and Gap, where the format shows them; None when unknown.
+    queries, targets: batches, or Labels after encoding. report: depth of the tables. is_triangle: all pairs of one
+    set, each once. columns: names of `OUTPUT_COLUMNS` (tropalign.results.output_columns) for table formats; None for
+    each format's default. has_whole_queries: each table has all pairs of its queries. identity: definition of the
+    tables. substitution, gap: for formats that show them; None if unknown.
     """
 
     queries: Named = field(default_factory=Labels)
@@ -74,9 +55,9 @@ class PairsContext:
     identity: str = "columns"
 
     def describe(self, fields: tuple[str, ...]) -> dict[str, Any]:
-        """These fields as JSON; of sequences names and lengths, and None for targets that are the queries.
+        """Return these fields as JSON; sequences by names and lengths, targets as None if they are the queries.
 
-        With the field "letters" sequences have those and their alphabet, too.
+        With the field "letters", sequences include their letters and alphabet.
         """
         entries: dict[str, Any] = {}
         for name in fields:
@@ -96,7 +77,7 @@ class PairsContext:
 
     @classmethod
     def restore(cls, entries: Any) -> PairsContext:
-        """Makes a context of JSON, other fields as by default; ValueError, KeyError or TypeError where it is none."""
+        """Make a context from JSON, with defaults for missing fields. Raises ValueError, KeyError or TypeError."""
         known: dict[str, Any] = {}
         allowed: dict[str, tuple[Any, ...]] = {
             "report": DEPTHS,

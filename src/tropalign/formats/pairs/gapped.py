@@ -1,9 +1,9 @@
-"""Aligned pairs with all their letters: FASTA, and EMBOSS's ``srspair`` text as needle and water write it.
+"""Aligned pairs with all residues: FASTA, and EMBOSS's ``srspair`` text like needle and water.
 
-Where srspair differs: the program's header holds tropalign's version, command and parameters; letters that the alphabet
-takes for the same (U and T) are identical; free end gaps are not shown, nor counted. Where the query's minus strand is
-shown, the line of the matrix says so, since readers refuse lines that they do not know; its positions count down, as
-EMBOSS has them for a reversed sequence.
+Differences from EMBOSS's srspair: the header holds tropalign's version, command and parameters; letters that the
+alphabet treats as equal (U and T) are identical; free end gaps are neither shown nor counted. For the query's minus
+strand, the matrix line says so, since readers reject unknown lines; its positions count down, as in EMBOSS for a
+reversed sequence.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from tropalign.results.alignments import AlignmentTable
 
 
 def encode_fasta(table: AlignmentTable, context: PairsContext) -> bytes:
-    """Headers say where the letters lie (1-based inclusive); a pair without an aligned column is left out.
+    """Return FASTA whose headers hold positions (1-based inclusive); pairs without an aligned column are left out.
 
-    On the minus strand the query's positions descend: `>a 90-11 strand=-`.
+    On the minus strand, the query's positions descend: `>a 90-11 strand=-`.
     """
     if not table.n_columns.all():
         table = table.take(table.n_columns > 0)
@@ -46,19 +46,19 @@ def encode_fasta(table: AlignmentTable, context: PairsContext) -> bytes:
 
 
 RULE = "#" * 40
-#: Native code takes scores in such parts of a unit (kScoreParts in native/formats/srspair.hpp).
+#: Native code takes scores as multiples of 1 / PARTS (kScoreParts in native/formats/srspair.hpp).
 PARTS = 10_000
 
 
 def header_text(header: Header, context: PairsContext) -> bytes:
-    """The program, in EMBOSS's frame."""
+    """Return the program's header in EMBOSS's form."""
     made = [f"# {line}" for line in (f"Version: {header.version}", *header.description_lines())]
     lines = [RULE, "# Program: tropalign", *made, "# Align_format: srspair", RULE, "", ""]
     return "\n".join(lines).encode()
 
 
 def _scoring(context: PairsContext, strand: str = "") -> str:
-    """Lines of matrix and gap costs; as in EMBOSS, the penalty is that of a gap's first residue."""
+    """Return the lines of matrix and gap costs; as in EMBOSS, the penalty is that of a gap's first residue."""
     name = "unknown" if context.substitution is None else context.substitution.name
     lines = f"# Matrix: {name}{strand}\n" if strand or context.substitution is not None else ""
     if context.gap is not None:
@@ -68,14 +68,14 @@ def _scoring(context: PairsContext, strand: str = "") -> str:
 
 
 def _numbers_before(table: AlignmentTable) -> NDArray[np.int32]:
-    """The 1-based number of the residue before the first one shown: on the minus strand that after the aligned part."""
+    """Return the 1-based number of the residue before the first shown one (on the minus strand, the one after)."""
     if table.strand is None:
         return table.query_start
     return np.where(table.strand < 0, table.query_end + 1, table.query_start).astype(np.int32)
 
 
 def encode_srspair(table: AlignmentTable, context: PairsContext) -> bytes:
-    """A record per pair; a pair without an aligned column is left out."""
+    """Return a record per pair; pairs without an aligned column are left out."""
     from tropalign import _native
 
     query_names, query_name_offsets = rows.encoded_names(table.queries)

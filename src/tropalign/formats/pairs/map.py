@@ -1,7 +1,7 @@
-"""Pairs as a map: which row stands in which cell, and the order of its lines by average linkage.
+"""Map of pairs: the table row of each cell, and the order of lines by average linkage.
 
-The lines of a set against itself are joined by 1 - near, and a pair without a row counts as 1; those of two sets by the
-distance (Euclid's) between what they share with all of the other set.
+Lines of a set against itself are joined by the distance 1 - near, with 1 for a pair without a row; lines of two
+sets by the Euclidean distance between their profiles against the other set.
 """
 
 from __future__ import annotations
@@ -13,24 +13,19 @@ from numpy.typing import NDArray
 
 from tropalign import _native
 
-#: Lines of one side that a map has at most.
+#: Maximum number of lines of one side of a map.
 MOST_LINES = 3_000
-#: Identities in maps of two sets count in units of 1 / DIGITS.
+#: Identities in maps of two sets are rounded to multiples of 1 / DIGITS.
 DIGITS = 10_000
 
 
 @dataclass(frozen=True)
 class Lines:
-    """The lines of one side in the order of their tree.
+    """Lines of one side in the order of their tree.
 
-    Attributes
-    ----------
-    order : int32, shape (n,)
-        Which sequence stands where, from the top or the left.
-    joins : int32, shape (n - 1, 2)
-        The two nodes that each join puts together: sequences below n, n + k the k-th join.
-    heights : float64, shape (n - 1,)
-        How far apart they are.
+    order: sequence indices from the top or the left, int32, shape (n,). joins: the two nodes of each join, int32,
+    shape (n - 1, 2); nodes below n are sequences, n + k is the k-th join. heights: their distances, float64, shape
+    (n - 1,).
     """
 
     order: NDArray[np.int32]
@@ -40,13 +35,7 @@ class Lines:
 
 @dataclass(frozen=True)
 class PairMap:
-    """A map: cells, and both sides' lines (one object where a set is mapped against itself).
-
-    Attributes
-    ----------
-    cells : int32, shape (n_queries, n_targets)
-        The row of the table that stands there; -1 for none.
-    """
+    """A map: the table row of each cell (-1 if empty), and the lines of both sides (one object for one set)."""
 
     cells: NDArray[np.int32]
     rows: Lines
@@ -60,16 +49,9 @@ def mapped(
     shape: tuple[int, int],
     is_one_set: bool,
 ) -> PairMap:
-    """The map of pairs; of two rows of one pair the first counts.
+    """Return the map of pairs; the first row of each pair counts.
 
-    Parameters
-    ----------
-    query, target : int64, shape (n,)
-        Their sequences.
-    near : float64, shape (n,)
-        How near they are, from 0 to 1.
-    shape
-        Queries and targets; of one set both times the same.
+    query, target: indices. near: similarity from 0 to 1. shape: numbers of queries and targets.
     """
     cells = np.full(shape, -1, np.int32)
     _, first = np.unique(query * shape[1] + target, return_index=True)
@@ -85,7 +67,7 @@ def mapped(
 
 
 def _between(profiles: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Distances between lines, shape (n, n). Whole numbers are multiplied: their sums are exact in whatever order."""
+    """Return distances between lines, shape (n, n); products of integers make the sums exact in any order."""
     whole = np.rint(DIGITS * profiles)
     squares = (whole * whole).sum(1)
     between = squares[:, None] + squares[None, :] - 2 * (whole @ whole.T)
@@ -94,7 +76,7 @@ def _between(profiles: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def joined(distances: NDArray[np.float64]) -> Lines:
-    """Average linkage of lines, from their distances, shape (n, n)."""
+    """Return the average linkage of lines from their distances, shape (n, n)."""
     n = len(distances)
     if n < 2:
         return Lines(np.arange(n, dtype=np.int32), np.zeros((0, 2), np.int32), np.zeros(0))
@@ -103,7 +85,7 @@ def joined(distances: NDArray[np.float64]) -> Lines:
 
 
 def _leaves(joins: NDArray[np.int32], n: int) -> NDArray[np.int32]:
-    """Leaves from the root down, the larger side of each join first."""
+    """Return the leaves from the root down, the larger side of each join first."""
     sizes, children = [1] * n, joins.tolist()
     for a, b in children:
         sizes.append(sizes[a] + sizes[b])

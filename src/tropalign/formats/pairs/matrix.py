@@ -23,7 +23,7 @@ Matrix = NDArray[np.float64]
 
 
 def encode(table: AlignmentTable, context: PairsContext) -> bytes:
-    """The indices and the values wanted, as .npz; of several alignments of a pair those of the first."""
+    """Return the indices and the requested values as .npz, of the best alignment of each pair."""
     table = table if table.hsp is None else table.take(table.hsp == 1)
     values = table.score if context.matrix_values == "score" else table.identity
     sink = io.BytesIO()
@@ -33,15 +33,10 @@ def encode(table: AlignmentTable, context: PairsContext) -> bytes:
 
 
 def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PairsContext) -> None:
-    """Puts the values in their places (both triangles for the pairs of a set) and writes them.
+    """Fill the matrix (both triangles for a set) and write it; InputError if a pair is missing.
 
-    Distance is 1 - identity. For a set, the diagonal holds identity 1, distance 0 and no score (nan in .npz, an empty
-    cell in TSV), as no sequence was aligned with itself.
-
-    Raises
-    ------
-    InputError
-        A pair is missing.
+    Distance is 1 - identity. The diagonal of a set has identity 1, distance 0 and no score (nan in .npz, an empty
+    cell in TSV), since sequences are not aligned with themselves.
     """
     matrix = np.full((len(context.queries), len(context.targets)), np.nan)
     for part in parts:
@@ -68,7 +63,7 @@ def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: Pa
 
 
 def suffixes(context: PairsContext) -> tuple[str, ...]:
-    """Ends of the file names that promise the layout."""
+    """Return the file suffixes of the layout."""
     return MATRIX_LAYOUTS[context.matrix_layout]
 
 
@@ -104,7 +99,7 @@ def _tsv(matrix: Matrix, out: IO[bytes], header: Header, context: PairsContext) 
 
 
 def _phylip(matrix: Matrix, out: IO[bytes], header: Header, context: PairsContext) -> None:
-    """Relaxed PHYLIP: names of any length, ended by a space, as FastME, RapidNJ and IQ-TREE read them."""
+    """Write relaxed PHYLIP: names of any length, ended by a space, as FastME, RapidNJ and IQ-TREE read them."""
     names = phylip_names(context.queries.names)
     out.write(f"{len(matrix)}\n".encode())
     for name, row in zip(names, _rows(matrix, "{:.6f}", " "), strict=True):

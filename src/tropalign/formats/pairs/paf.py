@@ -1,8 +1,9 @@
-"""PAF, minimap2's pairwise mapping format, with its tags for the score, the path and the differences.
+"""PAF, minimap2's pairwise mapping format, with tags for the score, the path and the differences.
 
-``NM:i:`` counts the columns that are not identical, as SAM's. ``de:f:`` is the divergence in which a gap counts once,
-however long: 1 - identical / (columns of two residues + gaps), as minimap2 defines it. ``cs:Z:`` is its short form.
-Of translated sequences lengths and places count nucleotides, all else residues; ``qf:i:`` and ``tf:i:`` are the frames.
+``NM:i:`` counts columns that are not identical, as in SAM. ``de:f:`` is the divergence in which a gap of any
+length counts once: 1 - identical / (columns of two residues + gaps), as minimap2 defines it. ``cs:Z:`` is its
+short form. For translated sequences, lengths and positions count nucleotides, everything else residues; ``qf:i:``
+and ``tf:i:`` are the frames.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ MAPPING_QUALITY_UNKNOWN = "255"
 
 
 def encode(table: AlignmentTable, context: PairsContext) -> bytes:
-    """A line per pair; a pair without an aligned column has none, as PAF lists what maps."""
+    """Return a line per pair; pairs without an aligned column are left out, since PAF lists mappings only."""
     if not table.n_columns.all():
         table = table.take(table.n_columns > 0)
     n_events = table.n_columns - table.n_gaps + gapped.gap_openings(table)
@@ -43,7 +44,7 @@ def encode(table: AlignmentTable, context: PairsContext) -> bytes:
 
 
 def _place(table: AlignmentTable, side: str) -> list[rows.Column]:
-    """Name, length, begin and end of a side."""
+    """Return name, length, start and end of a side."""
     numbers = (nucleotides.lengths(table, side), *nucleotides.span(table, side))
     return [rows.names(*nucleotides.given(table, side)), *(rows.numbers(values) for values in numbers)]
 

@@ -1,4 +1,4 @@
-"""Plots of pairs, drawn by matplotlib: the map with its tree, and dot plots."""
+"""Matplotlib plots of pairs: the map with its trees, and dot plots."""
 
 from __future__ import annotations
 
@@ -31,31 +31,31 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 VALUES = ("identity", "score")
-#: Inches: of the map and the trees, and of what is below the names.
+#: Inches: the map, the trees, and the space below the names.
 SIDE, TREE, BELOW = 6.0, 1.0, 0.8
-#: Names are written where lines are this many points wide, in letters of up to so many points.
+#: Lines at least this many points wide get names; largest font size in points.
 LEAST_POINTS, MOST_POINTS = 5.0, 8.0
-#: Letters of a name that a plot shows.
+#: Maximum length of a name in a plot.
 NAME_LETTERS = 24
 COLOURS = "YlGnBu"
 PATH, DOTS, LINES = "#e07b00", "#30405c", "#5c6575"
-#: Equal words that a dot plot draws at most.
+#: Maximum number of common k-mers in a dot plot.
 MOST_DOTS = 2_000_000
 
 
 def encode(table: AlignmentTable, context: PairsContext) -> bytes:
-    """Columns, as .npz."""
+    """Return columns as .npz."""
     return packed(columns_of(table))
 
 
 def plot_codec(kind: str) -> Codec[PairsContext]:
-    """Makes pictures of this kind: the map of identities, or of scores where that is all there is."""
+    """Make the codec of pictures of this kind: the map of identities, or of scores if only these are known."""
 
     def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PairsContext) -> None:
         columns = joined([unpacked(part) for part in parts], context.report)
         try:
             figure = matrix_figure(columns, context)
-        except InputError as error:  # the run is done: its other outputs are worth having
+        except InputError as error:  # the run is complete, so its other outputs are kept
             figure = _of_words(str(error))
         out.write(picture(figure, kind))
 
@@ -64,12 +64,9 @@ def plot_codec(kind: str) -> Codec[PairsContext]:
 
 
 def matrix_figure(columns: Columns, context: PairsContext, value: str | None = None) -> Figure:
-    """The map of pairs with the tree of its lines at both sides.
+    """Draw the map of pairs with the tree of each side.
 
-    Raises
-    ------
-    InputError
-        No pair, too many sequences, or identities that were not computed.
+    Raises InputError without pairs, for too many sequences, or for identities that were not computed.
     """
     from tropalign.formats.notebook_figure import Figure
 
@@ -102,7 +99,7 @@ def matrix_figure(columns: Columns, context: PairsContext, value: str | None = N
 
 
 def _of_words(sentence: str) -> Figure:
-    """A picture of a sentence, where no map can be shown."""
+    """Draw a sentence in place of a map."""
     from tropalign.formats.notebook_figure import Figure
 
     figure = Figure((SIDE, 1.0))
@@ -111,27 +108,27 @@ def _of_words(sentence: str) -> Figure:
 
 
 def check_lines(n_queries: int, n_targets: int) -> None:
-    """Raises InputError where a map has too many lines."""
+    """Raise InputError if a map has too many lines."""
     most = max(n_queries, n_targets)
     if most > MOST_LINES:
         raise InputError(f"a plot has {MOST_LINES} sequences on a side at most, not {most}: select fewer")
 
 
 def _sizes(n_rows: int, n_columns: int) -> tuple[float, float]:
-    """Inches of a map whose sides differ: cells are square where that leaves the shorter side room enough."""
+    """Return the size of a map with unequal sides in inches; cells are square unless a side becomes too small."""
     longest = max(n_rows, n_columns)
     return max(SIDE * n_rows / longest, 1.0), max(SIDE * n_columns / longest, 2.5)
 
 
 def _room(names: tuple[str, ...], side: float) -> float:
-    """Inches that names take beside a side of the map, or the number of its lines."""
+    """Return the inches for names, or for the number of lines, next to a side of the map."""
     has_names = 72 * side / len(names) >= LEAST_POINTS
     longest = min(NAME_LETTERS, max(map(len, names))) if has_names else 14
     return 0.25 + 0.085 * longest
 
 
 def _placing(figure: Figure) -> Callable[[float, float, float, float], tuple[float, float, float, float]]:
-    """Makes of inches from the left and the top shares from the left and the bottom."""
+    """Return a function that converts inches from left and top to fractions from left and bottom."""
     whole_width, whole_height = figure.get_size_inches()
 
     def place(left: float, top: float, width: float, height: float) -> tuple[float, float, float, float]:
@@ -149,7 +146,7 @@ def _draw_cells(figure: Figure, rectangle: tuple[float, float, float, float], ce
 
 
 def _write_names(axes: Axes, names: list[tuple[str, ...]], lines: list[Lines], sizes: tuple[float, float]) -> None:
-    """Names at the right and below where they have room, else how many there are."""
+    """Write names at the right and below if they have room, otherwise their number."""
     for side, (words, of_side, size) in enumerate(zip(names, lines, sizes, strict=True)):
         points = 72 * size / len(words)
         axis = axes.xaxis if side else axes.yaxis
@@ -172,7 +169,7 @@ def _name(name: str) -> str:
 
 
 def _draw_tree(axes: Axes, lines: Lines, is_top: bool) -> None:
-    """Joins as brackets: the root outside, leaves at the map."""
+    """Draw joins as brackets, with the root outside and the leaves at the map."""
     from matplotlib.collections import LineCollection
 
     n = len(lines.order)
@@ -195,7 +192,7 @@ def _draw_tree(axes: Axes, lines: Lines, is_top: bool) -> None:
 def equal_words(
     query: NDArray[np.uint8], target: NDArray[np.uint8], length: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Finds equal words of both: their places in query and target, MOST_DOTS of them at the most."""
+    """Return positions of common k-mers in query and target, at most MOST_DOTS."""
     if min(len(query), len(target)) < length:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     words = np.concatenate([_words(query, length), _words(target, length)])
@@ -215,7 +212,7 @@ def _words(codes: NDArray[np.uint8], length: int) -> NDArray[np.uint8]:
 
 
 def usual_word(n: int, m: int, n_letters: int) -> int:
-    """The shortest word of which chance makes few enough dots."""
+    """Return the smallest k for which chance produces few enough dots."""
     most = max(60.0, 1.5 * min(n, m))
     return next((length for length in range(1, 16) if n * m / n_letters**length < most), 16)
 

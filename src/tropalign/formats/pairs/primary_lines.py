@@ -1,14 +1,13 @@
-"""Lines of which each query has one that counts, its primary one, where a tile does not know all pairs of a query.
+"""Lines with one primary line per query, for tiles that do not have all pairs of a query.
 
-A part holds the line of every pair as it reads where another pair is the primary one, and beside them, for the best
-pair that each query has in the tile, the line as it reads where that pair is. Which it is follows from the ranks in all
-parts:
+A part holds every pair's line as non-primary, and for each query's best pair in the tile also its line as primary.
+The ranks in all parts decide which one is used:
 
     lines    | query a, other | query a, other | query b, other | ...
                                 ^ begin .. end                        of a's best pair here
     primary  | query a, primary | query b, primary | ...
 
-Assembling goes through the parts twice: for the ranks, and to write.
+Assembling reads the parts twice: for the ranks, and to write.
 """
 
 from __future__ import annotations
@@ -26,18 +25,15 @@ from tropalign.results.alignments import AlignmentTable
 Bytes = NDArray[np.uint8]
 Index = NDArray[np.int64]
 Ranks = NDArray[np.float64]
-#: The rank of a pair without an aligned column, lower than any score.
+#: Rank of a pair without an aligned column, lower than any score.
 UNALIGNED = -1e300
 
 
 def encode(table: AlignmentTable, lines: Callable[[AlignmentTable, bool], bytes]) -> bytes:
-    """The part of a table.
+    """Return the part of a table.
 
-    Parameters
-    ----------
-    lines
-        The lines of a table's rows; primary ones, or others. A pair without an aligned column has a line only where it
-        is the primary one.
+    lines: returns the lines of a table's rows, primary or not. A pair without an aligned column has a line only if
+    it is the primary one.
     """
     is_aligned, rank = table.n_columns > 0, _ranks(table)
     best = _best_rows(table.query_index, rank)
@@ -62,7 +58,7 @@ def encode(table: AlignmentTable, lines: Callable[[AlignmentTable, bool], bytes]
 
 
 def primary_rows(table: AlignmentTable) -> NDArray[np.bool_]:
-    """Whether each row is its query's primary one, where the table has all pairs of its queries; bool, shape (n,)."""
+    """Return a mask of primary rows for a table with all pairs of its queries; bool, shape (n,)."""
     found = np.zeros(len(table), bool)
     found[_best_rows(table.query_index, _ranks(table))] = True
     return found
@@ -73,7 +69,7 @@ def _ranks(table: AlignmentTable) -> Ranks:
 
 
 def _best_rows(query: Index, rank: Ranks) -> Index:
-    """The row of the highest rank of each query, the first one where they are equal; ascending."""
+    """Return the row with the highest rank of each query, ascending; ties go to the first row."""
     order = np.lexsort((-rank, query))
     is_first = np.ones(len(order), bool)
     is_first[1:] = query[order[1:]] != query[order[:-1]]
@@ -81,13 +77,13 @@ def _best_rows(query: Index, rank: Ranks) -> Index:
 
 
 def _line_bounds(text: Bytes) -> Index:
-    """The places where each line begins, and where the last one ends."""
+    """Return the start of each line, and the end of the last one."""
     return np.concatenate([[0], np.flatnonzero(text == ord("\n")) + 1])
 
 
 @dataclass(frozen=True)
 class _Part:
-    """A part, read and checked. See the module."""
+    """A checked part; the module describes its fields."""
 
     query: Index
     rank: Ranks
@@ -124,20 +120,7 @@ class _Part:
 
 
 def chosen(parts: Iterable[bytes], n_queries: int) -> Iterator[memoryview]:
-    """The lines of the file, some whole ones at a time, in the order of the pairs.
-
-    Parameters
-    ----------
-    parts
-        Gone through twice.
-    n_queries
-        How many queries there are.
-
-    Raises
-    ------
-    InputError
-        A part is damaged.
-    """
+    """Yield blocks of whole lines in the order of the pairs. Reads `parts` twice; InputError for a damaged part."""
     highest, owner = np.full(n_queries, -np.inf), np.full(n_queries, -1)
     for number, data in enumerate(parts):
         part = _Part.read(data, n_queries)
@@ -149,7 +132,7 @@ def chosen(parts: Iterable[bytes], n_queries: int) -> Iterator[memoryview]:
 
 
 def _lines(part: _Part, winners: Index) -> Iterator[memoryview]:
-    """The lines of a part in which these of its best pairs are primary ones."""
+    """Yield the lines of a part if these of its best pairs are primary."""
     lines, primary, done = memoryview(part.lines), memoryview(part.primary), 0  # type: ignore[arg-type]
     bounds = (part.begin[winners], part.end[winners], part.offsets[winners], part.offsets[winners + 1])
     for begin, end, first, last in zip(*(bound.tolist() for bound in bounds), strict=True):

@@ -1,4 +1,4 @@
-"""Pairs as a report for a browser: a table that sorts and filters, a map with its tree, alignments and dot plots."""
+"""Web report of pairs: a sortable, filterable table, a map with its tree, alignments and dot plots."""
 
 from __future__ import annotations
 
@@ -20,32 +20,32 @@ from tropalign.results.output_columns import values_of
 
 PAGE = "pairs"
 SCRIPTS = ("viewer/pictures.js", "viewer/hues.js", "map.js", "dots.js", "spans.js", "records.js", "pairs.js")
-#: What arrays of the two sides are called; a set that is aligned with itself has the first alone.
+#: Prefixes of the arrays of both sides; a set that is aligned with itself has only the first.
 ROLES = ("query", "target")
-#: What a page holds at most; beyond, the pairs with the best scores.
+#: Limits of a page; beyond these, it shows the pairs with the best scores.
 MOST_ROWS, MOST_PATH_BYTES, MOST_LETTERS = 1_000_000, 64 << 20, 32 << 20
-#: Memory of a page while it is made: of a row its columns and path, their order and copies; of a cell of the map.
+#: Memory for making a page: per row for columns, path, order and copies, and per cell of the map.
 ROW_BYTES, CELL_BYTES = 440, 48
 
 
 def encode(table: AlignmentTable, context: PairsContext) -> bytes:
-    """Columns and paths, as .npz."""
+    """Return columns and paths as .npz."""
     return packed(columns_of(table, has_paths=True) | _significant(table))
 
 
 def _significant(table: AlignmentTable) -> Columns:
-    """E-values and bits of local alignments; none where scores have no statistics."""
+    """Return E-values and bits of local alignments; an empty dictionary if scores have no statistics."""
     if table.significance is None:
         return {}
     names = ("evalue", "bits") if table.sum_evalue is None else ("evalue", "bits", "sum_evalue")
     try:
         return {name: np.asarray(values_of(table, name), np.float64) for name in names}
-    except ScoringError:  # alignments are shown without
+    except ScoringError:  # alignments are shown without them
         return {}
 
 
 def _best(columns: Columns) -> Columns:
-    """Chooses the pairs that a page holds, those with the best scores, and keeps their order."""
+    """Choose the pairs with the best scores that fit on a page, and keep their order."""
     sizes = columns["path_sizes"]
     if len(sizes) <= MOST_ROWS and sizes.sum() <= MOST_PATH_BYTES:
         return columns
@@ -58,7 +58,7 @@ def _best(columns: Columns) -> Columns:
 
 
 def _gathered(parts: Iterable[bytes]) -> tuple[Columns, int]:
-    """The pairs of all parts that a page holds, and how many there are."""
+    """Return the pairs of all parts that fit on a page, and the total number of pairs."""
     waiting: list[Columns] = []
     n_rows = 0
     for part in parts:
@@ -66,18 +66,18 @@ def _gathered(parts: Iterable[bytes]) -> tuple[Columns, int]:
         n_rows += len(waiting[-1]["score"])
         many = sum(len(piece["score"]) for piece in waiting) > 2 * MOST_ROWS
         if many or sum(len(piece["paths"]) for piece in waiting) > 2 * MOST_PATH_BYTES:
-            waiting = [_best(joined(waiting, "alignment"))]  # no pair that is left out now would be kept in the end
+            waiting = [_best(joined(waiting, "alignment"))]  # pairs dropped now would not be kept at the end either
     return _best(joined(waiting, "alignment")), n_rows
 
 
 def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PairsContext) -> None:
-    """The page."""
+    """Write the page."""
     columns, n_rows = _gathered(parts)
     write_report_page(out, report(columns, n_rows, header, context), header)
 
 
 def report(columns: Columns, n_rows: int, header: Header, context: PairsContext) -> Report:
-    """The report of these columns, which may be fewer than the run's pairs."""
+    """Return the report of these columns, which may be fewer than the run's pairs."""
     is_one_set = context.targets is context.queries
     sides, columns = of_used(columns, context)
     lengths = sum(int(side.lengths.sum()) for side in sides)
@@ -110,7 +110,7 @@ def report(columns: Columns, n_rows: int, header: Header, context: PairsContext)
 
 
 def report_bytes(n_pairs: int, n_queries: int, n_targets: int) -> int:
-    """Memory that the page of these takes while it is made, at the most."""
+    """Return an upper bound of the memory for making the page."""
     is_mapped = max(n_queries, n_targets) <= MOST_LINES
     return min(n_pairs, 2 * MOST_ROWS) * ROW_BYTES + is_mapped * n_queries * n_targets * CELL_BYTES
 

@@ -1,4 +1,4 @@
-"""Columns of numbers, paths and the sequences that they name, of which reports and plots of pairs are made."""
+"""Columns, paths and sequences for reports and plots of pairs."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from tropalign.sequences.stored_batch import in_memory
 Columns = dict[str, NDArray[Any]]
 """Columns of pairs by name; `paths` has all paths, and `path_sizes` how many bytes each takes."""
 
-#: Rows whose paths are packed at a time: that takes some 60 bytes per run of a CIGAR.
+#: Rows whose paths are packed at once, which takes some 60 bytes per run of a CIGAR.
 ROWS = 4096
 
 
 def columns_of(table: AlignmentTable, has_paths: bool = False) -> Columns:
-    """Indices, score, and what the table's depth has; the identity if it is no share of all columns."""
+    """Return indices, score and the columns of the table's depth; also the identity if it is not per column."""
     names = ("query_index", "target_index", "score", *DEPTH_COLUMNS[table.depth])
     columns: Columns = {name: getattr(table, name) for name in names}
     for name in ("hsp", "strand"):
@@ -38,28 +38,28 @@ def columns_of(table: AlignmentTable, has_paths: bool = False) -> Columns:
 
 
 def packed(columns: Columns) -> bytes:
-    """Packs columns as .npz."""
+    """Return columns as .npz."""
     sink = io.BytesIO()
     np.savez(sink, allow_pickle=False, **columns)
     return sink.getvalue()
 
 
 def unpacked(part: bytes) -> Columns:
-    """Raises InputError where the part is damaged."""
+    """Return the columns of a part. Raises InputError if it is damaged."""
     with part_arrays(part) as arrays:
         return dict(arrays)
 
 
 def joined(pieces: Sequence[Columns], depth: str) -> Columns:
-    """One piece of several, which are used up; without any the columns of that depth, empty."""
+    """Concatenate pieces, which are consumed; without pieces, return empty columns of this depth."""
     names = ("query_index", "target_index", "score", *DEPTH_COLUMNS[depth], "paths", "path_sizes")
     pieces = pieces or [{name: np.zeros(0, np.int64) for name in names}]
-    # One column at a time is there twice.
+    # Only one column at a time exists twice.
     return {name: np.concatenate([piece.pop(name) for piece in pieces]) for name in list(pieces[0])}
 
 
 def identity_of(columns: Columns) -> NDArray[np.float64]:
-    """The identity of each row, as every output of the run has it."""
+    """Return the identity of each row, equal to that of the run's other outputs."""
     if "identity" in columns:
         return columns["identity"]
     share: NDArray[np.float64] = columns["n_identical"] / np.maximum(columns["n_columns"], 1)
@@ -67,7 +67,7 @@ def identity_of(columns: Columns) -> NDArray[np.float64]:
 
 
 def near_of(columns: Columns) -> NDArray[np.float64]:
-    """The identity; if only scores are known, the score over the highest, and 0 for negative scores."""
+    """Return the identity; if only scores are known, the score over the highest, and 0 for negative scores."""
     if "n_identical" in columns:
         return identity_of(columns)
     score = columns["score"].astype(np.float64)
@@ -76,7 +76,7 @@ def near_of(columns: Columns) -> NDArray[np.float64]:
 
 
 def of_used(columns: Columns, context: PairsContext) -> tuple[list[Labels], Columns]:
-    """Leaves out sequences that stand in no row; one list of them where a set is aligned with itself; and the rows."""
+    """Drop unused sequences; return those of both sides (one list for a set), and the columns with new indices."""
     query, target = columns["query_index"], columns["target_index"]
     is_one_set = context.targets is context.queries
     named = [np.union1d(query, target)] if is_one_set else [np.unique(query), np.unique(target)]
@@ -86,7 +86,7 @@ def of_used(columns: Columns, context: PairsContext) -> tuple[list[Labels], Colu
 
 
 def _chosen(batch: Any, used: NDArray[np.int64]) -> Labels:
-    """Names, lengths and letters of some sequences of a SequenceBatch or of Labels."""
+    """Return names, lengths and letters of some sequences of a SequenceBatch or of Labels."""
     batch, used = in_memory(batch, used)
     lengths = batch.lengths[used]
     names = tuple(batch.names[k] for k in used.tolist())
@@ -98,22 +98,16 @@ def _chosen(batch: Any, used: NDArray[np.int64]) -> Labels:
     return Labels(names, lengths, letters[places], batch.alphabet)
 
 
-#: Kinds of operations as in BAM: I, D, = and X.
+#: Kinds of the BAM operations I, D, = and X.
 _KINDS = np.zeros(16, np.uint32)
 _KINDS[1], _KINDS[2] = 1, 2
 
 
 def packed_paths(table: AlignmentTable) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Packs the paths of all rows for a page that has the letters, so that no run of pairs says which are equal.
+    """Pack the paths of all rows for a page that has the residues, without distinguishing equal and different pairs.
 
-    A run is a number ``length << 2 | kind``, of kind 0 (two residues), 1 (one of the query) or 2 (one of the target).
-
-    Returns
-    -------
-    paths : uint8
-        Numbers as `leb128` packs them.
-    sizes : int64, shape (n,)
-        How many bytes the path of each row takes.
+    Returns numbers ``length << 2 | kind`` in LEB128, uint8, with kind 0 (two residues), 1 (one of the query) or 2
+    (one of the target); and the bytes of each row's path, int64, shape (n,).
     """
     found = [_packed(table.slice(row, row + ROWS)) for row in range(0, len(table), ROWS)]
     texts, sizes = zip(*found, strict=True) if found else ((np.zeros(0, np.uint8),), (np.zeros(0, np.int64),))
@@ -132,5 +126,5 @@ def _packed(table: AlignmentTable) -> tuple[NDArray[np.uint8], NDArray[np.int64]
     numbers = np.add.reduceat(lengths, firsts) << np.uint64(2) | kinds[firsts]
     text, sizes = leb128(numbers)
     ends = np.concatenate([[0], np.cumsum(sizes)])
-    n_runs = np.concatenate([[0], np.cumsum(begins)])  # of the operations before each
+    n_runs = np.concatenate([[0], np.cumsum(begins)])  # before each operation
     return text, np.diff(ends[n_runs[offsets]])

@@ -1,4 +1,4 @@
-"""Tables of pairs whole, with their sequences: what `read_result` reads."""
+"""Complete tables of pairs with their sequences, for `read_result`."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from tropalign.results.alignments import AlignmentTable, arrays_of, empty_table
 
 
 def pack(table: AlignmentTable, context: PairsContext) -> Packed:
-    """The columns."""
+    """Pack the columns."""
     return {}, arrays_of(table)
 
 
 def whole(context: PairsContext) -> Packed:
-    """Depth and sequences."""
+    """Pack depth and sequences."""
     notes, arrays = batch_packed(context.queries, "queries")
     if context.targets is not context.queries:
         more_notes, more_arrays = batch_packed(context.targets, "targets")

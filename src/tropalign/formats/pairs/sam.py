@@ -1,8 +1,8 @@
 """SAM: targets are the references, queries the reads.
 
-A read has one primary line: its best score, the first of the file where several are equal. Its other lines are
-secondary (0x100), with ``*`` for letters and qualities, which are those of the primary line. A read that was aligned
-with nothing is one unmapped line. BAM is the same, packed by pysam, which is an extra.
+A read has one primary line: its best score, the first one in the file for ties. Its other lines are secondary
+(0x100) and have ``*`` for letters and qualities, which are on the primary line. A read without any alignment is
+one unmapped line. BAM has the same content, packed by pysam, an extra.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ from tropalign.sequences import SequenceBatch
 
 Flags = NDArray[np.bool_]
 UNMAPPED, REVERSED, SECONDARY = 4, 16, 256
-#: No mapper's estimate: the score of a pair says nothing of other places where the read might belong.
+#: Unknown: the score of a pair does not show whether the read fits elsewhere.
 MAPPING_QUALITY_UNKNOWN = 255
-#: Their text stays in the cache.
+#: Rows whose text stays in the CPU cache.
 ROWS_AT_ONCE = 4096
-#: What a file is put together with, parts aside.
+#: Context fields for assembling a file.
 ASSEMBLED_WITH = ("queries", "targets")
 
 
 def header_text(header: Header, context: PairsContext) -> bytes:
-    """Targets as ``@SQ``, the command as ``@PG`` with the parameters."""
+    """Return targets as ``@SQ``, and the command with the parameters as ``@PG``."""
     data, offsets = valid_names(context.targets, "reference")
     names, bounds = data.tobytes(), offsets.tolist()
     if len(set(context.targets.names)) < len(context.targets):
@@ -54,12 +54,12 @@ def header_text(header: Header, context: PairsContext) -> bytes:
 
 
 def encode_sam(table: AlignmentTable, context: PairsContext) -> bytes:
-    """A line per pair, and where it is not known yet which one is primary, the line that the best one may be."""
+    """Return a line per pair; if the primary pairs are not known yet, also the alternative line of each best pair."""
     return b"".join(sam_blocks(table, context))
 
 
 def sam_blocks(table: AlignmentTable, context: PairsContext) -> Iterator[bytes]:
-    """The lines of whole queries as they stand in the file, in blocks; else a part with all that they may be."""
+    """Yield final lines of complete queries in blocks; otherwise one part with all alternatives."""
     if not context.has_whole_queries:
         return iter([primary_lines.encode(table, lines)])
     is_primary = primary_lines.primary_rows(table)
@@ -72,13 +72,13 @@ def sam_blocks(table: AlignmentTable, context: PairsContext) -> Iterator[bytes]:
 
 
 def lines(table: AlignmentTable, is_primary: bool, has_u: bool = True) -> bytes:
-    """Primary lines of the rows, or others; where the format does not know U, T stands for it."""
+    """Return the rows as primary lines, or as others; without `has_u`, U is written as T."""
     parts = (table.slice(k, k + ROWS_AT_ONCE) for k in range(0, len(table), ROWS_AT_ONCE))
     return b"".join(_some_lines(part, np.full(len(part), is_primary), has_u) for part in parts)
 
 
 def _some_lines(table: AlignmentTable, is_primary: Flags, has_u: bool) -> bytes:
-    """Lines of some rows: what hangs over is soft-clipped; a pair without an aligned column is an unmapped read."""
+    """Return lines of rows: overhangs are soft-clipped; a pair without an aligned column is an unmapped read."""
     begin = query_starts(table)
     after = table.queries.lengths[table.query_index] - begin - (table.query_end - table.query_start)
     empty = table.n_columns == 0
@@ -102,7 +102,7 @@ def _some_lines(table: AlignmentTable, is_primary: Flags, has_u: bool) -> bytes:
 
 
 def _reads(table: AlignmentTable, is_primary: Flags, has_u: bool) -> list[rows.Column]:
-    """Letters and qualities in primary lines, and ``*`` in others."""
+    """Return letters and qualities of primary lines, ``*`` for others."""
     if not is_primary.any():
         return [rows.constant("\t*\t*")]
     primary = table if is_primary.all() else table.take(is_primary)
@@ -113,7 +113,7 @@ def _reads(table: AlignmentTable, is_primary: Flags, has_u: bool) -> list[rows.C
 
 
 def _references(table: AlignmentTable, empty: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> rows.Column:
-    """The targets' names, and ``*`` for an unmapped read."""
+    """Return the targets' names, ``*`` for an unmapped read."""
     data, offsets = valid_names(table.targets, "reference")
     index = np.ascontiguousarray(table.target_index)
     if empty.any():
@@ -131,18 +131,18 @@ class _Sam(Concatenated):
         super().__call__(found, out, header, context)  # type: ignore[arg-type]
 
 
-#: What importing pysam takes.
+#: Memory of importing pysam.
 PYSAM_BYTES = 24 << 20
 COPIED_BYTES = 1 << 16
 
 
 def encode_bam(table: AlignmentTable, context: PairsContext) -> bytes:
-    """The lines as SAM's, but for U, which BAM does not know."""
+    """Return SAM lines without U, which BAM does not support."""
     return primary_lines.encode(table, partial(lines, has_u=False))
 
 
 def require_pysam() -> None:
-    """Raises InputError with the remedy when pysam is absent."""
+    """Raise InputError with the remedy if pysam is missing."""
     try:
         import pysam  # noqa: F401
     except ImportError:
@@ -150,13 +150,13 @@ def require_pysam() -> None:
 
 
 def check_bam(context: PairsContext) -> None:
-    """Refuses proteins, whose letters have no number in BAM."""
+    """Reject proteins, since BAM has no codes for their residues."""
     if isinstance(context.queries, SequenceBatch) and not context.queries.alphabet.has_strands:
         raise InputError(f"BAM holds nucleotides only, and these are proteins: choose {named('format')} sam")
 
 
 def assemble_bam(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PairsContext) -> None:
-    """Packs the lines in the order of the pairs."""
+    """Pack the lines in the order of the pairs."""
     import pysam
 
     head = pysam.AlignmentHeader.from_text(header_text(header, context).decode())
@@ -170,18 +170,18 @@ def assemble_bam(parts: Iterable[bytes], out: IO[bytes], header: Header, context
 
 @contextmanager
 def _file_of(out: IO[bytes]) -> Iterator[tuple[IO[bytes], list[Exception]]]:
-    """A file of the system's, as pysam wants it, whose bytes go to the output; and why they do not, once that is so."""
+    """Yield an OS-level file, as pysam requires, whose bytes are copied to the output, and a list of copying errors."""
     read_end, write_end = os.pipe()
     failures: list[Exception] = []
 
     def copy() -> None:
         with open(read_end, "rb", buffering=0) as source:
             while data := source.read(COPIED_BYTES):
-                if failures:  # read on, or the writer would wait for ever
+                if failures:  # keep reading, or the writer would block
                     continue
                 try:
                     out.write(data)
-                except Exception as error:  # told by the thread that writes
+                except Exception as error:  # re-raised by the writing thread
                     failures.append(error)
 
     copying = threading.Thread(target=copy)

@@ -1,4 +1,4 @@
-"""Fields of SAM: names of reads and references, mended where they are none, and letters and qualities of reads."""
+"""Fields of SAM: valid names of reads and references, and letters and qualities of reads."""
 
 from __future__ import annotations
 
@@ -20,32 +20,19 @@ from tropalign.sequences.batch import NO_QUALITY
 from tropalign.sequences.records import FIRST_QUALITY, HIGHEST_QUALITY
 from tropalign.sequences.strands import mirrored
 
-#: Letters that a name may not hold (the SAM specification, sections 1.2.1 and 1.4): anywhere, and at its begin.
+#: Characters that a name may not hold (SAM specification, sections 1.2.1 and 1.4): anywhere, and at its start.
 NO_REFERENCE = re.compile(r"[^0-9A-Za-z!#$%&*+./:;=?@^_|~-]|^[*=]")
 NO_READ = re.compile(r"[^!-?A-~]")
-#: Letters of a read's name.
+#: Maximum length of a read's name.
 MOST_LETTERS = 254
 
 
 @cached_per_object
 def valid_names(batch: Named, kind: str) -> Texts:
-    """The names of all sequences of a batch in UTF-8, and where each begins.
+    """Return the names of a batch in UTF-8 and their offsets; warns once per batch if names were changed.
 
-    Letters that a name of this kind may not hold become ``_``, and a number makes it differ from the others.
-
-    Parameters
-    ----------
-    kind : {"read", "reference"}
-
-    Raises
-    ------
-    InputError
-        A name with a tab or a line break.
-
-    Warns
-    -----
-    TropalignWarning
-        Names were mended; once per batch.
+    Invalid characters for this kind, "read" or "reference", become ``_``, and a number makes names unique. Raises
+    InputError for a name with a tab or a line break.
     """
     texts = encoded_names(batch)
     bad = _bad(texts, kind)
@@ -53,7 +40,7 @@ def valid_names(batch: Named, kind: str) -> Texts:
 
 
 def _bad(texts: Texts, kind: str) -> Sequence[int]:
-    """Numbers of the names that cannot stay as they are."""
+    """Return indices of names that have to be changed."""
     data, offsets = texts
     pattern = NO_READ if kind == "read" else NO_REFERENCE
     is_bad = np.array([bool(pattern.match("_" + chr(k), 1)) or k > 127 for k in range(256)])[data]
@@ -92,17 +79,9 @@ IN_SEQ = np.array([(chr(k).isalpha() and k < 128) or chr(k) in "=." for k in ran
 
 
 def letters(table: AlignmentTable, prefix: str, has_u: bool = True) -> Column:
-    """The whole query of each row, on the strand that was aligned; what is no letter is the alphabet's wildcard.
+    """Return the full query of each row on the aligned strand; non-letters become wildcards, with a warning per batch.
 
-    Parameters
-    ----------
-    has_u
-        The format knows U; else T stands for it.
-
-    Warns
-    -----
-    TropalignWarning
-        A query holds what is no letter; once per batch.
+    Without `has_u`, U is written as T.
     """
     text, _, offsets, index = aligned_queries(table)
     shown = _shown(table.queries, has_u)
@@ -115,7 +94,7 @@ def letters(table: AlignmentTable, prefix: str, has_u: bool = True) -> Column:
 
 @cached_per_object
 def _shown(batch: SequenceBatch, has_u: bool) -> Bytes | None:
-    """The letter that each byte is written as; None where all letters of the batch stay as they are."""
+    """Return the output character of each byte; None if all characters of the batch stay unchanged."""
     n_of = byte_counts(batch.letters)
     table = np.arange(256, dtype=np.uint8)
     table[~IN_SEQ] = ord(batch.alphabet.wildcard)
@@ -129,7 +108,7 @@ def _shown(batch: SequenceBatch, has_u: bool) -> Bytes | None:
 
 
 def qualities(table: AlignmentTable, prefix: str) -> Column:
-    """The qualities of each row's query, on the strand that was aligned; ``*`` where they are not known."""
+    """Return the qualities of each row's query on the aligned strand; ``*`` if unknown."""
     batch = table.queries
     if batch.qualities is None:
         return ("constant", prefix + "*")
@@ -141,7 +120,7 @@ def qualities(table: AlignmentTable, prefix: str) -> Column:
 
 @cached_per_object
 def _quality_text(batch: SequenceBatch) -> tuple[Bytes, NDArray[np.int64], NDArray[np.bool_]]:
-    """Qualities of the forward strands, then of the reverse ones, then ``*``; and which sequences have none."""
+    """Return qualities of forward strands, of reverse strands, and ``*``; and a mask of sequences without them."""
     values, offsets = batch.qualities, batch.offsets
     assert values is not None
     text = np.minimum(values, HIGHEST_QUALITY) + np.uint8(FIRST_QUALITY)

@@ -1,8 +1,8 @@
-"""Tables of pairs as text: tab-separated, CSV, JSON Lines and BLAST's.
+"""Tables of pairs as text: tab-separated, CSV, JSON Lines and BLAST's format.
 
-Which columns there are stands in one place, ``tropalign.results.output_columns``; here each becomes a text per row.
-Tab-separated text ends a value at the next tab, so that no name may hold one; CSV puts what holds a comma, a quote or a
-line break into quotes (RFC 4180), JSON every text.
+``tropalign.results.output_columns`` defines the columns; here each becomes a text per row. In tab-separated text,
+names may not contain tabs. CSV quotes values with a comma, a quote or a line break (RFC 4180), JSON quotes every
+text.
 """
 
 from __future__ import annotations
@@ -33,24 +33,16 @@ from tropalign.results.output_columns import (
 )
 from tropalign.sequences.texts import decoded
 
-#: How a word is written between others; None where it stands as it is.
+#: Quotes a text within a row; None for no quoting.
 Quote = Callable[[str], str] | None
 
 
 @dataclass(frozen=True)
 class ShownColumns:
-    """The columns that a format is to show.
+    """Columns for a format to show.
 
-    Attributes
-    ----------
-    names
-        None of them: those of the report.
-    depth
-        The least report that has them.
-    letters
-        Bytes that they take per column of an alignment.
-    have_significance
-        Whether E-values or bits are among them.
+    names: empty for those of the report. depth: the lowest report that includes them. letters: bytes per alignment
+    column. have_significance: whether E-values or bits are among them.
     """
 
     names: tuple[str, ...]
@@ -60,20 +52,14 @@ class ShownColumns:
 
 
 def shown_columns(text: str | None, form: PairsFormat) -> ShownColumns:
-    """Finds the columns of a list with commas, else the format's own.
-
-    Raises
-    ------
-    UsageError
-        As `tropalign.results.output_columns.chosen_names`.
-    """
+    """Parse a comma-separated list of columns, or return the format's own; UsageError as in `chosen_names`."""
     names = form.own_columns if text is None else chosen_names(filter(None, map(str.strip, text.split(","))))
     depth = depth_of(names) if names else "alignment"
     return ShownColumns(names, depth, letters_of(names), bool(SIGNIFICANCE.intersection(names)))
 
 
 def columns_text() -> str:
-    """A line per column: its name, what it holds, and in parentheses what other programs call it."""
+    """Return a line per column: its name, its meaning, and in parentheses its names in other programs."""
     lines = []
     for column in OUTPUT_COLUMNS.values():
         also = f" ({', '.join(column.aliases)})" if column.aliases else ""
@@ -82,19 +68,19 @@ def columns_text() -> str:
 
 
 def names_of(context: PairsContext) -> tuple[str, ...]:
-    """The columns to write."""
+    """Return the columns to write."""
     if context.columns is None:
         return default_names(context.report, context.both_strands)
     return context.columns
 
 
 def text_columns(table: AlignmentTable, names: tuple[str, ...], quote: Quote = None) -> list[rows.Column]:
-    """The columns, a text per row each; numbers with the digits that tables have."""
+    """Return the columns with a text per row, numbers with the digits of tables."""
     return [text_column(table, name, quote) for name in names]
 
 
 def text_column(table: AlignmentTable, name: str, quote: Quote = None) -> rows.Column:
-    """A column by its name, a text per row."""
+    """Return a column by name, with a text per row."""
     column = OUTPUT_COLUMNS[name]
     if column.form in ("query", "target") and quote is not None:
         return rows.quoted_names(*nucleotides.given(table, column.form), quote)
@@ -115,7 +101,7 @@ def _number(values: Values, form: str) -> rows.Column:
 
 
 def quoted(column: rows.Column, n_rows: int, quote: Quote) -> rows.Column:
-    """A column of letters as `quote` writes each row; as it is where no letter has to be quoted."""
+    """Apply `quote` to each row of a text column; unchanged if nothing has to be quoted."""
     if quote is None or is_plain(column):
         return column
     text, offsets = rows.column_text(column, n_rows)
@@ -123,7 +109,7 @@ def quoted(column: rows.Column, n_rows: int, quote: Quote) -> rows.Column:
 
 
 def is_plain(column: rows.Column) -> bool:
-    """Whether a column of letters holds nothing that CSV or JSON would change."""
+    """True if a text column holds nothing that CSV or JSON would change."""
     if column[0] == "cigar":
         return True
     letters = distinct(column[1])
@@ -131,34 +117,34 @@ def is_plain(column: rows.Column) -> bool:
 
 
 def csv_word(word: str) -> str:
-    """A word between commas."""
+    """Quote a CSV value if necessary."""
     if any(letter in word for letter in '",\r\n'):
         return '"' + word.replace('"', '""') + '"'
     return word
 
 
 def tsv_header(header: Header, context: PairsContext) -> bytes:
-    """Comment lines, then the names of the columns; ``strand`` is there with both strands only, unless it is chosen."""
+    """Return comment lines, then column names; ``strand`` only with both strands, unless it is chosen."""
     return ("\n".join([*header.comment_lines(), "\t".join(names_of(context))]) + "\n").encode()
 
 
 def encode_tsv(table: AlignmentTable, context: PairsContext) -> bytes:
-    """Coordinates 0-based half-open, identity and similarity as fractions of the columns."""
+    """Return rows with 0-based half-open coordinates, identity and similarity as fractions of the columns."""
     return rows.join(text_columns(table, names_of(context)), len(table))
 
 
 def csv_header(header: Header, context: PairsContext) -> bytes:
-    """The names of the columns."""
+    """Return the column names."""
     return (",".join(names_of(context)) + "\n").encode()
 
 
 def encode_csv(table: AlignmentTable, context: PairsContext) -> bytes:
-    """The values of the TSV; what holds a comma, a quote or a line break stands in quotes."""
+    """Return the values of the TSV; values with a comma, a quote or a line break are quoted."""
     return rows.join(text_columns(table, names_of(context), csv_word), len(table), separator=",")
 
 
 def encode_jsonl(table: AlignmentTable, context: PairsContext) -> bytes:
-    """Numbers with as many digits as give the same number again; the strand as ``"+"`` or ``"-"``."""
+    """Return JSON lines; numbers have enough digits to restore the same value, the strand is ``"+"`` or ``"-"``."""
     columns, before = [], "{"
     for name in names_of(context):
         columns += _members(table, name, f'{before}"{name}":')
@@ -167,7 +153,7 @@ def encode_jsonl(table: AlignmentTable, context: PairsContext) -> bytes:
 
 
 def _members(table: AlignmentTable, name: str, prefix: str) -> list[rows.Column]:
-    """A key and its values."""
+    """Return a key and its values."""
     form = OUTPUT_COLUMNS[name].form
     if form in ("query", "target"):
         return [rows.quoted_names(*nucleotides.given(table, form), json_word, prefix)]
@@ -182,14 +168,14 @@ def _members(table: AlignmentTable, name: str, prefix: str) -> list[rows.Column]
 
 
 def json_word(word: str) -> str:
-    """A word as JSON, letters beyond ASCII as they are."""
+    """Return a text as JSON, with non-ASCII characters unchanged."""
     return json.dumps(word, ensure_ascii=False)
 
 
 def _by_pairs(
     encode: Callable[[AlignmentTable, PairsContext], bytes],
 ) -> Callable[[AlignmentTable, PairsContext], Iterator[bytes]]:
-    """Makes ``blocks`` that hold all alignments of a pair, since columns such as qcovs are of these together."""
+    """Make ``blocks`` that keep all alignments of a pair together, since columns such as qcovs depend on all."""
 
     def blocks(table: AlignmentTable, context: PairsContext) -> Iterator[bytes]:
         def text_of(begin: int, end: int) -> bytes:
@@ -209,10 +195,10 @@ ABSENT = {"evalue": "-1", "bits": "0"}
 
 
 def encode_m8(table: AlignmentTable, context: PairsContext) -> bytes:
-    """Positions from 1; on the minus strand the target's descend, and the query stays as it is."""
+    """Return rows with positions from 1; on the minus strand, target positions descend, query positions do not."""
     if table.n_columns is not None and not table.n_columns.all():
         table = table.take(table.n_columns > 0)
-    elif table.n_columns is None and table.significance is not None:  # a local score of 0 is that of no column
+    elif table.n_columns is None and table.significance is not None:  # a local score of 0 has no columns
         table = table.take(table.score > 0)
     names = M8_COLUMNS if context.columns is None else context.columns
     columns = [

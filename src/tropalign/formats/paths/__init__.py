@@ -1,4 +1,4 @@
-"""Shortest paths as files: which formats there are."""
+"""Formats of shortest paths."""
 
 from tropalign.formats.format import BYTES, HTML, PARQUET, PYARROW_BYTES, TSV, Format
 

@@ -1,4 +1,4 @@
-"""What formats of shortest paths need beside the rows that they are given."""
+"""Context of shortest-path formats."""
 
 from __future__ import annotations
 
@@ -14,24 +14,16 @@ from tropalign.properties import cached_property
 from tropalign.results import rows
 from tropalign.results.paths import ShortestPaths
 
-#: Between the vertices of a path in text.
+#: Separator of the vertices of a path in text.
 SEPARATOR = ","
 
 
 @dataclass(frozen=True, eq=False)
 class PathsContext:
-    """The distances themselves, of which a part is a range of rows, and what of them is written.
+    """The distances, of which a part is a range of rows, and the selection to write.
 
-    Attributes
-    ----------
-    paths : ShortestPaths
-        All that was found; its rows begin at the sources.
-    targets : numpy.ndarray
-        int64: the vertices to which distances are written.
-    with_paths : bool
-        Whether the vertices of each path are written, too.
-    edges : tuple of arrays, optional
-        Of the graph, where a picture of it is wanted: where each begins and ends (int64), and its weight.
+    paths: the rows start at the sources. targets: columns to write, int64. with_paths: also write the vertices of
+    each path. edges: source, target (int64) and weight of the graph's edges, for a picture.
     """
 
     paths: ShortestPaths
@@ -41,29 +33,29 @@ class PathsContext:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Names of all vertices; numbers where they have none."""
+        """Names of all vertices, or their numbers."""
         named = self.paths.names
         return tuple(map(str, range(self.paths.distances.shape[1]) if named is None else named))
 
     @cached_property
     def encoded_names(self) -> rows.Texts:
-        """Names of all vertices in UTF-8. Raises InputError for one that would break a line or a column."""
+        """Names of all vertices in UTF-8. Raises InputError for a name that would break a line or a column."""
         check_names(self.names, self.with_paths)
         return rows.encoded(self.names)
 
     def distances(self, part: range) -> NDArray[Any]:
-        """Distances of some rows to the targets."""
+        """Return distances of some rows to the targets."""
         whole = self.paths.distances[part.start : part.stop]
         n = whole.shape[1]
         return whole if len(self.targets) == n and (self.targets == np.arange(n)).all() else whole[:, self.targets]
 
     def describe(self, fields: tuple[str, ...]) -> dict[str, Any]:
-        """These fields as JSON: none, as distances have no shards."""
+        """Return an empty dictionary, since distances have no shards."""
         return {}
 
 
 def check_names(names: Iterable[Hashable], with_paths: bool) -> None:
-    """Raises InputError for a name that would break a line or a column, or in text a path."""
+    """Raise InputError for a name that would break a line, a column, or a path in text."""
     for name in map(str, names):
         if "\t" in name or "\n" in name or "\r" in name:
             raise InputError("the name holds a tab or a line break: rename the vertex", record=name)
@@ -76,7 +68,7 @@ def check_names(names: Iterable[Hashable], with_paths: bool) -> None:
 
 
 def numbers_as_text(values: NDArray[Any]) -> list[str]:
-    """The shortest text of each number that is read as the same number; ``inf`` for infinity."""
+    """Return the shortest text that restores each number; ``inf`` for infinity."""
     if values.dtype.kind == "f":
         return [text.removesuffix(".0") for text in values.astype(str).tolist()]
     infinity = np.iinfo(values.dtype).max

@@ -1,7 +1,7 @@
-"""Where the vertices of a drawn graph stand: as far from each other as they are by edges, as well as a plane allows.
+"""Layout of a drawn graph: plane distances approximate distances by edges.
 
-The sum of ``(|x_i - x_j| - d_ij)^2 / d_ij^2`` is made small by majorization (Gansner, Koren and North 2005, Graph
-drawing by stress majorization), from the plane that fits the distances best (classical scaling).
+Minimises the sum of ``(|x_i - x_j| - d_ij)^2 / d_ij^2`` by majorization (Gansner, Koren and North 2005, Graph
+drawing by stress majorization), starting from the plane that fits the distances best (classical scaling).
 """
 
 from __future__ import annotations
@@ -10,23 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 Reals = NDArray[np.float64]
-#: Rounds of majorization; and by how much distances differ that would be equal, so that no other plane is as
-#: good.
+#: Rounds of majorization; and a perturbation of equal distances, so that the best plane is unique.
 ROUNDS, UNEVEN = 100, 1e-3
-#: How much farther apart than the graph is wide vertices stand that no edges connect.
+#: Distance of unconnected vertices, relative to the width of the graph.
 APART = 1.25
 
 
 def places(sources: NDArray[np.int64], targets: NDArray[np.int64], n: int) -> Reals:
-    """Places of n vertices that these edges join, whatever their direction.
+    """Return positions of n vertices, float64, shape (n, 2), from 0 to 1, the wider side filled; edges are undirected.
 
-    Returns
-    -------
-    float64, shape (n, 2)
-        From 0 to 1, the wider side filled.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> places(np.array([0, 1]), np.array([1, 2]), 3).round(1)[[0, 2], 0].tolist() in ([0.0, 1.0], [1.0, 0.0])
     True
@@ -47,19 +39,19 @@ def places(sources: NDArray[np.int64], targets: NDArray[np.int64], n: int) -> Re
 
 
 def _steps(sources: NDArray[np.int64], targets: NDArray[np.int64], n: int) -> Reals:
-    """The least number of edges between all vertices, a little uneven."""
+    """Return the smallest number of edges between all vertices, slightly perturbed."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import shortest_path
 
     graph = coo_array((np.ones(len(sources)), (sources, targets)), shape=(n, n)).tocsr()
     found = shortest_path(graph, directed=False, unweighted=True)
     found[np.isinf(found)] = APART * max(1.0, found[np.isfinite(found)].max())
-    turn = np.cos(np.arange(n) * 2.399963)  # by the golden angle, which repeats nothing
+    turn = np.cos(np.arange(n) * 2.399963)  # multiples of the golden angle, which do not repeat
     return np.asarray(found * (1 + UNEVEN * (turn[:, None] + turn[None, :])))
 
 
 def _scaled(distances: Reals) -> Reals:
-    """The plane of classical scaling, its axes turned to where the vertex farthest out is positive."""
+    """Return the plane of classical scaling, with axes signed so that the farthest vertex is positive."""
     squares = distances**2
     centred = -0.5 * (squares - squares.mean(0) - squares.mean(1)[:, None] + squares.mean())
     values, vectors = np.linalg.eigh(centred)

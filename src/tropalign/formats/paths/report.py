@@ -1,4 +1,4 @@
-"""Shortest paths as a report for a browser: the graph with routes on a click, distances, and a table that searches."""
+"""Web report of shortest paths: the graph with routes on a click, distances, and a searchable table."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from tropalign.formats.paths.layout import places
 
 PAGE = "paths"
 SCRIPTS = ("viewer/pictures.js", "graph.js", "paths.js")
-#: Vertices of a graph that is drawn, edges of it, and rows of the table, at most.
+#: Limits: vertices of a drawn graph, its edges, and rows of the table.
 MOST_VERTICES, MOST_EDGES, MOST_ROWS = 500, 4_000, 250_000
 Arrays = dict[str, NDArray[Any]]
 
 
 def encode(part: range, context: PathsContext) -> bytes:
-    """An empty part: the page is made of what is in memory."""
+    """Return an empty part; the page is made from the results in memory."""
     return b""
 
 
 def edges_of(context: PathsContext) -> tuple[Arrays, int]:
-    """The edges that are drawn, the lightest where there are more, and how many there are.
+    """Return the edges to draw, the lightest ones if there are too many, and the number of all.
 
-    Two edges of one weight between the same vertices are drawn as one without an arrow.
+    Two edges of equal weight between the same vertices are drawn as one without an arrow.
     """
     assert context.edges is not None
     sources, targets, weights = context.edges
@@ -51,7 +51,7 @@ def edges_of(context: PathsContext) -> tuple[Arrays, int]:
 
 
 def report_of(context: PathsContext) -> Report:
-    """The page, frame aside."""
+    """Return the page without its frame."""
     paths, targets = context.paths, context.targets
     n = len(context.names)
     n_sources = len(paths.sources)
@@ -83,7 +83,7 @@ def report_of(context: PathsContext) -> Report:
 
 
 def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PathsContext) -> None:
-    """The page."""
+    """Write the page."""
     for _ in parts:
         pass
     write_report_page(out, report_of(context), header)

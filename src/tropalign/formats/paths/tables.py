@@ -18,13 +18,13 @@ from tropalign.results import rows
 
 
 def tsv_header(header: Header, context: PathsContext) -> bytes:
-    """Comment lines, then the names of the columns."""
+    """Return comment lines, then the column names."""
     names = ["from", "to", "distance", *(["path"] if context.with_paths else [])]
     return ("\n".join([*header.comment_lines(), "\t".join(names)]) + "\n").encode()
 
 
 def encode_tsv(part: range, context: PathsContext) -> bytes:
-    """The rows of some sources, targets in order."""
+    """Return the rows of some sources, targets in order."""
     n_targets = len(context.targets)
     distances = context.distances(part).ravel()
     distinct, place = np.unique(distances, return_inverse=True)
@@ -41,7 +41,7 @@ def encode_tsv(part: range, context: PathsContext) -> bytes:
 
 
 def _texts(context: PathsContext, row: int) -> list[str]:
-    """The paths to the targets as text; empty where there is none."""
+    """Return the paths to the targets as text; empty if there is no path."""
     vertices, lengths = context.paths.row_paths(row, context.targets)
     named = [context.names[vertex] for vertex in vertices.tolist()]
     ends = np.cumsum(lengths).tolist()
@@ -49,14 +49,14 @@ def _texts(context: PathsContext, row: int) -> list[str]:
 
 
 def matrix_header(header: Header, context: PathsContext) -> bytes:
-    """Comment lines, then the names of the targets."""
+    """Return comment lines, then the names of the targets."""
     assert context.encoded_names
     names = ["from", *(context.names[target] for target in context.targets.tolist())]
     return ("\n".join([*header.comment_lines(), "\t".join(names)]) + "\n").encode()
 
 
 def encode_matrix(part: range, context: PathsContext) -> bytes:
-    """The rows of some sources."""
+    """Return the rows of some sources."""
     lines = [
         "\t".join([context.names[int(source)], *numbers_as_text(row)]) + "\n"
         for source, row in zip(context.paths.sources[part.start : part.stop], context.distances(part), strict=True)
@@ -65,33 +65,33 @@ def encode_matrix(part: range, context: PathsContext) -> bytes:
 
 
 def check(context: PathsContext) -> None:
-    """Raises InputError where paths are wanted."""
+    """Raise InputError if paths are requested."""
     if context.with_paths:
         raise InputError("a matrix has no room for paths: write tsv, npz or parquet, or leave --paths out")
 
 
 class _Stream(io.RawIOBase):
-    """An output that is written from its beginning to its end: one that is compressed has no way back."""
+    """A write-only output without seeking, since a compressed one cannot seek."""
 
     def __init__(self, out: IO[bytes]) -> None:
         self._out = out
 
     def writable(self) -> bool:
-        """Says that it is."""
+        """Return True."""
         return True
 
     def write(self, data: Any) -> int:
-        """Writes on."""
+        """Append data to the output."""
         return self._out.write(data)
 
 
 def encode_npz(part: range, context: PathsContext) -> bytes:
-    """An empty part: the arrays are in memory, and are written as they are."""
+    """Return an empty part; the arrays in memory are written directly."""
     return b""
 
 
 def assemble_npz(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PathsContext) -> None:
-    """``distances``, and the names of their rows and columns; with paths ``predecessors`` and all ``names``."""
+    """Write ``distances`` with the names of rows and columns; with paths also ``predecessors`` and all ``names``."""
     for _ in parts:
         pass
     paths = context.paths
@@ -111,7 +111,7 @@ def assemble_npz(parts: Iterable[bytes], out: IO[bytes], header: Header, context
 
 
 def encode_parquet(part: range, context: PathsContext) -> bytes:
-    """The rows of some sources as Arrow's IPC stream: infinity is null, a path the list of its vertices."""
+    """Return the rows of some sources as Arrow's IPC stream: infinity is null, a path is the list of its vertices."""
     import pyarrow as pa
 
     names = pa.array(context.names, pa.string())
@@ -136,7 +136,7 @@ def encode_parquet(part: range, context: PathsContext) -> bytes:
 
 
 def assemble_parquet(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PathsContext) -> None:
-    """A row group per part; the schema's metadata says how it was made."""
+    """Write a row group per part; the schema's metadata holds the provenance."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -1,4 +1,4 @@
-"""Placed reads as files: which formats there are, a kind for each output that `tropalign place` may write."""
+"""Formats of placed reads, a kind for each output of `tropalign place`."""
 
 from dataclasses import replace
 
@@ -23,5 +23,5 @@ _OUTPUTS = {
     ),
     "placed/report": (Format(*HTML, "placed.report"),),
 }
-#: These formats have the kind "placed" in shards.
+#: In shards, all these formats have the kind "placed".
 FORMATS = {**_OUTPUTS, "placed": tuple(form for forms in _OUTPUTS.values() for form in forms)}

@@ -1,4 +1,4 @@
-"""What formats of placed reads need beside the placements: the reference, and how its alignment is shown."""
+"""Context of placed-read formats: the reference, and the layout of its alignment."""
 
 from __future__ import annotations
 
@@ -22,41 +22,20 @@ if TYPE_CHECKING:
 INSERTIONS = ("drop", "columns")
 WHICH = ("all", "reads", "reference")
 MORE = ("", "lineages")
-#: Fields of several texts.
+#: Fields with several texts.
 TEXTS = ("names", "samples")
 
 
 @dataclass(frozen=True, eq=False)
 class PlacedContext:
-    """What a format needs beside the placements: the reference, and how its alignment is shown.
+    """Reference and layout for formats of placed reads.
 
-    Attributes
-    ----------
-    names : tuple of str
-        Rows of the reference alignment.
-    letters : uint8, shape (n_rows, n_columns)
-        As they were written.
-    newick
-        The tree with its branches numbered, for jplace and the page.
-    clades : tuple of str
-        What is below each branch, for the table.
-    branch_lengths : float64, shape (n_branches,)
-    insertions : {"drop", "columns"}
-        Letters between the reference's columns: left out, or in new columns.
-    which : {"all", "reads", "reference"}
-        Rows of the alignment: the reference and the reads, or one of them alone.
-    more : {"", "lineages"}
-        Whether the table has columns of lineages.
-    lineages : BranchLineages, optional
-        Of the tips below each branch.
-    page_bytes
-        What a report may take in memory while it is made; None for no bound.
-    samples : tuple of str
-        Those of the table that counts what reads stand for; none where their names tell it.
-    otus : OtuTable, optional
-        That table.
-    tell
-        Finds the sample in a read's name, without a table; empty if the name tells none.
+    names, letters: rows of the reference alignment, as written. newick: the tree with numbered branches. clades:
+    description of each branch, for the table. insertions: drop residues between reference columns, or give them new
+    columns. which: rows of the alignment. more: whether the table has columns of lineages. lineages: of the tips
+    below each branch. page_bytes: memory limit for making a report; None for no limit. samples, otus: the table of
+    counts, if reads stand for its rows. tell: finds the sample in a read's name, without a table; empty if there is
+    none in it.
     """
 
     names: tuple[str, ...] = ()
@@ -83,16 +62,11 @@ class PlacedContext:
 
     @property
     def has_lineages(self) -> bool:
-        """Whether the table has their columns."""
+        """True if the table has columns of lineages."""
         return self.more == "lineages"
 
     def counts_by_sample(self, names: Sequence[str]) -> NDArray[np.int64]:
-        """How many sequences of each sample each read stands for; without samples there is one column.
-
-        Returns
-        -------
-        int64, shape (n, n_samples)
-        """
+        """Return counts per read and sample, int64, shape (n, n_samples); a single column without samples."""
         if self.otus is None:
             return counts_of(names)[:, None]
         rows, table = self.otus.rows_of(names), self.otus
@@ -103,12 +77,12 @@ class PlacedContext:
         return found
 
     def counts(self, names: Sequence[str]) -> NDArray[np.int64]:
-        """How many sequences each read stands for, of all samples; int64, shape (n,)."""
+        """Return the number of sequences that each read stands for, over all samples; int64, shape (n,)."""
         totals: NDArray[np.int64] = self.counts_by_sample(names).sum(axis=1)
         return totals
 
     def describe(self, fields: tuple[str, ...]) -> dict[str, Any]:
-        """These fields as JSON."""
+        """Return these fields as JSON."""
         entries: dict[str, Any] = {}
         for name in fields:
             value = getattr(self, name)
@@ -121,7 +95,7 @@ class PlacedContext:
 
     @classmethod
     def restore(cls, entries: Any) -> PlacedContext:
-        """Makes a context of JSON, other fields as by default; ValueError, KeyError or TypeError where it is none."""
+        """Make a context from JSON, with defaults for missing fields. Raises ValueError, KeyError or TypeError."""
         known: dict[str, Any] = {
             name: entries[name] for name in ("newick", "insertions", "which", "more") if name in entries
         }
@@ -145,7 +119,7 @@ def _letters(entries: Any) -> NDArray[np.uint8]:
     if not (isinstance(n_rows, int) and isinstance(n_columns, int)) or min(n_rows, n_columns) < 0:
         raise ValueError("a shape is two sizes")
     try:
-        # What inflates to more than the shape says is not inflated whole.
+        # Limits inflation to the declared shape, so that a bomb is not fully inflated.
         unpacked = zlib.decompressobj().decompress(base64.b64decode(entries["packed"]), n_rows * n_columns + 1)
     except zlib.error as error:
         raise ValueError(str(error)) from None

@@ -16,10 +16,10 @@ SEPARATOR = b",\n"
 
 
 def encode(placements: Placements, context: PlacedContext) -> bytes:
-    """An entry per placed read: all of its best branches, which share its weight equally, each at its middle.
+    """Return an entry per placed read: all its best branches, with equal weights, each at its middle.
 
-    A score tells best branches from others, but not how likely they are: those of the best score are all that is
-    known, whatever their number, so none of them is left out and the weights of a read sum to 1.
+    A score separates the best branches from others, but does not give their probabilities. So all branches with the
+    best score are listed, for any number of them, and the weights of a read sum to 1.
     """
     entries = []
     distal = [json.dumps(float(f"{length / 2:.10g}")) for length in context.branch_lengths.tolist()]
@@ -36,7 +36,7 @@ def encode(placements: Placements, context: PlacedContext) -> bytes:
 
 
 def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PlacedContext) -> None:
-    """The tree, the entries, the end."""
+    """Write the tree, the entries, and the end."""
     meta = {"invocation": header.command, "likelihood": "the alignment score"}
     frame = {"version": 3, "tree": context.newick, "fields": FIELDS, "metadata": meta}
     out.write(json.dumps(frame, indent=0)[:-2].encode() + b',\n"placements": [\n')

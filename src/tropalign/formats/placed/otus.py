@@ -1,4 +1,4 @@
-"""The table that counted reads, with their lineages as its taxonomy: QIIME's classic one, BIOM 1.0 and BIOM 2.1."""
+"""The OTU table with lineages of its reads as taxonomy: QIIME's classic table, BIOM 1.0 and BIOM 2.1."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from tropalign.results.placements import Placements
 
 
 def encode(placements: Placements, context: PlacedContext) -> bytes:
-    """Rows of the reads: number, name, lineage, samples and counts of these, as JSON."""
-    assert context.otus is not None and context.lineages is not None  # who asks for a table says of what
+    """Return rows of the reads as JSON: number, name, lineage, samples and their counts."""
+    assert context.otus is not None and context.lineages is not None  # set whenever a table is requested
     table, found = context.otus, []
     rows, by_sample = table.rows_of(placements.names), context.counts_by_sample(placements.names)
     for row, each, counts in zip(rows.tolist(), context.lineages.assign(placements), by_sample, strict=True):
@@ -32,7 +32,7 @@ def encode(placements: Placements, context: PlacedContext) -> bytes:
 
 
 def gathered(parts: Iterable[bytes], context: PlacedContext) -> OtuTable:
-    """The table of all parts, in the order of its rows. Raises InputError for a part that is damaged."""
+    """Return the table of all parts, in the order of its rows. Raises InputError for a damaged part."""
     try:
         rows = sorted(row for part in parts for row in json.loads(part))
         lengths = [len(samples) for _, _, _, samples, _ in rows]
@@ -49,28 +49,28 @@ def gathered(parts: Iterable[bytes], context: PlacedContext) -> OtuTable:
 
 
 def assemble_tsv(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PlacedContext) -> None:
-    """All lines."""
+    """Write all lines."""
     out.write(classic_text(gathered(parts, context)))
 
 
 def assemble_json(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PlacedContext) -> None:
-    """The table, and what it was made by."""
+    """Write the table and its provenance."""
     assemble_biom([biom_text(gathered(parts, context))], out, header, context)
 
 
 def assemble_hdf5(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PlacedContext) -> None:
-    """The table as HDF5."""
+    """Write the table as HDF5."""
     out.write(hdf5_bytes(gathered(parts, context), header.version))
 
 
 def check_tsv(context: PlacedContext) -> None:
-    """Raises InputError if the table cannot be written as text, before any read is placed."""
+    """Raise InputError, before any read is placed, if the table cannot be written as text."""
     if context.otus is not None:
         check_classic(context.otus)
 
 
 def check_hdf5(context: PlacedContext) -> None:
-    """Raises InputError if the table or a lineage of a tip cannot be written as HDF5, before any read is placed."""
+    """Raise InputError, before any read is placed, if HDF5 cannot store the table or a lineage of a tip."""
     if context.otus is not None and context.lineages is not None:
         check_texts(context.otus, context.lineages.lineages)
 

@@ -1,4 +1,4 @@
-"""Placed reads as a report for a browser: the tree with reads per branch, a table, and alignments on a click."""
+"""Web report of placed reads: the tree with reads per branch, a table, and alignments on a click."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from tropalign.formats.placed.table import lineage_text
 from tropalign.results import rows
 from tropalign.results.placements import Placements
 
-#: Kinds of runs: letters in neighbouring columns, letters in no column, columns without a letter of the read.
+#: Kinds of runs: residues in adjacent columns, residues without a column, columns without a residue of the read.
 IN_COLUMNS, INSERTED, SKIPPED = 0, 1, 2
 
 
 def packed_columns(placements: Placements) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Packs where each read's letters stand, from its first column on; and how many bytes that takes for each read.
+    """Pack the columns of each read's residues, from its first column on; return the bytes of each read as well.
 
     ::
 
@@ -40,7 +40,7 @@ def packed_columns(placements: Placements) -> tuple[NDArray[np.uint8], NDArray[n
         return np.zeros(0, np.uint8), np.zeros(len(placements), np.int64)
     of_read = np.repeat(np.arange(len(placements)), np.diff(offsets))
     is_in = column >= 0
-    # The last letter in a column before each letter, of any read; -1 for none.
+    # Index of the last residue in a column before each residue, of any read; -1 if no residue precedes it.
     last = np.concatenate([[-1], np.maximum.accumulate(np.where(is_in, np.arange(n), -1))[:-1]])
     follows = is_in & (last >= offsets[of_read])
     skipped = np.where(follows, column - column[last] - 1, 0)
@@ -64,20 +64,21 @@ SCRIPTS = (
     *("viewer/layout.js", "viewer/view.js", "viewer/pictures.js", "viewer/hues.js"),
     *("heat.js", "samples.js", "read.js", "place.js"),
 )
-#: What a page holds at most: reads, the first ones; their letters; letters of the reference.
+#: Limits of a page: reads (the first ones), their residues, and residues of the reference.
 MOST_READS, MOST_LETTERS, MOST_REFERENCE = 500_000, 96 << 20, 128 << 20
-#: What a page takes while it is made, per read and per letter of reads and of the reference: pieces, the columns of
-#: them, those in narrow types, their bytes, and compressed.
+#: Memory for making a page, per read and per residue of reads and of the reference: pieces, their columns, narrow
+#: types, bytes, and compressed bytes.
 READ_BYTES, LETTER_BYTES, REFERENCE_BYTES = 800, 5, 2
-#: Bits for the number of a sample in a key whose other bits are a branch; and keys that wait to be summed.
+#: Bits for the sample number in a key, whose other bits are a branch; and the number of keys that are summed
+#: together.
 SAMPLE_BITS, MOST_PENDING = 31, 1 << 20
-#: Columns of a page's table that come from placements as they are.
+#: Columns of a page's table that are copied from placements.
 COLUMNS = ("branch", "score", "second_score", "ties", "strand")
 Arrays = dict[str, NDArray[Any]]
 
 
 def encode(placements: Placements, context: PlacedContext) -> bytes:
-    """Columns, letters and their places, best branches, and names, as .npz."""
+    """Return columns, residues and their positions, best branches and names, as .npz."""
     start, end, inserted, unaligned = placements.spans()
     arrays: Arrays = {name: getattr(placements, name) for name in COLUMNS}
     arrays |= {"start": start, "end": end, "inserted": inserted, "unaligned": unaligned}
@@ -96,7 +97,7 @@ def encode(placements: Placements, context: PlacedContext) -> bytes:
 
 
 def _sampled(placements: Placements, context: PlacedContext) -> Arrays:
-    """Counts of placed reads by branch and sample, and the names of these samples, in the order in which they come."""
+    """Return counts of placed reads by branch and sample, and the sample names in order of appearance."""
     names, branch = placements.names, placements.branch
     if context.otus is not None:
         counted = context.counts_by_sample(names)
@@ -136,17 +137,12 @@ def _texts(arrays: Arrays, texts: str, offsets: str) -> list[str]:
 
 
 class Gathered:
-    """Sums over the reads of all parts, and as many reads as a page holds.
+    """Sums over the reads of all parts, and as many reads as fit on a page.
 
-    Attributes
-    ----------
-    n_reads, n_placed, count
-        Of all reads: how many, how many of them have a branch, and the sum of their counts.
-    reads, counts, shared : float64, shape (n_branches,)
-        Per branch: reads, and their counts, whose first best branch it is; counts that the best branches of a read
-        share equally. Sums in the order of the reads, so that they do not depend on how the run was cut.
-    samples : dict of str to int
-        Numbers of samples, in the order of the table of counts, else in that in which reads name them.
+    count: sum of the counts of all reads. reads, counts: per branch, for reads whose first best branch it is.
+    shared: counts divided equally among the best branches of a read. Sums are in the order of the reads, so that
+    they do not depend on how the run was divided. samples: numbers of samples, in the order of the count table, else
+    of appearance.
     """
 
     def __init__(self, n_branches: int, samples: Iterable[str] = ()) -> None:
@@ -160,7 +156,7 @@ class Gathered:
         self._n_letters = 0
 
     def add(self, part: Arrays) -> None:
-        """Adds the reads of a part."""
+        """Add the reads of a part."""
         count, ties, branch = part["count"], part["ties"], part["branch"]
         placed = branch >= 0
         self.n_reads += len(count)
@@ -182,7 +178,7 @@ class Gathered:
             self.by_sample()
 
     def by_sample(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Branches, samples and counts of these, in the order of branches, then of samples."""
+        """Return branches, samples and their counts, ordered by branch, then by sample."""
         none = np.zeros(0, np.int64)
         keys, counts = (np.concatenate([none, *(pair[k] for pair in self._sampled)]) for k in (0, 1))
         used, place = np.unique(keys, return_inverse=True)
@@ -192,7 +188,7 @@ class Gathered:
         return used >> SAMPLE_BITS, used & (1 << SAMPLE_BITS) - 1, sums
 
     def _keep(self, part: Arrays) -> None:
-        """Keeps as many reads of it as there is room for; after the first one that is left out, none."""
+        """Keep as many reads as there is room for, and none after the first one that is left out."""
         ends = self._n_letters + np.cumsum(part["lengths"])
         n = min(int(np.searchsorted(ends, MOST_LETTERS, "right")), MOST_READS - len(self.names))
         if len(self.names) < self.n_reads - len(ends) or n <= 0:
@@ -206,7 +202,7 @@ class Gathered:
             self.taxa += _texts(part, "taxa", "taxon_offsets")[:n]
 
     def check(self, n_reference: int, allowed_bytes: int) -> None:
-        """Raises ResourceError where the page of the reads so far takes more memory than allowed."""
+        """Raise ResourceError if the page of the reads so far needs more memory than allowed."""
         needed = report_bytes(len(self.names), self._n_letters, n_reference)
         if needed > allowed_bytes:
             raise ResourceError(
@@ -218,7 +214,7 @@ class Gathered:
             )
 
     def columns(self) -> Arrays:
-        """The columns of all reads kept so far, joined."""
+        """Return the joined columns of all reads kept so far."""
         if not self._kept:
             return {name: np.zeros(0, np.int64) for name in (*KEPT, "letters", "paths")}
         return {name: np.concatenate([piece[name] for piece in self._kept]) for name in self._kept[0]}
@@ -228,7 +224,7 @@ KEPT = (*COLUMNS, "start", "end", "inserted", "unaligned", "count", "lengths", "
 
 
 def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PlacedContext) -> None:
-    """The page."""
+    """Write the page."""
     tree = numbered_tree(context.newick)
     gathered = Gathered(int(tree[1]["branch"].max()) + 1, context.samples)
     try:
@@ -242,20 +238,20 @@ def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: Pl
 
 
 def report_bytes(n_reads: int, n_letters: int, n_reference: int) -> int:
-    """Memory that the page of these takes while it is made, at the most; `n_reference`: letters of the reference."""
+    """Return an upper bound of the memory for making the page; `n_reference`: residues of the reference."""
     of_reads = min(n_reads, MOST_READS) * READ_BYTES + min(n_letters, MOST_LETTERS) * LETTER_BYTES
     return of_reads + min(n_reference, MOST_REFERENCE) * REFERENCE_BYTES
 
 
 def report(gathered: Gathered, tree: tuple[list[str], dict[str, Any]], context: PlacedContext) -> Report:
-    """The report of these reads, and of the tree that `numbered_tree` read."""
+    """Return the report of these reads and of the tree from `numbered_tree`."""
     nodes, columns = tree
     arrays = gathered.columns()
     arrays |= {f"node_{name}": values for name, values in columns.items()}
     sums = {"reads": gathered.reads, "counts": gathered.counts, "shared": gathered.shared}
     arrays |= {f"branch_{name}": values for name, values in sums.items()}
     arrays["sample_branch"], arrays["sample_number"], counts = gathered.by_sample()
-    arrays["sample_count"] = counts.astype(np.float64)  # which 32 bits may not hold
+    arrays["sample_count"] = counts.astype(np.float64)  # may exceed 32 bits
     letters = context.letters
     has_reference = letters.size <= MOST_REFERENCE
     arrays["reference"] = letters.ravel() if has_reference else np.zeros(0, np.uint8)
@@ -280,7 +276,7 @@ def report(gathered: Gathered, tree: tuple[list[str], dict[str, Any]], context: 
 
 
 def _is_nucleotide(letters: NDArray[np.uint8]) -> bool:
-    """Whether no letter is one that nucleotides lack (IUPAC), as U is T then."""
+    """True if all letters are IUPAC nucleotides, so that U equals T."""
     used = bytes(distinct(letters)).upper()
     return not set(used) & set(b"EFILPQJZ")
 

@@ -1,6 +1,6 @@
-"""The reference alignment with the reads in it: FASTA and PHYLIP, a line per row, and the reads whole.
+"""The reference alignment with the placed reads: FASTA and PHYLIP, a line per row, and complete results.
 
-Placed reads as rows of the reference alignment, and new columns for inserted letters.
+Placed reads become rows of the reference alignment; inserted residues can get new columns.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from tropalign.results.placements import READ_COLUMNS, Int64, Placements
 from tropalign.sequences.counts import header_of
 
 GAP = ord("-")
-#: A row's name and its letters, gaps included.
+#: A row's name and its characters, gaps included.
 Row = tuple[str, bytes]
 
 
 def fixed_row(letters: NDArray[np.uint8], columns: NDArray[np.int32], n_columns: int) -> bytes:
-    """A read's row of the reference's width; inserted letters are left out."""
+    """Return a read's row in the reference's width, without inserted residues."""
     row = np.full(n_columns, GAP, np.uint8)
     placed = columns >= 0
     row[columns[placed]] = letters[placed]
@@ -36,34 +36,34 @@ def fixed_row(letters: NDArray[np.uint8], columns: NDArray[np.int32], n_columns:
 
 
 def fixed_rows(placements: Placements, n_columns: int) -> Iterator[Row]:
-    """Names and rows of the reads that were placed."""
+    """Yield names and rows of the placed reads."""
     for k in np.flatnonzero(placements.branch >= 0).tolist():
         yield placements.names[k], fixed_row(*placements.read(k), n_columns)
 
 
 class Insertions:
-    """New columns for inserted letters: before each of the reference's and after the last, as many as reads need.
+    """New columns for inserted residues: before each reference column and after the last, as many as reads need.
 
     ::
 
-        reference       A C G T            widths = [2, 0, 1, 0, 3]: new columns before columns 0, 1, 2, 3, and after 3
-        its row     - - A C - G T - - -    what hangs over on the left stands right, next to its read; everything else
-        a read      - t A C t G T a - -    stands left in the new columns
+        reference       A C G T            widths = [2, 0, 1, 0, 3]: new columns before columns 0, 1, 2, 3, and after
+        3 its row     - - A C - G T - - -    an overhang on the left is right-aligned, next to its read; everything
+        else a read      - t A C t G T a - -    is left-aligned in the new columns
     """
 
     def __init__(self, n_columns: int) -> None:
         self.widths = np.zeros(n_columns + 1, np.int64)
 
     def add(self, placements: Placements) -> None:
-        """Makes room for these reads."""
+        """Make room for these reads."""
         for k in np.flatnonzero(placements.branch >= 0).tolist():
             _, before, _ = self._slots(placements.read(k)[1])
             np.maximum.at(self.widths, *np.unique(before, return_counts=True))
 
     def _slots(self, columns: NDArray[np.int32]) -> tuple[NDArray[np.bool_], Int64, int]:
-        """Which letters are inserted, the column before which each of them is, and how many hang over on the left.
+        """Return the mask of inserted residues, the column after each of them, and the number overhanging on the left.
 
-        What hangs over an end stands before the first column, or after the last.
+        Overhangs are assigned to the position before the first column, or after the last.
         """
         inserted = columns < 0
         before = np.maximum.accumulate(np.where(inserted, -1, columns))[inserted].astype(np.int64) + 1
@@ -73,7 +73,7 @@ class Insertions:
         return inserted, before, n_left
 
     def place(self, letters: NDArray[np.uint8], columns: NDArray[np.int32]) -> bytes:
-        """A read's row: inserted letters stand left in the new columns, those that hang over on the left right."""
+        """Return a read's row; insertions are left-aligned in the new columns, a left overhang right-aligned."""
         shift = np.cumsum(self.widths)  # new columns before each column
         row = np.full(len(self.widths) - 1 + int(shift[-1]), GAP, np.uint8)
         placed = columns >= 0
@@ -85,21 +85,22 @@ class Insertions:
         return row.tobytes()
 
     def widen(self, row: NDArray[np.uint8]) -> bytes:
-        """A row of the reference with gaps in the new columns."""
+        """Return a row of the reference with gaps in the new columns."""
         shift = np.cumsum(self.widths)
         out = np.full(len(row) + int(shift[-1]), GAP, np.uint8)
         out[np.arange(len(row)) + shift[:-1]] = row
         return out.tobytes()
 
 
-# Where the number of rows, the longest name or the new columns stand before the first row, nothing can be written until
-# every read is known. A part then keeps what the rows are made of, and what its reads ask of the others' rows.
+# If the number of rows, the longest name or the new columns must be known before the first row, nothing can be
+# written before the last read. A part then stores the data of its rows, and the requirements of its reads on other
+# rows.
 
 
 def late_part(placements: Placements, context: PlacedContext) -> bytes:
-    """Names, letters and columns of the placed reads, and their number, longest name and new columns, as .npz.
+    """Return names, residues and columns of the placed reads, with their number, longest name and new columns, as .npz.
 
-    Without reads in the output, the latter alone.
+    If the output contains no reads, only the latter.
     """
     rows.check_names(placements.names)
     placed = placements.take(placements.branch >= 0)
@@ -122,19 +123,15 @@ def late_part(placements: Placements, context: PlacedContext) -> bytes:
 
 
 def widest(names: Iterable[str]) -> int:
-    """Letters of the longest name; 0 without names."""
+    """Return the length of the longest name; 0 without names."""
     return max(map(len, names), default=0)
 
 
 class LateRows:
-    """The rows of an alignment out of its parts, which are gone through twice: for the frame, and for the rows.
+    """Rows of an alignment from its parts, which are read twice: for the frame, and for the rows.
 
-    Attributes
-    ----------
-    n_reads, widest
-        How many reads were placed; letters of the longest name of all, the reference's too.
-    n_columns
-        Columns of a row, new ones included.
+    n_reads: placed reads. widest: length of the longest name, including the reference's. n_columns: including new
+    columns.
     """
 
     def __init__(self, parts: Iterable[bytes], context: PlacedContext) -> None:
@@ -149,12 +146,12 @@ class LateRows:
         self.n_columns = len(self._insertions.widths) - 1 + int(self._insertions.widths.sum())
 
     def reference(self) -> Iterator[Row]:
-        """Rows of the reference."""
+        """Yield the rows of the reference."""
         for name, row in zip(self._context.names, self._context.letters, strict=True):
             yield name, self._insertions.widen(row)
 
     def reads(self) -> Iterator[Row]:
-        """Rows of the reads."""
+        """Yield the rows of the reads."""
         n_columns = self._context.letters.shape[1]
         for part in self._parts:
             with part_arrays(part) as arrays:
@@ -175,14 +172,9 @@ class LateRows:
 def write_rows(
     parts: Iterable[bytes], out: IO[bytes], context: PlacedContext, begin: Callable[[LateRows, int], bytes], line: Any
 ) -> None:
-    """Writes an alignment whose parts are late_part()'s.
+    """Write an alignment from the parts of late_part().
 
-    Parameters
-    ----------
-    begin
-        (rows, number of them) -> what stands before the first one.
-    line
-        (name, letters, letters of the longest name) -> a row as the format writes it.
+    begin: (rows, their number) -> text before the first row. line: (name, row, length of the longest name) -> text.
     """
     late = LateRows(parts, context)
     has_reads, has_reference = context.which != "reference", context.which != "reads"
@@ -193,17 +185,17 @@ def write_rows(
 
 
 def record(name: str, row: bytes, widest: int = 0) -> bytes:
-    """A record of two lines."""
+    """Return a record of two lines."""
     return b">" + header_of(name).encode() + b"\n" + row + b"\n"
 
 
 def is_late(context: PlacedContext) -> bool:
-    """New columns are known when all reads are."""
+    """True if the output has new columns, which are known only after the last read."""
     return context.insertions == "columns"
 
 
 def encode_fasta(placements: Placements, context: PlacedContext) -> bytes:
-    """The records of the reads that were placed."""
+    """Return the records of the placed reads."""
     if is_late(context):
         return late_part(placements, context)
     if context.which == "reference":
@@ -213,7 +205,7 @@ def encode_fasta(placements: Placements, context: PlacedContext) -> bytes:
 
 
 def assemble_fasta(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PlacedContext) -> None:
-    """The reference, then the reads."""
+    """Write the reference, then the reads."""
     if is_late(context):
         write_rows(parts, out, context, lambda late, n_rows: b"", record)
         return
@@ -225,12 +217,12 @@ def assemble_fasta(parts: Iterable[bytes], out: IO[bytes], header: Header, conte
 
 
 def line(name: str, row: bytes, widest: int) -> bytes:
-    """A row."""
+    """Return a PHYLIP row."""
     return name.ljust(widest).encode() + b" " + row + b"\n"
 
 
 def assemble_phylip(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PlacedContext) -> None:
-    """Numbers of rows and columns, the reference, then the reads."""
+    """Write the numbers of rows and columns, the reference, then the reads."""
     write_rows(parts, out, context, lambda late, n_rows: f"{n_rows} {late.n_columns}\n".encode(), line)
 
 
@@ -238,7 +230,7 @@ _COLUMNS = ("letters", "offsets", "column", "tied_branches", "tied_offsets", *RE
 
 
 def pack(placements: Placements, context: PlacedContext) -> Packed:
-    """Packs the reads."""
+    """Pack the reads."""
     return {"names": list(placements.names)}, {name: getattr(placements, name) for name in _COLUMNS}
 
 

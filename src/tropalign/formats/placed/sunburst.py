@@ -1,4 +1,4 @@
-"""Reads per taxon as a page for a browser: lineages as rings, a sample at a time or all together."""
+"""Web page of reads per taxon: lineages as rings, for one sample or all together."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SCRIPTS = ("viewer/pictures.js", "viewer/hues.js", "rings.js", "bars.js", "taxa.
 
 
 def report(taxa: Taxa, context: PlacedContext) -> Report:
-    """The report: a node per taxon that has reads in or below it, those above first; the first is that of all reads."""
+    """Return the report: a node per taxon with reads in or below it, parents first, starting with the root."""
     within = taxa.within() or {(): np.zeros_like(taxa.unplaced)}
     number = {taxon: k for k, taxon in enumerate(within)}
     none = np.zeros_like(taxa.unplaced)
@@ -30,7 +30,7 @@ def report(taxa: Taxa, context: PlacedContext) -> Report:
         "reads": own[:, 0].astype(np.float64),
         "node": node,
         "sample": sample,
-        "count": own[node, 1 + sample].astype(np.float64),  # which 32 bits may not hold
+        "count": own[node, 1 + sample].astype(np.float64),  # may exceed 32 bits
         "unplaced": taxa.unplaced[1:].astype(np.float64),
     }
     data = {
@@ -42,12 +42,12 @@ def report(taxa: Taxa, context: PlacedContext) -> Report:
 
 
 def _parent(taxon: Lineage, number: dict[Lineage, int]) -> int:
-    """The node of the taxon above; -1 above all."""
+    """Return the node of the taxon above; -1 for the root."""
     return number[taxon[:-1]] if taxon else -1
 
 
 def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PlacedContext) -> None:
-    """The page."""
+    """Write the page."""
     write_report_page(out, report(gathered(parts, context), context), header)
 
 

@@ -1,4 +1,4 @@
-"""The table of placed reads, a row per read."""
+"""Table of placed reads, a row per read."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from tropalign.results import rows
 from tropalign.results.lineages import Lineage
 from tropalign.results.placements import Placements
 
-#: Names of the columns and what they hold.
+#: Names and types of the columns.
 COLUMNS: dict[str, type] = {
     "read": str, "branch": np.int64, "clade": str, "score": np.int32, "second_score": np.int32, "ties": np.int64,
     "strand": str, "start": np.int64, "end": np.int64, "inserted": np.int64, "unaligned": np.int64, "count": np.int64,
 }  # fmt: skip
-#: Columns that come after them where lineages of the tips are known.
+#: Additional columns if lineages of the tips are known.
 LINEAGE_COLUMNS: dict[str, type] = {"taxon": str, "lineage": str, "support": str}
 
 
 def columns_of(context: PlacedContext) -> dict[str, type]:
-    """The columns of a table, and what they hold."""
+    """Return the columns of a table and their types."""
     return {**COLUMNS, **LINEAGE_COLUMNS} if context.has_lineages else COLUMNS
 
 
 def table_columns(placements: Placements, context: PlacedContext) -> dict[str, list[str] | NDArray[Any]]:
-    """The columns by name, text and numbers; a read that was not placed has branch -1 and the clade ``*``."""
+    """Return the columns by name, texts and numbers; a read that was not placed has branch -1 and the clade ``*``."""
     start, end, inserted, unaligned = placements.spans()
-    clades = (*context.clades, "*")  # the last one is that of branch -1
+    clades = (*context.clades, "*")  # the last one is for branch -1
     found: dict[str, list[str] | NDArray[Any]] = {
         "read": list(placements.names),
         "branch": placements.branch,
@@ -58,17 +58,17 @@ def table_columns(placements: Placements, context: PlacedContext) -> dict[str, l
 
 
 def lineage_text(lineage: Lineage) -> str:
-    """Its ranks with semicolons between them; ``*`` where there is none."""
+    """Return ranks separated by semicolons; ``*`` for an empty lineage."""
     return ";".join(lineage) or "*"
 
 
 def header_text(header: Header, context: PlacedContext) -> bytes:
-    """Comment lines, then the names of the columns."""
+    """Return comment lines, then the column names."""
     return ("\n".join([*header.comment_lines(), "\t".join(columns_of(context))]) + "\n").encode()
 
 
 def encode_tsv(placements: Placements, context: PlacedContext) -> bytes:
-    """The rows."""
+    """Return the rows as text."""
     rows.check_names(placements.names)
     columns = [
         rows.words(values) if isinstance(values, list) else rows.numbers(values)
@@ -89,7 +89,7 @@ def _schema(context: PlacedContext) -> Any:
 
 
 def encode_parquet(placements: Placements, context: PlacedContext) -> bytes:
-    """An Arrow IPC stream of the rows."""
+    """Return an Arrow IPC stream of the rows."""
     import pyarrow as pa
 
     table = pa.table(table_columns(placements, context), _schema(context))
@@ -100,7 +100,7 @@ def encode_parquet(placements: Placements, context: PlacedContext) -> bytes:
 
 
 def assemble_parquet(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PlacedContext) -> None:
-    """The rows of all parts."""
+    """Write the rows of all parts."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

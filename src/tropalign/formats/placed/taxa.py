@@ -1,4 +1,4 @@
-"""Reads per taxon: what the tips below their best branches have in common, with their counts, in each sample."""
+"""Reads per taxon: the lineages shared by the tips below their best branches, with counts per sample."""
 
 from __future__ import annotations
 
@@ -20,29 +20,24 @@ from tropalign.results.lineages import Lineage
 from tropalign.results.placements import Placements
 
 COLUMNS = ("taxon", "rank", "reads", "count", "own_reads", "own_count")
-#: Rank of the reads that were not placed; 0 is that of those of which all that is known is that they were.
+#: Rank of reads that were not placed; 0 is the rank of placed reads without a taxon.
 UNPLACED = -1
-#: Reads, then what they stand for in each sample.
+#: Number of reads, then their counts in each sample.
 Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Taxa:
-    """Numbers of reads, and of what they stand for.
+    """Numbers of reads and their counts, int64, shape (1 + n_samples,).
 
-    Attributes
-    ----------
-    own : dict of tuple to int64, shape (1 + n_samples,)
-        By the taxon of the reads, those below it left out.
-    unplaced : int64, shape (1 + n_samples,)
-        Of reads that were not placed.
+    own: by the taxon of the reads, without taxa below it. unplaced: for reads that were not placed.
     """
 
     own: dict[Lineage, Numbers]
     unplaced: Numbers
 
     def within(self) -> dict[Lineage, Numbers]:
-        """By each taxon those of it and of all below it: the taxa above come first, neighbours by the alphabet."""
+        """Return the numbers of each taxon including all taxa below it, parents first, in alphabetical order."""
         found: dict[Lineage, Numbers] = {}
         for lineage, numbers in self.own.items():
             for rank in range(len(lineage) + 1):
@@ -52,7 +47,7 @@ class Taxa:
 
 
 def encode(placements: Placements, context: PlacedContext) -> bytes:
-    """Reads and their counts by what the tips of their best branches have in common, as JSON."""
+    """Return reads and their counts as JSON, by the lineage shared by the tips of their best branches."""
     by_sample = context.counts_by_sample(placements.names)
     numbers = np.concatenate([np.ones((len(placements), 1), np.int64), by_sample], axis=1)
     assigned = [] if context.lineages is None else context.lineages.assign(placements)
@@ -65,7 +60,7 @@ def encode(placements: Placements, context: PlacedContext) -> bytes:
 
 
 def gathered(parts: Iterable[bytes], context: PlacedContext) -> Taxa:
-    """The sums of all parts. Raises InputError for one that is damaged."""
+    """Return the sums of all parts. Raises InputError for a damaged part."""
     shape = 1 + max(len(context.samples), 1)
     own, unplaced = dict[Lineage, Numbers](), np.zeros(shape, np.int64)
     try:
@@ -81,7 +76,7 @@ def gathered(parts: Iterable[bytes], context: PlacedContext) -> Taxa:
 
 
 def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PlacedContext) -> None:
-    """A row per taxon that reads have in or below it; counts of samples, where there are, in columns behind."""
+    """Write a row per taxon with reads in or below it; counts of samples, if any, are in additional columns."""
     taxa = gathered(parts, context)
     none = np.zeros_like(taxa.unplaced)
     lines = [*header.comment_lines(), "\t".join([*COLUMNS, *context.samples])]

@@ -1,4 +1,4 @@
-"""Segments of sequences as files: which formats there are, of their table and of pictures of them ("tracks")."""
+"""Formats of segments of sequences, as tables and as pictures ("tracks")."""
 
 from tropalign.formats.format import PNG, RESULT, SVG, TEXT, TSV, Format
 

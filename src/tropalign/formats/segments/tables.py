@@ -1,7 +1,6 @@
-"""Segments as text, tab-separated, BED or bedGraph, and whole.
+"""Segments as tab-separated text, BED, bedGraph, or complete results.
 
-A tab-separated part begins with a line of its own: how many letters have no label, and how many there are;
-the rows follow.
+A tab-separated part starts with a line of two numbers, residues without a label and all residues; the rows follow.
 """
 
 from __future__ import annotations
@@ -23,20 +22,20 @@ COLUMNS = ("sequence", "start", "end", "label", "length", "support", "log_likeli
 
 
 def header_text(header: Header, context: SegmentsContext) -> bytes:
-    """Comment lines, then the names of the columns."""
+    """Return comment lines, then the column names."""
     return ("\n".join([*header.comment_lines(), "\t".join(COLUMNS)]) + "\n").encode()
 
 
 def encode_tsv(segments: Segments, context: SegmentsContext) -> bytes:
-    """A row per segment; the log-likelihood is that of its whole sequence."""
+    """Return a row per segment, with the log-likelihood of its whole sequence."""
     counts = f"{int(segments.n_unlabelled.sum())} {int(segments.lengths.sum())}\n"
     return counts.encode() + rows_of(segments, _tsv_rows)
 
 
 def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: SegmentsContext) -> None:
-    """The header, all rows, and a comment behind them where letters have no label.
+    """Write the header, all rows, and a final comment if residues have no label.
 
-    Raises ValueError where a part is none that `encode_tsv` made.
+    Raises ValueError for a part that `encode_tsv` did not make.
     """
     out.write(header_text(header, context))
     n_unlabelled = n_letters = 0
@@ -61,7 +60,7 @@ def _tsv_rows(segments: Segments) -> str:
 
 
 def encode_bed(segments: Segments, context: SegmentsContext) -> bytes:
-    """A line per segment. Blanks, which end a field in BED, become underscores."""
+    """Return a line per segment. Blanks, which end a field in BED, become underscores."""
     return rows_of(segments, _bed_rows)
 
 
@@ -74,7 +73,7 @@ def _bed_rows(segments: Segments) -> str:
 
 
 def encode_bedgraph(segments: Segments, context: SegmentsContext) -> bytes:
-    """A line per segment with its support as the value, and the label, by which `assemble_bedgraph` makes tracks."""
+    """Return a line per segment with its support as the value, and its label, for `assemble_bedgraph`."""
     return rows_of(segments, _bedgraph_rows)
 
 
@@ -86,7 +85,7 @@ def _bedgraph_rows(segments: Segments) -> str:
 
 
 def assemble_bedgraph(parts: Iterable[bytes], out: IO[bytes], header: Header, context: SegmentsContext) -> None:
-    """The rows alone if all have one label, else a track of each, in the order in which the labels appear."""
+    """Write only the rows if all have one label, else a track per label, in order of appearance."""
     labels = dict.fromkeys(label for _, label in _labelled(parts))
     for label in labels:
         if len(labels) > 1:
@@ -96,7 +95,7 @@ def assemble_bedgraph(parts: Iterable[bytes], out: IO[bytes], header: Header, co
 
 
 def _labelled(parts: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:
-    """Rows of bedGraph and their labels, part by part, so that no more than a part is held."""
+    """Yield rows of bedGraph and their labels, holding one part at a time."""
     for part in parts:
         for line in bytes(part).split(b"\n")[:-1]:
             row, _, label = line.rpartition(b"\t")
@@ -108,7 +107,7 @@ def _word(text: str) -> str:
 
 
 def pack(segments: Segments, context: SegmentsContext) -> Packed:
-    """Packs the segments; which sequence a segment is of follows from how many each has."""
+    """Pack the segments; their sequences follow from the number of segments of each."""
     offsets = np.searchsorted(segments.sequence, np.arange(len(segments.names) + 1)).astype(np.int64)
     columns = ("lengths", "log_likelihoods", "n_unlabelled", "start", "end", "label", "support")
     arrays = {name: getattr(segments, name) for name in columns} | {"segment_offsets": offsets}

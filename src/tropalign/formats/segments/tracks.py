@@ -1,4 +1,4 @@
-"""Segments along sequences as a picture: a bar with the segments above the curve of their label's posterior."""
+"""Picture of segments along sequences: a bar with the segments above the curve of their label's posterior."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tropalign.formats.picture import (
 )
 from tropalign.formats.segments.context import SegmentsContext
 
-#: In pixels: the width of a track, the heights of the bar and of the curve, and what is left free below.
+#: In pixels: width of a track, heights of bar and curve, and space below.
 WIDTH, BAR_HEIGHT, CURVE_HEIGHT, SPACE = 800, 10, 48, 34
 GROUND, SEGMENT, GAP = "#eceef2", "#2f6f9f", "#c4c8d0"
 
@@ -40,18 +40,9 @@ GROUND, SEGMENT, GAP = "#eceef2", "#2f6f9f", "#c4c8d0"
 class Track:
     """One sequence.
 
-    Attributes
-    ----------
-    name
-        Of the sequence.
-    length
-        Positions.
-    spans : int64, shape (n, 2)
-        Begin and end of its segments of the label.
-    curve : float64, shape (n_bins,)
-        The mean posterior of the label in bins of equal width; NaN where no position of a bin has one.
-    gaps : int64, shape (n_gaps, 2)
-        Begin and end of what has no label.
+    spans: start and end of its segments of the label, int64, shape (n, 2). curve: mean posterior of the label in
+    bins of equal width, float64, shape (n_bins,); NaN for bins without a value. gaps: start and end of unlabelled
+    parts, int64, shape (n_gaps, 2).
     """
 
     name: str
@@ -63,7 +54,7 @@ class Track:
 
 @dataclass(frozen=True, eq=False)
 class Tracks:
-    """Several sequences, and the label that is shown of them."""
+    """Several sequences, and the label to show."""
 
     label: str
     tracks: tuple[Track, ...]
@@ -71,7 +62,7 @@ class Tracks:
 
 
 def encoded_tracks(tracks: Iterable[Track], context: SegmentsContext) -> bytes:
-    """The part of a picture that some of its tracks leave: a line of JSON for each."""
+    """Return the part of some tracks: a line of JSON for each."""
     rows = (
         [track.name, track.length, track.spans.tolist(), _known(track.curve), track.gaps.tolist()] for track in tracks
     )
@@ -79,12 +70,12 @@ def encoded_tracks(tracks: Iterable[Track], context: SegmentsContext) -> bytes:
 
 
 def _known(curve: NDArray[np.float64]) -> list[float | None]:
-    """Numbers as JSON knows them, which has no NaN."""
+    """Return numbers for JSON, with None for NaN."""
     return [None if value != value else value for value in curve.tolist()]
 
 
 def tracks_of_parts(parts: Iterable[bytes], context: SegmentsContext) -> Tracks:
-    """All tracks of a picture. Raises ValueError or TypeError where a part is none that `encoded_tracks` made."""
+    """Return all tracks of a picture. Raises ValueError or TypeError for a part that `encoded_tracks` did not make."""
     tracks = []
     for line in (line for part in parts for line in part.splitlines()):
         name, length, spans, curve, gaps = json.loads(line)
@@ -97,12 +88,12 @@ def tracks_of_parts(parts: Iterable[bytes], context: SegmentsContext) -> Tracks:
 
 
 def bounds_of(length: int) -> NDArray[np.int64]:
-    """The bounds of the bins of a curve: one per pixel, or one per position where there are fewer."""
+    """Return the bounds of a curve's bins: one per pixel, or one per position if there are fewer."""
     return distinct(np.linspace(0, length, min(length, WIDTH) + 1).round().astype(np.int64))
 
 
 def track_picture(shown_tracks: Tracks) -> Picture:
-    """Places bars, segments and curves."""
+    """Lay out bars, segments and curves."""
     made = Picture(width=2 * MARGIN + 36 + WIDTH, height=MARGIN + 30)
     title = shown(f"{shown_tracks.title}: {shown_tracks.label}")
     made.texts.append(Text((MARGIN,), MARGIN + 4, title, "start", TEXT + 3, INK))
@@ -132,7 +123,7 @@ def _draw(made: Picture, track: Track) -> None:
     width = WIDTH / max(len(track.curve), 1)
     for k, value in enumerate(track.curve.tolist()):
         height = round(CURVE_HEIGHT * min(max(value, 0.0), 1.0), 1)
-        if height > 0:  # which NaN is not
+        if height > 0:  # false for NaN
             made.boxes.append(Box(left + width * k, bottom - height, width, height, BAR))
     for value, text in (0, "0"), (1, "1"):
         made.texts.append(Text((left - 6,), bottom - CURVE_HEIGHT * value, text, "end", TEXT - 2, QUIET))
@@ -144,7 +135,7 @@ def _draw(made: Picture, track: Track) -> None:
 
 
 def _ticks(length: int) -> list[int]:
-    """Round positions, eight at the most."""
+    """Return round positions with at most eight intervals between them."""
     step = 1
     while length / step > 8:
         step *= 5 if str(step)[0] == "1" else 2
@@ -152,13 +143,13 @@ def _ticks(length: int) -> list[int]:
 
 
 def assemble_svg(parts: Iterable[bytes], out: IO[bytes], header: Header, context: SegmentsContext) -> None:
-    """The picture of all tracks."""
+    """Write the picture of all tracks as SVG."""
     tracks = tracks_of_parts(parts, context)
     out.write(as_svg(track_picture(tracks), tracks.title))
 
 
 def assemble_png(parts: Iterable[bytes], out: IO[bytes], header: Header, context: SegmentsContext) -> None:
-    """The picture of all tracks."""
+    """Write the picture of all tracks as PNG."""
     out.write(as_png(track_picture(tracks_of_parts(parts, context))))
 
 

@@ -1,4 +1,4 @@
-"""Trees as files: which formats there are, of text, of pages and pictures; and what they need beside the tree."""
+"""Formats of trees (text, pages and pictures), and their context."""
 
 from __future__ import annotations
 
@@ -24,19 +24,11 @@ FORMATS = {
 
 @dataclass(frozen=True)
 class TreesContext:
-    """What a format needs beside the tree.
-
-    Attributes
-    ----------
-    title
-        What the tree is called where a format has a place for that.
-    groups
-        Groups by the names of their taxa, whose colours pages and pictures show.
-    """
+    """Context of tree formats: a title for formats that have one, and groups by taxon name, shown as colours."""
 
     title: str = "tree"
     groups: Mapping[str, str] = field(default_factory=dict)
 
     def describe(self, fields: tuple[str, ...]) -> dict[str, Any]:
-        """These fields as JSON."""
+        """Return these fields as JSON."""
         return {name: value for name, value in asdict(self).items() if name in fields}

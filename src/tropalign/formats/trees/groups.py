@@ -1,4 +1,4 @@
-"""Groups of taxa: the table that names them, and a colour for each, on light ground and on dark."""
+"""Groups of taxa: the table that defines them, and their colours on light and dark backgrounds."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ from collections.abc import Iterable, Mapping
 from tropalign.errors import InputError, TropalignWarning, shown
 from tropalign.sequences.files import file_name, read_text
 
-#: Bytes of a table at most.
+#: Maximum size of a table in bytes.
 MOST_BYTES = 1 << 28
-#: Hues of the first groups, in turns of the colour circle, far from their neighbours; the next ones follow by the
-#: golden ratio, which lands between those before it.
+#: Hues of the first groups, as fractions of the colour circle, far from their neighbours; later ones follow by the
+#: golden ratio, which falls between the earlier ones.
 HUES = (0.60, 0.04, 0.38, 0.80, 0.11, 0.52, 0.92, 0.26)
 GOLDEN = 0.618034
-#: Lightness and saturation on light ground and on dark: the contrast of names is 4.5 or more (tests/formats).
+#: Lightness and saturation on light and dark backgrounds, with a contrast of at least 4.5 for names (tests/formats).
 LIGHT, DARK = (0.26, 0.75), (0.72, 0.68)
 
 
 def read_groups(path: str | os.PathLike[str]) -> dict[str, str]:
-    r"""Reads groups of taxa from a table.
+    r"""Read groups of taxa from a table.
 
     Parameters
     ----------
     path
-        Lines of a taxon's name, a tab, and its group; lines that begin with ``#`` and empty ones are left out.
+        Lines of a taxon's name, a tab, and its group; lines that start with ``#`` and empty lines are ignored.
 
     Returns
     -------
     dict of str to str
-        The group by the taxon's name.
+        The group of each taxon name.
 
     Raises
     ------
     InputError
-        A line without a tab or without a group, a name with two groups, no line at all.
+        A line without a tab or without a group, a name with two groups, or no lines at all.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def read_groups(path: str | os.PathLike[str]) -> dict[str, str]:
 
 
 def tell_unknown(groups: Mapping[str, str], names: Iterable[str], file: str) -> None:
-    """Warns of names of a table that the tree does not have."""
+    """Warn of names in a table that the tree does not have."""
     known = set(names)
     unknown = [name for name in groups if name not in known]
     if unknown:
@@ -75,14 +75,14 @@ def tell_unknown(groups: Mapping[str, str], names: Iterable[str], file: str) -> 
 
 
 def hue(number: int) -> float:
-    """The hue of a group, in turns."""
+    """Return the hue of a group, as a fraction of the colour circle."""
     if number < len(HUES):
         return HUES[number]
     return (HUES[0] + GOLDEN * number) % 1
 
 
 def colours(number: int) -> tuple[str, str]:
-    """The colours of a group on light ground and on dark: ``#rrggbb``."""
+    """Return the ``#rrggbb`` colours of a group on light and dark backgrounds."""
     found = []
     for lightness, saturation in (LIGHT, DARK):
         parts = colorsys.hls_to_rgb(hue(number), lightness, saturation)
@@ -91,7 +91,7 @@ def colours(number: int) -> tuple[str, str]:
 
 
 def groups_of(names: Iterable[str], groups: Mapping[str, str]) -> tuple[list[str], list[int]]:
-    """The groups that some taxa have, in the order of the table, and which of them each has, from 1; 0 for none."""
+    """Return the groups of some taxa, in table order, and each taxon's group number, from 1; 0 without a group."""
     listed = list(names)
     known = set(listed)
     used = list(dict.fromkeys(group for name, group in groups.items() if name in known))

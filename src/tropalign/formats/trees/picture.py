@@ -1,4 +1,4 @@
-"""A tree as a picture, drawn by matplotlib: branches to scale, names, support, and groups in their colours."""
+"""Matplotlib picture of a tree: branches to scale, names, support, and groups in their colours."""
 
 from __future__ import annotations
 
@@ -20,21 +20,22 @@ from tropalign.trees.newick import Nodes
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: Inches: of the branches, of a line, of the tree's height, and of the scale and the legend below it.
+#: Inches: width of the branches, height of a line, limits of the tree's height, and height of scale and legend
+#: below.
 WIDTH, LINE, LEAST_HEIGHT, MOST_HEIGHT, BELOW, LEGEND_LINE = 6.0, 0.15, 1.5, 60.0, 0.45, 0.18
-#: Points that a line needs for its name, and names at the most have; letters of a name.
+#: Points per line required for names, maximum font size in points, and maximum length of a name.
 LEAST_POINTS, MOST_POINTS, NAME_LETTERS = 4.0, 8.0, 40
-#: Tips up to which support is written.
+#: Largest number of tips for which support is written.
 MOST_SUPPORT = 400
 INK, QUIET = "#1b1f27", "#5c6575"
-#: Groups of the legend.
+#: Largest number of groups in the legend.
 MOST_GROUPS = 24
 
 
 def places_of(nodes: Nodes, below: list[list[int]]) -> tuple[NDArray[np.float64], NDArray[np.float64], int]:
-    """How far each node is from the root, lengths below 0 drawn as 0; its line, tips from 0 on; and the tips' number.
+    """Return the depth of each node (negative lengths drawn as 0), its line (tips from 0), and the number of tips.
 
-    A tree without lengths has its tips side by side.
+    If a tree has no lengths, its tips are aligned.
     """
     n = len(nodes.parents)
     depth, line, n_tips = np.zeros(n), np.zeros(n), 0
@@ -56,7 +57,7 @@ def places_of(nodes: Nodes, below: list[list[int]]) -> tuple[NDArray[np.float64]
 
 
 def _clade_groups(below: list[list[int]], groups: list[int]) -> list[int]:
-    """The group that all tips below a node have; 0 where they differ or have none."""
+    """Return the common group of all tips below each node; 0 if they differ or have no group."""
     found = list(groups)
     for node in range(len(below) - 1, -1, -1):
         if below[node]:
@@ -66,7 +67,7 @@ def _clade_groups(below: list[list[int]], groups: list[int]) -> list[int]:
 
 
 def tree_figure(nodes: Nodes, context: TreesContext) -> Figure:
-    """The tree with its root at the left, tips in the order of the file."""
+    """Draw the tree with its root at the left, tips in file order."""
     from tropalign.formats.notebook_figure import Figure
 
     below = nodes.children()
@@ -112,7 +113,7 @@ def _draw_branches(
     of_clade: list[int],
     palette: list[str],
 ) -> None:
-    """A line along each branch, and one across at each inner node, in the colour of the clade."""
+    """Draw a line along each branch, and one across each inner node, in the colour of the clade."""
     from matplotlib.collections import LineCollection
 
     lines: dict[int, list[Any]] = {}
@@ -135,7 +136,7 @@ def _write_support(
     line: NDArray[np.float64],
     size: float,
 ) -> None:
-    """Support of inner nodes, or what else the file calls them."""
+    """Write the labels of inner nodes, usually their support."""
     for node, label in enumerate(nodes.labels):
         text = _name(label)
         if node and below[node] and text:
@@ -148,7 +149,7 @@ def _write_support(
 def _draw_foot(
     figure: Any, axes: Any, size: tuple[float, float], used: list[str], palette: list[str], widest: float
 ) -> None:
-    """A bar of a round length below the tree, and the names of groups in their colours."""
+    """Draw a scale bar of a round length below the tree, and the names of groups in their colours."""
     width, height = size
     top = BELOW + LEGEND_LINE * -(-min(len(used), MOST_GROUPS) // 4) - 0.22
     if widest > 0:
@@ -172,13 +173,13 @@ def _bar(xs: list[float], ys: list[float]) -> Any:
 
 
 def _name(name: str) -> str:
-    """A name as it is written, cut."""
+    """Return a name, shortened for display."""
     clean = shown(name[: 2 * NAME_LETTERS])
     return clean if len(clean) <= NAME_LETTERS else clean[: NAME_LETTERS - 1] + "…"
 
 
 def _codec(kind: str) -> Codec[TreesContext]:
-    """Makes pictures of this kind."""
+    """Make the codec of pictures of this kind."""
 
     def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: TreesContext) -> None:
         out.write(picture(tree_figure(nodes_of(parts), context), kind))

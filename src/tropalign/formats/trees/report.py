@@ -1,4 +1,4 @@
-"""A tree as one page for a browser, which needs nothing but itself: no network, no other file."""
+"""Self-contained web page of a tree: no network, no other file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SCRIPTS = ("viewer/layout.js", "viewer/view.js", "viewer/pictures.js", "roots.js
 
 
 def columns_of(nodes: Nodes) -> dict[str, NDArray[Any]]:
-    """Numbers per node: parent (-1 for the root), length (0 where it has none) and support (NaN where it has none)."""
+    """Return numbers per node: parent (-1 for the root), length (0 if missing) and support (NaN if missing)."""
     missing = math.nan
     return {
         "parent": np.array(nodes.parents, np.int32),
@@ -34,7 +34,7 @@ def columns_of(nodes: Nodes) -> dict[str, NDArray[Any]]:
 
 
 def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: TreesContext) -> None:
-    """The page."""
+    """Write the page."""
     nodes = nodes_of(parts)
     is_tip = np.ones(len(nodes.parents), bool)
     is_tip[nodes.parents[1:]] = False

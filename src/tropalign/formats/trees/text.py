@@ -1,6 +1,6 @@
-"""Trees as text: Newick on one line, as CLUSTALW writes and reads them, and NEXUS.
+"""Trees as text: Newick on one line, CLUSTALW's form of it, and NEXUS.
 
-A part is a tree in Newick format. What is written is a `tropalign.trees.Tree`, or an alignment with its guide tree.
+A part is a tree in Newick format. The result is a `tropalign.trees.Tree`, or an alignment with its guide tree.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from tropalign.results.multiple import MultipleAlignment
 from tropalign.trees.newick import Nodes, clustalw_name, newick_text, parse_newick
 from tropalign.trees.rooting import parted
 
-#: Names that CLUSTALW takes as they are, and that other programs would not read as names without quotes.
+#: Names that CLUSTALW accepts but that other programs cannot read without quotes.
 _NEEDS_QUOTES = re.compile(r"""['"{].*|.*[\[\]].*|""")
-#: A word of NEXUS that needs no quotes: an underscore in one without quotes means a blank.
+#: A NEXUS token that needs no quotes; an underscore in an unquoted one means a blank.
 _PLAIN_WORD = re.compile(r"[A-Za-z0-9.]+")
 
 
 def encode_newick(result: Any, context: TreesContext) -> bytes:
-    """The tree on one line."""
+    """Return the tree on one line."""
     newick = result.tree if isinstance(result, MultipleAlignment) else result.newick(result.digits)
     return f"{newick}\n".encode()
 
 
 def nodes_of(parts: Iterable[bytes]) -> Nodes:
-    """The nodes of the tree that `encode_newick` wrote."""
+    """Return the nodes of the tree that `encode_newick` wrote."""
     return parse_newick(b"".join(parts).decode(), "the tree")
 
 
@@ -70,7 +70,7 @@ def _dnd_text(newick: str, is_of_32_bits: bool) -> str:
 
 
 def _clustalw_words(names: list[str]) -> dict[str, str]:
-    """How a tree for CLUSTALW names its tips: in quotes only if the name could not be read again without them."""
+    """Return the names of tips for CLUSTALW, in quotes only if they could not be read again without them."""
     words = {name: clustalw_name(name) for name in names}
     times = Counter(words.values())
     is_clear = {name: times[word] == 1 and not _NEEDS_QUOTES.fullmatch(word) for name, word in words.items()}
@@ -78,7 +78,7 @@ def _clustalw_words(names: list[str]) -> dict[str, str]:
 
 
 def assemble_nexus(parts: Iterable[bytes], out: IO[bytes], header: Header, context: TreesContext) -> None:
-    """A block of taxa and one of the tree, support as labels of inner nodes, which all programs read."""
+    """Write a block of taxa and one of the tree, with support as labels of inner nodes, which all programs read."""
     nodes = nodes_of(parts)
     below = nodes.children()
     taxa = [_word(name) for name, children in zip(nodes.names, below, strict=True) if not children]
@@ -99,7 +99,7 @@ def _nexus_tree(nodes: Nodes, below: list[list[int]]) -> str:
 
 
 def _word(name: str) -> str:
-    """A name as a word of NEXUS."""
+    """Return a name as a NEXUS token."""
     return name if _PLAIN_WORD.fullmatch(name) else "'" + name.replace("'", "''") + "'"
 
 

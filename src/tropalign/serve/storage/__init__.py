@@ -1,4 +1,4 @@
-"""What the server remembers: files by their content, jobs, their queue, tokens, databases of targets, an audit log."""
+"""The server's storage: content-addressed files, jobs and their queue, tokens, databases of targets, an audit log."""
 
 from tropalign.serve.storage.files import TooLarge
 from tropalign.serve.storage.jobs import TooMany, TooMuch

@@ -1,4 +1,4 @@
-"""The audit log: who did what, from where, and when."""
+"""Audit log: user, address, action and time."""
 
 from __future__ import annotations
 
@@ -13,27 +13,15 @@ from sqlalchemy import Engine, Select, insert, select
 from tropalign.serve.storage.database import reading, writing
 from tropalign.serve.storage.schema import audit
 
-#: Letters of a detail that are kept.
+#: Maximum characters of a detail.
 MOST_LETTERS = 2_000
-#: Lines that are read at a time.
+#: Lines per query.
 AT_A_TIME = 1_000
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A line of the log.
-
-    Parameters
-    ----------
-    number
-        Of this entry; later ones have larger numbers.
-    at
-        Seconds since 1970.
-    user, address
-        Who did it, and from where.
-    action, object, detail
-        What was done to what.
-    """
+    """Entry of the log, with increasing `number`; `at` is in seconds since 1970."""
 
     number: int
     at: float
@@ -45,21 +33,13 @@ class Entry:
 
 
 class Audit:
-    """The audit log.
-
-    Parameters
-    ----------
-    engine
-        The database.
-    clock
-        Seconds since 1970.
-    """
+    """The audit log; `clock` returns seconds since 1970."""
 
     def __init__(self, engine: Engine, clock: Callable[[], float] = time.time) -> None:
         self._engine, self._clock = engine, clock
 
     def note(self, user: str, address: str, action: str, object: str = "", detail: str = "") -> None:
-        """Adds a line."""
+        """Add an entry."""
         row = {"user": user[:200], "address": address[:200], "action": action[:200], "object": object[:200]}
         with writing(self._engine) as connection:
             connection.execute(insert(audit).values(at=self._clock(), detail=detail[:MOST_LETTERS], **row))
@@ -67,15 +47,7 @@ class Audit:
     def entries(
         self, user: str | None = None, action: str | None = None, since: float = -math.inf, until: float = math.inf
     ) -> Iterator[Entry]:
-        """Lines, the oldest first; some at a time, since a log may be long.
-
-        Parameters
-        ----------
-        user, action
-            Of that user, and of that action; None for all.
-        since, until
-            From one time on until before the other, in seconds since 1970.
-        """
+        """Yield entries, oldest first, page by page; from `since` until before `until`, in seconds since 1970."""
         question = select(audit)
         for column, value in ((audit.c.user, user), (audit.c.action, action)):
             question = question if value is None else question.where(column == value)

@@ -1,4 +1,4 @@
-"""Chains of jobs: a job that reads what another one is still to write waits for that, and goes on or ends with it."""
+"""Chains of jobs: a job that reads another job's future output waits for it, then continues or fails with it."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from tropalign.serve.storage.files import FileStore
 from tropalign.serve.storage.job_rows import renew_words
 from tropalign.serve.storage.schema import awaited, job_files, jobs
 
-#: Inputs that are looked at in one transaction.
+#: Inputs per query.
 AT_A_TIME = 200
 _SOURCE = jobs.alias("source")
 
 
 def waits_for_others() -> Select[Any]:
-    """Rows of the jobs that wait for other jobs."""
+    """Return the query for rows of jobs that wait for other jobs."""
     return select(awaited.c.job)
 
 
 def settleable() -> Select[Any]:
-    """Awaited inputs whose jobs have ended or are gone, with what is known of their ends."""
+    """Return the query for awaited inputs whose jobs have ended or are gone, with their outcomes."""
     ends = [state for state in State if state.is_final]
     columns = (*awaited.c, _SOURCE.c.state, _SOURCE.c.message, _SOURCE.c.first_reason, _SOURCE.c.exit_code)
     question = select(*columns).select_from(awaited.outerjoin(_SOURCE, _SOURCE.c.id == awaited.c.source))
@@ -33,16 +33,16 @@ def settleable() -> Select[Any]:
 
 
 def await_others(connection: Connection, number: int, others: Iterable[Awaited]) -> None:
-    """A new job waits for these."""
+    """Record the inputs that a new job waits for."""
     rows = [{"job": number, **vars(other)} for other in others]
     if rows:
         connection.execute(insert(awaited), rows)
 
 
 def settle(connection: Connection, files: FileStore, now: float) -> None:
-    """Gives waiting jobs what others have written for them, and ends those that will never have it.
+    """Give waiting jobs the outputs of ended jobs, or fail them if these will not exist.
 
-    The end of one may be what others wait for, so this is done again until nothing is left.
+    Repeats until nothing changes, because other jobs may wait for a job that fails here.
     """
     while rows := connection.execute(settleable().order_by(awaited.c.job).limit(AT_A_TIME)).all():
         for row in rows:
@@ -73,18 +73,18 @@ def _why_not(row: Any) -> str:
 
 
 def _first_reason(row: Any) -> str:
-    """Why the other job failed, or where that is another job's failure, why the first of them did."""
+    """Return why the other job failed; for a chain of failures, the reason of the first."""
     reason: str = row.first_reason or row.message.removesuffix(f": {_REMEDY}").rstrip(".")
     return reason
 
 
 def _give(connection: Connection, files: FileStore, row: Any) -> bool:
-    """The input is the file that the other job has written; False where that is gone."""
+    """Set an input to the file that the other job has written; False if the file is gone."""
     output = connection.execute(
         select(job_files.c.digest, job_files.c.size, job_files.c.name)
         .join(jobs, jobs.c.number == job_files.c.job)
         .where(jobs.c.id == row.source, job_files.c.is_output, job_files.c.role == row.role)
-        .with_for_update(read=True, of=jobs)  # it is not deleted before this job has its file
+        .with_for_update(read=True, of=jobs)  # prevents its deletion before this job has the file
     ).first()
     if output is None or output.digest is None or not files.holds(output.digest):
         return False
@@ -98,7 +98,7 @@ def _give(connection: Connection, files: FileStore, row: Any) -> bool:
 
 
 def _fail(connection: Connection, row: Any, sentence: str, now: float) -> None:
-    """The job ends, unless it was cancelled meanwhile."""
+    """Fail the job, unless it was cancelled meanwhile."""
     this = update(jobs).where(jobs.c.number == row.job, jobs.c.state == State.QUEUED)
     values = {"state": State.FAILED, "message": sentence, "finished": now, "stage": ""}
     if row.state in (State.FAILED, State.REFUSED):

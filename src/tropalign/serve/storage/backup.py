@@ -1,14 +1,14 @@
-"""A server's folder as one archive, made while the server runs, and the folder again.
+"""Backup of a running server's folder as one archive, and its restoration.
 
-    tropalign.db      a copy of SQLite's database as of one moment
-    database.id       which database the folder belongs to
-    files/ab/cdef...  the stored files, each called by the SHA-256 of its bytes
+    tropalign.db      a snapshot of the SQLite database
+    database.id       identifies the database that the folder belongs to
+    files/ab/cdef...  the stored files, each named by the SHA-256 of its bytes
     manifest.json     the last member: the SHA-256 of the first two, and of the list of the files
 
-An archive that ends before its manifest, or differs from it, is not restored: a copy was cut off or altered.
+An archive that ends before its manifest, or differs from it, is not restored: the copy is incomplete or altered.
 
-The database is copied first. What is stored later is in the archive without anything that names it, which does no
-harm; a job that is deleted meanwhile may have lost its files, and only such a job.
+The database is copied first. Files that are stored later are in the archive without references, which is harmless.
+A job that is deleted meanwhile may have lost its files; other jobs are complete.
 """
 
 from __future__ import annotations
@@ -32,19 +32,15 @@ from tropalign.serve.private import FILE_MODE, make_private_folder
 DATABASE, IDENTITY, MANIFEST = "tropalign.db", "database.id", "manifest.json"
 _FILE = re.compile(r"files/([0-9a-f]{2})/([0-9a-f]{62})")
 _BLOCK = 1 << 20
-#: Bytes of a manifest at most.
+#: Maximum bytes of a manifest.
 _MOST_MANIFEST = 1 << 16
 
 
 def back_up(folder: Path, archive: Path) -> int:
-    """Writes the archive, a new file that nobody else can read, and says how many stored files it has.
+    """Write a new private archive, and return its number of stored files.
 
-    Raises
-    ------
-    UsageError
-        There is no server's database in the folder, or there is such a file already.
-    ResourceError
-        The disk refuses, or the database is damaged.
+    Raises UsageError if the folder has no database or the archive exists; ResourceError on disk errors or a
+    damaged database.
     """
     if not (folder / DATABASE).is_file():
         raise UsageError(f"{shown(str(folder))}: it has no {DATABASE}: name the folder of a server (--folder)")
@@ -89,7 +85,7 @@ def _write(folder: Path, out: IO[bytes]) -> int:
             _add(tar, IDENTITY, identity)
         for path in sorted((folder / "files").glob("??/*")):
             name = f"files/{path.parent.name}/{path.name}"
-            with suppress(FileNotFoundError):  # its job was deleted just now
+            with suppress(FileNotFoundError):  # its job was just deleted
                 tar.add(path, name, recursive=False)
                 files.append(name)
         _add(tar, MANIFEST, _manifest(digests, files))
@@ -104,7 +100,7 @@ def _add(tar: tarfile.TarFile, name: str, data: bytes) -> None:
 
 
 def _manifest(digests: dict[str, str], files: list[str]) -> bytes:
-    """The manifest of an archive: digests by member, and the number and the digest of the list of stored files.
+    """Return an archive's manifest: digests by member, and number and digest of the list of stored files.
 
     Each file's own digest is its name.
     """
@@ -113,16 +109,10 @@ def _manifest(digests: dict[str, str], files: list[str]) -> bytes:
 
 
 def restore(archive: Path, folder: Path) -> int:
-    """Makes the folder out of an archive of `back_up`, and says how many stored files it has.
+    """Restore the folder from an archive of `back_up`, and return its number of stored files.
 
-    Raises
-    ------
-    UsageError
-        The folder has something in it already.
-    InputError
-        It is no such archive, or a damaged one: nothing is made.
-    ResourceError
-        The disk refuses.
+    Raises UsageError if the folder is not empty, InputError, without making anything, if the archive is invalid or
+    damaged, and ResourceError on disk errors.
     """
     if not archive.is_file():
         raise InputError("there is no such file", file=str(archive))
@@ -134,7 +124,7 @@ def restore(archive: Path, folder: Path) -> int:
     try:
         n = _read(archive, aside)
         _check_database(aside / DATABASE, archive)
-        aside.replace(folder)  # an empty folder gives way
+        aside.replace(folder)  # replaces an empty folder
         return n
     except tarfile.TarError as error:
         raise InputError(f"it is no whole archive of tropalign admin backup ({error})", file=str(archive)) from None
@@ -143,30 +133,28 @@ def restore(archive: Path, folder: Path) -> int:
     finally:
         shutil.rmtree(aside, ignore_errors=True)
         if not was_there:
-            with suppress(OSError):  # it is filled, as it should be
+            with suppress(OSError):  # not empty if the restoration succeeded
                 folder.rmdir()
 
 
 def _check_database(path: Path, archive: Path) -> None:
-    """Refuses what SQLite cannot read throughout, or what has no tables of a server."""
+    """Raise InputError if SQLite cannot read the whole database, or it has no server's tables."""
     try:
-        # Immutable, SQLite makes no log beside it.
+        # With `immutable`, SQLite makes no log next to it.
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?immutable=1", uri=True)) as connection:
             found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
             is_whole = found == "ok" and bool(connection.execute("SELECT * FROM alembic_version").fetchall())
-    except (sqlite3.Error, UnicodeDecodeError):  # the latter where words of the check quote the damage
+    except (sqlite3.Error, UnicodeDecodeError):  # the latter if messages of the check quote damaged text
         is_whole = False
     if not is_whole:
         raise InputError(f"its {DATABASE} is damaged, or no server's: restore another backup", file=str(archive))
 
 
 def _read(archive: Path, folder: Path) -> int:
-    """Write what an archive holds, and compare it with the manifest; members that `back_up` does not write are refused.
+    """Extract an archive and compare it with its manifest; return the number of stored files.
 
-    Raises
-    ------
-    InputError
-        A member has another name, type or content than a backup gives it, or the manifest is missing.
+    Raises InputError for a member with a name, type or content that `back_up` does not write, or a missing
+    manifest.
     """
     files: list[str] = []
     digests: dict[str, str] = {}
@@ -178,7 +166,7 @@ def _read(archive: Path, folder: Path) -> int:
             if not member.isreg() or not is_known or manifest is not None or (folder / member.name).exists():
                 raise InputError(f"{shown(member.name[:200])} is nothing that a backup has there", file=str(archive))
             source = tar.extractfile(member)
-            assert source is not None  # of a regular file
+            assert source is not None  # true for regular files
             if member.name == MANIFEST:
                 manifest = source.read(_MOST_MANIFEST)
                 continue
@@ -210,7 +198,7 @@ def _read(archive: Path, folder: Path) -> int:
 
 
 def _copied(source: IO[bytes], path: Path) -> str:
-    """Writes a new file, and gives its SHA-256."""
+    """Copy to a new file, and return its SHA-256."""
     sha = hashlib.sha256()
     with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE), "wb") as out:
         while block := source.read(_BLOCK):

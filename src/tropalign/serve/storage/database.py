@@ -1,8 +1,8 @@
-"""SQLite in the folder or PostgreSQL by a URL: connections, transactions, and migrations to today's tables.
+"""Database access, SQLite in the folder or PostgreSQL by URL: connections, transactions, and migrations.
 
-SQLite keeps a write-ahead log, so that readers never wait for a writer. ``synchronous=FULL`` has each commit on the
-disk before it returns: what a page has called done outlives a loss of power, too. A ``kill -9`` alone would lose
-nothing even with less, since what is written is then in the system's hands.
+SQLite uses a write-ahead log, so that readers never wait for a writer. With ``synchronous=FULL`` each commit is on
+disk before it returns, so that a result which a page reports as done survives a power failure. Less would suffice
+against ``kill -9``, because written data is then already with the operating system.
 """
 
 from __future__ import annotations
@@ -25,19 +25,15 @@ from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError, NoSuchModul
 from tropalign.errors import ResourceError, UsageError, shown
 from tropalign.serve.private import make_private_file, take_from_others
 
-#: How long a writer waits for another one, in seconds.
+#: Seconds that a writer waits for another one.
 PATIENCE = 20.0
 
 
 def open_database(url: str | URL) -> Engine:
-    """Connections to a database, of which the first is made and tried.
+    """Return an engine for a database after a test connection.
 
-    Raises
-    ------
-    UsageError
-        The URL is of no kind of database that is known.
-    ResourceError
-        The database cannot be reached, or its file system cannot keep it.
+    Raises UsageError for an unsupported URL, ResourceError if the database is unreachable or its file system
+    unsuitable.
     """
     parsed = _parsed(url)
     engine = _sqlite(parsed) if parsed.get_backend_name() == "sqlite" else _postgresql(parsed)
@@ -51,19 +47,13 @@ def open_database(url: str | URL) -> Engine:
 
 
 def file_of_sqlite(url: str) -> Path | None:
-    """Where SQLite's database of a URL lies; None for PostgreSQL.
-
-    Raises
-    ------
-    UsageError
-        The URL is of no kind of database that is known.
-    """
+    """Return the file of an SQLite URL, None for PostgreSQL; raise UsageError for an unsupported URL."""
     parsed = _parsed(url)
     return Path(str(parsed.database)) if parsed.get_backend_name() == "sqlite" else None
 
 
 def _parsed(url: str | URL) -> URL:
-    """The URL with the driver that is used; what is wrong is not shown, since it may hold a password."""
+    """Return the URL with the driver in use; errors do not show it, since it may contain a password."""
     try:
         parsed = make_url(url)
         kind = parsed.drivername.partition("+")[0]
@@ -88,7 +78,7 @@ def _sqlite(url: URL) -> Engine:
 
     @event.listens_for(engine, "connect")
     def on_connect(connection: Any, _record: Any) -> None:
-        connection.isolation_level = None  # `BEGIN` is ours, below
+        connection.isolation_level = None  # we issue `BEGIN` ourselves, below
         for pragma in (
             "foreign_keys=ON",
             "synchronous=FULL",
@@ -100,7 +90,7 @@ def _sqlite(url: URL) -> Engine:
 
     @event.listens_for(engine, "begin")
     def on_begin(connection: Connection) -> None:
-        # A writer takes the lock at once: one that had read before could not wait for it (SQLITE_BUSY_SNAPSHOT).
+        # A writer takes the lock at once: after a read it could not wait for it (SQLITE_BUSY_SNAPSHOT).
         writes = connection.get_execution_options().get("writes")
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
@@ -113,7 +103,7 @@ def _sqlite(url: URL) -> Engine:
 
 
 def _make_private(path: Path) -> None:
-    """The file is there, and nobody else can open it, nor those that SQLite makes beside it with the same mode."""
+    """Make the database file private; SQLite creates its side files with the same mode."""
     try:
         make_private_file(path)
     except OSError as error:
@@ -123,7 +113,7 @@ def _make_private(path: Path) -> None:
 
 
 def _keep_log(engine: Engine, path: str) -> None:
-    """Turns the write-ahead log on, which stays on; SQLite does not wait where two processes do so at once."""
+    """Turn the write-ahead log on permanently; SQLite does not wait if two processes do so at once."""
     until = time.monotonic() + PATIENCE
     while True:
         try:
@@ -162,14 +152,14 @@ def _postgresql(url: URL) -> Engine:
 
 
 def reason(error: Exception) -> str:
-    """What the engine says, on one line."""
+    """Return the engine's message on one line."""
     cause = error.orig if isinstance(error, DBAPIError) else error
     return shown(" ".join(str(cause).split()))
 
 
 @contextmanager
 def _faults(engine: Engine) -> Iterator[None]:
-    """What the database cannot do is a sentence; mistakes of a question stay what they are."""
+    """Convert database failures to ResourceError; errors in queries stay as they are."""
     try:
         yield
     except DatabaseError as error:
@@ -182,28 +172,28 @@ def _faults(engine: Engine) -> Iterator[None]:
 
 
 def _is_damaged(error: Exception) -> bool:
-    """Whether SQLite cannot make sense of its own file."""
+    """True if SQLite cannot read its own file."""
     cause = error.orig if isinstance(error, DBAPIError) else error
     return getattr(cause, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 @contextmanager
 def reading(engine: Engine) -> Iterator[Connection]:
-    """A transaction that reads."""
+    """Yield a connection in a read transaction."""
     with _faults(engine), engine.begin() as connection:
         yield connection
 
 
 @contextmanager
 def writing(engine: Engine) -> Iterator[Connection]:
-    """A transaction that writes: of SQLite's there is one at a time, in all processes."""
+    """Yield a connection in a write transaction; SQLite allows one at a time across all processes."""
     with _faults(engine), _turn(engine), engine.execution_options(writes=True).begin() as connection:
         yield connection
 
 
 @contextmanager
 def _turn(engine: Engine) -> Iterator[None]:
-    """One of SQLite's writers in this process at a time: those that wait in SQLite look again ever more rarely."""
+    """Allow one SQLite writer of this process at a time: writers that wait inside SQLite poll ever more rarely."""
     turn = engine.get_execution_options().get("turn")
     if turn is None:
         yield
@@ -217,14 +207,14 @@ def _turn(engine: Engine) -> Iterator[None]:
 
 
 def is_postgresql(engine: Engine | Connection) -> bool:
-    """Whether it is PostgreSQL."""
+    """True for PostgreSQL."""
     return engine.dialect.name == "postgresql"
 
 
 def hold(connection: Connection, name: str, shared: bool = False) -> None:
-    """Until the transaction ends, nobody else holds this name; several may who hold it `shared`.
+    """Hold a named lock, exclusive or `shared`, until the transaction ends.
 
-    SQLite's writers exclude each other anyway.
+    It has no effect in SQLite, whose writers exclude each other anyway.
     """
     if is_postgresql(connection):
         number = int.from_bytes(hashlib.sha256(f"tropalign {name}".encode()).digest()[:8], "big", signed=True)
@@ -233,16 +223,13 @@ def hold(connection: Connection, name: str, shared: bool = False) -> None:
 
 
 def update_tables(engine: Engine) -> None:
-    """Brings the tables up to date; of two servers that start together, one waits for the other.
+    """Upgrade the tables; of two servers that start together, one waits for the other.
 
-    Raises
-    ------
-    UsageError
-        The database was made by a newer tropalign.
+    Raises UsageError if the database was made by a newer tropalign.
     """
     from alembic import command
 
-    with reading(engine) as connection:  # a start waits for no writer where there is nothing to write
+    with reading(engine) as connection:  # a start without changes waits for no writer
         if _is_current(connection):
             return
     with writing(engine) as connection:
@@ -254,20 +241,14 @@ def update_tables(engine: Engine) -> None:
 
 
 def check_current(engine: Engine) -> None:
-    """Refuses tables that are not of this version.
-
-    Raises
-    ------
-    UsageError
-        A server has to bring them up to date first, or they are of a newer tropalign.
-    """
+    """Raise UsageError if the tables are of an older or newer version."""
     with reading(engine) as connection:
         if not _is_current(connection):
             raise UsageError("the database is of an older tropalign: start the server of this one first")
 
 
 def migrations() -> Any:
-    """Alembic's configuration of the migrations in this package."""
+    """Return Alembic's configuration for the migrations of this package."""
     config = Config()
     folder = str(Path(__file__).parent / "migrations")
     config.set_main_option("script_location", folder.replace("%", "%%"))
@@ -276,7 +257,7 @@ def migrations() -> Any:
 
 
 def _is_current(connection: Connection) -> bool:
-    """Whether the last migration has been made."""
+    """True if the tables are at the latest migration."""
     script = ScriptDirectory.from_config(migrations())
     known = {revision.revision for revision in script.walk_revisions()}
     there = set(MigrationContext.configure(connection).get_current_heads())

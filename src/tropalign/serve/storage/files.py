@@ -1,7 +1,8 @@
-"""A folder of files by their content: equal bytes are kept once, and no name of a user is a name in it.
+"""Content-addressed file store: equal bytes are stored once, and user-supplied names are not used in it.
 
-files/ab/cdef...     bytes whose SHA-256 is abcdef...; written elsewhere, flushed, and renamed to here: whole or absent
-files/incoming/...   what is being written
+files/ab/cdef...     bytes with SHA-256 abcdef...; written elsewhere, flushed, and renamed to here: complete or
+absent
+files/incoming/...   files being written
 """
 
 from __future__ import annotations
@@ -29,30 +30,22 @@ from tropalign.serve.storage.schema import databases, job_files, uploads
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _CHUNK = 1 << 20
-#: Files that are looked at in one transaction.
+#: Files per transaction.
 _BATCH = 200
 
 
-#: Room on the disk that files leave to the database, without which nothing could be deleted: bytes, and at most this
-#: share of a small disk.
+#: Disk space that files leave to the database, because deletions need it: bytes, and at most this share of a small
+#: disk.
 RESERVED_BYTES, RESERVED_SHARE = 16 << 20, 0.01
 _FULL = "the server's disk is full: delete jobs that nobody needs"
 
 
 class TooLarge(ResourceError):
-    """A file is larger than it may be."""
+    """A file exceeds the size limit."""
 
 
 class FileStore:
-    """A folder of files by their content.
-
-    Parameters
-    ----------
-    folder
-        Made where it is missing; nobody else may read it.
-    engine
-        The database, which says what files are for.
-    """
+    """Private folder of content-addressed files, made if missing; the `engine`'s database stores their use."""
 
     def __init__(self, folder: Path, engine: Engine) -> None:
         self.folder, self._engine = folder, engine
@@ -64,19 +57,19 @@ class FileStore:
             raise ResourceError(f"{folder}: {error.strerror}: choose another --folder") from None
 
     def receive(self, limit: int | None = None) -> Receiving:
-        """A file to be written piece by piece, in a ``with``; what is not finished there leaves nothing."""
+        """Return a file to be written piecewise in a ``with`` block, which leaves nothing if it is not finished."""
         return Receiving(self, limit)
 
     def add_bytes(self, data: bytes) -> StoredFile:
-        """Keeps bytes."""
+        """Store bytes."""
         with self.receive() as receiving:
             receiving.write(data)
             return receiving.finish()
 
     def add(self, path: Path) -> StoredFile:
-        """Keeps a file: a second name of the same bytes where the disk is the same, else a copy.
+        """Store a file: a hard link if the disk is the same, else a copy.
 
-        Whoever writes it must have ended. Links are refused.
+        The file must no longer be written to. Symbolic links are rejected.
         """
         try:
             source = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -99,58 +92,37 @@ class FileStore:
                 return receiving.finish()
 
     def open(self, digest: str) -> BinaryIO:
-        """The bytes, to be read.
-
-        Raises
-        ------
-        KeyError
-            There is no such file.
-        """
+        """Open a stored file for reading, or raise KeyError."""
         try:
             return self._path(digest).open("rb")
         except FileNotFoundError:
             raise KeyError(digest) from None
 
     def path(self, digest: str) -> Path:
-        """Where the bytes are.
-
-        Raises
-        ------
-        KeyError
-            There is no such file, or this is no digest.
-        """
+        """Return the path of a stored file; raise KeyError if it does not exist or the digest is invalid."""
         path = self._path(digest)
         if not path.is_file():
             raise KeyError(digest)
         return path
 
     def holds(self, digest: str) -> bool:
-        """Whether it has the file."""
+        """True if the file is stored."""
         return _DIGEST.fullmatch(digest) is not None and self._path(digest).is_file()
 
     def size_of(self, digest: str) -> int:
-        """Bytes of a file; KeyError where there is none."""
+        """Return the size of a file in bytes, or raise KeyError."""
         return self.path(digest).stat().st_size
 
     def check_room(self) -> None:
-        """Nothing, where the disk has room for a file.
-
-        Raises
-        ------
-        ResourceError
-            It is full.
-        """
+        """Raise ResourceError if the disk is full."""
         disk = shutil.disk_usage(self.folder)
         if disk.free < min(RESERVED_BYTES, disk.total * RESERVED_SHARE):
             raise ResourceError(_FULL)
 
     def remove_unused(self, grace_seconds: float) -> int:
-        """Removes files that no job, database or upload has, and what was never finished, and says how many.
+        """Remove unused and unfinished files that are older than `grace_seconds`, and return their number.
 
-        Parameters
-        ----------
-        grace_seconds
-            A file that was kept less long ago stays: its job may be on its way.
+        Newer files stay, because their job may not be submitted yet.
         """
         before = time.time() - grace_seconds
         for path in self._incoming.iterdir():
@@ -166,9 +138,9 @@ class FileStore:
         return removed + self._remove(batch)
 
     def remove_these(self, digests: Iterable[str]) -> int:
-        """Removes those of these files that no job, database or upload has, however new, and says how many.
+        """Remove those of these files that no job, database or upload uses, regardless of age, and return their number.
 
-        What cannot be removed now, since the database or the disk is away, is left to `remove_unused`.
+        Files that cannot be removed now (database or disk unavailable) are left to `remove_unused`.
         """
         seen: dict[Path, int] = {}
         for digest in digests:
@@ -185,7 +157,7 @@ class FileStore:
         return self.folder / digest[:2] / digest[2:]
 
     def _old(self, before: float) -> Iterator[tuple[Path, int]]:
-        """Files that were kept before this time, and when."""
+        """Yield files stored before this time, with their time."""
         for folder in sorted(self.folder.iterdir()):
             for path in folder.iterdir() if len(folder.name) == 2 else ():
                 with suppress(FileNotFoundError):
@@ -194,7 +166,7 @@ class FileStore:
                         yield path, seen.st_mtime_ns
 
     def _remove(self, seen: dict[Path, int]) -> int:
-        """Removes `seen` files that nothing has and that were kept no later; meanwhile no job is submitted."""
+        """Remove unused files that were not stored again since `seen`; no job can be submitted meanwhile."""
         if not seen:
             return 0
         names = {path.parent.name + path.name: path for path in seen}
@@ -202,14 +174,14 @@ class FileStore:
             hold(connection, "files")
             used = _used(connection, names)
             asides = [self._put_aside(path, seen[path]) for digest, path in names.items() if digest not in used]
-        for aside in filter(None, asides):  # gigabytes take seconds, for which no other writer waits
+        for aside in filter(None, asides):  # outside the transaction: gigabytes take seconds
             aside.unlink(missing_ok=True)
         return sum(aside is not None for aside in asides)
 
     def _put_aside(self, path: Path, kept_at: int) -> Path | None:
-        """Where the file is from now on, to be removed; None where somebody has just sent the same bytes.
+        """Move a file aside for removal; None if the same bytes have just been sent again.
 
-        It is looked at once nobody can find it.
+        The time is checked after the move, when no other process can find the file.
         """
         aside = self._temporary()
         try:
@@ -224,7 +196,7 @@ class FileStore:
         return None
 
     def _touch(self, digest: str) -> bool:
-        """Whether the bytes are here already; they then count as new."""
+        """True if the bytes are already stored; their time is renewed."""
         try:
             os.utime(self._path(digest))
         except FileNotFoundError:
@@ -235,7 +207,7 @@ class FileStore:
         return self._incoming / secrets.token_hex(16)
 
     def _link(self, path: Path, file: BinaryIO, digest: str) -> bool:
-        """Gives the open file a name here; False where the disk is another one."""
+        """Link the open file into the store; False if it is on another disk."""
         temporary = self._temporary()
         try:
             os.link(path, temporary, follow_symlinks=False)
@@ -251,7 +223,7 @@ class FileStore:
         return True
 
     def _keep(self, temporary: Path, descriptor: int, digest: str) -> None:
-        """The last steps of every file: read-only, on the disk, under its name, and the name on the disk, too."""
+        """Make the file read-only, flush it, rename it to its final name, and flush the folder."""
         os.fchmod(descriptor, 0o444)
         os.fsync(descriptor)
         path = self._path(digest)
@@ -263,15 +235,7 @@ class FileStore:
 
 
 class Receiving:
-    """A file on its way into the store.
-
-    Parameters
-    ----------
-    store
-        Where it goes.
-    limit
-        As many bytes it may have.
-    """
+    """File on its way into the store, with at most `limit` bytes."""
 
     def __init__(self, store: FileStore, limit: int | None) -> None:
         self._store, self._limit = store, limit
@@ -293,13 +257,7 @@ class Receiving:
         self._temporary.unlink(missing_ok=True)
 
     def write(self, data: bytes) -> None:
-        """Adds bytes.
-
-        Raises
-        ------
-        ResourceError
-            The file is too large (`TooLarge`), or the disk is full.
-        """
+        """Append bytes; raise ResourceError if the file is too large (`TooLarge`) or the disk is full."""
         self.size += len(data)
         if self._limit is not None and self.size > self._limit:
             raise TooLarge(f"the file is larger than {self._limit:,} bytes, which is the most that this server takes")
@@ -312,11 +270,11 @@ class Receiving:
 
     @property
     def digest(self) -> str:
-        """Digest of what was written so far."""
+        """Digest of the bytes so far."""
         return self._hash.hexdigest()
 
     def finish(self) -> StoredFile:
-        """The file as the store has it from now on."""
+        """Move the file into the store, and return its record."""
         digest = self.digest
         with _disk():
             if not self._store._touch(digest):
@@ -326,7 +284,7 @@ class Receiving:
 
 @contextmanager
 def _disk() -> Iterator[None]:
-    """A full disk is a sentence."""
+    """Convert a full disk to ResourceError."""
     try:
         yield
     except OSError as error:
@@ -344,7 +302,7 @@ def _flush_folder(folder: Path) -> None:
 
 
 def _used(connection: Connection, digests: Iterable[str]) -> set[str]:
-    """Digests that a job, a database or an upload has."""
+    """Return the digests that a job, a database or an upload uses."""
     some = list(digests)
     found = union(
         select(job_files.c.digest).where(job_files.c.digest.in_(some)),

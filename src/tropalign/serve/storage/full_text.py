@@ -1,7 +1,7 @@
-"""Full-text search over jobs: FTS5 in SQLite, tsvector in PostgreSQL, with the same words on both.
+"""Full-text search over jobs with FTS5 in SQLite and tsvector in PostgreSQL, and the same tokenisation for both.
 
-Words are cut here and not by the engines: letters and digits, in lower case, without accents. So nothing that a user
-types is syntax to an engine, and ``proteins`` finds ``proteins.fa`` on both.
+Words are split here rather than by the engines: letters and digits, in lower case, without accents. Therefore user
+input is never query syntax, and ``proteins`` finds ``proteins.fa`` in both.
 """
 
 from __future__ import annotations
@@ -30,22 +30,20 @@ from sqlalchemy.dialects.postgresql import ARRAY, TSQUERY
 from tropalign.serve.storage.database import is_postgresql
 from tropalign.serve.storage.schema import clean, job_words
 
-#: Different words by which a job is found, and letters of a word that count.
+#: Maximum distinct words per job, and significant characters of a word.
 MOST_WORDS, MOST_LETTERS = 20_000, 60
-#: All words of a job together; a tsvector takes a megabyte.
+#: Maximum total bytes of a job's words; a tsvector holds a megabyte.
 MOST_BYTES = 600_000
-#: Words of a question that count.
+#: Maximum words of a query.
 MOST_ASKED = 20
 _WORD = re.compile(r"[^\W_]+")
-#: FTS5's table as it is asked.
+#: The FTS5 table, for queries.
 _fts = Table("job_words", MetaData(), Column("rowid", Integer), Column("words", Text))
 
 
 def words_of(*texts: str) -> list[str]:
-    """The different words of texts, in the order of their first places.
+    """Return the distinct words of texts, in order of first occurrence.
 
-    Examples
-    --------
     >>> words_of("Protéines_A.fa, proteines", "x")
     ['proteines', 'a', 'fa', 'x']
     """
@@ -65,7 +63,7 @@ def words_of(*texts: str) -> list[str]:
 
 
 def write_words(connection: Connection, job: int, texts: Iterable[str]) -> None:
-    """What a search finds the job by, from now on."""
+    """Replace the words of a job in the search index."""
     remove_words(connection, job)
     words = words_of(*texts)
     if is_postgresql(connection):
@@ -78,7 +76,7 @@ def write_words(connection: Connection, job: int, texts: Iterable[str]) -> None:
 
 
 def remove_words(connection: Connection, job: int) -> None:
-    """No search finds the job any more."""
+    """Remove a job from the search index."""
     if is_postgresql(connection):
         connection.execute(delete(job_words).where(job_words.c.job == job))
     else:
@@ -86,13 +84,13 @@ def remove_words(connection: Connection, job: int) -> None:
 
 
 def found_by(connection: Connection, question: str) -> Select[tuple[int]] | None:
-    """The numbers of jobs that have all words of a question, the last one as a beginning; None where it has none."""
+    """Return the query for jobs with all words of a question, the last one as a prefix; None for an empty question."""
     words = words_of(question)[:MOST_ASKED]
     if not words:
         return None
     if is_postgresql(connection):
         query = " & ".join(f"'{word}'" for word in words) + ":*"
-        # The text is taken as lexemes, not parsed again; '...' holds letters and digits alone.
+        # The text is cast to lexemes without parsing; '...' contains only letters and digits.
         asked = cast(cast(query, String), TSQUERY)
         return select(job_words.c.job).where(job_words.c.words.op("@@")(asked))
     query = " AND ".join(f'"{word}"' for word in words) + " *"

@@ -1,4 +1,4 @@
-"""Web hooks that are still to be called: addresses that are told of the end of a job."""
+"""Pending web hooks: addresses to notify of the end of a job."""
 
 from __future__ import annotations
 
@@ -13,38 +13,24 @@ from tropalign.serve.storage.database import hold, reading, writing
 from tropalign.serve.storage.job_rows import read_jobs, select_jobs
 from tropalign.serve.storage.schema import hooks, jobs
 
-#: Seconds after which a call that failed is made again; after the last one it is given up.
+#: Seconds before each retry of a failed call; after the last retry the hook is dropped.
 PAUSES = (60.0, 300.0, 1800.0, 7200.0)
-#: Seconds in which nobody else takes a claimed hook; longer than a call takes, with the look-up of its host.
+#: Seconds for which a claimed hook is reserved; longer than a call with its host lookup.
 CLAIM_SECONDS = 120.0
 
 
 class Hooks:
-    """The hooks of jobs; one whose job is deleted goes with it.
-
-    Parameters
-    ----------
-    engine
-        The database.
-    clock
-        Seconds since 1970.
-    """
+    """Hooks of jobs, which are deleted with their jobs; `clock` returns seconds since 1970."""
 
     def __init__(self, engine: Engine, clock: Callable[[], float] = time.time) -> None:
         self._engine, self._clock = engine, clock
 
     def claim(self, most: int, busy: Collection[str] = ()) -> tuple[Hook, ...]:
-        """Hooks to be called now, and by nobody else for `CLAIM_SECONDS`; what is not `called` is then due again.
+        """Reserve up to `most` due hooks for `CLAIM_SECONDS`; those not reported to `called` by then are due again.
 
-        Their jobs have ended, and no pause after a failure lasts. Each is another user's, so that nobody's slow hooks
-        hold up those of others; those that have failed least come first.
-
-        Parameters
-        ----------
-        most
-            So many at most.
-        busy
-            Users whose hooks are left alone.
+        Their jobs have ended, and no retry pause is pending. At most one hook per user is returned, so that slow
+        hooks of one user do not delay others; hooks with the fewest failures come first. Users in `busy` are
+        skipped.
         """
         ready = self._ready(busy).subquery()
         first = select(ready.c.id, ready.c.number, ready.c.url, ready.c.tries).where(ready.c.place == 1)
@@ -62,7 +48,7 @@ class Hooks:
         return tuple(Hook(found[row.id], row.url, row.tries) for row in rows if row.id in found)
 
     def _ready(self, busy: Collection[str]) -> Select[Any]:
-        """Hooks that are due, and the place of each among its user's."""
+        """Return the query for due hooks, with the rank of each among its user's."""
         ends = [state for state in State if state.is_final]
         order = (hooks.c.tries, hooks.c.due, jobs.c.number)
         place = func.row_number().over(partition_by=jobs.c.owner, order_by=order).label("place")
@@ -71,7 +57,7 @@ class Hooks:
         return question.where(jobs.c.state.in_(ends), hooks.c.due <= self._clock(), jobs.c.owner.not_in(list(busy)))
 
     def called(self, hook: Hook, is_taken: bool) -> bool:
-        """Notes how a call went; whether there will be another one."""
+        """Record the result of a call; True if there will be a retry."""
         number = select(jobs.c.number).where(jobs.c.id == hook.job.id).scalar_subquery()
         is_last = is_taken or hook.tries >= len(PAUSES)
         with writing(self._engine) as connection:
@@ -84,6 +70,6 @@ class Hooks:
 
 
 def add_hook(connection: Connection, number: int, url: str) -> None:
-    """A new job has a hook, where there is an address."""
+    """Add a hook to a new job, if there is an address."""
     if url:
         connection.execute(insert(hooks).values(job=number, url=url, tries=0, due=0.0))

@@ -1,4 +1,4 @@
-"""Databases that the operator installs for all users: the stores (.tdb) of a folder, which is only read."""
+"""Databases that the operator installs for all users: the stores (.tdb) of a read-only folder."""
 
 from __future__ import annotations
 
@@ -10,48 +10,37 @@ from tropalign.errors import InputError, UsageError, shown
 from tropalign.sequences.databases import SUFFIX
 from tropalign.serve.records import Database
 
-#: How the ids begin, which no job's does.
+#: Prefix of their ids, which no job's id has.
 MARK = "installed-"
-#: What stands for a file's content until it changes: modification in ns, size, inode.
+#: Fingerprint of an unchanged file: modification time in ns, size, inode.
 _Seen = tuple[int, int, int]
 
 
 class InstalledDatabases:
-    """The stores of a folder, each a database of all users, called as its file is.
+    """Stores of a folder, each a database of all users, named like its file.
 
-    An id is of a name and a content: a job that named what has been replaced since is told so, rather than computed
-    with something else.
-
-    Parameters
-    ----------
-    folder
-        Where the operator puts stores, whenever it may be; None where nothing is installed.
+    An id stands for a name and a content: a job that refers to a replaced store fails instead of using other data.
+    The operator may add stores at any time; `folder` is None if nothing is installed.
     """
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
-        self._known: dict[Path, tuple[_Seen, Database | None]] = {}  # None: the file is no store
+        self._known: dict[Path, tuple[_Seen, Database | None]] = {}  # database is None if the file is not a store
 
     def list(self) -> tuple[Database, ...]:
-        """The databases by name; files that are no stores are left out (`faults` has them)."""
+        """Return the databases by name; files that are not stores are left out (see `faults`)."""
         return tuple(database for _, database in self._found() if database is not None)
 
     def get(self, id: str) -> Database:
-        """A database; KeyError where there is none."""
+        """Return a database, or raise KeyError."""
         return self._entry(id)[1]
 
     def path(self, id: str) -> Path:
-        """Where its store is; KeyError where there is none."""
+        """Return the path of a database's store, or raise KeyError."""
         return self._entry(id)[0]
 
     def faults(self) -> tuple[str, ...]:
-        """Why files of the folder are not listed, a sentence for each.
-
-        Raises
-        ------
-        UsageError
-            There is no such folder, or it cannot be read.
-        """
+        """Return a sentence for each file that is not listed; raise UsageError if the folder is unreadable."""
         if self._folder is None:
             return ()
         try:
@@ -70,15 +59,15 @@ class InstalledDatabases:
         raise KeyError(id)
 
     def _found(self) -> tuple[tuple[Path, Database | None], ...]:
-        """Files and what they hold, in the order of names; each is opened once, until it changes."""
+        """Return files with their databases, by name; each file is opened once until it changes."""
         paths = () if self._folder is None else sorted(self._folder.glob(f"[!.]*{SUFFIX}"))
         known: dict[Path, tuple[_Seen, Database | None]] = {}
         for path in paths:
             try:
                 stat = path.stat()
-            except OSError:  # it went meanwhile, or is a link to nothing
+            except OSError:  # removed meanwhile, or a dangling link
                 continue
-            if not S_ISREG(stat.st_mode):  # whoever opened a pipe would wait for its other end
+            if not S_ISREG(stat.st_mode):  # opening a pipe would block
                 known[path] = (0, 0, 0), None
                 continue
             seen = (stat.st_mtime_ns, stat.st_size, stat.st_ino)
@@ -89,12 +78,12 @@ class InstalledDatabases:
 
 
 def is_installed(id: str) -> bool:
-    """Whether an id is of an installed database, rather than of one that a job has built."""
+    """True if the id is of an installed database rather than one that a job has built."""
     return id.startswith(MARK)
 
 
 def _described(path: Path) -> Database | None:
-    """What a store holds; None where the file is none."""
+    """Return a store's description, None if the file is not a store."""
     from tropalign.sequences.store import SequenceStore
 
     try:
@@ -120,7 +109,7 @@ def _described(path: Path) -> Database | None:
 
 
 def _fault(path: Path) -> str:
-    """Why a file is no store."""
+    """Return the reason that a file is not a store."""
     from tropalign.sequences.store import SequenceStore
 
     if not path.is_file():

@@ -1,4 +1,4 @@
-"""Jobs as rows and back, and what a job takes over from an equal one."""
+"""Conversion of jobs from and to rows, and reuse of an equal job's results."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tropalign.serve.storage.installed_databases import is_installed
 from tropalign.serve.storage.schema import clean, databases, job_files, job_tags, jobs
 from tropalign.submissions.submission import BUILD
 
-#: Letters of a tag.
+#: Maximum characters of a tag.
 MOST_LETTERS = 200
 _JOB = (
     jobs.c.number, jobs.c.id, jobs.c.owner, jobs.c.verb, jobs.c.title, jobs.c.state, jobs.c.key, jobs.c.request,
@@ -30,7 +30,7 @@ _FILE = (
     job_files.c.job, job_files.c.is_output, job_files.c.role, job_files.c.name, job_files.c.digest, job_files.c.size,
     job_files.c.media_type, job_files.c.database,
 )  # fmt: skip
-#: Questions that every page asks, made once.
+#: Queries of every page, built once.
 _FILES_OF = (
     select(*_FILE)
     .where(job_files.c.job.in_(bindparam("numbers", expanding=True)))
@@ -44,22 +44,22 @@ _TAGS_OF = (
 
 
 def new_id() -> str:
-    """26 letters and digits that nobody guesses: 128 bits."""
+    """Return 26 unguessable letters and digits: 128 bits."""
     return base64.b32encode(secrets.token_bytes(16)).decode().rstrip("=").lower()
 
 
 def select_jobs() -> Select[Any]:
-    """The columns that `read_jobs` reads."""
+    """Return a query for the columns that `read_jobs` needs."""
     return select(*_JOB)
 
 
 def read_jobs(connection: Connection, question: Select[Any]) -> tuple[Job, ...]:
-    """The jobs of a question, with their files and tags: three queries, however many jobs."""
+    """Return the jobs of a query with files and tags, in three queries for any number of jobs."""
     return jobs_of(connection, connection.execute(question).all())
 
 
 def jobs_of(connection: Connection, rows: Sequence[Row[Any]]) -> tuple[Job, ...]:
-    """The jobs of rows that `select_jobs` has found."""
+    """Return the jobs of rows from `select_jobs`."""
     if not rows:
         return ()
     numbers = {"numbers": [row[0] for row in rows]}
@@ -79,7 +79,7 @@ def jobs_of(connection: Connection, rows: Sequence[Row[Any]]) -> tuple[Job, ...]
 
 
 def tags_of(connection: Connection, numbers: Sequence[int]) -> dict[int, list[str]]:
-    """The tags of jobs that have any, by their rows."""
+    """Return the tags of jobs that have some, by row number."""
     tags: dict[int, list[str]] = {}
     for job, tag in connection.execute(_TAGS_OF, {"numbers": numbers}) if numbers else ():
         tags.setdefault(job, []).append(tag)
@@ -99,13 +99,7 @@ def _job(row: Any, tags: tuple[str, ...], inputs: tuple[JobFile, ...], outputs: 
 
 
 def number_of(connection: Connection, job: str, lock: bool = False) -> int:
-    """The row of a job; where it is to be changed, `lock` keeps it from others until the transaction ends.
-
-    Raises
-    ------
-    KeyError
-        There is no such job.
-    """
+    """Return the row number of a job, or raise KeyError; `lock` it until the transaction ends if it will be changed."""
     question = select(jobs.c.number).where(jobs.c.id == job)
     number = connection.execute(question.with_for_update() if lock else question).scalar()
     if number is None:
@@ -114,12 +108,9 @@ def number_of(connection: Connection, job: str, lock: bool = False) -> int:
 
 
 def add_files(connection: Connection, job: int, is_output: bool, files: Iterable[JobFile], store: FileStore) -> None:
-    """Notes a job's inputs or outputs, which the store has to have; the name "files" is held by the caller.
+    """Add a job's inputs or outputs, which must be in the store; the caller holds the name "files".
 
-    Raises
-    ------
-    InputError
-        One is not there: it was sent too long ago.
+    Raises InputError if one is missing because it was sent too long ago.
     """
     rows = []
     for position, file in enumerate(files):
@@ -145,7 +136,10 @@ def add_files(connection: Connection, job: int, is_output: bool, files: Iterable
 
 
 def _is_database(connection: Connection, database: str) -> bool:
-    """Whether there is one, which is then not deleted before this transaction ends; workers look for installed ones."""
+    """True if the database exists; this prevents its deletion until the transaction ends.
+
+    Installed databases are checked by workers.
+    """
     if is_installed(database):
         return True
     question = select(databases.c.id).where(databases.c.id == database).with_for_update(read=True)
@@ -153,7 +147,7 @@ def _is_database(connection: Connection, database: str) -> bool:
 
 
 def set_tags(connection: Connection, job: int, tags: Iterable[str]) -> None:
-    """Gives a job, which has none, its tags: different ones, and none longer than an index takes."""
+    """Set the tags of a job without tags: distinct, and truncated to the index's limit."""
     different = dict.fromkeys(clean(tag)[:MOST_LETTERS] for tag in tags)
     rows = [{"job": job, "tag": tag, "position": position} for position, tag in enumerate(different)]
     if rows:
@@ -161,7 +155,7 @@ def set_tags(connection: Connection, job: int, tags: Iterable[str]) -> None:
 
 
 def renew_words(connection: Connection, number: int) -> None:
-    """What a search finds the job by is what it is now."""
+    """Update the search index to the current data of a job."""
     title, verb, command, words = connection.execute(
         select(jobs.c.title, jobs.c.verb, jobs.c.command, jobs.c.words).where(jobs.c.number == number)
     ).one()
@@ -171,9 +165,9 @@ def renew_words(connection: Connection, number: int) -> None:
 
 
 def find_done(connection: Connection, key: str, version: str, owner: str) -> tuple[int, str] | None:
-    """Row and owner of a finished job that is equal, this user's rather than another's.
+    """Return row and owner of a finished equal job, preferably of this user.
 
-    A build whose database has been deleted is no longer equal to anything.
+    A build whose database has been deleted does not count as equal.
     """
     is_there = (jobs.c.verb != BUILD) | exists().where(databases.c.job == jobs.c.id)
     question = (
@@ -181,14 +175,14 @@ def find_done(connection: Connection, key: str, version: str, owner: str) -> tup
         .where(jobs.c.key == key, jobs.c.version == version, jobs.c.state == State.DONE, is_there)
         .order_by(case((jobs.c.owner == owner, 0), else_=1), jobs.c.number.desc())
         .limit(1)
-        .with_for_update(read=True, of=jobs)  # it is not deleted before its outputs are copied
+        .with_for_update(read=True, of=jobs)  # prevents its deletion before its outputs are copied
     )
     row = connection.execute(question).first()
     return None if row is None else (int(row[0]), str(row[1]))
 
 
 def finish_as(connection: Connection, number: int, source: int, now: float) -> None:
-    """A queued job is done, with the outputs of an equal one: nothing is computed."""
+    """Finish a queued job with the outputs of an equal one, without computing."""
     forecast, source_id = connection.execute(select(jobs.c.forecast, jobs.c.id).where(jobs.c.number == source)).one()
     connection.execute(
         update(jobs)
@@ -206,7 +200,7 @@ def finish_as(connection: Connection, number: int, source: int, now: float) -> N
 
 
 def _copy_databases(connection: Connection, number: int, source_id: str, now: float) -> None:
-    """An equal build has a database of its own, too, called as its job is, and shared as that asks."""
+    """Give an equal build its own database, with its job's title as name and its requested sharing."""
     job, owner, title, request = connection.execute(
         select(jobs.c.id, jobs.c.owner, jobs.c.title, jobs.c.request).where(jobs.c.number == number)
     ).one()

@@ -1,4 +1,4 @@
-"""The record of jobs: submitted, looked up, listed and searched, changed, shared, cancelled, deleted."""
+"""Jobs in the database: submit, look up, list, search, change, share, cancel, delete."""
 
 from __future__ import annotations
 
@@ -38,55 +38,37 @@ _LINE = (
     jobs.c.number, jobs.c.id, jobs.c.title, jobs.c.verb, jobs.c.state, jobs.c.progress, jobs.c.created, jobs.c.started,
     jobs.c.finished, jobs.c.owner,
 )  # fmt: skip
-#: How long, and of how many users, it is remembered what takes long to count.
+#: Seconds for which slow counts are cached, and the maximum number of users in the cache.
 REMEMBERED_SECONDS, MOST_REMEMBERED = 10.0, 1_000
-#: Jobs of one page at most.
+#: Maximum jobs per page.
 MOST_LISTED = 500
-#: Letters that are kept of the names by which a search finds a job.
+#: Maximum characters of a job's searchable names.
 MOST_LETTERS = 200_000
 MOST_LETTERS_OF_NAMES = 200
 
 
 class TooMany(ResourceError):
-    """A user has as many waiting jobs as one may have."""
+    """A user has reached the limit of waiting jobs."""
 
 
 class TooMuch(ResourceError):
-    """The files of a user's jobs take as much as they may."""
+    """A user has reached the limit of stored bytes."""
 
 
 class Jobs:
-    """The record of jobs.
-
-    Parameters
-    ----------
-    engine
-        The database.
-    files
-        The store, which has their files.
-    clock
-        Seconds since 1970.
-    """
+    """Jobs in the database, with their files in the store; `clock` returns seconds since 1970."""
 
     def __init__(self, engine: Engine, files: FileStore, clock: Callable[[], float] = time.time) -> None:
         self._engine, self._files, self._clock = engine, files, clock
         self._tags: dict[str, tuple[float, dict[str, int]]] = {}
-        self._has_room: dict[tuple[str, int], float] = {}  # user and limit: until when that is known
+        self._has_room: dict[tuple[str, int], float] = {}  # user and limit: end of validity
 
     def submit(self, new: NewJob, limits: Limits) -> tuple[Job, bool]:
-        """A job in the queue, or one that is done at once; and whether it is new.
+        """Return a queued job, or a finished one, and whether it is new.
 
-        An equal finished job of the same user is returned as it is. Where another user has one, the new job is done
-        with its outputs.
-
-        Raises
-        ------
-        ResourceError
-            The user has too many waiting jobs (`TooMany`) or too many bytes (`TooMuch`).
-        InputError
-            A file or database is no longer there.
-        UsageError
-            The user's name is too long.
+        A finished equal job of the same user is returned unchanged. If another user has one, the new job is
+        finished with its outputs. Raises ResourceError for too many waiting jobs (`TooMany`) or bytes (`TooMuch`),
+        InputError if a file or database is gone, and UsageError if the user name is too long.
         """
         if len(new.owner) > MOST_LETTERS_OF_NAMES:
             raise UsageError(f"a user's name has at most {MOST_LETTERS_OF_NAMES} letters")
@@ -120,7 +102,7 @@ class Jobs:
         if self._clock() < self._has_room.get(asked, 0.0):
             return
         n_bytes = _stored_bytes(connection, owner)
-        if n_bytes < limits.stored_bytes_per_user / 2:  # counting takes long where a user has many jobs
+        if n_bytes < limits.stored_bytes_per_user / 2:  # counting is slow for users with many jobs
             if len(self._has_room) >= MOST_REMEMBERED:
                 self._has_room.clear()
             self._has_room[asked] = self._clock() + REMEMBERED_SECONDS
@@ -142,15 +124,15 @@ class Jobs:
         return number
 
     def get(self, job: str) -> Job:
-        """A job; KeyError where there is none."""
+        """Return a job, or raise KeyError."""
         return self._one(select_jobs().where(jobs.c.id == job), job)
 
     def by_share(self, secret: str) -> Job:
-        """The job that is shared by a link; KeyError where there is none."""
+        """Return the job shared by a link, or raise KeyError."""
         return self._one(select_jobs().where(jobs.c.share == secret), "")
 
     def several(self, some: Iterable[str]) -> tuple[Job, ...]:
-        """Jobs of these ids that are there: one query for all who watch."""
+        """Return existing jobs with these ids, in one query per page of ids for all watchers."""
         ids = list(some)
         found: list[Job] = []
         with reading(self._engine) as connection:
@@ -160,7 +142,7 @@ class Jobs:
         return tuple(found)
 
     def has_file(self, owner: str, digest: str) -> bool:
-        """Whether a job of this user has the file, as input or output."""
+        """True if a job of this user has the file as input or output."""
         question = (
             select(job_files.c.job)
             .join(jobs, jobs.c.number == job_files.c.job)
@@ -178,13 +160,13 @@ class Jobs:
         return found[0]
 
     def list(self, search: Search) -> Page:
-        """A user's jobs, newest first."""
+        """Return a page of jobs, newest first."""
         with reading(self._engine) as connection:
             rows, after = _found(connection, select_jobs(), search)
             return Page(jobs_of(connection, rows), after)
 
     def lines(self, search: Search) -> Lines:
-        """Jobs of a user, or of all, as a list shows them, in a third of the time of `list`."""
+        """Return a page of lines for a list of jobs, in a third of the time of `list`."""
         with reading(self._engine) as connection:
             rows, after = _found(connection, select(*_LINE), search)
             numbers = [row[0] for row in rows]
@@ -193,7 +175,7 @@ class Jobs:
         return Lines(tuple(line if search.owner is None else replace(line, owner="") for line in found), after)
 
     def tags(self, owner: str) -> dict[str, int]:
-        """A user's tags and how many jobs have each, the most used first; changes made by other servers come later."""
+        """Return a user's tags with job counts, most frequent first; changes by other servers appear with a delay."""
         until, known = self._tags.get(owner, (0.0, {}))
         if self._clock() < until:
             return known
@@ -213,7 +195,7 @@ class Jobs:
         return found
 
     def change(self, job: str, title: str | None = None, tags: Iterable[str] | None = None) -> Job:
-        """A job with another title or other tags; None leaves them. KeyError where there is no such job."""
+        """Change title or tags (None leaves them) and return the job, or raise KeyError."""
         with writing(self._engine) as connection:
             number = number_of(connection, job, lock=True)
             if title is not None:
@@ -227,7 +209,7 @@ class Jobs:
         return changed
 
     def set_shared(self, job: str, shared: bool) -> Job:
-        """A job with a secret for its link, or without; the link of one that was shared before stays."""
+        """Add or remove the secret of a job's link, and return the job; an existing link is kept."""
         with writing(self._engine) as connection:
             number = number_of(connection, job, lock=True)
             secret = func.coalesce(jobs.c.share, new_id()) if shared else None
@@ -235,7 +217,7 @@ class Jobs:
             return read_jobs(connection, select_jobs().where(jobs.c.number == number))[0]
 
     def cancel(self, job: str) -> Job:
-        """A waiting job is cancelled, and of a running one its worker is told to stop; an ended one stays as it is."""
+        """Cancel a queued job, or ask a running job's worker to stop; an ended job stays unchanged."""
         with writing(self._engine) as connection:
             number = number_of(connection, job, lock=True)
             this = update(jobs).where(jobs.c.number == number)
@@ -248,9 +230,9 @@ class Jobs:
             return read_jobs(connection, select_jobs().where(jobs.c.number == number))[0]
 
     def delete(self, job: str) -> None:
-        """Forgets a job, and its files unless another job, a database or a later upload has them.
+        """Delete a job, and its files unless another job, a database or a later upload uses them.
 
-        A worker that computes it is told that it is lost. KeyError where there is no such job.
+        A worker that computes it is told that the job is lost. Raises KeyError if there is no such job.
         """
         with writing(self._engine) as connection:
             number = number_of(connection, job, lock=True)
@@ -268,7 +250,7 @@ class Jobs:
         self._files.remove_these(digests)
 
     def counts(self, owner: str | None = None) -> dict[State, int]:
-        """How many jobs are in each state, of all users or one."""
+        """Return the number of jobs in each state, of all users or of one."""
         question = select(jobs.c.state, func.count()).group_by(jobs.c.state)
         if owner is not None:
             question = question.where(jobs.c.owner == owner)
@@ -277,7 +259,7 @@ class Jobs:
         return {state: found.get(state, 0) for state in State}
 
     def in_work(self, owner: str) -> tuple[int, int, int]:
-        """How many jobs of all users wait and run, and how many of this user's wait."""
+        """Return the numbers of queued and running jobs of all users, and of queued jobs of this user."""
         question = (
             select(jobs.c.owner, jobs.c.state, func.count())
             .where(jobs.c.state.in_((State.QUEUED, State.RUNNING)))
@@ -290,20 +272,20 @@ class Jobs:
         return sum(waiting.values()), n_running, waiting.get(clean(owner), 0)
 
     def ended_before(self, at: float) -> tuple[str, ...]:
-        """Some of the jobs that had ended by then."""
+        """Return some of the jobs that ended before this time."""
         ends = [state for state in State if state.is_final]
         question = select(jobs.c.id).where(jobs.c.state.in_(ends), jobs.c.finished < at).limit(MOST_LISTED)
         with reading(self._engine) as connection:
             return tuple(connection.scalars(question))
 
     def stored_bytes(self, owner: str | None = None) -> int:
-        """Bytes of the files of a user's jobs, or of everybody's, equal ones once."""
+        """Return the bytes of files of one user's jobs, or of all, counting equal files once."""
         with reading(self._engine) as connection:
             return _stored_bytes(connection, owner)
 
 
 def _found(connection: Connection, question: Select[Any], search: Search) -> tuple[Sequence[Row[Any]], str | None]:
-    """Rows of jobs, whose number comes first, newest first; and where the next page begins."""
+    """Return rows of jobs, newest first, and the cursor of the next page; the first column is the job's number."""
     if search.owner is not None:
         question = question.where(jobs.c.owner == search.owner)
     if search.state is not None:
@@ -316,17 +298,17 @@ def _found(connection: Connection, question: Select[Any], search: Search) -> tup
         question = question.where(jobs.c.number < _cursor(search.after))
     order: Any = jobs.c.number
     found = found_by(connection, search.text)
-    if found is not None:  # joined in its order, SQLite reads no more of the index than a page
+    if found is not None:  # joined in this order, SQLite reads only one page of the index
         those = found.subquery()
         question, order = question.join(those, those.c[0] == jobs.c.number), those.c[0]
     limit = min(max(search.limit, 1), MOST_LISTED)
-    # One more than asked for says whether there are more.
+    # One extra row shows whether there are more.
     rows = connection.execute(question.order_by(order.desc()).limit(limit + 1)).all()
     return rows[:limit], str(rows[limit - 1][0]) if len(rows) > limit else None
 
 
 def _sizes_of(connection: Connection, numbers: Sequence[int]) -> dict[int, int]:
-    """Bytes of the outputs of jobs that have any, by their rows."""
+    """Return the bytes of outputs of jobs that have some, by row number."""
     question = (
         select(job_files.c.job, func.sum(job_files.c.size))
         .where(job_files.c.job.in_(numbers), job_files.c.is_output)
@@ -341,7 +323,7 @@ def _line(row: Any, tags: tuple[str, ...], size: int) -> JobLine:
 
 
 def _cursor(after: str) -> int:
-    """Where a page goes on; what nobody has been given is the end."""
+    """Parse a page cursor; an invalid one yields an empty page."""
     return int(after) if re.fullmatch(r"[0-9]{1,18}", after) else 0
 
 
@@ -354,5 +336,5 @@ def _stored_bytes(connection: Connection, owner: str | None) -> int:
     stores = select(databases.c.digest, databases.c.size)
     if owner is not None:
         files, stores = files.where(jobs.c.owner == owner), stores.where(databases.c.owner == owner)
-    different = union(files, stores).subquery()  # of equal rows one
+    different = union(files, stores).subquery()  # removes duplicate rows
     return int(connection.execute(select(func.coalesce(func.sum(different.c.size), 0))).scalar_one())

@@ -1,7 +1,7 @@
-"""The queue: workers claim jobs, renew what they hold, and finish it; what a dead worker held is waiting again.
+"""The queue: workers claim, renew and finish jobs; jobs of dead workers are queued again.
 
-What a worker says counts only while its attempt is the current one, so that one which was thought dead and comes back
-changes nothing. Times are those of the machines on which workers run: a lease has to be longer than their clocks
+A worker's report counts only while its attempt is the current one, so that a worker which was presumed dead
+changes nothing if it returns. Times are those of the workers' machines: leases must be longer than their clocks
 differ.
 """
 
@@ -25,45 +25,25 @@ from tropalign.serve.storage.jobs import MOST_LETTERS
 from tropalign.serve.storage.schema import jobs, turns, users
 from tropalign.serve.storage.target_databases import insert_database
 
-#: A job with which as many workers have died is not tried again.
+#: Number of workers that may die with a job before it fails.
 MOST_DEATHS = 20
 _FREE: dict[str, Any] = {"worker": None, "lease_until": None, "progress": None}
 
 
 class Queue:
-    """The queue of jobs.
-
-    Parameters
-    ----------
-    engine
-        The database.
-    files
-        The store, which has their files.
-    clock
-        Seconds since 1970.
-    """
+    """Queue of jobs, with their files in the store; `clock` returns seconds since 1970."""
 
     def __init__(self, engine: Engine, files: FileStore, clock: Callable[[], float] = time.time) -> None:
         self._engine, self._files, self._clock = engine, files, clock
 
     def claim(self, worker: str, lease_seconds: float, running_per_user: int, version: str | None = None) -> Job | None:
-        """The next job, which is this worker's from now on; None where none may run.
+        """Claim the next job for `worker` for `lease_seconds`; None if no job may run.
 
-        Among users with waiting jobs and fewer than `running_per_user` running ones, or than a limit of their own, the
-        one with the fewest running ones is served, then who has waited longest for it; of a user's jobs the first. A
-        job that is equal to a running one waits for that, and one that is equal to a finished one is done without being
-        computed. What waits for results of other jobs is left alone until these are there.
-
-        Parameters
-        ----------
-        worker
-            The name of the worker.
-        lease_seconds
-            As long nobody else may take the job.
-        running_per_user
-            Jobs of one user at a time.
-        version
-            Of the worker's tropalign, which the record then says; None for the one that took the job.
+        Eligible users have waiting jobs, and fewer running jobs than `running_per_user` or their own limit. The
+        user with the fewest running jobs is served first, then the one who has waited longest; each user's jobs
+        run in order. A job that equals a running one waits for it, and a job that equals a finished one is
+        finished without computing. Jobs that wait for results of other jobs are skipped. `version` is the worker's
+        version of tropalign, which is stored with the job; None keeps the version of the server that accepted it.
         """
         with writing(self._engine) as connection:
             hold(connection, "files", shared=True)
@@ -96,7 +76,7 @@ class Queue:
         return None
 
     def _next(self, connection: Connection, running_per_user: int) -> Any:
-        """Row, owner, key and version of the job that is next."""
+        """Return row, owner, key and version of the next job."""
         running = (
             select(jobs.c.owner, func.count().label("n"))
             .where(jobs.c.state == State.RUNNING)
@@ -120,12 +100,12 @@ class Queue:
             .where(jobs.c.state == State.QUEUED, n_running < func.coalesce(users.c.running_per_user, running_per_user))
             .order_by(n_running, func.coalesce(turns.c.served, 0), jobs.c.number)
             .limit(1)
-            .with_for_update(of=jobs, skip_locked=True)  # nothing in SQLite, where this is the only writer
+            .with_for_update(of=jobs, skip_locked=True)  # no effect in SQLite, where this is the only writer
         )
         return connection.execute(question).first()
 
     def has_work(self) -> bool:
-        """Whether a job may be begun, which a worker may ask often: it locks nothing."""
+        """True if a job may be started; workers may call this often, because it locks nothing."""
         is_free = (jobs.c.state == State.QUEUED) & jobs.c.number.not_in(waits_for_others())
         with reading(self._engine) as connection:
             if connection.execute(select(jobs.c.id).where(is_free).limit(1)).first() is not None:
@@ -133,7 +113,7 @@ class Queue:
             return connection.execute(settleable().limit(1)).first() is not None
 
     def settle(self) -> None:
-        """Lets jobs go on whose awaited jobs have ended, or end with these, where no worker is free to do so."""
+        """Settle jobs whose awaited jobs have ended, even if no worker is free to do it."""
         with reading(self._engine) as connection:
             if connection.execute(settleable().limit(1)).first() is None:
                 return
@@ -145,10 +125,10 @@ class Queue:
     def renew(
         self, job: str, attempt: int, lease_seconds: float, stage: str = "", progress: float | None = None
     ) -> Literal["go on", "cancel", "lost"]:
-        """A worker is alive and says how far it is; the answer is what it is to do.
+        """Renew a job's lease and store its progress; return what the worker must do.
 
-        "cancel": the user wants no more of it. "lost": the job is another worker's now, or deleted; stop, and write
-        nothing.
+        "cancel": the user has cancelled the job. "lost": the job now belongs to another worker or is deleted; the
+        worker must stop and write nothing.
         """
         if progress is not None:
             progress = min(max(progress, 0.0), 1.0) if math.isfinite(progress) else None
@@ -163,7 +143,7 @@ class Queue:
         return "cancel" if row[0] else "go on"
 
     def note(self, job: str, attempt: int, forecast: dict[str, Any] | None = None, words: str | None = None) -> bool:
-        """What a worker has found out before it computes: the forecast, and words (names of sequences) for a search."""
+        """Store a worker's findings before computing: the forecast, and words (sequence names) for the search."""
         values: dict[str, Any] = {}
         if forecast is not None:
             values["forecast"] = json.dumps(forecast)
@@ -178,18 +158,10 @@ class Queue:
         return row is not None
 
     def finish(self, job: str, attempt: int, outcome: Outcome, database: Database | None = None) -> bool:
-        """An attempt has ended; False where it is not the current one, and nothing is written.
+        """End an attempt; return False, without writing, if it is not the current one.
 
-        Jobs that waited for this one, since they are equal, are done, too.
-
-        Parameters
-        ----------
-        job, attempt
-            As they were claimed.
-        outcome
-            A final state, and the outputs, which the store has to have.
-        database
-            What ``db build`` has made: it is there as soon as its job is done.
+        Jobs that waited because they are equal are finished as well. `outcome` has a final state, and outputs that
+        are in the store; `database` is the result of ``db build``, which becomes available with its job.
         """
         if not outcome.state.is_final:
             raise ValueError(f"{outcome.state} is not how a job ends")
@@ -219,23 +191,18 @@ class Queue:
         return True
 
     def requeue(self, job: str, attempt: int, reason: str) -> bool:
-        """A worker stops before the job is done, which waits again with its parts.
+        """Requeue a job, with its parts, whose worker stops early; cancel it if its user has asked for that.
 
-        False where it is no longer its job. Where the user has cancelled it meanwhile, that is what it is.
+        Returns False if the job no longer belongs to this attempt.
         """
         with writing(self._engine) as connection:
             return self._release(connection, _attempt(job, attempt), reason) > 0
 
     def reclaim(self, is_alive: Callable[[str], bool | None] = lambda worker: None) -> int:
-        """What lapsed or was held by a dead worker waits again; how many jobs that were.
+        """Requeue jobs with lapsed leases or dead workers, and return their number.
 
-        A job with which `MOST_DEATHS` workers have died has failed.
-
-        Parameters
-        ----------
-        is_alive
-            Whether a worker of this name lives; None where that is not known (it is on another machine). The lease of
-            one that is known to live may lapse (the machine slept), which is then not counted as a death.
+        A job with which `MOST_DEATHS` workers have died fails. `is_alive` returns None for unknown workers (on
+        other machines). If a living worker's lease lapses (the machine slept), this does not count as a death.
         """
         with reading(self._engine) as connection:
             running = connection.execute(
@@ -251,7 +218,7 @@ class Queue:
         return n
 
     def _take_from(self, job: str, attempt: int, lease_until: float | None, is_dead: bool) -> int:
-        """Takes a job from its worker, unless that has just given a sign of life."""
+        """Take a job from its worker, unless the worker has just renewed its lease."""
         this = _attempt(job, attempt).where(jobs.c.lease_until == lease_until)
         with writing(self._engine) as connection:
             if not is_dead:
@@ -268,7 +235,7 @@ class Queue:
             ).rowcount
 
     def _release(self, connection: Connection, this: Update, reason: str) -> int:
-        """A running job waits again, or is cancelled as its user asked."""
+        """Requeue a running job, or cancel it if its user has asked for that."""
         released = connection.execute(
             this.where(jobs.c.cancel_asked).values(state=State.CANCELLED, finished=self._clock(), stage="", **_FREE)
         ).rowcount
@@ -276,7 +243,7 @@ class Queue:
 
 
 def _attempt(job: str, attempt: int) -> Update:
-    """A change of a job while this attempt is the current one."""
+    """Return an update of a job that applies only while this attempt is the current one."""
     return update(jobs).where(jobs.c.id == job, jobs.c.attempt == attempt, jobs.c.state == State.RUNNING)
 
 
@@ -286,7 +253,7 @@ def _note_turn(connection: Connection, owner: str, now: float) -> None:
 
 
 def _finish_equal(connection: Connection, number: int, key: str, version: str, now: float) -> None:
-    """Finishes the jobs that waited for this one because they are equal to it."""
+    """Finish the queued jobs that are equal to this one."""
     waiting = select(jobs.c.number).where(
         jobs.c.state == State.QUEUED, jobs.c.key == key, jobs.c.version == version
     ).order_by(jobs.c.number)  # fmt: skip

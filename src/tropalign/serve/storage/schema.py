@@ -1,4 +1,4 @@
-"""The tables as they are today; `migrations` leads there, and a test compares both."""
+"""Current tables; `migrations` leads to the same, which a test checks."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ from sqlalchemy.types import TypeDecorator
 
 
 def clean(words: str) -> str:
-    r"""Text that both engines keep: without NUL, and with ``?`` for halves of surrogate pairs.
+    r"""Make text storable in both engines: without NUL, and with ``?`` for lone surrogates.
 
-    Examples
-    --------
     >>> clean("a\0b\ud800")
     'ab?'
     """
@@ -21,7 +19,7 @@ def clean(words: str) -> str:
 
 
 class Words(TypeDecorator[str]):
-    """Text of which whatever a user sends is written, and compared, as `clean` has it."""
+    """Text column that applies `clean` to all values, also in comparisons."""
 
     impl = Text
     cache_ok = True
@@ -31,13 +29,13 @@ class Words(TypeDecorator[str]):
 
 
 metadata = MetaData()
-#: SQLite counts rows by INTEGER alone.
+#: SQLite numbers rows only in INTEGER columns.
 Number = BigInteger().with_variant(Integer(), "sqlite")
 
 jobs = Table(
     "jobs",
     metadata,
-    Column("number", Number, primary_key=True, autoincrement=True),  # in the order in which they were submitted
+    Column("number", Number, primary_key=True, autoincrement=True),  # in order of submission
     Column("id", Words, nullable=False, unique=True),
     Column("owner", Words, nullable=False),
     Column("verb", Words, nullable=False),
@@ -57,12 +55,12 @@ jobs = Table(
     Column("stage", Words, nullable=False),
     Column("progress", Float),
     Column("message", Words, nullable=False),
-    Column("first_reason", Words, nullable=False, server_default=""),  # of a chain that failed, below its first job
+    Column("first_reason", Words, nullable=False, server_default=""),  # for a failed chain, excluding its first job
     Column("exit_code", Integer),
     Column("forecast", Words),
     Column("share", Words, unique=True),
-    Column("deaths", Integer, nullable=False),  # attempts that ended by the death of their worker
-    Column("words", Words, nullable=False),  # of NewJob, for a search
+    Column("deaths", Integer, nullable=False),  # attempts that ended with the death of their worker
+    Column("words", Words, nullable=False),  # of NewJob, for the search
     Index("jobs_of_owner", "owner", "number"),
     Index("jobs_in_state", "state", "owner", "number"),
     Index("jobs_of_key", "key"),
@@ -93,7 +91,7 @@ job_tags = Table(
     Index("job_tags_of_tag", "tag"),
 )
 
-#: When a user's job was last begun: the queue takes the one who has waited longest.
+#: Last start of each user's jobs: the queue serves the user who has waited longest.
 turns = Table(
     "turns",
     metadata,
@@ -130,7 +128,7 @@ tokens = Table(
     Column("revoked", Boolean, nullable=False),
 )
 
-#: Sessions that were ended before their time.
+#: Sessions that were ended before they expired.
 ended_sessions = Table(
     "ended_sessions",
     metadata,
@@ -138,7 +136,7 @@ ended_sessions = Table(
     Column("expires", Float, nullable=False),
 )
 
-#: Which files a user has sent of late.
+#: Recently sent files by user.
 uploads = Table(
     "uploads",
     metadata,
@@ -169,7 +167,7 @@ audit = Table(
     Column("detail", Words, nullable=False),
 )
 
-#: What an administrator has said of users: their role, and limits in place of the usual ones.
+#: Roles and individual limits of users, set by administrators.
 users = Table(
     "users",
     metadata,
@@ -180,7 +178,7 @@ users = Table(
     Column("stored_bytes_per_user", BigInteger),
 )
 
-#: Inputs of waiting jobs that other jobs are still to write: `position` is that of the input in `job_files`.
+#: Inputs of waiting jobs that other jobs have yet to write; `position` is that of the input in `job_files`.
 awaited = Table(
     "awaited",
     metadata,
@@ -188,11 +186,11 @@ awaited = Table(
     Column("position", Integer, primary_key=True),
     Column("source", Words, nullable=False),
     Column("role", Words, nullable=False),
-    Column("title", Words, nullable=False),  # of the source, which may be deleted
+    Column("title", Words, nullable=False),  # title of the source, which may be deleted
     Index("awaited_by_source", "source"),
 )
 
-#: Addresses that are told of the ends of jobs, how often that has failed, and when to try again.
+#: Addresses to notify of the ends of jobs, number of failures, and time of the next attempt.
 hooks = Table(
     "hooks",
     metadata,
@@ -202,7 +200,7 @@ hooks = Table(
     Column("due", Float, nullable=False),
 )
 
-#: Processes that have workers, how many of these live, and when that was said.
+#: Processes with workers, their number of living workers, and the time of that report.
 crews = Table(
     "crews",
     metadata,
@@ -211,7 +209,7 @@ crews = Table(
     Column("seen", Float, nullable=False),
 )
 
-#: PostgreSQL's words of each job; SQLite has a virtual table of this name in its place, which metadata cannot say.
+#: PostgreSQL's search words; SQLite has a virtual table with this name instead, which metadata cannot describe.
 search_metadata = MetaData()
 job_words = Table(
     "job_words",

@@ -1,4 +1,4 @@
-"""What the server remembers, opened as a whole."""
+"""The server's whole storage."""
 
 from __future__ import annotations
 
@@ -39,23 +39,10 @@ from tropalign.serve.storage.waits import Waits
 
 
 class Storage:
-    """What the server remembers.
+    """The server's storage: an up-to-date database, files, and the operator's databases.
 
-    Parameters
-    ----------
-    engine
-        The database, whose tables are up to date.
-    files
-        The files.
-    installed
-        The operator's databases.
-    clock
-        Seconds since 1970.
-
-    Attributes
-    ----------
-    files, jobs, queue, waits, hooks, tokens, users, databases, audit, uploads, ended_sessions
-        Its parts. Several threads may use them at a time, and several processes, each with a `Storage` of its own.
+    Several threads may use its parts (`jobs`, `queue`, ...) at a time; each process opens its own `Storage`.
+    `clock` returns seconds since 1970.
     """
 
     def __init__(
@@ -75,27 +62,14 @@ class Storage:
 
     @classmethod
     def open(cls, settings: Settings, migrate: bool = True, clock: Callable[[], float] = time.time) -> Storage:
-        """Opens a server's storage, which is made where there is none.
+        """Open a server's storage, made if missing; `migrate` upgrades older tables, which are rejected otherwise.
 
-        Parameters
-        ----------
-        settings
-            Which folder and database.
-        migrate
-            Whether tables of an older version are brought up to date; else they are refused.
-        clock
-            Seconds since 1970.
-
-        Raises
-        ------
-        UsageError
-            The database is of another version, or its URL of no known kind.
-        ResourceError
-            The database cannot be reached, the folder not be written, or others can read it.
+        Raises UsageError for a database of another version or an unsupported URL; ResourceError if the database is
+        unreachable, the folder is not writable, or others can read it.
         """
         folder = settings.folder
         make_private_folder(folder)
-        # Not by text: a folder's name may hold what means something in a URL.
+        # Not as text: folder names may contain URL syntax.
         url = settings.database or URL.create("sqlite", database=str(folder / "tropalign.db"))
         engine = open_database(url)
         try:
@@ -115,11 +89,11 @@ class Storage:
         self.close()
 
     def close(self) -> None:
-        """Lets go of the database."""
+        """Close the database."""
         self.engine.dispose()
 
     def secret(self) -> bytes:
-        """32 random bytes that are the same for as long as the database lives: what cookies are signed with."""
+        """Return 32 random bytes that stay the same for the life of the database, for signing cookies."""
         with reading(self.engine) as connection:
             value = connection.scalar(select(secrets.c.value).where(secrets.c.name == "cookies"))
         if value is None:
@@ -131,12 +105,12 @@ class Storage:
         return bytes.fromhex(str(value))
 
     def tidy(self, grace_seconds: float) -> int:
-        """Forgets uploads of yesterday, and removes files that nothing has; says how many (`remove_unused`)."""
+        """Forget uploads older than a day, and remove unused files; return the number of files (`remove_unused`)."""
         self.uploads.forget_old()
         return self.files.remove_unused(grace_seconds)
 
     def delete_old_jobs(self, keep_days: float) -> int:
-        """Deletes jobs that ended more than so many days ago, with their files, and says how many."""
+        """Delete jobs that ended more than `keep_days` ago with their files, and return their number."""
         n, before = 0, self._clock() - keep_days * SECONDS_OF_DAY
         while old := self.jobs.ended_before(before):
             for job in old:
@@ -147,13 +121,7 @@ class Storage:
         return n
 
     def is_well(self) -> None:
-        """Nothing, where the database answers and files can be written.
-
-        Raises
-        ------
-        ResourceError
-            Else.
-        """
+        """Raise ResourceError if the database does not respond or files cannot be written."""
         with reading(self.engine) as connection:
             connection.execute(select(jobs.c.number).limit(1)).first()
         if not os.access(self.files.folder, os.W_OK | os.X_OK):

@@ -1,4 +1,4 @@
-"""Databases of targets, which jobs name in place of a file: stores that users' jobs have built, and installed ones."""
+"""Databases of targets, usable in place of a file: stores built by users' jobs, and installed ones."""
 
 from __future__ import annotations
 
@@ -15,35 +15,22 @@ from tropalign.serve.storage.schema import clean, databases, job_files, jobs
 
 
 class Databases:
-    """Databases of targets, which their owners see, and those that are shared all users.
-
-    Parameters
-    ----------
-    engine
-        The database of the server.
-    files
-        The store, which has the files of those that jobs have built.
-    installed
-        The operator's, which all users see.
-    """
+    """Databases of targets: visible to their owners, or to all users if shared or installed."""
 
     def __init__(self, engine: Engine, files: FileStore, installed: InstalledDatabases) -> None:
         self._engine, self._files, self.installed = engine, files, installed
 
     def add(self, database: Database) -> None:
-        """Notes a database. What a job has built is rather noted by `Queue.finish`, together with the job's end.
+        """Add a database, or raise InputError if its file is not in the store.
 
-        Raises
-        ------
-        InputError
-            The store does not have its file.
+        For a database built by a job, use `Queue.finish`, which adds it together with the job's end.
         """
         with writing(self._engine) as connection:
             hold(connection, "files", shared=True)
             insert_database(connection, database, self._files)
 
     def list(self, user: str) -> tuple[Database, ...]:
-        """What a user may name: one's own, then what is installed, then what others share; each by name."""
+        """Return the databases that a user may use: own, installed, then shared by others; each group by name."""
         is_own = databases.c.owner == user
         question = select(databases).where(is_own | databases.c.shared)
         question = question.order_by(~is_own, databases.c.name, databases.c.created, databases.c.id)
@@ -53,7 +40,7 @@ class Databases:
         return (*own, *self.installed.list(), *found[len(own) :])
 
     def built(self, owner: str | None = None) -> tuple[Database, ...]:
-        """Databases that jobs of a user, or of all users, have built, by owner and name."""
+        """Return databases built by jobs of one user or of all, by owner and name."""
         question = select(databases).order_by(databases.c.owner, databases.c.name, databases.c.created)
         if owner is not None:
             question = question.where(databases.c.owner == owner)
@@ -61,25 +48,19 @@ class Databases:
             return tuple(Database(**row) for row in connection.execute(question).mappings())
 
     def set_shared(self, database: str, shared: bool) -> Database:
-        """A database that all users may name from now on, or its owner alone; KeyError where there is none.
+        """Share a database with all users or make it private, and return it; raise KeyError if it does not exist.
 
-        Jobs that have named it before go on.
+        Jobs that already use it continue.
         """
         with writing(self._engine) as connection:
             connection.execute(update(databases).where(databases.c.id == database).values(shared=shared))
         return self.get(database)
 
     def named_by(self, user: str, database: str) -> Database:
-        """The database with this id, with this name as ``OWNER/NAME``, or with this name.
+        """Return the database with this id, ``OWNER/NAME`` or name.
 
-        Of equal names the user's own comes first, then the installed one, then those that others share.
-
-        Raises
-        ------
-        KeyError
-            There is none that the user may name.
-        UsageError
-            Others share several databases of this name.
+        For equal names, the user's own database has precedence, then the installed one, then shared ones. Raises
+        KeyError if the user may use no such database, UsageError if others share several of this name.
         """
         known = self.list(user)
         for each in known:
@@ -97,7 +78,7 @@ class Databases:
         return first
 
     def get(self, database: str) -> Database:
-        """A database by its id, whoever asks; KeyError where there is none."""
+        """Return a database by id, regardless of the user, or raise KeyError."""
         if is_installed(database):
             return self.installed.get(database)
         with reading(self._engine) as connection:
@@ -107,18 +88,13 @@ class Databases:
         return Database(**row)
 
     def path(self, database: Database) -> Path:
-        """Where its store is; KeyError where it is no longer there."""
+        """Return the path of its store, or raise KeyError if it is gone."""
         return self.installed.path(database.id) if database.is_installed else self._files.path(database.digest)
 
     def delete(self, database: str) -> None:
-        """Forgets a database, and its file unless a job has it, as the one that has built it does.
+        """Delete a database, and its file unless a job has it, such as the job that built it.
 
-        Raises
-        ------
-        KeyError
-            There is none.
-        UsageError
-            A job that waits or runs needs it.
+        Raises KeyError if it does not exist, UsageError if a queued or running job needs it.
         """
         with writing(self._engine) as connection:
             this = databases.c.id == database
@@ -138,7 +114,7 @@ class Databases:
 
 
 def insert_database(connection: Connection, database: Database, files: FileStore) -> None:
-    """Adds a database in a transaction that holds "files"."""
+    """Add a database in a transaction that holds "files"."""
     if not files.holds(database.digest):
         raise InputError(f"the file of the database {shown(database.name)!r} is not on the server: build it again")
     connection.execute(insert(databases).values(**vars(database)))

@@ -1,7 +1,7 @@
-"""Tokens, and sessions of browsers that were ended before their time.
+"""Tokens of users, and browser sessions that were ended before they expired.
 
-A token is what a user shows to be let in. The record has a hash of each, by argon2, and never the token. Sessions are
-remembered by their cookies alone, but for those that were ended.
+A token grants access. The database stores an argon2 hash of each token, never the token itself. Sessions exist
+only in their cookies, except for those that were ended.
 """
 
 from __future__ import annotations
@@ -24,38 +24,27 @@ from tropalign.serve.records import Token
 from tropalign.serve.storage.database import is_postgresql, reading, writing
 from tropalign.serve.storage.schema import clean, ended_sessions, tokens
 
-#: For as many seconds a token that was looked at counts as it did; as many answers are remembered.
+#: Seconds for which a verification is cached, and the maximum number of cached results.
 REMEMBERED_SECONDS, MOST_REMEMBERED = 60.0, 10_000
 _TEXT = re.compile(r"trop_([a-z2-7]{8})_([a-z2-7]{52})")
 _COLUMNS = (tokens.c.id, tokens.c.user, tokens.c.created, tokens.c.last_used, tokens.c.revoked)
 
 
 class Tokens:
-    """The tokens of users.
-
-    Parameters
-    ----------
-    engine
-        The database.
-    clock
-        Seconds since 1970.
-    """
+    """Tokens of users; `clock` returns seconds since 1970."""
 
     def __init__(self, engine: Engine, clock: Callable[[], float] = time.time) -> None:
         self._engine, self._clock = engine, clock
         self._hasher_made: Any = None
         self._lock = threading.Lock()
         self._known: dict[bytes, tuple[Token | None, float]] = {}
-        # Each hash takes tens of megabytes and milliseconds: not all forged tokens at a time.
+        # Each hash takes tens of megabytes and milliseconds: limit concurrent checks of forged tokens.
         self._hashing = threading.Semaphore(2)
 
     def add(self, user: str) -> tuple[Token, str]:
-        """A new token and its text, which nobody can be told again.
+        """Make a token, and return it and its text, which cannot be recovered later.
 
-        Raises
-        ------
-        UsageError
-            The user's name is empty, too long, or not printable.
+        Raises UsageError if the user name is empty, longer than 200 characters, or not printable.
         """
         name = user.strip()
         if not name or len(name) > 200 or clean(name) != name or not name.isprintable():
@@ -68,10 +57,11 @@ class Tokens:
         return token, f"trop_{token.id}_{secret}"
 
     def verify(self, text: str) -> Token | None:
-        """The token of this text, None where it is none or revoked.
+        """Return the token of this text, None if it is invalid or revoked.
 
-        The answer is remembered for a minute; then the record is asked whether the token is still valid, without
-        hashing it again. So the hash is paid once, and what another process revokes ends within a minute.
+        The result is cached for a minute; afterwards the database is asked whether the token is still valid,
+        without hashing it again. So the hash is computed once, and a revocation by another process takes effect
+        within a minute.
         """
         match = _TEXT.fullmatch(text)
         if match is None:
@@ -80,7 +70,7 @@ class Tokens:
         if until > self._clock():
             return token
         if token is not None:
-            self._remember(mark, token)  # requests that come meanwhile need not ask, too
+            self._remember(mark, token)  # concurrent requests need not ask the database
             try:
                 token = self._used(token)
             except BaseException:
@@ -90,7 +80,7 @@ class Tokens:
         else:
             with self._hashing:
                 _, token, until = self._recalled(text)
-                if until > self._clock():  # another request has looked it up while this one waited
+                if until > self._clock():  # another request has looked it up meanwhile
                     return token
                 token = self._looked_up(match[1], match[2])
         self._remember(mark, token)
@@ -103,14 +93,14 @@ class Tokens:
             self._known[mark] = (token, self._clock() + REMEMBERED_SECONDS)
 
     def remembered(self, text: str) -> Token | None:
-        """The token of this text, if it was verified within the last minute."""
+        """Return the token of this text if it was verified within the last minute."""
         if _TEXT.fullmatch(text) is None:
             return None
         _, token, until = self._recalled(text)
         return token if until > self._clock() else None
 
     def _recalled(self, text: str) -> tuple[bytes, Token | None, float]:
-        """What it is remembered by, the answer that it had, and until when that holds."""
+        """Return the cache key, the cached token, and the end of its validity."""
         mark = hashlib.sha256(text.encode()).digest()
         with self._lock:
             return mark, *self._known.get(mark, (None, 0.0))
@@ -130,26 +120,20 @@ class Tokens:
         return self._used(Token(*row[:-1]))
 
     def _used(self, token: Token) -> Token | None:
-        """The token as it was used just now; None where it has been revoked."""
+        """Record the use of a token; None if it has been revoked."""
         with writing(self._engine) as connection:
             now = self._clock()
             used = update(tokens).where(tokens.c.id == token.id, ~tokens.c.revoked).values(last_used=now)
             return replace(token, last_used=now) if connection.execute(used).rowcount else None
 
     def list(self) -> tuple[Token, ...]:
-        """All tokens, the oldest first."""
+        """Return all tokens, oldest first."""
         with reading(self._engine) as connection:
             rows = connection.execute(select(*_COLUMNS).order_by(tokens.c.created, tokens.c.id)).all()
         return tuple(Token(*row) for row in rows)
 
     def revoke(self, which: str) -> int:
-        """Ends a token by its id, or all of a user, and says how many.
-
-        Raises
-        ------
-        UsageError
-            There is none that is valid.
-        """
+        """Revoke a token by id, or all of a user, and return their number; raise UsageError if that is 0."""
         with writing(self._engine) as connection:
             those = or_(tokens.c.id == which, tokens.c.user == which)
             n = connection.execute(update(tokens).where(those, ~tokens.c.revoked).values(revoked=True)).rowcount
@@ -162,7 +146,7 @@ class Tokens:
         return n
 
     def any(self) -> bool:
-        """Whether there is a valid one."""
+        """True if there is a valid token."""
         with reading(self._engine) as connection:
             return connection.execute(select(tokens.c.id).where(~tokens.c.revoked).limit(1)).first() is not None
 
@@ -170,7 +154,8 @@ class Tokens:
         if self._hasher_made is None:
             from argon2 import PasswordHasher
 
-            # The least that OWASP asks of passwords; a secret here is 256 random bits, which nobody guesses anyway.
+            # The minimum that OWASP recommends for passwords; a secret here has 256 random bits, which cannot be
+            # guessed anyway.
             self._hasher_made = PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1)
         return self._hasher_made
 
@@ -180,27 +165,19 @@ def _random(n_bytes: int) -> str:
 
 
 class EndedSessions:
-    """Which sessions are over, though their cookies say otherwise.
-
-    Parameters
-    ----------
-    engine
-        The database.
-    clock
-        Seconds since 1970.
-    """
+    """Sessions that have ended although their cookies have not expired; `clock` returns seconds since 1970."""
 
     def __init__(self, engine: Engine, clock: Callable[[], float] = time.time) -> None:
         self._engine, self._clock = engine, clock
 
     def add(self, session: str, expires: float) -> None:
-        """From now on a session's cookie, which somebody may have copied, is worth nothing."""
+        """End a session, so that copies of its cookie become invalid."""
         with writing(self._engine) as connection:
             connection.execute(delete(ended_sessions).where(ended_sessions.c.expires < self._clock()))
             new: Any = (postgresql if is_postgresql(connection) else sqlite).insert(ended_sessions)
             connection.execute(new.values(id=session, expires=expires).on_conflict_do_nothing())
 
     def list(self) -> frozenset[str]:
-        """Ids of all sessions that ended."""
+        """Return the ids of all ended sessions."""
         with reading(self._engine) as connection:
             return frozenset(connection.scalars(select(ended_sessions.c.id)))

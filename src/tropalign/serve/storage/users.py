@@ -1,4 +1,4 @@
-"""What an administrator says of users: who is an administrator, too, and limits in place of the usual ones."""
+"""Settings of users by administrators: the administrator role, and individual limits."""
 
 from __future__ import annotations
 
@@ -14,41 +14,32 @@ from tropalign.serve.settings import Limits
 from tropalign.serve.storage.database import is_postgresql, reading, writing
 from tropalign.serve.storage.schema import clean, databases, jobs, tokens, uploads, users
 
-#: Limits that a user may have of one's own.
+#: Limits that can be set for individual users.
 OWN_LIMITS = ("running_per_user", "queued_per_user", "stored_bytes_per_user")
 
 
 class Users:
-    """The users of whom something is said; all others have the usual limits.
-
-    Parameters
-    ----------
-    engine
-        The database.
-    """
+    """Users with individual settings; all others have the default limits."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
     def get(self, name: str) -> Account:
-        """What is said of a user."""
+        """Return the settings of a user."""
         with reading(self._engine) as connection:
             row = connection.execute(select(users).where(users.c.name == name)).mappings().first()
         return Account(name) if row is None else Account(**row)
 
     def limits(self, name: str, usual: Limits) -> Limits:
-        """The limits of a user: one's own, and for the others the usual ones."""
+        """Return the limits of a user: individual ones, and the defaults for the rest."""
         account = self.get(name)
         own = {limit: value for limit in OWN_LIMITS if (value := getattr(account, limit)) is not None}
         return replace(usual, **own)
 
     def set(self, name: str, **values: Any) -> Account:
-        """Says something else of a user; None takes a limit back.
+        """Change settings of a user (None removes a limit) and return them.
 
-        Raises
-        ------
-        UsageError
-            There is no such user: nobody of this name has a token, a job, a file or a database.
+        Raises UsageError for an unknown user: one without token, job, file or database.
         """
         if clean(name) not in self.names():
             raise UsageError(f"there is no user {shown(name[:200])!r}: tropalign admin users lists them")
@@ -59,12 +50,12 @@ class Users:
         return self.get(name)
 
     def forget(self, name: str) -> None:
-        """Says nothing of a user any more, who has the usual limits and is no administrator."""
+        """Delete the settings of a user, who then has the default limits and no role."""
         with writing(self._engine) as connection:
             connection.execute(delete(users).where(users.c.name == name))
 
     def names(self) -> tuple[str, ...]:
-        """All users that the record knows, by name."""
+        """Return all known users, by name."""
         of = (users.c.name, tokens.c.user, jobs.c.owner, databases.c.owner, uploads.c.owner)
         with reading(self._engine) as connection:
             return tuple(sorted(connection.scalars(union(*(select(column) for column in of)))))

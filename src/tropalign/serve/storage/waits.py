@@ -1,4 +1,4 @@
-"""What queued jobs wait for: other jobs, their turn, or workers; and which processes have workers that live."""
+"""Reasons that queued jobs wait (other jobs, their turn, or workers), and processes with living workers."""
 
 from __future__ import annotations
 
@@ -15,28 +15,20 @@ from tropalign.serve.storage.awaited import waits_for_others
 from tropalign.serve.storage.database import is_postgresql, reading, writing
 from tropalign.serve.storage.schema import awaited, crews, jobs, users
 
-#: A process that has said nothing of its workers for so long has none that live.
+#: Seconds without a report after which a process counts as having no workers.
 SILENT_SECONDS = 30.0
-#: Jobs that are asked for at a time.
+#: Maximum jobs per query.
 MOST_ASKED = 500
 
 
 class Waits:
-    """What queued jobs wait for.
-
-    Parameters
-    ----------
-    engine
-        The database.
-    clock
-        Seconds since 1970.
-    """
+    """Reasons that queued jobs wait; `clock` returns seconds since 1970."""
 
     def __init__(self, engine: Engine, clock: Callable[[], float] = time.time) -> None:
         self._engine, self._clock = engine, clock
 
     def tell(self, crew: str, n_workers: int) -> None:
-        """A process says how many of its workers live; those that have long been silent are forgotten."""
+        """Store the number of a process's living workers, and delete processes that have long been silent."""
         now = self._clock()
         with writing(self._engine) as connection:
             connection.execute(delete(crews).where(crews.c.seen < now - SILENT_SECONDS))
@@ -47,18 +39,12 @@ class Waits:
             )
 
     def leave(self, crew: str) -> None:
-        """A process ends, and its workers with it."""
+        """Remove a process that ends with its workers."""
         with writing(self._engine) as connection:
             connection.execute(delete(crews).where(crews.c.name == crew))
 
     def of(self, some: Iterable[Job], running_per_user: int) -> dict[str, Wait]:
-        """What those of these jobs that are queued wait for, by their ids.
-
-        Parameters
-        ----------
-        running_per_user
-            How many running jobs a user may have who has no limit of one's own.
-        """
+        """Return the waiting reasons of queued jobs, by id; `running_per_user` is the default limit of running jobs."""
         ids = [job.id for job in some if job.state is State.QUEUED][:MOST_ASKED]
         if not ids:
             return {}
@@ -88,7 +74,7 @@ class Waits:
 
 
 def _awaited_by(connection: Connection, numbers: list[int]) -> Mapping[int, list[tuple[str, str]]]:
-    """Ids and titles of the jobs that these wait for, each once."""
+    """Return ids and titles of the jobs that these wait for, each once."""
     found: dict[int, dict[str, str]] = {}
     question = select(awaited.c.job, awaited.c.source, awaited.c.title).where(awaited.c.job.in_(numbers))
     rows: Iterable[Row[Any]] = connection.execute(question.order_by(awaited.c.job, awaited.c.position))
@@ -98,7 +84,7 @@ def _awaited_by(connection: Connection, numbers: list[int]) -> Mapping[int, list
 
 
 def _places(connection: Connection, numbers: list[int]) -> dict[int, int]:
-    """Places in the queue from 1, of all that need nothing but a worker."""
+    """Return queue positions, from 1, among all jobs that need only a worker."""
     if not numbers:
         return {}
     waiting = (jobs.c.state == State.QUEUED) & (jobs.c.number <= max(numbers))
@@ -108,13 +94,13 @@ def _places(connection: Connection, numbers: list[int]) -> dict[int, int]:
 
 
 def _running(connection: Connection) -> dict[str, int]:
-    """How many jobs of each user run."""
+    """Return the number of running jobs by user."""
     question = select(jobs.c.owner, func.count()).where(jobs.c.state == State.RUNNING).group_by(jobs.c.owner)
     return {owner: int(n) for owner, n in connection.execute(question)}
 
 
 def _most_running(connection: Connection, owners: Iterable[str]) -> dict[str, int]:
-    """How many running jobs those of these users may have who have a limit of their own."""
+    """Return the individual limits of running jobs of those users who have one."""
     own = users.c.running_per_user
     question = select(users.c.name, own).where(users.c.name.in_(list(owners)), own.is_not(None))
     return {name: int(most) for name, most in connection.execute(question)}

@@ -1,1 +1,1 @@
-"""The web server: who asks, within which limits, the API, and the pages."""
+"""Web server: authentication, limits, the API, and the pages."""

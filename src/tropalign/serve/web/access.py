@@ -1,4 +1,4 @@
-"""Who asks, and whether from a page of this server: before any route is reached."""
+"""Authentication and origin checks, before any route is reached."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
 
 NOT_VALID = "the token is not valid: ask the operator for one"
 SAFE = ("GET", "HEAD", "OPTIONS")
-#: Paths that need no login; those that end in "/" stand for all below.
+#: Paths that need no login; a trailing "/" includes everything below.
 OPEN = ("/login", "/logout", "/static/", "/healthz", "/readyz", "/metrics", "/shared/", "/api/v1/shared/",
         "/api/v1/openapi.json", "/favicon.ico", "/robots.txt")  # fmt: skip
-#: Paths for which it does not matter who asks, nor how often.
+#: Paths without authentication and rate limit.
 UNCOUNTED = ("/static/", "/healthz")
 
 
 class Access:
-    """Finds out who asks, refuses strangers, and refuses what a page of another site sends.
+    """Middleware that identifies the user, and rejects strangers and requests from pages of other sites.
 
-    A user is who shows a token (`Authorization: Bearer`), a session's cookie, or whom a trusted proxy names. From where
-    somebody asks, opens no door: a proxy on this machine may hand on what comes from anywhere.
+    A user is identified by a token (`Authorization: Bearer`), a session cookie, or a trusted proxy's header. The
+    client's address grants nothing: a proxy on this machine may forward requests from anywhere.
     """
 
     def __init__(self, app: ASGIApp, web: Web) -> None:
@@ -47,9 +47,9 @@ class Access:
         self.tokens = KnownTokens(web.storage, web.local_token)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers a request, or hands it on with `user`, `session` and `address` in its state."""
+        """Answer a request, or forward it with `user`, `session` and `address` in its state."""
         if scope["type"] != "http":
-            if scope["type"] != "websocket":  # nothing here speaks that
+            if scope["type"] != "websocket":  # websockets are not supported
                 await self.app(scope, receive, send)
             return
         headers = Headers(scope=scope)
@@ -81,7 +81,7 @@ class Access:
             raise Refused(421, f"this server is not known as {name}: start it with --allowed-host {name}")
 
     def _address(self, scope: Scope, headers: Headers) -> str:
-        """Where the request comes from; a trusted proxy's word is taken for that."""
+        """Return the client's address, as a trusted proxy reports it."""
         client = scope.get("client")
         address: str = client[0] if client else ""
         if self.is_proxy(address):
@@ -92,7 +92,7 @@ class Access:
     async def _who(self, scope: Scope, headers: Headers) -> tuple[User | None, Session | None]:
         if not self.tokens.is_fresh:
             await run_in_threadpool(self.tokens.read)
-        # A proxy that asks for passwords itself hands them on.
+        # A proxy with its own password check forwards that header.
         if "authorization" in headers and (is_bearer(headers) or self.settings.proxy_user_header is None):
             return await self._bearer(headers, scope["state"]["address"]), None
         session = self._session(headers)
@@ -109,7 +109,7 @@ class Access:
         if len(given) != 1 or kind.lower() != "bearer" or not 0 < len(text) <= 500:
             raise _not_logged_in("the server takes tokens as Authorization: Bearer TOKEN")
         name, id = await verified(self.web, self.tokens, text, address)
-        if not self.tokens.is_valid(id, name):  # newer than what is known, or revoked by another process
+        if not self.tokens.is_valid(id, name):  # newer than the cache, or revoked by another process
             await run_in_threadpool(self.tokens.read)
         if not self.tokens.is_valid(id, name):
             raise _not_logged_in(NOT_VALID)
@@ -135,7 +135,7 @@ class Access:
         return User(name)
 
     def _count(self, state: dict[str, Any]) -> None:
-        """Lets nobody ask more often than all may."""
+        """Apply the rate limit of the user or address."""
         user: User | None = state["user"]
         name = f"user {user.name}" if user is not None else f"address {state['address']}"
         wait = self.web.requests.wait(name)
@@ -153,22 +153,16 @@ class Access:
 
 
 def is_open(path: str) -> bool:
-    """Whether a path needs no login."""
+    """True if a path needs no login."""
     return any(path == known or (known[-1] == "/" and path.startswith(known)) for known in OPEN)
 
 
 async def verified(web: Web, tokens: KnownTokens, text: str, address: str) -> tuple[str, str]:
-    """The user and the id of a token that somebody shows.
-
-    Raises
-    ------
-    Refused
-        It is none, or too many were none from this address.
-    """
+    """Return user and id of a presented token; raise Refused if it is invalid or its address has failed too often."""
     if tokens.is_local(text):
         return LOCAL, LOCAL_ID
     known = web.storage.tokens.remembered(text)
-    if known is not None:  # others at this address may fail as often as they like
+    if known is not None:  # regardless of failures by others at this address
         return known.user, known.id
     if web.failures.is_empty(address):
         raise too_many("too many wrong tokens from this address: wait a minute", 60)

@@ -1,4 +1,4 @@
-"""The API under /api/v1: jobs, files, verbs, databases, and who asks."""
+"""API under /api/v1: jobs, files, verbs, databases, and the current user."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ job_router = APIRouter(prefix="/api/v1", tags=["jobs"])
 router = APIRouter(prefix="/api/v1")
 MOST_CURSOR = 100
 _OF_USER = "for administrators: of this user, or of all for *"
-#: Bytes that are gathered before a thread writes them.
+#: Bytes that are buffered before a thread writes them.
 _BLOCK = 1 << 20
 
 
 @job_router.post("/jobs", responses=models.SUBMITTED, openapi_extra=models.SUBMISSION, status_code=201)
 async def submit_job(request: Request) -> Response:
-    """Submits a job: a verb with its inputs and options. An equal one that is finished comes back at once (200)."""
+    """Submit a job: a verb with its inputs and options. An equal finished job is returned immediately (200)."""
     data = await read_json(request, models.SUBMITTED_FIELDS)
     title, tags, hook = models.title_of(data), models.tags_of(data), models.hook_of(data)
     data = {name: value for name, value in data.items() if name not in models.BESIDE}
@@ -77,7 +77,7 @@ def list_jobs(
     after: Annotated[str | None, Query(max_length=MOST_CURSOR, description="`next` of the page before")] = None,
     user: Annotated[str | None, Query(max_length=200, description=_OF_USER)] = None,
 ) -> Response:
-    """Lists your jobs, newest first; an administrator may list those of others."""
+    """List your jobs, newest first; administrators can list those of others."""
     web = web_of(request)
     asker = user_of(request)
     owner = listed_owner(web, asker, user)
@@ -89,7 +89,7 @@ def list_jobs(
 
 @job_router.get("/jobs/{id}", responses=models.JOB)
 def get_job(request: Request, id: str) -> Response:
-    """Shows a job."""
+    """Show a job."""
     web = web_of(request)
     user = user_of(request)
     return _shown(web, user, own_job(web, user, id))
@@ -97,7 +97,7 @@ def get_job(request: Request, id: str) -> Response:
 
 @job_router.patch("/jobs/{id}", responses=models.CHANGED, openapi_extra=models.CHANGE)
 async def change_job(request: Request, id: str) -> Response:
-    """Changes a job's title or tags, or shares it by a link."""
+    """Change a job's title or tags, or share it by a link."""
     data = await read_json(request, ("title", "tags", "shared"))
     title, tags, shared = models.title_of(data), models.tags_of(data), models.shared_of(data)
     web, user, address = web_of(request), user_of(request), address_of(request)
@@ -121,7 +121,7 @@ def _changed(
 
 @job_router.delete("/jobs/{id}", status_code=204, responses=models.GONE)
 def delete_job(request: Request, id: str) -> Response:
-    """Deletes a job with its results; one that runs is cancelled first."""
+    """Delete a job with its results; a running job is cancelled first."""
     web, user = web_of(request), user_of(request)
     job = manageable_job(web, user, id)
     with still_there():
@@ -132,7 +132,7 @@ def delete_job(request: Request, id: str) -> Response:
 
 @job_router.post("/jobs/{id}/cancel", responses=models.CANCELLED)
 def cancel_job(request: Request, id: str) -> Response:
-    """Cancels a job that waits or runs; one that has ended stays as it is."""
+    """Cancel a queued or running job; an ended job stays unchanged."""
     web, user = web_of(request), user_of(request)
     job = manageable_job(web, user, id)
     if not job.state.is_final:
@@ -144,7 +144,7 @@ def cancel_job(request: Request, id: str) -> Response:
 
 @job_router.post("/jobs/{id}/formats/{format}", responses=models.SUBMITTED, status_code=201)
 def job_in_format(request: Request, id: str, format: str) -> Response:
-    """Submits the same job in another format."""
+    """Submit the same job in another format."""
     web, user = web_of(request), user_of(request)
     job = own_job(web, user, id)
     found, is_new = submit_in_format(web, user, job, format, address_of(request))
@@ -153,14 +153,14 @@ def job_in_format(request: Request, id: str, format: str) -> Response:
 
 @job_router.get("/jobs/{id}/files/{role}", responses=models.BYTES)
 def get_output(request: Request, id: str, role: str) -> Response:
-    """Downloads an output."""
+    """Download an output."""
     web = web_of(request)
     return download(web, request, with_role(own_job(web, user_of(request), id).outputs, role))
 
 
 @job_router.get("/jobs/{id}/inputs/{dest}/{n}", responses=models.BYTES)
 def get_input(request: Request, id: str, dest: str, n: str) -> Response:
-    """Downloads an input: the n-th of its name, from 0."""
+    """Download an input: the n-th of this name, from 0."""
     web = web_of(request)
     number = int(n) if n.isascii() and n.isdigit() and len(n) < 9 else -1
     return download(web, request, with_role(own_job(web, user_of(request), id).inputs, dest, number))
@@ -168,14 +168,14 @@ def get_input(request: Request, id: str, dest: str, n: str) -> Response:
 
 @job_router.get("/shared/{secret}", responses=models.JOB, tags=["shared"])
 def get_shared(request: Request, secret: str) -> Response:
-    """Shows a shared job; needs no token."""
+    """Show a shared job; needs no token."""
     web = web_of(request)
     return JSONResponse(job_json(web, shared_job(web, secret), is_shared_view=True))
 
 
 @job_router.get("/shared/{secret}/files/{role}", responses=models.BYTES, tags=["shared"])
 def get_shared_output(request: Request, secret: str, role: str) -> Response:
-    """Downloads an output of a shared job; needs no token."""
+    """Download an output of a shared job; needs no token."""
     web = web_of(request)
     return download(web, request, with_role(shared_job(web, secret).outputs, role))
 
@@ -188,7 +188,7 @@ def _shown(web: Web, user: User, job: Job) -> Response:
 async def send_file(
     request: Request, name: Annotated[str, Query(max_length=1_000, description="as it is shown")] = "sequences.fa"
 ) -> Response:
-    """Sends a file, compressed or not, to be named in submissions by its id. Equal bytes have equal ids."""
+    """Upload a file, compressed or not, for use in submissions by its id. Equal bytes have equal ids."""
     web, user = web_of(request), user_of(request)
     most = web.settings.limits.stored_bytes_per_user
     await run_in_threadpool(web.storage.uploads.check_room, user.name, most)
@@ -200,20 +200,20 @@ async def send_file(
 
 @router.get("/files", responses=models.FILES, tags=["files"])
 def list_files(request: Request) -> Response:
-    """Lists the files that you have sent and that no job of yours has; they are deleted after a day."""
+    """List the files that you have uploaded and that no job of yours uses; they are deleted after a day."""
     web = web_of(request)
     return JSONResponse({"files": [upload_json(each) for each in web.storage.uploads.list(user_of(request).name)]})
 
 
 @router.delete("/files/{file}", status_code=204, responses=models.GONE, tags=["files"])
 def delete_file(request: Request, file: str) -> Response:
-    """Deletes a file that you have sent and that no job has."""
+    """Delete a file that you have uploaded and that no job uses."""
     delete_upload(web_of(request), user_of(request), address_of(request), file)
     return Response(status_code=204)
 
 
 async def _received(web: Web, request: Request, owner: str, name: str) -> StoredFile:
-    """The body in the store; nothing of it stays where it breaks off."""
+    """Store the request body; an interrupted upload leaves nothing."""
     with web.storage.files.receive(web.settings.limits.upload_bytes) as receiving:
         block = bytearray()
         async for piece in request.stream():
@@ -227,13 +227,13 @@ async def _received(web: Web, request: Request, owner: str, name: str) -> Stored
 
 @router.get("/verbs", responses=models.FIELDS, tags=["verbs"])
 def list_verbs() -> Response:
-    """Lists the verbs that are served, with all that they take."""
+    """List the served verbs with their inputs, options, outputs and formats."""
     return Response(_verbs_json(), media_type="application/json")
 
 
 @router.get("/verbs/{name}", responses=models.FIELDS, tags=["verbs"])
 def get_verb(name: str) -> Response:
-    """Shows what a verb takes."""
+    """Show the inputs, options, outputs and formats of a verb."""
     try:
         return JSONResponse(asdict(served_verb(name)))
     except UsageError as error:
@@ -249,9 +249,10 @@ def _verbs_json() -> bytes:
 def list_databases(
     request: Request, user: Annotated[str | None, Query(max_length=200, description=_OF_USER)] = None
 ) -> Response:
-    """Lists the databases of targets that you may name: yours, then those of the server, then what others share.
+    """List the databases of targets that you may use: yours, then the server's, then those that others share.
 
-    A job of the verb "db build" makes one, which its title names. An administrator may list what others have built.
+    A job of the verb "db build" makes a database, named by the job's title. Administrators can list databases that
+    others have built.
     """
     web, asker = web_of(request), user_of(request)
     owner = listed_owner(web, asker, user)
@@ -261,7 +262,7 @@ def list_databases(
 
 @router.patch("/databases/{id}", responses=models.DATABASE, openapi_extra=models.SHARING, tags=["databases"])
 async def change_database(request: Request, id: str) -> Response:
-    """Shares a database of yours with all users of this server, or makes it yours alone again."""
+    """Share a database of yours with all users of this server, or make it private again."""
     data = await read_json(request, ("shared",))
     shared = models.shared_of(data)
     if shared is None:
@@ -277,14 +278,14 @@ async def change_database(request: Request, id: str) -> Response:
 
 @router.delete("/databases/{id}", status_code=204, responses=models.GONE, tags=["databases"])
 def delete_database(request: Request, id: str) -> Response:
-    """Deletes a database of yours."""
+    """Delete a database of yours."""
     forget_database(web_of(request), user_of(request), address_of(request), id)
     return Response(status_code=204)
 
 
 @router.get("/me", responses=models.ME, tags=["user"])
 def who_asks(request: Request) -> Response:
-    """Says who asks, and what that user may take."""
+    """Show the current user with limits and stored bytes."""
     web, user = web_of(request), user_of(request)
     stored = web.storage.jobs.stored_bytes(user.name)
     limits = asdict(web.storage.users.limits(user.name, web.settings.limits))

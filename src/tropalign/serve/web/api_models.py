@@ -1,4 +1,4 @@
-"""What the API takes and gives: its OpenAPI document, small bodies, which are checked here, and records as JSON."""
+"""Data of the API: its OpenAPI document, small request bodies with their checks, and records as JSON."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ if TYPE_CHECKING:
     from tropalign.serve.records import Database, Job, JobFile, Upload, Wait
     from tropalign.serve.web.context import Web
 
-#: What a submission over HTTP may hold, and what of that says nothing of the result.
+#: Fields of a submission over HTTP, and those that do not affect the result.
 BESIDE = ("title", "tags", "hook")
 SUBMITTED_FIELDS = (*SUBMISSION_FIELDS, *BESIDE)
 MOST_TITLE_SENT = 2_000
 
 
 class ErrorModel(BaseModel):
-    """Why a request was refused: one sentence, and which field it is about."""
+    """Error: one sentence, and the field that it concerns."""
 
     error: str
     field: str | None = None
 
 
 class FileModel(BaseModel):
-    """A file that was sent: `file` names it in submissions."""
+    """Uploaded file; `file` is its id in submissions."""
 
     file: str
     name: str
@@ -42,7 +42,7 @@ class FileModel(BaseModel):
 
 
 class UploadModel(BaseModel):
-    """A file that was sent, and when."""
+    """Uploaded file with its time."""
 
     file: str
     name: str
@@ -51,13 +51,13 @@ class UploadModel(BaseModel):
 
 
 class UploadsModel(BaseModel):
-    """Files that no job has, the newest first."""
+    """Uploaded files that no job uses, newest first."""
 
     files: list[UploadModel]
 
 
 class InputModel(BaseModel):
-    """An input of a job; `job` is the job whose output the file is."""
+    """Input of a job; `job` is the job whose output the file is."""
 
     dest: str
     name: str
@@ -68,7 +68,7 @@ class InputModel(BaseModel):
 
 
 class OutputModel(BaseModel):
-    """An output of a job, at `/api/v1/jobs/{id}/files/{role}`."""
+    """Output of a job, at `/api/v1/jobs/{id}/files/{role}`."""
 
     role: str
     name: str
@@ -77,11 +77,11 @@ class OutputModel(BaseModel):
 
 
 class JobModel(BaseModel):
-    """A job. Times are ISO 8601, UTC; `progress` is between 0 and 1 where it is known.
+    """Job. Times are ISO 8601, UTC; `progress` is between 0 and 1 if known.
 
-    From `kept_until` on the server deletes it; null where that is never, or not known yet. While it is queued,
-    `waiting` says in words what for, and `waits_for` has the ids of the jobs whose results it is to read. Of others'
-    jobs an administrator is given no `command`, `options`, `inputs` and `shared`: they are empty.
+    The server may delete the job from `kept_until` on; null means never, or not known yet. For a queued job,
+    `waiting` is a text about what it waits for, and `waits_for` has the ids of the jobs whose results it will
+    read. For jobs of others, administrators see empty `command`, `options`, `inputs` and `shared`.
     """
 
     id: str
@@ -112,14 +112,14 @@ class JobModel(BaseModel):
 
 
 class JobsModel(BaseModel):
-    """Some jobs, newest first; `next` is `after` of the next page."""
+    """Page of jobs, newest first; `next` is the value of `after` for the next page."""
 
     jobs: list[JobModel]
     next: str | None
 
 
 class DatabaseModel(BaseModel):
-    """A database of targets, which submissions name in place of a file; of an installed one `owner` is null."""
+    """Database of targets, usable in submissions in place of a file; `owner` is null for an installed one."""
 
     id: str
     name: str
@@ -135,13 +135,13 @@ class DatabaseModel(BaseModel):
 
 
 class DatabasesModel(BaseModel):
-    """The databases that you may name: yours, then those of the server, then what others share."""
+    """Databases that you may use: yours, then the server's, then those that others share."""
 
     databases: list[DatabaseModel]
 
 
 class MeModel(BaseModel):
-    """Who asks, and what that user may take."""
+    """Current user with limits and stored bytes."""
 
     user: str
     administrator: bool
@@ -186,7 +186,7 @@ _NONE: Responses = {
 _WRONG: Responses = {
     422: _answer(ErrorModel, "a wrong field", {"error": "--gap-open has to be whole", "field": "options"})
 }
-#: Errors of every request: what is wrong with its head, or with the server.
+#: Errors of every request: a bad head, or a problem of the server.
 _HEAD: Responses = {
     400: _error("the head cannot be used, or the body broke off", "the request does not say for which host it is"),
     405: _error("another method; Allow names those that there are", "this address does not take this method"),
@@ -201,7 +201,7 @@ _CHANGING: Responses = {
     403: _error("it comes from a page of another site", "the request comes from a page of another site"),
     413: _error("too large", "more than 500,000,000 bytes are not taken here: send less"),
 }
-#: Errors of requests that bring a body.
+#: Errors of requests with a body.
 _SENDING: Responses = {
     **_CHANGING, 408: _error("the body comes too slowly", "the body comes too slowly: send it again"),
     415: _error("another kind of body", "the body has to be JSON: send Content-Type: application/json"),
@@ -302,7 +302,7 @@ CHANGE = _body(
 )
 FILE_BODY = {
     "requestBody": {
-        "required": False,  # none is a file of no bytes, which is taken: a job of it says what is wrong
+        "required": False,  # a missing body is an empty file, which is accepted: jobs that use it report the problem
         "description": "the file's bytes, compressed or not; a file may be empty",
         "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
     }
@@ -310,7 +310,7 @@ FILE_BODY = {
 
 
 def title_of(data: dict[str, Any]) -> str | None:
-    """The title, where one is given."""
+    """Return the title if given; raise Refused if it is invalid."""
     title = data.get("title")
     if "title" in data and (not isinstance(title, str) or len(title) > MOST_TITLE_SENT):
         raise Refused(422, "title has to be a text", field="title")
@@ -318,7 +318,7 @@ def title_of(data: dict[str, Any]) -> str | None:
 
 
 def tags_of(data: dict[str, Any]) -> tuple[str, ...] | None:
-    """The tags, where they are given."""
+    """Return the tags if given; raise Refused if they are invalid."""
     tags = data.get("tags")
     if "tags" not in data:
         return None
@@ -330,7 +330,7 @@ def tags_of(data: dict[str, Any]) -> tuple[str, ...] | None:
 
 
 def hook_of(data: dict[str, Any]) -> str:
-    """The address that is told of the end; empty where none is given."""
+    """Return the address to notify at the job's end, empty if not given; raise Refused if it is not a string."""
     hook = data.get("hook", "")
     if not isinstance(hook, str):
         raise Refused(422, "hook has to be a text: an e-mail address, or that of a web hook", field="hook")
@@ -338,7 +338,7 @@ def hook_of(data: dict[str, Any]) -> str:
 
 
 def shared_of(data: dict[str, Any]) -> bool | None:
-    """Whether to share, where that is said."""
+    """Return whether to share if given; raise Refused if it is not a bool."""
     shared = data.get("shared")
     if "shared" in data and not isinstance(shared, bool):
         raise Refused(422, "shared has to be true or false", field="shared")
@@ -348,9 +348,9 @@ def shared_of(data: dict[str, Any]) -> bool | None:
 def job_json(
     web: Web, job: Job, *, wait: Wait | None = None, is_shared_view: bool = False, is_own: bool = True
 ) -> dict[str, Any]:
-    """A job; who has its shared link alone is not told whose it is, nor what is done with it.
+    """Return a job as JSON; viewers of a shared link do not see its owner and activity.
 
-    An administrator is told of another's job neither what it reads nor its link, at which the results lie open.
+    Administrators do not see another user's inputs or shared link, because the link gives access to the results.
     """
     found: dict[str, Any] = {
         "id": job.id,
@@ -390,7 +390,7 @@ def job_json(
 
 
 def database_json(database: Database) -> dict[str, Any]:
-    """A database of targets."""
+    """Return a database of targets as JSON."""
     return {
         "id": database.id,
         "name": database.name,
@@ -407,15 +407,13 @@ def database_json(database: Database) -> dict[str, Any]:
 
 
 def upload_json(upload: Upload) -> dict[str, Any]:
-    """A file that was sent."""
+    """Return an uploaded file as JSON."""
     return {"file": upload.digest, "name": upload.name, "size": upload.size, "sent": moment(upload.at)}
 
 
 def moment(seconds: float | None) -> str | None:
-    """A time in ISO 8601, UTC, to the millisecond.
+    """Format a time in ISO 8601, UTC, with milliseconds.
 
-    Examples
-    --------
     >>> moment(0.25)
     '1970-01-01T00:00:00.250Z'
     """

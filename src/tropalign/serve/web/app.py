@@ -1,4 +1,4 @@
-"""The web server as an application of ASGI: routes, and what every request passes on its way to one.
+"""The web server as an ASGI application: routes, and the middleware that every request passes.
 
 request --> Measured --> SafeHeaders --> LastResort --> Access --> Bounds --> routes
             figures      CSP and others  never a        who asks,  sizes     api, login, downloads,
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 
     from tropalign.serve.settings import Settings
 
-#: For requests. Those that write wait for SQLite's only writer, and must leave threads to pages, which only read.
+#: Threads for requests. Writers wait for SQLite's single writer, and must leave threads to pages, which only read.
 N_THREADS = 100
-#: Wrong tokens of one address.
+#: Allowed wrong tokens per address.
 FAILURES_PER_MINUTE = 10
 _SENTENCES = {
     404: "there is nothing at this address",
@@ -48,19 +48,13 @@ _SENTENCES = {
 
 
 def create_app(settings: Settings, storage: Storage | None = None) -> FastAPI:
-    """The application that answers requests.
-
-    Parameters
-    ----------
-    storage
-        Opened by the settings, and closed at the end, where none is given.
-    """
+    """Return the application; without `storage`, it opens one from the settings and closes it at the end."""
     kept = storage if storage is not None else Storage.open(settings)
     token = local_token(settings.folder) if settings.has_local_user else None
     web = Web(
         settings,
         kept,
-        Sessions(kept.secret() + (token or "").encode()),  # a fresh token ends what the last one has begun
+        Sessions(kept.secret() + (token or "").encode()),  # a new token ends the sessions of the last one
         events.Watch(),
         Rates(settings.limits.requests_per_minute),
         Rates(FAILURES_PER_MINUTE),
@@ -88,9 +82,9 @@ def create_app(settings: Settings, storage: Storage | None = None) -> FastAPI:
     app.state.metrics = metrics.Metrics(web)
     pages, web.error_page = make_pages(settings, kept)
     for router in (api.job_router, api.router, events.router, login.router, downloads.router, metrics.router, pages):
-        app.router.routes.extend(router.routes)  # `include_router` would look at each route several times per request
+        app.router.routes.extend(router.routes)  # `include_router` would check each route several times per request
     _add_handlers(app)
-    app.add_middleware(Bounds, web=web)  # the last one is the first that a request meets
+    app.add_middleware(Bounds, web=web)  # requests meet the last one first
     app.add_middleware(Access, web=web)
     app.add_middleware(LastResort)
     app.add_middleware(SafeHeaders)
@@ -100,7 +94,7 @@ def create_app(settings: Settings, storage: Storage | None = None) -> FastAPI:
 
 
 def _add_handlers(app: FastAPI) -> None:
-    """Errors on purpose become answers here; all others reach `LastResort`."""
+    """Convert intentional errors to responses; all others reach `LastResort`."""
 
     async def handle(request: Request, error: Exception) -> Response:
         refused = refusal_of(error)
@@ -116,7 +110,7 @@ def _add_handlers(app: FastAPI) -> None:
         return answer(request, Refused(error.status_code, words, headers=headers))
 
     def _methods_of(request: Request) -> list[str]:
-        """What the address takes, by all of its routes: each knows its own methods alone."""
+        """Return the methods of all routes at this address."""
         path = route_path(request.scope)
         there = [route for route in app.routes if isinstance(route, Route) and route.path_regex.match(path)]
         return sorted({method for route in there for method in route.methods or ()})

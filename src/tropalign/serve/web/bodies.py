@@ -1,4 +1,4 @@
-"""Bodies of requests: JSON and forms, read within limits."""
+"""Request bodies: JSON and forms, read within limits."""
 
 from __future__ import annotations
 
@@ -20,24 +20,18 @@ if TYPE_CHECKING:
 
 MOST_FILES = 64
 MOST_FIELDS = 500
-#: Bytes of all fields of a form but files, which are kept in memory.
+#: Maximum bytes of all fields of a form except files, which are held in memory.
 MOST_FIELD_BYTES = 32 * 10**6
-#: Longer JSON is read in a thread: others are answered meanwhile.
+#: Longer JSON is parsed in a thread, so that other requests are answered meanwhile.
 SMALL_BYTES = 100_000
-#: Values and names in JSON, which take a hundred times the memory and the time of as many bytes in one text.
+#: Maximum values and names in JSON: they take a hundred times the memory and time of as many bytes in one string.
 MOST_VALUES = 20_000
-#: How JSON begins a half of a surrogate pair.
+#: Start of a surrogate in JSON.
 _SURROGATE = re.compile(r"\\u[dD]")
 
 
 async def read_json(request: Request, known: Sequence[str]) -> dict[str, Any]:
-    """The JSON object that a request brings, which has no fields but the known ones.
-
-    Raises
-    ------
-    Refused
-        It is not JSON, another value than an object, of too many values, or has another field.
-    """
+    """Return the JSON object of a request; raise Refused if it is invalid, has too many values or unknown fields."""
     kind = request.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise Refused(415, "the body has to be JSON: send Content-Type: application/json")
@@ -48,9 +42,9 @@ async def read_json(request: Request, known: Sequence[str]) -> dict[str, Any]:
 
 
 async def _counted(request: Request) -> bytes:
-    """The body, whose values are counted as it comes: what has too many of them is neither kept nor decoded.
+    """Return the body, counting its values on arrival: one with too many is neither stored nor decoded.
 
-    It is read to its end all the same, since most clients listen only when they have sent all.
+    It is read to its end regardless, since most clients listen only after they have sent everything.
     """
     count, pieces = ValueCount(), []
     async for piece in request.stream():
@@ -65,25 +59,22 @@ async def _counted(request: Request) -> bytes:
 
 
 class ValueCount:
-    """Counts values and names of JSON as it comes, without decoding it; exact enough to bound them.
+    """Streaming count of values and names in JSON without decoding, exact enough to bound them.
 
-    Attributes
-    ----------
-    n
-        What `,`, `:`, `[` and `{` outside of texts begin: each value but the first, each name.
+    `n` counts `,`, `:`, `[` and `{` outside of strings, one for each value but the first and for each name.
     """
 
     def __init__(self) -> None:
         self.n = 0
         self._is_in_text = False
-        self._held = b""  # a backslash whose second letter is in the next piece
+        self._held = b""  # a backslash whose second character is in the next piece
 
     def add(self, piece: bytes) -> None:
-        """Counts a piece."""
+        """Count a piece."""
         data = self._held + piece
         n_last = len(data) - len(data.rstrip(b"\\"))
         self._held = b"\\" if n_last % 2 else b""
-        data = data[: len(data) - n_last]  # pairs of backslashes at the end stand for themselves
+        data = data[: len(data) - n_last]  # pairs of backslashes at the end represent themselves
         if b"\\" in data:
             data = data.replace(b"\\\\", b"").replace(b'\\"', b"")
         parts = data.split(b'"')
@@ -93,17 +84,11 @@ class ValueCount:
 
 
 def parse_object(body: bytes) -> dict[str, Any]:
-    """The JSON object in these bytes, by the letter of its standard: no NaN, no name twice.
-
-    Raises
-    ------
-    Refused
-        It is none.
-    """
+    """Parse a JSON object strictly (no NaN, no duplicate names), or raise Refused."""
     try:
         text = body.decode("utf-8")
         found = _DECODER.decode(text)
-        if _SURROGATE.search(text):  # which may be a half alone
+        if _SURROGATE.search(text):  # which may be unpaired
             json.dumps(found, ensure_ascii=False).encode()
     except RecursionError:
         raise Refused(422, "the JSON is nested too deeply") from None
@@ -117,13 +102,7 @@ def parse_object(body: bytes) -> dict[str, Any]:
 
 
 def check_names(data: dict[str, Any], known: Sequence[str]) -> None:
-    """Refuses what nobody asked for.
-
-    Raises
-    ------
-    Refused
-        There is another name in it.
-    """
+    """Raise Refused if the data has an unknown field."""
     for name in data:
         if name not in known:
             word = shown(name[:100])
@@ -158,13 +137,7 @@ _DECODER = json.JSONDecoder(parse_constant=_no_number, object_pairs_hook=_object
 
 
 async def read_form(request: Request) -> FormData:
-    """The form that a request brings; its files are in temporary files until it is closed.
-
-    Raises
-    ------
-    Refused
-        It is none, or has too many parts.
-    """
+    """Return a request's form, with files in temporary files until it is closed; raise Refused if invalid."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind not in ("application/x-www-form-urlencoded", "multipart/form-data"):
         raise Refused(415, "the body has to be a form")
@@ -183,7 +156,7 @@ async def read_form(request: Request) -> FormData:
 
 
 class _Parts(MultiPartParser):
-    """Starlette's parser, which bounds each field, with a bound for all fields together, too."""
+    """Starlette's parser, with a limit for all fields together in addition to the limit per field."""
 
     n_bytes = 0
 

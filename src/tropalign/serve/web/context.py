@@ -1,4 +1,4 @@
-"""What every route has at hand."""
+"""Context that every route can access."""
 
 from __future__ import annotations
 
@@ -20,14 +20,10 @@ if TYPE_CHECKING:
 
 @dataclass
 class Web:
-    """A server at work: it stands in `app.state.web`.
+    """The running server, stored in `app.state.web`.
 
-    Parameters
-    ----------
-    local_token
-        By which this machine's user is let in; None where nobody is.
-    error_page
-        Makes the page of a status and a sentence; None without pages.
+    `local_token` is the token of this machine's user, None without one. `error_page` makes the page for a status
+    and a sentence, None without pages.
     """
 
     settings: Settings
@@ -40,30 +36,30 @@ class Web:
     error_page: Callable[[Request, int, str], Response] | None = None
 
     def audit(self, user: User | None, address: str, action: str, object: str = "", detail: str = "") -> None:
-        """Writes down who did what."""
+        """Add an entry to the audit log."""
         self.storage.audit.note(user.name if user is not None else "", address, action, object, detail)
 
     def url(self, path: str) -> str:
-        """A path of this server as a browser asks for it."""
+        """Return a path of this server as browsers request it."""
         return self.settings.root_path + path
 
 
 def web_of(request: HTTPConnection) -> Web:
-    """The server that a request came to."""
+    """Return the server of a request."""
     return cast("Web", request.app.state.web)
 
 
 def user_of(request: HTTPConnection) -> User:
-    """Who asks; routes beyond the open ones are reached by nobody else."""
+    """Return the user of a request; only open routes are reached without one."""
     return cast("User", request.scope["state"]["user"])
 
 
 def address_of(request: HTTPConnection) -> str:
-    """From where."""
+    """Return the client's address of a request."""
     return cast("str", request.scope["state"]["address"])
 
 
 def csrf_of(request: HTTPConnection) -> str:
-    """What forms of this session hold as `csrf`, so that nobody else's forms are taken."""
+    """Return the `csrf` value for forms of this session, which other sites cannot know."""
     state: dict[str, Any] = request.scope["state"]
     return web_of(request).sessions.csrf(state.get("session"))

@@ -1,7 +1,7 @@
-"""What lets somebody in: sessions of browsers, and which tokens and sessions are valid.
+"""Credentials: browser sessions, and the validity of tokens and sessions.
 
-A signed cookie says which token was shown, and forms carry a word that only it leads to. Every request asks whether a
-token is valid and a session goes on, which is remembered for some seconds.
+A signed cookie identifies the token that was presented, and forms contain a value derived from the session. Every
+request checks that token and session are valid, with a cache of some seconds.
 """
 
 from __future__ import annotations
@@ -21,23 +21,15 @@ if TYPE_CHECKING:
     from tropalign.serve.storage import Storage
 
 COOKIE = "tropalign_session"
-#: How long a session goes on, and letters of a cookie at most.
+#: Lifetime of a session in seconds, and maximum characters of a cookie.
 SESSION_SECONDS, MOST_LETTERS = 14 * 24 * 3600, 1_000
-#: How long it is remembered which tokens are valid.
+#: Seconds for which the list of valid tokens is cached.
 REMEMBERED_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
 class Session:
-    """What a cookie says.
-
-    Parameters
-    ----------
-    id
-        Random, so that one session can be ended.
-    expires
-        Seconds since 1970.
-    """
+    """Content of a cookie; a random `id` allows ending a single session, `expires` is in seconds since 1970."""
 
     id: str
     token: str
@@ -46,12 +38,9 @@ class Session:
 
 
 class Sessions:
-    """Makes and reads cookies; which of them were ended before their time, the storage knows.
+    """Maker and reader of cookies; the storage records sessions that ended early.
 
-    Parameters
-    ----------
-    secret
-        Of this server: whoever knows it can make cookies.
+    `secret` belongs to this server: anyone who knows it can make cookies.
     """
 
     def __init__(self, secret: bytes, clock: Callable[[], float] = time.time) -> None:
@@ -60,13 +49,13 @@ class Sessions:
         self._clock = clock
 
     def cookie(self, token: str, user: str) -> str:
-        """The value of a cookie for who has shown this token."""
+        """Return the value of a session cookie for this token."""
         fields = (secrets.token_urlsafe(16), token, user, str(int(self._clock()) + SESSION_SECONDS))
         body = ".".join(_pack(field.encode()) for field in fields)
         return f"{body}.{_pack(self._sign(body))}"
 
     def read(self, value: str) -> Session | None:
-        """What a cookie says; None where this server has not made it, or it is over."""
+        """Return the session of a cookie, None if it is forged or expired."""
         body, dot, signature = value.rpartition(".")
         if not dot or len(value) > MOST_LETTERS or not value.isascii():
             return None
@@ -77,12 +66,12 @@ class Sessions:
         return session if session.expires > self._clock() else None
 
     def csrf(self, session: Session | None) -> str:
-        """The word in the forms of a session; None is the user of this machine, who has none."""
+        """Return the form value of a session; None is a user without a session."""
         name = session.id if session is not None else ""
         return hmac.digest(self._form_key, name.encode(), hashlib.sha256).hex()[:40]
 
     def is_csrf(self, session: Session | None, word: str) -> bool:
-        """Whether a form came from a page of this session."""
+        """True if a form came from a page of this session."""
         return hmac.compare_digest(self.csrf(session).encode(), word.encode("utf-8", "replace"))
 
     def _sign(self, body: str) -> bytes:
@@ -98,12 +87,9 @@ def _unpack(text: str) -> bytes:
 
 
 class KnownTokens:
-    """The users of valid tokens by id, read anew after `REMEMBERED_SECONDS`: so long a token that was revoked lives on.
+    """Cached users of valid tokens by id; a revoked token stays valid for up to `REMEMBERED_SECONDS`.
 
-    Parameters
-    ----------
-    local_token
-        By which this machine's user is let in, until somebody is given another one; None where nobody is.
+    `local_token` grants access to this machine's user until another token is issued; None disables this.
     """
 
     def __init__(
@@ -117,11 +103,11 @@ class KnownTokens:
 
     @property
     def is_fresh(self) -> bool:
-        """Whether nothing need be read."""
+        """True if the cache is valid."""
         return self._read is not None and self._clock() - self._read < REMEMBERED_SECONDS
 
     def read(self) -> None:
-        """Asks the database."""
+        """Read tokens and ended sessions from the database."""
         found = self._storage.tokens.list()
         self._users = {token.id: token.user for token in found if not token.revoked}
         self._are_there_any = bool(found)
@@ -129,25 +115,25 @@ class KnownTokens:
         self._read = self._clock()
 
     def forget(self) -> None:
-        """The next one who asks reads anew."""
+        """Invalidate the cache."""
         self._read = None
 
     def is_valid(self, id: str, user: str) -> bool:
-        """Whether the token of this id is valid, and this user's."""
+        """True if the token of this id is valid and belongs to this user."""
         if id == LOCAL_ID:
             return self.lets_local_in and user == LOCAL
         return self._users.get(id) == user
 
     def is_session(self, session: Session) -> bool:
-        """Whether a session goes on: its token is valid, and nobody has logged out."""
+        """True if a session's token is valid and the session has not been ended."""
         return self.is_valid(session.token, session.user) and session.id not in self._ended
 
     @property
     def lets_local_in(self) -> bool:
-        """Whether this machine's user is let in: nobody was ever given a token, and be it revoked since."""
+        """True if this machine's user has access: no token was ever issued, not even a revoked one."""
         return self._local_token is not None and not self._are_there_any
 
     def is_local(self, text: str) -> bool:
-        """Whether this is the token of this machine's user."""
+        """True if this is the valid token of this machine's user."""
         known = (self._local_token or "").encode()
         return self.lets_local_in and hmac.compare_digest(known, text.encode("utf-8", "replace"))

@@ -1,4 +1,4 @@
-"""Bytes of jobs as downloads, and their reports as pages of an origin of their own."""
+"""Downloads of job files, and reports as pages of a separate origin."""
 
 from __future__ import annotations
 
@@ -21,33 +21,33 @@ if TYPE_CHECKING:
     from tropalign.serve.web.context import Web
 
 router = APIRouter(include_in_schema=False)
-#: The only types that are ever said; all else is bytes.
+#: Allowed media types; all other files are sent as application/octet-stream.
 MEDIA_TYPES = {
     "text/plain", "text/html", "text/csv", "text/tab-separated-values", "application/json", "application/x-ndjson",
     "image/svg+xml", "image/png", "application/pdf", "application/gzip", "application/zip",
     "application/vnd.apache.arrow.file", "application/vnd.apache.parquet",
 }  # fmt: skip
 _TEXTS = ("text/plain", "text/html", "text/csv", "text/tab-separated-values")
-#: More ranges than that are asked for by nobody who wants the file.
+#: Maximum ranges per request; genuine clients do not need more.
 MOST_RANGES = 4
 
 
 @router.get("/jobs/{id}/report")
 def report(request: Request, id: str) -> Response:
-    """The report of a job, for the frame on its page."""
+    """Send the report of a job, for the frame on its page."""
     web = web_of(request)
     return report_of(web, request, own_job(web, user_of(request), id))
 
 
 @router.get("/shared/{secret}/report")
 def shared_report(request: Request, secret: str) -> Response:
-    """The report of a shared job."""
+    """Send the report of a shared job."""
     web = web_of(request)
     return report_of(web, request, shared_job(web, secret))
 
 
 def report_of(web: Web, request: Request, job: Job) -> Response:
-    """The HTML that a job has: its report, or else its result."""
+    """Send the HTML output of a job: its report, else its result; raise Refused if it has neither."""
     pages = [file for file in job.outputs if file.media_type.startswith("text/html")]
     page = next((file for file in pages if file.role == "report"), pages[0] if pages else None)
     if page is None:
@@ -56,13 +56,7 @@ def report_of(web: Web, request: Request, job: Job) -> Response:
 
 
 def download(web: Web, request: Request, file: JobFile | None) -> Response:
-    """A file of a job as a download.
-
-    Raises
-    ------
-    Refused
-        There is none.
-    """
+    """Send a file of a job as a download, or raise Refused if there is no such file."""
     if file is None or file.digest is None:
         raise Refused(404, "the job has no such file")
     kind = file.media_type.partition(";")[0].strip()
@@ -71,7 +65,7 @@ def download(web: Web, request: Request, file: JobFile | None) -> Response:
 
 
 def with_role(files: Iterable[JobFile], role: str, n: int = 0) -> JobFile | None:
-    """The n-th file of a role."""
+    """Return the n-th file of a role, or None."""
     found = [file for file in files if file.role == role]
     return found[n] if 0 <= n < len(found) else None
 
@@ -95,10 +89,8 @@ def _sent(web: Web, request: Request, file: JobFile, kind: str, policy: str, is_
 
 
 def disposition(name: str, kind: str = "attachment") -> str:
-    r"""A file's name as RFC 6266 has it: no name ends the header, or leaves the folder of downloads.
+    """Return a Content-Disposition header (RFC 6266); file names cannot end the header or leave the download folder.
 
-    Examples
-    --------
     >>> print(disposition('a"b.fa'))
     attachment; filename="a_b.fa"; filename*=UTF-8''a_b.fa
     """

@@ -1,6 +1,6 @@
-"""Jobs as they change, to everybody who watches: one question to the database per moment, however many watch.
+"""Live updates of jobs: one database query at a time for all watchers.
 
-storage --every half second, all watched jobs in one query--> Watch --what changed--> a queue per watcher --> SSE
+storage --every half second, all watched jobs in one query--> Watch --changed jobs--> a queue per watcher --> SSE
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ router = APIRouter(prefix="/api/v1", tags=["jobs"])
 LOG = logging.getLogger("tropalign.serve")
 SECONDS = 0.5
 PING_SECONDS = 15.0
-#: A watcher has to ask anew after that long, and shows its token again by doing so.
+#: Seconds after which a watcher must reconnect, presenting its token again.
 MOST_SECONDS = 3600.0
 MOST_PER_USER, MOST = 20, 1_000
 
 
 @dataclass(frozen=True)
 class Seen:
-    """A job as it was seen, and what it waited for."""
+    """A job's last known state, and its waiting reason."""
 
     job: Job
     wait: Wait | None
@@ -50,18 +50,12 @@ class Seen:
 
     @cached_property
     def event(self) -> bytes:
-        """What watchers are sent, made once for all of them."""
+        """Event for watchers, encoded once for all of them."""
         return b"event: job\ndata: " + json.dumps(job_json(self.web, self.job, wait=self.wait)).encode() + b"\n\n"
 
 
 class Watch:
-    """Who watches which job.
-
-    Parameters
-    ----------
-    seconds
-        Between two looks.
-    """
+    """Watchers of jobs, updated every `seconds`."""
 
     def __init__(self, seconds: float = SECONDS) -> None:
         self.seconds = seconds
@@ -72,13 +66,7 @@ class Watch:
 
     @contextmanager
     def seat(self, user: str) -> Iterator[None]:
-        """A place for one more watcher.
-
-        Raises
-        ------
-        Refused
-            All are taken.
-        """
+        """Reserve a place for one watcher; raise Refused if all are taken."""
         if self.users[user] >= MOST_PER_USER or self.users.total() >= MOST:
             raise too_many(f"no more than {MOST_PER_USER} jobs are watched at a time: ask for the job itself", 10)
         self.users[user] += 1
@@ -91,12 +79,12 @@ class Watch:
 
     @contextmanager
     def queue(self, web: Web, seen: Seen) -> Iterator[asyncio.Queue[Seen | None]]:
-        """What comes out of it is the job anew, or None when it is there no longer."""
+        """Yield a queue of the job's changes; None means that the job is gone."""
         queue: asyncio.Queue[Seen | None] = asyncio.Queue()
         job = seen.job
         self.watchers.setdefault(job.id, set()).add(queue)
         self._seen.setdefault(job.id, seen)
-        if self._seen[job.id] != seen:  # it has changed between two looks
+        if self._seen[job.id] != seen:  # it changed since the last poll
             queue.put_nowait(self._seen[job.id])
         if self._task is None or self._task.done():
             self._task = asyncio.get_running_loop().create_task(self._look(web))
@@ -109,13 +97,13 @@ class Watch:
                 self._seen.pop(job.id, None)
 
     async def _look(self, web: Web) -> None:
-        """Until nobody watches any more."""
+        """Poll the watched jobs until there are no watchers."""
         while self.watchers:
             await asyncio.sleep(self.seconds)
             ids = tuple(self.watchers)
             try:
                 found = {seen.job.id: seen for seen in await run_in_threadpool(_looked_at, web, ids)}
-            except Exception as error:  # the database is away: it may come again
+            except Exception as error:  # the database is unavailable: it may return
                 LOG.warning("watched jobs cannot be read: %s", error)
                 continue
             for id in ids:
@@ -131,25 +119,25 @@ class Watch:
 
 
 def _looked_at(web: Web, ids: Iterable[str]) -> list[Seen]:
-    """Jobs as they are, with what they wait for: a few questions for all of them."""
+    """Return jobs with their waiting reasons, in a few queries."""
     found = web.storage.jobs.several(ids)
     waits = web.storage.waits.of(found, web.settings.limits.running_per_user)
     return [Seen(job, waits.get(job.id), web) for job in found]
 
 
 def _first_look(web: Web, user: User, id: str) -> Seen:
-    """A job of this user; Refused where there is none."""
+    """Return a job of this user, or raise Refused."""
     job = own_job(web, user, id)
     return Seen(job, wait_of(web, job), web)
 
 
 @router.get("/jobs/{id}/events", responses=EVENTS)
 async def watch_job(request: Request, id: str) -> Response:
-    """Watches a job: server-sent events, until it has ended."""
+    """Watch a job: server-sent events until it has ended."""
     web, user = web_of(request), user_of(request)
     begin = await run_in_threadpool(_first_look, web, user, id)
     seat = web.watch.seat(user.name)
-    seat.__enter__()  # refused before the answer begins
+    seat.__enter__()  # so that a refusal comes before the response starts
 
     async def events() -> AsyncIterator[bytes]:
         try:

@@ -1,4 +1,4 @@
-"""A verb's form: its fields with what they hold, and what was filled in as the JSON of a submission."""
+"""Form of a verb: its fields with their contents, and conversion of a filled-in form to a submission's JSON."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from tropalign.serve.records import Database
     from tropalign.submissions.verbs import InputField, OptionField, ServedVerb
 
-#: What is pasted is called so, by the kind of the input.
+#: Names of pasted texts, by the kind of input.
 PASTED = {"models": "pasted.hmm", "tree": "pasted.nwk", "table": "pasted.tsv", "graph": "pasted.tsv"}
-#: Inputs whose help speaks of names, too, which are chosen among the options.
+#: Help for inputs whose own help also mentions names, which are chosen among the options.
 HELPS = {"matrix": "A file in NCBI's format, in place of a matrix that is chosen by its name"}
 HINTS = {
     "sequences": ">name\nMKVLA...",
@@ -31,7 +31,7 @@ HINTS = {
 
 @dataclass
 class Given:
-    """What a form holds, as texts: of an earlier job, an example, or what was sent and refused."""
+    """Contents of a form as texts: from an earlier job, an example, or a rejected submission."""
 
     texts: dict[str, str] = field(default_factory=dict)
     kept: dict[str, list[KeptItem]] = field(default_factory=dict)
@@ -49,14 +49,10 @@ class Given:
 
 @dataclass(frozen=True)
 class KeptItem:
-    """An input that need not be sent again.
+    """Input that need not be sent again.
 
-    Parameters
-    ----------
-    value
-        ``file:DIGEST:NAME`` of an earlier job, ``job:ID:ROLE:NAME`` of an output, or ``example:DEST``.
-    words
-        Whose it is.
+    `value` is ``file:DIGEST:NAME`` from an earlier job, ``job:ID:ROLE:NAME`` of an output, or ``example:DEST``;
+    `words` describe its origin.
     """
 
     value: str
@@ -66,13 +62,7 @@ class KeptItem:
 
 @dataclass(frozen=True)
 class SourceView:
-    """An input in a form.
-
-    Parameters
-    ----------
-    is_shown
-        At once, rather than among further inputs.
-    """
+    """Input in a form; `is_shown` is False if it is among the further inputs."""
 
     dest: str
     label: str
@@ -90,7 +80,7 @@ class SourceView:
 
 @dataclass(frozen=True)
 class OptionView:
-    """An option in a form."""
+    """Option in a form."""
 
     dest: str
     flag: str
@@ -115,7 +105,7 @@ class GroupView:
 
 @dataclass(frozen=True)
 class OutputView:
-    """A file that a job may write, too."""
+    """Optional additional output file."""
 
     role: str
     label: str
@@ -124,7 +114,7 @@ class OutputView:
 
 
 def source_views(verb: ServedVerb, given: Given, databases: Sequence[Database]) -> list[SourceView]:
-    """The inputs of a verb with what they hold."""
+    """Return the inputs of a verb with their contents."""
     return [
         SourceView(
             each.dest,
@@ -145,7 +135,7 @@ def source_views(verb: ServedVerb, given: Given, databases: Sequence[Database]) 
 
 
 def option_groups(verb: ServedVerb, given: Given) -> tuple[list[OptionView], list[GroupView]]:
-    """Options that everybody sees, and the others by the groups of the parser."""
+    """Return the common options, and the others by group."""
     groups: dict[str, list[OptionView]] = {}
     common = []
     for each in verb.options:
@@ -160,7 +150,7 @@ def option_groups(verb: ServedVerb, given: Given) -> tuple[list[OptionView], lis
 
 
 def output_views(verb: ServedVerb, given: Given) -> list[OutputView]:
-    """Files beside the main one that can be asked for."""
+    """Return the optional outputs besides the main one."""
     asked = given.outputs
     return [
         OutputView(
@@ -175,23 +165,15 @@ def output_views(verb: ServedVerb, given: Given) -> list[OutputView]:
 
 
 def format_choices(verb: ServedVerb) -> list[tuple[str, str]]:
-    """The formats of the result, each with words to choose it by."""
+    """Return the formats of the result, each with a description."""
     known = [(name, format_of_verb(verb.name, name).words) for name in verb.formats]
     return [(name, f"{name}: {words}" if words else name) for name, words in known]
 
 
 def options_of(verb: ServedVerb, texts: Mapping[str, str]) -> dict[str, Any]:
-    """Options as a submission has them; what was left empty is left out.
+    """Return options for a submission from field texts by `dest`, without empty fields.
 
-    Parameters
-    ----------
-    texts
-        What fields hold, by `dest`; flags that are set hold any text.
-
-    Raises
-    ------
-    FieldError
-        A text is not a number where one is asked for.
+    A flag is set by any text. Raises FieldError if a text is not a number where one is required.
     """
     found: dict[str, Any] = {}
     for each in verb.options:
@@ -208,7 +190,7 @@ def options_of(verb: ServedVerb, texts: Mapping[str, str]) -> dict[str, Any]:
 
 
 def texts_of(options: Mapping[str, Any]) -> dict[str, str]:
-    """Options of a submission as a form's fields hold them."""
+    """Return a submission's options as texts of form fields."""
     return {dest: _text(value) for dest, value in options.items() if value is not None and value is not False}
 
 
@@ -221,21 +203,11 @@ def chosen_inputs(
     kept: Iterable[dict[str, Any]],
     add_text: Callable[[bytes], str],
 ) -> list[dict[str, Any]]:
-    """The items of an input: what is new replaces what was kept, unless there may be many.
+    """Return the items of an input: uploads replace kept files unless the field accepts several.
 
-    Parameters
-    ----------
-    files
-        Items of the files that came with the form.
-    name
-        What the text is called.
-    add_text
-        Stores what was pasted, and gives its digest.
-
-    Raises
-    ------
-    FieldError
-        Too many, or none where one is needed; or sequences without names.
+    `files` are items of uploaded files, `name` is that of the pasted text, and `add_text` stores it and returns
+    its digest.
+    Raises FieldError for too many items, none in a required input, or sequences without names.
     """
     items = list(files)
     if text.strip():
@@ -264,12 +236,12 @@ def chosen_inputs(
 
 
 def pasted_bytes(text: str) -> bytes:
-    """What was pasted as a file, its lines ending as files' do."""
+    """Return pasted text as a file, with Unix line ends."""
     return text.replace("\r\n", "\n").replace("\r", "\n").encode("utf-8", "replace")
 
 
 def _is_shown(verb: ServedVerb, each: InputField, given: Given) -> bool:
-    """Whether an input is seen at once: what most jobs need, and what is there already."""
+    """True if an input is shown at once: most jobs need it, or it has contents."""
     is_given = any(held.get(each.dest) for held in (given.texts, given.kept, given.databases))
     return each.required or each.dest in verb.example or (each.takes_database and each.flag is None) or is_given
 
@@ -317,7 +289,7 @@ def _text(value: Any) -> str:
 
 
 def _less_default(text: str, default: str) -> str:
-    """The help of a choice without its default, which the field shows."""
+    """Remove the default from a choice's help, because the field shows it."""
     for words in (f" (default: {default})", f"; default: {default}"):
         text = text.removesuffix(words)
     return text

@@ -1,4 +1,4 @@
-"""The forms of new jobs: shown, filled in from an earlier job or an example, and taken."""
+"""Forms of new jobs: shown, filled in from an earlier job or an example, and submitted."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ if TYPE_CHECKING:
     from tropalign.serve.storage import Storage
     from tropalign.serve.web.templating import Templates
 
-#: What a text area is filled with at most, by what was pasted before and by examples; longer inputs are kept as files.
+#: Maximum characters in a text area from earlier pasted text and from examples; longer inputs are kept as files.
 MOST_PASTED, MOST_OF_EXAMPLE = 60_000, 12_000
 BLOCK = 1 << 20
 
 
 def slug_of(verb: str) -> str:
-    """A verb in an address: ``db build`` is ``db-build``."""
+    """Return a verb as part of an address: ``db build`` becomes ``db-build``."""
     return verb.replace(" ", "-")
 
 
@@ -57,18 +57,18 @@ VERB_OF = {slug_of(name): name for name in SERVED}
 
 
 class FormPages:
-    """The routes below ``/new``."""
+    """Routes below ``/new``."""
 
     def __init__(self, settings: Settings, storage: Storage, templates: Templates) -> None:
         self.settings, self.storage, self.templates = settings, storage, templates
 
     def add_to(self, router: APIRouter) -> None:
-        """Both ways to ask for a form's address."""
+        """Add the GET and POST routes of forms."""
         router.add_api_route("/new/{slug}", self.form, methods=["GET"], response_class=Response)
         router.add_api_route("/new/{slug}", self.submit, methods=["POST"], response_class=Response)
 
     def form(self, request: Request, slug: str) -> Response:
-        """An empty form, or one filled in."""
+        """Show a form, empty or filled in."""
         verb, asked = _verb(slug), request.query_params
         given = Given()
         if "from" in asked:
@@ -82,7 +82,7 @@ class FormPages:
         return self._page(request, verb, given)
 
     async def submit(self, request: Request, slug: str) -> Response:
-        """Takes a form: files are stored first, then the job is made."""
+        """Accept a form: store its files, then submit the job."""
         verb = _verb(slug)
         wants_json = "application/json" in request.headers.get("accept", "")
         form = await read_form(request)
@@ -99,7 +99,7 @@ class FormPages:
     def _refusal(
         self, request: Request, verb: ServedVerb, given: Given, error: TropalignError | Refused, wants_json: bool
     ) -> Response:
-        """The sentence for a script, or the form again with it."""
+        """Return the error for a script, or the form again with the error."""
         refused = refusal_of(error)
         assert refused is not None
         sentence, name = shown(refused.sentence), _dest_of(refused.field)
@@ -112,7 +112,7 @@ class FormPages:
         return page
 
     def _make(self, request: Request, verb: ServedVerb, form: FormData, given: Given) -> Job:
-        """The job that a form asks for."""
+        """Submit the job of a form."""
         options = options_of(verb, given.options)  # before files are stored
         limits = self.storage.users.limits(user_of(request).name, self.settings.limits)
         self.storage.uploads.check_room(user_of(request).name, limits.stored_bytes_per_user)
@@ -138,7 +138,7 @@ class FormPages:
         return made
 
     def _stored(self, request: Request, part: Any) -> dict[str, Any]:
-        """A file that came with a form, as an item."""
+        """Store an uploaded file, and return its item."""
         with self.storage.files.receive(self.settings.limits.upload_bytes) as receiving:
             for block in iter(partial(part.file.read, BLOCK), b""):
                 receiving.write(block)
@@ -149,7 +149,7 @@ class FormPages:
         return self.storage.uploads.keep_bytes(user_of(request).name, content, "pasted").digest
 
     def _kept(self, request: Request, verb: ServedVerb, value: str) -> dict[str, Any]:
-        """An input that was kept, as an item."""
+        """Return the item of a kept input."""
         kind, _, rest = value.partition(":")
         if kind == "job":
             id, role, _ = (*rest.split(":", 2), "", "")[:3]
@@ -168,7 +168,7 @@ class FormPages:
         return own_job(web_of(request), user_of(request), id)
 
     def _of_job(self, verb: ServedVerb, job: Job) -> Given:
-        """What an earlier job had: pasted texts to be changed, files to be kept."""
+        """Return the contents of an earlier job: pasted texts for editing, files to keep."""
         asked = by_todays_names(verb, job.request)
         given = Given(
             options=texts_of(asked.get("options", {})),
@@ -191,7 +191,7 @@ class FormPages:
         return given
 
     def _of_output(self, verb: ServedVerb, job: Job, role: str) -> Given:
-        """A form whose input is what an earlier job has written."""
+        """Return a form whose input is an output of an earlier job."""
         name = names_of_outputs(job).get(role)
         uses = dict(uses_of(job.verb, str(job.request.get("format", "")), role))
         if name is None or verb.name not in uses:
@@ -200,7 +200,7 @@ class FormPages:
         return Given(kept={uses[verb.name]: [kept]})
 
     def _keep(self, given: Given, dest: str, digest: str, name: str) -> None:
-        """A pasted text goes back into its text area, unless it is long."""
+        """Put a short pasted text back into its text area; keep other inputs as files."""
         if name.startswith("pasted.") and dest not in given.texts:
             try:
                 with self.storage.files.open(digest) as stream:
@@ -252,7 +252,7 @@ class FormPages:
 
 
 def _result_of(job: Job) -> str:
-    """Words for a result that is there, or is awaited."""
+    """Return a description of an existing or awaited result."""
     return f"Result of “{job.title}”" + ("" if job.state.is_final else ", for which the new job will wait")
 
 
@@ -263,7 +263,7 @@ def _verb(slug: str) -> ServedVerb:
 
 
 def _takers(verb: ServedVerb) -> list[str]:
-    """Arguments that a database may stand for: of several the last one is what others are compared with."""
+    """Return arguments that accept a database; if several qualify, the last one is the target."""
     return [each.dest for each in verb.inputs if each.takes_database and each.flag is None]
 
 
@@ -272,7 +272,7 @@ def _is_file(part: Any) -> bool:
 
 
 def _sent(verb: ServedVerb, form: FormData) -> Given:
-    """What a form holds, files aside."""
+    """Return the contents of a form, excluding files."""
     outputs = tuple(str(role) for role in form.getlist("outputs"))
     given = Given(
         options={each.dest: _text(form, f"opt.{each.dest}") for each in verb.options},
@@ -292,7 +292,7 @@ def _sent(verb: ServedVerb, form: FormData) -> Given:
 
 
 def _kept_item(value: str) -> KeptItem:
-    """What a form has kept, as it is shown when the form comes back."""
+    """Return a kept input as shown when the form comes back."""
     is_output = value.startswith("job:")
     name = value.split(":", 3 if is_output else 2)[-1]
     return KeptItem(value, _last(name), "Result of a job" if is_output else "as before")
@@ -304,7 +304,7 @@ def _text(form: FormData, name: str) -> str:
 
 
 def _of_example(verb: ServedVerb) -> Given:
-    """The verb's example: short texts to look at, the others as files."""
+    """Return the verb's example: short inputs as text, the others as files."""
     given = Given(options=texts_of(verb.example_options), title=f"{verb.title}: an example")
     for dest, name in verb.example.items():
         path = example_path(name)
@@ -319,7 +319,7 @@ def _of_example(verb: ServedVerb) -> Given:
 
 
 def _pasted_name(verb: ServedVerb, each: InputField, text: str) -> str:
-    """What a pasted text is called: an example that nobody has changed keeps its file's name."""
+    """Return the name of a pasted text; an unchanged example keeps its file name."""
     example = verb.example.get(each.dest)
     if example is not None and example_path(example) is not None and pasted_bytes(text) == example_bytes(example):
         return _last(example)
@@ -331,14 +331,14 @@ def _last(name: str) -> str:
 
 
 def _dest_of(name: str | None) -> str:
-    """``inputs.queries[0].name`` is of the field ``queries``."""
+    """Return the field of an error: ``queries`` for ``inputs.queries[0].name``."""
     words = (name or "").removeprefix("inputs.").removeprefix("options.")
     return words.partition(".")[0].partition("[")[0]
 
 
 @cached
 def example_bytes(name: str) -> bytes:
-    """An example, which has to be there."""
+    """Return an example file, which must exist."""
     path = example_path(name)
     assert path is not None
     return path.read_bytes()

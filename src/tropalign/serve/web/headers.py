@@ -1,4 +1,4 @@
-"""Headers of every answer: what pages may load, and what other sites may do with them."""
+"""Headers of every response: resources that pages may load, and restrictions for other sites."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ PAGE_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "form-action 'self'; frame-src 'self'; frame-ancestors 'none'; base-uri 'none'"
 )
-#: Reports bring script and style inside, and a policy of their own that names these by their hashes; here they are an
-#: origin of their own, which knows nothing of this server's cookies.
-#: Links of theirs to records of UniProt and NCBI open in windows of their own, which are no part of the sandbox.
+#: Reports contain inline scripts and styles, with their own policy that lists the hashes of these; here they get a
+#: separate origin without access to this server's cookies.
+#: Their links to UniProt and NCBI records open in new windows outside the sandbox.
 REPORT_POLICY = (
     "sandbox allow-scripts allow-downloads allow-popups allow-popups-to-escape-sandbox; "
     "default-src 'none'; script-src 'unsafe-inline'; "
     "style-src 'unsafe-inline'; img-src data: blob:; font-src data:; connect-src 'none'; form-action 'none'; "
     "frame-ancestors 'self'; base-uri 'none'"
 )
-#: Other outputs, such as SVG: nothing in them runs.
+#: Other outputs, such as SVG: scripts are blocked.
 FILE_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'"
-#: With no-referrer, browsers would say "Origin: null" of this server's own forms.
+#: With no-referrer, browsers would send "Origin: null" for this server's own forms.
 _ALWAYS = (
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"same-origin"),
@@ -37,13 +37,13 @@ _FOREVER = (b"cache-control", b"public, max-age=31536000, immutable")
 
 
 class SafeHeaders:
-    """Adds them; a route's own policy and caching stand."""
+    """Middleware that adds these headers; a route's own policy and caching have precedence."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers a request."""
+        """Handle a request."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return

@@ -1,4 +1,4 @@
-"""Jobs as pages show them."""
+"""Views of jobs for pages."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
 PREVIEW_BYTES, PREVIEW_LINES, PREVIEW_ROWS, PREVIEW_COLUMNS = 16_000, 200, 40, 30
 TEXT_TYPES = ("text/", "application/json", "application/x-ndjson")
-#: States of jobs that have outputs, or may come to have them.
+#: States of jobs that have outputs or may get them.
 WITH_OUTPUTS = (State.QUEUED, State.RUNNING, State.DONE)
-#: Media type of a page by itself.
+#: Media type of standalone pages.
 PAGE = "text/html"
 
 
 @dataclass(frozen=True)
 class FileView:
-    """A file of a job: what it is called, where it is, and which job's page has it as a result."""
+    """File of a job; `source` is the page of the job that wrote it."""
 
     role: str
     name: str
@@ -41,7 +41,7 @@ class FileView:
 
 @dataclass(frozen=True)
 class UseView:
-    """What an output can be an input of: words and addresses of forms."""
+    """Uses of an output as an input: labels and addresses of forms."""
 
     name: str
     forms: list[tuple[str, str]]
@@ -49,7 +49,7 @@ class UseView:
 
 @dataclass(frozen=True)
 class PictureView:
-    """A picture of the result."""
+    """Picture of the result."""
 
     name: str
     view: str
@@ -58,7 +58,7 @@ class PictureView:
 
 @dataclass(frozen=True)
 class Preview:
-    """The beginning of a result: a table where it is one, else text."""
+    """Start of a result, as a table if possible, else as text."""
 
     text: str
     heads: list[str]
@@ -70,26 +70,15 @@ class Preview:
 class JobView:
     """A job on its own page.
 
-    Parameters
-    ----------
-    doing
-        What it is at, in words.
-    waits_for
-        Titles and pages of the jobs whose results it is to read.
-    took
-        How long it ran.
-    kept_until
-        When the server may delete it; None where that is never.
-    report
-        Where its page is, if it has one.
-    share
-        The link under which everybody sees it.
-    formats
-        In which it might be had beside its own.
-    programs
-        How its result is had without a browser: what by, and the words.
-    uses
-        What new jobs can do with its outputs.
+    - `doing`: current activity.
+    - `waits_for`: titles and pages of the jobs whose results it will read.
+    - `took`: run time.
+    - `kept_until`: time from which the server may delete it; None for never.
+    - `report`: address of its report, if any.
+    - `share`: public link.
+    - `formats`: other available formats.
+    - `programs`: ways to fetch the result without a browser: program and command.
+    - `uses`: possible uses of its outputs in new jobs.
     """
 
     id: str
@@ -119,14 +108,14 @@ class JobView:
 
 
 def doing(job: Job, wait: Wait | None) -> str:
-    """What a job is at: the same words as in `page.js`."""
+    """Return a job's current activity, with the same text as `page.js`."""
     if job.state is State.RUNNING:
         return job.stage or "computing"
     return "waiting" if wait is None else wait.sentence
 
 
 class JobViews:
-    """Makes views of jobs, for owners and for those who have a link."""
+    """Makes views of jobs, for owners and for holders of a link."""
 
     def __init__(self, storage: Storage, settings: Settings) -> None:
         self._storage, self._settings, self._root = storage, settings, settings.root_path
@@ -134,16 +123,9 @@ class JobViews:
     def own(
         self, job: Job, wait: Wait | None, share_base: str, formats: tuple[str, ...], has_token: bool = True
     ) -> JobView:
-        """What its owner sees.
+        """Return the owner's view.
 
-        Parameters
-        ----------
-        wait
-            What it waits for.
-        share_base
-            Scheme and host under which this server was asked for.
-        has_token
-            Whether programs of this user show a token.
+        `share_base` is scheme and host of the request; `has_token` is True if this user's programs need a token.
         """
         share = None if job.share is None else f"{share_base}{self._root}/shared/{job.share}"
         files, page = f"{self._root}/api/v1/jobs/{job.id}", f"{self._root}/jobs/{job.id}"
@@ -151,7 +133,7 @@ class JobViews:
         return self._view(job, files, page, wait, share, formats, programs=programs)
 
     def shared(self, job: Job) -> JobView:
-        """What everybody sees who has the link."""
+        """Return the view for anyone with the link."""
         secret = quote(job.share or "", safe="")
         return self._view(
             job, f"{self._root}/api/v1/shared/{secret}", f"{self._root}/shared/{secret}", None, None, (), False
@@ -203,7 +185,7 @@ class JobViews:
         )
 
     def _uses(self, job: Job) -> list[UseView]:
-        """What new jobs can do with its outputs, which may be still to come."""
+        """Return the possible uses of existing and future outputs in new jobs."""
         format = str(job.request.get("format", ""))
         found = []
         for role, name in names_of_outputs(job).items() if job.state in WITH_OUTPUTS else ():
@@ -216,7 +198,7 @@ class JobViews:
         return found
 
     def _inputs(self, job: Job, base: str | None) -> list[FileView]:
-        """Inputs are numbered among those of their option; what was the output of a job that is there names it."""
+        """Return the inputs, numbered within their option; outputs of existing jobs link to those."""
         named = {source for source in job.sources if source is not None and base is not None}
         there = {each.id for each in self._storage.jobs.several(named) if each.owner == job.owner} if named else set()
         seen: dict[str, int] = {}
@@ -241,12 +223,12 @@ class JobViews:
 
 
 def authorized(has_token: bool) -> str:
-    """How curl shows the token; the Help page says what the variable is to be."""
+    """Return the curl command, with the token if needed; the Help page explains the variable."""
     return 'curl -s -H "Authorization: Bearer $(cat "$TROPALIGN_TOKEN_FILE")"' if has_token else "curl -s"
 
 
 def help_programs(server: str, has_token: bool) -> dict[str, str]:
-    """How the command line, Python and curl use a server, with a file proteins.fa."""
+    """Return examples of using the server from the command line, Python and curl, with a file proteins.fa."""
     python = (
         "from pathlib import Path\n\nfrom tropalign.client import connect\n\n"
         f'server = connect("{server}")\n(table,) = server.pairs(Path("proteins.fa"), mode="local")\nprint(table)'
@@ -260,7 +242,7 @@ def help_programs(server: str, has_token: bool) -> dict[str, str]:
 
 
 def programs_of(job: Job, server: str, has_token: bool) -> list[tuple[str, str]]:
-    """How the command line, Python and curl come to the result of a job."""
+    """Return commands that fetch a job's result with the command line, Python and curl."""
     named = shlex.split(job.command)
     name = shlex.quote(named[named.index("-o") + 1] if "-o" in named[:-1] else "result")
     return [
@@ -271,14 +253,14 @@ def programs_of(job: Job, server: str, has_token: bool) -> list[tuple[str, str]]
 
 
 def preview_of(data: bytes, is_table: bool) -> Preview | None:
-    """The beginning of a text; None where it is none."""
+    """Return the start of a text, None for binary data."""
     is_cut = len(data) > PREVIEW_BYTES
     if b"\0" in data:
         return None
     text = codecs.getincrementaldecoder("utf-8")("replace").decode(data[:PREVIEW_BYTES], final=not is_cut)
     lines = text.splitlines()
     if is_cut and len(lines) > 1:
-        lines.pop()  # a part of a line
+        lines.pop()  # an incomplete line
     if is_table:
         rows = [line.split("\t")[:PREVIEW_COLUMNS] for line in lines if line and not line.startswith("#")]
         if len(rows) > 1 and len(rows[0]) > 1:

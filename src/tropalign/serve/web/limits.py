@@ -1,4 +1,4 @@
-"""How much a request may be (address, headers, body), how slowly it may come, and how often somebody may ask."""
+"""Limits on requests: size of address, headers and body, speed of the body, and rate per user."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ MOST_HEADER_BYTES = 32_000
 MOST_HEADERS = 100
 MOST_JSON_BYTES = 32 * 10**6
 MOST_SMALL_BYTES = 64_000
-#: Forms of pages: a file for some inputs each.
+#: Forms of pages: a file for several inputs each.
 FILES_OF_A_FORM = 4
-#: A body has so many seconds before it has to come with so many bytes per second.
+#: Grace period in seconds, after which a body must arrive at this minimum rate in bytes per second.
 PATIENCE_SECONDS = 10.0
 LEAST_RATE = 1_000.0
-#: How long the rest of a body is read that was refused.
+#: Seconds for which the rest of a rejected body is read.
 LINGER_SECONDS = 3.0
-#: Tags of a job at most.
+#: Maximum tags of a job.
 MOST_TAGS = 20
-#: Bodies above `MOST_SMALL_BYTES` of one user at a time.
+#: Concurrent bodies above `MOST_SMALL_BYTES` per user.
 MOST_UPLOADS = 8
 
 
 def most_bytes(path: str, limits: Limits) -> int:
-    """How long a body may be that is sent to this path."""
+    """Return the maximum body size for this path."""
     if path == "/api/v1/files":
         return limits.upload_bytes
     if path.startswith("/api/v1/"):
@@ -51,10 +51,10 @@ def most_bytes(path: str, limits: Limits) -> int:
 
 
 class Bounds:
-    """Refuses what is too long before anything reads it, and cuts bodies off that come too slowly or too long.
+    """Middleware that rejects requests that are too large before they are read, and cuts off slow or long bodies.
 
-    What is longer than it says never gets here (the HTTP server sees to it); how long it says that it is, is believed
-    only where that is too long.
+    The HTTP server rejects bodies that are longer than declared; the declared length is used here only for
+    rejecting.
     """
 
     def __init__(self, app: ASGIApp, web: Web) -> None:
@@ -62,7 +62,7 @@ class Bounds:
         self.n_uploads: dict[str, int] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers a request."""
+        """Handle a request."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -71,7 +71,7 @@ class Bounds:
             path = route_path(scope)
             most = most_bytes(path, self.web.settings.limits)
             if path != "/api/v1/files" and _kind(scope) == b"application/x-www-form-urlencoded":
-                most = min(most, MOST_JSON_BYTES)  # such a form is read whole, and has no files
+                most = min(most, MOST_JSON_BYTES)  # such forms are read whole, and have no files
             said = _said_length(scope)
             if said is not None and said > most:
                 raise _too_long(most)
@@ -103,7 +103,7 @@ class Bounds:
 
 
 async def _answer_while_it_comes(response: Response, scope: Scope, receive: Receive, send: Send) -> None:
-    """Answers before the body is there, and reads on for a moment: most clients listen only when they have sent all."""
+    """Respond before the body has arrived, then read on briefly: most clients listen only after sending everything."""
 
     async def unended(message: Message) -> None:
         await send({**message, "more_body": True} if message["type"] == "http.response.body" else message)
@@ -117,21 +117,15 @@ async def _answer_while_it_comes(response: Response, scope: Scope, receive: Rece
 
 
 class Body:
-    """A body as it comes: its bytes counted, its pace watched. What the server does in between costs no patience."""
+    """Body on arrival, with counted bytes and monitored speed; the server's own processing time does not count."""
 
     def __init__(self, receive: Receive, most: int) -> None:
         self._receive, self._most = receive, most
         self._size, self._waited, self._is_whole = 0, 0.0, False
 
     async def __call__(self) -> Message:
-        """The next piece.
-
-        Raises
-        ------
-        Refused
-            It is too long or too slow.
-        """
-        if self._is_whole:  # what follows says only that the client has gone
+        """Return the next piece, or raise Refused if the body is too long or too slow."""
+        if self._is_whole:  # further messages only report a disconnect
             return await self._receive()
         clock = asyncio.get_running_loop().time
         begin = clock()
@@ -150,12 +144,9 @@ class Body:
 
 
 def check_framing(headers: Headers) -> None:
-    """Refuses a request of which a proxy might see another end than this server.
+    """Raise Refused for a request whose end a proxy might see differently: both a length and chunked encoding.
 
-    Raises
-    ------
-    Refused
-        It has a length and comes in chunks, too; the connection is closed, and nothing that follows on it is read.
+    The connection is closed, and nothing that follows on it is read.
     """
     if "content-length" in headers and "transfer-encoding" in headers:
         raise _hanging_up(400, "the request has Content-Length and Transfer-Encoding: send one of them")
@@ -171,13 +162,13 @@ def _check_head(scope: Scope) -> None:
 
 
 def _kind(scope: Scope) -> bytes:
-    """What the body is said to be."""
+    """Return the declared media type of the body."""
     said = [value for name, value in scope["headers"] if name == b"content-type"]
     return bytes(said[0]).partition(b";")[0].strip().lower() if said else b""
 
 
 def _said_length(scope: Scope) -> int | None:
-    """What Content-Length says; 0 without a body, None where it is sent in chunks."""
+    """Return the value of Content-Length; 0 without a body, None for chunked encoding."""
     said = [value for name, value in scope["headers"] if name == b"content-length"]
     if any(name == b"transfer-encoding" for name, _ in scope["headers"]):
         return None
@@ -193,22 +184,15 @@ def _too_long(most: int) -> Refused:
 
 
 def _hanging_up(status: int, sentence: str) -> Refused:
-    """The rest of the body is not waited for."""
+    """Return a refusal that closes the connection without waiting for the rest of the body."""
     return Refused(status, sentence, headers={"Connection": "close"})
 
 
 class Rates:
-    """How often each user may ask: buckets by name that fill steadily, and hold as many requests as may come at once.
+    """Rate limit by name: buckets that fill steadily, up to `per_minute` requests.
 
-    Parameters
-    ----------
-    per_minute
-        How many requests a minute brings, and how many a bucket holds.
-    most_names
-        Buckets that are full again are forgotten when there are more than these.
+    Full buckets are dropped when there are more than `most_names`.
 
-    Examples
-    --------
     >>> rates = Rates(60, clock=lambda: 0.0)
     >>> sum(rates.wait("alice") == 0 for _ in range(100))
     60
@@ -216,10 +200,10 @@ class Rates:
 
     def __init__(self, per_minute: int, most_names: int = 10_000, clock: Callable[[], float] = time.monotonic) -> None:
         self.per_minute, self.most_names, self.clock = per_minute, most_names, clock
-        self.buckets: dict[str, tuple[float, float]] = {}  # requests left, and when that was
+        self.buckets: dict[str, tuple[float, float]] = {}  # requests left, and the time of that count
 
     def wait(self, name: str, cost: float = 1.0) -> float:
-        """Takes one and gives 0, or says in how many seconds there is one again."""
+        """Take `cost` and return 0, or return the seconds until it is available."""
         now = self.clock()
         left = self._left(name, now)
         if left < cost:
@@ -230,7 +214,7 @@ class Rates:
         return 0.0
 
     def is_empty(self, name: str) -> bool:
-        """Whether the next one would have to wait; takes nothing."""
+        """True if the next request would have to wait; takes nothing."""
         return self._left(name, self.clock()) < 1
 
     def _left(self, name: str, now: float) -> float:
@@ -239,5 +223,5 @@ class Rates:
 
     def _forget(self, now: float) -> None:
         self.buckets = {name: kept for name, kept in self.buckets.items() if self._left(name, now) < self.per_minute}
-        while len(self.buckets) >= self.most_names:  # an attack of many names: the oldest go
+        while len(self.buckets) >= self.most_names:  # an attack with many names: drop the oldest
             del self.buckets[next(iter(self.buckets))]

@@ -1,4 +1,4 @@
-"""Logging in with a token or the printed address, and out: the page itself belongs to the pages."""
+"""Login with a token or the printed address, and logout; the login page itself is in pages.py."""
 
 from __future__ import annotations
 
@@ -26,25 +26,22 @@ router = APIRouter(include_in_schema=False)
 
 @router.post("/login")
 async def log_in(request: Request) -> Response:
-    """Takes a token and gives a session."""
+    """Exchange a token for a session."""
     web = web_of(request)
     form = await read_form(request)
     token, wish = form.get("token"), form.get("next")
     await form.close()
     text = token.strip() if isinstance(token, str) else ""
     user, id = await verified(web, request.state.tokens, text[:500], address_of(request))
-    request.state.tokens.forget()  # it may be newer than what is known
+    request.state.tokens.forget()  # it may be newer than the cache
     await run_in_threadpool(web.audit, User(user, id), address_of(request), "login")
     return _let_in(web, User(user, id), wish if isinstance(wish, str) else None)
 
 
 def let_in_by_address(request: Request, token: str) -> Response:
-    """A session for this machine's user, who has opened the address that was printed at the start.
+    """Start a session for this machine's user, who has opened the printed address.
 
-    Raises
-    ------
-    Refused
-        It is another token: users' tokens stand in no address, which browsers and logs would keep.
+    Raises Refused for other tokens: users' tokens must not appear in addresses, which browsers and logs store.
     """
     web, user = web_of(request), User(LOCAL, LOCAL_ID)
     if not request.state.tokens.is_local(token):
@@ -61,7 +58,7 @@ def _let_in(web: Web, user: User, wish: str | None) -> Response:
 
 @router.post("/logout")
 async def log_out(request: Request) -> Response:
-    """Ends the session."""
+    """End the session."""
     web = web_of(request)
     session = request.state.session
     if session is not None:

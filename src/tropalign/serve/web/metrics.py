@@ -1,4 +1,4 @@
-"""Whether the server is well, and its figures for Prometheus."""
+"""Health checks, and metrics for Prometheus."""
 
 from __future__ import annotations
 
@@ -21,18 +21,12 @@ if TYPE_CHECKING:
     from tropalign.serve.web.context import Web
 
 router = APIRouter(include_in_schema=False)
-#: Figures of the database are asked for no more often.
+#: Minimum seconds between reads of figures from the database.
 SECONDS = 5.0
 
 
 class Metrics:
-    """The figures of one server.
-
-    Parameters
-    ----------
-    web
-        Whose jobs are counted.
-    """
+    """Figures of one server."""
 
     def __init__(self, web: Web) -> None:
         self.web = web
@@ -51,7 +45,7 @@ class Metrics:
         self._read = float("-inf")
 
     def text(self) -> bytes:
-        """Metrics in the form that Prometheus reads."""
+        """Return the metrics in Prometheus' text format."""
         if time.monotonic() - self._read > SECONDS:
             self._read = time.monotonic()
             for state, n in self.web.storage.jobs.counts().items():
@@ -61,13 +55,13 @@ class Metrics:
 
 
 class Measured:
-    """Counts requests, and how long their answers take to begin."""
+    """Middleware that counts requests and measures the time until responses start."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
         self.app, self.metrics = app, metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers a request."""
+        """Handle a request."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -89,20 +83,20 @@ _METHODS = ("GET", "HEAD", "POST", "PATCH", "DELETE", "PUT", "OPTIONS")
 
 @router.get("/healthz")
 async def health() -> Response:
-    """Whether the server answers."""
+    """Report that the server responds."""
     return JSONResponse({"status": "ok"})
 
 
 @router.get("/readyz")
 def readiness(request: Request) -> Response:
-    """Whether the database answers, the disk has room, and a worker of this machine lives where it has any."""
+    """Report whether the database responds, the disk has room, and a local worker is alive if there should be one."""
     storage = web_of(request).storage
     try:
         storage.is_well()
     except Exception:
         raise Refused(503, "the database does not answer") from None
     storage.files.check_room()
-    living = getattr(request.app.state, "living_workers", None)  # set by what starts workers
+    living = getattr(request.app.state, "living_workers", None)  # set by the process that starts workers
     if living is not None and web_of(request).settings.n_workers and not living():
         raise Refused(503, "no worker lives")
     return JSONResponse({"status": "ok"})
@@ -110,7 +104,7 @@ def readiness(request: Request) -> Response:
 
 @router.get("/metrics")
 def metrics(request: Request) -> Response:
-    """Figures for Prometheus: to this machine and to whoever has a token."""
+    """Send figures for Prometheus to this machine, and to users with a token."""
     address = address_of(request)
     is_near = is_address(address) and is_loopback_name(address)
     if request.state.user is None and not is_near:

@@ -1,8 +1,8 @@
-"""Where a request comes from, and under which name it asks for the server.
+"""Checks of request origins and host names.
 
-A page of another site must not submit a job. Browsers say where a request comes from (`Sec-Fetch-Site`, `Origin`). What
-says nothing is a program, or a browser of long ago: the latter can only send what forms can, which then needs the word
-that forms of this server hold.
+Pages of other sites must not submit jobs. Browsers report a request's origin (`Sec-Fetch-Site`, `Origin`). A
+request without these comes from a program or an old browser; the latter can send only form content types, which
+must then contain the csrf value of this server's forms.
 """
 
 from __future__ import annotations
@@ -28,22 +28,16 @@ if TYPE_CHECKING:
     from tropalign.serve.settings import Settings
     from tropalign.serve.web.context import Web
 
-#: What a form of any page can send.
+#: Content types that a form of any page can send.
 _OF_FORMS = ("application/x-www-form-urlencoded", "multipart/form-data", "text/plain")
-#: How much of a form is read to find the word.
+#: Maximum bytes of a form that are read to find the csrf value.
 MOST_BYTES = 10**6
 _HOST = re.compile(r"(\[[0-9a-fA-F:.]{2,45}\]|[A-Za-z0-9._-]{1,253})(?::[0-9]{1,5})?")
 
 
 async def check_origin(web: Web, scope: Scope, headers: Headers, receive: Receive) -> Receive:
-    """Refuses what comes from elsewhere; gives what the body is to be read with.
-
-    Raises
-    ------
-    Refused
-        It comes from a page of another site, or may do so.
-    """
-    if is_bearer(headers):  # no browser adds that by itself
+    """Raise Refused if a request may come from another site; else return the `receive` for reading its body."""
+    if is_bearer(headers):  # browsers never add it by themselves
         return receive
     site, origin = headers.get("sec-fetch-site"), headers.get("origin")
     if site is not None and site not in ("same-origin", "none"):
@@ -67,7 +61,7 @@ async def check_origin(web: Web, scope: Scope, headers: Headers, receive: Receiv
 
 
 def is_bearer(headers: Headers) -> bool:
-    """Whether a token is shown, which programs do; names and passwords (Basic) are added by browsers themselves."""
+    """True if the request has a bearer token, as from programs; browsers themselves add only Basic credentials."""
     return headers.get("authorization", "").partition(" ")[0].lower() == "bearer"
 
 
@@ -84,7 +78,7 @@ def _is_own(origin: str, host: str, is_https: bool) -> bool:
 
 
 async def _form_with_word(web: Web, scope: Scope, headers: Headers, receive: Receive, kind: str) -> Receive:
-    """Reads a small form for its word, and gives the same bytes again."""
+    """Check the csrf value of a small form, and return a `receive` that replays it."""
     if kind not in _OF_FORMS[:2]:
         raise _no_word()
     messages: list[Message] = []
@@ -130,10 +124,8 @@ def _no_word() -> Refused:
 
 
 def host_name(header: str) -> str | None:
-    """The name in a Host header, without port and brackets, in small letters; None where it is no name.
+    """Return the name in a Host header, without port and brackets, in lower case; None if it is invalid.
 
-    Examples
-    --------
     >>> host_name("LocalHost:8080"), host_name("[::1]:80"), host_name("a@b")
     ('localhost', '::1', None)
     """
@@ -142,7 +134,7 @@ def host_name(header: str) -> str | None:
 
 
 def is_address(name: str) -> bool:
-    """Whether it is a number rather than a name."""
+    """True if it is an IP address rather than a name."""
     try:
         ip_address(name)
     except ValueError:
@@ -151,14 +143,14 @@ def is_address(name: str) -> bool:
 
 
 def is_loopback_name(name: str) -> bool:
-    """Whether a name is that of the loopback interface, and no name server is asked for it."""
+    """True if a name means the loopback interface without a DNS lookup."""
     return name == "localhost" or name.endswith(".localhost") or (is_address(name) and ip_address(name).is_loopback)
 
 
 class Hosts:
-    """The names that requests may come with: a page of elsewhere cannot let its own name lead here (DNS rebinding).
+    """Allowed host names of requests, which prevents DNS rebinding by other sites.
 
-    A server that other machines reach may be asked for by any of its addresses, too: numbers need no name server.
+    If other machines can reach the server, any IP address is also allowed, because addresses need no DNS.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -167,18 +159,12 @@ class Hosts:
         self._names = {name.lower().rstrip(".") for name in (settings.host, *own, *settings.allowed_hosts)}
 
     def allows(self, name: str) -> bool:
-        """Whether a request with this name is answered."""
+        """True if requests with this name are answered."""
         return name in self._names or is_loopback_name(name) or (not self._is_loopback and is_address(name))
 
 
 def networks(addresses: Iterable[str]) -> Callable[[str], bool]:
-    """Whether an address is one of these, which may be networks.
-
-    Raises
-    ------
-    UsageError
-        One is no address.
-    """
+    """Return a predicate for membership in these addresses or networks; raise UsageError if one is invalid."""
     known: list[IPv4Network | IPv6Network] = []
     for address in addresses:
         try:

@@ -1,4 +1,4 @@
-"""Pages for people: jobs, databases, help. The forms of new jobs are in `form_pages.py`."""
+"""Pages for people: jobs, databases, help. Forms of new jobs are in `form_pages.py`."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from tropalign.serve.storage import Storage
 
 N_RECENT, N_LISTED = 8, 50
-#: What most visitors come for, and look for first.
+#: The most frequently used verb, listed first.
 FIND = "find"
 TITLES = {
     400: "The request cannot be read",
@@ -69,7 +69,7 @@ MOST_LETTERS = 500
 
 
 def make_pages(settings: Settings, storage: Storage) -> tuple[APIRouter, Callable[[Request, int, str], Response]]:
-    """The pages of a server, and what makes the page of an error."""
+    """Return the router of all pages, and the function that makes error pages."""
     router = APIRouter(include_in_schema=False)
     templates = Templates(settings.root_path)
     Pages(settings, storage, templates).add_to(router)
@@ -78,7 +78,7 @@ def make_pages(settings: Settings, storage: Storage) -> tuple[APIRouter, Callabl
 
 
 def _error_page(templates: Templates, request: Request, status: int, sentence: str) -> Response:
-    """The page of an error; where somebody failed to log in, the form again."""
+    """Return an error page; for a failed login, the login form."""
     if status == 401:
         return login_page(templates, request, "", sentence)
     title = TITLES.get(status, "Something is wrong")
@@ -86,20 +86,14 @@ def _error_page(templates: Templates, request: Request, status: int, sentence: s
 
 
 def login_page(templates: Templates, request: Request, wish: str, error: str = "") -> Response:
-    """Asks for a token; who does not have one is told where it is.
-
-    Parameters
-    ----------
-    wish
-        Where somebody wanted to go.
-    """
+    """Return the login page, which explains where tokens come from; `wish` is the page to open afterwards."""
     is_local = request.state.tokens.lets_local_in
     status = 401 if error else 200
     return templates.page(request, "login", status=status, next=wish, error=error, is_local=is_local)
 
 
 class Pages:
-    """The routes: each method answers one."""
+    """Page routes, one method each."""
 
     def __init__(self, settings: Settings, storage: Storage, templates: Templates) -> None:
         self.settings, self.storage, self.templates = settings, storage, templates
@@ -109,7 +103,7 @@ class Pages:
         self.verbs = [served_verb(name) for name in first]
 
     def add_to(self, router: APIRouter) -> None:
-        """Every address, and what answers."""
+        """Add the route of every page."""
         shown: dict[str, Callable[..., Any]] = {
             "/": self.home,
             "/jobs": self.jobs,
@@ -142,12 +136,12 @@ class Pages:
             router.add_api_route(path, change, methods=["POST"], response_class=Response)
 
     def home(self, request: Request) -> Response:
-        """What there is to do, and the last jobs."""
+        """Show the verbs and the latest jobs."""
         found = self.storage.jobs.lines(Search(owner=user_of(request).name, limit=N_RECENT)).jobs
         return self.templates.page(request, "home", here="new", verbs=self.verbs, jobs=found, is_live=_are_live(found))
 
     def jobs(self, request: Request) -> Response:
-        """Past jobs, searched."""
+        """Show or search past jobs."""
         user, asked = user_of(request), request.query_params
         text, tag = asked.get("q", "")[:MOST_LETTERS], asked.get("tag", "")[:MOST_LETTERS]
         state = asked.get("state", "") if asked.get("state") in set(State) else ""
@@ -184,7 +178,7 @@ class Pages:
         )
 
     def job(self, request: Request, id: str) -> Response:
-        """A job: how far it is, and its result."""
+        """Show a job with its progress and result."""
         job = self._own(request, id)
         base = str(request.base_url).rstrip("/").removesuffix(self.root)
         has_token = user_of(request).token is not None
@@ -192,12 +186,12 @@ class Pages:
         return self.templates.page(request, "job", here="jobs", job=view, is_own=True)
 
     def shared(self, request: Request, secret: str) -> Response:
-        """A job for whoever has its link."""
+        """Show a shared job."""
         job = shared_job(web_of(request), secret)
         return self.templates.page(request, "job", job=self.views.shared(job), is_own=False)
 
     def ask_to_delete(self, request: Request, id: str) -> Response:
-        """Asks, since nothing brings a job back."""
+        """Ask for confirmation, because deletion cannot be undone."""
         job = self._own(request, id)
         back = f"{self.root}/jobs/{job.id}"
         sentence = "The job, its result and its inputs go; nothing brings them back."
@@ -213,7 +207,7 @@ class Pages:
         )
 
     async def change_chosen(self, request: Request) -> Response:
-        """Stops or deletes the jobs that are ticked in a list; before a deletion it asks."""
+        """Stop or delete the selected jobs of a list, with a confirmation before deletion."""
         form = await read_form(request)
         ids = list(dict.fromkeys(str(id) for id in form.getlist("job")))[:N_LISTED]
         what, is_sure = form.get("do"), bool(form.get("sure"))
@@ -242,7 +236,7 @@ class Pages:
         return self._to("/jobs")
 
     async def edit(self, request: Request, id: str) -> Response:
-        """Another title, other tags."""
+        """Change the title or tags."""
         job = await run_in_threadpool(self._own, request, id)
         form = await read_form(request)
         title, tags = str(form.get("title", "")), str(form.get("tags", "")).split(",")
@@ -255,7 +249,7 @@ class Pages:
             self.storage.jobs.change(job.id, title=clean_title(title) or job.title, tags=clean_tags(tags))
 
     def cancel(self, request: Request, id: str) -> Response:
-        """Ends a job, or takes it out of the queue."""
+        """Cancel a running or queued job."""
         job = self._own(request, id)
         if not job.state.is_final:
             with still_there():
@@ -264,15 +258,15 @@ class Pages:
         return self._to(f"/jobs/{job.id}")
 
     def share(self, request: Request, id: str) -> Response:
-        """Makes a link."""
+        """Create a public link."""
         return self._set_shared(request, id, True)
 
     def unshare(self, request: Request, id: str) -> Response:
-        """The link leads nowhere any more."""
+        """Remove the public link."""
         return self._set_shared(request, id, False)
 
     def delete(self, request: Request, id: str) -> Response:
-        """Deletes a job."""
+        """Delete a job."""
         self._delete(request, self._own(request, id))
         return self._to("/jobs")
 
@@ -282,13 +276,13 @@ class Pages:
             self._note(request, "delete", job.id)
 
     def reformat(self, request: Request, id: str, format: str) -> Response:
-        """Computes a job in another format, unless that job is there already."""
+        """Compute a job in another format, unless that result exists."""
         job = self._own(request, id)
         made, _ = submit_in_format(web_of(request), user_of(request), job, format, address_of(request))
         return self._to(f"/jobs/{made.id}")
 
     def databases(self, request: Request) -> Response:
-        """Stores that jobs may name."""
+        """Show the databases that jobs may use."""
         uses = [verb.name for verb in self.verbs if any(each.takes_database for each in verb.inputs)]
         user, web = user_of(request), web_of(request)
         found = self.storage.databases.list(user.name)
@@ -299,7 +293,7 @@ class Pages:
         )
 
     def ask_to_delete_database(self, request: Request, id: str) -> Response:
-        """Asks first."""
+        """Ask for confirmation."""
         database = self._deletable_database(request, id)
         action, back = f"{self.root}/databases/{id}/delete", f"{self.root}/databases"
         sentence = (
@@ -318,16 +312,16 @@ class Pages:
         )
 
     def delete_database(self, request: Request, id: str) -> Response:
-        """Deletes a store."""
+        """Delete a database."""
         forget_database(web_of(request), user_of(request), address_of(request), id)
         return self._to("/databases")
 
     def share_database(self, request: Request, id: str) -> Response:
-        """All users may name it."""
+        """Share a database with all users."""
         return self._set_database_shared(request, id, True)
 
     def unshare_database(self, request: Request, id: str) -> Response:
-        """Makes a database its owner's alone again."""
+        """Make a database private again."""
         return self._set_database_shared(request, id, False)
 
     def _set_database_shared(self, request: Request, id: str, is_shared: bool) -> Response:
@@ -335,24 +329,24 @@ class Pages:
         return self._to("/databases")
 
     def files(self, request: Request) -> Response:
-        """Files that were sent, and that no job has."""
+        """Show uploaded files that no job uses."""
         found = self.storage.uploads.list(user_of(request).name)
         return self.templates.page(request, "files", here="jobs", files=found)
 
     def delete_file(self, request: Request, digest: str) -> Response:
-        """Deletes a file that was sent."""
+        """Delete an uploaded file."""
         delete_upload(web_of(request), user_of(request), address_of(request), digest)
         return self._to("/files")
 
     def login(self, request: Request) -> Response:
-        """Asks for a token, unless this machine's user comes by the printed address."""
+        """Show the login page, or log in this machine's user by the printed address."""
         token = request.query_params.get("token")
         if token is not None:
             return let_in_by_address(request, token)
         return login_page(self.templates, request, request.query_params.get("next", "")[:MOST_LETTERS])
 
     def help(self, request: Request) -> Response:
-        """How to come here from elsewhere."""
+        """Show how to use the server from programs."""
         user = user_of(request)
         programs = help_programs(str(request.base_url).rstrip("/"), user.token is not None)
         return self.templates.page(
@@ -366,7 +360,7 @@ class Pages:
         )
 
     def static(self, request: Request, name: str) -> Response:
-        """A file that pages load: one of few."""
+        """Send one of the static files."""
         file = self.templates.files.get(name)
         if file is None:
             raise Refused(404, "there is no such file")
@@ -380,7 +374,7 @@ class Pages:
         return self._to(f"/jobs/{job.id}")
 
     def _own(self, request: Request, id: str) -> Job:
-        """The job, if it is the asker's; another's is as little there as none."""
+        """Return the user's own job; raise Refused for missing jobs and for those of others alike."""
         return own_job(web_of(request), user_of(request), id)
 
     def _deletable_database(self, request: Request, id: str) -> Database:
@@ -410,7 +404,7 @@ def _other_formats(job: Job) -> tuple[str, ...]:
 
 
 def _routes(request: Request) -> list[dict[str, str]]:
-    """The API's routes, from its own description."""
+    """Return the API's routes from its OpenAPI document."""
     found = []
     for path, methods in request.app.openapi()["paths"].items():
         for method, about in methods.items():

@@ -1,4 +1,4 @@
-"""Paths of this server: without what a proxy puts before them, safe to send somebody to, and as logs may show them."""
+"""Paths of this server: without a proxy's prefix, safe for redirects, and without secrets for logs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SECRETS = re.compile(r"(/shared/|[?&]token=)[^/?&#]+")
 
 
 def route_path(scope: Scope) -> str:
-    """The path without what a proxy puts before it."""
+    """Return the path without a proxy's prefix."""
     path: str = scope["path"]
     root: str = scope.get("root_path", "")
     if root and (path == root or path.startswith(root + "/")):
@@ -22,10 +22,8 @@ def route_path(scope: Scope) -> str:
 
 
 def local_path(text: str | None, default: str = "/") -> str:
-    r"""A path of this server that somebody else named; `default` in place of what leads elsewhere.
+    r"""Return a user-supplied path of this server, or `default` if it leads elsewhere.
 
-    Examples
-    --------
     >>> local_path("/jobs?q=a"), local_path("//evil.example"), local_path("/\\evil.example")
     ('/jobs?q=a', '/', '/')
     """
@@ -35,23 +33,21 @@ def local_path(text: str | None, default: str = "/") -> str:
 
 
 class RootPath:
-    """Tells the routes what a proxy puts before every path, whether it takes that away or not."""
+    """Middleware that sets the proxy's path prefix, whether or not the proxy removes it."""
 
     def __init__(self, app: ASGIApp, root_path: str) -> None:
         self.app, self.root_path = app, root_path
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers a request."""
+        """Handle a request."""
         if scope["type"] == "http":
             scope["root_path"] = self.root_path
         await self.app(scope, receive, send)
 
 
 def without_secrets(path: str) -> str:
-    """An address as logs may show it.
+    """Return a path for logs, without its secrets.
 
-    Examples
-    --------
     >>> without_secrets("/shared/hee7xk/report"), without_secrets("/login?token=trop_local_abc&next=/")
     ('/shared/.../report', '/login?token=...&next=/')
     """
@@ -59,10 +55,10 @@ def without_secrets(path: str) -> str:
 
 
 class WithoutSecrets(logging.Filter):
-    """Changes what Uvicorn says of each request: client, method, address, version, status."""
+    """Log filter that removes secrets from Uvicorn's access log: client, method, address, version, status."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Lets all records pass."""
+        """Remove secrets from the record, and keep it."""
         if isinstance(record.args, tuple) and len(record.args) == 5:
             client, method, path, *rest = record.args
             record.args = (client, method, without_secrets(str(path)), *rest)

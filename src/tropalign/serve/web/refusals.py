@@ -1,4 +1,4 @@
-"""Errors as answers: one sentence each, as JSON for programs and as a page for people, never a traceback."""
+"""Errors as responses: one sentence each, JSON for programs and a page for people, never a traceback."""
 
 from __future__ import annotations
 
@@ -24,18 +24,9 @@ MOST_LETTERS = 2_000
 
 
 class Refused(Exception):
-    """A request that is answered with a sentence.
+    """Request that is rejected with an HTTP status and a sentence, which includes the remedy.
 
-    Parameters
-    ----------
-    status
-        Of HTTP.
-    sentence
-        What is wrong, and the remedy.
-    field
-        Which field of the form or of the JSON it is about, if one.
-    headers
-        More headers of the answer.
+    `field` is the form or JSON field concerned, if any; `headers` are additional response headers.
     """
 
     def __init__(
@@ -46,12 +37,12 @@ class Refused(Exception):
 
 
 def too_many(sentence: str, seconds: float = 5.0) -> Refused:
-    """A refusal that says when to come again."""
+    """Return a refusal with the number of seconds to wait."""
     return Refused(429, sentence, headers={"Retry-After": str(max(1, round(seconds + 0.5)))})
 
 
 def refusal_of(error: Exception) -> Refused | None:
-    """What an error is for the one who asked; None for a defect."""
+    """Return the response for an error, None for a defect."""
     if isinstance(error, Refused):
         return error
     if isinstance(error, ClientDisconnect):
@@ -73,12 +64,12 @@ def _is_of_the_database(error: Exception) -> bool:
 
 
 def wants_json(path: str) -> bool:
-    """Whether who asks for this path is a program."""
+    """True if this path is for programs."""
     return path.startswith("/api/") or path in ("/healthz", "/readyz", "/metrics")
 
 
 def as_json(refused: Refused) -> bytes:
-    """The body of such an answer."""
+    """Return the JSON body of a refusal."""
     content: dict[str, Any] = {"error": shown(refused.sentence)[:MOST_LETTERS]}
     if refused.field is not None:
         content["field"] = shown(refused.field)[:MOST_LETTERS]
@@ -86,7 +77,7 @@ def as_json(refused: Refused) -> bytes:
 
 
 def answer(request: Request, refused: Refused) -> Response:
-    """The answer: JSON, or a page where the pages are installed and a person asks."""
+    """Return the response: JSON for programs, or a page if pages are available."""
     web = web_of(request)
     if not wants_json(route_path(request.scope)) and web.error_page is not None:
         page = web.error_page(request, refused.status, shown(refused.sentence)[:MOST_LETTERS])
@@ -97,13 +88,13 @@ def answer(request: Request, refused: Refused) -> Response:
 
 
 class LastResort:
-    """Catches what nobody foresaw: the one who asked sees a number, which stands in the log beside the traceback."""
+    """Middleware that catches unexpected errors: the response has a number, logged with the traceback."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers a request."""
+        """Handle a request."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -118,7 +109,7 @@ class LastResort:
             await self.app(scope, receive, watched)
         except Exception as error:
             refused = refusal_of(error) or _defect(scope, error)
-            if has_begun:  # what is cut off is seen as such, since its length is not what was promised
+            if has_begun:  # clients detect the truncation, since the promised length is not reached
                 raise ConnectionAbortedError from None
             await _answer(scope, receive, send, refused)
 
@@ -132,7 +123,7 @@ def _defect(scope: Scope, error: Exception) -> Refused:
 async def _answer(scope: Scope, receive: Receive, send: Send, refused: Refused) -> None:
     try:
         response = answer(Request(scope, receive), refused)
-    except Exception as error:  # the page of the error is at fault itself
+    except Exception as error:  # the error page itself failed
         LOG.error("page of an error", exc_info=error)
         response = Response(as_json(refused), refused.status, refused.headers, "application/json")
     await response(scope, receive, send)

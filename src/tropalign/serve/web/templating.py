@@ -1,4 +1,4 @@
-"""Templates, compiled once, and the files that pages load, each under an address that changes with its content."""
+"""Compiled templates, and static files, each with an address that changes with its content."""
 
 from __future__ import annotations
 
@@ -30,29 +30,29 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 MEDIA_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
-#: Lines of jobs that are kept as they were shown.
+#: Rendered job lines in the cache.
 MOST_LINES = 2_048
-#: More than all verbs have.
+#: More than the options of all verbs.
 MOST_OPTIONS = 1_024
 THEMES = ("light", "dark")
 
 
 @dataclass(frozen=True)
 class StaticFile:
-    """What pages load: its bytes, and the first letters of their hash."""
+    """Static file: its bytes, and the first characters of their hash."""
 
     content: bytes
     media_type: str
     mark: str
 
     def response(self, mark: str) -> Response:
-        """The file; kept by the browser for ever where it was asked for by its content."""
+        """Return the file, cacheable forever if requested with the hash of its content."""
         age = "public, max-age=31536000, immutable" if mark == self.mark else "no-cache"
         return Response(self.content, media_type=self.media_type, headers={"Cache-Control": age})
 
 
 def static_files() -> dict[str, StaticFile]:
-    """All static files by name."""
+    """Return all static files by name."""
     found = {}
     for path in sorted((HERE / "static").iterdir()):
         if path.suffix in MEDIA_TYPES:
@@ -63,22 +63,16 @@ def static_files() -> dict[str, StaticFile]:
 
 
 class _WithoutIndents(FileSystemLoader):
-    """Templates without the blanks that begin their lines, which a page would send for nothing."""
+    """Template loader that removes indentation, which would only enlarge pages."""
 
     def get_source(self, environment: Environment, template: str) -> tuple[str, str, Callable[[], bool]]:
-        """The text of a template."""
+        """Return the text of a template."""
         text, path, is_current = super().get_source(environment, template)
         return re.sub(r"(?m)^[ ]+", "", text), path, is_current
 
 
 class Templates:
-    """Pages out of templates.
-
-    Parameters
-    ----------
-    root
-        What stands before every path, such as "/tropalign".
-    """
+    """Pages from templates; `root` is the path prefix, such as "/tropalign"."""
 
     def __init__(self, root: str) -> None:
         self.root = root
@@ -102,16 +96,10 @@ class Templates:
         return made
 
     def page(self, request: Request, name: str, /, *, status: int = 200, here: str = "", **words: Any) -> HTMLResponse:
-        """A page for whoever asks.
+        """Render a page for the user of a request.
 
-        Parameters
-        ----------
-        name
-            Of the template, without ``.html``.
-        here
-            Which entry of the menu it is.
-        words
-            What the template shows.
+        `name` is the template without ``.html``, `here` the current menu entry, and `words` the template's
+        variables.
         """
         state: Mapping[str, Any] = request.scope.get("state", {})
         theme = request.cookies.get("theme")
@@ -126,7 +114,7 @@ class Templates:
 
 
 def _line(environment: Environment) -> Callable[[JobLine, bool], Markup]:
-    """A job in a list: most are as they were the last time."""
+    """Return a cached renderer of job lines, most of which are unchanged between requests."""
     template = environment.get_template("line.html")
 
     @lru_cache(MOST_LINES)
@@ -137,7 +125,7 @@ def _line(environment: Environment) -> Callable[[JobLine, bool], Markup]:
 
 
 def _option(environment: Environment) -> Callable[[OptionView], Markup]:
-    """An option in a form. Empty ones are kept; of what users fill in, which may be long, nothing is."""
+    """Return a renderer of form options; only empty ones are cached, since user input may be long."""
     template = environment.get_template("option.html")
 
     def shown(field: OptionView) -> Markup:
@@ -148,15 +136,13 @@ def _option(environment: Environment) -> Callable[[OptionView], Markup]:
 
 
 def iso(at: float) -> str:
-    """Seconds since 1970 as ISO 8601."""
+    """Format seconds since 1970 as ISO 8601."""
     return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def when(at: float) -> str:
-    """Seconds since 1970 for people.
+    """Format seconds since 1970 for people.
 
-    Examples
-    --------
     >>> when(86400 * 365)
     '1971-01-01 00:00'
     """
@@ -164,10 +150,8 @@ def when(at: float) -> str:
 
 
 def size_text(n_bytes: float) -> str:
-    """Bytes for people.
+    """Format bytes for people.
 
-    Examples
-    --------
     >>> size_text(999), size_text(1000), size_text(25_300_000)
     ('999 bytes', '1.0 kB', '25.3 MB')
     """
@@ -181,15 +165,13 @@ def size_text(n_bytes: float) -> str:
 
 
 def number_text(value: float) -> str:
-    """A whole number with its thousands apart."""
+    """Format a number as an integer with thousands separators."""
     return f"{value:,.0f}"
 
 
 def duration_text(seconds: float) -> str:
-    """A length of time for people.
+    """Format a duration for people.
 
-    Examples
-    --------
     >>> duration_text(0.31), duration_text(75), duration_text(86400)
     ('0.3 s', '1 min 15 s', '24 h')
     """
@@ -203,10 +185,10 @@ def duration_text(seconds: float) -> str:
 
 
 def percent(progress: float | None) -> int | None:
-    """How much is done, rounded down: 100 is the end alone."""
+    """Return the progress in percent, rounded down, so that 100 means finished."""
     return None if progress is None else int(100 * min(max(progress, 0.0), 1.0))
 
 
 def sentence(text: str) -> str:
-    """A text that begins with a capital and ends with a full stop."""
+    """Return a text with a capital letter at the start and a full stop at the end."""
     return f"{text[:1].upper()}{text[1:].rstrip('.')}."

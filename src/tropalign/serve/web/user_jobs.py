@@ -1,7 +1,7 @@
-"""Jobs, databases and files of a user, for the API and the pages: submitted, found, shared and deleted.
+"""Jobs, databases and files of a user, for the API and the pages: submit, find, share and delete.
 
-Texts of a submission become files, everything that it names is the user's, and equal jobs are found. What somebody else
-has does not exist for who asks.
+Texts in a submission become files, everything that it refers to must belong to the user, and equal jobs are
+reused. Objects of other users are treated as missing.
 """
 
 from __future__ import annotations
@@ -32,13 +32,14 @@ if TYPE_CHECKING:
 
 MOST_TITLE = 200
 MOST_TAG = 50
-#: Bytes of a pasted text in which its first name is looked for, and letters of that name in a title.
+#: Maximum bytes of a pasted text that are searched for its first name, and maximum characters of that name in a
+#: title.
 MOST_LOOKED_AT, MOST_NAME = 1 << 20, 60
 _ID = re.compile(r"[a-z2-7]{26}")
-#: In place of a user's name, for an administrator.
+#: Stands for all users in an administrator's request.
 ALL_USERS = "*"
 _SECRET = re.compile(r"[A-Za-z0-9_-]{16,64}")
-#: How a job is called that is not there or not yours.
+#: Message for a job that does not exist or belongs to another user.
 _NONE = "there is no such job: it was deleted, or is somebody else's"
 _NO_DATABASE = "there is no such database of yours: it was deleted, or is somebody else's"
 _NOT_LISTED = "there is no such database: choose one that is listed (GET /api/v1/databases)"
@@ -53,26 +54,11 @@ def submit(
     address: str = "",
     hook: str = "",
 ) -> tuple[Job, bool]:
-    """Submits what the JSON of a submission asks for.
+    """Submit the JSON of a submission; return the job, and whether it is new rather than an equal job of this user.
 
-    Parameters
-    ----------
-    hook
-        The address that is told of the end of a new job; empty for none.
-
-    Returns
-    -------
-    tuple[Job, bool]
-        The job, and whether it is new rather than an equal one of this user that was there.
-
-    Raises
-    ------
-    UsageError
-        It asks for what there is not.
-    Refused
-        A file or database is not there.
-    ResourceError
-        The user has too many waiting jobs, or no room left.
+    `hook` is the address to notify at a new job's end, empty for none. Raises UsageError for an invalid
+    submission, Refused if a file or database is missing, and ResourceError if the user has too many waiting jobs
+    or no space left.
     """
     _check_hook(web, hook)
     submission = Submission.from_json(data)
@@ -108,18 +94,18 @@ def _check_hook(web: Web, hook: str) -> None:
 
 
 def _items(submission: Submission) -> list[InputItem]:
-    """All inputs, in the order in which the record has them."""
+    """Return all inputs in the order of the stored job."""
     return [item for items in submission.inputs.values() for item in items]
 
 
 def _awaited(web: Web, user: User, submission: Submission) -> tuple[Awaited, ...]:
-    """Inputs that other jobs are still to write."""
+    """Return the inputs that other jobs have yet to write."""
     found: list[Awaited] = []
     named = [(dest, item) for dest, items in submission.inputs.items() for item in items]
     for position, (dest, item) in enumerate(named):
         if item.job is not None and item.file is None:
             job = job_named(web, user, item.job)
-            if job is None:  # it was deleted since it was looked up
+            if job is None:  # it was deleted since the lookup
                 raise _no_source(dest)
             found.append(Awaited(position, job.id, item.role or MAIN, job.title))
     return tuple(found)
@@ -131,31 +117,25 @@ def _no_source(dest: str) -> Refused:
 
 
 def _key_of_database(web: Web, user: User, key: str, name: str, shared: bool) -> str:
-    """Equal files make another database under another name, and where the user's own is shared otherwise by now."""
+    """Return a key under which equal files make another database if its name differs, or its sharing has changed."""
     own = [each for each in web.storage.databases.list(user.name) if each.owner == user.name and each.name == name]
     is_other = bool(own) and all(each.shared != shared for each in own)
     return sha256(f"{key} {shared} {name} {token_hex() if is_other else ''}".encode()).hexdigest()
 
 
 def submit_in_format(web: Web, user: User, job: Job, format: str, address: str) -> tuple[Job, bool]:
-    """Submits a job's submission in another format, under the same title and tags."""
+    """Submit a job's submission in another format, with the same title and tags."""
     asked = Submission.from_json(job.request).in_format(format).as_json()
     return submit(web, user, asked, job.title, job.tags, address)
 
 
 def clean_title(title: str) -> str:
-    """A title on one line."""
+    """Return a title on one line."""
     return " ".join(_printable(title[: 4 * MOST_TITLE]).split())[:MOST_TITLE]
 
 
 def clean_tags(tags: tuple[str, ...]) -> tuple[str, ...]:
-    """Tags without doubles.
-
-    Raises
-    ------
-    Refused
-        There are too many.
-    """
+    """Return distinct tags, or raise Refused if there are too many."""
     words = (" ".join(_printable(tag[: 4 * MOST_TAG]).split())[:MOST_TAG] for tag in tags)
     found = tuple(dict.fromkeys(word for word in words if word))
     if len(found) > MOST_TAGS:
@@ -164,7 +144,7 @@ def clean_tags(tags: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _printable(text: str) -> str:
-    """Without what turns the direction of text, ends lines or cannot be seen."""
+    """Replace invisible characters, line ends and direction marks by blanks."""
     return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
@@ -172,11 +152,11 @@ def _default_title(web: Web, verb: str, files: tuple[JobFile, ...]) -> str:
     names = [_title_of(web, file) for file in files[:2]]
     between = ", " if any(name.endswith(" more") for name in names) else " and "
     title = between.join(names) + (" ..." if len(files) > 2 else "")
-    return clean_title(title if verb == BUILD else f"{verb} {title}")  # that one is the name of the database
+    return clean_title(title if verb == BUILD else f"{verb} {title}")  # a build's title is the database's name
 
 
 def _title_of(web: Web, file: JobFile) -> str:
-    """The file's name, or as all pasted texts have the same one, the name of the first record."""
+    """Return the file's name, or the first record's name for pasted texts, which all have the same file name."""
     if file.digest is None or not file.name.startswith("pasted.") or file.size > MOST_LOOKED_AT:
         return file.name
     with web.storage.files.open(file.digest) as stream:
@@ -188,7 +168,7 @@ def _title_of(web: Web, file: JobFile) -> str:
 
 
 def _stored(web: Web, user: User, inputs: dict[str, tuple[InputItem, ...]]) -> dict[str, tuple[InputItem, ...]]:
-    """Inputs with files in place of texts, and databases by their names."""
+    """Return the inputs with texts stored as files, and databases by their names."""
     if any(item.text is not None for items in inputs.values() for item in items):
         most = web.storage.users.limits(user.name, web.settings.limits).stored_bytes_per_user
         web.storage.uploads.check_room(user.name, most)
@@ -198,7 +178,7 @@ def _stored(web: Web, user: User, inputs: dict[str, tuple[InputItem, ...]]) -> d
 def _as_file(web: Web, user: User, dest: str, item: InputItem) -> InputItem:
     if item.job is not None:
         return _as_output(web, user, dest, item)
-    if item.database is not None:  # whatever it was called, commands and headers show its name
+    if item.database is not None:  # commands and headers show the database's own name
         known = _database(web, user, dest, item.database)
         return replace(item, database=known.id, name=sanitised(known.name, "database"))
     if item.text is None:
@@ -208,9 +188,9 @@ def _as_file(web: Web, user: User, dest: str, item: InputItem) -> InputItem:
 
 
 def _as_output(web: Web, user: User, dest: str, item: InputItem) -> InputItem:
-    """An output of a job of this user, as the file that it is, or is called when the job has written it."""
+    """Return the output of this user's job as an existing or future file."""
     job = job_named(web, user, item.job or "")
-    if job is None and item.file is not None:  # as an earlier job had it, which still has the file
+    if job is None and item.file is not None:  # from an earlier job, which still has the file
         return replace(item, job=None, role=None)
     if job is None:
         raise _no_source(dest)
@@ -226,14 +206,14 @@ def _as_output(web: Web, user: User, dest: str, item: InputItem) -> InputItem:
 
 
 def names_of_outputs(job: Job) -> dict[str, str]:
-    """The files that a job has written, or is to write, by their roles."""
+    """Return the names of existing or future outputs of a job, by role."""
     if job.state.is_final:
         return {file.role: file.name for file in job.outputs}
     return {output.role: output.filename for output in outputs_of(Submission.from_json(job.request))}
 
 
 def _database(web: Web, user: User, dest: str, word: str) -> Database:
-    """The database that an input names, by its id or name. Raises Refused."""
+    """Return the database of an input, by its id or name, or raise Refused."""
     try:
         return web.storage.databases.named_by(user.name, word)
     except KeyError:
@@ -243,7 +223,7 @@ def _database(web: Web, user: User, dest: str, word: str) -> Database:
 
 
 def _found(web: Web, user: User, dest: str, item: InputItem) -> JobFile:
-    """What an input names, which has to be there and the user's."""
+    """Return the file of an input; raise Refused if it is missing or belongs to another user."""
     if item.database is not None:
         database = _database(web, user, dest, item.database)
         return JobFile(dest, database.name, None, database.size, database=database.id)
@@ -260,20 +240,20 @@ def _found(web: Web, user: User, dest: str, item: InputItem) -> JobFile:
 
 
 def _digest(web: Web, item: InputItem, file: JobFile) -> str:
-    """What stands for the content that the job reads: a database that is built anew under its name is another one."""
+    """Return an identifier of the content that the job will read; a rebuilt database has different content."""
     if item.job is not None and item.file is None:
         return f"{item.role} of the job {item.job}"
     if file.digest is not None:
         return file.digest
     try:
         return web.storage.databases.get(file.database or "").digest
-    except KeyError:  # it was deleted since it was looked up
+    except KeyError:  # it was deleted since the lookup
         raise Refused(422, _NOT_LISTED, field=f"inputs.{file.role}") from None
 
 
 @contextmanager
 def still_there() -> Iterator[None]:
-    """Tells of a job that another request deletes before this one is done with it as of one that is not there."""
+    """Convert KeyError, for a job that another request has just deleted, to Refused."""
     try:
         yield
     except KeyError:
@@ -281,13 +261,7 @@ def still_there() -> Iterator[None]:
 
 
 def own_job(web: Web, user: User, id: str) -> Job:
-    """A job of this user.
-
-    Raises
-    ------
-    Refused
-        There is none.
-    """
+    """Return a job of this user, or raise Refused."""
     job = job_named(web, user, id)
     if job is None:
         raise Refused(404, _NONE)
@@ -295,17 +269,14 @@ def own_job(web: Web, user: User, id: str) -> Job:
 
 
 def is_administrator(web: Web, user: User) -> bool:
-    """Whether the user may see, stop and delete what others have."""
+    """True if the user may see, stop and delete data of others."""
     return web.storage.users.get(user.name).is_administrator
 
 
 def listed_owner(web: Web, user: User, asked: str | None) -> str | None:
-    """Whose jobs or databases to list: the asker's own; of an administrator another's, or (None) everybody's for ``*``.
+    """Return the owner whose jobs or databases to list: the user, or for an administrator another one, None for ``*``.
 
-    Raises
-    ------
-    Refused
-        Somebody else asks for another's.
+    Raises Refused if other users request another owner.
     """
     if not asked or asked == user.name:
         return user.name
@@ -315,13 +286,7 @@ def listed_owner(web: Web, user: User, asked: str | None) -> str | None:
 
 
 def manageable_job(web: Web, user: User, id: str) -> Job:
-    """A job that this user may stop and delete: one's own, and for an administrator everybody's.
-
-    Raises
-    ------
-    Refused
-        There is none.
-    """
+    """Return a job that this user may stop and delete (for administrators, any job), or raise Refused."""
     with suppress(KeyError):
         if _ID.fullmatch(id) and is_administrator(web, user):
             return web.storage.jobs.get(id)
@@ -329,7 +294,7 @@ def manageable_job(web: Web, user: User, id: str) -> Job:
 
 
 def job_named(web: Web, user: User, id: str) -> Job | None:
-    """A job of this user by its id; None where there is none."""
+    """Return a job of this user by id, or None."""
     if not _ID.fullmatch(id):
         return None
     try:
@@ -340,13 +305,7 @@ def job_named(web: Web, user: User, id: str) -> Job | None:
 
 
 def shared_job(web: Web, secret: str) -> Job:
-    """The job of a link.
-
-    Raises
-    ------
-    Refused
-        There is none, or it is shared no longer.
-    """
+    """Return the job of a link; raise Refused if the link is unknown or no longer shared."""
     if _SECRET.fullmatch(secret):
         try:
             return web.storage.jobs.by_share(secret)
@@ -356,13 +315,7 @@ def shared_job(web: Web, secret: str) -> Job:
 
 
 def own_database(web: Web, user: User, id: str, for_deletion: bool = False) -> Database:
-    """A database of this user, and for the deletion by an administrator one that any user has built.
-
-    Raises
-    ------
-    Refused
-        There is none.
-    """
+    """Return a database of this user, or for deletion by an administrator of any user; raise Refused otherwise."""
     try:
         database = web.storage.databases.get(id[:100].replace("\0", ""))
     except KeyError:
@@ -375,41 +328,30 @@ def own_database(web: Web, user: User, id: str, for_deletion: bool = False) -> D
 
 
 def share_database(web: Web, user: User, address: str, id: str, shared: bool) -> Database:
-    """A database of this user, shared from now on or no longer."""
+    """Share a database of this user or make it private, and return it."""
     try:
         changed = web.storage.databases.set_shared(own_database(web, user, id).id, shared)
-    except KeyError:  # it was deleted since it was looked up
+    except KeyError:  # it was deleted since the lookup
         raise Refused(404, _NO_DATABASE) from None
     web.audit(user, address, "share database" if shared else "unshare database", changed.id)
     return changed
 
 
 def forget_database(web: Web, user: User, address: str, id: str) -> None:
-    """Deletes a database of this user, and for an administrator one that any user has built.
+    """Delete a database of this user, or for an administrator of any user.
 
-    Raises
-    ------
-    Refused
-        There is none.
-    UsageError
-        A job that waits or runs needs it.
+    Raises Refused if it does not exist, UsageError if a queued or running job needs it.
     """
     database = own_database(web, user, id, for_deletion=True)
     try:
         web.storage.databases.delete(database.id)
-    except KeyError:  # it was deleted since it was looked up
+    except KeyError:  # it was deleted since the lookup
         raise Refused(404, _NO_DATABASE) from None
     web.audit(user, address, "delete database", database.id)
 
 
 def delete_upload(web: Web, user: User, address: str, digest: str) -> None:
-    """Deletes a file that this user has sent, and that no job has.
-
-    Raises
-    ------
-    Refused
-        There is none.
-    """
+    """Delete an upload of this user, or raise Refused if there is no such upload."""
     try:
         web.storage.uploads.delete(user.name, digest[:100].replace("\0", ""))
     except KeyError:
@@ -418,5 +360,5 @@ def delete_upload(web: Web, user: User, address: str, digest: str) -> None:
 
 
 def wait_of(web: Web, job: Job) -> Wait | None:
-    """What a job waits for; None where it does not."""
+    """Return the reason that a job waits, None if it does not."""
     return web.storage.waits.of([job], web.settings.limits.running_per_user).get(job.id)

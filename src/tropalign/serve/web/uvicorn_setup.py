@@ -1,4 +1,4 @@
-"""Uvicorn as this server runs it: heads of requests have a time limit, and workers end before pages do."""
+"""Uvicorn setup: a time limit for request heads, and an end of workers before pages."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ import uvicorn
 from h11 import LocalProtocolError
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-#: Until when a connection has to have sent a whole head, or the rest of a body that nobody reads any more.
+#: Seconds in which a connection must send a whole head, or the unread rest of a body.
 SECONDS = 10.0
-#: Files and connections to the database that are open beside those of clients.
+#: Open files and database connections in addition to client connections.
 OTHER_FILES = 200
 MOST_CONNECTIONS = 4_000
-#: A connection on which nothing comes is kept longer than proxies keep theirs (nginx: 60 s), so that none sends a
-#: request just when it is closed here.
+#: Idle connections are kept longer than proxies keep theirs (nginx: 60 s), so that no proxy sends a request while
+#: it is being closed here.
 KEEP_ALIVE_SECONDS = 75
 
 
 class HeadsInTime(H11Protocol):
-    """Uvicorn's protocol; it closes a connection without a request in progress after `SECONDS` of sending.
+    """Uvicorn's protocol, which closes a connection without a request in progress after `SECONDS` of sending.
 
-    What dribbles a head would hold its connection for ever.
+    A client that sends its head very slowly would otherwise hold the connection forever.
     """
 
     _timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """A client has come."""
+        """Start the timer of a new connection."""
         super().connection_made(transport)
         self._begin()
 
     def data_received(self, data: bytes) -> None:
-        """A piece of a request, or all of it."""
+        """Handle a piece of a request, or all of it."""
         super().data_received(data)
         if self.cycle is None or self.cycle.response_complete:
             self._begin()
@@ -45,9 +45,9 @@ class HeadsInTime(H11Protocol):
             self._end()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what is no HTTP; if an answer is under way or sent already, only close the connection.
+        """Reject invalid HTTP; if a response is under way or already sent, only close the connection.
 
-        h11 allows one answer per request, and each error in a callback of asyncio writes a traceback to the log.
+        h11 allows one response per request, and an error in an asyncio callback writes a traceback to the log.
         """
         try:
             super().send_400_response(msg)
@@ -55,7 +55,7 @@ class HeadsInTime(H11Protocol):
             self.transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """A client has gone."""
+        """Stop the timer of a closed connection."""
         self._end()
         super().connection_lost(exc)
 
@@ -74,7 +74,7 @@ class HeadsInTime(H11Protocol):
 
 
 class Server(uvicorn.Server):
-    """Ends its workers first, while pages still say so; a second signal ends it at once."""
+    """Server that ends its workers first, while pages still show this; a second signal ends it at once."""
 
     def __init__(self, config: uvicorn.Config, end_workers: Callable[[], None]) -> None:
         super().__init__(config)
@@ -82,7 +82,7 @@ class Server(uvicorn.Server):
         self._ending: threading.Thread | None = None
 
     def handle_exit(self, sig: int, frame: Any) -> None:
-        """Is told to end."""
+        """Handle a signal to end."""
         if self._ending is not None:
             self.should_exit = self.force_exit = True
             return
@@ -95,13 +95,13 @@ class Server(uvicorn.Server):
 
 
 def server_options() -> dict[str, Any]:
-    """What Uvicorn is to be told, beside where it listens and what it logs."""
+    """Return Uvicorn's options, excluding address and log settings."""
     most = max(50, min(MOST_CONNECTIONS, _most_files() - OTHER_FILES))
     http: Callable[..., Any] = HeadsInTime
     return {
         "http": http,
         "ws": "none",
-        "proxy_headers": False,  # whose word is taken for where a client is, decides `access.py`
+        "proxy_headers": False,  # `access.py` decides which proxies to trust for the client's address
         "server_header": False,
         "limit_concurrency": most,
         "timeout_keep_alive": KEEP_ALIVE_SECONDS,
@@ -109,7 +109,7 @@ def server_options() -> dict[str, Any]:
 
 
 def _most_files() -> int:
-    """How many files and connections this process may have open, which is raised as far as the system lets it."""
+    """Return the limit of open files and connections, raised as far as the system allows."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wish = MOST_CONNECTIONS + OTHER_FILES
     more = wish if hard == resource.RLIM_INFINITY else min(wish, hard)

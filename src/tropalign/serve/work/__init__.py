@@ -1,1 +1,1 @@
-"""Workers: they take jobs from the queue, run each in a process group of its own, and record how it ended."""
+"""Workers: claim jobs from the queue, run each in its own process group, and record the outcome."""

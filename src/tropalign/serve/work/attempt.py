@@ -1,9 +1,9 @@
-"""One attempt at a job: its inputs counted, its forecast asked, its command run, its outputs kept.
+"""One attempt at a job: count its inputs, forecast it, run its command, and store its outputs.
 
     inputs -> survey -> forecast -> command -> outputs
               refused   refused     failed     done
 
-What an earlier attempt found and computed is in the job's folder, and is not done again.
+Results of an earlier attempt are in the job's folder, and are not computed again.
 """
 
 from __future__ import annotations
@@ -35,27 +35,27 @@ from tropalign.submissions.submission import BUILD, InputItem, Submission
 if TYPE_CHECKING:
     from tropalign.serve.storage import Storage
 
-#: Residues of queries times those of targets, above which a forecast is asked: a second of work.
+#: Product of query and target residues above which a forecast is made: a second of work.
 FORECAST_CELLS = 10**10
-#: A forecast that takes longer says nothing: the job runs within its limits.
+#: Time limit of a forecast; without a result, the job runs within its limits.
 FORECAST_SECONDS = 120.0
 #: Exit code of a defect of tropalign.
 EXIT_DEFECT = 1
-#: Ends that others ask for: a machine that is switched off tells every process so.
+#: Exit codes of requested ends: a machine that shuts down signals every process.
 TOLD_TO_END = {-1, -2, -15, 129, 130, 143}
 KILLED = {-9, 137}
 HELD_PAUSE = 0.5
-#: Killed as often from outside, a job most likely takes more memory than there is.
+#: Kills from outside after which a job most likely needs more memory than there is.
 MOST_KILLS = 5
 RUN_ELSEWHERE = "ask for less, or run the command on a machine of your own"
 
 
 class Interrupted(Exception):
-    """The attempt was ended from outside: nothing is wrong with the job."""
+    """The attempt was ended from outside, without a fault of the job."""
 
 
 class NoResult(Exception):
-    """The attempt ends here, with this outcome."""
+    """The attempt ends with this outcome."""
 
     def __init__(self, state: State, message: str, exit_code: int = ResourceError.exit_code) -> None:
         super().__init__(message)
@@ -66,14 +66,8 @@ class NoResult(Exception):
 class Attempt:
     """An attempt at a job.
 
-    Parameters
-    ----------
-    storage
-        Where files and databases are.
-    heart
-        Says whether the job is still wanted, and is told how far it is.
-    is_stopping
-        Whether the worker has been told to stop.
+    `heart` receives the progress and reports whether the job is still wanted; `is_stopping` is True once the
+    worker has been told to stop.
     """
 
     storage: Storage
@@ -82,16 +76,13 @@ class Attempt:
     folder: JobFolder
     heart: Heartbeat
     is_stopping: Callable[[], bool]
-    database: Database | None = None  # what `db build` has made
-    failed: str | None = None  # why the last command failed, where it has a word for that
+    database: Database | None = None  # built by `db build`
+    failed: str | None = None  # reason of the last command's failure, if it has a name
 
     def outcome(self) -> Outcome:
-        """Does all of it.
+        """Run the whole attempt and return its outcome.
 
-        Raises
-        ------
-        Interrupted
-            The worker stops, the job was cancelled, or it is another worker's now.
+        Raises Interrupted if the worker stops, the job was cancelled, or it now belongs to another worker.
         """
         try:
             plan = self._plan()
@@ -106,11 +97,11 @@ class Attempt:
             return Outcome(State.FAILED, self._harmless(str(error)), exit_code=error.exit_code)
 
     def _plan(self) -> _Plan:
-        """The command and its files, as the first attempt had them."""
+        """Return the command and its files, the same for all attempts."""
         limits = self.settings.limits
         self.folder.make()
         facts = self.folder.remembered("facts.json") or {}
-        if facts.get("version") != __version__:  # parts of another version are of no use
+        if facts.get("version") != __version__:  # parts of another version are unusable
             self.folder.remove()
             self.folder.make()
             facts = {"version": __version__, "memory_bytes": limits.memory_bytes}
@@ -124,7 +115,7 @@ class Attempt:
         return _Plan(submission.verb, words, foretold, outputs, files, found, facts)
 
     def _links(self, submission: Submission) -> tuple[dict[InputItem, str], Counts]:
-        """A name in the folder per input, and what the databases among them hold."""
+        """Link the inputs into the folder; return their names, and the counts of databases among them."""
         links: dict[InputItem, str] = {}
         found = Counts()
         for item, name in link_names(submission).items():
@@ -148,7 +139,7 @@ class Attempt:
             ) from None
 
     def _check_databases(self) -> None:
-        """Refuses a job whose database has gone or changed since it was linked: a forecast takes minutes."""
+        """Raise NoResult if a database has gone or changed since it was linked: a forecast takes minutes."""
         for item in Submission.from_json(self.job.request).items:
             if item.database is not None:
                 self._database(item.database, item.name)
@@ -160,7 +151,7 @@ class Attempt:
             raise NoResult(State.FAILED, f"the input {shown(name)} is no longer there: send it again") from None
 
     def _survey(self, plan: _Plan) -> None:
-        """Counts the inputs, once."""
+        """Count the inputs, once."""
         if "counts" in plan.facts:
             return
         self.heart.tell("reading inputs", None)
@@ -177,7 +168,7 @@ class Attempt:
             self._note(words=counts.names)
 
     def _survey_apart(self, plan: _Plan, most: Counts) -> Counts:
-        """In a process of its own; its names of files are those that the job's command has."""
+        """Survey in a separate process, in the job's folder, so that errors show the command's file names."""
         module = (sys.executable, "-P", "-m", "tropalign.serve.work.survey", plan_of(plan.files, most, plan.found))
         self._completed(self._watched(module, self.settings.limits.seconds))
         said: dict[str, Any] = json.loads(self.folder.stdout.read_text())
@@ -186,7 +177,7 @@ class Attempt:
         return Counts(**said)
 
     def _forecast(self, plan: _Plan) -> None:
-        """Asks the verb what it will take, where that may be much."""
+        """Let the verb forecast the job, if it may be large."""
         least = min(FORECAST_CELLS, self.settings.limits.n_cells)
         n_residues = max(plan.facts["counts"][2], plan.facts["counts"][0] // 8)  # models have no residues
         if not plan.foretold or n_residues**2 / 2 < least or "forecast" in plan.facts:
@@ -208,27 +199,27 @@ class Attempt:
         self._note(forecast=tail.forecast)
 
     def _note(self, **found: Any) -> None:
-        """Tells the record what was found on the way; where that is away, the job does not wait for it."""
+        """Store findings in the database; if it is unavailable, the job continues without."""
         try:
             self.storage.queue.note(self.job.id, self.job.attempt, **found)
-        except Exception as error:  # of the database, whichever it is
+        except Exception as error:  # of either kind of database
             log_defect(self.job, f"the record was not told what was found ({type(error).__name__})")
 
     def _run(self, plan: _Plan) -> None:
-        """The command itself."""
-        while self.folder.is_held():  # by a command on another machine, whose worker was thought dead
+        """Run the command."""
+        while self.folder.is_held():  # by a command on another machine, whose worker was presumed dead
             self.heart.tell("waiting for the end of an earlier attempt", None)
             self._check_wanted()
             time.sleep(HELD_PAUSE)
         if not self._has_ended(plan):
             self._check_databases()
             self._compute(plan)
-        self._check_wanted()  # what another attempt writes meanwhile is not this one's
+        self._check_wanted()  # otherwise the folder may be another attempt's
         plan.facts["ended"] = 0
         self.folder.remember("facts.json", plan.facts)
 
     def _has_ended(self, plan: _Plan) -> bool:
-        """Whether an earlier attempt's command made all of its files, which its worker did not live to note."""
+        """True if an earlier attempt's command finished, but its worker died before recording it."""
         tail = StatusTail(self.folder.status)
         tail.newest()
         return tail.has_ended and (self.folder.files / plan.outputs[0].filename).is_file()
@@ -237,11 +228,11 @@ class Attempt:
         self.heart.tell("computing", None)
         command = (*TROPALIGN, *plan.words)
         ended = self._watched(command, self.settings.limits.seconds)
-        if ended.code != 0 and self.failed == OTHER_PARTS:  # cut otherwise, by another machine
+        if ended.code != 0 and self.failed == OTHER_PARTS:  # parts cut differently, by another machine
             self.folder.remove_parts()
             ended = self._watched(command, self.settings.limits.seconds)
         self._completed(ended)
-        if not self.heart.is_wanted:  # a worker that slept: the folder may be another attempt's now
+        if not self.heart.is_wanted:  # the worker slept: the folder may be another attempt's
             raise Interrupted
         plan.facts["ended"] = 0
         self.folder.remember("facts.json", plan.facts)
@@ -251,7 +242,7 @@ class Attempt:
             raise Interrupted
 
     def _watched(self, command: tuple[str, ...], seconds: float) -> Ended:
-        """Runs a command within the limits, and tells how far it is."""
+        """Run a command within the limits, and report its progress."""
         limits, tail = self.settings.limits, StatusTail(self.folder.status)
 
         def look() -> bool:
@@ -270,7 +261,7 @@ class Attempt:
         return ended
 
     def _completed(self, ended: Ended) -> None:
-        """Goes on where the command did what it should, and else says what went wrong."""
+        """Return if the command succeeded, else raise the reason."""
         limits = self.settings.limits
         if ended.code == 0 and ended.why in (Why.BY_ITSELF, Why.ASKED):
             return
@@ -291,7 +282,7 @@ class Attempt:
         raise NoResult(State.FAILED, defect(self.job), EXIT_DEFECT)
 
     def _has_written_too_much(self) -> bool:
-        """Whether a file met the limit: it is removed then, and the disk, which the command blames, has room for it."""
+        """True if the output limit was exceeded, even if the command blames a full disk although there is room."""
         most = self.settings.limits.output_bytes
         has_room = disk_usage(self.folder.path).free > most
         return self.folder.size() >= most * 0.99 or (self.failed == DISK_FULL and has_room)
@@ -306,7 +297,7 @@ class Attempt:
         self.folder.remember("kills.json", {"n": facts["n"] + 1})
 
     def _keep(self, plan: _Plan) -> tuple[JobFile, ...]:
-        """What the command wrote, in the store of files; a store of targets is a database from now on."""
+        """Store the command's outputs; a store of targets becomes a database."""
         self.heart.tell("keeping results", 1.0)
         kept = []
         for output in plan.outputs:
@@ -323,7 +314,7 @@ class Attempt:
         return tuple(kept)
 
     def _described(self, stored: StoredFile) -> Database:
-        """A store that was built: its id is the job's, so that no second attempt makes a second one."""
+        """Describe a built store; its id is the job's, so that a second attempt does not add another database."""
         from tropalign.sequences.store import SequenceStore
 
         store, job = SequenceStore.open(self.storage.files.path(stored.digest)), self.job
@@ -342,27 +333,19 @@ class Attempt:
         )
 
     def _harmless(self, sentence: str) -> str:
-        """Without paths of this machine."""
+        """Remove paths of this machine from a message."""
         places = (self.folder.files, self.folder.path, self.settings.folder)
         return messages.without(sentence, [str(place) for place in places])
 
 
 @dataclass
 class _Plan:
-    """What an attempt does.
+    """Plan of an attempt.
 
-    Parameters
-    ----------
-    words
-        The command, behind ``tropalign``.
-    foretold
-        The same for its forecast; empty where there is none.
-    files
-        Names of inputs in the folder, databases aside.
-    found
-        What the databases hold.
-    facts
-        What this attempt and earlier ones have found; kept in the folder.
+    - `words`: arguments after ``tropalign``; the next field has those of the forecast, or is empty.
+    - `files`: names of inputs in the folder, excluding databases.
+    - `found`: counts of the databases.
+    - `facts`: findings of this and earlier attempts, stored in the folder.
     """
 
     verb: str
@@ -375,10 +358,10 @@ class _Plan:
 
 
 def defect(job: Job) -> str:
-    """The sentence for the user of a job that failed by a defect."""
+    """Return the user's message about a defect."""
     return f"this is a defect of tropalign: its operator finds more in the server's log under {job.id}"
 
 
 def log_defect(job: Job, what: str) -> None:
-    """Prints what failed to the server's log, for its operator."""
+    """Print a failure to the server's log, for its operator."""
     print(f"tropalign: job {job.id} ({shlex.quote(job.verb)}): {shown(what)[:2000]}", file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""The workers of a server: started, watched, started again where they die, and ended."""
+"""Crew of a server: start, watch, restart and stop its workers."""
 
 from __future__ import annotations
 
@@ -22,35 +22,25 @@ if TYPE_CHECKING:
     from tropalign.serve.storage import Storage
 
 LOOK_SECONDS = 0.2
-#: A worker that dies soon after its start is started again after a pause, which doubles.
+#: Restart delays of a worker that dies soon after its start: doubling, up to a maximum.
 SOON_SECONDS, FIRST_PAUSE, MOST_PAUSE = 10.0, 0.2, 30.0
-#: How long workers may take to end: what they give a command, and a little.
+#: Time limit for workers to end: a command's grace period and a margin.
 END_SECONDS = 6.5
-#: How often it is said how many workers live; and how often jobs are looked for whose awaited jobs have ended, which
-#: workers do, too, unless all are busy.
+#: Interval of reporting the number of living workers, and of settling jobs whose awaited jobs have ended (workers
+#: also do this, unless all are busy).
 TELL_SECONDS, SETTLE_SECONDS = 10.0, 2.0
-#: Folders of jobs that were deleted or ended otherwise are looked for as often, and files that nothing has, which are
-#: what a server left that was killed while it deleted, as seldom.
+#: Interval of sweeping folders of deleted or ended jobs, and of removing unused files, which a server leaves if it
+#: is killed during a deletion.
 SWEEP_SECONDS, TIDY_SECONDS = 60.0, 6 * 3600.0
-#: A file that nothing has is left alone for so long: what wants it may be on its way.
+#: Minimum age of unused files that are removed: a job that needs one may not be submitted yet.
 GRACE_SECONDS = 24 * 3600.0
 
 
 class Crew:
-    """Worker processes and the thread that looks after them.
+    """Worker processes and the thread that manages them.
 
-    The kernel tells a worker when the thread that started it ends, so one thread does all of it.
-
-    Parameters
-    ----------
-    storage
-        Where the queue is.
-    settings
-        How many workers, and what they are told.
-    is_quiet
-        No lines about jobs.
-    keeps_files
-        Whether files that no job has are removed here: one server does that.
+    The kernel signals a worker when the thread that started it ends, so a single thread does everything.
+    With `keeps_files`, unused files are removed here; only one server does so.
     """
 
     def __init__(self, storage: Storage, settings: Settings, is_quiet: bool, keeps_files: bool = False) -> None:
@@ -63,17 +53,17 @@ class Crew:
         self._thread = threading.Thread(target=self._look_after, daemon=True)
 
     def start(self) -> None:
-        """Starts the workers; what dead ones held is queued again before."""
+        """Requeue jobs of dead workers, then start the workers."""
         self._reclaim()
         self._sweep()
         self._thread.start()
 
     def n_living(self) -> int:
-        """Workers that live."""
+        """Return the number of living workers."""
         return sum(place.process is not None for place in self._places)
 
     def stop(self) -> None:
-        """Ends the workers, whose jobs are queued again, and waits for that; asked again, not for longer."""
+        """Stop the workers, whose jobs are requeued, and wait; further calls do not extend the time limit."""
         if not self._ends.is_set():
             self._end_until = time.monotonic() + END_SECONDS + 1
             self._ends.set()
@@ -84,7 +74,7 @@ class Crew:
         pause = max(1.0, self._settings.lease_seconds / 3)
         reclaimed = swept = time.monotonic()
         told: tuple[float, int] = (-math.inf, -1)
-        settled = tidied = -math.inf  # once at the start: not every server lives for hours
+        settled = tidied = -math.inf  # once at the start: some servers run only for a short time
         while not self._ends.wait(LOOK_SECONDS if places else 1.0):
             deaths = [place.look() for place in places]
             now = time.monotonic()
@@ -106,7 +96,7 @@ class Crew:
         _end([place.process for place in places if place.process is not None])
 
     def started_worker(self) -> subprocess.Popen[bytes]:
-        """A new worker, in a session of its own: Ctrl-C is told to the server alone."""
+        """Start a worker in its own session, so that Ctrl-C reaches only the server."""
         process = subprocess.Popen(
             [sys.executable, "-P", "-m", "tropalign.serve.work.worker"],
             stdin=subprocess.PIPE,
@@ -117,30 +107,30 @@ class Crew:
         try:
             process.stdin.write(settings_text(self._settings, os.getpid(), self._is_quiet).encode())
             process.stdin.close()
-        except OSError:  # it died already, which the next look finds
+        except OSError:  # it has already died, which the next check finds
             pass
         return process
 
     def say(self, sentence: str) -> None:
-        """A line for the operator."""
+        """Print a line for the operator."""
         if not self._is_quiet:
             print(f"tropalign: {shown(sentence)}", file=sys.stderr, flush=True)
 
     def _tell(self) -> int:
-        """Says how many workers live, for those who wait."""
+        """Report the number of living workers, for waiting users."""
         n = self.n_living()
         self._quietly(lambda: self._storage.waits.tell(self._name, n))
         return n
 
     def _quietly(self, do: Callable[[], None]) -> None:
-        """Does what is done again soon; where the database is away, `_reclaim` says so."""
+        """Do something that will be repeated soon, ignoring errors; `_reclaim` reports an unavailable database."""
         with suppress(Exception):
             do()
 
     def _reclaim(self) -> None:
         try:
             n = self._storage.queue.reclaim(is_alive)
-        except Exception as error:  # the database is away
+        except Exception as error:  # the database is unavailable
             self.say(f"the queue does not answer ({type(error).__name__}: {str(error)[:200]})")
             return
         if n:
@@ -152,7 +142,7 @@ class Crew:
             if keep_days is not None:
                 n_jobs = self._storage.delete_old_jobs(keep_days)
             n = self._storage.tidy(GRACE_SECONDS)
-        except Exception as error:  # the database is away, or the disk
+        except Exception as error:  # the database or the disk is unavailable
             self.say(f"unused files were not removed ({type(error).__name__})")
             return
         if n_jobs:
@@ -161,14 +151,14 @@ class Crew:
             self.say(f"removed {counted(n, 'files that nothing uses')}")
 
     def _sweep(self) -> None:
-        """Removes the folders of jobs that are over or deleted, and ends what still computes them."""
+        """Remove folders of ended or deleted jobs, and end processes that still compute them."""
         work = self._settings.folder / "work"
         for path in sorted(work.iterdir()) if work.is_dir() else ():
             try:
                 is_over = self._storage.jobs.get(path.name).state.is_final
             except KeyError:
                 is_over = True
-            except Exception:  # the database is away: next time
+            except Exception:  # the database is unavailable: next time
                 return
             if is_over:
                 folder = JobFolder(path)
@@ -180,7 +170,7 @@ class Crew:
 
 
 class _Place:
-    """A worker's place, which is taken again when it dies."""
+    """Place of a worker, refilled when the worker dies."""
 
     def __init__(self, crew: Crew) -> None:
         self._crew = crew
@@ -193,7 +183,7 @@ class _Place:
         self.process: subprocess.Popen[bytes] | None = self._crew.started_worker()
 
     def look(self) -> bool:
-        """Starts a worker where it is time; True where the last one has just died."""
+        """Start a worker if it is time; True if the last one has just died."""
         now = time.monotonic()
         if self.process is None:
             if self._next is not None and now >= self._next:

@@ -1,4 +1,4 @@
-"""The signs that a worker gives of a job: that it lives, and how far it is; and what it is told in answer."""
+"""Heartbeat of a job: reports that its worker is alive and its progress, and receives orders."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ import time
 from pathlib import Path
 from typing import Any, Protocol
 
-#: The record is not asked more often than this, and not written where nothing is new.
+#: Minimum seconds between database updates, which also need news.
 LEAST_PAUSE_SECONDS = 0.5
-#: A cancelled job ends within this.
+#: Maximum seconds until a cancelled job ends.
 MOST_PAUSE_SECONDS = 2.0
 TAIL_BYTES = 1 << 16
 GO_ON, CANCEL, LOST = "go on", "cancel", "lost"
 
 
 class Renewing(Protocol):
-    """What of the queue is needed here."""
+    """The part of the queue that is needed here."""
 
     def renew(
         self, id: str, attempt: int, lease_seconds: float, stage: str, progress: float | None
     ) -> str:  # pragma: no cover
-        """Prolongs the lease of an attempt, and says whether it is still wanted."""
+        """Renew the lease of an attempt, and return whether it is still wanted."""
         ...
 
 
 class StatusTail:
-    """The newest line of a status file, of which only what is new is read."""
+    """Reader of a status file that reads only new lines."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -35,14 +35,14 @@ class StatusTail:
         self._rest = b""
         self.forecast: dict[str, Any] | None = None
         self.has_ended = False  # all files are made
-        self.failed: str | None = None  # why, where the command has a word for it
+        self.failed: str | None = None  # reason, if the command has a name for it
 
     def newest(self) -> dict[str, Any] | None:
-        """What the last whole line says that came since the last time; forecasts and the end are kept beside."""
+        """Return the last complete new line; forecast, end and failure are stored as attributes."""
         try:
             with self.path.open("rb") as file:
                 size = file.seek(0, 2)
-                if size < self._offset:  # a new command begins the file anew
+                if size < self._offset:  # a new command has restarted the file
                     self._offset, self._rest = 0, b""
                 if size - self._offset > TAIL_BYTES:
                     self._offset, self._rest = size - TAIL_BYTES, b""
@@ -67,7 +67,7 @@ class StatusTail:
 
 
 def described(fact: dict[str, Any]) -> tuple[str, float | None]:
-    """Words and share of a line of the status file."""
+    """Return text and share for a line of the status file."""
     if "stage" in fact:
         return str(fact["stage"])[:100], _share(fact.get("share"))
     unit, done, total = str(fact.get("unit", ""))[:60], fact.get("done"), fact.get("total")
@@ -79,16 +79,9 @@ def described(fact: dict[str, Any]) -> tuple[str, float | None]:
 
 
 class Heartbeat:
-    """Renews a lease in a thread of its own, so that a database that does not answer holds up no limit.
+    """Renewal of a lease in its own thread, so that an unresponsive database does not delay checks of limits.
 
-    Parameters
-    ----------
-    queue
-        Whom to tell.
-    id, attempt
-        Of the job.
-    lease_seconds
-        After as long without an answer the job is lost.
+    After `lease_seconds` without an answer, the job is lost.
     """
 
     def __init__(self, queue: Renewing, id: str, attempt: int, lease_seconds: float) -> None:
@@ -109,12 +102,12 @@ class Heartbeat:
         self._thread.join(self._lease)
 
     def tell(self, stage: str, progress: float | None) -> None:
-        """Sets what the next sign says."""
+        """Set the stage and progress of the next report."""
         self.stage, self.progress = stage, progress
 
     @property
     def is_wanted(self) -> bool:
-        """Whether the job is to go on."""
+        """True if the job should continue."""
         if self.order == GO_ON and time.monotonic() > self._sure_until:
             self.order = LOST
         return self.order == GO_ON
@@ -129,7 +122,7 @@ class Heartbeat:
             asked = time.monotonic()
             try:
                 order = self._queue.renew(self._id, self._attempt, self._lease, *news)
-            except Exception:  # the database is away: until the lease is over that is no reason to stop
+            except Exception:  # the database is unavailable: continue until the lease ends
                 continue
             self._sure_until, self._told, last = asked + self._lease, news, asked
             if order != GO_ON:

@@ -1,11 +1,11 @@
-"""The folder of a job: its inputs by their names, what it writes, and what the next attempt needs to know.
+"""Folder of a job: its inputs by name, its outputs, and data for the next attempt.
 
 work/ID/files/          where the command runs: inputs, outputs, parts
-work/ID/home, tmp       of the command alone
-work/ID/status.jsonl    progress, as the command tells it
+work/ID/home, tmp       private to the command
+work/ID/status.jsonl    progress reported by the command
 work/ID/stdout, stderr
 work/ID/process.json    the process that computes it
-work/ID/facts.json      what attempts have found: counts, forecast, whether the command is done
+work/ID/facts.json      findings of attempts: counts, forecast, whether the command is done
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from typing import Any
 
 from tropalign.serve.work.system_processes import Group
 
-#: The environment variable that tells a job's processes from all others.
+#: Environment variable that identifies a job's processes.
 MARK = "TROPALIGN_JOB_FOLDER"
-#: What a library would read as its own, wherever a command runs.
+#: File names that libraries would read as configuration in the current folder.
 HARMFUL = {"matplotlibrc"}
-#: How long killed processes may take to be gone.
+#: Seconds within which killed processes must be gone.
 SECONDS_TO_DIE = 5.0
 
 
@@ -36,58 +36,52 @@ class JobFolder:
 
     @property
     def files(self) -> Path:
-        """Where the command runs."""
+        """Folder where the command runs."""
         return self.path / "files"
 
     @property
     def status(self) -> Path:
-        """Lines of JSON."""
+        """Progress as JSON lines."""
         return self.path / "status.jsonl"
 
     @property
     def stderr(self) -> Path:
-        """What the command complained of."""
+        """Standard error of the command."""
         return self.path / "stderr"
 
     @property
     def stdout(self) -> Path:
-        """What the command printed."""
+        """Standard output of the command."""
         return self.path / "stdout"
 
     @property
     def mark(self) -> str:
-        """The word in the environment of the job's processes, with or without one for a single run of them."""
+        """Environment entry of the job's processes; a run may append its own suffix."""
         return f"{MARK}={self.path}"
 
     def make(self) -> None:
-        """Makes it, or takes over what an earlier attempt left, whose processes are ended.
-
-        Raises
-        ------
-        RuntimeError
-            They do not end.
-        """
+        """Make the folder, or take over an earlier attempt's; raise RuntimeError if processes of that do not end."""
         for path in (self.files, self.path / "home", self.path / "tmp"):
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.end_others()
 
     def end_others(self) -> None:
-        """Ends processes of an earlier attempt on this machine. Raises RuntimeError where that fails."""
+        """End processes of an earlier attempt on this machine; raise RuntimeError if that fails."""
         if not Group(-1, self.mark).end(SECONDS_TO_DIE):
             raise RuntimeError(f"processes of an earlier attempt in {self.path} do not end")
 
     def is_held(self) -> bool:
-        """Whether a command writes parts here: one of another machine, where `end_others` does not reach it."""
+        """True if a command holds parts here: on another machine, beyond the reach of `end_others`."""
         return any(path.is_dir() and _is_locked(path) for path in self.files.glob("*.parts"))
 
     def remove_parts(self) -> None:
-        """Forgets what commands have computed, and keeps what attempts have found."""
+        """Remove computed parts, but keep the findings of attempts."""
         for path in self.files.glob("*.parts"):
             if path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path, ignore_errors=True)
 
     def link(self, name: str, target: Path) -> str:
-        """Gives a file a name here, and says which."""
+        """Link a file here, and return the name of the link."""
         found = f"input-{name}" if name.casefold() in HARMFUL else name
         path = self.files / found
         path.unlink(missing_ok=True)
@@ -95,7 +89,7 @@ class JobFolder:
         return found
 
     def remember(self, name: str, facts: dict[str, Any]) -> None:
-        """Keeps facts for the next attempt, whole or not at all."""
+        """Store facts for the next attempt, completely or not at all."""
         temporary = self.path / f"{name}.new"
         with temporary.open("w") as file:
             json.dump(facts, file)
@@ -104,7 +98,7 @@ class JobFolder:
         temporary.replace(self.path / name)
 
     def remembered(self, name: str) -> dict[str, Any] | None:
-        """Facts of an earlier attempt; None where there are none."""
+        """Return facts of an earlier attempt, or None."""
         try:
             facts = json.loads((self.path / name).read_text())
         except (OSError, ValueError):
@@ -112,11 +106,11 @@ class JobFolder:
         return facts if isinstance(facts, dict) else None
 
     def size(self) -> int:
-        """Bytes of all that the job has written; links count nothing."""
+        """Return the bytes that the job has written, excluding links."""
         return _bytes_in(self.path)
 
     def remove(self) -> None:
-        """Forgets all of it."""
+        """Remove the folder."""
         shutil.rmtree(self.path, ignore_errors=True)
 
 
@@ -145,6 +139,6 @@ def _bytes_in(folder: Path | str) -> int:
                     total += _bytes_in(entry.path)
                 elif not entry.is_symlink():
                     total += entry.stat(follow_symlinks=False).st_size
-    except FileNotFoundError:  # it went meanwhile
+    except FileNotFoundError:  # removed meanwhile
         return total
     return total

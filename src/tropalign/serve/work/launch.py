@@ -1,7 +1,7 @@
-"""The moment before a job's process becomes the command: niceness, limits, and an end with its worker.
+"""Launcher of a job's command: sets niceness and limits, ends with its worker, then becomes the command.
 
-Runs by itself, without the package (`python -I -S launch.py PLAN COMMAND...`): what a thread-safe fork cannot do in the
-worker is done here in a hundredth of a second.
+Runs standalone, without the package (`python -I -S launch.py PLAN COMMAND...`): it does in ten milliseconds what a
+thread-safe fork in the worker cannot do.
 """
 
 from __future__ import annotations
@@ -11,19 +11,14 @@ import os
 import sys
 from typing import Any
 
-#: An option of Linux: the signal that the kernel sends when the parent ends.
+#: Linux option: signal from the kernel when the parent ends.
 PR_SET_PDEATHSIG = 1
 
 
 def die_with(parent: int, number: int) -> bool:
-    """Asks the kernel for a signal when the parent ends; False where no kernel does that.
+    """Request a signal (`number`) from the kernel when the parent ends; False if the system does not support it.
 
-    Parameters
-    ----------
-    parent
-        Its process id: where another process has taken this one over already, it ends at once.
-    number
-        The signal.
+    If the process already has another parent than the process id `parent`, it signals itself at once.
     """
     if not sys.platform.startswith("linux"):
         return False
@@ -37,7 +32,7 @@ def die_with(parent: int, number: int) -> bool:
 
 
 def limit(limits: dict[str, int]) -> None:
-    """Sets limits of the process by their names in `resource`, within what the system allows."""
+    """Set process limits by their names in `resource`, within the system's limits."""
     import resource
 
     for name, wanted in limits.items():
@@ -48,7 +43,7 @@ def limit(limits: dict[str, int]) -> None:
 
 
 def be_killed_first() -> None:
-    """Where memory ends, the kernel ends this process rather than the server."""
+    """Let the kernel end this process rather than the server if memory runs out."""
     try:
         with open("/proc/self/oom_score_adj", "w") as file:
             file.write("500")
@@ -57,7 +52,7 @@ def be_killed_first() -> None:
 
 
 def main(words: list[str]) -> None:
-    """Becomes the command."""
+    """Become the command."""
     import signal
 
     plan: dict[str, Any] = json.loads(words[0])

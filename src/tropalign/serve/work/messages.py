@@ -1,4 +1,4 @@
-"""Sentences that users read of their jobs: a forecast or a command beyond a limit, and what a command said last."""
+"""Messages to users about their jobs: exceeded limits, and the last message of a command."""
 
 from __future__ import annotations
 
@@ -17,10 +17,8 @@ BEGIN, WARNING = "tropalign: ", "tropalign: warning: "
 
 
 def excess_of(forecast: dict[str, Any], limits: Limits) -> str | None:
-    """A sentence without its end where a forecast asks for more than is allowed; else None.
+    """Return a clause about a forecast that exceeds the limits, else None.
 
-    Examples
-    --------
     >>> from tropalign.serve.settings import Limits
     >>> from tropalign.serve.work.messages import excess_of
     >>> excess_of({"cells": 2e15}, Limits())
@@ -42,7 +40,7 @@ def excess_of(forecast: dict[str, Any], limits: Limits) -> str | None:
 
 
 def passed(why: Why, limits: Limits) -> str | None:
-    """The sentence without its end for a command that had to be ended; None for other reasons."""
+    """Return a clause about a command that had to be ended, None for other reasons."""
     if why is Why.SECONDS:
         return f"it was ended after {duration(limits.seconds)}, which is what a job may take on this server"
     if why is Why.MEMORY:
@@ -54,7 +52,7 @@ def passed(why: Why, limits: Limits) -> str | None:
 
 
 def duration(seconds: float) -> str:
-    """90 seconds, 10 minutes, 24 hours."""
+    """Format a duration: 90 seconds, 10 minutes, 24 hours."""
     if seconds < 120:
         return f"{seconds:,.0f} seconds" if seconds >= 10 else f"{seconds:,.1f} seconds"
     if seconds < 7200:
@@ -63,7 +61,7 @@ def duration(seconds: float) -> str:
 
 
 def without(sentence: str, places: Iterable[str]) -> str:
-    """A sentence without the folders of the server and what only its operator can do, shortened to what pages show."""
+    """Remove the server's folders from a message, adapt remedies that only the operator can apply, and shorten it."""
     sentence = sentence.replace("allow more with --memory", "have the operator allow more (--max-memory)")
     for place in places:
         sentence = sentence.replace(f"{place}/", "").replace(place, "the job's folder")
@@ -75,7 +73,7 @@ def _number(value: Any) -> float:
 
 
 def sentence_of(path: Path, begin: str = BEGIN) -> str:
-    """The last line that begins so, without that; warnings are no such lines; "" where there is none."""
+    """Return the last line that starts with `begin`, without that and excluding warnings; else ""."""
     with path.open("rb") as file:
         size = file.seek(0, 2)
         file.seek(max(0, size - TAIL_BYTES))

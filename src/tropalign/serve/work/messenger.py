@@ -1,4 +1,4 @@
-"""Threads that tell addresses of jobs that have ended, beside the web server: no worker waits for them."""
+"""Notification threads next to the web server, so that no worker waits for them."""
 
 from __future__ import annotations
 
@@ -17,22 +17,12 @@ if TYPE_CHECKING:
     from tropalign.serve.storage import Storage
 
 LOOK_SECONDS = 1.0
-#: Calls at a time, each for another user.
+#: Concurrent calls, each for another user.
 N_CALLS = 8
 
 
 class Messenger:
-    """Calls hooks, and sends e-mail, until it is told to end.
-
-    Parameters
-    ----------
-    storage
-        Where the hooks are.
-    settings
-        Which hosts may be called, and the mail server.
-    is_quiet
-        No lines about calls that fail.
-    """
+    """Caller of web hooks and sender of e-mail, until stopped."""
 
     def __init__(self, storage: Storage, settings: Settings, is_quiet: bool) -> None:
         self._storage, self._hosts, self._mail, self._is_quiet = storage, settings.hook_hosts, settings.mail, is_quiet
@@ -41,12 +31,12 @@ class Messenger:
         self._thread = threading.Thread(target=self._look, daemon=True)
 
     def start(self) -> None:
-        """Begins, where any address may be told."""
+        """Start, if notifications are configured."""
         if self._hosts or self._mail is not None:
             self._thread.start()
 
     def stop(self) -> None:
-        """Ends, and waits for no call: one that is on its way is made again, by whoever calls hooks then."""
+        """Stop without waiting for calls: an interrupted call is repeated by the next messenger."""
         self._ends.set()
         self._wakes.set()
 
@@ -61,17 +51,17 @@ class Messenger:
                 continue
             try:
                 claimed = self._storage.hooks.claim(N_CALLS - len(busy), busy)
-            except Exception:  # the database is away, which others say
+            except Exception:  # the database is unavailable, which others report
                 continue
             for hook in claimed:
                 self._begin(hook)
 
     def _begin(self, hook: Hook) -> None:
-        """Calls a hook in a thread of its own, for which the end of the process does not wait, unlike a pool's."""
+        """Call a hook in its own thread; unlike a pool's threads, it does not delay the end of the process."""
         self._busy.add(hook.job.owner)
         try:
             threading.Thread(target=self._call_and_free, args=(hook,), daemon=True).start()
-        except RuntimeError:  # the system has no thread left: the claim ends, and the hook is due again
+        except RuntimeError:  # no thread available: the claim expires, and the hook is due again
             self._busy.discard(hook.job.owner)
 
     def _call_and_free(self, hook: Hook) -> None:
@@ -87,7 +77,7 @@ class Messenger:
         try:
             comes_again = self._storage.hooks.called(hook, not fault)
             if fault and not comes_again:
-                host = domain_of(hook.url) if by_mail else urlsplit(hook.url).hostname or ""  # the rest may be a secret
+                host = domain_of(hook.url) if by_mail else urlsplit(hook.url).hostname or ""  # the rest may be secret
                 self._storage.audit.note(hook.job.owner, "", "hook given up", hook.job.id, host)
         except Exception as error:
             fault = f"{fault} ({type(error).__name__})"

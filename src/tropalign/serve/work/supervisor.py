@@ -1,4 +1,4 @@
-"""``tropalign serve`` as processes: the web server here, workers beside it, and a graceful end of both."""
+"""Processes of ``tropalign serve``: the web server here, its workers, and the graceful end of both."""
 
 from __future__ import annotations
 
@@ -27,20 +27,15 @@ from tropalign.submissions.local_server import LOCAL_TOKEN, SERVER_LOCK
 if TYPE_CHECKING:
     from tropalign.serve.storage import Storage
 
-#: What open connections get to end, once workers have ended.
+#: Seconds for open connections to end after the workers.
 CONNECTION_SECONDS = 1
 BACKLOG = 2048
 
 
 def serve(settings: Settings, is_quiet: bool) -> None:
-    """Serves pages and computes jobs until it is told to end.
+    """Serve pages and compute jobs until stopped.
 
-    Raises
-    ------
-    UsageError
-        Everybody could reach it.
-    ResourceError
-        The folder or the port is taken, or cannot be used.
+    Raises UsageError if access would be unrestricted, ResourceError if the folder or port is taken or unusable.
     """
     from tropalign.serve.storage import Storage
 
@@ -51,7 +46,7 @@ def serve(settings: Settings, is_quiet: bool) -> None:
         token = local_token(settings.folder) if settings.has_local_user and not storage.tokens.list() else None
         with _listening(settings) as listener:
             port = listener.getsockname()[1]
-            print(address_of(settings, port), file=lock, flush=True)  # programs show the token to nobody else
+            print(address_of(settings, port), file=lock, flush=True)  # without the token
             print(address_of(settings, port, token), flush=True)
             if not is_quiet:
                 print(f"tropalign: {who_may_enter(settings, token is not None)}", file=sys.stderr, flush=True)
@@ -59,7 +54,7 @@ def serve(settings: Settings, is_quiet: bool) -> None:
 
 
 def work(settings: Settings, is_quiet: bool) -> None:
-    """Computes jobs for a server elsewhere, on the same database and folder, until it is told to end."""
+    """Compute jobs for a server elsewhere, on the same database and folder, until stopped."""
     from tropalign.serve.storage import Storage
 
     told = threading.Event()
@@ -78,13 +73,7 @@ def work(settings: Settings, is_quiet: bool) -> None:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[TextIO]:
-    """The folder is this server's; gives the file that says so.
-
-    Raises
-    ------
-    ResourceError
-        It is another one's, or cannot be used.
-    """
+    """Lock the folder for this server and yield the lock file; raise ResourceError if it is taken or unusable."""
     _made(folder)
     lock = folder / SERVER_LOCK
     make_private_file(lock)
@@ -102,19 +91,9 @@ def locked(folder: Path) -> Iterator[TextIO]:
 
 
 def check_database(folder: Path, secret: bytes) -> None:
-    """Refuses a folder of another database, whose files and jobs would be removed as nobody's.
+    """Raise UsageError if the folder belongs to another database, whose files and jobs would be removed as unused.
 
-    Parameters
-    ----------
-    folder
-        The server's; the first database that comes is its own.
-    secret
-        What this database alone has, copies of it aside.
-
-    Raises
-    ------
-    UsageError
-        It belongs to another one.
+    A folder belongs to the first database that uses it; `secret` is unique to a database and its copies.
     """
     path, own = folder / "database.id", hashlib.sha256(b"tropalign folder " + secret).hexdigest()
     fresh = folder / f"database.id.{os.getpid()}"
@@ -134,20 +113,20 @@ def check_database(folder: Path, secret: bytes) -> None:
 
 
 def _check_installed(storage: Storage, is_quiet: bool) -> None:
-    """Refuses a folder of databases that cannot be read, and tells the operator what in it is no database."""
+    """Raise UsageError for an unreadable folder of databases, and report files in it that are not databases."""
     for sentence in storage.databases.installed.faults():
         if not is_quiet:
             print(f"tropalign: not offered as a database: {shown(sentence)}", file=sys.stderr, flush=True)
 
 
 def address_of(settings: Settings, port: int, token: str | None = None) -> str:
-    """Where browsers find it, and with the token of this machine's user are let in."""
+    """Return the server's address for browsers, with the token of this machine's user if given."""
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     return f"http://{host}:{port}{settings.root_path}/" + (f"login?token={token}" if token else "")
 
 
 def who_may_enter(settings: Settings, has_local_user: bool) -> str:
-    """A sentence for the operator: who can reach the server, and what they have to show."""
+    """Return a sentence for the operator about who has access and how."""
     if settings.proxy_user_header is not None:
         proxies = ", ".join(settings.trusted_proxies)
         return f"who asks is what the proxies {proxies} say in {settings.proxy_user_header}, or a token"
@@ -170,7 +149,7 @@ def _made(folder: Path) -> None:
 def _listening(settings: Settings) -> Iterator[socket.socket]:
     try:
         found = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        # With the protocol named, asyncio sends each piece of an answer at once (TCP_NODELAY): 40 ms per page.
+        # With an explicit protocol, asyncio sends each piece of a response at once (TCP_NODELAY): 40 ms per page.
         family, kind, protocol, _, place = found[0]
         listener = socket.socket(family, kind, protocol)
     except OSError as error:
@@ -218,7 +197,7 @@ def _serve(settings: Settings, storage: Storage, listener: socket.socket, is_qui
 
 
 def _main() -> None:  # pragma: no cover
-    """For tests without pages: a server's workers alone, under the folder's lock."""
+    """Run only a server's workers under the folder's lock, for tests."""
     given = json.loads(sys.stdin.read())
     settings = settings_from(given["settings"])
     with locked(settings.folder):

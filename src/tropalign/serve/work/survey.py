@@ -1,7 +1,7 @@
-"""What the inputs of a job hold, counted while they are read as streams: never more than a block of them is in memory.
+"""Survey of a job's inputs, counted while they are read as streams: at most one block is in memory.
 
-Large or compressed inputs are surveyed in a process of its own (`python -m tropalign.serve.work.survey PLAN`), which is
-watched as the job is: what decompresses may take memory and time that no one foresees.
+Large or compressed inputs are surveyed in a separate process (`python -m tropalign.serve.work.survey PLAN`), which
+is watched like the job, because decompression may take an unpredictable amount of memory and time.
 """
 
 from __future__ import annotations
@@ -21,26 +21,22 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 BLOCK_BYTES = 1 << 20
-#: Letters of names by which a search finds a job: all together, and of one.
+#: Maximum bytes of searchable sequence names, in total and per name.
 MOST_NAMES_BYTES, MOST_NAME_BYTES = 8_000, 200
-#: Files up to this size are surveyed where the worker is.
+#: Maximum size of files that are surveyed within the worker.
 SMALL_BYTES = 1 << 22
 STORE_MAGIC = b"tropalign store\n"
-#: Zip archives are not read by the verbs; the others are what `sequences.files` decompresses.
+#: The compressions that `sequences.files` reads; verbs do not read zip archives.
 COMPRESSED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd")
 NEWLINE, GREATER, BLANK = 10, 62, 32
 
 
 @dataclass(frozen=True)
 class Counts:
-    """What was found, and as a limit what may be.
+    """Counts of inputs, or limits for them.
 
-    Parameters
-    ----------
-    n_bytes
-        Decompressed.
-    names
-        Of the first sequences, and their descriptions, a blank between them.
+    `n_bytes` is the decompressed size; `names` are names and descriptions of the first sequences, separated by
+    blanks.
     """
 
     n_bytes: int = 0
@@ -58,7 +54,7 @@ class Counts:
         )
 
     def excess(self, most: Counts) -> str | None:
-        """A sentence where this is more than allowed, else None."""
+        """Return a sentence about the first exceeded limit, or None."""
         for field, what in (
             ("n_bytes", "bytes, decompressed"),
             ("n_sequences", "sequences"),
@@ -73,25 +69,14 @@ class Counts:
 
 
 class OverLimit(Exception):
-    """The inputs hold more than is allowed; the text is a sentence."""
+    """The inputs exceed a limit; the text is a sentence."""
 
 
 def survey(paths: Sequence[str], most: Counts, found: Counts | None = None) -> Counts:
-    """Counts what files hold, and stops where that is too much.
+    """Count the contents of files, starting from `found`; stop with OverLimit as soon as a limit is exceeded.
 
-    Parameters
-    ----------
-    paths
-        Files, compressed or not; those that are neither FASTA, FASTQ nor a store have bytes alone.
-    found
-        What else the job has, such as databases.
-
-    Raises
-    ------
-    OverLimit
-        As soon as a limit is passed.
-    InputError
-        A file is damaged.
+    For files that are neither FASTA, FASTQ nor a store, only bytes are counted. Raises InputError for a damaged
+    file.
     """
     total = found or Counts()
     _check(total, most)
@@ -104,7 +89,7 @@ def survey(paths: Sequence[str], most: Counts, found: Counts | None = None) -> C
 
 
 def is_small(paths: Sequence[str]) -> bool:
-    """Whether these are read in no time and as they are."""
+    """True if the files are small and uncompressed."""
     return all(os.path.getsize(path) <= SMALL_BYTES and not _is_compressed(path) for path in paths)
 
 
@@ -120,7 +105,7 @@ def _is_compressed(path: str) -> bool:
 
 
 def _counted(path: str) -> Iterator[Counts]:
-    """What a file holds up to each block."""
+    """Yield cumulative counts of a file after each block."""
     with opened(path) as stream:
         begin = stream.peek(len(STORE_MAGIC))[: len(STORE_MAGIC)]
         if begin == STORE_MAGIC:
@@ -140,18 +125,18 @@ def _of_store(path: str) -> Counts:
 
 
 class _Counter:
-    """Lines of FASTA or FASTQ, block by block; what is neither has bytes alone."""
+    """Block-wise counter of FASTA or FASTQ; for other files, it counts only bytes."""
 
     def __init__(self) -> None:
         self.found = Counts()
-        self._kind = ""  # "fasta", "fastq", "other"; "" before anything but blanks came
+        self._kind = ""  # "fasta", "fastq", "other"; "" while only blanks have been read
         self._is_at_line = True
-        self._line = -1  # of FASTQ: number of the line that a block begins in
+        self._line = -1  # for FASTQ: number of the line in which a block starts
         self._is_header = False
         self._names = bytearray()
 
     def add(self, block: bytes) -> Counts:
-        """Counts a block, and gives what all blocks hold."""
+        """Count a block, and return the totals."""
         n_bytes = self.found.n_bytes + len(block)
         if not self._kind:
             block = block.removeprefix(BYTE_ORDER_MARK).lstrip()
@@ -171,7 +156,7 @@ class _Counter:
         return self.found
 
     def _lines(self, block: bytes) -> tuple[int, int]:
-        """Headers that begin in a block, and residues in it."""
+        """Return the number of headers that start in a block, and of residues in it."""
         import numpy as np
 
         letters = np.frombuffer(block, np.uint8)
@@ -189,7 +174,7 @@ class _Counter:
     def _kinds(
         self, letters: NDArray[np.uint8], starts: NDArray[np.int64], begins_line: NDArray[np.bool_]
     ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Whether each line, or what of it lies in the block, is a header, and whether it is of letters."""
+        """Return for each line, or its part in the block, whether it is a header, and whether it contains residues."""
         import numpy as np
 
         if self._kind == "fasta":
@@ -215,7 +200,7 @@ def _text(names: bytes) -> str:
 
 
 def main(words: Sequence[str]) -> int:
-    """Surveys in a process of its own: prints counts, or a sentence."""
+    """Survey in a separate process: print counts, or a sentence."""
     plan: dict[str, Any] = json.loads(words[0])
     try:
         found = survey(plan["paths"], Counts(**plan["most"]), Counts(**plan["found"]))
@@ -233,7 +218,7 @@ def main(words: Sequence[str]) -> int:
 
 
 def plan_of(paths: Sequence[str], most: Counts, found: Counts) -> str:
-    """The argument of `main`."""
+    """Return the argument of `main`."""
     return json.dumps({"paths": list(paths), "most": asdict(most), "found": asdict(found)})
 
 

@@ -1,4 +1,4 @@
-"""Processes as the system tells of them: who they are, whether they live, what a group of them holds."""
+"""Processes of the operating system: identity, liveness, and memory of a group."""
 
 from __future__ import annotations
 
@@ -13,43 +13,38 @@ from pathlib import Path
 from tropalign.properties import cached
 
 PROC = Path("/proc")
-#: Places in /proc/PID/stat behind the name: state, session, start.
+#: Indices in /proc/PID/stat after the name: state, session, start.
 STATE, SESSION, START = 0, 3, 19
 
 
 @dataclass(frozen=True)
 class Group:
-    """The processes of a job: a session, and the word in their environment that tells them from all others.
+    """Processes of a job: a session, and a unique entry in their environment.
 
-    Parameters
-    ----------
-    session
-        The id of the first process.
-    mark
-        ``NAME=value``. A number is given to another process some day, a job's folder never is. The mark of a run goes
-        on with ``#`` and a word of its own, and the mark without that is of all runs.
+    `session` is the id of the first process. `mark` is ``NAME=value``: process ids are reused, but a job's folder
+    is unique. A run's mark adds ``#`` and a unique suffix; the mark without it matches all runs.
     """
 
     session: int
     mark: str
 
     def members(self) -> list[int]:
-        """Processes that live and are still in the session."""
+        """Return living processes that are still in the session."""
         return [pid for pid in _pids() if _is_member(pid, self.session) and _has_mark(pid, self.mark)]
 
     def everyone(self) -> list[int]:
-        """Processes that live, wherever they went."""
+        """Return living processes in any session."""
         return [pid for pid in _pids() if _has_mark(pid, self.mark)]
 
     def ask_to_end(self) -> None:
-        """Sends them the signal that lets them put away what they have."""
+        """Send SIGTERM, so that the processes can save their work."""
         if not PROC.is_dir():
             _send_group(self.session, signal.SIGTERM)
         for pid in self.members():
             _send(pid, signal.SIGTERM)
 
     def end(self, seconds: float) -> bool:
-        """Kills all of them, those that they start meanwhile, too; False where some remain after so many seconds."""
+        """Kill all processes, including those started meanwhile; False if some remain after `seconds`."""
         until = time.monotonic() + seconds
         if not PROC.is_dir():
             _send_group(self.session, signal.SIGKILL)
@@ -63,7 +58,7 @@ class Group:
 
 
 def memory_of(pid: int) -> int:
-    """Memory of a process, pages of mapped files aside; 0 where the system does not tell."""
+    """Return the memory of a process in bytes, excluding mapped files; 0 if unknown."""
     total = 0
     try:
         for line in (PROC / str(pid) / "status").read_text().splitlines():
@@ -75,12 +70,12 @@ def memory_of(pid: int) -> int:
 
 
 def worker_name(pid: int) -> str:
-    """A name that no other worker has: host, boot, room of process ids, process id, start."""
+    """Return a unique worker name: host, boot, process id namespace, process id, start."""
     return ":".join([*_here(), str(pid), str(started(pid) or 0)])
 
 
 def is_alive(name: str) -> bool | None:
-    """Whether the worker of this name lives; None where this machine cannot know."""
+    """True if the worker of this name is alive; None if this machine cannot know."""
     host, boot, room, pid, start = [*name.split(":"), "", "", "", "", ""][:5]
     here = _here()
     if host != here[0] or not pid.isdecimal():
@@ -93,14 +88,14 @@ def is_alive(name: str) -> bool | None:
 
 
 def started(pid: int) -> int | None:
-    """When a process began, in ticks since the machine did; None where there is none, or the system does not tell."""
+    """Return the start of a process in ticks since boot; None if it does not exist or the start is unknown."""
     fields = _fields(pid)
     return int(fields[START]) if len(fields) > START else None
 
 
 @cached
 def _here() -> tuple[str, str, str]:
-    """The machine, since it was switched on, and this container."""
+    """Return the host name, the boot id, and the process id namespace (container)."""
     try:
         boot = (PROC / "sys/kernel/random/boot_id").read_text().strip()[:13]
         room = str(os.stat(PROC / "self/ns/pid").st_ino)
@@ -124,13 +119,13 @@ def _lives(pid: int) -> bool:
 def _pids() -> Iterator[int]:
     try:
         names = os.listdir(PROC)
-    except OSError:  # no Linux
+    except OSError:  # not Linux
         return
     yield from (int(name) for name in names if name.isdecimal())
 
 
 def _fields(pid: int) -> list[str]:
-    """What /proc/PID/stat says behind the name of the process, which may hold anything."""
+    """Return the fields of /proc/PID/stat after the process name, which may contain anything."""
     try:
         return (PROC / str(pid) / "stat").read_text(errors="replace").rpartition(")")[2].split()
     except OSError:

@@ -1,4 +1,4 @@
-"""A command in a session of its own, watched: time, memory and what it writes have limits, and it is ended whole."""
+"""Run of a command in its own session, with limits on time, memory and output; it is ended with all its processes."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from tropalign.serve.work import launch
 from tropalign.serve.work.job_folder import MARK, JobFolder
 from tropalign.serve.work.system_processes import Group, memory_of
 
-#: How often limits are looked at, and how often files and processes are looked for, which takes longer.
+#: Seconds between checks of limits, and between the slower scans of files and processes.
 LOOK_SECONDS, FIND_SECONDS = 0.2, 1.0
-#: What a command has to put away its parts between being asked and being killed.
+#: Seconds between SIGTERM and SIGKILL, in which a command can save its parts.
 GRACE_SECONDS = 4.0
-#: Pages are served before jobs are computed.
+#: Pages have priority over jobs.
 NICENESS = 10
 MOST_FILES = 4096
-#: More than any module's bytecode takes. Python does not see that the limit on files cuts it short, and whoever imports
-#: the module later fails.
+#: More than the bytecode of any module takes. Python does not notice if the file size limit truncates bytecode,
+#: and later imports of the module fail.
 BYTECODE_BYTES = 1 << 24
-#: Bytes of standard error and output that are kept: nobody reads them whole.
+#: Maximum bytes of standard error and output that are kept.
 MOST_SAID_BYTES = 1 << 22
-#: What a command may hold beyond its ``--memory``: what it is given there is what it plans with.
+#: Memory that a command may use beyond its ``--memory``, which it uses for planning.
 MEMORY_SLACK, MEMORY_BESIDE = 1.25, 200 << 20
-#: Variables of the server that a job gets, too; all others are nobody's business there.
+#: Variables of the server that jobs inherit; all others stay private.
 KEPT = (
     "PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ",
     "CUDA_VISIBLE_DEVICES", "OCL_ICD_VENDORS",
@@ -44,7 +44,7 @@ TROPALIGN = (sys.executable, "-P", "-m", "tropalign.cli.main")
 
 
 class Why(StrEnum):
-    """Why a command ended."""
+    """Reason that a command ended."""
 
     BY_ITSELF = "by itself"
     SECONDS = "seconds"
@@ -55,14 +55,10 @@ class Why(StrEnum):
 
 @dataclass(frozen=True)
 class Bounds:
-    """What a command may take.
+    """Limits of a command.
 
-    Parameters
-    ----------
-    memory_bytes
-        Of all its processes together, pages of mapped files aside.
-    output_bytes
-        Of all files in the job's folder.
+    `memory_bytes` is for all its processes together, excluding mapped files; `output_bytes` for all files in the
+    folder.
     """
 
     seconds: float
@@ -71,21 +67,13 @@ class Bounds:
 
     @classmethod
     def of_job(cls, seconds: float, memory_bytes: int, output_bytes: int) -> Bounds:
-        """For a command that is given so much as ``--memory``."""
+        """Return the limits for a command with this ``--memory``."""
         return cls(seconds, int(memory_bytes * MEMORY_SLACK) + MEMORY_BESIDE, output_bytes)
 
 
 @dataclass(frozen=True)
 class Ended:
-    """How a command ended.
-
-    Parameters
-    ----------
-    code
-        Its exit status, below 0 the signal that killed it.
-    peak_bytes
-        The most memory that was seen.
-    """
+    """Outcome of a command: `code` is its exit status, or minus the signal that killed it."""
 
     code: int
     why: Why
@@ -96,17 +84,12 @@ class Ended:
 def run_watched(
     command: Sequence[str], folder: JobFolder, bounds: Bounds, look: Callable[[], bool], cache: Path | None = None
 ) -> Ended:
-    """Runs a command in a job's folder until it ends or has to.
+    """Run a command in a job's folder until it ends or must end.
 
-    Parameters
-    ----------
-    look
-        Called several times per second; False ends the command.
-    cache
-        Where commands keep what all of them may use again.
+    `look` is called several times per second; False ends the command. `cache` is a folder shared by all commands.
     """
     begin = time.monotonic()
-    # The process of this run alone: a worker that was thought dead must not end what the next attempt has started.
+    # Only this run's processes: a worker that was presumed dead must not end those of the next attempt.
     mark = f"{folder.mark}#{token_hex(8)}"
     process = _started(command, folder, bounds, environment(folder, cache, mark=mark))
     group = Group(process.pid, mark)
@@ -132,11 +115,11 @@ def run_watched(
 def environment(
     folder: JobFolder, cache: Path | None = None, given: Mapping[str, str] | None = None, mark: str = ""
 ) -> dict[str, str]:
-    """What a job's processes know of the server's surroundings: nearly nothing."""
+    """Return the environment of a job's processes, which excludes nearly all of the server's."""
     given = os.environ if given is None else given
     known = {name: given[name] for name in KEPT if name in given}
     for name in {"PATH", "PYTHONPATH", "LD_LIBRARY_PATH"} & {*known}:
-        # The path as the server means it, never the job's folder (an empty part), where files have names of users.
+        # Absolute paths only: an empty part would mean the job's folder, where file names are user-supplied.
         paths = [os.path.abspath(path) for path in known[name].split(os.pathsep) if path]
         known[name] = os.pathsep.join(paths)
         if not paths:
@@ -183,7 +166,7 @@ def _started(
 
 
 class _Watch:
-    """What a command takes, beside what it may."""
+    """Monitor of a command's resources and limits."""
 
     def __init__(self, group: Group, folder: JobFolder, bounds: Bounds, begin: float) -> None:
         self.group, self.folder, self.bounds, self.begin = group, folder, bounds, begin
@@ -193,7 +176,7 @@ class _Watch:
         self._find_again = begin
 
     def reason(self) -> Why | None:
-        """Why it has to end now."""
+        """Return the reason that the command must end now, or None."""
         now = time.monotonic()
         if now - self.begin > self.bounds.seconds:
             return Why.SECONDS
@@ -209,7 +192,7 @@ class _Watch:
         return None
 
     def _members(self, now: float) -> list[int]:
-        """The processes, looked for once per second; where there are very many on the machine, less often."""
+        """Return the processes, scanned once per second, or less often if the scan is slow."""
         if now >= self._find_again:
             self._found = self.group.members()
             self._find_again = now + max(FIND_SECONDS, 50 * (time.monotonic() - now))
@@ -219,11 +202,11 @@ class _Watch:
         for path in (self.folder.stdout, self.folder.stderr):
             with suppress(OSError):
                 if path.stat().st_size > MOST_SAID_BYTES:
-                    os.truncate(path, 0)  # it is written to at its end, wherever that is
+                    os.truncate(path, 0)  # safe, since it is opened for appending
 
 
 class _Exit:
-    """Waits for the end of a process without asking again and again, where the system can do so."""
+    """Wait for the end of a process without polling, if the system supports it."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self.process = process
@@ -240,7 +223,7 @@ class _Exit:
             os.close(self._descriptor)
 
     def within(self, seconds: float) -> bool:
-        """Whether it ended within so many seconds."""
+        """True if the process ends within `seconds`."""
         if self._descriptor is None:
             with suppress(subprocess.TimeoutExpired):
                 self.process.wait(seconds)

@@ -1,9 +1,8 @@
-"""A worker: claims a job, makes an attempt at it, says how it ended, and claims the next one.
+"""Worker: claim a job, attempt it, record the outcome, and repeat.
 
     python -m tropalign.serve.work.worker < settings.json
 
-It ends when it is told to (SIGTERM) and when the process that started it does; its job is then queued again, with its
-parts.
+It ends on SIGTERM, and with the process that started it; its job is then requeued with its parts.
 """
 
 from __future__ import annotations
@@ -31,55 +30,45 @@ from tropalign.serve.work.system_processes import worker_name
 if TYPE_CHECKING:
     from tropalign.serve.storage import Storage
 
-#: Between questions for a job: at first, at most (which takes a third of a second of a processor per minute), and while
-#: the database does not answer.
+#: Seconds between attempts to claim a job: initial, maximum (takes a third of a second of processor time per
+#: minute), and while the database is unavailable.
 FIRST_PAUSE, MOST_PAUSE, AWAY_PAUSE = 0.02, 0.2, 2.0
 PAUSE_GROWTH = 1.3
-#: How long a worker that is told to end tries to say so.
+#: Seconds for which a stopping worker tries to report its job.
 LAST_PATIENCE = 1.0
 
 
 def settings_text(settings: Settings, parent: int, is_quiet: bool) -> str:
-    """What a worker reads from its standard input."""
+    """Return the text that a worker reads from its standard input."""
     facts = asdict(settings) | {
         "folder": str(settings.folder),
         "installed": None if settings.installed is None else str(settings.installed),
-        "mail": None,  # workers write to nobody, and need no password
+        "mail": None,  # workers send no mail, and need no password
     }
     return json.dumps({"settings": facts, "parent": parent, "is_quiet": is_quiet})
 
 
 def settings_from(facts: dict[str, Any]) -> Settings:
-    """The settings again."""
+    """Return the settings from their JSON form."""
     lists = {name: tuple(value) for name, value in facts.items() if isinstance(value, list)}
     paths = {name: Path(facts[name]) for name in ("folder", "installed") if facts.get(name) is not None}
     return Settings(**{**facts, **lists, **paths, "limits": Limits(**facts["limits"])})
 
 
 class Worker:
-    """What claims jobs.
-
-    Parameters
-    ----------
-    settings
-        Of the server.
-    is_stopping
-        Whether it was told to end.
-    is_quiet
-        No line per job.
-    """
+    """Worker that claims jobs until `is_stopping`."""
 
     def __init__(self, storage: Storage, settings: Settings, is_stopping: Callable[[], bool], is_quiet: bool) -> None:
         self.storage, self.settings, self.is_stopping, self.is_quiet = storage, settings, is_stopping, is_quiet
         self.name = worker_name(os.getpid())
 
     def work(self) -> None:
-        """Until it is told to end."""
+        """Claim and attempt jobs until stopped."""
         pause = FIRST_PAUSE
         while not self.is_stopping():
             try:
                 job = self._claimed()
-            except Exception as error:  # the database is away
+            except Exception as error:  # the database is unavailable
                 self._log(f"the queue does not answer ({type(error).__name__})")
                 time.sleep(AWAY_PAUSE)
                 continue
@@ -98,7 +87,7 @@ class Worker:
         return queue.claim(self.name, self.settings.lease_seconds, most, __version__)
 
     def attempt(self, job: Job) -> None:
-        """An attempt at a job, and its end in the record."""
+        """Attempt a job, and record the outcome."""
         begin = time.monotonic()
         folder = JobFolder(self.settings.folder / "work" / job.id)
         is_ours = False
@@ -124,7 +113,7 @@ class Worker:
         self._log(f"job {job.id} ({job.verb}) of {job.owner}: {what} in {time.monotonic() - begin:.1f} s{reason}")
 
     def _outcome(self, job: Job, folder: JobFolder, heart: Heartbeat) -> tuple[Outcome | None, Database | None]:
-        """How the attempt ended, None where the job waits for another one; and the database that it made."""
+        """Return the attempt's outcome, None if the job waits for another attempt; and the database that it built."""
         from tropalign.serve.work.attempt import EXIT_DEFECT, Attempt, Interrupted, defect, log_defect
 
         attempt = Attempt(self.storage, self.settings, job, folder, heart, self.is_stopping)
@@ -142,24 +131,24 @@ class Worker:
             return outcome if heart.order == GO_ON else None, None
 
     def _finish(self, job: Job, folder: JobFolder, outcome: Outcome, database: Database | None) -> bool:
-        """Finishes a job; an output that was deleted since, with another job of the same bytes, is kept again."""
+        """Finish a job; store outputs again that were deleted meanwhile with another job of equal bytes."""
         for file in outcome.outputs:
             if not self.storage.files.holds(file.digest or ""):
                 self.storage.files.add(folder.files / file.name)
         return self.storage.queue.finish(job.id, job.attempt, outcome, database)
 
     def _is_deleted(self, job: Job) -> bool:
-        """Whether the job is nobody's any more, so that nobody else needs its folder."""
+        """True if the job was deleted, so that its folder is unused."""
         try:
             self.storage.jobs.get(job.id)
         except KeyError:
             return True
-        except Exception:  # the database is away: a later sweep looks again
+        except Exception:  # the database is unavailable: a later sweep checks again
             return False
         return False
 
     def _told(self, tell: Callable[[], bool]) -> bool:
-        """Tells the record, and again while the database is away, as long as the job may be this worker's."""
+        """Report to the database; retry while it is unavailable and the job may still be this worker's."""
         begin = time.monotonic()
         while True:
             try:
@@ -177,7 +166,7 @@ class Worker:
 
 
 def main() -> int:
-    """Works as the settings on standard input say."""
+    """Work with the settings from standard input."""
     given = json.loads(sys.stdin.read())
     told: list[int] = []
     parent: int = given["parent"]

@@ -1,11 +1,12 @@
-/* The alignment: its letters, the counts of its columns, what follows from them, and its tree. Nothing is drawn here.
-   A slot is where a letter is counted: 1 to 26 for A to Z in either case, 0 for *, 31 for gaps. */
+/* The alignment: its residues, column counts, derived values and tree. Nothing is drawn here.
+ * A slot is the index of a residue's count: 1 to 26 for A to Z in either case, 0 for *, 31 for gaps.
+ */
 const GAP = 31, SLOTS = 32;
 const RESIDUES = {
   protein: "ARNDCQEGHILKMFPSTWYV",
   nucleotide: "ACGT"
 };
-/* Shares of the residues in BLOSUM62's blocks (Henikoff and Henikoff 1992), in the order above. */
+/* Residue frequencies in BLOSUM62's blocks (Henikoff and Henikoff 1992), in the order above. */
 const BACKGROUND = {
   protein: [
     .078, .051, .041, .052, .024, .034, .059, .083, .025, .062,
@@ -42,7 +43,7 @@ class Alignment {
     this.setFeatures(given.features ?? []);
   }
 
-  /** Features by their rows: from its first residue's column to its last one's, with a lane where some overlap. */
+  /** Group features by row: from the first residue's column to the last one's, with a lane if some overlap. */
   setFeatures(features) {
     this.kinds = [...new Set(features.map(([, , , kind]) => kind))];
     this.features = new Map();
@@ -57,8 +58,8 @@ class Alignment {
     }
   }
   /**
-   * The alignment of some rows and columns, which are counted anew. Of each, rowOf and columnOf have the place in this
-   * one, and rowPlace and columnPlace the place there of each of this one's, -1 where it is hidden.
+   * Return the alignment of some rows and columns, with new counts. rowOf and columnOf are the indices of its rows
+   * and columns in this alignment; rowPlace and columnPlace map the other way, -1 for hidden ones.
    */
   part(rows, columns) {
     const found = Object.create(Alignment.prototype), {nColumns} = this;
@@ -105,7 +106,7 @@ class Alignment {
     }));
     return found;
   }
-  /** The columns of this one that show a span of the whole alignment's; null where none does. */
+  /** Return the columns here that show a span of the full alignment; null if all of it is hidden. */
   span(begin, end) {
     const places = this.columnPlace.subarray(begin, end).filter((place) => place >= 0);
     return places.length ? {begin: places[0], end: places.at(-1) + 1} : null;
@@ -117,7 +118,7 @@ class Alignment {
         this.counts[column * SLOTS + this.slotOf[this.letters[cell]]]++;
   }
 
-  /** Values of residues as values of cells, 0 for gaps. */
+  /** Spread values of residues to cells, 0 for gaps. */
   spread(values) {
     const cells = new Uint8Array(this.letters.length);
     for (let cell = 0, k = 0; cell < cells.length; cell++)
@@ -125,15 +126,13 @@ class Alignment {
     return cells;
   }
 
-  /**
-   * Consensus, information, conservation and the share of residues of every column; the page's help has the formulas.
-   */
+  /** Compute consensus, information, conservation and occupancy of every column; the page's help has the formulas. */
   measure() {
     const kinds = [...RESIDUES[this.kind]].map((letter) => letter.charCodeAt(0) & 31),
           background = BACKGROUND[this.kind];
     const make = () => new Float32Array(this.nColumns);
     Object.assign(this, {occupancy: make(), information: make(), conservation: make(), consensusShare: make()});
-    this.plain = new Uint32Array(this.nColumns);  // residues that are not ambiguous
+    this.plain = new Uint32Array(this.nColumns);  // unambiguous residues
     this.consensus = new Array(this.nColumns);
     for (let column = 0; column < this.nColumns; column++) {
       const counts = this.counts.subarray(column * SLOTS, (column + 1) * SLOTS);
@@ -169,13 +168,13 @@ class Alignment {
   text(row, begin, end) {
     return String.fromCharCode(...this.letters.subarray(row * this.nColumns + begin, row * this.nColumns + end));
   }
-  /** Residues of a row up to and with a column: the number of the residue there. */
+  /** Number of residues of a row up to and including a column. */
   residue(row, column) {
     let n = 0;
     for (let c = 0; c <= column; c++) n += this.slot(row, c) !== GAP;
     return n;
   }
-  /** A row without gaps, in upper case, and the column of each letter. */
+  /** Return a row without gaps, in upper case, and the column of each residue. */
   ungapped(row) {
     const columns = [];
     let text = "";
@@ -183,7 +182,7 @@ class Alignment {
       if (this.slot(row, c) !== GAP) columns.push(c), text += this.letter(row, c);
     return {text: text.toUpperCase(), columns};
   }
-  /** Rows (of the input) between columns, as FASTA with lines of 80 letters. */
+  /** Return rows (of the input) between columns as FASTA with 80 characters per line. */
   fasta(rows, begin, end) {
     return rows
       .map((row) => {
@@ -195,7 +194,7 @@ class Alignment {
   }
 }
 
-/** A share of agreement, of a byte: 0 is of what does not count, else 1 + 200 times the share. */
+/** Decode a share of agreement: byte 0 does not count, otherwise the byte is 1 + 200 times the share. */
 const shareOf = (byte) => byte ? (byte - 1) / 200 : NaN;
 
 function slots(kind) {
@@ -207,8 +206,8 @@ function slots(kind) {
 }
 
 /**
-   Newick as arrays over nodes, parents before children: parent, depth, whether it is inner, and the row of a leaf. Null
-   where its leaves are not the names.
+ * Parse Newick into arrays over nodes, parents before children: parent, depth, whether a node is inner, and the row
+ * of a leaf. Null if the leaves are not the names.
  */
 function nodesOf(newick, names) {
   const rowOf = new Map(names.map((name, row) => [name, row]));
@@ -240,8 +239,8 @@ function nodesOf(newick, names) {
 }
 
 /**
-   Where the nodes of a tree stand: y (in rows), the first and last child's y, NaN where no row below is shown; the rows
-   in the tree's order, and their leaves. `place` has the place of each row, -1 where it is hidden.
+ * Return the layout of a tree: y (in rows), the first and last child's y, NaN if no row below is shown; the rows in
+ * tree order, and their leaves. `place` is the position of each row, -1 if it is hidden.
  */
 function treeOf(nodes, place) {
   const {parent, depth, isInner, row} = nodes, n = parent.length, order = [], leaves = [];

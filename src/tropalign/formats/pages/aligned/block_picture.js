@@ -1,4 +1,4 @@
-/* The selection, or everything, as a picture: names, letters on their colours, numbers of columns. */
+/* Picture of the selection, or of everything: names, residues on their colours, column numbers. */
 const MOST_DRAWN = 100_000;
 const DRAWN = {
   width: 11,

@@ -1,13 +1,15 @@
-/* Colour schemes. Each makes of an alignment a palette, a list of [r, g, b], and `of(row, column, slot)`, the number of
-   a residue's colour in it; number 0 is no colour. */
+/* Colour schemes. Each one derives from an alignment a palette, a list of [r, g, b], and `of(row, column, slot)`,
+ * the index of a residue's colour in it; 0 is no colour.
+ */
 const rgb = (hex) => [1, 3, 5].map((k) => parseInt(hex.slice(k, k + 2), 16));
 const mix = (a, b, share) => a.map((value, k) => Math.round(value * share + b[k] * (1 - share)));
 const css = (colour) => `rgb(${colour.join(" ")})`;
 const slotOfLetter = (letter) => (letter === "*" ? 0 : letter.charCodeAt(0) & 31);
 
-/* Clustal X (Thompson et al. 1997), its file colprot.par, as in multiple_colours.json: a condition holds where its
-   letters together are at least its share of a column, gaps counted; a rule colours its letters where one of its
-   conditions holds. */
+/* Clustal X (Thompson et al. 1997), its file colprot.par, as in multiple_colours.json: a condition holds if its
+ * residues together reach its share of a column, gaps counted; a rule colours its residues if one of its conditions
+ * holds.
+ */
 const RULES = JSON.parse(document.getElementById("rules").textContent);
 
 function clustal(alignment) {
@@ -33,7 +35,7 @@ function clustal(alignment) {
   };
 }
 
-/** A colour per letter: hues is [[letters, "#rrggbb", word], ...]. */
+/** A scheme with a colour per residue: hues is [[letters, "#rrggbb", word], ...]. */
 const byLetter = (rule, hues) => () => {
   const table = new Uint8Array(SLOTS);
   hues.forEach(([letters], k) => {
@@ -96,7 +98,7 @@ const HYDROPATHY = {
 const COLD_TO_WARM = ["#3f74d6", "#8fb2f0", "#eceff4", "#f3b08c", "#dd5c3f"].map(rgb);
 const UNSURE_TO_SURE = ["#d9542b", "#f2a35e", "#f4dfa8", "#9fd6c4", "#3aa394"].map(rgb);
 
-/** The colour at a place from 0 to 1 of a row of colours. */
+/** Interpolate a list of colours at a position from 0 to 1. */
 function along(colours, place) {
   const x = Math.min(Math.max(place, 0), 1) * (colours.length - 1), k = Math.min(Math.floor(x), colours.length - 2);
   return mix(colours[k + 1], colours[k], x - k);
@@ -167,7 +169,7 @@ const SCHEMES = {
   none: {title: "None", make: byLetter("Letters alone.", []), fits: () => true},
 };
 
-/* Letters of the logo: the hues of Clustal X by kind of residue, dark enough for a white page. */
+/* Residues of the logo: the hues of Clustal X by kind of residue, dark enough for a white page. */
 const LOGO_HUES = {
   protein: [
     ["AILMFWV", "#3c6ad6"], ["KR", "#d43a2a"], ["DE", "#b046b0"], ["NQST", "#2c9a3c"], ["C", "#d9706f"],

@@ -1,4 +1,4 @@
-/* The page: what is read from it, and what mouse, keys and buttons do. */
+/* The page: its data, and the actions of mouse, keys and buttons. */
 const percent = (share) => `${Math.round(share * 100)} %`;
 
 class Page extends Frame {
@@ -33,13 +33,13 @@ class Page extends Frame {
     const {whole: alignment, given} = this, {nRows, nColumns, kind} = alignment;
     const facts = [...given.facts ?? [], counted(nRows, "sequence"), counted(nColumns, "column"), kind];
     if (alignment.columnConfidence && nColumns) {
-      const total = alignment.occupancy.reduce((a, b) => a + b, 0);  // a column counts by its residues
+      const total = alignment.occupancy.reduce((a, b) => a + b, 0);  // columns are weighted by their residues
       const sum = alignment.columnConfidence.reduce((a, value, column) => a + value * alignment.occupancy[column], 0);
       facts.push(`mean confidence ${(total ? sum / total : 0).toFixed(2)}`);
     }
     element("facts").textContent = facts.join(" · ");
   }
-  /** Shows the alignment or its reference, whole. */
+  /** Show the full alignment or its reference. */
   showSide(name) {
     const {given, hidden} = this;
     this.whole = this[name] ??= new Alignment(name === "reference" ? given.reference : given);
@@ -118,7 +118,7 @@ class Page extends Frame {
     window.addEventListener("afterprint", () => element("print").replaceChildren());
   }
 
-  /* What is below the pointer. */
+  /* Locate the pointer. */
   at(event) {
     const {sheet, alignment} = this, {dpr} = sheet, x = event.offsetX * dpr, y = event.offsetY * dpr;
     const column = Math.floor((x - sheet.pane + sheet.scrollX) / sheet.cellWidth);
@@ -138,7 +138,7 @@ class Page extends Frame {
     sheet.redraw();
   }
   grab(event) {
-    if (event.button || event.pointerType === "touch") return;  // fingers scroll
+    if (event.button || event.pointerType === "touch") return;  // touch scrolls
     const {sheet, alignment} = this, spot = this.at(event), canvas = element("sheet");
     if (spot.isDivider)
       return this.drag(canvas, event, (move) => {
@@ -184,7 +184,7 @@ class Page extends Frame {
     this.drag(map, event, go);
   }
 
-  /** Selects from the first to the last of two lines and two columns, in any order; null: nothing. */
+  /** Select the range between two lines and two columns, in any order; null clears the selection. */
   select(lines, columns) {
     const {sheet} = this, sorted = (pair) => pair.toSorted((a, b) => a - b);
     sheet.selection = null;
@@ -203,7 +203,7 @@ class Page extends Frame {
     event.preventDefault();
     this.resize(event.deltaY < 0 ? 1 : -1, event);
   }
-  /** Larger or smaller; what is below the pointer (or at the upper left) stays in place. */
+  /** Zoom; the cell under the pointer (or at the upper left) stays in place. */
   resize(by, event) {
     const {sheet} = this, size = clamp(sheet.size + by, 0, SIZES.length - 1);
     if (size === sheet.size) return;
@@ -221,7 +221,7 @@ class Page extends Frame {
     this.select(null);
     sheet.layout();
   }
-  /** Hides rows or columns, or shows all. */
+  /** Hide rows or columns, or show all. */
   hide(what) {
     const {sheet, alignment, whole, hidden} = this, {selection} = sheet;
     if (["rows", "columns", "others"].includes(what) && !selection) return this.say("Select something first");
@@ -245,7 +245,7 @@ class Page extends Frame {
     columns.forEach((column) => hidden.columns.add(column));
     this.showParts();
   }
-  /** Draws what is not hidden. */
+  /** Draw everything that is not hidden. */
   showParts() {
     const {whole, hidden} = this, isAll = !hidden.rows.size && !hidden.columns.size;
     const others = (n, gone) => Array.from({length: n}, (_, k) => k).filter((k) => !gone.has(k));
@@ -258,7 +258,7 @@ class Page extends Frame {
     const words = gone.map(([some, word]) => counted(some.size, word)).join(", ");
     element("hidden").textContent = words && `hidden: ${words}`;
   }
-  /** Scrolls as little as shows a cell, or so that it stands in the middle. */
+  /** Scroll by the least amount that shows a cell, or so that it is in the middle. */
   show(line, column, inMiddle = false) {
     const {sheet} = this, {frame, dpr} = sheet;
     const into = (at, size, room, scrolled) => {
@@ -318,7 +318,7 @@ class Page extends Frame {
     super.help();
   }
 
-  /* Finding. */
+  /* Search. */
   seek() {
     const examples = {
       motif: this.alignment.kind === "protein" ? "N-{P}-[ST]" : "TATAWR",
@@ -354,7 +354,7 @@ class Page extends Frame {
     if (hits.length) this.step(1);
     sheet.redraw();
   }
-  /** What was found in the whole alignment, where it is shown: a motif from its first to its last column shown. */
+  /** Map hits in the full alignment to visible ones: a motif from its first to its last visible column. */
   shownHits(hits) {
     const {alignment} = this, {rowPlace} = alignment;
     return hits.flatMap(({row, begin, end}) => {
@@ -382,7 +382,7 @@ class Page extends Frame {
       sheet.selection ?? {top: 0, bottom: alignment.nRows, left: 0, right: alignment.nColumns};
     return alignment.fasta([...sheet.order.subarray(top, bottom)], left, right);
   }
-  /** Saves the selection, or everything, as a picture. */
+  /** Save the selection, or everything, as a picture. */
   savePicture(kind) {
     const {sheet, alignment} = this;
     const area = sheet.selection ?? {top: 0, bottom: alignment.nRows, left: 0, right: alignment.nColumns};
@@ -404,12 +404,12 @@ class Page extends Frame {
     event.preventDefault();
     this.say(`copied ${this.sheet.selection ? "the selection" : "the alignment"} as FASTA`);
   }
-  /** Words for the status line, which is read aloud unless it follows the mouse. */
+  /** Set the status line, which is announced to screen readers unless it follows the mouse. */
   say(...words) {
     element("status").setAttribute("aria-live", this.sheet.hover ? "off" : "polite");
     element("status").replaceChildren(...words);
   }
-  /** The status line: the cell below the pointer, or the cursor. */
+  /** Describe the cell under the pointer, or at the cursor, in the status line. */
   tell(spot = this.sheet.hover ?? this.sheet.cursor) {
     const {alignment, sheet} = this;
     if (!spot || (spot.line === undefined && spot.column === undefined))

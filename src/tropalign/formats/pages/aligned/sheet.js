@@ -1,25 +1,26 @@
-/* The drawing: names, tracks and the letters that are in view, on one canvas that stays while the frame scrolls behind
-   it. All lengths here are pixels of the device.
-
-       0     treeWidth   pane                        width
-       +---------+-------+---------------------------+ 0
-       |   titles of the | tracks: ruler, logo, ...  |
-       +---------+-------+---------------------------+ head
-       |  tree   | names | cells                     |   column c begins at pane + c * cellWidth - scrolled x,
-       +---------+-------+---------------------------+   line r at head + r * cellHeight - scrolled y
-
-   A line is a row as it is shown, in the chosen order; order[line] is its row in the alignment. */
+/* The drawing: names, tracks and visible residues, on one canvas that stays while the frame scrolls behind it. All
+ * lengths are device pixels.
+ *
+ *     0     treeWidth   pane                        width
+ *     +---------+-------+---------------------------+ 0
+ *     |   titles of the | tracks: ruler, logo, ...  |
+ *     +---------+-------+---------------------------+ head
+ *     |  tree   | names | cells                     |   column c starts at pane + c * cellWidth - scrolled x,
+ *     +---------+-------+---------------------------+   line r at head + r * cellHeight - scrolled y
+ *
+ * A line is a row in the chosen order; order[line] is its row in the alignment.
+ */
 const SIZES =
   [[1, 1], [1, 2], [2, 3], [3, 4], [4, 6], [6, 9], [8, 13], [9, 15], [11, 18], [13, 21], [16, 25], [21, 32]];
 const START = 8;
 const LEAST_FOR_LETTERS = 8, LEAST_FOR_NAMES = 9;
-/* Colours of cells are numbers of the palette, or this. */
+/* Cell colours are palette indices, or this value. */
 const NO_RESIDUE = 63;
-/* Okabe and Ito 2008: colours that all eyes tell apart. */
+/* Okabe and Ito 2008: colours that are distinct for colour-blind readers. */
 const FEATURE_COLOURS = ["#d55e00", "#0072b2", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000", "#8b5e3c"];
 const MONO = "\"DejaVu Sans Mono\", Menlo, Consolas, \"Liberation Mono\", ui-monospace, monospace";
 
-/** Letters on their colours, drawn once each and copied from then on. */
+/** Characters on their colours, each drawn once and then copied. */
 class Tiles {
   constructor(width, height, ink) {
     Object.assign(this, {width, height, ink, n: 0});
@@ -53,14 +54,14 @@ class Sheet {
     this.setHits([]);
     this.selection = this.cursor = this.hover = null;
   }
-  /** What was found: [{row, begin, end}], columns for motifs only. */
+  /** Set the search hits: [{row, begin, end}], with columns for motifs only. */
   setHits(hits) {
     this.hits = hits;
     this.hit = -1;
     this.hitsOf = Map.groupBy(hits, (hit) => hit.row);
   }
 
-  /** Shows another alignment, some rows and columns of the same. */
+  /** Show another alignment: some rows and columns of the same one. */
   show(alignment) {
     this.alignment = alignment;
     this.setOrder(this.isTreeShown ? "tree" : "input");
@@ -82,7 +83,7 @@ class Sheet {
     this.scheme = SCHEMES[name].make(this.alignment);
     this.schemeName = name;
     const {letters, slotOf, nRows, nColumns} = this.alignment;
-    this.colours = new Uint8Array(letters.length);  // of each cell the number of its colour
+    this.colours = new Uint8Array(letters.length);  // palette index of each cell
     for (let row = 0, cell = 0; row < nRows; row++)
       for (let column = 0; column < nColumns; column++, cell++) {
         const slot = slotOf[letters[cell]];
@@ -90,7 +91,7 @@ class Sheet {
       }
   }
 
-  /** Sizes and colours anew, after anything but scrolling. */
+  /** Recompute sizes and colours, after any change except scrolling. */
   layout() {
     const style = getComputedStyle(document.documentElement);
     const colour = (name) => style.getPropertyValue("--" + name).trim();
@@ -121,10 +122,10 @@ class Sheet {
     this.letters = null;
     this.cutNames = new Map();
     this.strip.layout();
-    this.draw();  // at once: a canvas of another size is black until it is drawn
+    this.draw();  // immediately: a resized canvas is black until it is drawn
   }
 
-  /** Colours are toned down on a dark page. */
+  /** Mute a colour on a dark page. */
   shade(colour) {
     return this.isDark ? mix(colour, rgb(this.ink.page), .74) : colour;
   }
@@ -141,7 +142,7 @@ class Sheet {
     const width = this.longestName() + this.px(24);
     return Math.round(Math.min(Math.max(width, this.px(104)), this.width * .26));
   }
-  /** Width of the longest name: among the 40 with the most letters, since measuring takes long. */
+  /** Width of the longest name, among the 40 with most characters, since measuring is slow. */
   longestName() {
     const longest = this.alignment.names.map((name) => shown(name.slice(0, 60))).sort((a, b) => b.length - a.length);
     return longest.slice(0, 40).reduce((most, name) => Math.max(most, this.brush.measureText(name).width), 0);
@@ -158,7 +159,7 @@ class Sheet {
   y(line) {
     return this.head + line * this.cellHeight - this.scrollY;
   }
-  /** Columns and lines in view: begin and end of each. */
+  /** Visible columns and lines: start and end of each. */
   view() {
     const {nRows, nColumns} = this.alignment, {scrollX, scrollY} = this;
     return {
@@ -213,14 +214,13 @@ class Sheet {
   }
 
   /**
-     The letters, from a sheet of their own that moves as the frame scrolls, so that only what comes into view is
-     drawn:
-
-          +---------+--+
-          |  moved  |  |   moved right by dx and down by dy, the strips
-          |         |  |   at the right and below are new
-          +---------+--+
-          +------------+
+   * Draw the residues from a separate canvas that moves with the frame, so that only newly visible strips are drawn:
+   *
+   *      +---------+--+
+   *      |  moved  |  |   moved right by dx and down by dy, the strips
+   *      |         |  |   at the right and below are new
+   *      +---------+--+
+   *      +------------+
    */
   drawTiles() {
     const width = Math.max(this.width - this.pane, 1), height = Math.max(this.height - this.head, 1),
@@ -236,7 +236,7 @@ class Sheet {
     Object.assign(this.letters, {x: scrollX, y: scrollY});
     this.brush.drawImage(this.letters.canvas, this.pane, this.head);
   }
-  /** All letters that a rectangle of their sheet shows. */
+  /** Draw all residues in a rectangle of their canvas. */
   fillTiles(brush, x, y, width, height) {
     const {tiles, cellWidth, cellHeight, colours, scrollX, scrollY} = this, {letters, nRows, nColumns} = this.alignment;
     const left = Math.floor((scrollX + x) / cellWidth),
@@ -256,7 +256,7 @@ class Sheet {
       }
     }
   }
-  /** Cells too small for letters: a pixel each, enlarged. */
+  /** Draw cells too small for characters: a pixel each, enlarged. */
   drawSmall({left, right, top, bottom}) {
     const nColumns = right - left, nLines = bottom - top;
     if (nColumns <= 0 || nLines <= 0) return;
@@ -270,7 +270,7 @@ class Sheet {
     this.brush.imageSmoothingEnabled = false;
     this.brush.drawImage(small, this.x(left), this.y(top), nColumns * this.cellWidth, nLines * this.cellHeight);
   }
-  /** Colours as pixels, by number. */
+  /** Pixel values by palette index. */
   hues() {
     const pixel = ([r, g, b]) => (255 << 24 | b << 16 | g << 8 | r) >>> 0, page = rgb(this.ink.page);
     const hues = new Uint32Array(NO_RESIDUE + 1).fill(pixel(page));
@@ -280,7 +280,7 @@ class Sheet {
     return hues;
   }
 
-  /** Features as bars at the foot of their letters, one above another where they overlap. */
+  /** Draw features as bars below their residues, stacked if they overlap. */
   drawFeatures({top, bottom}) {
     const {brush, alignment, cellWidth, cellHeight, px} = this, tall = Math.min(px(3), cellHeight / 3);
     for (let line = top; line < bottom; line++)

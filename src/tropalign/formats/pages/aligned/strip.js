@@ -1,11 +1,11 @@
-/* The strip that shows the whole alignment, with what is in view and what was found. */
+/* Overview strip of the full alignment, with the visible part and the search hits. */
 class Strip {
   constructor(sheet, canvas) {
     Object.assign(this, {sheet, canvas});
     this.brush = canvas.getContext("2d");
   }
 
-  /** All cells, after a change of sizes, colours or order: a pixel is the mean of the cells below it. */
+  /** Redraw all cells after a change of sizes, colours or order: a pixel is the mean of the cells under it. */
   layout() {
     const {sheet, canvas} = this, {nRows, nColumns} = sheet.alignment, hues = sheet.hues();
     const height = Math.min(Math.max(nRows * 2, 24), 84);
@@ -38,7 +38,7 @@ class Strip {
     return [this.canvas.width / this.sheet.alignment.nColumns, this.canvas.height / this.sheet.alignment.nRows];
   }
 
-  /** What was found, on a sheet of its own, since there may be thousands. */
+  /** Draw the search hits on a separate canvas, since there may be thousands. */
   mark() {
     const {sheet, canvas} = this, [x, y] = this.scale;
     this.hits = new OffscreenCanvas(Math.max(canvas.width, 1), Math.max(canvas.height, 1));

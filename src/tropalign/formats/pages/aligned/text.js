@@ -1,4 +1,4 @@
-/* What leaves the page: motifs as regular expressions, FASTA, files and print. */
+/* Output of the page: motifs as regular expressions, FASTA, files and print. */
 const IUPAC = {
   R: "AG",
   Y: "CTU",
@@ -16,7 +16,7 @@ const IUPAC = {
 };
 const MOST_COLOURED = 200_000, PRINT_COLUMNS = 100, PRINT_NAME = 24;
 
-/** A motif as PROSITE writes it (the dashes may be left out) as a regular expression; null where it is none. */
+/** Convert a PROSITE motif (dashes are optional) to a regular expression; null if it is invalid. */
 function motifOf(text, kind) {
   const element = /(\[[A-Z*]+\]|\{[A-Z*]+\}|[A-Z*])(?:\((\d{1,4})(?:,(\d{1,4}))?\))?/y;
   const words = text.toUpperCase().replace(/[\s.-]/g, "");
@@ -34,7 +34,7 @@ function motifOf(text, kind) {
   return end > begin ? new RegExp(pattern + (end < words.length ? "$" : ""), "g") : null;
 }
 
-/** Where a motif occurs, overlapping ones too: row, and the columns from its first letter to its last. */
+/** Find a motif, including overlapping matches: row, and columns from its first residue to its last. */
 function findMotif(alignment, pattern) {
   const hits = [];
   for (let row = 0; row < alignment.nRows; row++) {
@@ -52,7 +52,8 @@ function findName(alignment, text) {
 }
 
 /**
- * The selection, or everything, as blocks of rows for the printer; coloured unless that were too much for a browser.
+ * Lay out the selection, or everything, as blocks of rows for print; in colour unless that is too much for a
+ * browser.
  */
 function fillPrint(section, sheet) {
   const {alignment, order, scheme} = sheet;

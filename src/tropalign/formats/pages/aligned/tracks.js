@@ -1,4 +1,4 @@
-/* What is drawn above the columns: ruler, logo, consensus and bars. */
+/* Tracks above the columns: ruler, logo, consensus and bars. */
 const STEPS = [10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000];
 const GLYPH_FONT = `bold 100px ${MONO}`;
 
@@ -49,7 +49,7 @@ class Tracks {
     const {columnOf} = this.sheet.alignment;
     for (let column = from; column < Math.min(to + step, columnOf.length); column++) {
       const number = columnOf[column] + 1, isMajor = number % step === 0, tall = px(isMajor ? 6 : 4);
-      if (columnOf[column] !== (column ? columnOf[column - 1] + 1 : 0)) {  // columns before it are hidden
+      if (columnOf[column] !== (column ? columnOf[column - 1] + 1 : 0)) {  // hidden columns before it
         brush.fillStyle = ink.accent;
         brush.fillRect(Math.round(this.sheet.x(column)) - px(1), 0, px(2), height);
       }
@@ -62,7 +62,7 @@ class Tracks {
     brush.textAlign = "left";
   }
 
-  /** Letters as high as their share of the column's information, the largest on top. */
+  /** Draw residues with heights by their share of the column's information, the largest on top. */
   drawLogo({top, height}, from, to) {
     const {alignment, brush, cellWidth, px} = this.sheet, floor = top + height - px(2), hasLetters = cellWidth >= px(6);
     const unit = (height - px(8)) / Math.log2(RESIDUES[alignment.kind].length);
@@ -104,7 +104,7 @@ class Tracks {
     brush.textAlign = "left";
   }
 
-  /** A bar per column, of `least` pixels and more; none where there is no value (NaN). */
+  /** Draw a bar of at least `least` pixels per column, unless its value is NaN. */
   drawBars({top, height}, from, to, values, colour, least = 0) {
     const {brush, cellWidth, ink, px} = this.sheet, gap = cellWidth > px(4) ? px(1) : 0, floor = top + height - px(1);
     for (let column = from; column < to; column++) {
@@ -118,7 +118,7 @@ class Tracks {
   }
 }
 
-/** Letters with the room that their ink takes, for letters of any height. */
+/** Glyphs with their ink bounds, to scale them to any height. */
 function glyphsOf(letters) {
   const brush = new OffscreenCanvas(1, 1).getContext("2d");
   brush.font = GLYPH_FONT;

@@ -1,7 +1,7 @@
-/* The report of clusters: its tables, and what they, the picture of sizes and the alignment tell each other. */
+/* The report of clusters: its tables, and their links to the size plot and the alignment. */
 const asShare = (value) => Number.isNaN(value) ? "" : value.toFixed(4);
 const asWhole = (value) => Number.isNaN(value) ? "" : value.toLocaleString("en", {maximumFractionDigits: 6});
-/** From which ratio of the largest size to the smallest one on axes are logarithmic at first. */
+/** Ratio of the largest to the smallest size above which axes are initially logarithmic. */
 const WIDE = 20;
 
 class ClustersPage {
@@ -25,7 +25,7 @@ class ClustersPage {
     this.listen();
     if (this.nClusters) this.openCluster(0);
   }
-  /** Of the members, without representatives. */
+  /** Values of members; identity and score exclude representatives. */
   numbers() {
     const {identity, length, score, size} = this.arrays, isMember = (_, row) => !Number.isNaN(identity[row]);
     return {identity: identity.filter(isMember), score: score.filter(isMember), length, size};
@@ -132,7 +132,7 @@ class ClustersPage {
     });
   }
 
-  /** Lists a cluster's members, and shows the alignment of the first one. */
+  /** List a cluster's members, and show the alignment of the first one. */
   openCluster(k, from) {
     if (from !== "table") this.clusters.choose(k, false);
     this.members.filter("cluster", `=${this.arrays.label[k]}`);
@@ -159,7 +159,7 @@ class ClustersPage {
     });
     this.drawAlignment();
   }
-  /** Why there is no alignment of a row; empty where there is one. */
+  /** Reason why a row has no alignment; empty if it has one. */
   whyNone(row, first) {
     const {has_letters: has, path_sizes: sizes, member_start: starts} = this.arrays;
     if (row === first) return "This is the representative.";
@@ -186,7 +186,7 @@ class ClustersPage {
     });
   }
 
-  /** Sequences as FASTA, in lines of 80 letters; those that the page has no letters of are told. */
+  /** Save sequences as FASTA, 80 characters per line, and report those without residues on the page. */
   saveFasta(rows, file) {
     const {has_letters: has} = this.arrays, known = [...rows].filter((row) => has[row]);
     const record = (row) => `>${this.data.names[row]}\n${this.letters(row).replace(/.{1,80}/g, "$&\n")}`;

@@ -1,9 +1,10 @@
-/* Sizes of clusters by rank, the largest first. Clusters of one size are one step:
-
-       size   |■■
-              |■■■■■
-              |■■■■■■■■■■■■■■
-              +--------------- rank          x(r) is where the bar of rank r begins, r = 1 and up */
+/* Sizes of clusters by rank, the largest first. Clusters of equal size form one step:
+ *
+ *     size   |■■
+ *            |■■■■■
+ *            |■■■■■■■■■■■■■■
+ *            +--------------- rank          x(r) is the left edge of the bar of rank r, r = 1 and up
+ */
 const RANKS_HEIGHT = 220, EDGE = {
   left: 52,
   right: 12,
@@ -12,9 +13,7 @@ const RANKS_HEIGHT = 220, EDGE = {
 };
 
 class Ranks {
-  /**
-   * `steps`: {size, count} of arrays, the greatest size first; `told(k)`: what is said of the cluster of rank k + 1.
-   */
+  /** `steps`: {size, count} of arrays, largest size first; `told(k)`: description of the cluster of rank k + 1. */
   constructor(canvas, host, steps, {told, onChoose, nKnown}) {
     Object.assign(this, {canvas, host, steps, told, onChoose, nKnown, chosen: -1, over: -1, marked: null});
     this.n = steps.count.reduce((sum, value) => sum + value, 0);
@@ -30,32 +29,32 @@ class Ranks {
     this.isLog = isLog;
     this.draw();
   }
-  /** Only these clusters are in colour; null: all. */
+  /** Colour only these clusters; null: all. */
   mark(rows) {
     this.marked = rows && new Uint8Array(this.nKnown);
     for (const row of rows ?? []) this.marked[row] = 1;
     this.draw();
   }
-  /** Shows which cluster is chosen. */
+  /** Highlight the chosen cluster. */
   choose(k, isTold = true) {
     this.chosen = k;
     this.draw();
     if (isTold) this.onChoose(k);
   }
 
-  /** Where the bar of a rank begins, in pixels. */
+  /** Left edge of the bar of a rank, in pixels. */
   x(rank) {
     const room = this.width - EDGE.left - EDGE.right;
     const share = this.isLog ? Math.log(rank) / Math.log(this.n + 1) : (rank - 1) / this.n;
     return EDGE.left + share * room;
   }
-  /** Where the bar of a size ends; on a logarithmic axis size 1 has a height, too. */
+  /** Top of the bar of a size; on a logarithmic axis, size 1 also has a height. */
   y(size) {
     const room = RANKS_HEIGHT - EDGE.top - EDGE.bottom, log = (value) => Math.log(value / .7);
     const share = this.isLog ? Math.max(0, log(size)) / log(Math.max(2, this.most)) : size / this.most;
     return RANKS_HEIGHT - EDGE.bottom - share * room;
   }
-  /** The cluster (rank - 1) at a pixel; -1 beside all. */
+  /** Cluster (rank - 1) at a pixel; -1 outside the bars. */
   at(px) {
     const share = (px - EDGE.left) / (this.width - EDGE.left - EDGE.right);
     if (share < 0 || share >= 1 || !this.n) return -1;
@@ -77,7 +76,7 @@ class Ranks {
     if (this.marked) this.paintMarked(brush, ink.accent);
     this.frame(brush, this.over, ink.quiet), this.frame(brush, this.chosen, ink.text);
   }
-  /** A frame around the bar of a cluster. */
+  /** Draw a frame around the bar of a cluster. */
   frame(brush, k, colour) {
     if (k < 0) return;
     const x = this.x(k + 1) - 2, y = this.y(this.sizeOf(k)) - 2, floor = RANKS_HEIGHT - EDGE.bottom;
@@ -86,7 +85,7 @@ class Ranks {
     brush.fillRect(x, y, width, 2), brush.fillRect(x, floor - 1, width, 2);
     brush.fillRect(x, y, 2, height), brush.fillRect(x + width - 2, y, 2, height);
   }
-  /** A bar per step, and one per cluster where these are wide enough to be seen. */
+  /** Draw a bar per step, or one per cluster if these are wide enough. */
   paintSteps(brush, colour) {
     brush.fillStyle = colour;
     let rank = 1;
@@ -100,7 +99,7 @@ class Ranks {
     const x = this.x(rank), y = this.y(this.steps.size[step]);
     brush.fillRect(x, y, Math.max(.5, this.x(rank + count) - x - gap), RANKS_HEIGHT - EDGE.bottom - y);
   }
-  /** Those in colour, at most one per pixel. */
+  /** Draw the coloured clusters, at most one per pixel. */
   paintMarked(brush, colour) {
     brush.fillStyle = colour;
     let last = -1, k = 0;
@@ -139,7 +138,7 @@ class Ranks {
     brush.fillText("size", 2, 10);
     brush.fillStyle = ink.quiet, brush.fillRect(EDGE.left, floor, right - EDGE.left, 1);
   }
-  /** Saves all clusters as they look on paper. */
+  /** Save all clusters in print colours. */
   save(kind) {
     const {chosen, over} = this;
     this.chosen = this.over = -1;
@@ -177,7 +176,7 @@ class Ranks {
   }
 }
 
-/** Numbers to label an axis with that goes to `most`: powers of ten, or whole steps of 1, 2 or 5. */
+/** Axis labels up to `most`: powers of ten, or multiples of 1, 2 or 5 times a power of ten. */
 function ticksTo(most, isLog) {
   const found = [];
   if (isLog) {
@@ -190,5 +189,5 @@ function ticksTo(most, isLog) {
   return found;
 }
 
-/** A number in a few letters. */
+/** Format a number compactly. */
 const short = (value) => value.toLocaleString("en", {notation: value >= 10_000 ? "compact" : "standard"});

@@ -7,8 +7,8 @@ const MARKS = {
       LONGEST = 12_000;
 
 /**
- * The columns of a path: query, middle (| equal, . different, a space beside a gap) and target. `runs` are
- * [kind, length], of kind 0 (two residues), 1 (the query's) or 2 (the target's); `codes`: which letters are equal.
+ * Columns of a path: query, middle (| equal, . different, a space at a gap) and target. `runs` are [kind, length],
+ * with kind 0 (two residues), 1 (the query's) or 2 (the target's); `codes` define which letters are equal.
  */
 function alignedRows(query, target, queryStart, targetStart, runs, codes) {
   let top = "", middle = "", bottom = "", i = queryStart, j = targetStart;
@@ -26,8 +26,8 @@ function alignedRows(query, target, queryStart, targetStart, runs, codes) {
 }
 
 /**
- * Draws rows in blocks that fit the host. `ends`: {topStart, bottomStart} count residues from 0; `topStep` is -1 where
- * the query's residues are counted down, as its other strand was aligned.
+ * Draw rows in blocks that fit the host. `ends`: {topStart, bottomStart} count residues from 0; `topStep` is -1 if
+ * the query's reverse strand was aligned, so that its residues are counted down.
  */
 function drawAlignment(host, rows, {topStart, bottomStart, topStep = 1}) {
   const letters = Math.floor((host.clientWidth - 30) / 7.55) - 18,
@@ -52,7 +52,7 @@ function drawAlignment(host, rows, {topStart, bottomStart, topStep = 1}) {
   host.replaceChildren(...blocks);
 }
 
-/** The letters of the other strand, by the complement of each. */
+/** Reverse complement of a text. */
 function otherStrand(text, complements) {
   let found = "";
   for (let k = text.length - 1; k >= 0; k--) found += String.fromCharCode(complements[text.charCodeAt(k)]);
@@ -63,7 +63,7 @@ function count(text, letter) {
   return text.split(letter).length - 1;
 }
 
-/** Letters as spans, one per run of equal marks. */
+/** Split a text into spans, one per run of equal marks. */
 function runsOf(text, middle) {
   const spans = [];
   for (const [run] of middle.matchAll(/\|+|\.+| +/g)) {

@@ -1,15 +1,17 @@
-/* What every page has: light and dark, help, and small tools. Names from files become text, never markup. */
+/* Shared parts of all pages: light and dark themes, help, and small tools. Names from files become text, never
+ * markup.
+ */
 const element = (id) => document.getElementById(id);
 const on = (id, event, act, options) => element(id).addEventListener(event, act, options);
 const clamp = (value, least, most) => Math.min(Math.max(value, least), most);
 const counted = (n, word) => `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "s"}`;
 const given = (id) => JSON.parse(element(id).textContent);
-/** A name without what would turn or hide letters. */
+/** Replace control, format and bidirectional characters in a name. */
 function shown(name) {
   return name.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, "\uFFFD");
 }
 
-/** An element with classes and text. */
+/** Create an element with classes and text. */
 function made(tag, classes, text) {
   const found = document.createElement(tag);
   if (classes) found.className = classes;
@@ -17,14 +19,14 @@ function made(tag, classes, text) {
   return found;
 }
 
-/** The bytes of a text in base64. */
+/** Decode base64. */
 function bytesOf(base64) {
   const text = atob(base64), bytes = new Uint8Array(text.length);
   for (let k = 0; k < bytes.length; k++) bytes[k] = text.charCodeAt(k);
   return bytes;
 }
 
-/** Saves a text or a blob as a file. */
+/** Save a text or a blob as a file. */
 function saveFile(name, content, type = "text/plain") {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([content], {type}));
@@ -33,7 +35,7 @@ function saveFile(name, content, type = "text/plain") {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-/** Terms and meanings as a <dl>'s. */
+/** Fill a <dl> with terms and meanings. */
 function fillTerms(list, terms) {
   list.replaceChildren(...Object.entries(terms).flatMap(([term, meaning]) => {
     const value = made("dd", "name", meaning);
@@ -41,7 +43,7 @@ function fillTerms(list, terms) {
   }));
 }
 
-/** A page that has this one in a frame says whether it is dark: a server's, which has a switch of its own. */
+/** If a page embeds this one in a frame (the server does), it sends the theme of its own switch. */
 let toldDark = null, opened = null;
 addEventListener("message", (event) => {
   if (event.source !== parent || parent === window || typeof event.data?.isDark !== "boolean") return;
@@ -49,7 +51,7 @@ addEventListener("message", (event) => {
   opened?.setTheme(toldDark);
 });
 
-/** A page that is open: its switch of light and dark, its help and how it was made. */
+/** An open page: its theme switch, its help and its provenance. */
 class Frame {
   redraws = [];
   constructor() {
@@ -72,7 +74,7 @@ class Frame {
   help() {
     element("about").showModal();
   }
-  /** `draw` is called now, and whenever colours or sizes change. */
+  /** Call `draw` now, and whenever colours or sizes change. */
   drawnBy(draw, host) {
     this.redraws.push(draw);
     if (host) new ResizeObserver(() => draw()).observe(host);

@@ -1,9 +1,6 @@
-/* A histogram whose bars choose ranges. */
+/* A histogram with selectable ranges of bars. */
 class Histogram {
-  /**
-   * `onRange(from, to)` hears of the bars between which somebody dragged, or of one that was clicked; null, null: of
-   * none.
-   */
+  /** `onRange(from, to)` receives the range of bars that was dragged over or clicked; null, null if it was cleared. */
   constructor(canvas, onRange) {
     Object.assign(this, {canvas, onRange, range: null});
     const at = (event) => clamp(Math.floor((event.offsetX - this.left) / this.step), 0, this.counts.length - 1);
@@ -17,7 +14,7 @@ class Histogram {
       canvas.addEventListener("pointerup", (up) => {
         canvas.removeEventListener("pointermove", move);
         const isSame = old && this.range && old[0] === this.range[0] && old[1] === this.range[1];
-        if (isSame && at(up) === first) this.range = null;  // the same once more: all
+        if (isSame && at(up) === first) this.range = null;  // a second click on the same range clears it
         this.draw();
         this.onRange(...(this.range ? [this.edge(this.range[0]), this.edge(this.range[1] + 1)] : [null, null]));
       }, {once: true});
@@ -31,7 +28,7 @@ class Histogram {
     });
     canvas.addEventListener("pointerleave", () => tip(""));
   }
-  /** Shows numbers. `from` and `to`: the axis; `format(value)`: its labels. */
+  /** Show numbers. `from` and `to` bound the axis; `format(value)` formats its labels. */
   show(values, from, to, format, nBars = 50) {
     const counts = new Uint32Array(nBars), scale = nBars / (to - from || 1);
     for (let k = 0; k < values.length; k++) counts[clamp(Math.floor((values[k] - from) * scale), 0, nBars - 1)]++;

@@ -1,4 +1,4 @@
-/* What every report has: its data, canvases, words beside the pointer, and small tools. */
+/* Shared parts of all reports: data, canvases, tooltips, and small tools. */
 const TYPES = {
   int8: Int8Array,
   uint8: Uint8Array,
@@ -10,10 +10,10 @@ const TYPES = {
   float64: Float64Array
 };
 
-/** The page's arrays by name: base64, compressed, one after another. */
+/** Read the page's arrays by name: compressed, concatenated, base64. */
 async function readArrays() {
   const text = element("arrays").textContent, packed = bytesOf(text);
-  element("arrays").textContent = "";  // its memory
+  element("arrays").textContent = "";  // free the memory
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
   const buffer = await new Response(stream).arrayBuffer(), arrays = {};
   let at = 0;
@@ -24,7 +24,7 @@ async function readArrays() {
   return arrays;
 }
 
-/** The colours of the style sheet that canvases draw with. */
+/** Style-sheet colours for canvases. */
 function inks() {
   const style = getComputedStyle(document.documentElement), found = {};
   for (const name of ["page", "panel", "line", "text", "quiet", "faint", "accent", "chosen", "bar", "empty"])
@@ -33,7 +33,7 @@ function inks() {
   return found;
 }
 
-/** A canvas as sharp as the screen; its brush counts in the page's pixels. */
+/** Size a canvas to the screen's resolution; its brush uses CSS pixels. */
 function brushOf(canvas, width, height) {
   const dpr = window.devicePixelRatio || 1;
   canvas.width = Math.round(width * dpr), canvas.height = Math.round(height * dpr);
@@ -43,7 +43,7 @@ function brushOf(canvas, width, height) {
   return brush;
 }
 
-/** What is below the pointer, beside it; empty text: nothing. */
+/** Show a tooltip next to the pointer; empty text hides it. */
 function tip(text, event) {
   const box = element("tip");
   box.hidden = !text;
@@ -54,26 +54,26 @@ function tip(text, event) {
   box.style.top = `${Math.max(4, y + height > innerHeight ? y - height - 28 : y)}px`;
 }
 
-/** Says it to those who listen to the page. */
+/** Announce a text to screen readers. */
 function say(text) {
   element("status").textContent = text;
 }
 
-/** Where each of some pieces begins, from their sizes. */
+/** Start offsets of consecutive pieces, from their sizes. */
 function begins(sizes) {
   const found = new Float64Array(sizes.length);
   for (let k = 1; k < sizes.length; k++) found[k] = found[k - 1] + sizes[k - 1];
   return found;
 }
 
-/** The least and the greatest number; of none, 0 and 1. */
+/** Minimum and maximum; 0 and 1 for an empty list. */
 function extremes(values) {
   let least = Infinity, most = -Infinity;
   for (const value of values) least = Math.min(least, value), most = Math.max(most, value);
   return values.length ? [least, most] : [0, 1];
 }
 
-/** Runs [kind, length] of a path: numbers length << 2 | kind in bytes of 7 bits, the lowest first. */
+/** Decode the runs [kind, length] of a path: numbers length << 2 | kind in LEB128. */
 function runsAt(bytes, begin, end) {
   const runs = [];
   for (let at = begin, value = 0, factor = 1; at < end; at++) {
@@ -93,7 +93,7 @@ class Report extends Frame {
   }
 }
 
-/** Opens the page: `make(report)` fills it. `report` is a global for those who look into the page. */
+/** Open the page: `make(report)` fills it. `report` is global for inspection in the browser console. */
 let report = null;
 async function openReport(make) {
   report = new Report(await readArrays());

@@ -1,10 +1,11 @@
-/* A table of many rows that sorts and filters; only the rows in view are in the document.
-   A column is {name, title, width, codes, words} for text (codes[row]: which word) or
-   {name, title, width, values, format} for numbers (values[row]). */
+/* A table of many rows with sorting and filters; only visible rows are in the document.
+ * A column is {name, title, width, codes, words} for text (codes[row]: index in words) or
+ * {name, title, width, values, format} for numbers (values[row]).
+ */
 const ROW = 26;
 
 class Table {
-  /** Pixels that a browser has at the least for what is scrolled. */
+  /** Scroll height, in pixels, that every browser supports. */
   static mostPixels = 8_000_000;
   constructor(host, columns, nRows, label, {onChoose, onRows}) {
     Object.assign(this, {host, columns, nRows, onChoose, onRows, chosen: -1, sorted: null, words: ""});
@@ -67,14 +68,14 @@ class Table {
     return top;
   }
 
-  /** Filters a column as if somebody had typed. */
+  /** Filter a column as if the text had been typed. */
   filter(name, text) {
     const column = this.byName.get(name);
     column.input.value = column.filter = text;
     column.input.setAttribute("aria-invalid", !testOf(column));
     this.arrange();
   }
-  /** Rows any of whose texts has all of these words. */
+  /** Find rows in which one text contains all these words. */
   find(words) {
     this.words = words;
     this.arrange();
@@ -86,7 +87,7 @@ class Table {
     this.arrange();
   }
 
-  /** By a column; the same again turns the order, and a third time leaves the rows as they were given. */
+  /** Sort by a column; a second call reverses the order, and a third one restores the input order. */
   sort(name) {
     const isSame = this.sorted?.name === name, column = this.byName.get(name), isFirst = !!column.words;
     const isUp = isSame ? !this.sorted.isUp : isFirst;
@@ -99,7 +100,7 @@ class Table {
     this.arrange();
   }
 
-  /** The rows that pass the filters, in their order. */
+  /** Apply filters and order. */
   arrange() {
     let rows = filtered(this.columns, this.nRows, this.words);
     if (this.sorted) {
@@ -116,7 +117,7 @@ class Table {
     this.onRows?.(rows);
   }
 
-  /** The place of the first row in view. With more rows than a browser has pixels for, the scroll bar is a share. */
+  /** Index of the first visible row. If there are more rows than pixels, the scroll bar position is a fraction. */
   first() {
     const {host, rows} = this, room = host.clientHeight - this.top.offsetHeight;
     if (rows.length * ROW <= Table.mostPixels) return {first: Math.floor(host.scrollTop / ROW), room};
@@ -152,7 +153,7 @@ class Table {
     }
   }
 
-  /** Marks a row, brings it into view where it passes the filters, and tells. */
+  /** Mark a row, scroll to it if it passes the filters, and notify. */
   choose(row, isTold = true) {
     this.chosen = row;
     this.place = this.rows.indexOf(row);
@@ -181,7 +182,7 @@ class Table {
   text(column, row) {
     return column.words ? shown(column.words[column.codes[row]]) : column.format(column.values[row]);
   }
-  /** The rows that pass the filters as tab-separated text. */
+  /** Rows that pass the filters, as tab-separated text. */
   tsv() {
     const lines = [this.columns.map((column) => column.title).join("\t")];
     for (const row of this.rows) lines.push(this.columns.map((column) => this.text(column, row)).join("\t"));
@@ -189,7 +190,7 @@ class Table {
   }
 }
 
-/** Words of a column's filter as a test of its values; null where it is none. */
+/** Compile a column's filter text to a predicate of its values; null if it is invalid. */
 function testOf({filter, words}) {
   const text = filter.trim(), number = "([-+]?(?:\\d+\\.?\\d*|\\.\\d+)(?:e[-+]?\\d+)?)";
   if (words) return allWords(text);
@@ -221,7 +222,7 @@ function allWords(text) {
   };
 }
 
-/** The rows that pass all filters, as they were given. */
+/** Rows that pass all filters, in input order. */
 function filtered(columns, nRows, words) {
   const passes = new Uint8Array(nRows).fill(1);
   for (const column of columns) {
@@ -250,7 +251,7 @@ function filtered(columns, nRows, words) {
   return rows.slice(0, n);
 }
 
-/** For a column of text the rank of each row's word, numbers in it by their value. */
+/** Rank of each row's text in a text column; numbers within texts compare by value. */
 function ranked(column) {
   if (!column.ranks) {
     const {words, codes} = column, collator = new Intl.Collator("en", {numeric: true}),
@@ -264,8 +265,8 @@ function ranked(column) {
 }
 
 /**
- * Rows by their keys; of equal keys the order stays, and what is not a number comes last. A radix sort, 11 bits at a
- * time: the bits of a float, its sign turned, order as whole numbers do.
+ * Sort rows by keys, stably, with NaN last. A radix sort, 11 bits at a time: the bits of a float, with the sign bit
+ * flipped (or all bits, if negative), sort like integers.
  */
 function sortedBy(rows, keys, isUp) {
   const n = rows.length, floats = new Float64Array(n);

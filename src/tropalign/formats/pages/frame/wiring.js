@@ -1,9 +1,9 @@
-/* How the parts of a report are wired alike: the cards of table.html and histogram.html. */
+/* Shared wiring of report parts: the cards of table.html and histogram.html. */
 
 /**
- * The table and its card: heading, rows that pass, find, clear, save.
- * `find`: what is found by name, in words; `file`: the name of what is saved; `onChoose`, `onRows`: the table's.
- * `prefix`: what names of elements begin with, of a page's second table.
+ * Add the table and its card: heading, number of rows that pass, search, clear, save.
+ * `find`: label of the search field; `file`: name of the saved file; `onChoose`, `onRows`: callbacks of the table.
+ * `prefix`: prefix of element ids, for a page's second table.
  */
 function addTable(columns, nRows, {title, find, file, onChoose, onRows, prefix = ""}) {
   element(`${prefix}table-title`).textContent = title;
@@ -28,8 +28,8 @@ function addTable(columns, nRows, {title, find, file, onChoose, onRows, prefix =
 }
 
 /**
- * The histogram and its card. Its bars filter the table's column of the name that is chosen among those of `numbers`,
- * `first` to begin with. `axis(values, name)`: where the axis begins and ends, and the format of its labels.
+ * Add the histogram and its card. Its bars filter the table's column whose name is chosen among those of `numbers`,
+ * initially `first`. `axis(values, name)`: start and end of the axis, and the format of its labels.
  */
 function addHistogram(report, table, numbers, first, axis) {
   const of = element("histogram-of");
@@ -47,8 +47,8 @@ function addHistogram(report, table, numbers, first, axis) {
   return histogram;
 }
 
-/** The axis of shares: from 0 to 1. */
+/** Axis of shares, from 0 to 1. */
 const shareAxis = () => [0, 1, (value) => value.toFixed(2)];
 
-/** The axis from the least number to the greatest, with labels that are whole. */
+/** Axis from the minimum to the maximum, with integer labels. */
 const wholeAxis = (values) => [...extremes(values), (value) => Math.round(value).toLocaleString("en")];

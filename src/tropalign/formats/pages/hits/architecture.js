@@ -1,10 +1,10 @@
-/* Sequences as lines, their domains as boxes; of many lines those in view alone are drawn. */
+/* Sequences as lines and their domains as boxes; only visible lines are drawn. */
 const LINE = 24, LABEL = 190, EDGE = 14, BOX = 14, TALLEST = 8_000_000, SWATCH = 10;
-/** Sequences that a picture has at most, which fit a PNG, and models that a legend names. */
+/** Largest number of sequences in a picture, which fit a PNG, and of models in a legend. */
 const MOST_LINES = 600, MOST_MODELS = 24;
 
 class Architecture {
-  /** `host` scrolls; `told(domain)`: what is said of a domain; `onChoose(domain)`. */
+  /** `host` scrolls; `told(domain)`: description of a domain; `onChoose(domain)`: a domain was chosen. */
   constructor(canvas, host, room, {sequences, domains, told, onChoose}) {
     Object.assign(this, {canvas, host, room, sequences, domains, told, onChoose, lines: [], chosen: -1});
     host.addEventListener("scroll", () => requestAnimationFrame(() => this.draw()), {passive: true});
@@ -19,7 +19,7 @@ class Architecture {
     });
     canvas.addEventListener("keydown", (event) => this.press(event));
   }
-  /** Lines [sequence, its domains from the worst to the best]. */
+  /** Show lines [sequence, its domains from the worst to the best]. */
   show(lines) {
     this.lines = lines;
     this.longest = lines.reduce((most, [sequence]) => Math.max(most, this.sequences.lengths[sequence]), 1);
@@ -32,7 +32,7 @@ class Architecture {
   get nSeen() {
     return Math.floor((this.height - LINE) / LINE);
   }
-  /** The first line in view; of more than a browser can scroll, by the share of the way. */
+  /** First visible line; if there are more lines than a browser can scroll, the scroll position is a fraction. */
   get first() {
     const most = Math.max(0, this.lines.length - this.nSeen), way = this.host.scrollHeight - this.host.clientHeight;
     return way > 0 ? Math.round(this.host.scrollTop / way * most) : 0;
@@ -51,7 +51,7 @@ class Architecture {
     this.isDark = isDark;
     this.draw();
   }
-  /** Pixels of names. */
+  /** Width of names in pixels. */
   get label() {
     return Math.min(LABEL, this.width * .4);
   }
@@ -72,7 +72,7 @@ class Architecture {
       this.drawLine(brush, ink, this.isDark, this.lines[k], (k - first + .5) * LINE);
     if (!this.isOwn && this.lines.length) this.drawScale(brush, ink, this.height - 10);
   }
-  /** Saves the lines that pass the filters, as many as fit, on paper, with a legend of their models. */
+  /** Save the lines that pass the filters, as many as fit, in print colours, with a legend of their models. */
   save(kind) {
     const {width, chosen} = this, lines = this.lines.slice(0, MOST_LINES), top = lines.length * LINE;
     const models = [...new Set(lines.flatMap(([, own]) => own.map((d) => this.domains.model[d])))];
@@ -93,7 +93,7 @@ class Architecture {
     say(`${counted(lines.length, "sequence")} saved${
       left ? `; a picture has no room for ${left.toLocaleString("en")} more` : ""}`);
   }
-  /** Rows of a legend, each of [x, text, name]; of more models than it has room for, how many there are. */
+  /** Rows of a legend with items [x, text, name]; if there are too many models, the last item says how many. */
   legend(models, width) {
     const brush = new OffscreenCanvas(1, 1).getContext("2d"), rows = [];
     brush.font = "12px sans-serif";
@@ -154,7 +154,7 @@ class Architecture {
     brush.fillStyle = ink.quiet, brush.font = `11px ${ink.sans}`;
     const step = this.width - this.label < 250 ? 4 :
       this.width - this.label < 420            ? 2 :
-                                                 1;  // else numbers would overlap
+                                                 1;  // otherwise numbers would overlap
     for (let k = 0; k <= 4; k += step) {
       brush.textAlign = k === 0 ? "left" : k === 4 ? "right" : "center";
       const at = Math.round(this.longest * k / 4);
@@ -172,7 +172,7 @@ class Architecture {
     return `${shown(this.sequences.names[sequence])}\n${counted(this.sequences.lengths[sequence], "residue")}${
       about && `\n${about}`}`;
   }
-  /** The topmost domain at a point of the canvas; -1 for none. */
+  /** Topmost domain at a point of the canvas; -1 if there is no domain. */
   domainAt(px, py) {
     const line = this.lineAt(py);
     if (line < 0) return -1;
@@ -183,7 +183,7 @@ class Architecture {
     }
     return -1;
   }
-  /** Marks a domain and brings its sequence into view. */
+  /** Mark a domain and scroll to its sequence. */
   choose(domain) {
     this.chosen = domain;
     const line = this.lines.findIndex(([, own]) => own.includes(domain));

@@ -1,7 +1,7 @@
-/* How many domains reach over each position of a model, and how many have a residue there. */
+/* Number of domains that span each position of a model, and number of residues there. */
 const INSERT = 46, DELETE = 45, COVERAGE_HEIGHT = 150;
 
-/** Both numbers per position. `lines` of the domain: [begin, end] of its letters in `model` and `target`. */
+/** Count both per position; `lineBegins` is the offset of each domain's characters in the lines. */
 function coverageOf(length, domains, arrays, lineBegins) {
   const over = new Uint32Array(length), residues = new Uint32Array(length);
   for (const d of domains) {

@@ -1,6 +1,6 @@
 /* Alignments of domains in HMMER's four lines. */
 
-/** Blocks of a domain that fit the host: the model, what both have in common, the sequence, posteriors. */
+/** Blocks of a domain that fit the host: model, matches, sequence, posteriors. */
 function domainBlocks(host, {model, match, target, posterior}, {modelName, sequenceName, modelBegin, begin}) {
   const names = [modelName, sequenceName].map((name) => name.length > 18 ? name.slice(0, 17) + "…" : name);
   const width = Math.max(...names.map((name) => name.length));
@@ -26,7 +26,7 @@ function domainBlocks(host, {model, match, target, posterior}, {modelName, seque
   return blocks;
 }
 
-/** Letters as spans, one per run of like marks in the middle line: a letter, a plus, or a blank. */
+/** Split a text into spans, one per run of similar marks in the middle line: a letter, a plus, or a blank. */
 function likeRuns(text, middle) {
   const spans = [];
   let at = 0;

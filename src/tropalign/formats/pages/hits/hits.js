@@ -1,4 +1,4 @@
-/* The report of hits: its columns, and what its parts tell each other. */
+/* The report of hits: its columns, and the links between its parts. */
 const asNumber = (value) => value.toLocaleString("en", {maximumFractionDigits: 1});
 const asEvalue = (value) => value === 0 ? "0" :
   value < .001 || value >= 1000         ? value.toExponential(1) :
@@ -23,12 +23,12 @@ class HitsReport {
     this.listen();
     if (this.nRows) this.choose(this.table.rows[0]);
   }
-  /** The domains of a hit. */
+  /** Domains of a hit. */
   domainsOf(row) {
     const begin = this.domainBegins[row];
     return Array.from({length: this.arrays.n_domains[row]}, (_, k) => begin + k);
   }
-  /** Of each hit the best domain's E-value and how much of the model its domains cover; of each domain its hit. */
+  /** Compute each hit's best domain E-value and its coverage of the model, and each domain's hit. */
   measure() {
     const {arrays, data, nRows} = this;
     this.hitOf = new Uint32Array(arrays.line_sizes.length);
@@ -122,7 +122,7 @@ class HitsReport {
       on(`coverage-${kind}`, "click", () => this.coverage.save(kind));
     }
   }
-  /** The models of the rows in the table, those with most of them first. */
+  /** Show the models of the table's rows, the most frequent first. */
   drawLegend() {
     const {arrays, data: {models: {names}}, report: {isDark}} = this, number = new Map();
     for (const row of this.rows ?? [])
@@ -147,7 +147,7 @@ class HitsReport {
       span(
         "domain_model")}\n${asNumber(arrays.domain_bits[d])} bits · i-E-value ${asEvalue(arrays.domain_i_evalue[d])}`;
   }
-  /** What passes the filters: a line per sequence, in the order of the table, and the coverage by these. */
+  /** Show the rows that pass the filters: a line per sequence, in table order, and their coverage. */
   showRows(rows) {
     const {arrays} = this, lines = new Map();
     this.rows = rows;
@@ -172,7 +172,7 @@ class HitsReport {
     this.report.drawnBy(() => this.drawDomains(), element("hit"));
   }
 
-  /** A hit: its row, its boxes, its alignments. */
+  /** Choose a hit: its row, its boxes, its alignments. */
   choose(row, from, domain = this.bestOf(row)) {
     const {arrays, data} = this, model = arrays.model_index[row], sequence = arrays.sequence_index[row];
     this.chosen = row;
@@ -191,7 +191,7 @@ class HitsReport {
         asNumber(arrays.bias[row])} · ${arrays.is_included[row] ? "included" : "not included"}`,
     });
     this.drawDomains();
-    // Where nobody has chosen yet, the page stays at its top, and so does one that shows it in a frame.
+    // Before the first user choice, neither this page nor one that embeds it may scroll.
     if (from) element("domains").querySelector(`[data-domain="${domain}"]`)?.scrollIntoView({block: "nearest"});
   }
   bestOf(row) {

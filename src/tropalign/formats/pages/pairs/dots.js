@@ -1,7 +1,7 @@
-/* The dot plot of a pair: where words of both are the same, and the alignment as a line. */
+/* The dot plot of a pair: common k-mers as dots, and the alignment as a line. */
 const MOST_DOTS = 3_000_000;
 
-/** Places of equal words: [place in the query, in the target] one after another, at most MOST_DOTS. */
+/** Positions of common k-mers: [position in the query, in the target], flattened, at most MOST_DOTS. */
 function equalWords(query, target, length, codes) {
   const places = new Map(), found = [];
   const keyOf = (text) => {
@@ -19,15 +19,15 @@ function equalWords(query, target, length, codes) {
   return found;
 }
 
-/** The shortest word of which chance makes few enough dots. */
+/** The shortest k-mer length for which chance produces few enough dots. */
 function usualWord(n, m, nLetters) {
   for (let length = 1;; length++)
     if (n * m / nLetters ** length < Math.max(60, 1.5 * Math.min(n, m)) || length === 16) return length;
 }
 
 /**
- * Draws it: `runs` as of an alignment, from `queryStart` and `targetStart`; places of the query count down where
- * `isReverse`, as its other strand was aligned.
+ * Draw the plot: `runs` are those of an alignment from `queryStart` and `targetStart`; query positions count down if
+ * `isReverse`, since its reverse strand was aligned.
  */
 function drawDots(canvas, host, {query, target, queryStart, targetStart, runs, length, codes, isReverse}) {
   const ink = inks(), left = 54, bottom = 34, room = Math.max(120, host.clientWidth - left - 34);
@@ -75,7 +75,7 @@ function drawAxes(brush, ink, {left, top, width, height, n, m, isReverse}) {
   brush.fillText(isReverse ? "query, other strand" : "query", 4, 11);
 }
 
-/** Round numbers from 0 to n, about as many as are wanted. */
+/** Round numbers from 0 to n, about as many as wanted. */
 function ticksOf(n, wanted) {
   const rough = n / Math.max(1, wanted), power = 10 ** Math.floor(Math.log10(Math.max(1, rough)));
   const step = Math.max(1, [1, 2, 5, 10].find((k) => k * power >= rough) * power), ticks = [];

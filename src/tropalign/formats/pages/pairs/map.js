@@ -1,11 +1,11 @@
-/* The map: a pixel per pair, enlarged; with the trees of its lines, and their names where there is room. */
+/* The map: a pixel per pair, enlarged; with trees of rows and columns, and names if there is room. */
 const SHADES = {
   light: ["#eef3fb", "#b9d3f2", "#6ea5e0", "#2f6fc4", "#173f86", "#0b1d4a"],
   dark: ["#1c2740", "#24427c", "#2f6fc4", "#5fa3e6", "#a9d3f5", "#f2f9ff"]
 };
 const NAMES = 120, TREE = 64, LEGEND = 34, SMALLEST_TEXT = 9;
 
-/** Where the joins of a tree stand: places of their two sides in its order, heights, heights of both sides. */
+/** Layout of a tree's joins: positions of both sides in tree order, height, heights of both sides. */
 function drawnTree(order, joins, heights) {
   const n = order.length, place = new Float64Array(2 * n - 1), depth = new Float64Array(2 * n - 1), lines = [];
   order.forEach((sequence, k) => place[sequence] = k + .5);
@@ -20,8 +20,8 @@ function drawnTree(order, joins, heights) {
 
 class PairMap {
   /**
-   * `sides`: rows and columns, each {names, order, joins, heights}; `cells`: the row of the table in each cell, -1 for
-   * none; `told(row)`: what is said of a row; `onChoose(row)`.
+   * `sides`: rows and columns, each {names, order, joins, heights}; `cells`: the table row of each cell, -1 if there
+   * is no row; `told(row)`: description of a row; `onChoose(row)`: a row was chosen.
    */
   constructor(canvas, host, sides, cells, {told, onChoose}) {
     Object.assign(this, {canvas, host, sides, cells, told, onChoose, chosen: -1, cursor: null});
@@ -42,7 +42,7 @@ class PairMap {
     this.view = {top: 0, left: 0, rows: this.n[0], columns: this.n[1]};
     if (isDrawn) this.draw();
   }
-  /** Colours the cells by numbers of the table's rows. */
+  /** Colour the cells by numbers of the table's rows. */
   colour(values, least, most, format) {
     Object.assign(this, {values, least, most, format});
     this.paint();
@@ -58,7 +58,7 @@ class PairMap {
     this.isDark = isDark;
     if (this.values) this.paint(), this.draw();
   }
-  /** 256 shades from the least to the most. */
+  /** 256 shades from the minimum to the maximum. */
   shades() {
     const stops =
       SHADES[this.isDark ? "dark" : "light"].map((hex) => [1, 3, 5].map((k) => parseInt(hex.slice(k, k + 2), 16)));
@@ -81,7 +81,7 @@ class PairMap {
     }
     this.image.getContext("2d").putImageData(picture, 0, 0);
   }
-  /** Where things stand, in the page's pixels. */
+  /** Layout in CSS pixels. */
   layout() {
     const width = this.host.clientWidth - 24, side = Math.max(120, Math.min(width - TREE - NAMES, 520));
     const box = {x: TREE, y: TREE, width: width - TREE - NAMES, height: side};
@@ -155,7 +155,7 @@ class PairMap {
     } else this.drawHint(brush, box.x, box.y + box.height + 14, this.n[1], 1);
     brush.textBaseline = "alphabetic";
   }
-  /** Says how many lines there are where their names have no room. */
+  /** Show the number of lines if their names have no room. */
   drawHint(brush, x, y, n, side) {
     brush.font = `12px ${inks().sans}`;
     const what = this.sides[0] === this.sides[1] ? "sequence" : side ? "target" : "query";
@@ -163,7 +163,7 @@ class PairMap {
     brush.fillText(words, x, y);
     if (side) brush.fillText("zoom for names", x, y + 16);
   }
-  /** The cells below the pointer or cursor, and the chosen pair's. */
+  /** Mark the cell at the cursor, and those of the chosen pair. */
   drawMarks(brush, ink) {
     const {box, view} = this;
     brush.save();
@@ -185,7 +185,7 @@ class PairMap {
     brush.lineWidth = 1;
     brush.strokeRect(box.x - .5, box.y - .5, box.width + 1, box.height + 1);
   }
-  /** Cells of a row of the table, as [row, column] of the map. */
+  /** Cells of a table row, as [row, column] of the map. */
   placesOf(row) {
     const found = [], [rows, columns] = this.orders, nColumns = this.n[1];
     const at = this.cells.indexOf(row);
@@ -210,7 +210,7 @@ class PairMap {
     brush.fillText(this.format(this.most), box.x + width + 6, y + 9);
   }
 
-  /** The cell below the pointer, as [row, column] of the map; null beside it. */
+  /** Cell under the pointer, as [row, column] of the map; null outside it. */
   at(event) {
     const {box, view} = this, x = event.offsetX - box.x, y = event.offsetY - box.y;
     if (x < 0 || y < 0 || x >= box.width || y >= box.height) return null;
@@ -219,7 +219,7 @@ class PairMap {
       Math.min(this.n[1] - 1, Math.floor(view.left + x / box.width * view.columns))
     ];
   }
-  /** The row of the table in a cell of the map; -1 for none. */
+  /** Table row of a cell of the map; -1 if there is no row. */
   rowAt([row, column]) {
     const [rows, columns] = this.orders;
     return this.cells[rows[row] * this.n[1] + columns[column]];
@@ -232,7 +232,7 @@ class PairMap {
     const row = this.rowAt(place), [a, b] = this.namesAt(place);
     return row < 0 ? `${a}\n${b}\n${a === b && this.sides[0] === this.sides[1] ? "itself" : "no row"}` : this.told(row);
   }
-  /** Enlarges by a factor about a place, given as shares of the box. */
+  /** Zoom by a factor about a point, given as fractions of the box. */
   zoom(factor, shareX = .5, shareY = .5) {
     const {view} = this, [n, m] = this.n;
     const rows = clamp(view.rows / factor, Math.min(n, 4), n),
@@ -245,7 +245,7 @@ class PairMap {
     };
     this.draw();
   }
-  /** Brings a cell into view. */
+  /** Scroll to a cell. */
   reveal([row, column]) {
     const {view} = this;
     const into = (first, length, at) => at < first ? at : at + 1 > first + length ? at + 1 - length : first;
@@ -273,7 +273,7 @@ class PairMap {
     });
     canvas.addEventListener("keydown", (event) => this.press(event));
   }
-  /** Drags the map; where the pointer did not move it is a click. */
+  /** Drag the map; a press without movement is a click. */
   grab(event) {
     if (event.button || !this.at(event)) return;
     const {canvas, box} = this, start = {...this.view}, place = this.at(event);

@@ -1,10 +1,10 @@
-/* The report of pairs: its columns, and what its parts tell each other. */
+/* The report of pairs: its columns, and the links between its parts. */
 const asShare = (value) => value.toFixed(4),
       asNumber = (value) => value.toLocaleString("en", {maximumFractionDigits: 6}),
       asEvalue = (value) => value === 0 ? "0" :
   value < .001 || value >= 1000         ? value.toExponential(1) :
                                           value.toPrecision(2);
-/** Sequences among which a list of them may choose. */
+/** Largest number of sequences in a selection list. */
 const MOST_CHOICES = 2_000;
 
 class PairsReport {
@@ -44,7 +44,7 @@ class PairsReport {
     return text;
   }
 
-  /** Identity, similarity and what is shared, of each row. */
+  /** Compute identity, similarity and shared fraction of each row. */
   measure() {
     const {arrays, nRows} = this, {query_index: query, target_index: target} = arrays, [a, b] = this.sides;
     const identity = new Float64Array(nRows), similarity = new Float64Array(nRows), shared = new Float64Array(nRows);
@@ -89,7 +89,7 @@ class PairsReport {
     element("facts").textContent = `${counted(data.n_pairs, row)} of ${of}${data.mode ? ` · ${data.mode}` : ""}`;
     const {command, tropalign, ...parameters} = made;
     const mean = (values) => values.reduce((sum, value) => sum + value, 0) / Math.max(1, nRows);
-    element("summary").tabIndex = 0;  // it is cut off, and scrolled by keys, too
+    element("summary").tabIndex = 0;  // it is cut off, so keys must be able to scroll it
     fillTerms(element("summary"), {
       [`${row}s`]: data.n_pairs.toLocaleString("en"),
       sequences: of,
@@ -140,7 +140,7 @@ class PairsReport {
     this.report.drawnBy(() => this.map.setTheme(this.report.isDark), element("map-inside"));
   }
 
-  /** The picture of alignments along a query; it follows the row that is chosen. */
+  /** Add the picture of alignments along a query; it follows the chosen row. */
   addSpans() {
     this.spans = new Spans(element("spans"), this, (row) => this.choose(row, "spans"));
     const of = element("spans-of"), {arrays, sides, nRows} = this, bestOf = new Map();
@@ -160,7 +160,7 @@ class PairsReport {
     for (const kind of ["svg", "png"]) on(`spans-${kind}`, "click", () => this.spans.save(kind));
     this.report.drawnBy(() => this.spans.draw(), element("spans-room"));
   }
-  /** The picture has the chosen row; where it has it already, it stays. */
+  /** Show the chosen row in the picture, which stays if it already contains the row. */
   followSpans(row) {
     const {arrays, sides, spans} = this, isThere = spans.bars?.some((bar) => bar.row === row);
     if (!isThere || sides[0] !== sides[1] && spans.of !== arrays.query_index[row]) spans.show(arrays.query_index[row]);
@@ -168,7 +168,7 @@ class PairsReport {
     spans.choose(row);
   }
 
-  /** The targets of the rows that the table lists, each once, in lines of 80 letters. */
+  /** Save the targets of the listed rows, each once, 80 characters per line. */
   saveFasta() {
     const {arrays, sides} = this, used = new Set(Array.from(this.table.rows, (row) => arrays.target_index[row]));
     if (!sides[1].letters) return say("The page has no room for these sequences");
@@ -198,7 +198,7 @@ class PairsReport {
     return [this.sides[0].names[query[row]], this.sides[1].names[target[row]]].map(shown);
   }
 
-  /** A pair: its row, its cell, its alignment. */
+  /** Choose a pair: its row, its cell, its alignment. */
   choose(row, from) {
     this.chosen = row;
     if (from !== "table") this.table.choose(row, false);
@@ -223,7 +223,7 @@ class PairsReport {
     this.pair = null;
     this.drawPair();
   }
-  /** Names of the chosen pair lead to their records. */
+  /** Link the names of the chosen pair to their database records. */
   linkFacts(row) {
     const {arrays, sides} = this, facts = element("pair-facts").querySelectorAll("dd");
     [arrays.query_index[row], arrays.target_index[row]].forEach((k, side) => {
@@ -231,7 +231,7 @@ class PairsReport {
       facts[side].replaceChildren(linkedName(name), rest);
     });
   }
-  /** Letters of the chosen pair on the strand that was aligned, its path, and where it begins. */
+  /** Residues of the chosen pair on the aligned strand, its path, and its start. */
   pairOf(row) {
     const {arrays, data} = this, query = this.letters(0, arrays.query_index[row]), isReverse = arrays.strand?.[row] < 0;
     return {

@@ -1,8 +1,8 @@
-/* Pages of databases about sequences, by the accessions in their names. */
+/* Links to database pages about sequences, by the accessions in their names. */
 const UNIPROT = "https://www.uniprot.org/", NCBI = "https://www.ncbi.nlm.nih.gov/";
-/** UniProt's accessions, as its manual gives them. */
+/** UniProt's accession pattern, from its manual. */
 const ACCESSION = "(?:[OPQ]\\d[A-Z\\d]{3}\\d|[A-NR-Z]\\d(?:[A-Z][A-Z\\d]{2}\\d){1,2})";
-/** What names look like, and where the accession leads. */
+/** Patterns of names, and the address for their accession. */
 const RECORDS = [
   [new RegExp(`^(?:sp|tr)\\|(${ACCESSION}(?:-\\d+)?)(?:\\.\\d+)?\\|`), `${UNIPROT}uniprotkb/`],
   [new RegExp(`^(${ACCESSION})$`), `${UNIPROT}uniprotkb/`],
@@ -13,7 +13,7 @@ const RECORDS = [
   [/(?:^|\|)([A-Z]\d{5}\.\d+|[A-Z]{2}\d{6,8}\.\d+)(?:\||$)/, `${NCBI}nuccore/`],
 ];
 
-/** The page about a sequence of this name; null where the name tells no accession. */
+/** Page about a sequence of this name; null if the name contains no accession. */
 function recordOf(name) {
   const ofSequence = name.replace(/\/[+-][123]$/, "");  // without the frame
   for (const [pattern, address] of RECORDS) {
@@ -23,7 +23,7 @@ function recordOf(name) {
   return null;
 }
 
-/** A name, which leads to its record where it tells one. */
+/** A name, linked to its record if it has one. */
 function linkedName(name) {
   const address = recordOf(name), found = made(address ? "a" : "span", "name", shown(name));
   if (address) found.href = address, found.target = "_blank", found.rel = "noopener noreferrer";

@@ -1,15 +1,16 @@
-/* Where along a sequence others are aligned with it: a line per other sequence, a bar per alignment.
-
-     1 |------------------------------| 188     the ruler
-     a    ==============   ====                 bars of one other sequence
-     b  =====                                                                                     */
+/* Alignments along a sequence: a line per other sequence, a bar per alignment.
+ *
+ *     1 |------------------------------| 188     the ruler
+ *     a    ==============   ====                 bars of one other sequence
+ *     b  =====
+ */
 const LINE = 14, BAR = 8, RULER = 26, MOST_SPANS = 200;
-/** From which bits on a bar is darker, as BLAST's picture has it. */
+/** Bit scores from which a bar is darker, as in BLAST's picture. */
 const BITS = [0, 40, 50, 80, 200];
 const BAR_SHADES = [.25, .4, .6, .8, 1];
 
 class Spans {
-  /** `report` is the page's; `onChoose(row)` hears of a bar. */
+  /** `report` is the page's; `onChoose(row)`: a bar was chosen. */
   constructor(canvas, report, onChoose) {
     Object.assign(this, {canvas, report, onChoose, lines: [], chosen: -1, of: null});
     canvas.addEventListener("click", (event) => {
@@ -23,7 +24,7 @@ class Spans {
     canvas.addEventListener("pointerleave", () => tip(""));
     canvas.addEventListener("keydown", (event) => this.press(event));
   }
-  /** Every row of a sequence of one side, as [row, where it begins and ends there, the other's name]. */
+  /** All rows of a sequence of one side: {row, begin, end, other}, with its span and the other sequence. */
   rowsOf(side, k) {
     const {arrays, sides, nRows} = this.report, found = [], isOneSet = sides[0] === sides[1];
     const roles = isOneSet ? ["query", "target"] : [["query", "target"][side]];
@@ -31,12 +32,12 @@ class Spans {
       const own = arrays[`${role}_index`], other = role === "query" ? "target" : "query";
       const others = arrays[`${other}_index`], begin = arrays[`${role}_start`], end = arrays[`${role}_end`];
       for (let row = 0; row < nRows; row++)
-        if (own[row] === k && !(role === "target" && others[row] === k))  // with itself: once
+        if (own[row] === k && !(role === "target" && others[row] === k))  // self-alignments only once
           found.push({row, begin: begin[row], end: end[row], other: others[row]});
     }
     return found;
   }
-  /** Shows the alignments of sequence `k` of the queries. */
+  /** Show the alignments of query `k`. */
   show(k) {
     if (this.of === k) return;
     const {arrays, sides} = this.report, lineOf = new Map();
@@ -64,7 +65,7 @@ class Spans {
       asNumber(arrays.score[row])}${arrays.evalue ? `, E ${asEvalue(arrays.evalue[row])}` : ""}, identity ${
       asShare(numbers.identity[row])}`;
   }
-  /** The row of the bar below the pointer, -1 for none. */
+  /** Row of the bar under the pointer; -1 if there is no bar. */
   at(event) {
     if (!this.width) return -1;
     const place = Math.floor((event.offsetY - RULER) / LINE), x = event.offsetX;
@@ -132,7 +133,7 @@ class Spans {
   }
 }
 
-/** A colour between two of the form #rrggbb: `share` of the second. */
+/** Mix two colours of the form #rrggbb, with `share` of the second. */
 function mixed(first, second, share) {
   const parts = (colour) => [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
   const [a, b] = [parts(first), parts(second)];

@@ -1,10 +1,10 @@
-/* The graph: vertices and edges, the shortest paths from one vertex thin, the path to another one thick. */
+/* The graph: vertices and edges; thin lines are the shortest paths from one vertex, a thick line is the chosen path. */
 const MARGIN = 28, DOT = 4, REACH = 14, ARROW = 7;
 
 class Graph {
   /**
-   * `edges`: [source, target, isBoth] of each; `x`, `y`: places from 0 to 1; `name(v)`; `told(v)`: what is said of a
-   * vertex; `onTarget(v)`, `onSource(v)`: it is chosen as the end, as the beginning of paths.
+   * `edges`: [source, target, isBoth] of each; `x`, `y`: coordinates from 0 to 1; `name(v)`; `told(v)`: description
+   * of a vertex; `onTarget(v)`, `onSource(v)`: it was chosen as end or as start of paths.
    */
   constructor(canvas, host, {x, y, edges, name, told, onTarget, onSource}) {
     Object.assign(this, {canvas, host, x, y, edges, name, told, onTarget, onSource});
@@ -15,7 +15,7 @@ class Graph {
         "vertex on a side, Enter begins paths at it");
     this.listen();
   }
-  /** `tree`: [from, to] of the steps of all paths; `route`: vertices of the path that is chosen. */
+  /** `tree`: [from, to] of the steps of all paths; `route`: vertices of the chosen path. */
   show(tree, route) {
     Object.assign(this, {tree, route});
     this.draw();
@@ -29,7 +29,7 @@ class Graph {
     this.height = clamp(Math.round(this.width * .6), 260, 640);
     this.paint(brushOf(this.canvas, this.width, this.height), inks());
   }
-  /** The place of a vertex in pixels: the graph in the middle, its sides in their ratio. */
+  /** Position of a vertex in pixels; the graph is centred and keeps its aspect ratio. */
   at(v) {
     const width = this.width - 2 * MARGIN, height = this.height - 2 * MARGIN;
     const right = Math.max(...this.x, 1e-9), low = Math.max(...this.y, 1e-9);
@@ -60,7 +60,7 @@ class Graph {
       brush.lineTo(tipX - dx * ARROW - side * dy * ARROW / 2, tipY - dy * ARROW + side * dx * ARROW / 2);
     brush.fill();
   }
-  /** Dots, and names where there is room for them, those of the route first. */
+  /** Draw dots, and names if there is room, those of the route first. */
   paintVertices(brush, ink) {
     const isOnRoute = new Set(this.route), taken = [];
     const order = [...this.route, ...Array.from({length: this.n}, (_, v) => v).filter((v) => !isOnRoute.has(v))];
@@ -85,7 +85,7 @@ class Graph {
     savePicture(kind, "graph", this.width, this.height, ON_PAPER.page, (brush) => this.paint(brush, ON_PAPER));
   }
 
-  /** The vertex at a pixel; -1 where none is near. */
+  /** Vertex at a pixel; -1 if no vertex is near. */
   near(px, py) {
     let best = -1, least = REACH;
     this.places.forEach(([x, y], v) => {
@@ -94,7 +94,7 @@ class Graph {
     });
     return best;
   }
-  /** The nearest vertex on a side of another one: straight on counts more than aside. */
+  /** Nearest vertex in a direction from another one; sideways distance counts double. */
   beside(v, dx, dy) {
     const [x, y] = this.places[v];
     let best = -1, least = Infinity;

@@ -1,4 +1,4 @@
-/* The report of shortest paths: its table, and what it and the graph tell each other. */
+/* The report of shortest paths: its table, and the links between table and graph. */
 class PathsPage {
   constructor(report) {
     const {data, arrays} = report;
@@ -102,7 +102,7 @@ class PathsPage {
     for (const v of vertices) element(id).add(new Option(this.name(v), v));
     on(id, "change", (event) => act(Number(event.target.value)));
   }
-  /** What can be reached the farthest from a source. */
+  /** Farthest reachable vertex from a source. */
   farthest(row) {
     const {distance, target} = this.arrays;
     let best = target[0], most = -Infinity;
@@ -120,7 +120,7 @@ class PathsPage {
     if (!this.columnOf.has(vertex)) return this.name(vertex);
     return `${this.name(vertex)}\n${this.asNumber(this.distance(this.row, vertex))} from ${from}`;
   }
-  /** The vertices of the shortest path from the source of a row; none where there is no path. */
+  /** Vertices of the shortest path from the source of a row; empty if there is no path. */
   route(row, to) {
     const {before, source} = this.arrays, n = this.data.n_vertices, found = [to];
     while (found[0] !== source[row]) {
@@ -130,7 +130,7 @@ class PathsPage {
     }
     return found;
   }
-  /** Shows the paths from the source of a row, and the one to a vertex. */
+  /** Show the paths from the source of a row, and the one to a vertex. */
   choose(row, to, from) {
     Object.assign(this, {row, to});
     const {before, source} = this.arrays, n = this.data.n_vertices, route = this.route(row, to), tree = [];

@@ -1,11 +1,11 @@
-/* The tree of a reference, its branches as wide and as strong in colour as they have reads. */
+/* The tree of a reference; width and colour intensity of branches show their reads. */
 const HEAT = {
   light: ["#f4c27a", "#ee9a3f", "#dc6a22", "#b93a1b", "#7f1420"],
   dark: ["#7a4d1c", "#b8681f", "#e88c33", "#ffb766", "#ffe9bf"]
 };
 
 class ReadsTree extends TreeView {
-  /** Colours by a number per node. */
+  /** Colour by a number per node. */
   colour(values) {
     this.values = values, this.sums = this.layout.sums(values);
     this.most = values.reduce((a, b) => Math.max(a, b), 0);
@@ -25,7 +25,10 @@ class ReadsTree extends TreeView {
   isPlain(k) {
     return !this.values[k];
   }
-  /** The others as all trees have them; above them those with reads, a few widths and colours, the strongest on top. */
+  /**
+   * Draw branches without reads like any tree; above them those with reads, in a few widths and colours, strongest
+   * last.
+   */
   drawBranches(ink) {
     super.drawBranches(ink);
     const {brush, layout} = this, levels = new Map();
@@ -85,7 +88,7 @@ class ReadsTree extends TreeView {
     const most = this.most.toLocaleString("en", {maximumFractionDigits: 2});
     brush.fillText(`${most} on a branch · ${counted(layout.tips[0], "tip")}${hint}`, x, y);
   }
-  /** The largest clades without reads; none of them where `isOpen`. */
+  /** Collapse the largest clades without reads, or expand all if `isOpen`. */
   collapseEmpty(isOpen) {
     const {layout} = this, found = [];
     for (let k = 1; k < layout.n && !isOpen; k++)

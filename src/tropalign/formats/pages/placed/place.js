@@ -1,4 +1,4 @@
-/* The report of placed reads: its columns, and what its parts tell each other. */
+/* The report of placed reads: its columns, and the links between its parts. */
 const asNumber = (value) => value.toLocaleString("en", {maximumFractionDigits: 6}), NEAREST = 5;
 
 class PlaceReport {
@@ -21,7 +21,7 @@ class PlaceReport {
     this.listen();
     if (this.nRows) this.choose(this.table.rows[0]);
   }
-  /** Which node has which branch, its clade, and the tip of each row of the reference. */
+  /** Map branches to nodes, name clades, and map rows of the reference to tips. */
   nameNodes() {
     const {layout, data, arrays} = this, plain = (name) => name.replace(/^['"]|['"]$/g, "").replaceAll("_", " ");
     this.nodeOf = new Int32Array(arrays.branch_reads.length).fill(-1);
@@ -120,7 +120,7 @@ class PlaceReport {
     on("tree-empty", "click", () => this.tree.onEmpty());
     this.report.drawnBy(() => this.tree.setTheme(this.report.isDark), element("tree-inside"));
   }
-  /** The reads of a branch, and of those below it, in the table. The branches of a clade have consecutive numbers. */
+  /** List the reads of a branch, and of those below it, in the table. Branches of a clade have consecutive numbers. */
   chooseBranch(node) {
     const {layout, arrays} = this, isAlone = element("tree-choice").value === "alone";
     const own = arrays.node_branch.subarray(node, isAlone ? node + 1 : layout.end[node]);
@@ -142,7 +142,7 @@ class PlaceReport {
     this.report.drawnBy(() => this.drawRead(), element("read"));
   }
 
-  /** A read: its row, its branch, its alignment. */
+  /** Choose a read: its row, its branch, its alignment. */
   choose(row, from) {
     const {arrays, data} = this, branch = arrays.branch[row], name = shown(data.names[row]);
     this.chosen = row;
@@ -165,7 +165,7 @@ class PlaceReport {
     this.read = null;
     this.drawRead();
   }
-  /** Letters and columns of a read, and the rows that it is most like. */
+  /** Residues and columns of a read, and the rows most similar to it. */
   readOf(row) {
     const {arrays, data, codes} = this, begin = this.letterBegins[row], path = this.pathBegins[row];
     const letters = arrays.letters.subarray(begin, begin + arrays.lengths[row]), start = arrays.start[row];

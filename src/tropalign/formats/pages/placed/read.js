@@ -1,7 +1,7 @@
-/* A read in the columns of the reference, and the rows that it is most like. */
+/* A read in the columns of the reference, and the rows most similar to it. */
 const DASH = 45, DOT = 46;
 
-/** Letters that mean the same as one code; gaps are 0. */
+/** Codes that are equal for letters with the same meaning; gaps are 0. */
 function letterCodes(uIsT) {
   const codes = Uint8Array.from({length: 256}, (_, k) => k >= 97 && k <= 122 ? k - 32 : k);
   codes[DASH] = codes[DOT] = 0;
@@ -9,7 +9,7 @@ function letterCodes(uIsT) {
   return codes;
 }
 
-/** The column of each letter of a read, -1 for none, from the read's runs. */
+/** Column of each residue of a read, -1 if it has none, from the read's runs. */
 function columnsOf(runs, start) {
   const found = [];
   let column = start;
@@ -21,7 +21,7 @@ function columnsOf(runs, start) {
   return found;
 }
 
-/** For each row letters that are equal to the read's, and columns between its ends that differ. */
+/** Count, for each row, residues equal to the read's, and differing columns between its ends. */
 function comparedRows(codes, reference, nColumns, nRows, letters, columns, start, end) {
   const wanted = new Uint8Array(end - start);
   columns.forEach((column, k) => column >= 0 && (wanted[column - start] = codes[letters[k]]));
@@ -38,7 +38,7 @@ function comparedRows(codes, reference, nColumns, nRows, letters, columns, start
   return {equal, different};
 }
 
-/** The rows of a pairwise alignment: the read, marks, and a row of the reference; `before`: its residues before. */
+/** Rows of a pairwise alignment: the read, marks, and a reference row; `before`: its number of preceding residues. */
 function readRows(codes, letters, columns, row, start, end) {
   let top = "", middle = "", bottom = "", next = start;
   const put = (a, b, mark) => (top += a, bottom += b, middle += mark);

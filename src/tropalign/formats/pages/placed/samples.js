@@ -1,8 +1,8 @@
-/* Samples on the branches of a tree: a circle per branch, cut into the counts of its samples.
-
-       ----( )---   in the middle of the branch, or at a collapsed clade, of which it has the sums; as large as it has
-                    counts, by the logarithm. Where two have no room beside each other, the one of fewer counts waits
-                    for a closer view. */
+/* Samples on the branches of a tree: a pie chart per branch with the counts of its samples.
+ *
+ *     ----( )---   in the middle of the branch, or at a collapsed clade, with the sums of the clade; its size is the
+ *                  logarithm of the counts. If two overlap, the one with fewer counts is drawn only when zoomed in.
+ */
 const LEAST_CIRCLE = 4, MORE_CIRCLE = 10, SWATCH = 10;
 
 class SamplePies {
@@ -16,21 +16,21 @@ class SamplePies {
     for (const k of order) this.begin[nodeOf[branch[k]] + 1]++;
     for (let k = 0; k < nNodes; k++) this.begin[k + 1] += this.begin[k];
   }
-  /** The counts of the chosen samples on the branches of nodes `from` to `to`, of each sample. */
+  /** Counts per sample of the chosen samples on the branches of nodes `from` to `to`. */
   counts(from, to = from + 1) {
     const found = new Float64Array(this.samples.length);
     for (let k = this.begin[from]; k < this.begin[to]; k++)
       if (this.isChosen[this.number[k]]) found[this.number[k]] += this.count[k];
     return found;
   }
-  /** Their sums per node. */
+  /** Sums of these counts per node. */
   sums() {
     return Float64Array.from({length: this.begin.length - 1}, (_, k) => this.counts(k).reduce((a, b) => a + b, 0));
   }
   ink(sample, isDark) {
     return shadesOf(hueOf(sample), isDark).edge;
   }
-  /** Draws those that have room, the largest first; how many have none. */
+  /** Draw the circles that have room, the largest first; return the number of the others. */
   draw(tree, ink) {
     const {layout, seen} = tree, circles = [], drawn = [], narrow = new Set(seen.narrow);
     for (const k of [...seen.open, ...seen.leaves, ...seen.narrow]) {
@@ -68,7 +68,7 @@ class SamplePies {
     brush.arc(x, y, r + .5, 0, 2 * Math.PI);
     brush.stroke();
   }
-  /** What is told of branches: the samples with most counts. */
+  /** Describe branches: the samples with most counts. */
   told(from, to) {
     const counts = this.counts(from, to), order = [...counts.keys()].filter((k) => counts[k]);
     order.sort((a, b) => counts[b] - counts[a] || a - b);
@@ -99,7 +99,7 @@ class SamplePies {
   }
 }
 
-/** The list of samples beside a tree: boxes to choose them by, in their colours. `onChange()`: others are chosen. */
+/** List of samples next to a tree: check boxes in their colours. `onChange()`: the choice changed. */
 class SampleList {
   constructor(pies, onChange) {
     Object.assign(this, {pies, onChange});

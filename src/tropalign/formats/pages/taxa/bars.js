@@ -1,8 +1,9 @@
-/* Samples side by side: a bar per sample, whose pieces are the taxa around the middle of the rings, in their colours.
-
-       gut    ######****....   1,234        a piece is the share of the counts that the taxon in the middle
-       skin   ##*****.......     567        has in the sample; the last pieces: smaller taxa, and what is
-       ## Bacilli  ** Clostridia            known of no taxon below */
+/* Samples side by side: a bar per sample, with the taxa around the middle of the rings as pieces, in their colours.
+ *
+ *     gut    ######****....   1,234        a piece is the taxon's share of the sample's counts in the middle taxon;
+ *     skin   ##*****.......     567        the last pieces are smaller taxa, and counts without a taxon below
+ *     ## Bacilli  ** Clostridia
+ */
 const LINE = 20, BAR = 14, PIECES = 12, SWATCH = 10;
 
 class SampleBars {
@@ -15,7 +16,7 @@ class SampleBars {
     this.isDark = isDark;
     this.draw();
   }
-  /** The taxa that have colours where this one is in the middle, and the counts of each sample in them. */
+  /** Show the taxa that have colours if this taxon is in the middle, and the counts of each sample in them. */
   show(root) {
     this.root = root;
     const {rings, arrays, samples} = this, {tree} = rings, fork = rings.fork(root), below = tree.children[fork];
@@ -40,7 +41,7 @@ class SampleBars {
     const [first, last, saturation] = isDark ? DARK : LIGHT;
     return hue === undefined ? hexOf(0, 0, lightness ? first : last) : hexOf(hue, saturation, first);
   }
-  /** Where names end and numbers begin; lines of the legend, each with its pieces. */
+  /** Measure the end of names and the start of numbers, and the lines of the legend with their pieces. */
   measure(brush, width) {
     brush.font = `${LETTERS}px ${inks().sans ?? "sans-serif"}`;
     const wide = (text) => brush.measureText(text).width;
@@ -64,7 +65,7 @@ class SampleBars {
     this.measure(this.canvas.getContext("2d"), width);
     this.paint(brushOf(this.canvas, width, this.height), width, inks(), this.isDark);
   }
-  /** Calls `act(sample, piece, from, to)` for each piece, in pixels. */
+  /** Call `act(sample, piece, from, to, count)` for each piece, in pixels. */
   eachPiece(act) {
     const {counts, sums, pieces, left, right} = this;
     counts.forEach((own, sample) => {
@@ -105,7 +106,7 @@ class SampleBars {
     savePicture(
       kind, "samples", width, this.height, ON_PAPER.page, (brush) => this.paint(brush, width, ON_PAPER, false));
   }
-  /** The sample, and the piece with its count, at a point of the canvas; none below the bars. */
+  /** Sample, and the piece with its count, at a point of the canvas; null below the bars. */
   at(x, y) {
     const sample = Math.floor(y / LINE);
     if (!this.counts || sample < 0 || sample >= this.samples.length) return null;

@@ -1,11 +1,12 @@
-/* Lineages as rings (a sunburst): a taxon is as wide as it has counts, and those below it lie around it.
-
-       layout    begin[k] to end[k]: the share of all counts that taxon k has, in order; within it its children, the
-                 largest of all samples first, and then what is known of no taxon below
-       view      the taxon in the middle, `root`, fills the circle; a ring per rank below it, as many as have room */
+/* Lineages as rings (a sunburst): the width of a taxon shows its counts, and the taxa below it lie around it.
+ *
+ *     layout    begin[k] to end[k]: the share of all counts that taxon k has, in order; within it its children, the
+ *               largest of all samples first, and then counts without a taxon below
+ *     view      the taxon in the middle, `root`, fills the circle; a ring per rank below it, as many as have room
+ */
 const TURN = 2 * Math.PI, TOP = -TURN / 4, RING = 26, LETTERS = 11.5, LEAST_ARC = .35;
 
-/** Taxa as a tree: `parent` of each, those above first, neighbours in the tree together. */
+/** Taxa as a tree: `parent` of each in preorder, so that subtrees are contiguous. */
 class TaxonTree {
   constructor(parent) {
     const n = this.n = parent.length;
@@ -14,26 +15,26 @@ class TaxonTree {
     for (let k = 1; k < n; k++) this.depth[k] = this.depth[parent[k]] + 1, this.children[parent[k]].push(k);
     for (let k = n - 1; k > 0; k--) this.last[parent[k]] = Math.max(this.last[parent[k]], this.last[k]);
   }
-  /** Sums of a number per taxon: its own and those of all below. */
+  /** Sums of a number over each taxon and all taxa below it. */
   sums(own) {
     const found = Float64Array.from(own);
     for (let k = this.n - 1; k > 0; k--) found[this.parent[k]] += found[k];
     return found;
   }
-  /** The taxa from the first one to this one. */
+  /** Taxa from the root to this one. */
   above(k) {
     const found = [k];
     while (this.parent[found[0]] >= 0) found.unshift(this.parent[found[0]]);
     return found;
   }
-  /** Puts children in the order of these sums, the largest first. */
+  /** Sort children by these sums, the largest first. */
   arrange(sums) {
     for (const some of this.children) some.sort((a, b) => sums[b] - sums[a] || a - b);
   }
 }
 
 class Rings {
-  /** `told(k)`: what is said of a taxon; `onChoose(k)`, `onRoot(k)`: it was chosen, or came into the middle. */
+  /** `told(k)`: description of a taxon; `onChoose(k)`, `onRoot(k)`: it was chosen, or moved into the middle. */
   constructor(canvas, host, tree, names, {told, onChoose, onRoot}) {
     Object.assign(
       this, {canvas, host, tree, names, told, onChoose, onRoot, root: 0, chosen: 0, over: -1, marked: null});
@@ -44,7 +45,7 @@ class Rings {
     this.isDark = isDark;
     this.draw();
   }
-  /** Other numbers: the counts of each taxon and all below it. */
+  /** Show other numbers: the counts of each taxon and all taxa below it. */
   show(sums) {
     const {tree, begin, end} = this;
     this.sums = sums;
@@ -56,14 +57,14 @@ class Rings {
     }
     this.setRoot(this.root);
   }
-  /** Only these taxa are in colour, with those above them; null: all. */
+  /** Colour only these taxa and those above them; null: all. */
   mark(taxa) {
     this.marked = taxa && new Uint8Array(this.tree.n);
     for (const taxon of taxa ?? [])
       for (let k = taxon; k >= 0 && !this.marked[k]; k = this.tree.parent[k]) this.marked[k] = 1;
     this.draw();
   }
-  /** Into the middle: this taxon, or the nearest one above that has counts. */
+  /** Move this taxon into the middle, or the nearest one above it that has counts. */
   setRoot(k) {
     while (k && !this.sums[k]) k = this.tree.parent[k];
     this.root = k;
@@ -71,7 +72,7 @@ class Rings {
     this.onRoot(k);
     this.draw();
   }
-  /** Chooses a taxon, and brings it into view. */
+  /** Choose a taxon, and bring it into view. */
   choose(k, isTold = true) {
     const {tree} = this;
     this.chosen = k;
@@ -81,15 +82,15 @@ class Rings {
     } else this.draw();
     if (isTold) this.onChoose(k);
   }
-  /** To the middle: a taxon with others below it, or the one above where it is there already. */
+  /** Move a taxon with others below it into the middle; if it is there already, move the one above it. */
   enter(k) {
     if (k === this.root && k) this.setRoot(this.tree.parent[k]);
     else if (this.tree.children[k].length) this.setRoot(k);
   }
 
   /**
-   * The hue of each taxon in view: those of the first ring with more than one have hues of their own, which are the
-   * same in each sample.
+   * Hue of each visible taxon: taxa of the first ring with more than one taxon have their own hues, equal in all
+   * samples.
    */
   colours() {
     const {tree, root, sums} = this, found = new Map();
@@ -99,7 +100,7 @@ class Rings {
     });
     return found;
   }
-  /** The nearest taxon, this one or below it, of which there are several below. */
+  /** Nearest taxon, this one or below it, that has several children. */
   fork(k) {
     const {children} = this.tree;
     while (children[k].length === 1) [k] = children[k];
@@ -116,7 +117,7 @@ class Rings {
     return hue === undefined ? hexOf(0, 0, lightness) : hexOf(hue, saturation, lightness);
   }
 
-  /** Sizes in pixels of the whole, of the middle and of a ring. */
+  /** Measure the sizes, in pixels, of the figure, of the middle and of a ring. */
   measure() {
     const width = Math.max(200, this.host.clientWidth - 24);
     const size = clamp(Math.min(width, innerHeight - 190), Math.min(width, 260), 1000);
@@ -127,12 +128,12 @@ class Rings {
     this.nRings = clamp(deepest, 1, Math.max(2, Math.floor((radius - middle) / RING)));
     Object.assign(this, {width, size, middle, ring: (radius - middle) / this.nRings});
   }
-  /** Angles of a taxon: from, to. */
+  /** Start and end angles of a taxon. */
   angles(k) {
     const {begin, end, root} = this, size = end[root] - begin[root] || 1;
     return [begin[k], end[k]].map((at) => TOP + (at - begin[root]) / size * TURN);
   }
-  /** Calls `act(k, ring, from, to)` for each taxon in view, those above first. */
+  /** Call `act(k, ring, from, to)` for each visible taxon, parents first. */
   eachSeen(act) {
     const {tree, root, sums} = this;
     for (let k = root + 1; k < tree.last[root]; k++) {
@@ -171,7 +172,7 @@ class Rings {
       brush.strokeStyle = k === chosen ? ink.accent : ink.text, brush.lineWidth = 2.5, brush.stroke();
     }
   }
-  /** The outline of a piece of a ring; of a whole ring without a line across. */
+  /** Trace the outline of a ring segment, without a radial line for a full ring. */
   trace(brush, x, y, inner, outer, from, to) {
     const isWhole = to - from > TURN - 1e-9, place = (r, angle) => [x + r * Math.cos(angle), y + r * Math.sin(angle)];
     brush.beginPath();
@@ -189,11 +190,11 @@ class Rings {
     const value = this.sums[this.root], isWide = brush.measureText(wholeOf(value)).width <= room;
     brush.fillText(isWide ? wholeOf(value) : value.toLocaleString("en", {notation: "compact"}), x, y + 8);
   }
-  /** The name in its piece, along the ring or across it, whichever has more room. */
+  /** Write the name into its segment, along the ring or across it, as has more room. */
   write(brush, x, y, k, ring, from, to, ink) {
     const middle = this.middle + (ring - .5) * this.ring, angle = (from + to) / 2, width = (to - from) * middle;
     const across = width < LETTERS + 3 ? 0 : this.ring - 6;
-    const bend = (this.ring - LETTERS) / 2 - 1;  // how far a straight line may be from the middle of its ring
+    const bend = (this.ring - LETTERS) / 2 - 1;  // largest deviation of a straight line from its ring
     const half = Math.min(
       Math.sqrt(Math.max(0, 2 * middle * bend - bend * bend)), middle * Math.sin(Math.min(to - from, TURN / 2) / 2));
     const along = this.ring < LETTERS + 5 ? 0 : 2 * half - 6;
@@ -207,7 +208,7 @@ class Rings {
     brush.fillText(name, 0, 0);
     brush.restore();
   }
-  /** Saves what is seen, as it looks on paper. */
+  /** Save the current view in print colours. */
   save(kind, name) {
     const {chosen, over} = this;
     this.chosen = this.over = -1;
@@ -219,7 +220,7 @@ class Rings {
     }
   }
 
-  /** The taxon at a point of the canvas; -1: none. */
+  /** Taxon at a point of the canvas; -1 if there is no taxon. */
   at(px, py) {
     const x = px - this.width / 2, y = py - this.size / 2, r = Math.hypot(x, y), {tree, root, begin, end} = this;
     if (r < this.middle) return root;
@@ -253,7 +254,7 @@ class Rings {
     this.over = k;
     this.draw();
   }
-  /** The taxon to which a key leads from the chosen one. */
+  /** Taxon to which a key leads from the chosen one. */
   beside(key) {
     const {tree, chosen, root} = this;
     if (key === "ArrowUp") return chosen ? tree.parent[chosen] : chosen;
@@ -267,7 +268,7 @@ class Rings {
     const step = key === "ArrowRight" ? 1 : -1;
     return around[(around.indexOf(chosen) + step + around.length) % around.length] ?? chosen;
   }
-  /** Obeys a key; whether it was one. */
+  /** Handle a key; return true if it was handled. */
   press(key) {
     if (["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight"].includes(key)) {
       this.choose(this.beside(key));
@@ -280,5 +281,5 @@ class Rings {
   }
 }
 
-/** A count in words. */
+/** Format a count. */
 const wholeOf = (value) => value.toLocaleString("en");

@@ -1,4 +1,4 @@
-/* The page of taxa: its samples, and what the rings, the table and the facts of a taxon tell each other. */
+/* The page of taxa: its samples, and the links between rings, table and facts of a taxon. */
 class TaxaPage {
   constructor(report) {
     const {data, arrays} = report;
@@ -36,7 +36,7 @@ class TaxaPage {
     report.drawnBy(() => this.rings.setTheme(report.isDark), element("rings-inside"));
     report.drawnBy(() => this.bars.setTheme(report.isDark), element("bars-inside"));
   }
-  /** Counts of each taxon without those below it, of a sample; -1: of all. */
+  /** Counts of each taxon in a sample, without the taxa below it; -1: of all samples. */
   own(sample) {
     const found = new Float64Array(this.tree.n), {node, sample: of, count} = this.arrays;
     for (let i = 0; i < node.length; i++)
@@ -78,7 +78,7 @@ class TaxaPage {
     element("bars-left-out").textContent = leftOut(samples.length);
     select.replaceChildren(new Option("all together", -1), ...samples.map((name, k) => new Option(shown(name), k)));
   }
-  /** The numbers of another sample in rings and table. */
+  /** Show the numbers of another sample in rings and table. */
   setSample(sample) {
     this.sample = sample;
     this.ownCounts.set(this.own(sample));
@@ -88,7 +88,7 @@ class TaxaPage {
     this.table.arrange();
     if (this.chosen !== undefined) this.choose(this.chosen);
   }
-  /** Another sample, chosen by the user. */
+  /** Switch to a sample that the user chose. */
   turnTo(sample) {
     element("sample").value = sample;
     this.setSample(sample);
@@ -115,7 +115,7 @@ class TaxaPage {
     const lines = Object.entries(this.facts(k)).map(([term, meaning]) => term ? `${term} ${meaning}` : meaning);
     return [name, ...sample && [`in ${sample}`], ...lines].join("\n");
   }
-  /** Marks a taxon in rings and table, and tells its counts in each sample. */
+  /** Mark a taxon in rings and table, and show its counts in each sample. */
   choose(k, from) {
     this.chosen = k;
     if (from !== "rings") this.rings.choose(k, false);
@@ -148,7 +148,7 @@ class TaxaPage {
     element("samples-left-out").hidden = n <= MOST_SAMPLES;
     element("samples-left-out").textContent = leftOut(n);
   }
-  /** The taxa above the one in the middle, as buttons. */
+  /** Show the path of taxa down to the one in the middle, as buttons. */
   trail(k) {
     element("trail").replaceChildren(...this.tree.above(k).map((at) => {
       const button = made("button", "name", at ? shown(this.names[at]) : "all");
@@ -175,14 +175,14 @@ class TaxaPage {
   }
 }
 
-/** Samples whose counts are told of a taxon at most. */
+/** Maximum number of samples whose counts are shown. */
 const MOST_SAMPLES = 500;
 
 function leftOut(n) {
   return `The first ${wholeOf(MOST_SAMPLES)} of ${counted(n, "sample")}.`;
 }
 
-/** A share in percent, with as many places as tell something. */
+/** Format a share in percent, with significant digits only. */
 function percent(share) {
   const value = 100 * share;
   return `${value >= 10 || !value ? +value.toFixed(1) : +value.toPrecision(2)} %`;

@@ -1,4 +1,4 @@
-/* The tree of a family: colours of groups, support, lengths, the tips that were found, another root. */
+/* The tree of a family: colours of groups, support, lengths, found tips, rerooting. */
 const LEAST_SUPPORT = 50;
 
 class FamilyTree extends TreeView {
@@ -12,9 +12,9 @@ class FamilyTree extends TreeView {
     Object.assign(
       this, {roots, names, groups, hasMidpoint, groupOf: given.group, lengths: "scale", support: "numbers"});
     this.order = "given", this.hits = [];
-    // Some programs write support as shares of 1.
+    // Some programs write support as fractions of 1.
     this.percentOfSupport = given.support.every((value) => !(value > 1)) ? 100 : 1;
-    // By node in the file's tree, by the numbers of branches in one with another root.
+    // By node in the file's tree, by branch number in a rerooted one.
     this.labelsOf = {node: labels, edge: {}};
     roots.given.edge.forEach((edge, node) => labels[node] && (this.labelsOf.edge[edge] ??= labels[node]));
     this.rooted = roots.given;
@@ -26,7 +26,10 @@ class FamilyTree extends TreeView {
   hueInk(group) {
     return this.groups[group - 1][this.isDarkNow ? "dark" : "light"];
   }
-  /** The tree anew, after another root, order or scale. What was chosen or collapsed is found again by its branch. */
+  /**
+   * Rebuild the tree after a change of root, order or scale. Chosen and collapsed clades are found again by their
+   * branches.
+   */
   arrange() {
     const {tree: old, chosen} = this, kept = old && {chosen: chosen > 0 ? old.id[chosen] : -1};
     const isSame = old && this.root === this.rooted,
@@ -60,7 +63,7 @@ class FamilyTree extends TreeView {
     this.lengths = lengths;
     this.arrange(), this.draw();
   }
-  /** Puts the root in the middle of the branch above a node. */
+  /** Put the root in the middle of the branch above a node. */
   rootAbove(k) {
     if (k <= 0) return;
     const {id, edge} = this.tree;
@@ -81,7 +84,7 @@ class FamilyTree extends TreeView {
     if (text === undefined) this.labels.set(k, text = shown((this.names[this.tree.id[k]] ?? "").slice(0, 64)));
     return text.length > most ? `${text.slice(0, most - 1)}…` : text;
   }
-  /** What the file calls an inner node, and says of the branch to it. */
+  /** Label of an inner node in the file, with the support or label of its branch. */
   label(k) {
     const value = this.tree.support[k], sure = Number.isNaN(value) ? this.branchLabel(k) : String(+value.toFixed(2));
     return [this.name(k, 24), sure].filter(Boolean).join("/");
@@ -91,7 +94,7 @@ class FamilyTree extends TreeView {
     const label = rooted === roots.given ? labelsOf.node[id[k]] : labelsOf.edge[edge[k]];
     return shown((label ?? "").slice(0, 64));
   }
-  /** Marks tips: `nodes` in the file's order. */
+  /** Mark tips: `nodes` in file order. */
   find(nodes) {
     this.found = nodes;
     this.markHits();
@@ -101,7 +104,7 @@ class FamilyTree extends TreeView {
     this.hits = (this.found ?? []).map((node) => this.placeOf[node]).sort((a, b) => a - b);
     this.isHit = new Set(this.hits);
   }
-  /** Brings a tip into view, large enough for its name. */
+  /** Scroll to a tip, large enough for its name. */
   show(k) {
     const {layout} = this, open = new Set(layout.collapsed);
     for (let above = k; above >= 0; above = layout.parent[above]) open.delete(above);
@@ -156,7 +159,7 @@ class FamilyTree extends TreeView {
     if (this.lengths === "numbers" && this.step >= NAMED) this.drawLengths(ink);
     brush.textAlign = "left";
   }
-  /** A dot at each tip that was found, of several on a pixel at one. */
+  /** Draw a dot at each found tip, one per pixel at most. */
   drawHits(ink) {
     const {brush, layout} = this;
     brush.fillStyle = ink.accent;
@@ -181,7 +184,7 @@ class FamilyTree extends TreeView {
       if (!isDots) {
         const places =
           [-1, 0, 1].flatMap((dy) => [-1, 0, 1].map((dx) => `${Math.floor(x / 10) + dx} ${Math.floor(y / 7) + dy}`));
-        if (taken.has(places[4])) continue;  // a number stands there
+        if (taken.has(places[4])) continue;  // a number is already there
         places.forEach((place) => taken.add(place));
         brush.fillText(text, x - 3, y - 6);
         continue;
@@ -208,7 +211,7 @@ class FamilyTree extends TreeView {
     super.measure();
     if (this.groups) this.setLegend();
   }
-  /** Rows of the legend: the scale, then as many groups as four rows hold. */
+  /** Rows of the legend: the scale, then as many groups as fit in four rows. */
   setLegend() {
     const rows = [[]], room = Math.max(60, this.width - 2 * MARGIN), {sans} = ON_PAPER;
     RULER.font = `${TEXT}px ${sans}`;
@@ -241,7 +244,7 @@ class FamilyTree extends TreeView {
     brush.fillStyle = ink.quiet;
     brush.fillText(`${counted(this.layout.tips[0], "tip")}${hint}`, MARGIN + 130, top);
   }
-  /** A bar of a round length. */
+  /** Draw a scale bar of a round length. */
   drawScale(ink, y) {
     const {brush, layout} = this, perUnit = (this.isRadial ? this.radius() : this.span) / layout.span;
     if (this.lengths === "level" || !(layout.span > 0)) return;
@@ -264,10 +267,10 @@ class FamilyTree extends TreeView {
   }
 }
 
-/** What measures texts. */
+/** Measures texts. */
 const RULER = new OffscreenCanvas(1, 1).getContext("2d");
 
-/** The text, cut to so many letters. */
+/** Cut a text to `most` characters. */
 function cut(text, most) {
   return text.length > most ? `${text.slice(0, most - 1)}…` : text;
 }

@@ -1,4 +1,4 @@
-/* The page of a tree: its controls, and what is told of a branch. */
+/* The page of a tree: its controls, and the description of a branch. */
 const MOST_NAMES = 1_000;
 
 class TreePage {
@@ -45,7 +45,7 @@ class TreePage {
     return this.tree.roots.given.parent.reduce((sum, above) => sum + (above === 0), 0);
   }
 
-  /** What a branch is called: the tip below, or the first and the last one. */
+  /** Name of a branch: the tip below it, or the first and the last one. */
   clade(node) {
     const {tree} = this, {layout} = tree;
     if (layout.isTip(node)) return tree.name(node, 64);
@@ -100,7 +100,7 @@ class TreePage {
     if (chosen > 0) this.choose(chosen);
     say("The tree has another root.");
   }
-  /** Tips whose names have all words. */
+  /** Find the tips whose names contain all words. */
   find(text) {
     const words = text.toLowerCase().split(/\s+/).filter(Boolean), found = [],
           {layout, roots: {given: {parent}}} = this.tree;

@@ -1,7 +1,8 @@
-/* A tree with other roots and another order of its clades.
-   A tree is {parent, length, support, id, edge}, one of each per node in preorder: the node above (-1 for the root),
-   the branch to it, the node in the file's order (-1 for a root that the file does not have), and the number of the
-   branch, which both branches of a root of two children have in common. */
+/* A tree with other roots and another order of its clades. A tree is {parent, length, support, id, edge}, each an
+ * array over nodes in preorder: the node above (-1 for the root), the length and support of the branch to it, the
+ * node in file order (-1 for a root that is not in the file), and the branch number; the two branches of a root with
+ * two children have the same number.
+ */
 class Roots {
   /** `given`: parent, length and support of the file's tree in preorder. */
   constructor({parent, length, support}) {
@@ -12,7 +13,7 @@ class Roots {
     this.ends[0] = null;
     const below = (node) => Array.from(parent.keys()).filter((k) => parent[k] === node);
     let top = below(0);
-    for (; top.length === 1; top = below(top[0])) this.ends[top[0]] = null;  // a branch with nothing beside it
+    for (; top.length === 1; top = below(top[0])) this.ends[top[0]] = null;  // a branch without siblings
     if (top.length === 2) {
       const [a, b] = top;
       edge[b] = a;
@@ -30,7 +31,7 @@ class Roots {
     const [a, b] = this.ends[edge];
     return a === node ? b : a;
   }
-  /** The tree whose root lies on a branch, this share of its length away from one of its ends, which comes first. */
+  /** Root the tree on a branch, at this share of its length from one of its ends, which becomes the first child. */
   rootedOn(edge, first, share) {
     const found = {parent: [-1], length: [0], support: [NaN], id: [-1], edge: [-1]};
     const second = this.across(edge, first), whole = this.length[edge];
@@ -82,7 +83,7 @@ class Roots {
     }
     return end;
   }
-  /** The tree with its root in the middle of the longest path between two tips. */
+  /** Root the tree in the middle of the longest path between two tips. */
   atMidpoint() {
     if (this.around.length < 3) return this.given;
     const first = this.around.findIndex((edges) => edges.length === 1);
@@ -91,7 +92,7 @@ class Roots {
     const {end, whole, came} = this.farthest(start);
     for (let node = end, walked = 0;;) {
       const edge = came[node], length = this.length[edge], before = this.across(edge, node), half = whole / 2;
-      // A path of negative length has its middle on a branch of negative length.
+      // The middle of a path of negative length lies on a branch of negative length.
       const isPast = whole >= 0 ? walked + length >= half : walked + length <= half;
       if (isPast || before === start)
         return this.rootedOn(edge, node, length ? Math.min(1, Math.max(0, (half - walked) / length)) : .5);
@@ -100,7 +101,7 @@ class Roots {
   }
 }
 
-/** Numbers of a tree in typed arrays. */
+/** Convert the numbers of a tree to typed arrays. */
 function typed({parent, length, support, id, edge}) {
   return {
     parent: Int32Array.from(parent),
@@ -111,7 +112,7 @@ function typed({parent, length, support, id, edge}) {
   };
 }
 
-/** The tree with the smaller of neighbouring clades first. */
+/** Order sibling clades by size, the smallest first. */
 function bySize(tree) {
   const n = tree.parent.length, tips = new Int32Array(n), below = Array.from({length: n}, () => []);
   for (let k = n - 1; k > 0; k--) tips[tree.parent[k]] += tips[k] ||= 1, below[tree.parent[k]].push(k);

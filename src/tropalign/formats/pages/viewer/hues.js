@@ -1,12 +1,13 @@
-/* Colours of what a page has several of, by one rule per kind, and texts that fit beside them. */
-/** Hues of the first neighbours, in turns, far from each other; the next ones follow by the golden ratio. */
+/* Colours of categories, by one rule per kind, and texts cut to their room. */
+/** Hues of the first categories, as fractions of a turn, far from each other; later ones follow by the golden ratio. */
 const HUES = [.60, .06, .38, .80, .14, .50, .92, .26], GOLDEN = .618034;
 /**
- * Lightness of what counts most and of what counts least, and saturation: names have a contrast of 4.5 or more there.
+ * Lightness of the strongest and of the weakest colours, and saturation; names have a contrast of at least 4.5 on
+ * them.
  */
 const LIGHT = [.70, .86, .62], DARK = [.28, .18, .50];
 
-/** A colour as all programs read it: hue in turns, saturation and lightness from 0 to 1. */
+/** Convert hue (fraction of a turn), saturation and lightness (0 to 1) to #rrggbb. */
 function hexOf(hue, saturation, lightness) {
   const part = (n) => {
     const k = (n + hue * 12) % 12, far = saturation * Math.min(lightness, 1 - lightness);
@@ -16,19 +17,19 @@ function hexOf(hue, saturation, lightness) {
   return `#${part(0)}${part(8)}${part(4)}`;
 }
 
-/** The hue of what has this number among its neighbours, as taxa of a ring and samples of a table have. */
+/** Hue of the category with this number, such as a taxon of a ring or a sample of a table. */
 function hueOf(number) {
   return number < HUES.length ? HUES[number] : (HUES[0] + GOLDEN * number) % 1;
 }
 
-/** The hue of a name, the same on every page (FNV-1a): of models, which a page has in any order. */
+/** Hue of a model name by a hash (FNV-1a), so that it is the same on every page. */
 function hueOfName(name) {
   let hash = 0x811c9dc5;
   for (const letter of new TextEncoder().encode(name)) hash = Math.imul(hash ^ letter, 0x01000193) >>> 0;
   return hash % 997 / 997;
 }
 
-/** Of a hue: `fill` and `pale` behind names, and `edge`, which has a contrast of 3 or more with the page. */
+/** Shades of a hue: `fill` and `pale` behind names, and `edge` with a contrast of at least 3 to the page. */
 function shadesOf(hue, isDark) {
   const [first, last, saturation] = isDark ? DARK : LIGHT;
   return {
@@ -38,7 +39,7 @@ function shadesOf(hue, isDark) {
   };
 }
 
-/** As much of a text as has room; nothing where that is not even two letters. */
+/** Cut a text to the room; empty if not even two characters fit. */
 function fitted(brush, text, room) {
   if (room < 14) return "";
   if (brush.measureText(text).width <= room) return text;

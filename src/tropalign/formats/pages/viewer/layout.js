@@ -1,9 +1,10 @@
-/* Where the nodes of a tree stand: how far from the root (0 to 1), and in which line, a tip's or a collapsed clade's.
+/* Layout of a tree: distance of each node from the root (0 to 1), and its line; each tip or collapsed clade has a
+ * line.
  */
 class TreeLayout {
   /**
-   * Nodes in preorder: `parent` (-1 for the root, node 0), `length` of the branch above. `isLevel`: all branches are
-   * drawn as long as it takes for the tips to stand side by side. A negative length is drawn as 0.
+   * Nodes in preorder: `parent` (-1 for the root, node 0), `length` of the branch above. `isLevel`: draw branches so
+   * that all tips are aligned. A negative length is drawn as 0.
    */
   constructor(parent, length, isLevel = false) {
     const n = parent.length;
@@ -32,7 +33,7 @@ class TreeLayout {
     }
     this.arrange();
   }
-  /** Depths by the number of branches below: tips stand in one column. */
+  /** Set depths by the number of branches below, so that tips are in one column. */
   level() {
     const height = new Int32Array(this.n);
     for (let k = this.n - 1; k > 0; k--) height[this.parent[k]] = Math.max(height[this.parent[k]], height[k] + 1);
@@ -44,7 +45,7 @@ class TreeLayout {
   isLeaf(node) {
     return this.isTip(node) || this.collapsed.has(node);
   }
-  /** Lines anew: `nodes` are those that are seen, in preorder; the lines of a clade are `top` to `bottom`. */
+  /** Assign lines: `nodes` are the visible nodes, in preorder; the lines of a clade are `top` to `bottom`. */
   arrange() {
     const {first, last, line, top, bottom} = this;
     this.nodes = [], this.nLines = 0;
@@ -64,14 +65,14 @@ class TreeLayout {
     this.collapsed = new Set(nodes);
     this.arrange();
   }
-  /** A collapsed clade that the node is in, or the node itself. */
+  /** Outermost collapsed clade that contains the node, or the node itself. */
   seen(node) {
     let found = node;
     for (let k = node; k >= 0; k = this.parent[k])
       if (this.collapsed.has(k)) found = k;
     return found;
   }
-  /** Lengths of the ways from a node to all others. */
+  /** Path lengths from a node to all others. */
   distances(node) {
     const found = new Float64Array(this.n).fill(-1);
     for (let k = node, sum = 0; k >= 0; sum += this.length[k], k = this.parent[k]) found[k] = sum;
@@ -79,7 +80,7 @@ class TreeLayout {
       if (found[k] < 0) found[k] = found[this.parent[k]] + this.length[k];
     return found;
   }
-  /** Sums of a branch's numbers over the clade below it, its own included. */
+  /** Sums of a branch's numbers over the clade below it, including its own. */
   sums(values) {
     const found = Float64Array.from(values);
     for (let k = this.n - 1; k > 0; k--) found[this.parent[k]] += found[k];

@@ -1,5 +1,5 @@
-/* A drawing as a file: a brush like a canvas' that writes SVG. */
-/** The colours of drawings that are saved, as `inks` names them. */
+/* Drawings as files: a canvas-like brush that writes SVG. */
+/** Colours of saved drawings, with the names of `inks`. */
 const ON_PAPER = {
   page: "#ffffff",
   text: "#1b1f27",
@@ -69,7 +69,7 @@ class SvgBrush {
     };
     if (Math.abs(to - from) < 6.28) return bend(from, to);
     const half = (from + to) / 2;
-    bend(from, half), bend(half, to);  // one arc cannot end where it begins
+    bend(from, half), bend(half, to);  // one arc cannot end at its start
   }
   stroke() {
     if (this.path)
@@ -102,7 +102,7 @@ class SvgBrush {
   }
 }
 
-/** A number as short as a picture needs it. */
+/** Round a number to the precision of a picture. */
 function near(value) {
   return Math.round(value * 100) / 100;
 }
@@ -111,12 +111,10 @@ function escaped(text) {
   return text.replace(/[&<>"]/g, (sign) => ({"&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;"}[sign]));
 }
 
-/** Pixels of a PNG's side at most, which all browsers have. */
+/** Largest PNG side, in pixels, that all browsers support. */
 const MOST_PIXELS = 16_000;
 
-/**
- * Saves what `paint(brush)` draws as SVG or PNG, the latter twice as fine as the screen where that is not too large.
- */
+/** Save the drawing of `paint(brush)` as SVG or PNG; PNG has twice the screen resolution unless that is too large. */
 async function savePicture(kind, name, width, height, ground, paint) {
   if (kind === "svg") {
     const brush = new SvgBrush(width, height, ground);

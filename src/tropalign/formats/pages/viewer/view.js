@@ -1,19 +1,21 @@
-/* A tree on a canvas, rectangular or radial. A point is (depth, line); each shape says where that is on the canvas.
-   A page's tree extends this by what it draws on the branches, and by what is written below them.
-
-       gather()   walks the tree from the root and leaves out what is beside the view; a clade of less than a pixel is
-                  one line and is not entered. So a frame costs as many lines as the canvas has pixels, whatever the
-                  number of tips. */
+/* A tree on a canvas, rectangular or radial. A point is (depth, line); each shape maps it to the canvas.
+ * A page's tree extends this class by drawing on branches and a legend below.
+ *
+ *     gather()   walks the tree from the root and skips everything outside the view; a clade smaller than a pixel is
+ *     one
+ *                line and is not entered. So a frame draws at most as many lines as the canvas has pixels, for any
+ *                number of tips.
+ */
 const MARGIN = 12, ROOM = 170, AROUND = 110, TEXT = 11, CIRCLE = 2 * Math.PI * .985, FEW = 150,
-      LINE = 13,  // pixels of a line in a picture of the whole tree
-  NAMED = 8.5;    // pixels of a line from which on names are written
+      LINE = 13,  // height of a line, in pixels, in a picture of the full tree
+  NAMED = 8.5;    // height of a line, in pixels, from which names are drawn
 
 class TreeView {
-  /** Pixels: of the whole, of what is below the tree, and of a line where zooming ends. */
+  /** Pixels: total height, height of the area below the tree, and line height at maximum zoom. */
   height = 620;
   lower = 30;
   mostStep = 40;
-  /** `told(node)`: what is said of a branch; `names`; `onChoose(node)`. */
+  /** `told(node)`: description of a branch; `names`; `onChoose(node)`: it was chosen. */
   constructor(canvas, host, layout, names, {told, onChoose}) {
     Object.assign(this, {canvas, host, layout, names, told, onChoose, chosen: -1, shape: "rectangular"});
     this.view = {zoom: 1, wide: 1, x: 0, y: 0};
@@ -29,7 +31,7 @@ class TreeView {
     this.isDark = isDark;
     this.draw();
   }
-  /** Whether what is drawn now is for a dark ground: pictures are for paper. */
+  /** True if the current drawing has a dark background; saved pictures are light. */
   get isDarkNow() {
     return this.isDark && !this.isPrinted;
   }
@@ -37,7 +39,7 @@ class TreeView {
     this.view = {zoom: 1, wide: 1, x: 0, y: 0};
     this.draw();
   }
-  /** Measured once per drawing, as asking a browser for a size makes it lay out the page. */
+  /** Measure once per drawing, since reading a size forces a page layout. */
   measure() {
     this.width = this.host.clientWidth - 24;
   }
@@ -48,18 +50,18 @@ class TreeView {
   get span() {
     return Math.max(30, this.width - this.room - 2 * MARGIN) * this.view.wide;
   }
-  /** Pixels for names. */
+  /** Width of names in pixels. */
   get room() {
     return Math.min(ROOM, this.width * .4);
   }
-  /** Pixels of a line, at the tips. */
+  /** Height of a line in pixels, at the tips. */
   get step() {
     const {nLines} = this.layout;
     return this.isRadial ? this.radius() * CIRCLE / nLines :
                            (this.height - this.lower - MARGIN) * this.view.zoom / nLines;
   }
   radius() {
-    const around = this.layout.nLines > FEW ? 12 : AROUND;  // names stand there
+    const around = this.layout.nLines > FEW ? 12 : AROUND;  // room for names
     return Math.max(40, Math.min(this.width / 2, (this.height - this.lower) / 2) - around) * this.view.zoom;
   }
   centre() {
@@ -70,13 +72,13 @@ class TreeView {
     const [x, y] = this.centre(), angle = line / this.layout.nLines * CIRCLE, r = depth * this.radius();
     return [x + r * Math.cos(angle), y + r * Math.sin(angle)];
   }
-  /** (depth, line) of a point of the canvas. */
+  /** Map a point of the canvas to (depth, line). */
   point(px, py) {
     if (!this.isRadial) return [(px - MARGIN + this.view.x) / this.span, (py - MARGIN + this.view.y) / this.step];
     const [x, y] = this.centre(), angle = (Math.atan2(py - y, px - x) + 2 * Math.PI) % (2 * Math.PI);
     return [Math.hypot(px - x, py - y) / this.radius(), angle / CIRCLE * this.layout.nLines];
   }
-  /** The lines in view: from, to; those of a circle whose centre is not in view may go on beyond the last one. */
+  /** Range of visible lines; for a circle whose centre is not visible, it may extend beyond the last line. */
   linesSeen() {
     const {nLines} = this.layout, bottom = this.height - this.lower;
     if (!this.isRadial) return [this.point(0, -10)[1], this.point(0, bottom + 10)[1]];
@@ -91,7 +93,7 @@ class TreeView {
     const lines = nLines / CIRCLE, from = ((middle - far + 2 * Math.PI) % (2 * Math.PI)) * lines - 1;
     return [from, from + 2 * far * lines + 2];
   }
-  /** The depths in view: from, to; names reach beyond their tips. */
+  /** Range of visible depths; names extend beyond their tips. */
   depthsSeen() {
     const bottom = this.height - this.lower;
     if (!this.isRadial) return [this.point(-this.room, 0)[0], this.point(this.width, 0)[0]];
@@ -100,14 +102,14 @@ class TreeView {
     const far = Math.hypot(Math.max(x, this.width - x), Math.max(y, bottom - y));
     return [near / this.radius(), far / this.radius()];
   }
-  /** Whether nothing of the clade below a node, its own branch included, is in view. */
+  /** True if nothing of the clade below a node, including its own branch, is visible. */
   isBeside(k) {
     const [from, to] = this.seenLines, {top, bottom, nLines} = this.layout, [least, most] = this.seenDepths;
     if (this.layout.deepest[k] < least || this.layout.depth[this.layout.parent[k]] > most) return true;
     const isOut = bottom[k] < from || top[k] > to;
     return isOut && !(this.isRadial && to > nLines && top[k] <= to - nLines / .985);
   }
-  /** What is in view: `open` clades, `leaves` (tips and collapsed clades), and `narrow` clades of less than a pixel. */
+  /** Visible nodes: `open` clades, `leaves` (tips and collapsed clades), and `narrow` clades smaller than a pixel. */
   gather() {
     const {layout, step} = this, open = [], leaves = [], narrow = [];
     this.seenLines = this.linesSeen(), this.seenDepths = this.depthsSeen();
@@ -120,7 +122,7 @@ class TreeView {
     }
     return {open, leaves, narrow};
   }
-  /** The node whose branch is nearest to a point of the canvas, within some pixels; -1 for none. */
+  /** Node whose branch is nearest to a point of the canvas, within some pixels; -1 if no branch is near. */
   nodeAt(px, py) {
     const {layout} = this, [depth, line] = this.point(px, py), scale = this.isRadial ? this.radius() : this.span;
     const perLine = this.isRadial ? depth * this.radius() * CIRCLE / layout.nLines : this.step;
@@ -138,7 +140,7 @@ class TreeView {
     return found;
   }
 
-  /** Draws when the browser draws next, once however often it is asked. */
+  /** Schedule one drawing for the next animation frame. */
   redraw() {
     this.waiting ??= requestAnimationFrame(() => this.draw());
   }
@@ -149,7 +151,7 @@ class TreeView {
     if (this.width < 160) return;
     this.paint(brushOf(this.canvas, this.width, this.height), inks());
   }
-  /** Draws by a brush, a canvas' or what writes SVG. */
+  /** Draw with a brush: a canvas context or an SvgBrush. */
   paint(brush, ink) {
     this.brush = brush, this.seen = this.gather();
     brush.save();
@@ -164,13 +166,13 @@ class TreeView {
     brush.font = `${TEXT}px ${ink.sans}`, brush.textBaseline = "middle";
     this.drawLegend(ink);
   }
-  /** The line along which a branch lies. */
+  /** Trace the line of a branch. */
   trace(k) {
     const {layout, brush} = this, line = layout.line[k];
     brush.moveTo(...this.at(layout.depth[layout.parent[k]], line));
     brush.lineTo(...this.at(layout.depth[k], line));
   }
-  /** The line across at a node, from its first child to its last. */
+  /** Trace the line across a node, from its first child to its last. */
   traceAcross(k) {
     const {layout, brush} = this, [a, b] = [layout.line[layout.first[k]], layout.line[layout.last[k]]];
     brush.moveTo(...this.at(layout.depth[k], a));
@@ -178,13 +180,13 @@ class TreeView {
     const [x, y] = this.centre(), angle = CIRCLE / layout.nLines;
     brush.arc(x, y, layout.depth[k] * this.radius(), a * angle, b * angle);
   }
-  /** A clade of less than a pixel: a line from the node above to its farthest tip. */
+  /** Trace a clade smaller than a pixel: a line from the node above to its farthest tip. */
   traceNarrow(k) {
     const {layout, brush} = this, line = layout.line[k];
     brush.moveTo(...this.at(layout.depth[layout.parent[k]], line));
     brush.lineTo(...this.at(layout.deepest[k], line));
   }
-  /** Whether a branch is drawn with the others; else by the page. */
+  /** True if a branch is drawn in the plain style; otherwise the page draws it. */
   isPlain() {
     return true;
   }
@@ -203,7 +205,7 @@ class TreeView {
     seen.narrow.forEach((k) => this.traceNarrow(k));
     brush.stroke();
   }
-  /** Collapsed clades. */
+  /** Draw collapsed clades. */
   drawClades(ink) {
     const {layout, brush} = this;
     for (const k of this.seen.leaves) {
@@ -219,7 +221,7 @@ class TreeView {
   cladeInk(k, ink) {
     return ink.bar;
   }
-  /** What lies above branches and below names. */
+  /** Draw marks above branches and below names. */
   drawMarks(ink) {
     if (this.chosen > 0) this.drawChosen(ink);
   }
@@ -234,7 +236,7 @@ class TreeView {
     brush.arc(...this.at(layout.depth[k], layout.line[k]), 5, 0, 2 * Math.PI);
     brush.fill();
   }
-  /** A tip's name as it is written, cut to this many letters. */
+  /** A tip's name, cut to this many characters. */
   name(k, most) {
     let text = this.labels.get(k);
     if (text === undefined) this.labels.set(k, text = shown(this.names[k].slice(0, 64)));
@@ -267,12 +269,12 @@ class TreeView {
   }
   drawLegend() {}
 
-  /** Saves a picture of what is seen, or of the whole tree with a line for each name; in the colours of paper. */
+  /** Save a picture of the view, or of the full tree with a line for each name, in print colours. */
   async save(kind, part, name) {
     const {view, height, lower} = this, isWhole = part === "whole";
     this.isPrinted = true;
     this.measure();
-    this.height += this.lower - lower;  // a picture's legend may be longer
+    this.height += this.lower - lower;  // a picture's legend may be taller
     const lines = this.isRadial ? this.layout.nLines * LINE / Math.PI + 2 * AROUND :
                                   this.layout.nLines * LINE + this.lower + MARGIN;
     const most = kind === "png" ? MOST_PIXELS : Infinity;
@@ -295,19 +297,19 @@ class TreeView {
     this.view.zoom = clamp(old * factor, 1, this.isRadial ? Math.max(8, most / 3) : most);
     this.keep(depth, line, px, py);
   }
-  /** Draws branches longer, or shorter; a circle grows as a whole. */
+  /** Lengthen or shorten branches; a circle is scaled as a whole. */
   widen(factor, px = this.width / 2) {
     if (this.isRadial) return this.zoom(factor);
     const [depth, line] = this.point(px, 0);
     this.view.wide = clamp(this.view.wide * factor, 1, 200);
     this.keep(depth, line, px, 0);
   }
-  /** Moves a point of the tree to a point of the canvas. */
+  /** Move a point of the tree to a point of the canvas. */
   keep(depth, line, px, py) {
     const [x, y] = this.at(depth, line);
     this.move(x - px, y - py);
   }
-  /** Moves the view by pixels. */
+  /** Move the view by pixels. */
   move(right, down) {
     const {view} = this, most = (this.height - this.lower - MARGIN) * (view.zoom - 1);
     if (this.isRadial) {
@@ -319,7 +321,7 @@ class TreeView {
     }
     this.redraw();
   }
-  /** Marks a branch and brings it into view. */
+  /** Mark a branch and scroll to it. */
   choose(node) {
     this.chosen = node;
     if (node > 0) {
@@ -329,7 +331,7 @@ class TreeView {
     }
     this.draw();
   }
-  /** Collapses the clade below a node, or opens it. */
+  /** Collapse the clade below a node, or expand it. */
   toggle(node) {
     const {layout} = this, at = layout.seen(node);
     if (at <= 0 || layout.isTip(at)) return;
@@ -339,7 +341,7 @@ class TreeView {
     this.zoom(1);
   }
 
-  /** The buttons that every page has for its tree. */
+  /** Connect the buttons that every tree page has. */
   addButtons() {
     on("tree-shape", "change", (event) => this.setShape(event.target.value));
     on("tree-larger", "click", () => this.zoom(1.5));
@@ -351,7 +353,7 @@ class TreeView {
     const {canvas} = this;
     canvas.addEventListener("wheel", (event) => {
       event.preventDefault();
-      const factor = Math.exp(-(event.deltaY || event.deltaX) * .0018);  // with Shift some systems scroll sideways
+      const factor = Math.exp(-(event.deltaY || event.deltaX) * .0018);  // with Shift, some systems scroll sideways
       event.shiftKey ? this.widen(factor, event.offsetX) : this.zoom(factor, event.offsetX, event.offsetY);
     }, {passive: false});
     canvas.addEventListener("dblclick", () => this.whole());
@@ -380,7 +382,7 @@ class TreeView {
       if (node > 0) this.onChoose(node);
     }, {once: true});
   }
-  /** The branch to which a key leads from the chosen one. */
+  /** Branch to which a key leads from the chosen one. */
   beside(key) {
     const {layout} = this, at = layout.nodes.indexOf(layout.seen(Math.max(this.chosen, 0))), k = layout.nodes[at];
     const found = {
@@ -391,7 +393,7 @@ class TreeView {
     }[key];
     return found > 0 ? found : Math.max(k, 1);
   }
-  /** Obeys a key; whether it was one. */
+  /** Handle a key; return true if it was handled. */
   press(event) {
     const {key} = event;
     if (key.startsWith("Arrow") && this.layout.n > 1) {

@@ -1,4 +1,4 @@
-"""What Alembic runs: the migrations on the connection, and in the transaction, of `database.update_tables`."""
+"""Alembic's entry point: runs the migrations on the connection and in the transaction of `database.update_tables`."""
 
 from alembic import context
 

@@ -1,6 +1,6 @@
 """The first tables: jobs, their files, tags and words; turns, databases, tokens, sessions, uploads, secrets, audit.
 
-A migration says what it makes in its own words, never by `schema.py`, which goes on changing.
+Migrations spell out their tables and never import `schema.py`, which keeps changing.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def _texts(*names: str) -> list[sa.Column[str]]:
 
 
 def upgrade() -> None:
-    """Makes the tables."""
+    """Create the tables."""
     _make_jobs()
     _make_what_jobs_have()
     _make_words()

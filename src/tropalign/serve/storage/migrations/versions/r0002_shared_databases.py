@@ -1,4 +1,4 @@
-"""Databases are their owners' alone unless they are shared, as those of before were to all; uploads have names."""
+"""Databases are private unless shared (before, all were shared); uploads have names."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ down_revision = "0001"
 
 
 def upgrade() -> None:
-    """Adds the columns. Databases that are there become private: their owners were never asked."""
+    """Add the columns. Existing databases become private, because their owners never agreed to sharing."""
     op.add_column("databases", sa.Column("shared", sa.Boolean, nullable=False, server_default=sa.false()))
     op.add_column("uploads", sa.Column("name", sa.Text, nullable=False, server_default=""))

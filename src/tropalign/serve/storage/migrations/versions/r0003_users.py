@@ -1,4 +1,4 @@
-"""What an administrator says of users; jobs that wait for other jobs; and which processes have workers."""
+"""Administrators' settings for users, jobs that wait for other jobs, and processes with workers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ down_revision = "0002"
 
 
 def upgrade() -> None:
-    """Makes the tables."""
+    """Create the tables."""
     op.create_table(
         "users",
         sa.Column("name", sa.Text, primary_key=True),

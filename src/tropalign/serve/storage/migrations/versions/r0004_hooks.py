@@ -1,4 +1,4 @@
-"""Web hooks: addresses that are told of the end of a job."""
+"""Web hooks: addresses to notify of the end of a job."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ down_revision = "0003"
 
 
 def upgrade() -> None:
-    """Makes the table."""
+    """Create the table."""
     number = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
     op.create_table(
         "hooks",

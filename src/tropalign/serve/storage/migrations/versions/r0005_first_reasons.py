@@ -1,4 +1,4 @@
-"""Why the first job of a chain failed, for those that failed with it."""
+"""Reason of the first failure in a chain, for jobs that failed with it."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ down_revision = "0004"
 
 
 def upgrade() -> None:
-    """Adds the column, empty for jobs that there are: what fails with one of these quotes its message."""
+    """Add the column, empty for existing jobs: a job that fails because of one of these quotes its message."""
     op.add_column("jobs", sa.Column("first_reason", sa.Text, nullable=False, server_default=""))
