@@ -19,7 +19,7 @@ from msa_families import Family, families_of
 
 import tropalign
 from tropalign.msa.accuracy import is_residue
-from tropalign.msa.calibration import ODDS
+from tropalign.msa.confidence import ODDS
 from tropalign.sequences.aligned_files import read_alignment
 
 BINS = (0, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98, 1.0)

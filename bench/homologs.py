@@ -18,8 +18,8 @@ import numpy as np
 from msa_families import families_of
 
 import tropalign
-from tropalign.families.homologs import homologs_of
-from tropalign.families.options import HomologOptions
+from tropalign.msa.homologs import homologs_of
+from tropalign.msa.options import HomologOptions
 
 
 def database(paths: list[Path]) -> dict[str, str]:

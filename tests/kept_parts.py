@@ -1,7 +1,6 @@
 """The parts that a run has kept so far, whoever holds their directory."""
 
-from tropalign.execution.part_list import listed
-from tropalign.execution.parts import LIST
+from tropalign.execution.parts import LIST, listed
 
 
 def parts_in(directory):

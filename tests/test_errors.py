@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tropalign.errors import InputError, TropalignWarning, counted, did_you_mean, quiet, shown, warn
-from tropalign.execution.prefetch import prefetched
+from tropalign.sequences.files import prefetched
 
 
 @pytest.mark.parametrize(

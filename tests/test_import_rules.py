@@ -28,13 +28,12 @@ ALLOWED = {
     "sequences": {"errors", "ragged", "properties", "lazy", "machine", "execution"},
     "trees": {"errors", "machine", "sequences"},
     "scoring": {"errors", "arrays", "properties", "sequences"},
-    "masks": {"errors", "properties", "machine", "execution", "sequences", "scoring"},
     "results": {"errors", "arrays", "ragged", "properties", "options", "sequences"},
     "devices": {"errors", "properties", "machine", "options", "execution"},
     "formats": {"errors", "arrays", "ragged", "properties", "machine", "sequences", "trees", "results"},
     "pairwise": {
         "errors", "arrays", "ragged", "properties", "lazy", "machine", "options", "execution", "sequences", "scoring",
-        "masks", "results", "devices", "formats",
+        "results", "devices", "formats",
     },
     "distance_trees": {
         "errors", "arrays", "machine", "execution", "sequences", "trees", "scoring", "results", "devices", "formats",
@@ -48,19 +47,18 @@ ALLOWED = {
         "errors", "arrays", "properties", "machine", "options", "execution", "sequences", "trees", "results",
         "devices", "formats",
     },
-    "msa": {
-        "errors", "arrays", "ragged", "properties", "lazy", "machine", "options", "execution", "sequences", "trees",
-        "scoring", "results", "devices", "formats", "pairwise",
-    },
     "profile": {
         "errors", "arrays", "properties", "machine", "options", "execution", "sequences", "results",
         "devices", "formats",
+    },
+    "msa": {
+        "errors", "arrays", "ragged", "properties", "lazy", "machine", "options", "execution", "sequences", "trees",
+        "scoring", "results", "devices", "formats", "pairwise", "profile",
     },
     "clustalw": {
         "errors", "arrays", "properties", "machine", "options", "execution", "sequences", "trees", "scoring", "results",
         "devices", "pairwise", "distance_trees", "msa",
     },
-    "families": {"errors", "machine", "options", "sequences", "results", "msa", "profile"},
     "semirings": {"errors", "arrays", "properties", "machine", "execution", "sequences", "results", "devices"},
     "hmm": {
         "errors", "arrays", "ragged", "properties", "machine", "options", "execution", "sequences", "results",
@@ -70,7 +68,7 @@ ALLOWED = {
     "verbs": {
         "errors", "properties", "machine", "options", "execution", "sequences", "trees", "scoring", "results",
         "devices", "formats", "pairwise", "distance_trees", "clusters", "phylo", "msa", "profile", "clustalw",
-        "families", "semirings", "hmm",
+        "semirings", "hmm",
     },
     "cli": {"errors", "options", "execution", "verbs"},
     "__main__": {"cli"},
@@ -85,11 +83,11 @@ ALLOWED = {
     },
 }  # fmt: skip
 #: Folders of jobs that never import each other: what two of them need belongs below both, as `pairwise` and `trees` do.
-#: CLUSTALW reads and orders families as `msa` does, and stands above it, as `families` does above `msa` and `profile`.
-JOBS = {"clusters", "phylo", "msa", "profile", "semirings", "hmm"}
+#: `msa` stands above `profile` (homologs.py searches), and `clustalw` above `msa`.
+JOBS = {"clusters", "phylo", "profile", "semirings", "hmm"}
 #: Who may call the compiled core.
 NATIVE = {
-    "scoring", "sequences", "masks", "results", "devices", "formats", "pairwise", "distance_trees", "clusters", "phylo",
+    "scoring", "sequences", "results", "devices", "formats", "pairwise", "distance_trees", "clusters", "phylo",
     "msa", "profile", "clustalw", "semirings", "hmm",
 }  # fmt: skip
 #: No folder: `tropalign.__version__`, and who may tell it.

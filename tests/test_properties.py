@@ -15,7 +15,7 @@ from tropalign.properties import cached, cached_per_object, cached_property
 SOURCE = Path(tropalign.__file__).parent
 #: Modules with caches of bounded size: their values are numbers, texts or splines, which nothing compares by identity.
 BOUNDED = {
-    "machine/memory.py", "machine/threads.py", "scoring/names.py", "scoring/sums.py", "serve/web/templating.py",
+    "machine/limits.py", "scoring/names.py", "pairwise/hsps.py", "serve/web/views.py",
 }  # fmt: skip
 
 

@@ -119,7 +119,7 @@ CLIENT = {
     "ta.align_multiple(family).write('x', format='stokholm')": "has incompatible type \"Literal['stokholm']\"",
     "ta.search('x.hmm', family).write('x', 'domtbl')": "has incompatible type \"Literal['domtbl']\"",
     "trees.parse_tree('(a,b);').write('x', 'nexsus')": "has incompatible type \"Literal['nexsus']\"",
-    "reveal_type(table[0])": 'Revealed type is "tropalign.results.alignment.Alignment"',
+    "reveal_type(table[0])": 'Revealed type is "tropalign.results.alignments.Alignment"',
     "reveal_type(table[0].query_start)": 'int"',
     "ta.align('MK', 'MV'), ta.align_all(['MK']), ta.align_many([('MK', 'MV')]), ta.cluster(['MK'], 0.5)": "",
     "ta.align_multiple(['MK']), ta.align_clustalw(['MK']), ta.add_sequences(Path('x'), ['MK'])": "",

@@ -9,10 +9,10 @@ import pytest
 import tropalign
 from tropalign import tropical
 from tropalign.client.records import RemoteDatabase
-from tropalign.hmm.model_calls import ModelCalls
+from tropalign.hmm.model_base import ModelCalls
 from tropalign.hmm.observations import Reader
 from tropalign.renamed import RENAMED
-from tropalign.semirings.tropical_closures import NegativeCycle
+from tropalign.semirings.closures import NegativeCycle
 
 CLASSES = {
     "client.databases": [RemoteDatabase],

@@ -25,9 +25,9 @@ from tropalign import _native
 from tropalign.devices.gpu import Gpu
 from tropalign.devices.registry import open_gpu
 from tropalign.errors import TropalignError
-from tropalign.machine.threads import resolve_threads
+from tropalign.machine.limits import resolve_threads
+from tropalign.msa.consistency import ProductsOnGpu
 from tropalign.msa.gpu import PosteriorsOnGpu
-from tropalign.msa.gpu_consistency import ProductsOnGpu
 from tropalign.msa.models import PROTEIN_2
 from tropalign.msa.self_test import difference
 from tropalign.msa.task import all_pairs

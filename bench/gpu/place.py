@@ -24,7 +24,7 @@ from tropalign import _native
 from tropalign.devices.gpu import Gpu
 from tropalign.devices.registry import open_gpu
 from tropalign.errors import TropalignError
-from tropalign.machine.threads import resolve_threads
+from tropalign.machine.limits import resolve_threads
 from tropalign.phylo.gpu import ScoresOnGpu
 
 sys.path.insert(0, str(ROOT / "tests"))

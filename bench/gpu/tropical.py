@@ -28,7 +28,7 @@ from tropalign.devices.gpu import Gpu
 from tropalign.devices.registry import open_gpu
 from tropalign.errors import TropalignError
 from tropalign.hmm.gpu import ModelsOnGpu, Steps
-from tropalign.machine.threads import available_threads
+from tropalign.machine.limits import available_threads
 from tropalign.semirings.gpu import Kind, Layout, ProductsOnGpu
 from tropalign.tropical import closure, matmul
 

@@ -164,7 +164,7 @@ def sleep(seconds: float) -> bytes:
 
 def timed(client: Client, costs: list[float], window: int, folder: Path | None) -> float:
     """Wall seconds of tasks that sleep, as a run of tropalign gives them: a window, and a part per result."""
-    from tropalign.execution.packed import packed
+    from tropalign.execution.archive import packed
     from tropalign.execution.parts import write_atomically
 
     begin, given, running = time.perf_counter(), 0, as_completed(with_results=True)

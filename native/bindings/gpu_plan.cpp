@@ -105,7 +105,7 @@ void scatter_runs(Column<uint32_t> runs, Column<int64_t> begin, Column<int64_t> 
                         static_cast<size_t>(count(k)) * sizeof(uint32_t));
 }
 
-/// Return the constants shared by the plan and the kernels, with the names of tropalign.pairwise.gpu_layout.
+/// Return the constants shared by the plan and the kernels, with the names of tropalign.pairwise.gpu_plan.
 nb::typed<nb::dict, nb::str, int> gpu_constants() {
     nb::dict out;
     out["COLUMNS"] = kGpuBlockColumns;
@@ -131,7 +131,7 @@ void bind_gpu_plan(nb::module_ &m) {
           "wide_from"_a, "extend"_a, "strip_cells"_a, "free_ends"_a, "word_bits"_a, "group"_a, "rows"_a,
           "Units of work-groups for each kernel; see tropalign.pairwise.gpu_plan.");
     m.def("gpu_constants", &gpu_constants,
-          "Numbers that the plan and the kernels agree on, by the names of tropalign.pairwise.gpu_layout.");
+          "Numbers that the plan and the kernels agree on, by the names of tropalign.pairwise.gpu_plan.");
     m.def("scatter_values", &scatter_values, array("values"), array("place"), array("out"),
           "Column k of `values` becomes column place[k] of `out`.");
     m.def("scatter_runs", &scatter_runs, array("runs"), array("begin"), array("place"), array("offsets"), array("out"),

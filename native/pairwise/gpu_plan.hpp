@@ -7,7 +7,7 @@
 
 namespace tropalign {
 
-// The numbers below equal those of src/tropalign/pairwise/gpu_layout.py; a test compares them (`gpu_constants`).
+// The numbers below equal those of src/tropalign/pairwise/gpu_plan.py; a test compares them (`gpu_constants`).
 
 /// Integers per unit in `units`, integers per lane in `lanes`, and columns of a block.
 constexpr int kGpuUnitInts = 5, kGpuLaneInts = 4, kGpuBlockColumns = 8;

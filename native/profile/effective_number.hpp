@@ -6,7 +6,7 @@
 
 namespace tropalign {
 
-/// Parameters of the number, as in `tropalign.profile.build_options`.
+/// Parameters of the number, as in `tropalign.profile.options`.
 struct EntropyAims {
     float occupancy;  ///< weighted share of residues from which on a column is a node
     double fragment;  ///< a row with residues in at most this share of the columns is a fragment

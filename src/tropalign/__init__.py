@@ -12,27 +12,25 @@ if TYPE_CHECKING:
     from tropalign import msa as msa
     from tropalign import trees as trees
     from tropalign import tropical as tropical
-    from tropalign.clustalw.api import align_clustalw as align_clustalw
     from tropalign.clustalw.options import ClustalwOptions as ClustalwOptions
+    from tropalign.clustalw.pipeline import align_clustalw as align_clustalw
     from tropalign.clusters.api import cluster as cluster
     from tropalign.clusters.chimera_files import write_chimeras as write_chimeras
     from tropalign.clusters.chimeras import find_chimeras as find_chimeras
     from tropalign.clusters.dereplication import Uniques as Uniques
     from tropalign.clusters.dereplication import dereplicate as dereplicate
+    from tropalign.clusters.dereplication import otu_table as otu_table
     from tropalign.clusters.files import write_clusters as write_clusters
-    from tropalign.clusters.table import otu_table as otu_table
     from tropalign.errors import DeviceError as DeviceError
     from tropalign.errors import InputError as InputError
     from tropalign.errors import ResourceError as ResourceError
     from tropalign.errors import ScoringError as ScoringError
     from tropalign.errors import TropalignError as TropalignError
     from tropalign.errors import TropalignWarning as TropalignWarning
-    from tropalign.families.api import align_with_homologs as align_with_homologs
     from tropalign.formats.clusters.read_otu_tables import read_otu_table as read_otu_table
     from tropalign.formats.saved_results import read_result as read_result
     from tropalign.hmm.decoding import decode as decode
     from tropalign.hmm.model import HMM as HMM
-    from tropalign.masks.masking import mask as mask
     from tropalign.msa.accuracy import AlignmentScore as AlignmentScore
     from tropalign.msa.accuracy import score_alignment as score_alignment
     from tropalign.msa.api import add_sequences as add_sequences
@@ -40,10 +38,12 @@ if TYPE_CHECKING:
     from tropalign.msa.api import merge_alignments as merge_alignments
     from tropalign.msa.files import read_alignment as read_alignment
     from tropalign.msa.files import write_alignment as write_alignment
+    from tropalign.msa.homologs import align_with_homologs as align_with_homologs
     from tropalign.pairwise import align as align
     from tropalign.pairwise import align_all as align_all
     from tropalign.pairwise import align_many as align_many
     from tropalign.pairwise.files import write_alignments as write_alignments
+    from tropalign.pairwise.masking import mask as mask
     from tropalign.pairwise.reports import dot_plot as dot_plot
     from tropalign.pairwise.reports import plot_matrix as plot_matrix
     from tropalign.pairwise.reports import write_report as write_report
@@ -54,23 +54,23 @@ if TYPE_CHECKING:
     from tropalign.phylo import read_taxonomy as read_taxonomy
     from tropalign.profile.api import scan as scan
     from tropalign.profile.api import search as search
-    from tropalign.profile.build_api import build_model as build_model
-    from tropalign.profile.build_options import BuildOptions as BuildOptions
+    from tropalign.profile.build_task import build_model as build_model
     from tropalign.profile.models import Model as Model
     from tropalign.profile.onto_model import align_to_model as align_to_model
+    from tropalign.profile.options import BuildOptions as BuildOptions
     from tropalign.profile.options import SearchOptions as SearchOptions
     from tropalign.profile.outputs import write_hits as write_hits
     from tropalign.profile.queries import read_queries as read_queries
-    from tropalign.results.alignment import Alignment as Alignment
+    from tropalign.results.alignments import Alignment as Alignment
     from tropalign.results.alignments import AlignmentTable as AlignmentTable
     from tropalign.results.chimeras import Chimeras as Chimeras
     from tropalign.results.clusters import Clusters as Clusters
     from tropalign.results.found_hits import Query as Query
     from tropalign.results.hits import Hits as Hits
-    from tropalign.results.lineages import Assigned as Assigned
-    from tropalign.results.lineages import BranchLineages as BranchLineages
     from tropalign.results.multiple import MultipleAlignment as MultipleAlignment
     from tropalign.results.otu_table import OtuTable as OtuTable
+    from tropalign.results.placements import Assigned as Assigned
+    from tropalign.results.placements import BranchLineages as BranchLineages
     from tropalign.results.placements import Placements as Placements
     from tropalign.results.segments import Segments as Segments
     from tropalign.results.threshold_options import Thresholds as Thresholds
@@ -90,47 +90,43 @@ __version__ = "0.1.0"
 __all__, __getattr__, __dir__ = lazy(
     __name__,
     {
-        "clustalw.api": "align_clustalw",
+        "clustalw.pipeline": "align_clustalw",
         "clustalw.options": "ClustalwOptions",
         "clusters.api": "cluster",
         "clusters.chimera_files": "write_chimeras",
         "clusters.chimeras": "find_chimeras",
-        "clusters.dereplication": "Uniques dereplicate",
+        "clusters.dereplication": "Uniques dereplicate otu_table",
         "clusters.files": "write_clusters",
-        "clusters.table": "otu_table",
         "errors": "DeviceError InputError ResourceError ScoringError TropalignError TropalignWarning",
-        "families.api": "align_with_homologs",
         "formats.clusters.read_otu_tables": "read_otu_table",
         "formats.saved_results": "read_result",
         "hmm.decoding": "decode",
         "hmm.model": "HMM",
-        "masks.masking": "mask",
         "msa.accuracy": "AlignmentScore score_alignment",
         "msa.api": "add_sequences align_multiple merge_alignments",
+        "msa.homologs": "align_with_homologs",
         "msa.files": "read_alignment write_alignment",
         "pairwise": "align align_all align_many",
         "pairwise.files": "write_alignments",
+        "pairwise.masking": "mask",
         "pairwise.reports": "dot_plot plot_matrix write_report",
         "pairwise.score_statistics": "score_statistics",
         "phylo": "PlacementScoring ReferencePackage place read_taxonomy",
         "profile.api": "scan search",
-        "profile.build_api": "build_model",
-        "profile.build_options": "BuildOptions",
+        "profile.build_task": "build_model",
         "profile.outputs": "write_hits",
         "profile.models": "Model",
         "profile.onto_model": "align_to_model",
-        "profile.options": "SearchOptions",
+        "profile.options": "BuildOptions SearchOptions",
         "profile.queries": "read_queries",
-        "results.alignment": "Alignment",
-        "results.alignments": "AlignmentTable",
+        "results.alignments": "Alignment AlignmentTable",
         "results.chimeras": "Chimeras",
         "results.clusters": "Clusters",
         "results.found_hits": "Query",
         "results.hits": "Hits",
-        "results.lineages": "Assigned BranchLineages",
         "results.multiple": "MultipleAlignment",
         "results.otu_table": "OtuTable",
-        "results.placements": "Placements",
+        "results.placements": "Assigned BranchLineages Placements",
         "results.segments": "Segments",
         "results.threshold_options": "Thresholds",
         "scoring": "Gap SubstitutionMatrix",

@@ -10,15 +10,15 @@ if TYPE_CHECKING:
     from tropalign.hmm.decoding import decode as decode
     from tropalign.hmm.model import HMM as HMM
     from tropalign.semirings.closures import closure as closure
-    from tropalign.semirings.folding import Structure as Structure
-    from tropalign.semirings.folding import nussinov as nussinov
     from tropalign.semirings.graph_files import read_graph as read_graph
     from tropalign.semirings.graphs import DenseGraph as DenseGraph
     from tropalign.semirings.graphs import Graph as Graph
     from tropalign.semirings.intervals import MatrixChain as MatrixChain
     from tropalign.semirings.intervals import SearchTree as SearchTree
+    from tropalign.semirings.intervals import Structure as Structure
     from tropalign.semirings.intervals import best_cuts as best_cuts
     from tropalign.semirings.intervals import matrix_chain as matrix_chain
+    from tropalign.semirings.intervals import nussinov as nussinov
     from tropalign.semirings.intervals import search_tree as search_tree
     from tropalign.semirings.intervals import triangular as triangular
     from tropalign.semirings.paths import shortest_paths as shortest_paths
@@ -40,10 +40,10 @@ __all__, __getattr__, __dir__ = lazy(
         "hmm.decoding": "decode",
         "hmm.model": "HMM",
         "semirings.closures": "closure",
-        "semirings.folding": "Structure nussinov",
         "semirings.graph_files": "read_graph",
         "semirings.graphs": "DenseGraph Graph",
-        "semirings.intervals": "MatrixChain SearchTree best_cuts matrix_chain search_tree triangular",
+        "semirings.intervals": "MatrixChain SearchTree Structure best_cuts matrix_chain nussinov "
+        "search_tree triangular",
         "semirings.paths": "shortest_paths",
         "semirings.products": "chain matmul power scan",
         "semirings.semirings": "BOOL LOG MAX_PLUS MIN_PLUS REAL Semiring zero_of",

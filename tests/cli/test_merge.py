@@ -25,11 +25,11 @@ def sharded(tmp_path):
 
 def test_equal_commands_make_equal_shards(few, tmp_path, monkeypatch):
     """Whatever memory is free when they run."""
-    from tropalign.machine import memory
+    from tropalign.machine import limits
 
     made = []
     for free in (4 << 30, 5 << 30):
-        monkeypatch.setattr(memory, "_recent_free_bytes", lambda second, free=free: free)
+        monkeypatch.setattr(limits, "_recent_free_bytes", lambda second, free=free: free)
         assert main(["pairs", few, "--shard", "1/2", "-o", str(tmp_path / "x.shard")]) == 0
         made.append((tmp_path / "x.shard").read_bytes())
     assert made[0] == made[1]
@@ -39,7 +39,7 @@ def test_parts_that_somebody_else_wrote(few, tmp_path, sharded, capsys):
     """Whole by every checksum, but no matrix: no defect of tropalign."""
     import zipfile
 
-    from tropalign.execution.packed import packed
+    from tropalign.execution.archive import packed
 
     shards = sharded(2, few, "-f", "matrix")
     with zipfile.ZipFile(shards[0]) as archive:

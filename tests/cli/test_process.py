@@ -69,7 +69,7 @@ def test_other_programs_keep_their_threads(call):
 
 
 #: A verb that does something else: how processes end.
-ENDING = "from tropalign.cli.process import run_alone\nimport atexit, sys, threading, time\n"
+ENDING = "from tropalign.cli.main import run_alone\nimport atexit, sys, threading, time\n"
 
 
 def test_the_end_of_a_process():

@@ -10,7 +10,7 @@ import pytest
 from shard_runs import refuses, shards_of, stopped_and_resumed
 
 from tropalign.cli.main import main
-from tropalign.execution.packed import packed
+from tropalign.execution.archive import packed
 
 DATA = Path(__file__).parent.parent / "data" / "trees"
 CASES = {

@@ -3,8 +3,7 @@
 import pytest
 
 from tropalign.cli.main import main
-from tropalign.verbs.examples import example_path
-from tropalign.verbs.workflow import MANAGERS, workflow_files
+from tropalign.verbs.workflow import MANAGERS, example_path, workflow_files
 
 if example_path("workflows") is None:
     pytest.skip("examples are not beside the package", allow_module_level=True)

@@ -13,8 +13,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 from tropalign.errors import UsageError
-from tropalign.submissions.plan import Resources, link_names, planned
-from tropalign.submissions.submission import Submission
+from tropalign.submissions.submission import Resources, Submission, link_names, planned
 
 JOB = {
     "id": "JOB1", "verb": "pairs", "title": "", "tags": [], "state": "queued", "stage": "", "progress": None,

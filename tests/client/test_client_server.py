@@ -10,8 +10,8 @@ from client.fake_server import JOB, answering, served
 
 from tropalign import InputError, ResourceError
 from tropalign.client import connect
-from tropalign.client.address import Address, token_of
 from tropalign.client.server import RemoteDatabase
+from tropalign.client.transport import Address, token_of
 from tropalign.errors import UsageError
 
 FASTA = b">a\nMKVLAW\n>b\nMKILAW\n"

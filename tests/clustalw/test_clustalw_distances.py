@@ -8,13 +8,11 @@ import pytest
 
 import tropalign
 from tropalign import _native
-from tropalign.clustalw import pair_identities
+from tropalign.clustalw import distances
 from tropalign.clustalw.distances import pair_distances
-from tropalign.clustalw.given_tree import read_clustalw_tree
-from tropalign.clustalw.matrices import LETTERS, matrix_table
+from tropalign.clustalw.matrices import LETTERS, UNITS, matrix_table, pair_scoring
 from tropalign.clustalw.options import PROTEIN_SERIES, ClustalwOptions
-from tropalign.clustalw.pair_scoring import UNITS, pair_scoring
-from tropalign.clustalw.rooting import compat_weights, root_tree, sequence_weights, tree_identities
+from tropalign.clustalw.rooting import compat_weights, read_clustalw_tree, root_tree, sequence_weights, tree_identities
 from tropalign.distance_trees.joining import neighbour_joining
 from tropalign.errors import ResourceError
 from tropalign.pairwise.task import PairsTask, least_bytes
@@ -190,11 +188,11 @@ def test_distances_that_do_not_fit_the_memory_are_refused():
 def test_tasks_become_smaller_where_memory_is_scarce(monkeypatch):
     batch, sizes = family("proteins"), []
     expected = pair_distances(batch, ClustalwOptions())
-    monkeypatch.setattr(pair_identities, "LEAST_TASK_PAIRS", 10)
+    monkeypatch.setattr(distances, "LEAST_TASK_PAIRS", 10)
     monkeypatch.setattr(
-        pair_identities, "PairsTask", lambda *given: sizes.append((len(given[3]), given[4])) or PairsTask(*given)
+        distances, "PairsTask", lambda *given: sizes.append((len(given[3]), given[4])) or PairsTask(*given)
     )
-    allowed = 20 * len(expected) + pair_identities.engine_bytes(batch)
+    allowed = 20 * len(expected) + distances.engine_bytes(batch)
     assert pair_distances(batch, ClustalwOptions(), memory_bytes=allowed).tolist() == expected.tolist()
     assert sum(n for n, _ in sizes) == len(expected) and max(n for n, _ in sizes) <= 20
     assert all(least_bytes([batch]) <= memory < allowed for _, memory in sizes)

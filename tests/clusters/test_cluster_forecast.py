@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from tropalign.clusters.api import clustered, compared_by
-from tropalign.clusters.forecast import foretold, growth
+from tropalign.clusters.api import clustered, compared_by, foretold, growth
 from tropalign.clusters.options import ClusterOptions
 from tropalign.devices.registry import CpuDevice
 from tropalign.pairwise.api import default_scoring
@@ -17,7 +16,7 @@ MEMORY = 1 << 30
 @pytest.fixture(autouse=True)
 def patient(monkeypatch):
     """Samples grow as far as they may, however slow the machine is."""
-    monkeypatch.setattr("tropalign.clusters.forecast.SAMPLE_SECONDS", 1e9)
+    monkeypatch.setattr("tropalign.clusters.api.SAMPLE_SECONDS", 1e9)
 
 
 def reads(n, n_kinds, errors, seed=5):
@@ -73,12 +72,10 @@ def test_a_set_that_is_clustered_whole_is_foretold_exactly():
 
 @pytest.mark.parametrize("method", ["greedy", "average"])
 def test_few_long_sequences_are_tried(method, monkeypatch):
-    monkeypatch.setattr("tropalign.clusters.forecast.SAMPLE_SECONDS", 0)
-    monkeypatch.setattr("tropalign.clusters.forecast.FIRST_CELLS", 60_000, raising=False)
+    monkeypatch.setattr("tropalign.clusters.api.SAMPLE_SECONDS", 0)
+    monkeypatch.setattr("tropalign.clusters.api.FIRST_CELLS", 60_000, raising=False)
     tried = []
-    monkeypatch.setattr(
-        "tropalign.clusters.forecast.clustered", lambda comparison, *_: tried.append(len(comparison.batch))
-    )
+    monkeypatch.setattr("tropalign.clusters.api.clustered", lambda comparison, *_: tried.append(len(comparison.batch)))
     foretold(reads(40, 5, 0.01), options_of(method=method), [CpuDevice(1)], 1, MEMORY)
     assert tried == [3]
 

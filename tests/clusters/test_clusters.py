@@ -14,14 +14,14 @@ import tropalign as ta
 from tropalign.clusters import candidates, comparison, greedy, linkage
 from tropalign.clusters.api import compared_by
 from tropalign.clusters.candidates import CandidateFilter
-from tropalign.clusters.identity import coverages
+from tropalign.clusters.comparison import coverages
 from tropalign.clusters.linkage import LINKAGES, check_memory
 from tropalign.clusters.options import METHODS, ClusterOptions, CoverageOf
 from tropalign.errors import InputError, ResourceError, UsageError
 from tropalign.pairwise.options import MODES, PairOptions
 from tropalign.results.alignments import concatenate
 from tropalign.results.identity import identities
-from tropalign.results.identity_names import DEFINITIONS
+from tropalign.results.names import DEFINITIONS
 
 DNA, PROTEIN = "ACGT", "ARNDCQEGHILKMFPSTWYV"
 

@@ -11,13 +11,19 @@ from oracles import chimeras as oracle
 from oracles import gap_pieces, pairwise
 
 import tropalign as ta
-from tropalign.clusters.chimera_alignments import ParentAligner, scoring, with_ends
 from tropalign.clusters.chimera_options import ChimeraRules
-from tropalign.clusters.chimera_parents import parents, proposed
-from tropalign.clusters.chimera_votes import counted_columns, explained
+from tropalign.clusters.chimera_parents import (
+    ParentAligner,
+    counted_columns,
+    explained,
+    parents,
+    proposed,
+    scoring,
+    with_ends,
+)
 from tropalign.clusters.chimeras import blocks
 from tropalign.errors import InputError, ResourceError, UsageError
-from tropalign.scoring.letter_scores import matched
+from tropalign.scoring.scores import matched
 
 needs_vsearch = pytest.mark.skipif(shutil.which("vsearch") is None, reason="vsearch is not installed")
 RULES = ("uchime", "uchime2", "uchime3")

@@ -7,8 +7,8 @@ import weakref
 
 import pytest
 
-from tropalign.devices import launcher
-from tropalign.devices.launcher import DeviceCache, Pace, Programs, require_room, with_constants
+from tropalign.devices import gpu
+from tropalign.devices.gpu import DeviceCache, Pace, Programs, require_room, with_constants
 from tropalign.errors import DeviceError, ResourceError
 
 
@@ -30,7 +30,7 @@ class Device:
 
 def test_compiling_gives_signs_of_life(monkeypatch):
     """Also to the thread that waits for a program which another one has begun."""
-    monkeypatch.setattr(launcher, "BEAT_SECONDS", 0.01)
+    monkeypatch.setattr(gpu, "BEAT_SECONDS", 0.01)
     device = Device()
     programs, signs, got = Programs(device, "source"), ([], []), [None, None]
 
@@ -89,7 +89,7 @@ def test_without_threads_the_caller_compiles(monkeypatch):
 
 def test_the_pace_is_the_rate_measured_last(monkeypatch):
     now = iter([0.0, 2.0, 10.0, 10.0])
-    monkeypatch.setattr(launcher.time, "perf_counter", lambda: next(now))
+    monkeypatch.setattr(gpu.time, "perf_counter", lambda: next(now))
     pace = Pace(100)
     with pace.measured(1000):
         pass

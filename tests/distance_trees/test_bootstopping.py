@@ -5,8 +5,8 @@ import pytest
 
 from tropalign import MultipleAlignment
 from tropalign.cli.main import main
-from tropalign.distance_trees import bootstopping
-from tropalign.distance_trees.bootstopping import _half, has_settled, settled_samples
+from tropalign.distance_trees import bootstrap
+from tropalign.distance_trees.bootstrap import _half, has_settled, settled_samples
 from tropalign.errors import TropalignWarning, UsageError
 from tropalign.trees import alignment_distances, neighbour_joining, upgma, with_support
 
@@ -59,7 +59,7 @@ def test_it_ends_when_settled_and_at_the_most(monkeypatch):
         asked.append((begin, end))
         return np.random.default_rng(begin).integers(0, 10**6, (end - begin, 5)).astype(np.uint64)
 
-    monkeypatch.setattr(bootstopping, "MOST_SAMPLES", 150)
+    monkeypatch.setattr(bootstrap, "MOST_SAMPLES", 150)
     splits, is_settled = settled_samples(more)
     assert asked == [(0, 50), (50, 100), (100, 150)] and len(splits) == 150 and not is_settled
     splits, is_settled = settled_samples(lambda begin, end: np.tile(np.arange(5, dtype=np.uint64), (end - begin, 1)))
@@ -81,7 +81,7 @@ def test_support_is_that_of_as_many_samples(method):
 
 
 def test_what_does_not_settle_is_told(monkeypatch):
-    monkeypatch.setattr(bootstopping, "MOST_SAMPLES", 100)
+    monkeypatch.setattr(bootstrap, "MOST_SAMPLES", 100)
     alignment = rows(20, 12, 2, noise=0.9)
     tree = neighbour_joining(alignment_distances(alignment, "identity"), alignment.names)
     with pytest.warns(TropalignWarning, match="support has not settled after 100 samples"):

@@ -16,11 +16,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tropalign.errors import DeviceError, InputError, ResourceError, TropalignError, TropalignWarning, options_named
-from tropalign.execution import cluster_pool, remote_worker, shipped_objects
+from tropalign.execution import cluster_pool, remote_worker
 from tropalign.execution.cluster_pool import ClusterDevice, ClusterPool
 from tropalign.execution.dask_cluster import Unreachable
-from tropalign.execution.references import packed, unpacked
-from tropalign.execution.remote_worker import Work, compute
+from tropalign.execution.remote_worker import Work, compute, packed, unpacked
 from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import Tile
 from tropalign.execution.thread_pool import ThreadPool
@@ -185,7 +184,7 @@ class OwnObjects(Squares):
 
 
 def test_an_answer_may_come_long_after_its_objects_were_sent(monkeypatch):
-    monkeypatch.setattr(shipped_objects, "KEPT_BATCHES", 0)
+    monkeypatch.setattr(cluster_pool, "KEPT_BATCHES", 0)
     monkeypatch.setattr(cluster_pool, "TARGET_SECONDS", 0.0)  # a tile per batch
     looks = itertools.count()
     cluster = FakeCluster(2, script=lambda number, _: "later" if number == 0 and next(looks) < 40 else None)
@@ -205,7 +204,7 @@ class EqualObjects(Squares):
 
 
 def test_an_object_outlives_its_equals(monkeypatch):
-    monkeypatch.setattr(shipped_objects, "KEPT_BATCHES", 0)
+    monkeypatch.setattr(cluster_pool, "KEPT_BATCHES", 0)
     monkeypatch.setattr(cluster_pool, "TARGET_SECONDS", 0.0)
     looks = itertools.count()
     cluster = FakeCluster(

@@ -16,10 +16,8 @@ from kept_parts import parts_in
 
 from tropalign.errors import InputError, ResourceError, TropalignWarning
 from tropalign.execution.manifest import Manifest
-from tropalign.execution.part_list import listed
-from tropalign.execution.parts import LIST, Parts, PartWriting, recorded_manifest
-from tropalign.execution.sections import BLOCK_BYTES
-from tropalign.execution.spool import Spool
+from tropalign.execution.parts import LIST, Parts, PartWriting, listed, recorded_manifest
+from tropalign.execution.sections import BLOCK_BYTES, Spool
 
 RUN = Manifest("f00d", "cut", 4, {"mode": "local", "matrix": "BLOSUM62"}, 1 << 30)
 

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from tropalign.execution.prefetch import prefetched
+from tropalign.sequences.files import prefetched
 
 
 def test_items_come_in_order():

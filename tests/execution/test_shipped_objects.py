@@ -8,9 +8,9 @@ import weakref
 import pytest
 from execution.toys import Large
 
-from tropalign.execution import shipped_objects
-from tropalign.execution.references import unpacked
-from tropalign.execution.shipped_objects import ShippedObjects
+from tropalign.execution import cluster_pool
+from tropalign.execution.cluster_pool import ShippedObjects
+from tropalign.execution.remote_worker import unpacked
 
 
 class Cluster:
@@ -90,7 +90,7 @@ def test_equal_objects_have_one_name_where_they_say_so_alone(cluster, lying):
 
 
 def test_what_no_batch_has_needed_for_long_is_let_go(cluster, lying, monkeypatch):
-    monkeypatch.setattr(shipped_objects, "KEPT_BATCHES", 3)
+    monkeypatch.setattr(cluster_pool, "KEPT_BATCHES", 3)
     task, large = Task(Large("of the task")), Large("early")
     before = lying.parcel(task, [large], None).futures
     for k in range(3):

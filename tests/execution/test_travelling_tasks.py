@@ -14,15 +14,14 @@ import pytest
 import tropalign
 from tropalign.distance_trees.bootstrap import SampleTask
 from tropalign.distance_trees.pair_counts import PairCountTask
-from tropalign.execution.references import is_sent_once, packed, unpacked
-from tropalign.msa.group_task import Groups, GroupTask
+from tropalign.execution.remote_worker import is_sent_once, packed, unpacked
+from tropalign.msa.group_task import Groups, GroupTask, LargeMemoryEstimate
 from tropalign.msa.groups import Item, starting_columns
-from tropalign.msa.large_memory import LargeMemoryEstimate
 from tropalign.msa.models import model_of
 from tropalign.msa.options import MsaOptions, options_of
 from tropalign.msa.pipeline import Job
-from tropalign.msa.profile_task import ProfilePairTask
-from tropalign.msa.shards import FamilyShare
+from tropalign.msa.profiles import ProfilePairTask
+from tropalign.msa.run import FamilyShare
 from tropalign.msa.task import PosteriorTask
 from tropalign.pairwise.options import PairOptions
 from tropalign.pairwise.task import PairsTask

@@ -4,7 +4,7 @@ import numpy as np
 
 from formats.written import written
 from tropalign.formats.aligned import AlignedContext
-from tropalign.formats.header import Header
+from tropalign.formats.format import Header
 from tropalign.results.multiple import MultipleAlignment
 
 HEADER = Header("1.2.3", "tropalign msa <family>.fa", {"mode": "default"})

@@ -13,7 +13,7 @@ from results.found import made_found
 
 from formats.written import written
 from tropalign.errors import InputError
-from tropalign.formats.header import Header
+from tropalign.formats.format import Header
 from tropalign.formats.hits import parts as hit_parts
 from tropalign.formats.hits.context import HitsContext
 from tropalign.formats.registry import format_names, make_writer, restore

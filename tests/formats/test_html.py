@@ -10,7 +10,7 @@ import pytest
 
 from formats.page import AMINO_ACIDS, WHITE, alignment_of, page_of, random_rows
 from formats.test_pairs_html import HOSTILE as HOSTILE_NAMES
-from tropalign.results.multiple_display import cell_colours
+from tropalign.results.multiple import cell_colours
 
 #: As Capra and Singh (2007) give them.
 _SHARES = "078 051 041 052 024 034 059 083 025 062 092 056 024 043 043 059 055 014 034 072".split()

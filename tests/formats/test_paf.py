@@ -5,7 +5,7 @@ import pytest
 import tropalign
 from formats.conftest import context_for
 from formats.tables import random_table
-from tropalign.formats.pairs import paf
+from tropalign.formats.pairs import gapped
 from tropalign.sequences import NUCLEOTIDE, SequenceBatch
 
 
@@ -53,7 +53,7 @@ def test_is_as_minimap2_says():
         SequenceBatch.from_strings({n: t}, alphabet=NUCLEOTIDE) for n, t in [("q", query), ("t", target)]
     )
     (table,) = tropalign.align_all(queries, targets, mode="local", n_threads=1)
-    cells = paf.encode(table, context_for(table)).decode().split()
+    cells = gapped.encode(table, context_for(table)).decode().split()
     assert cells[:11] == "q 147 0 147 + t 147 0 147 144 148".split()
     assert cells[13:] == ["cg:Z:17=1D1X68=1X25=1I34=", "NM:i:4", "de:f:0.0270", "cs:Z::17-c*ct:68*tc:25+g:34"]
 

@@ -10,8 +10,8 @@ from formats.test_placed import HEADER
 from formats.written import written
 from tropalign.cli.main import main
 from tropalign.formats.paths import report
-from tropalign.formats.paths.context import PathsContext
-from tropalign.formats.paths.layout import places
+from tropalign.formats.paths.report import places
+from tropalign.formats.paths.tables import PathsContext
 from tropalign.tropical import DenseGraph, Graph, shortest_paths
 
 CITIES = ("Ulm", "Bonn", "Kiel", "Rom", "Oslo")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tropalign.errors import InputError
-from tropalign.formats.header import Header
+from tropalign.formats.format import Header
 from tropalign.formats.placed.context import PlacedContext
 from tropalign.formats.registry import format_names, make_writer, restore
 from tropalign.results.placements import Placements

@@ -13,8 +13,7 @@ from formats.conftest import context_for, parts_of
 from formats.tables import random_table
 from formats.written import HEADER, written
 from tropalign.errors import InputError, UsageError
-from tropalign.formats.format import Codec
-from tropalign.formats.header import Header
+from tropalign.formats.format import Codec, Header
 from tropalign.formats.pairs import FORMATS
 from tropalign.formats.registry import (
     ROOMS,

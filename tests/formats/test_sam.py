@@ -16,7 +16,7 @@ from formats.tables import random_table
 from formats.written import HEADER
 from tropalign.errors import InputError, TropalignWarning
 from tropalign.formats.pairs import sam as bam
-from tropalign.formats.pairs.sam_fields import NO_READ, NO_REFERENCE
+from tropalign.formats.pairs.sam import NO_READ, NO_REFERENCE
 from tropalign.formats.registry import make_writer
 from tropalign.results.alignments import concatenate
 from tropalign.sequences import NUCLEOTIDE

@@ -9,7 +9,7 @@ import pytest
 from formats.page import contrast
 from formats.test_pairs_html import HOSTILE, data_of
 from formats.test_placed import HEADER
-from tropalign.formats.pages.web_page import write_report_page
+from tropalign.formats.pages import write_report_page
 from tropalign.formats.placed.context import PlacedContext
 from tropalign.formats.placed.sunburst import report
 from tropalign.formats.placed.taxa import Taxa

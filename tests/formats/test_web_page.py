@@ -7,7 +7,7 @@ import pytest
 
 from tropalign.formats.aligned import report as aligned
 from tropalign.formats.hits import report as hits
-from tropalign.formats.pages.web_page import FRAME, PAGES, REPORT_SCRIPTS, page_texts
+from tropalign.formats.pages import FRAME, PAGES, REPORT_SCRIPTS, page_texts
 from tropalign.formats.pairs import report as pairs
 from tropalign.formats.placed import report as placed
 from tropalign.formats.trees import report as trees

@@ -4,7 +4,7 @@ import io
 
 import numpy as np
 
-from tropalign.formats.header import Header
+from tropalign.formats.format import Header
 from tropalign.formats.registry import make_writer
 from tropalign.formats.trees import TreesContext
 from tropalign.trees import parse_tree

@@ -19,7 +19,7 @@ import numpy as np
 
 import tropalign as ta
 from tropalign.errors import TropalignError, damage
-from tropalign.execution.packed import MAGIC, packed, read_section
+from tropalign.execution.archive import MAGIC, packed, read_section
 
 PROTEINS = {"a": "MKVLAWMKTAYIAKQRGHE", "b": "MKILAWMTAYIAKQRGH", "c": "MKVAWMKTAYIKQRQGHE"}
 READS = {"r": "GTACTACG", "s;size=3": "CGACGTA", "none": "NNN"}
@@ -122,7 +122,7 @@ def _formats(found: Any) -> Iterator[tuple[str, str]]:
 
 def _write(found: Any, kind: str, name: str, path: Path) -> None:
     if kind in ("segments", "plots"):
-        from tropalign.formats.header import Header
+        from tropalign.formats.format import Header
         from tropalign.formats.pairs.context import PairsContext
         from tropalign.formats.registry import make_writer
         from tropalign.formats.segments.context import SegmentsContext

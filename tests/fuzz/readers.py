@@ -151,7 +151,7 @@ def _read_reads(path: Path) -> None:
 
 
 def _read_pairs(path: Path) -> None:
-    from tropalign.pairwise.pair_list import read_pairs
+    from tropalign.pairwise.plan import read_pairs
 
     batch = ta.SequenceBatch.from_strings(["MKV", "MKI", "MRV"], ["a", "b", "c"])
     read_pairs(str(path), batch, batch)

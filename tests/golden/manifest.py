@@ -26,7 +26,7 @@ from tropalign.cli.main import main
 from tropalign.formats import registry
 from tropalign.formats.format import Format
 from tropalign.options.option import REQUIRED, Option
-from tropalign.verbs.catalogue import VERBS, declared
+from tropalign.verbs import VERBS, declared
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 #: Floating-point sums in these outputs differ in their last digits between instruction sets with and without FMA.

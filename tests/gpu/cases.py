@@ -10,8 +10,8 @@ from posterior_stores import store_of
 import tropalign
 from tropalign import _native
 from tropalign.execution.scheduler import Scheduler
+from tropalign.msa.consistency import ProductsOnGpu
 from tropalign.msa.gpu import PosteriorsOnGpu
-from tropalign.msa.gpu_consistency import ProductsOnGpu
 from tropalign.msa.self_test import difference
 from tropalign.pairwise.engines import REPORT_COLUMNS
 from tropalign.pairwise.gpu_plan import Shape

@@ -99,12 +99,12 @@ def compile_placement(capability):
 
 
 def compile_msa(name, capability):
-    from tropalign.msa import gpu_consistency
+    from tropalign.msa import consistency
     from tropalign.msa.gpu import Shape, constants, source
     from tropalign.msa.models import PROTEIN_2
 
     if name == "consistency":
-        return compiled(gpu_consistency.source(), gpu_consistency.constants(), f"sm_{capability}"), 1
+        return compiled(consistency.source(), consistency.constants(), f"sm_{capability}"), 1
     shape = Shape()
     chosen = constants(shape.group, max(shape.rows), len(PROTEIN_2.insert))
     return compiled(source(), chosen, f"sm_{capability}"), max(shape.rows)
@@ -162,8 +162,7 @@ def compile_variant(name, capability):
 
     from tropalign.devices.cuda import DPX_CAPABILITY
     from tropalign.pairwise.gpu import source
-    from tropalign.pairwise.gpu_plan import Shape
-    from tropalign.pairwise.gpu_scheme import Scheme, constants
+    from tropalign.pairwise.gpu_plan import Scheme, Shape, constants
 
     local, traced, scores, strips = VARIANTS[name]
     word_bits = 16 if capability >= DPX_CAPABILITY and not strips else 32

@@ -11,7 +11,7 @@ from gpu.fake_cuda import CUresult, FakeDriver
 from gpu.host_device import HostDevice
 
 import tropalign
-from tropalign.devices import cuda, cuda_context, nvrtc
+from tropalign.devices import cuda, nvrtc
 from tropalign.devices.registry import CpuDevice, GpuDevice, find_gpus, open_devices
 from tropalign.errors import DeviceError, TropalignWarning
 from tropalign.pairwise.self_test import check_gpu
@@ -64,7 +64,7 @@ def test_all_is_given_back_out_of_a_circle(monkeypatch, order, has_pools):
     del job
     buffer, program = device.upload(np.zeros(5)), device.build("", {})
     ends = [device.context.__del__, device.stream.__del__, buffer.__del__, program.__del__]
-    for cls in (cuda_context.Context, cuda_context.Stream, cuda.CudaBuffer, cuda.CudaProgram):
+    for cls in (cuda.Context, cuda.Stream, cuda.CudaBuffer, cuda.CudaProgram):
         monkeypatch.delattr(cls, "__del__")
     for k in order:
         ends[k]()
@@ -77,8 +77,8 @@ def test_nothing_is_freed_when_the_interpreter_ends(driver, monkeypatch):
     device = cuda.CudaDevice("cuda:0")
     job = task(proteins(random_proteins(2, 10, 60)))
     job.on_gpu(job.tiles()[0], device)
-    monkeypatch.setattr(cuda_context.Context, "is_ending", False)
-    cuda_context._leave_freeing_to_the_driver()
+    monkeypatch.setattr(cuda.Context, "is_ending", False)
+    cuda._leave_freeing_to_the_driver()
     n_blocks, n_streams = len(driver.blocks), len(driver.streams)
     del job, device
     gc.collect()

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tropalign import _native
-from tropalign.pairwise import gpu, gpu_layout
+from tropalign.pairwise import gpu, gpu_plan
 from tropalign.pairwise.engines import REPORT_COLUMNS
 from tropalign.phylo import gpu as place_gpu
 
@@ -15,24 +15,24 @@ SOURCE = Path(gpu.__file__).parent.parent
 
 def test_the_native_plan_has_the_same_numbers():
     native = _native.gpu_constants()
-    ours = gpu_layout.numbers()
+    ours = gpu_plan.numbers()
     assert native == {name: ours[name] for name in native}
-    assert {"COLUMNS", "UNIT_INTS", "LANE_INTS", "MIRRORED", *(f"SOURCE_{s.name}" for s in gpu_layout.Source)} <= set(
+    assert {"COLUMNS", "UNIT_INTS", "LANE_INTS", "MIRRORED", *(f"SOURCE_{s.name}" for s in gpu_plan.Source)} <= set(
         native
     )
-    assert {str(flag.name) for flag in gpu_layout.Flag} <= set(native)
+    assert {str(flag.name) for flag in gpu_plan.Flag} <= set(native)
 
 
 def test_kernels_give_what_every_report_needs():
     """By name: in which order a table has its columns is no matter of the kernels."""
     needed = set().union(*REPORT_COLUMNS.values()) - {"cigar_ops", "cigar_offsets"}
-    assert needed | {"n_runs"} == set(gpu_layout.FOUND)
+    assert needed | {"n_runs"} == set(gpu_plan.FOUND)
 
 
 @pytest.mark.parametrize(
     ("files", "prefix", "numbers"),
     [
-        (("pairwise/sweep.k", "pairwise/finish.k"), "PAIRS", gpu_layout.numbers()),
+        (("pairwise/sweep.k", "pairwise/finish.k"), "PAIRS", gpu_plan.numbers()),
         (("phylo/place.k",), "PLACE", place_gpu.NUMBERS),
     ],
 )

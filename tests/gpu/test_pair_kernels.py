@@ -106,8 +106,8 @@ def test_pairs_by_strips(device, mode):
 def test_long_pairs_are_swept_in_launches_of_bounded_time(device, mode, monkeypatch):
     """A launch per strip (8 tiles of 4 rows) on a slow device: the same alignments, and a sign of life after each."""
     batch, n_signs = proteins(random_proteins(4, 6, 150)), {}
-    monkeypatch.setattr("tropalign.devices.launcher.LAUNCH_SECONDS", 0)  # the pace never rises
-    monkeypatch.setattr("tropalign.devices.launcher.BEAT_SECONDS", 1000)  # no signs of compiling
+    monkeypatch.setattr("tropalign.devices.gpu.LAUNCH_SECONDS", 0)  # the pace never rises
+    monkeypatch.setattr("tropalign.devices.gpu.BEAT_SECONDS", 1000)  # no signs of compiling
     for report in ("score", "alignment"):
         for first_cells in (1, 10**9):
             monkeypatch.setattr("tropalign.pairwise.gpu.FIRST_STRIP_CELLS", first_cells)

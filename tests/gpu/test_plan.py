@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from tropalign.pairwise.gpu_layout import COLUMNS, Flag, Lane, Source, Unit
-from tropalign.pairwise.gpu_plan import Shape, Width, plan
+from tropalign.pairwise.gpu_plan import COLUMNS, Flag, Lane, Shape, Source, Unit, Width, plan
 
 NOTHING_FREE = (False,) * 4
 

@@ -63,7 +63,7 @@ def test_any_profiles(host, seed, sizes):
 
 
 def test_pairs_are_shared(host, monkeypatch):
-    monkeypatch.setattr("tropalign.msa.profile_task.TILE_CELLS", 2000)
+    monkeypatch.setattr("tropalign.msa.profiles.TILE_CELLS", 2000)
     rng = np.random.default_rng(6)
     pairs = [(random_profile(rng, m), random_profile(rng, n)) for m, n in rng.integers(1, 70, (12, 2))]
     wanted = [align_profiles(*pair) for pair in pairs]

@@ -24,7 +24,7 @@ from tropalign.profile.self_test import on_processor, proteins_of, random_model
 from tropalign.semirings.gpu import Kind, Layout, ProductsOnGpu
 from tropalign.hmm.gpu import ModelsOnGpu, Steps
 from tropalign.hmm.gpu import Shape as Abreast
-from tropalign.semirings.self_test import random_matrix
+from tropalign.semirings.gpu import random_matrix
 
 flags = ["-g", "-fsanitize=address,undefined", "-fno-omit-frame-pointer"]
 for word_bits in (16, 32):

@@ -24,7 +24,7 @@ class SlowCompiler(HostDevice):
 def impatient(monkeypatch):
     """A scheduler that gives a device up after a third of a second without a sign of life."""
     monkeypatch.setattr("tropalign.execution.thread_pool.LATE_SECONDS", 0.3)
-    monkeypatch.setattr("tropalign.devices.launcher.BEAT_SECONDS", 0.05)
+    monkeypatch.setattr("tropalign.devices.gpu.BEAT_SECONDS", 0.05)
 
 
 def test_a_device_that_compiles_for_long_is_not_given_up(impatient):

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from tropalign.devices.registry import CpuDevice, GpuDevice
 from tropalign.errors import DeviceError, InputError, TropalignWarning
 from tropalign.hmm.gpu import MOST_STATES
-from tropalign.hmm.model_calls import MOST_STATES_OF_GPU
+from tropalign.hmm.model_base import MOST_STATES_OF_GPU
+from tropalign.semirings.closures import NegativeCycle
 from tropalign.semirings.gpu_matrices import ProductTask
-from tropalign.semirings.tropical_closures import NegativeCycle
 from tropalign.tropical import BOOL, HMM, MAX_PLUS, MIN_PLUS, chain, closure, matmul, zero_of
 
 SETTINGS = settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -130,7 +130,7 @@ def random_model(rng, n_states, n_symbols, missing):
 
 @pytest.mark.parametrize("missing", [0, 0.6])
 def test_models(opened, missing, monkeypatch):
-    monkeypatch.setattr("tropalign.hmm.model_task.TILE_SUMS", 3000)
+    monkeypatch.setattr("tropalign.hmm.gpu.TILE_SUMS", 3000)
     rng = np.random.default_rng(3)
     model = random_model(rng, 9, 4, missing)
     batch = [rng.integers(-1, 4, n) for n in rng.integers(0, 60, 30)]

@@ -11,11 +11,9 @@ from hypothesis import strategies as st
 import tropalign
 from tropalign import _native
 from tropalign.errors import DeviceError, ResourceError
-from tropalign.hmm.gpu import ModelsOnGpu, Shape, Steps, forward_period
-from tropalign.hmm.self_test import check_gpu as check_models
-from tropalign.hmm.self_test import plain_forward
-from tropalign.semirings.gpu import INFINITY, Kind, Layout, ProductsOnGpu
-from tropalign.semirings.self_test import check_gpu, random_matrix
+from tropalign.hmm.gpu import ModelsOnGpu, Shape, Steps, forward_period, plain_forward
+from tropalign.hmm.gpu import check_gpu as check_models
+from tropalign.semirings.gpu import INFINITY, Kind, Layout, ProductsOnGpu, check_gpu, random_matrix
 
 FLOATS, POSITIVE = Layout(Kind.FLOATS, 32), Layout(Kind.POSITIVE, 32)
 SETTINGS = settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -13,7 +13,7 @@ from oracles import hmm_sums
 import tropalign as ta
 from tropalign.cli.main import main
 from tropalign.errors import InputError, UsageError
-from tropalign.hmm.fitting import PARTS
+from tropalign.hmm.model_base import PARTS
 
 COIN = {"start": [0.5, 0.5], "transition": [[0.9, 0.1], [0.2, 0.8]], "emission": [[0.8, 0.2], [0.3, 0.7]]}
 

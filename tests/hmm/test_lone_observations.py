@@ -5,7 +5,7 @@ import pytest
 
 import tropalign
 from tropalign.errors import InputError, UsageError
-from tropalign.hmm.model_calls import FEWEST_SUMS
+from tropalign.hmm.model_base import FEWEST_SUMS
 from tropalign.hmm.observations import FEW
 
 RNG = np.random.default_rng(3)

@@ -9,8 +9,7 @@ import pytest
 
 import tropalign as ta
 from tropalign.cli.main import main
-from tropalign.hmm import pieces
-from tropalign.hmm.pieces import LEAST_RUN, long_runs, pieces_of
+from tropalign.hmm.decoding import LEAST_RUN, long_runs, pieces_of
 
 RNG = random.Random(5)
 BACK = "".join(RNG.choices("ATGC", [32, 32, 18, 18], k=3000))
@@ -36,7 +35,7 @@ def between(text):
 
 @pytest.mark.parametrize("chunk", [1, 2, 7, 64, 1 << 18])
 def test_any_text_is_cut_where_regular_expressions_find_runs(chunk, monkeypatch):
-    monkeypatch.setattr(pieces, "CHUNK", chunk)
+    monkeypatch.setattr("tropalign.hmm.decoding.CHUNK", chunk)
     rng = random.Random(chunk)
     for _ in range(30):
         texts = [

@@ -110,7 +110,7 @@ def test_memory_is_bounded():
     code = """
 import numpy as np
 from tropalign import _native
-from tropalign.machine.memory import peak_bytes
+from tropalign.machine.limits import peak_bytes
 
 rng = np.random.default_rng(0)
 model = [np.log(rng.dirichlet(np.ones(shape[-1]), shape[:-1])) for shape in [(8,), (8, 8), (8, 4)]]

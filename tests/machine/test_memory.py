@@ -1,7 +1,7 @@
 import pytest
 
 from tropalign.errors import ResourceError
-from tropalign.machine.memory import free_bytes, human, parse_bytes, require
+from tropalign.machine.limits import free_bytes, human, parse_bytes, require
 
 GIB = 1 << 30
 

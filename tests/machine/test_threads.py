@@ -3,7 +3,7 @@ import os
 import pytest
 
 from tropalign.errors import UsageError
-from tropalign.machine import threads
+from tropalign.machine import limits
 
 
 @pytest.fixture
@@ -37,14 +37,14 @@ V1 = "sys/fs/cgroup/cpu/batch/cpu.cfs"
     ],
 )
 def test_affinity_and_quota(sixteen, tmp_path, files, expected):
-    assert threads.available_threads(write(tmp_path, files)) == expected
+    assert limits.available_threads(write(tmp_path, files)) == expected
 
 
 def test_resolve(monkeypatch):
-    monkeypatch.setattr(threads, "available_threads", lambda: 7)
-    assert (threads.resolve_threads(0), threads.resolve_threads(3)) == (7, 3)
+    monkeypatch.setattr(limits, "available_threads", lambda: 7)
+    assert (limits.resolve_threads(0), limits.resolve_threads(3)) == (7, 3)
     with pytest.raises(UsageError, match="n_threads -1"):
-        threads.resolve_threads(-1)
+        limits.resolve_threads(-1)
 
 
 @pytest.fixture
@@ -53,15 +53,15 @@ def group(tmp_path):
 
 
 def test_quotas_are_read_once_and_the_affinity_each_time(sixteen, group, monkeypatch):
-    assert threads.available_threads(group) == 4
-    monkeypatch.setattr(threads, "own_groups", lambda *arguments: pytest.fail("read again"))
-    assert threads.available_threads(group) == 4
+    assert limits.available_threads(group) == 4
+    monkeypatch.setattr(limits, "own_groups", lambda *arguments: pytest.fail("read again"))
+    assert limits.available_threads(group) == 4
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 3}, raising=False)
-    assert threads.available_threads(group) == 2
+    assert limits.available_threads(group) == 2
 
 
 def test_another_process_reads_quotas_again(sixteen, group, monkeypatch):
-    assert threads.available_threads(group) == 4
+    assert limits.available_threads(group) == 4
     (group / "sys/fs/cgroup/a/cpu.max").write_text("300000 100000\n")
     monkeypatch.setattr(os, "getpid", lambda: -1)  # as in a forked child that was moved to another group
-    assert threads.available_threads(group) == 3
+    assert limits.available_threads(group) == 3

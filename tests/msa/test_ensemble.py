@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 import tropalign
 from tropalign import _native
-from tropalign.msa.ensemble import ENSEMBLE, ONE, other_models, shares
-from tropalign.msa.models import model_of
+from tropalign.msa.models import ENSEMBLE, ONE, model_of, other_models, shares
 
 FAMILY = {
     "a": "MKVLAWMKTGGEELLKHGVTVLTALGAIL",

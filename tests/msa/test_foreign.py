@@ -5,7 +5,7 @@ import pytest
 
 import tropalign
 from tropalign.errors import TropalignWarning, UsageError
-from tropalign.msa.foreign import PROTEIN_LIMITS, foreign_members
+from tropalign.msa.family import PROTEIN_LIMITS, foreign_members
 from tropalign.sequences.batch import SequenceBatch
 
 WORDS = {"protein": "ACDEFGHIKLMNPQRSTVWY", "DNA": "ACGT"}

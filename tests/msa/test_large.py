@@ -12,15 +12,15 @@ from msa.evolved import evolved_family
 import tropalign
 from tropalign.devices.registry import open_devices
 from tropalign.errors import ResourceError
-from tropalign.msa import group_task, large, large_memory
-from tropalign.msa.calibration import calibrated
-from tropalign.msa.checkpoint import N_SECTIONS
+from tropalign.msa import group_task, large
+from tropalign.msa.confidence import calibrated
 from tropalign.msa.family import unique_sequences, with_copies
+from tropalign.msa.group_task import LargeMemoryEstimate
 from tropalign.msa.groups import Item, Pool, representatives
 from tropalign.msa.guide_tree import GuideTree
 from tropalign.msa.large import Division, align_large
-from tropalign.msa.large_memory import LargeMemoryEstimate
 from tropalign.msa.options import options_of
+from tropalign.msa.stages import N_SECTIONS
 
 SMALL = Division(most_items=6, n_representatives=3)
 
@@ -186,8 +186,8 @@ def test_the_same_for_any_memory(monkeypatch):
     """Few rows at a time cut batches short, and the pairs of one group into portions."""
     batch, _ = family(60, seed=2)
     whole = aligned(batch)
-    monkeypatch.setattr(large_memory, "MOST_ROWS", 500)
-    monkeypatch.setattr(large_memory, "LEAST_ROWS", 1)
+    monkeypatch.setattr(group_task, "MOST_ROWS", 500)
+    monkeypatch.setattr(group_task, "LEAST_ROWS", 1)
     portions = []
     pooled = Pool._pooled
     monkeypatch.setattr(

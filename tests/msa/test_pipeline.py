@@ -11,12 +11,11 @@ from tropalign import _native
 from tropalign.devices.registry import CpuDevice
 from tropalign.errors import InputError, ResourceError, UsageError
 from tropalign.msa import pipeline, task
-from tropalign.msa.checkpoint import N_SECTIONS
 from tropalign.msa.family import family_of
 from tropalign.msa.memory import MemoryEstimate, scratch_of
 from tropalign.msa.models import model_of
 from tropalign.msa.options import options_of
-from tropalign.msa.stage_costs import Meter
+from tropalign.msa.stages import N_SECTIONS, Meter
 
 FAMILY = {
     "human": "MVLSPADKTNVKAAWGKVGAHAGEYGAEALERMFLSFPTTKTYFPHFDLSHGSAQVKGHGKKVADALTNAVAHV",

@@ -11,8 +11,22 @@ import pytest
 import tropalign as ta
 from tropalign.errors import UsageError
 from tropalign.options.called import called_with
-from tropalign.options.kinds import AMOUNT, BITS, DECIMAL, E_VALUE, FRACTION, P_VALUE, POSITIVE, number, whole
-from tropalign.options.option import Options, argument, but, grouped, option
+from tropalign.options.option import (
+    AMOUNT,
+    BITS,
+    DECIMAL,
+    E_VALUE,
+    FRACTION,
+    P_VALUE,
+    POSITIVE,
+    Options,
+    argument,
+    but,
+    grouped,
+    number,
+    option,
+    whole,
+)
 from tropalign.pairwise.api import PairArguments
 
 

@@ -12,7 +12,7 @@ from tropalign.errors import ScoringError
 from tropalign.pairwise.composition import STEPS, STRETCH, Scaled
 from tropalign.pairwise.engines import Engines, Rows
 from tropalign.pairwise.options import PairOptions
-from tropalign.scoring.ungapped import background, rates
+from tropalign.scoring.statistics import background, rates
 from tropalign.sequences import NUCLEOTIDE, PROTEIN
 
 BLOSUM62 = ta.SubstitutionMatrix.from_name("BLOSUM62")

@@ -14,7 +14,7 @@ from pairwise.engines import AMINO_ACIDS, codes, rows
 import tropalign as ta
 from tropalign import _native
 from tropalign.errors import ResourceError
-from tropalign.scoring.ungapped import background, rates
+from tropalign.scoring.statistics import background, rates
 from tropalign.sequences import NUCLEOTIDE, PROTEIN
 
 KEYS = ("query_index", "target_index", "hsp", "score")

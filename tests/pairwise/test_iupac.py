@@ -9,7 +9,7 @@ from oracles.pairwise import align as by_definition
 
 import tropalign as ta
 from tropalign.cli.main import main
-from tropalign.scoring.letter_scores import IUPAC
+from tropalign.scoring.scores import IUPAC
 
 STANDS_FOR = {
     **{letter: letter for letter in "ACGT"},

@@ -10,9 +10,8 @@ from oracles import sums as oracle
 import tropalign as ta
 from tropalign.cli.main import main
 from tropalign.errors import UsageError
-from tropalign.pairwise.linked import rules_of
+from tropalign.pairwise.hsps import rules_of, sum_expectations
 from tropalign.results.alignments import concatenate
-from tropalign.scoring.sums import sum_expectations
 
 RECORDED = Path(__file__).parent.parent / "data/blast/exons.tsv"
 AMINO_ACIDS = "ACDEFGHIKLMNPQRSTVWY"

@@ -2,13 +2,12 @@
 
 import numpy as np
 import pytest
-from masks.test_masks import poor
 from oracles import pairwise as oracle
+from pairwise.test_masks import poor
 
 import tropalign as ta
 from tropalign.cli.main import main
-from tropalign.masks.masking import masked
-from tropalign.pairwise.masked import decisive
+from tropalign.pairwise.masking import decisive, masked
 from tropalign.pairwise.options import PairOptions
 from tropalign.results.alignments import concatenate
 from tropalign.sequences import NUCLEOTIDE, PROTEIN

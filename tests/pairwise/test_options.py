@@ -14,7 +14,7 @@ from tropalign.errors import UsageError
 from tropalign.formats.pairs import MATRIX_LAYOUTS
 from tropalign.formats.placed.context import INSERTIONS
 from tropalign.pairwise import MODES, REPORTS, STRANDS, PairOptions
-from tropalign.pairwise.gpu_scheme import KEEPS_ZERO
+from tropalign.pairwise.gpu_plan import KEEPS_ZERO
 from tropalign.pairwise.options import checked_pairs
 from tropalign.phylo.reference import GAP_FLAGS
 from tropalign.phylo.scoring import SCHEMES

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tropalign.execution.partition import cuts, share
-from tropalign.pairwise.pair_order import PAIR_CELLS, Grid, Listed
+from tropalign.pairwise.plan import PAIR_CELLS, Grid, Listed
 
 FORMS = ("all", "triangle", "no diagonal", "list")
 

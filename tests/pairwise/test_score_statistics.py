@@ -8,8 +8,7 @@ import pytest
 import tropalign as ta
 from tropalign.pairwise import score_statistics as module
 from tropalign.pairwise.score_statistics import random_sequences, score_statistics, simulated_statistics
-from tropalign.scoring.statistics import published_statistics
-from tropalign.scoring.ungapped import AMINO_ACIDS
+from tropalign.scoring.statistics import AMINO_ACIDS, published_statistics
 
 BLOSUM62 = ta.SubstitutionMatrix.from_name("BLOSUM62")
 

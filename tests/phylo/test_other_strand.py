@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tropalign as ta
-from tropalign.sequences.strands import reverse_complement
+from tropalign.sequences.alphabet import reverse_complement
 
 TREE = "((a:0.1,b:0.1):0.1,c:0.1,d:0.1);"
 

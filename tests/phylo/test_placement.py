@@ -333,7 +333,7 @@ def test_options_that_are_none():
 
 REPEATS = """
 import numpy as np, tropalign as ta
-from tropalign.machine.memory import peak_bytes
+from tropalign.machine.limits import peak_bytes
 rows = np.array([list(b"A" * 4000)] * 200, np.uint8)
 rows[np.arange(200), np.arange(200)] = ord("C")
 tree = "t0:1"

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from phylo.cases import reads, reference
 
 import tropalign as ta
-from tropalign.phylo import reference_files
+from tropalign.phylo.reference import write_saved
 
 KINDS = ["nucleotide", "protein"]
 
@@ -40,7 +40,7 @@ def members(package):
 
 
 def write(path, meta, arrays):
-    reference_files.write_saved(path, {k: v for k, v in meta.items() if k != "format"}, arrays)
+    write_saved(path, {k: v for k, v in meta.items() if k != "format"}, arrays)
 
 
 def test_kept_whole(package, path):
@@ -182,7 +182,7 @@ def test_sizes_are_known_before_anything_is_unpacked(package, path, monkeypatch)
     arrays["letters"] = np.zeros((len(meta["names"]), 1_000_000), np.uint8)
     write(path, meta, arrays)
     assert path.stat().st_size < 100_000
-    monkeypatch.setattr(reference_files, "_array", None)  # whoever unpacks fails
+    monkeypatch.setattr("tropalign.phylo.reference._array", None)  # whoever unpacks fails
     with pytest.raises(ta.ResourceError, match=r"the saved reference .* needs 38.* MiB of memory and 9.5 MiB"):
         ta.ReferencePackage.load(path, memory_bytes=10_000_000)
 

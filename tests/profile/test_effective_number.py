@@ -8,7 +8,7 @@ import pytest
 
 from tropalign import _native
 from tropalign.profile import building
-from tropalign.profile.build_options import BuildOptions
+from tropalign.profile.options import BuildOptions
 from tropalign.profile.proteins import BACKGROUND, EASEL_CODES
 
 easel = pytest.importorskip("pyhmmer.easel", reason="HMMER's numbers come from pyhmmer")

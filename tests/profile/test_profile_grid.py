@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tropalign.profile import grid
-from tropalign.profile.grid import Grid
+from tropalign.profile import task
+from tropalign.profile.task import Grid
 
 lengths = st.lists(st.integers(0, 300), min_size=1, max_size=30).map(lambda values: np.array(values, np.int64))
 
@@ -56,7 +56,7 @@ def test_shards_are_equal(n_queries, n_shards):
         costs.append(sum(tile.cost_cells for tile in own.tiles()))
     assert max(costs) < 1.2 * min(costs)
     # A tile of some seconds is work enough to be lost by a kill.
-    assert made(queries, searched, 64, 10**6, 10**9).tiles().__next__().cost_cells <= 2 * grid.TILE_CELLS
+    assert made(queries, searched, 64, 10**6, 10**9).tiles().__next__().cost_cells <= 2 * task.TILE_CELLS
 
 
 def test_a_whole_search_is_one_tile_where_it_is_small():

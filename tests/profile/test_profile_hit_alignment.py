@@ -9,7 +9,7 @@ import pytest
 
 import tropalign as ta
 from tropalign.errors import InputError
-from tropalign.formats.header import Header
+from tropalign.formats.format import Header
 from tropalign.formats.hits.context import HitsContext
 from tropalign.formats.hits.stockholm import lines
 from tropalign.profile.building import denormals_as_zero

@@ -7,8 +7,7 @@ import pytest
 from formats.tables import matrix_for, random_table, reduced
 
 from tropalign.results import gapped
-from tropalign.results.alignment import Alignment
-from tropalign.results.alignments import AlignmentTable, concatenate, empty_table
+from tropalign.results.alignments import Alignment, AlignmentTable, concatenate, empty_table
 from tropalign.results.kept_columns import KEPT_COLUMNS
 
 

@@ -6,7 +6,7 @@ import pytest
 import tropalign as ta
 from tropalign.errors import UsageError
 from tropalign.results.identity import compatible_columns, residue_sets
-from tropalign.results.identity_names import DEFINITIONS
+from tropalign.results.names import DEFINITIONS
 
 PLAIN = "ACGTACGGTTACAGTCAGTCAGGACCATGCATTTGACAGGTACCA"
 #: Sequences beside PLAIN, and what vsearch --iddef 0 to 4 makes of them, in per cent.

@@ -7,9 +7,8 @@ import pytest
 from results.found import made_found
 
 from tropalign.errors import InputError, UsageError
-from tropalign.results.found_hits import FoundHits, Query, columns_of
+from tropalign.results.found_hits import FoundHits, Query, Thresholds, columns_of, is_kept, verdicts
 from tropalign.results.hits import judged
-from tropalign.results.thresholds import Thresholds, is_kept, verdicts
 
 ONE = [{"bits": 20, "log_p": math.log(1e-6)}]
 PFAM = Query("q", 7, gathering=(20.5, 10.25), trusted=(25.0, 15.0))

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import tropalign as ta
-from tropalign.scoring.statistics import _tables, published_statistics
-from tropalign.scoring.ungapped import MOST_STEPS, check_has_statistics, ungapped
+from tropalign.scoring.statistics import MOST_STEPS, _tables, check_has_statistics, published_statistics, ungapped
 
 TEXT = (Path(__file__).parent.parent / "data/statistics/blast.tsv").read_text()
 BLAST = list(csv.DictReader(TEXT.splitlines(), delimiter="\t"))

@@ -11,7 +11,7 @@ from scipy.sparse import csgraph, csr_array
 
 from tropalign import _native
 from tropalign.errors import InputError, UsageError
-from tropalign.semirings.tropical_closures import NegativeCycle
+from tropalign.semirings.closures import NegativeCycle
 from tropalign.tropical import BOOL, LOG, MAX_PLUS, MIN_PLUS, REAL, closure
 
 DTYPES = (np.int16, np.int32, np.float16, np.float32, np.float64)

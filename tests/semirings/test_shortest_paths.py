@@ -11,8 +11,8 @@ from oracles import paths as oracle
 from scipy.sparse import coo_array, csgraph, csr_array
 
 from tropalign.errors import DeviceError, InputError, ResourceError, UsageError
+from tropalign.semirings.closures import NegativeCycle
 from tropalign.semirings.sparse_paths import search_seconds, searched
-from tropalign.semirings.tropical_closures import NegativeCycle
 from tropalign.tropical import DenseGraph, Graph, shortest_paths
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tropalign as ta
-from tropalign.sequences.strands import reverse_complement
+from tropalign.sequences.alphabet import reverse_complement
 
 TEXTS = ["MKVlag", "WW", "X*", "mkv"]
 
@@ -112,7 +112,7 @@ def test_other_strands_in_pieces(texts, piece):
     offsets = np.concatenate([[0], np.cumsum([len(text) for text in texts], dtype=np.int64)]).astype(np.int64)
     table = str.maketrans("ACGTURYSWKMBDHVNacgturyswkmbdhvn", "TGCAAYRSWMKVHDBNtgcaayrswmkvhdbn")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("tropalign.sequences.strands.PIECE", piece)
+        patch.setattr("tropalign.sequences.alphabet.PIECE", piece)
         made = reverse_complement(letters, offsets, ta.NUCLEOTIDE)
     assert made.tobytes().decode() == "".join(text.translate(table)[::-1] for text in texts)
 

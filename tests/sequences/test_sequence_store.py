@@ -11,7 +11,7 @@ import tropalign
 from tropalign.errors import InputError, ResourceError, UsageError
 from tropalign.sequences.blocks import READS, BlockReader, Policy, blocks_of, survey_of, with_gaps
 from tropalign.sequences.mapped_store import ARRAYS, END, END_BYTES, is_store
-from tropalign.sequences.record_text import STORE_MAGIC
+from tropalign.sequences.records import STORE_MAGIC
 from tropalign.sequences.store import SequenceStore
 
 FASTA = ">a first one\nMKVL\nAW\n>b\n\n>c\tthird  \nmk-x\n>a again\nMK VL*\n"

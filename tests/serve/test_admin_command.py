@@ -100,9 +100,9 @@ def test_jobs_are_listed_stopped_and_deleted(admin):
                                    ("delete", "--user", "bob"), ("delete", "--user", "ann")])  # fmt: skip
 def test_what_goes_meanwhile_is_not_counted(admin, folder, monkeypatch, words):
     from tropalign.serve.storage import Storage
+    from tropalign.serve.storage.databases import Databases
+    from tropalign.serve.storage.files import Uploads
     from tropalign.serve.storage.jobs import Jobs
-    from tropalign.serve.storage.target_databases import Databases
-    from tropalign.serve.storage.uploads import Uploads
 
     def gone(*_):
         raise KeyError("id")
@@ -119,7 +119,7 @@ def test_what_goes_meanwhile_is_not_counted(admin, folder, monkeypatch, words):
 
 def test_a_database_that_others_need_stays_and_is_told(admin, monkeypatch):
     from tropalign.errors import UsageError
-    from tropalign.serve.storage.target_databases import Databases
+    from tropalign.serve.storage.databases import Databases
 
     def needed(*_):
         raise UsageError("jobs that wait or run need 'mine': delete it when they have ended")

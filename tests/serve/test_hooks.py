@@ -25,7 +25,7 @@ from tropalign.serve.hook_calls import call, check_hook, hook_host, is_public
 from tropalign.serve.records import Job, State
 from tropalign.serve.settings import Limits, Settings
 from tropalign.serve.storage import Storage
-from tropalign.serve.storage.hooks import CLAIM_SECONDS, PAUSES
+from tropalign.serve.storage.job_rows import CLAIM_SECONDS, PAUSES
 from tropalign.serve.work import messenger
 
 JOB = Job("id", "ann", "pairs", "mine", (), State.DONE, "k", {}, "command", "1", 0.0, finished=60.0)
@@ -248,7 +248,7 @@ def test_one_hook_of_each_user_at_a_time_and_what_has_failed_comes_last(storage)
 
 def test_a_messenger_calls_and_gives_up(tmp_path, receiver, monkeypatch):
     monkeypatch.setattr(messenger, "LOOK_SECONDS", 0.02)
-    monkeypatch.setattr("tropalign.serve.storage.hooks.PAUSES", ())
+    monkeypatch.setattr("tropalign.serve.storage.job_rows.PAUSES", ())
     settings = Settings(folder=tmp_path / "served", hook_hosts=(receiver.host,))
     with Storage.open(settings) as storage:
         caller = messenger.Messenger(storage, settings, True)

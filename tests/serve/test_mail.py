@@ -207,7 +207,7 @@ def test_failures_of_a_mail_server_are_said_and_not_waited_for(post, monkeypatch
 
 def test_a_messenger_writes_and_gives_up(tmp_path, post, monkeypatch, capsys):
     monkeypatch.setattr(messenger, "LOOK_SECONDS", 0.02)
-    monkeypatch.setattr("tropalign.serve.storage.hooks.PAUSES", ())
+    monkeypatch.setattr("tropalign.serve.storage.job_rows.PAUSES", ())
     settings = Settings(folder=tmp_path / "served", mail=post.mail)
     with Storage.open(settings) as storage:
         writer = messenger.Messenger(storage, settings, False)

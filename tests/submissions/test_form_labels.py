@@ -4,9 +4,15 @@ import re
 
 import pytest
 
-from tropalign.submissions.form_texts import for_forms, message_for_forms
-from tropalign.submissions.labels import GROUPS, OUTPUTS
-from tropalign.submissions.verbs import SERVED, command_named, served_verb
+from tropalign.submissions.verbs import (
+    GROUPS,
+    OUTPUTS,
+    SERVED,
+    command_named,
+    for_forms,
+    message_for_forms,
+    served_verb,
+)
 
 #: Flags that are words already.
 PLAIN = re.compile(r"--(no-)?[a-z]{3,}(-[a-z]{3,})*")

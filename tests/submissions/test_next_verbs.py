@@ -3,8 +3,7 @@
 import pytest
 
 from tropalign.cli.main import main
-from tropalign.submissions.next_verbs import READ, USES, is_used, uses_of
-from tropalign.submissions.verbs import MAIN, SERVED, served_verb
+from tropalign.submissions.verbs import MAIN, READ, SERVED, USES, is_used, served_verb, uses_of
 
 
 def test_verbs_inputs_roles_and_formats_are_there():

@@ -9,8 +9,15 @@ import pytest
 from tropalign.cli.main import main
 from tropalign.submissions.command_line import submission_of
 from tropalign.submissions.option_values import parsed
-from tropalign.submissions.plan import Resources, foretells, link_names, outputs_of, planned
-from tropalign.submissions.submission import InputItem, Submission
+from tropalign.submissions.submission import (
+    InputItem,
+    Resources,
+    Submission,
+    foretells,
+    link_names,
+    outputs_of,
+    planned,
+)
 from tropalign.submissions.verbs import SERVED, served_verb
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

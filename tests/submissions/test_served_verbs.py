@@ -6,10 +6,9 @@ import pytest
 
 from tropalign.errors import UsageError
 from tropalign.formats.registry import format_for_path
-from tropalign.options.kinds import DECIMAL, TEXT, whole
-from tropalign.options.option import Options, option
+from tropalign.options.option import DECIMAL, TEXT, Options, option, whole
 from tropalign.submissions.verbs import SERVED, about, command_named, format_of_verb, options_of, served_verb
-from tropalign.verbs.catalogue import VERBS
+from tropalign.verbs import VERBS
 
 ROOT = Path(__file__).parents[2]
 #: Verbs that make no sense on a server, each with its reason.

@@ -9,7 +9,7 @@ import pytest
 from tropalign.cli.main import main, make_parser
 from tropalign.cli.parser import command_of, former_names
 from tropalign.errors import UsageError
-from tropalign.verbs.catalogue import VERBS, declared
+from tropalign.verbs import VERBS, declared
 
 #: Functions that declare an option.
 DECLARE = ("option", "input_file", "output_file")

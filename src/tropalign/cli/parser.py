@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from tropalign.cli.other_programs import refusal, verb_for
 from tropalign.errors import UsageError, did_you_mean, shown
-from tropalign.options.kinds import Kind
-from tropalign.options.option import REQUIRED, Option, grouped
+from tropalign.options.option import REQUIRED, Kind, Option, grouped
 from tropalign.verbs.command import Command
 
 if TYPE_CHECKING:
@@ -212,3 +211,37 @@ def runnable_of(options: argparse.Namespace) -> Command | Each:
     from tropalign.verbs.each import Each
 
     return Each(command, getattr(options, command.each_input))
+
+
+SHELLS = ("bash", "zsh", "tcsh")
+
+
+def add_completion(parser: argparse.ArgumentParser) -> None:
+    """Add the option that prints a shell's completion script."""
+    parser.add_argument(
+        "--print-completion",
+        action=_Print,
+        choices=SHELLS,
+        metavar="SHELL",
+        help="print what makes a shell (bash, zsh, tcsh) complete verbs, options and files: eval it in the shell's "
+        "start-up file",
+    )
+
+
+class _Print(argparse.Action):
+    """Action that prints the script and exits."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: str | Sequence[Any] | None,
+        option_string: str | None = None,
+    ) -> None:
+        import shtab
+
+        for action in all_actions(parser):
+            if action.nargs != 0 and action.choices is None and action.type is None:
+                action.complete = shtab.FILE  # type: ignore[attr-defined]
+        print(shtab.complete(parser, str(values)))
+        parser.exit(0)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tropalign.errors import InputError, TropalignError
 from tropalign.options.option import Options, again, option
 from tropalign.verbs.command import Command
-from tropalign.verbs.run_options import OutputOptions
+from tropalign.verbs.runs import OutputOptions
 
 if TYPE_CHECKING:
     from tropalign.client.remote_job import RemoteJob
@@ -201,7 +201,7 @@ def _sent(server: Server, path: str, may_be_database: bool) -> dict[str, str]:
 def _check_terminal(submission: Submission, path: str) -> None:
     """Reject binary output to a terminal before anything is sent."""
     from tropalign.execution.files import check_terminal
-    from tropalign.submissions.plan import outputs_of
+    from tropalign.submissions.submission import outputs_of
 
     if outputs_of(submission)[0].media_type.startswith(BINARY):
         check_terminal(submission.format, path)

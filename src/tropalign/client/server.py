@@ -7,10 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from tropalign.client.address import Address, check_private, token_of
 from tropalign.client.records import JobRecord, RemoteDatabase, databases_of
 from tropalign.client.remote_job import RemoteJob
-from tropalign.client.transport import Transport
+from tropalign.client.transport import Address, Transport, check_private, token_of
 from tropalign.client.uploads import Uploads, files_of
 from tropalign.errors import InputError, UsageError, did_you_mean, listed, shown
 

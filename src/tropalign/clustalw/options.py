@@ -7,8 +7,7 @@ from typing import Any, Literal, get_args
 
 from tropalign.errors import UsageError, named
 from tropalign.options.called import documented
-from tropalign.options.kinds import TEXT, number, whole
-from tropalign.options.option import Options, but, option
+from tropalign.options.option import TEXT, Options, but, number, option, whole
 
 Clustering = Literal["nj", "upgma"]
 Series = Literal["gonnet", "blosum", "pam", "id"]

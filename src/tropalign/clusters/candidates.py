@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from tropalign import _native
 from tropalign.arrays import places_of
-from tropalign.clusters.comparison import Tally
-from tropalign.clusters.identity import covered_length
+from tropalign.clusters.comparison import Tally, covered_length
 from tropalign.clusters.options import ClusterOptions
 from tropalign.results.identity import is_ambiguous
 from tropalign.sequences import Alphabet, SequenceBatch

@@ -6,8 +6,7 @@ from typing import Literal, get_args
 
 from tropalign.errors import UsageError, named
 from tropalign.machine.numbers import decimal_number, whole_number
-from tropalign.options.kinds import AMOUNT, POSITIVE, number, whole
-from tropalign.options.option import Options, option
+from tropalign.options.option import AMOUNT, POSITIVE, Options, number, option, whole
 
 RuleName = Literal["uchime", "uchime2", "uchime3"]
 #: Default abundance ratio of parents to their chimera.

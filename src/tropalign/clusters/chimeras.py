@@ -15,14 +15,20 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.clusters.chimera_alignments import ParentAligner, beside_query
 from tropalign.clusters.chimera_options import ChimeraOptions, ChimeraRules
-from tropalign.clusters.chimera_parents import parents
-from tropalign.clusters.chimera_votes import NO, Explained, counted_columns, explained
-from tropalign.devices.arguments import ComputeArguments
+from tropalign.clusters.chimera_parents import (
+    NO,
+    Explained,
+    ParentAligner,
+    beside_query,
+    counted_columns,
+    explained,
+    parents,
+)
+from tropalign.devices.names import ComputeArguments
 from tropalign.errors import InputError, UsageError, named
 from tropalign.execution.task import checked_progress
-from tropalign.machine.memory import default_budget, require
+from tropalign.machine.limits import default_budget, require
 from tropalign.machine.numbers import checked_memory, checked_threads
 from tropalign.options.called import called_with
 from tropalign.options.option import again, argument, but
@@ -30,7 +36,7 @@ from tropalign.pairwise.api import AlphabetArgument, ProgressArgument, Sequences
 from tropalign.results.chimeras import Chimeras
 from tropalign.sequences import NUCLEOTIDE, SequenceBatch
 from tropalign.sequences.batch import Sequences
-from tropalign.sequences.counts import counts_of, has_count
+from tropalign.sequences.samples import counts_of, has_count
 
 Index = NDArray[np.int64]
 Progress = Callable[[int], object]

@@ -10,16 +10,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.clusters.identity import coverages
 from tropalign.clusters.options import ClusterOptions
 from tropalign.errors import InputError, TropalignWarning, named
 from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import Device
 from tropalign.pairwise.task import PairsTask
 from tropalign.results.alignments import AlignmentTable
-from tropalign.results.identity import identities
+from tropalign.results.identity import identities, lengths
 from tropalign.sequences import SequenceBatch
-from tropalign.sequences.counts import counts_of, has_count
+from tropalign.sequences.samples import counts_of, has_count
 
 
 def processing_order(batch: SequenceBatch, sizes: NDArray[np.int64], order: str) -> NDArray[np.int64]:
@@ -131,3 +130,17 @@ class Comparison:
             if least is None
             else np.where(coverages(table, self.options.coverage_of) >= least, found, NOT_COVERED)
         )
+
+
+def coverages(table: AlignmentTable, of: str) -> Reals:
+    """Return the share of aligned residues per row of full alignments, float64; members are the queries."""
+    return (table.n_columns - table.n_gaps) / covered_length(*lengths(table), of)
+
+
+def covered_length(member: NDArray[np.int64], representative: NDArray[np.int64], of: str) -> NDArray[np.int64]:
+    """Return the length of the sequence of which coverage is a share."""
+    if of == "member":
+        return member
+    if of == "representative":
+        return representative
+    return np.maximum(member, representative) if of == "longer" else np.minimum(member, representative)

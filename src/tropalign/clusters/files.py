@@ -8,10 +8,10 @@ from tropalign.errors import UsageError
 from tropalign.execution.files import check_outputs, output_name
 from tropalign.execution.run import Output, write_outputs
 from tropalign.formats.clusters import ClustersContext
-from tropalign.formats.header import Header
+from tropalign.formats.format import Header
 from tropalign.formats.registry import format_for_path, format_names, format_of, make_writer, suffix_of
 from tropalign.results.clusters import Clusters
-from tropalign.results.format_names import ClustersFormat
+from tropalign.results.names import ClustersFormat
 from tropalign.results.otu_table import OtuTable
 
 

@@ -21,11 +21,11 @@ from tropalign.clusters.candidates import CandidateFilter
 from tropalign.clusters.comparison import Comparison
 from tropalign.clusters.options import ClusterOptions
 from tropalign.errors import named
+from tropalign.execution.archive import packed, unpacked
 from tropalign.execution.manifest import Shard
-from tropalign.execution.packed import packed, unpacked
 from tropalign.execution.partition import CostList, cuts, share
 from tropalign.execution.task import Tile
-from tropalign.machine.memory import require
+from tropalign.machine.limits import require
 
 Index = NDArray[np.int64]
 Reals = NDArray[np.float64]

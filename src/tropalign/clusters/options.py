@@ -6,10 +6,9 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from tropalign.errors import UsageError, named
-from tropalign.options.kinds import FRACTION
-from tropalign.options.option import Options, argument, but, option
+from tropalign.options.option import FRACTION, Options, argument, but, option
 from tropalign.pairwise.options import IDENTITY_HELP, IdentityOptions
-from tropalign.results.identity_names import AmbiguousRule, checked_definition
+from tropalign.results.names import AmbiguousRule, checked_definition
 
 if TYPE_CHECKING:
     from tropalign.pairwise import PairOptions

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+import threading
+import time
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from tropalign.errors import ResourceError, named
+from tropalign.machine.limits import human
+from tropalign.properties import cached
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 #: Device memory: returned by `upload` and `allocate`, taken by `launch`.
 Buffer = Any
@@ -76,3 +87,123 @@ class GpuInfo:
     is_gpu: bool
     has_dpx: bool
     shuffles: str
+
+
+Made = TypeVar("Made")
+
+#: Seconds of work per launch, so that a run can be stopped and reports progress.
+LAUNCH_SECONDS = 0.5
+#: Seconds between calls of `alive` while a program compiles: far fewer than the scheduler waits for a device.
+BEAT_SECONDS = 5.0
+
+
+@cached
+def kernel_source(folder: Path, *names: str) -> str:
+    """Return the dialect (simt.h) and these kernel files, concatenated."""
+    paths = (Path(__file__).parent / "simt.h", *(folder / name for name in names))
+    return "".join(path.read_text() for path in paths)
+
+
+def with_constants(source: str, prefix: str, numbers: Mapping[str, int]) -> str:
+    """Prepend ``#define PREFIX_NAME number`` to the source for each of these numbers."""
+    return "".join(f"#define {prefix}_{name} {int(number)}\n" for name, number in numbers.items()) + source
+
+
+class Programs:
+    """Programs of one source on one device, each compiled once for all threads.
+
+    Compiling takes up to 20 s per program. It runs in a separate thread, so that waiting threads can report that
+    they are alive, and can be stopped.
+    """
+
+    def __init__(self, device: Gpu, source: str) -> None:
+        self._device, self._source = device, source
+        self._builds: dict[Hashable, Future[Program]] = {}
+        self._lock = threading.Lock()
+        self._compiling = threading.Lock()  # one at a time: a compiler takes a processor and much memory
+
+    def get(self, constants: Mapping[str, int], alive: Callable[[], object] | None = None) -> Program:
+        """Return the program with these constants compiled in.
+
+        `alive` is called at once and every BEAT_SECONDS during compilation; an exception from it ends the wait.
+        Raises DeviceError if the kernels do not compile; the next call tries again.
+        """
+        from concurrent import futures  # here, because it also loads the standard library's logging
+
+        key, builder = tuple(sorted(constants.items())), None
+        with self._lock:
+            build = self._builds.get(key)
+            if build is None:
+                build = self._builds[key] = futures.Future()
+                builder = threading.Thread(target=self._build, args=(key, dict(constants), build), daemon=True)
+        if builder is not None:
+            try:
+                builder.start()
+            except RuntimeError:  # the system allows no more threads
+                builder.run()
+        while True:
+            if alive:
+                alive()
+            if futures.wait([build], timeout=BEAT_SECONDS).done:
+                return build.result()
+
+    def _build(self, key: Hashable, constants: dict[str, int], build: Future[Program]) -> None:
+        try:
+            with self._compiling:
+                program = self._device.build(self._source, constants)
+        except BaseException as error:
+            with self._lock:
+                del self._builds[key]
+            build.set_exception(error)
+        else:
+            build.set_result(program)
+
+
+class Pace:
+    """Number of `cells` that take LAUNCH_SECONDS on a device: first a guess, then by the last measured rate."""
+
+    def __init__(self, cells: int) -> None:
+        self.cells = cells
+
+    @contextmanager
+    def measured(self, cells: int) -> Iterator[None]:
+        """Time the block, which computes `cells` cells and waits for them, and update the rate."""
+        began = time.perf_counter()
+        yield
+        self.cells = int(LAUNCH_SECONDS * cells / max(time.perf_counter() - began, 1e-6)) + 1
+
+
+def require_room(device: Gpu, needed_bytes: int, allowed_bytes: int, what: str) -> None:
+    """Raise ResourceError if the smallest launchable set (`what`, in the plural) does not fit the device memory."""
+    if needed_bytes > allowed_bytes:
+        raise ResourceError(
+            f"{device.name}: {what} side by side need {human(needed_bytes)} of its memory and "
+            f"{human(allowed_bytes)} are free: add {named('device')} cpu",
+            needed_bytes=needed_bytes,
+            allowed_bytes=allowed_bytes,
+        )
+
+
+class DeviceCache:
+    """Objects that a task keeps on each device: the first thread that needs one makes it while the others wait."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._locks: dict[Gpu, threading.Lock] = {}
+        self._made: dict[tuple[Gpu, Hashable], Any] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return DeviceCache, ()  # device objects do not travel with the task
+
+    def get(self, device: Gpu, what: Hashable, make: Callable[[], Made]) -> Made:
+        """Return the cached result of the first `make`; errors are not cached.
+
+        `make` must not use the cache for the same device.
+        """
+        with self._lock:
+            lock = self._locks.setdefault(device, threading.Lock())
+        with lock:
+            if (device, what) not in self._made:
+                self._made[device, what] = make()
+            made: Made = self._made[device, what]
+            return made

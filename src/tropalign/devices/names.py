@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tropalign.errors import UsageError
 from tropalign.execution.cluster_address import is_cluster
+from tropalign.options.option import Options, argument
 
 if TYPE_CHECKING:
     from distributed import Client
-
 
 #: Devices as callers give them: names, cluster addresses, a distributed.Client, or several of these.
 DeviceLike: TypeAlias = "str | Client | Iterable[str | Client]"
@@ -63,3 +63,19 @@ def device_names(device: Any) -> list[Any]:
         return [name if is_cluster(name) else check_device_name(name) for name in names]
     except ValueError as error:
         raise UsageError(str(error)) from None
+
+
+class ComputeArguments(Options):
+    """Devices that compute, with limits on threads and memory."""
+
+    n_threads: int = argument(default=0, kw_only=True, doc="0: as many as the process may use; at most 1024.")
+    memory_bytes: int | None = argument(
+        default=None, kw_only=True, doc="What may be taken beside the sequences; a share of the free memory by default."
+    )
+    device: DeviceLike = argument(
+        default="auto",
+        kw_only=True,
+        doc='What computes, one or several of "cpu", "cuda:0", "opencl:0.0" ...; "auto": the processor, and with it '
+        'the GPUs if the job is large. A cluster ("tcp://host:8786", "local:4", or a distributed.Client) computes on '
+        "its workers. The result does not depend on it.",
+    )

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from tropalign import _native
 from tropalign.devices.names import DeviceLike, device_names
 from tropalign.devices.registry import open_devices
-from tropalign.distance_trees.bootstopping import MOST_SAMPLES, settled_samples
 from tropalign.distance_trees.distances import (
     SATURATED,
     GapRule,
@@ -23,16 +22,15 @@ from tropalign.distance_trees.distances import (
     checked_model,
     compared_codes,
 )
-from tropalign.distance_trees.matrix import require_memory
+from tropalign.distance_trees.joining import require_memory
 from tropalign.errors import InputError, TropalignWarning, UsageError, counted
 from tropalign.execution.cluster_address import is_cluster
 from tropalign.execution.manifest import Shard
 from tropalign.execution.partition import CostList, cuts, share
 from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import Progress, Tile, checked_progress
-from tropalign.machine.memory import default_budget
+from tropalign.machine.limits import default_budget, resolve_threads
 from tropalign.machine.numbers import checked_memory, checked_threads, whole_number
-from tropalign.machine.threads import resolve_threads
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.trees.newick import number_in
 from tropalign.trees.tree import Tree
@@ -365,3 +363,54 @@ def sum_of(parts: Iterable[bytes], n_nodes: int) -> NDArray[np.int64]:
     for part in parts:
         found += np.frombuffer(part, "<i4", n_nodes)
     return found
+
+
+#: Samples between checks, partitions per check, required correlation, and partitions that have to reach it.
+SPACING, PARTINGS, LEAST_CORRELATION, LEAST_PARTINGS = 50, 100, 0.99, 99
+#: Maximum number of samples, settled or not.
+MOST_SAMPLES = 1_000
+
+
+def has_settled(splits: NDArray[np.uint64], seed: int = 0) -> bool:
+    """True if the support of these samples has settled.
+
+    splits: uint64, shape (n_samples, n_splits), one number per split of each sample's tree, equal for equal splits.
+    """
+    n_samples = len(splits)
+    numbers = np.unique(splits, return_inverse=True)[1].reshape(splits.shape)
+    n = int(numbers.max()) + 1 if numbers.size else 0
+    whole = np.bincount(numbers.ravel(), minlength=n)
+    n_low = 0
+    for parting in range(PARTINGS):
+        half = np.bincount(numbers[_half(n_samples, parting, seed)].ravel(), minlength=n)
+        n_low += _correlation(half, whole - half) < LEAST_CORRELATION
+        if n_low > PARTINGS - LEAST_PARTINGS:
+            return False
+    return True
+
+
+def settled_samples(more: Callable[[int, int], NDArray[np.uint64]], seed: int = 0) -> tuple[NDArray[np.uint64], bool]:
+    """Draw samples until support has settled or `MOST_SAMPLES` is reached; return all splits and whether it settled.
+
+    more: (start, end) -> the splits of these samples.
+    """
+    splits = more(0, SPACING)
+    while not (is_settled := has_settled(splits, seed)) and len(splits) < MOST_SAMPLES:
+        splits = np.concatenate([splits, more(len(splits), len(splits) + SPACING)])
+    return splits, is_settled
+
+
+def _half(n_samples: int, parting: int, seed: int) -> NDArray[np.int64]:
+    """Return half of the samples, those with the smallest hashes (Steele, Lea and Flood 2014), machine-independent."""
+    key = (seed * PARTINGS + parting) * MOST_SAMPLES % 2**64
+    x = (np.arange(1, n_samples + 1, dtype=np.uint64) + np.uint64(key)) * np.uint64(0x9E3779B97F4A7C15)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.argsort(x ^ (x >> np.uint64(31)), kind="stable")[: n_samples // 2]
+
+
+def _correlation(first: NDArray[np.int64], second: NDArray[np.int64]) -> float:
+    """Return Pearson's correlation of integers; 1 if both vectors are constant and equal."""
+    a, b = first - first.mean(), second - second.mean()
+    spread = float(np.sqrt((a * a).sum() * (b * b).sum()))
+    return 1.0 if spread == 0 and np.array_equal(first, second) else float((a * b).sum()) / spread if spread else 0.0

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from tropalign import _native
 from tropalign.devices.names import DeviceLike, device_names
 from tropalign.devices.registry import open_devices
-from tropalign.distance_trees.matrix import pair_at, require_memory
+from tropalign.distance_trees.joining import pair_at, require_memory
 from tropalign.errors import InputError, TropalignWarning, UsageError, has_options, shown
 from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import checked_progress
+from tropalign.machine.limits import resolve_threads
 from tropalign.machine.numbers import checked_memory, checked_threads
-from tropalign.machine.threads import resolve_threads
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.aligned_files import read_alignment
 from tropalign.sequences.alphabet import Alphabet, AlphabetLike, alphabet_of

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from tropalign.errors import UsageError
 from tropalign.execution.files import check_outputs, check_terminal, output_name, write_to
 from tropalign.formats.aligned import title_of
-from tropalign.formats.figure import require
-from tropalign.formats.header import Header
+from tropalign.formats.format import Header
+from tropalign.formats.picture import require
 from tropalign.formats.registry import format_for_path, make_writer
 from tropalign.formats.trees import TreesContext
 from tropalign.trees.tree import Tree, TreeFormat

@@ -5,6 +5,7 @@ Several threads of a worker may compute at a time.
 
 from __future__ import annotations
 
+import io
 import pickle
 import threading
 import time
@@ -15,10 +16,50 @@ from typing import Any
 
 from tropalign import __version__
 from tropalign.errors import DeviceError, ResourceError, UsageError, has_options, options_named
-from tropalign.execution.references import packed, unpacked
 from tropalign.execution.scheduler import Result, Scheduler
 from tropalign.execution.task import Device, Task, naming
-from tropalign.machine.threads import available_threads
+from tropalign.machine.limits import available_threads
+
+
+def is_sent_once(value: Any) -> bool:
+    """True if the object is sent by name."""
+    return bool(getattr(type(value), "is_sent_once", False))
+
+
+def is_made_anew(value: Any) -> bool:
+    """True if an equal object may have been sent before."""
+    return bool(getattr(type(value), "is_made_anew", False))
+
+
+class _Pickler(pickle.Pickler):
+    def __init__(self, file: io.BytesIO, name_of: Callable[[Any], str | None]) -> None:
+        super().__init__(file, protocol=5)
+        self._name_of = name_of
+
+    def persistent_id(self, value: Any) -> str | None:
+        return self._name_of(value) if is_sent_once(value) else None
+
+
+class _Unpickler(pickle.Unpickler):
+    def __init__(self, file: io.BytesIO, objects: Mapping[str, Any]) -> None:
+        super().__init__(file)
+        self._objects = objects
+
+    def persistent_load(self, name: str) -> Any:
+        return self._objects[name]
+
+
+def packed(value: Any, name_of: Callable[[Any], str | None]) -> bytes:
+    """Pickle a value; `name_of` returns the name of an object that is sent once, or None to include it."""
+    out = io.BytesIO()
+    _Pickler(out, name_of).dump(value)
+    return out.getvalue()
+
+
+def unpacked(data: bytes, objects: Mapping[str, Any]) -> Any:
+    """Unpickle a value; `objects` holds the named objects."""
+    return _Unpickler(io.BytesIO(data), objects).load()
+
 
 #: Errors worth retrying on another worker: missing memory, disk space or device, or a faulty machine.
 OF_THE_MACHINE = (OSError, MemoryError, ResourceError, DeviceError)

@@ -21,10 +21,9 @@ from tropalign.execution.manifest import Manifest, RemainingWork, Shard, hash_of
 from tropalign.execution.parts import Parts, PartWriting, parts_directory, recorded_manifest
 from tropalign.execution.progress import DISK_FULL, Show, no_progress
 from tropalign.execution.scheduler import Scheduler
-from tropalign.execution.sections import Blocks, Sections
-from tropalign.execution.spool import Spool
+from tropalign.execution.sections import Blocks, Sections, Spool
 from tropalign.execution.task import Device, Task, Tile
-from tropalign.machine.memory import default_budget
+from tropalign.machine.limits import default_budget
 
 #: Bytes before and after all parts.
 Frame = tuple[bytes, bytes]

@@ -18,9 +18,8 @@ from itertools import groupby
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from tropalign.errors import TropalignError, TropalignWarning
-from tropalign.execution.job_queue import JobQueue
 from tropalign.execution.task import Device, FoldingTask, Progress, Task, Tile, checked_progress
-from tropalign.execution.thread_pool import ThreadPool
+from tropalign.execution.thread_pool import JobQueue, ThreadPool
 
 
 class Result(NamedTuple):

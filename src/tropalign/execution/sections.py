@@ -6,9 +6,12 @@ import errno
 import os
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from tropalign.errors import InputError
+from tropalign.execution.files import disk_error
 
 #: Bytes that are made, written, read and checked at a time: they stay in the processor's cache.
 BLOCK_BYTES = 1 << 18
@@ -122,3 +125,98 @@ def _copy(descriptor: int, begin: int, length: int, out: BinaryIO) -> None:
         begin += len(block)
     if begin < end:
         raise OSError(errno.EIO, "a file of parts ends too early")
+
+
+class GrowingFile:
+    """File to which sections are appended, created if missing.
+
+    `end` is the end of valid data. The next section is written there, over anything that a kill left behind; the
+    caller of `append` moves it once the section is valid.
+    """
+
+    def __init__(self, path: Path, end: int) -> None:
+        self.path, self.end = path, end
+        self.is_synced = True
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+        try:
+            self.descriptor = os.open(path, flags, 0o666)
+        except OSError as error:
+            raise disk_error(error, path, 0) from None
+
+    def append(self, section: Blocks) -> Stretch:
+        """Write a section at the end; an incomplete write leaves nothing."""
+        end, checksum = self.end, 0
+        try:
+            if os.lseek(self.descriptor, 0, os.SEEK_END) != end:
+                self.cut(end)
+            for block in [section] if isinstance(section, bytes) else section:
+                end += len(block)
+                write_all(self.descriptor, block)
+                checksum = zlib.crc32(block, checksum)
+        except BaseException as error:
+            with suppress(OSError):
+                self.cut(self.end)
+            if isinstance(error, OSError):
+                raise disk_error(error, self.path, end) from None
+            raise
+        self.is_synced = False
+        return Stretch(self.end, end - self.end, checksum)
+
+    def has(self, stretch: Stretch) -> bool:
+        """True if a section is intact."""
+        try:
+            return is_whole(self.descriptor, stretch)
+        except OSError as error:  # a disk error
+            raise disk_error(error, self.path, 0) from None
+
+    def cut(self, end: int) -> None:
+        """Truncate the file at `end`."""
+        os.ftruncate(self.descriptor, end)
+        os.lseek(self.descriptor, end, os.SEEK_SET)
+        self.end = end
+
+
+class Spool:
+    """Parts of a run that cannot be resumed, in an unnamed file that disappears with the process.
+
+    `directory` is on a disk with enough room; None means the system's temporary directory.
+    """
+
+    def __init__(self, directory: Path | None) -> None:
+        import tempfile  # slow to import
+
+        self._place, self._remedy = "standard output's parts", "name another folder of temporary files with TMPDIR"
+        try:
+            if directory is not None:
+                self._place, self._remedy = f"{directory}, the folder of the output", "write elsewhere with -o"
+            else:
+                self._place = f"{tempfile.gettempdir()}, the folder of temporary files"
+            self._file = tempfile.TemporaryFile(dir=directory, buffering=0)
+        except OSError as error:
+            raise disk_error(error, self._place, 0, self._remedy) from None
+        self._places: list[list[Stretch]] = []
+        self._end = 0
+
+    def __enter__(self) -> Spool:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._file.close()
+
+    def write(self, sections: Sequence[Blocks]) -> None:
+        """Store a part; raise ResourceError if the disk is full."""
+        try:
+            places = []
+            for section in sections:
+                begin = self._end
+                for block in [section] if isinstance(section, bytes) else section:
+                    write_all(self._file.fileno(), block)
+                    self._end += len(block)
+                places.append(Stretch(begin, self._end - begin))
+            self._places.append(places)
+        except OSError as error:
+            raise disk_error(error, self._place, 0, self._remedy) from None
+
+    def sections(self, number: int) -> Sections:
+        """Return section `number` of every part, in order."""
+        return Sections(self._file.fileno(), [places[number] for places in self._places], self._place)

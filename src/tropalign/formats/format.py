@@ -8,11 +8,74 @@ folder.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib import import_module
 from typing import IO, Any, Generic, Protocol, TypeVar
 
-from tropalign.formats.header import Header
+from tropalign.errors import shown
+
+
+@dataclass(frozen=True)
+class Header:
+    r"""Version, command and parameters.
+
+    Bytes that are not UTF-8 (file names may hold any byte) are escaped as ``\xff``, so that every format can write
+    them.
+    """
+
+    version: str
+    command: str
+    parameters: dict[str, str]
+    has_comments: bool = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "version", _utf8(self.version))
+        object.__setattr__(self, "command", _utf8(self.command))
+        cleaned = {_utf8(name): _utf8(value) for name, value in sorted(self.parameters.items())}
+        object.__setattr__(self, "parameters", cleaned)
+
+    def comment_lines(self, mark: str = "# ") -> list[str]:
+        """Return version, command and sorted parameters, one line each; an empty list without comments."""
+        return [mark + line for line in (f"tropalign {self.version}", *self.description_lines()) if self.has_comments]
+
+    def description_lines(self) -> list[str]:
+        """Return the command, then the parameters by name, one line each."""
+        lines = [f"command: {self.command}"]
+        lines += [f"{name}: {value}" for name, value in self.parameters.items()]
+        return [one_line(line) for line in lines]
+
+    def notes(self) -> dict[str, str]:
+        """Return version, command and parameters by name, for the metadata of a schema."""
+        return {"tropalign": self.version, "command": self.command, **self.parameters}
+
+    def describe(self) -> dict[str, Any]:
+        """Return the header as JSON."""
+        return asdict(self)
+
+    @classmethod
+    def restore(cls, entries: Any) -> Header:
+        """Make a header from JSON. Raises ValueError, KeyError or TypeError if it is invalid."""
+        version, command, parameters = (entries[name] for name in ("version", "command", "parameters"))
+        has_comments = entries.get("has_comments", True)
+        words = [version, command, *parameters.keys(), *parameters.values()]
+        if not all(isinstance(word, str) for word in words):
+            raise TypeError("a header holds text")
+        if not isinstance(has_comments, bool):
+            raise TypeError("comments are there or not")
+        return cls(version, command, parameters, has_comments)
+
+
+def one_line(text: str) -> str:
+    """Return a text without line breaks and terminal escape sequences."""
+    return shown(" ".join(text.split()))
+
+
+def _utf8(text: str) -> str:
+    """Decode bytes that the system's encoding could not decode as UTF-8, if they are valid UTF-8."""
+    if text.isascii():
+        return text
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
 
 #: Compression suffixes that may follow a format's suffix (`tropalign.execution.files` compresses).
 COMPRESSED = (".gz", ".zst", ".bz2", ".xz")
@@ -162,3 +225,85 @@ RESULT = ("result", (".result",), BYTES, "for tropalign in Python")
 PYARROW_BYTES, MATPLOTLIB_BYTES = 72 << 20, 60 << 20
 #: Media types of Arrow's IPC formats.
 ARROW_FILE, ARROW_STREAM = "application/vnd.apache.arrow.file", "application/vnd.apache.arrow.stream"
+
+
+#: Version of the parts' layout; incremented if older parts can no longer be read.
+LAYOUT = 2
+
+
+@dataclass(frozen=True, eq=False)
+class FormatWriter(Generic[C]):
+    """A format bound to its header and context: a `tropalign.execution.run.Writer`.
+
+    kind: of its results, as in `tropalign.formats.registry`.
+    """
+
+    kind: str
+    format: Format
+    header: Header
+    context: C
+
+    @property
+    def name(self) -> str:
+        """Name of the format, such as "tsv"."""
+        return self.format.name
+
+    @property
+    def codec(self) -> Codec[C]:
+        """Codec of the format."""
+        return self.format.codec
+
+    @property
+    def is_binary(self) -> bool:
+        """True if the file is not printable on a terminal."""
+        found = self.codec.is_binary
+        return found(self.context) if callable(found) else found
+
+    @property
+    def needs_all(self) -> bool:
+        """True if ``assemble`` needs all parts."""
+        found = self.codec.needs_all
+        return found(self.context) if callable(found) else found
+
+    @property
+    def suffixes(self) -> tuple[str, ...]:
+        """File suffixes that match the output."""
+        found = self.codec.suffixes_with
+        return self.format.suffixes if found is None else found(self.context)
+
+    @property
+    def frame(self) -> tuple[bytes, bytes] | None:
+        """Texts before and after the parts, if the file is their concatenation; otherwise None."""
+        assemble = self.codec.assemble
+        if self.needs_all or not isinstance(assemble, Concatenated):
+            return None
+        return assemble.frame(self.header, self.context)
+
+    def encode(self, result: Any) -> bytes:
+        """Return the part of one tile's result."""
+        return self.codec.encode(result, self.context)
+
+    def blocks(self, result: Any) -> Iterator[bytes]:
+        """Yield the part block by block if the format supports it, otherwise in one block."""
+        if self.codec.blocks is None:
+            yield self.encode(result)
+        else:
+            yield from self.codec.blocks(result, self.context)
+
+    def parts(self, result: Any) -> Iterable[bytes]:
+        """Return the parts of a run with one result, for `assemble`: in blocks if they are read only once."""
+        return [self.encode(result)] if self.needs_all else self.blocks(result)
+
+    def assemble(self, parts: Iterable[bytes], out: IO[bytes]) -> None:
+        """Write header, parts in order and footer; with ``needs_all``, the parts may be read more than once."""
+        self.codec.assemble(parts, out, self.header, self.context)
+
+    def describe(self) -> dict[str, Any]:
+        """Return the writer as JSON, from which ``registry.restore`` makes one that assembles the same file."""
+        return {
+            "layout": LAYOUT,
+            "kind": self.kind,
+            "format": self.name,
+            "header": self.header.describe(),
+            "context": self.context.describe(self.codec.assembled_with),
+        }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from matplotlib import figure
 
-from tropalign.formats.figure import picture
+from tropalign.formats.picture import picture
 
 
 class Figure(figure.Figure):

@@ -17,9 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from tropalign.errors import InputError, UsageError
-from tropalign.formats.format import COMPRESSED, TEXT, Context, Format
-from tropalign.formats.header import Header
-from tropalign.formats.writer import LAYOUT, FormatWriter
+from tropalign.formats.format import COMPRESSED, LAYOUT, TEXT, Context, Format, FormatWriter, Header
 from tropalign.properties import cached
 
 if TYPE_CHECKING:

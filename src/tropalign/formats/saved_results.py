@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 
 from tropalign import ragged
 from tropalign.errors import InputError, UsageError, damage
-from tropalign.formats.result_file import LAYOUT, Arrays, Packed, read_packed
+from tropalign.formats.array_files import LAYOUT, Arrays, Packed, read_packed
 from tropalign.results.alignments import AlignmentTable
 from tropalign.results.clusters import Clusters, starts_by_cigars
 from tropalign.results.found_hits import DOMAIN_COLUMNS, FILTERS, HIT_COLUMNS, LINES, TEXTS, Query
 from tropalign.results.hits import Hits
-from tropalign.results.identity_names import DEFINITIONS
 from tropalign.results.multiple import MultipleAlignment
+from tropalign.results.names import DEFINITIONS
 from tropalign.results.placements import Placements
 from tropalign.results.segments import Segments
 from tropalign.results.threshold_options import Thresholds

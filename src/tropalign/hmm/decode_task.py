@@ -18,9 +18,8 @@ from tropalign.execution.manifest import Shard
 from tropalign.execution.partition import CostList, cuts, share
 from tropalign.execution.task import Progress, Tile
 from tropalign.formats.segments.tracks import Track, bounds_of
-from tropalign.hmm.decoding import POSITION_BYTES, Decoder
+from tropalign.hmm.decoding import LEAST_RUN, POSITION_BYTES, Decoder
 from tropalign.hmm.model import HMM
-from tropalign.hmm.pieces import LEAST_RUN
 from tropalign.machine.numbers import environment_number
 from tropalign.results.segments import Segments
 from tropalign.sequences.blocks import SequenceBlock, survey_of

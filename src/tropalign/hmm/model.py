@@ -11,19 +11,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError
-from tropalign.hmm.fitting import PARTS, Counts, FitOptions, PartName, fitted
-from tropalign.hmm.model_calls import ModelCalls, sampled
-from tropalign.hmm.model_checks import (
+from tropalign.hmm.model_base import (
     MOST_STATES,
+    PARTS,
+    Counts,
+    FitOptions,
+    ModelCalls,
+    PartName,
     checked_probabilities,
     checked_report,
     checked_symbols,
     checked_words,
+    fitted,
     logs_of,
+    sampled,
 )
 from tropalign.hmm.observations import MOST_BYTE_SYMBOLS, Reader, letter_codes
+from tropalign.machine.limits import resolve_threads
 from tropalign.machine.numbers import whole_number
-from tropalign.machine.threads import resolve_threads
 from tropalign.properties import cached_property
 from tropalign.sequences.files import Source
 

@@ -7,8 +7,7 @@ from typing import Literal, get_args
 
 from tropalign.errors import UsageError, named
 from tropalign.machine.numbers import decimal_number, whole_number
-from tropalign.options.kinds import FRACTION, TEXT, whole
-from tropalign.options.option import Options, argument, option
+from tropalign.options.option import FRACTION, TEXT, Options, argument, option, whole
 
 Way = Literal["viterbi", "posterior"]
 #: Ways to choose the label of a position: that of the best path's state, or the one with the highest posterior.

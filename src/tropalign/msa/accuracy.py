@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError
 from tropalign.results import display
-from tropalign.results.agreement import Agreement
-from tropalign.results.multiple import GAP, MultipleAlignment
+from tropalign.results.multiple import GAP, Agreement, MultipleAlignment
 from tropalign.sequences.aligned_files import GAPS, read_alignment
 from tropalign.sequences.alphabet import Alphabet
 

@@ -26,7 +26,7 @@ from tropalign.arrays import distinct
 from tropalign.errors import InputError, ResourceError, named, shown
 from tropalign.execution.progress import StageProgress
 from tropalign.execution.task import Device, Progress
-from tropalign.machine.memory import require
+from tropalign.machine.limits import require
 from tropalign.msa.family import MOST_RESIDUES
 from tropalign.msa.groups import MOST_ROWS, Item, ItemPair, Pool, representatives, starting_columns
 from tropalign.msa.large_tree import chance_shares, fast_tree, words_of

@@ -85,3 +85,12 @@ class Confidence:
 def _means(sums: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float32]:
     means = np.divide(sums, weights * ONE, out=np.zeros_like(sums), where=weights > 0)
     return means.astype(np.float32)
+
+
+#: Odds of correct pairs, relative to the odds of the mean posterior.
+ODDS = np.float32(8)
+
+
+def calibrated(means: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the probabilities of correct pairs, float32, for mean posteriors (`tropalign.msa.confidence`), 0 to 1."""
+    return ODDS * means / (1 + (ODDS - 1) * means)

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from tropalign.errors import TropalignWarning, UsageError, listed, shown
 from tropalign.execution.files import check_outputs, check_terminal, output_name, write_to
 from tropalign.formats.aligned import AlignedContext, title_of
-from tropalign.formats.header import Header
+from tropalign.formats.format import Header
 from tropalign.formats.registry import format_for_path, make_writer
-from tropalign.results.format_names import MultipleFormat
 from tropalign.results.multiple import MultipleAlignment
+from tropalign.results.names import MultipleFormat
 from tropalign.sequences import aligned_files
 from tropalign.sequences.alphabet import AlphabetLike, alphabet_of
 from tropalign.sequences.files import file_name

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
-from tropalign.devices.gpu import Buffer, Gpu, Program
-from tropalign.devices.launcher import Pace, Programs, kernel_source, require_room, with_constants
+from tropalign.devices.gpu import Buffer, Gpu, Pace, Program, Programs, kernel_source, require_room, with_constants
 from tropalign.errors import DeviceError, named
 from tropalign.msa.models import PairModel
 

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.devices.gpu import Gpu
-from tropalign.devices.launcher import Pace, Programs, kernel_source, require_room, with_constants
+from tropalign.devices.gpu import Gpu, Pace, Programs, kernel_source, require_room, with_constants
 from tropalign.properties import cached
 
 Floats = NDArray[np.float64]

@@ -23,15 +23,14 @@ from tropalign.errors import ResourceError
 from tropalign.execution.progress import StageProgress
 from tropalign.execution.scheduler import PooledDevice, Scheduler
 from tropalign.execution.task import Device, Progress, Tile
-from tropalign.msa.checkpoint import N_SECTIONS, Checkpoint, NoCheckpoint
 from tropalign.msa.family import MOST_RESIDUES, copied, unique_sequences, with_copies
-from tropalign.msa.group_task import Groups, GroupTask, cells_of, rows_of, sizes_of
+from tropalign.msa.group_task import Groups, GroupTask, LargeMemoryEstimate, cells_of, rows_of, sizes_of
 from tropalign.msa.groups import GroupAlignment, Item, representatives, starting_columns
 from tropalign.msa.guide_tree import GuideTree
-from tropalign.msa.large_memory import LargeMemoryEstimate
 from tropalign.msa.large_tree import Group, divide, family_tree
 from tropalign.msa.models import model_of
 from tropalign.msa.options import MsaOptions
+from tropalign.msa.stages import N_SECTIONS, Checkpoint, NoCheckpoint
 from tropalign.msa.task import sampled_row_elements
 from tropalign.ragged import offsets_of, places
 from tropalign.sequences.batch import SequenceBatch

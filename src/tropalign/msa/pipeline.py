@@ -21,13 +21,10 @@ from tropalign.errors import ResourceError, UsageError, named
 from tropalign.execution.progress import StageProgress
 from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import Device, Tile
-from tropalign.machine.memory import human
-from tropalign.msa.calibration import calibrated
-from tropalign.msa.checkpoint import Checkpoint, NoCheckpoint
-from tropalign.msa.confidence import Confidence
+from tropalign.machine.limits import human
+from tropalign.msa.confidence import Confidence, calibrated
 from tropalign.msa.consistency import CONSISTENCY_RULES, SPLITS, relax
-from tropalign.msa.ensemble import other_models, shares
-from tropalign.msa.foreign import foreign_members, tell_of_foreign
+from tropalign.msa.family import foreign_members, tell_of_foreign
 from tropalign.msa.guide_tree import GuideTree
 from tropalign.msa.memory import (
     FOUND_BYTES,
@@ -39,9 +36,9 @@ from tropalign.msa.memory import (
     SCRATCH_SHARE,
     MemoryEstimate,
 )
-from tropalign.msa.models import PairModel, model_of
+from tropalign.msa.models import PairModel, model_of, other_models, shares
 from tropalign.msa.options import MsaOptions
-from tropalign.msa.stage_costs import Meter, stage_costs
+from tropalign.msa.stages import Checkpoint, Meter, NoCheckpoint, stage_costs
 from tropalign.msa.task import Posteriors, PosteriorTask, distances_of, restored, sampled_row_elements, sections
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.alphabet import PROTEIN

@@ -3,23 +3,34 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
+from tropalign.devices.gpu import DeviceCache
 from tropalign.devices.names import DeviceLike, device_names
+from tropalign.devices.registry import open_devices
 from tropalign.errors import ScoringError, UsageError
+from tropalign.execution.partition import CostList, cuts
 from tropalign.execution.scheduler import Scheduler
+from tropalign.execution.task import Progress, Tile
 from tropalign.machine.numbers import checked_threads
 from tropalign.msa.add import joined
+from tropalign.msa.gpu_profiles import Merged, ProfilesOnGpu
 from tropalign.results.columns import Result
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.scoring.matrix import SubstitutionMatrix
 from tropalign.sequences.batch import SequenceBatch
+
+if TYPE_CHECKING:
+    from tropalign.devices.gpu import Gpu
 
 #: The code of a gap in `MultipleAlignment.codes`.
 GAP_CODE = 255
@@ -221,9 +232,6 @@ def align_profile_pairs(
     >>> [found.n_columns for found in align_profile_pairs([(one, other), (other, other)])]
     [6, 5]
     """
-    from tropalign.devices.registry import open_devices
-    from tropalign.msa.profile_task import ProfilePairTask
-
     names = device_names(device)
     try:
         given = [(first, second) for first, second in pairs]
@@ -332,3 +340,45 @@ def _scores(matrix: Any, profile: MultipleAlignment, gap_cost: float) -> NDArray
     scores[:n, :n] = chosen.scores[:n, :n]
     scores[n, n] = 0.0
     return scores
+
+
+Profile = NDArray[np.float64]
+
+#: Cells of a tile: some seconds of a core.
+TILE_CELLS = 4_000_000_000
+
+
+class ProfilePairTask:
+    """Alignments of pairs of profiles, given as shares of columns of one alphabet."""
+
+    def __init__(self, pairs: Sequence[tuple[Profile, Profile]]) -> None:
+        self._pairs, self._cache = pairs, DeviceCache()
+        self._costs = CostList(np.array([len(p) * len(q) for p, q in pairs], np.float64))
+
+    @property
+    def n_cells(self) -> int:
+        """Cost of all pairs in cells."""
+        return int(self._costs.cost_before(len(self._pairs)))
+
+    def tiles(self) -> Iterator[Tile]:
+        """Yield tiles of neighbouring pairs."""
+        n = len(self._pairs)
+        for index, (begin, end) in enumerate(pairwise(cuts(self._costs, 0, n, n, TILE_CELLS))):
+            cells = int(self._costs.cost_before(end) - self._costs.cost_before(begin))
+            n_bytes = sum(4 * (len(p) + len(q)) for p, q in self._pairs[begin:end])
+            yield Tile(index, cells, n_bytes, end - begin, slice(begin, end))
+
+    def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> list[Merged]:
+        """Align the tile's pairs, one per thread."""
+        found: list[Merged] = []
+        with ThreadPoolExecutor(n_threads) as pool:
+            for merged in pool.map(lambda pair: _native.align_profiles(*pair), self._pairs[tile.payload]):
+                found.append(merged)
+                if progress:
+                    progress(len(found))
+        return found
+
+    def on_gpu(self, tile: Tile, device: Gpu, progress: Progress | None = None) -> list[Merged]:
+        """Align the tile's pairs on a GPU, many at once."""
+        profiles: ProfilesOnGpu = self._cache.get(device, "profiles", partial(ProfilesOnGpu, device))
+        return profiles.profiles(self._pairs[tile.payload], progress and partial(progress, 0))

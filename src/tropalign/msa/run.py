@@ -13,34 +13,39 @@ import time
 from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tropalign.errors import ResourceError, quiet
+from tropalign.errors import InputError, ResourceError, quiet
+from tropalign.execution.archive import packed, unpacked
 from tropalign.execution.files import output_path
-from tropalign.execution.manifest import Manifest
+from tropalign.execution.manifest import Manifest, Shard
 from tropalign.execution.parts import Parts, parts_directory
 from tropalign.execution.progress import StageProgress
 from tropalign.execution.run import Output, write_outputs
-from tropalign.execution.task import Device
+from tropalign.execution.task import Device, Progress, Tile
 from tropalign.machine.numbers import environment_number
 from tropalign.msa import pipeline
-from tropalign.msa.checkpoint import N_SECTIONS, Checkpoint, NoCheckpoint
-from tropalign.msa.stage_costs import work_cells
+from tropalign.msa.models import model_of
+from tropalign.msa.pipeline import Job, voting_models
+from tropalign.msa.stages import N_SECTIONS, Checkpoint, NoCheckpoint, work_cells
+from tropalign.msa.task import Posteriors, PosteriorTask, sections
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tropalign.devices.gpu import Gpu
+    from tropalign.execution.archive import Shards
     from tropalign.results.multiple import MultipleAlignment
-
 
 #: Work of the first sample, in cells of stage I; and the approximate seconds of the second one.
 FIRST_WORK, SAMPLE_SECONDS = 20_000_000.0, 1.0
 
 
 def seconds_of(job: pipeline.Job, devices: Sequence[Device], n_threads: int, memory_bytes: int) -> float:
-    """Forecast the seconds of the job: time some of its sequences, and scale by work (`tropalign.msa.stage_costs`)."""
+    """Forecast the seconds of the job: time some of its sequences, and scale by work (`tropalign.msa.stages`)."""
     rate = FIRST_WORK / SAMPLE_SECONDS
     for _ in range(2):  # the first one warms up and sets the size of the second
         sample = _sample(job, rate * SAMPLE_SECONDS)
@@ -177,3 +182,75 @@ def _told_that_it_goes_on(parts: Parts) -> Iterator[None]:
         if not parts.is_empty():
             error.args = (f"{error}; the same command then goes on where this one stopped",)
         raise
+
+
+class FamilyShare:
+    """The posteriors of a shard of a family's pairs, by each model that the alignment needs.
+
+    `shard`: (i, n), the i-th of n shards, from 1. `scratch_bytes` as in PosteriorTask.
+    """
+
+    def __init__(self, job: Job, shard: Shard, scratch_bytes: int | None = None) -> None:
+        self._tasks = share_tasks(job, shard, scratch_bytes)
+        tiles = [(k, tile) for k, task in enumerate(self._tasks) for tile in task.tiles()]
+        self._tiles = [replace(tile, index=index, payload=(k, tile)) for index, (k, tile) in enumerate(tiles)]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_tiles": []}  # a worker gets its tiles one by one
+
+    def tiles(self) -> list[Tile]:
+        """Return the runs of neighbouring pairs, each for one model."""
+        return self._tiles
+
+    def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> Posteriors:
+        """Compute the posteriors of a tile's pairs."""
+        model, own = tile.payload
+        found: Posteriors = self._tasks[model].on_cpu(own, n_threads, progress)
+        return found
+
+    def on_gpu(self, tile: Tile, device: Gpu, progress: Progress | None = None) -> Posteriors:
+        """Compute the posteriors of a tile's pairs on a GPU, within 1e-4 of the CPU's."""
+        model, own = tile.payload
+        found: Posteriors = self._tasks[model].on_gpu(own, device, progress)
+        return found
+
+
+def share_tasks(job: Job, shard: Shard, scratch_bytes: int | None = None) -> list[PosteriorTask]:
+    """Return the task of a shard for each model."""
+    models = [job.model or model_of(job.batch.alphabet, job.options.rules), *voting_models(job)]
+    cut: Any = {"scratch_bytes": scratch_bytes, "shards": [shard]}
+    return [PosteriorTask(job.batch, model, job.options.cutoff, job.options.keep, **cut) for model in models]
+
+
+def encoded(found: Posteriors) -> bytes:
+    """Return the result of a tile as bytes for a shard."""
+    return packed(sections(found))
+
+
+class ShardsKept(NoCheckpoint):
+    """Stage I as stored in shards; results of later stages are not stored.
+
+    `model`: number of the model, 0 for the first one. Raises InputError if the shards are cut into other tiles.
+    """
+
+    def __init__(self, shards: Shards, job: Job, model: int = 0) -> None:
+        self._shards, self._job, self._model = shards, job, model
+        counts = shards.tile_counts
+        tasks = [share_tasks(job, (k, len(counts))) for k in range(1, len(counts) + 1)]
+        for k, (share, count) in enumerate(zip(tasks, counts, strict=True), 1):
+            if sum(len(task.tiles()) for task in share) != count:
+                raise InputError(f"shard {k} of {len(counts)} is cut into other tiles: write it again")
+        self._own = [len(share[model].tiles()) for share in tasks]
+        self._begins = list(accumulate(self._own, initial=0))
+
+    def get(self, stage: int, part: int) -> list[bytes] | None:
+        """Return the sections of a part of stage I, or None for other stages."""
+        if stage:
+            return None
+        shard = next(k for k, begin in enumerate(self._begins[1:]) if part < begin)
+        local = part - self._begins[shard] + self._model * self._own[shard]
+        return unpacked(self._shards.section(shard + 1, local), N_SECTIONS)
+
+    def of_model(self, number: int) -> Checkpoint:
+        """Return stage I by another model, as stored in the shards."""
+        return ShardsKept(self._shards, self._job, number)

@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError, listed, named, warn
 from tropalign.msa.family import unique_sequences
 from tropalign.results.multiple import MultipleAlignment
-from tropalign.sequences.alphabet import Alphabet
+from tropalign.sequences.alphabet import Alphabet, mirrored
 from tropalign.sequences.batch import SequenceBatch
-from tropalign.sequences.strands import mirrored
 
 #: Length of k-mers for short and long sequences, and the mean length from which on they are long: two unrelated
 #: sequences of 500 share 4 8-mers, of 5,000 24 10-mers.

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from tropalign import _native
 from tropalign.arrays import distinct
-from tropalign.devices.launcher import DeviceCache
+from tropalign.devices.gpu import DeviceCache
 from tropalign.execution.manifest import Shard
 from tropalign.execution.partition import CostList, cuts, share
 from tropalign.execution.task import Progress, Tile

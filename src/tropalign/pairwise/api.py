@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tropalign.devices.arguments import ComputeArguments
-from tropalign.devices.names import device_names
+from tropalign.devices.names import ComputeArguments, device_names
 from tropalign.devices.registry import open_devices
 from tropalign.errors import InputError, UsageError
 from tropalign.execution.scheduler import Scheduler
@@ -46,8 +45,7 @@ from tropalign.pairwise.reciprocal import first_options, reciprocal_pairs
 from tropalign.pairwise.significance import Significance
 from tropalign.pairwise.task import PairsTask
 from tropalign.pairwise.translated import aligned, check_code, check_sides, side_of
-from tropalign.results.alignment import Alignment
-from tropalign.results.alignments import AlignmentTable, concatenate
+from tropalign.results.alignments import Alignment, AlignmentTable, concatenate
 from tropalign.scoring import Gap, MatrixLike
 from tropalign.scoring.defaults import default_scoring
 from tropalign.sequences import SequenceBatch, read_sequences

@@ -31,8 +31,8 @@ from tropalign.errors import ScoringError, named
 from tropalign.pairwise.engines import Engines, Rows, used_targets
 from tropalign.pairwise.options import PairOptions
 from tropalign.scoring import Gap, SubstitutionMatrix
-from tropalign.scoring.letter_scores import MOST
-from tropalign.scoring.ungapped import background, rates
+from tropalign.scoring.scores import MOST
+from tropalign.scoring.statistics import background, rates
 from tropalign.sequences import PROTEIN
 from tropalign.sequences.stored_batch import in_memory
 

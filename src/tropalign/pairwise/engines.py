@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native, ragged
-from tropalign.devices.launcher import DeviceCache
+from tropalign.devices.gpu import DeviceCache
 from tropalign.errors import ResourceError, named
 from tropalign.execution.task import Progress
 from tropalign.pairwise.options import PairOptions
@@ -164,7 +164,7 @@ class Engines:
     def _aligner(self, device: Gpu, shape: Shape | None, traced: bool) -> PairsOnGpu:
         """Return the aligner of that device with its copy of the sequences, made on first use."""
         from tropalign.pairwise.gpu import PairsOnGpu, Sequences
-        from tropalign.pairwise.gpu_scheme import KEEPS_ZERO, Scheme
+        from tropalign.pairwise.gpu_plan import KEEPS_ZERO, Scheme
 
         def upload() -> Sequences:
             batches = [self.queries, self.reverse, None if self.targets is self.queries else self.targets]

@@ -11,8 +11,8 @@ from typing import Any, get_args
 from tropalign.errors import UsageError
 from tropalign.execution.files import check_outputs, check_terminal, output_name, output_path, write_to
 from tropalign.execution.run import Writer
-from tropalign.execution.spool import Spool
-from tropalign.formats.header import Header
+from tropalign.execution.sections import Spool
+from tropalign.formats.format import Header
 from tropalign.formats.pairs import layout_of
 from tropalign.formats.pairs.context import PairsContext
 from tropalign.formats.registry import format_for_path, format_of, make_writer, suffix_of
@@ -20,7 +20,7 @@ from tropalign.pairwise.translated import check_shown
 from tropalign.results import MatrixValue, nucleotides
 from tropalign.results.alignments import AlignmentTable
 from tropalign.results.export import warn_of_local
-from tropalign.results.format_names import AlignmentsFormat
+from tropalign.results.names import AlignmentsFormat
 from tropalign.results.output_columns import own_names
 from tropalign.scoring import Gap, SubstitutionMatrix
 

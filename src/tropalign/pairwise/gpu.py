@@ -11,13 +11,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
-from tropalign.devices.gpu import Buffer, Gpu, Memory, Program
-from tropalign.devices.launcher import Pace, Programs, kernel_source, require_room, with_constants
+from tropalign.devices.gpu import (
+    Buffer,
+    Gpu,
+    Memory,
+    Pace,
+    Program,
+    Programs,
+    kernel_source,
+    require_room,
+    with_constants,
+)
 from tropalign.errors import DeviceError, ResourceError
-from tropalign.pairwise import gpu_layout, gpu_plan
-from tropalign.pairwise.gpu_layout import COLUMNS, FOUND, LANE_INTS, PAD, Unit
-from tropalign.pairwise.gpu_plan import Ints, Launch, Shape, plan
-from tropalign.pairwise.gpu_scheme import Scheme, constants
+from tropalign.pairwise import gpu_plan
+from tropalign.pairwise.gpu_plan import (
+    COLUMNS,
+    FOUND,
+    LANE_INTS,
+    PAD,
+    Ints,
+    Launch,
+    Scheme,
+    Shape,
+    Unit,
+    constants,
+    plan,
+)
 
 #: Cells of the first launches, before the device's rate is known: in total, and of a single group that sweeps
 #: strips.
@@ -53,7 +72,7 @@ class Sequences:
 
 def source() -> str:
     """Return the kernels as one text, with the constants that they share with the plan."""
-    return with_constants(kernel_source(Path(__file__).parent, "sweep.k", "finish.k"), "PAIRS", gpu_layout.numbers())
+    return with_constants(kernel_source(Path(__file__).parent, "sweep.k", "finish.k"), "PAIRS", gpu_plan.numbers())
 
 
 class PairsOnGpu:

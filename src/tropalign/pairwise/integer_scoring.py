@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.scoring.decimals import PARTS, least_factor
+from tropalign.scoring.scores import PARTS, least_factor
 
 if TYPE_CHECKING:
     from tropalign.scoring import Gap, SubstitutionMatrix

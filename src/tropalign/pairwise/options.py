@@ -12,11 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from tropalign.errors import DeviceError, InputError, ScoringError, UsageError, named
 from tropalign.execution.cluster_address import is_cluster
 from tropalign.machine.numbers import checked_choice, decimal_number, whole_number
-from tropalign.masks.names import MethodName
-from tropalign.options.kinds import BITS, DECIMAL, E_VALUE, FRACTION, TEXT, whole
-from tropalign.options.option import Options, argument, option
+from tropalign.options.option import BITS, DECIMAL, E_VALUE, FRACTION, TEXT, Options, argument, option, whole
 from tropalign.properties import cached_property
-from tropalign.results.identity_names import AmbiguousRule, checked_definition
+from tropalign.results.names import AmbiguousRule, checked_definition
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,6 +23,9 @@ if TYPE_CHECKING:
     from tropalign.pairwise.integer_scoring import WholeScoring
     from tropalign.scoring import Gap, SubstitutionMatrix
     from tropalign.sequences import Alphabet, SequenceBatch
+
+MethodName = Literal["seg", "dust", "tantan", "lower"]
+
 
 #: Ends at which residues of that sequence may overhang at no cost (semiglobal), in the order of native code.
 EndName = Literal["query-start", "query-end", "target-start", "target-end"]

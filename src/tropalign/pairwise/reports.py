@@ -12,8 +12,7 @@ from tropalign import __version__
 from tropalign.errors import InputError, UsageError, shown
 from tropalign.execution.files import check_outputs, check_terminal, output_name, write_to
 from tropalign.execution.run import Output
-from tropalign.formats.figure import require
-from tropalign.formats.header import Header
+from tropalign.formats.format import Header
 from tropalign.formats.pairs.context import PairsContext
 from tropalign.formats.pairs.plots import (
     DOTS,
@@ -25,6 +24,7 @@ from tropalign.formats.pairs.plots import (
     usual_word,
 )
 from tropalign.formats.pairs.report_data import columns_of
+from tropalign.formats.picture import require
 from tropalign.formats.registry import format_for_path, make_writer, suffix_of
 from tropalign.results.alignments import AlignmentTable, concatenate
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from tropalign.execution.run import Writer
-    from tropalign.results.alignment import Alignment
+    from tropalign.results.alignments import Alignment
 
 
 def check_beside(wanted: Mapping[str, str], depth: str) -> None:

@@ -16,14 +16,18 @@ from numpy.typing import NDArray
 from platformdirs import user_cache_path
 
 from tropalign.errors import ScoringError
-from tropalign.machine.memory import default_budget
-from tropalign.machine.threads import resolve_threads
+from tropalign.machine.limits import default_budget, resolve_threads
 from tropalign.pairwise.engines import Engines, Rows
 from tropalign.pairwise.integer_scoring import WholeScoring
 from tropalign.pairwise.options import PairOptions
 from tropalign.scoring import Gap, MatrixLike, SubstitutionMatrix
-from tropalign.scoring.statistics import ESTIMATED, ScoreStatistics, published_statistics
-from tropalign.scoring.ungapped import background, check_has_statistics
+from tropalign.scoring.statistics import (
+    ESTIMATED,
+    ScoreStatistics,
+    background,
+    check_has_statistics,
+    published_statistics,
+)
 from tropalign.sequences import NUCLEOTIDE, PROTEIN, SequenceBatch
 
 #: Numbers of random pairs and lengths of their sequences: the second if chance alignments are longer than `LONG`

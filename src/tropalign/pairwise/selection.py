@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,14 +12,16 @@ from numpy.typing import NDArray
 from tropalign import _native
 from tropalign.arrays import distinct
 from tropalign.errors import UsageError, named
+from tropalign.results import nucleotides
+from tropalign.results.alignments import AlignmentTable, concatenate
 from tropalign.sequences.stored_batch import StoredBatch
 
 if TYPE_CHECKING:
     from tropalign.execution.task import Progress
+    from tropalign.pairwise.engines import Rows
     from tropalign.pairwise.options import PairOptions
-    from tropalign.pairwise.pair_order import PairOrder
+    from tropalign.pairwise.plan import PairOrder
     from tropalign.pairwise.significance import LeastScores
-    from tropalign.results.alignments import AlignmentTable
     from tropalign.sequences import SequenceBatch
 
 Index = NDArray[np.int64]
@@ -259,3 +262,131 @@ def selected(query: Index, score: NDArray[np.int32], least: Index | None, top: i
         rank = np.arange(len(order)) - np.repeat(begins, np.diff(np.concatenate([begins, [len(order)]])))
         rows = rows[order[rank < top]]  # the best first, query by query
     return rows
+
+
+#: Rows that are compared with the kept ones at a time.
+ROWS_AT_ONCE = 512
+
+
+def not_culled(table: AlignmentTable, most: int) -> NDArray[np.bool_]:
+    """Return which rows are enveloped by fewer than `most` better ones of the same query; bool, shape (n_rows,).
+
+    Compared are spans on the original query, on any strand or frame, and the scores on which E-values are based;
+    equal scores are not better.
+    """
+    query = nucleotides.given(table, "query")[1]
+    begin, end = nucleotides.span(table, "query")
+    score = np.asarray(table.score if table.corrected_score is None else table.corrected_score, np.float64)
+    keep = np.ones(len(table), bool)
+    order = np.lexsort((-score, query))
+    for rows in np.split(order, np.flatnonzero(np.diff(query[order])) + 1):
+        keep[rows] = _kept(begin[rows], end[rows], score[rows], most)
+    return keep
+
+
+def _kept(begin: NDArray[np.int32], end: NDArray[np.int32], score: NDArray[np.float64], most: int) -> NDArray[np.bool_]:
+    """Return which rows of one query are kept, given best first."""
+    keep = np.ones(len(begin), bool)
+    for first in range(0, len(begin), ROWS_AT_ONCE):
+        own = slice(first, first + ROWS_AT_ONCE)
+        others = np.flatnonzero(keep[: first + ROWS_AT_ONCE])
+        envelops = begin[others] <= begin[own, None]
+        envelops &= end[others] >= end[own, None]
+        envelops &= score[others] > score[own, None]
+        keep[own] = envelops.sum(axis=1) < most
+    return keep
+
+
+#: Factor by which more candidates of a query are aligned if too few have passed.
+GROWTH = 2
+
+
+class BestPassing:
+    """Collects the best passing rows of each query.
+
+    options: `top` and the limits.
+    align: aligns candidates (rows and their whole scores) and drops those that do not pass.
+    source: maps aligned queries to the original ones.
+    most_rows: candidates to align at a time.
+    """
+
+    def __init__(
+        self,
+        options: PairOptions,
+        align: Callable[[Rows, NDArray[np.int32]], AlignmentTable],
+        source: Callable[[Index], Index],
+        most_rows: int,
+    ) -> None:
+        self._options, self._align, self._source, self._most_rows = options, align, source, most_rows
+        self._top = options.top or 1
+        self._kept: AlignmentTable | None = None
+
+    def add(self, rows: Rows, score: NDArray[np.int32], lengths: tuple[Index, Index]) -> None:
+        """Align those candidates of a part that can be among the best.
+
+        rows: in the order of the pairs.
+        score: int32, shape (n,), whole scores of all unmasked residues.
+        lengths: of the aligned queries and targets.
+        """
+        able = np.flatnonzero(may_cover(self._options, lengths[0][rows.query], lengths[1][rows.target]))
+        query, step = self._source(rows.query), self._top
+        left = able[np.lexsort((able, -score[able].astype(np.int64), query[able]))]
+        given = self._options.whole.given(score)
+        while len(left := self._improving(left, query, given)):
+            taken = left[rank(query[left]) < step][: self._most_rows]
+            self._merge(self._align(some(rows, taken), score[taken]))
+            left = left[~np.isin(left, taken)]
+            step *= GROWTH
+
+    def count(self, query: Index) -> Index:
+        """Return the number of kept rows of each of these queries, int64, shape (n,)."""
+        if self._kept is None:
+            return np.zeros(len(query), np.int64)
+        kept = np.sort(self._source(self._kept.query_index))
+        return np.searchsorted(kept, query, "right") - np.searchsorted(kept, query)
+
+    def forget(self, query: int) -> None:
+        """Drop the rows of a query, whose candidates will come again."""
+        if self._kept is not None:
+            self._kept = self._kept.take(np.flatnonzero(self._source(self._kept.query_index) != query))
+
+    def table(self, nothing: Rows) -> AlignmentTable:
+        """Return the kept rows, query by query, best first; `nothing` is used if there is no row."""
+        return self._align(nothing, np.zeros(0, np.int32)) if self._kept is None else self._kept
+
+    def _improving(self, left: Index, query: Index, given: NDArray[Any]) -> Index:
+        """Return candidates whose query has fewer than `top` rows, or that score more than the last of these."""
+        if self._kept is None or not len(left):
+            return left
+        kept, score = self._source(self._kept.query_index), _deciding(self._kept)
+        last = np.flatnonzero(rank(kept) == self._top - 1)
+        place = np.minimum(np.searchsorted(kept[last], query[left]), max(len(last) - 1, 0))
+        if not len(last):
+            return left
+        is_worse = (kept[last][place] == query[left]) & (given[left] <= score[last][place])
+        found: Index = left[~is_worse]
+        return found
+
+    def _merge(self, table: AlignmentTable) -> None:
+        """Merge the best rows; of equal scores those kept earlier win, which come first in the order of the pairs."""
+        both = table if self._kept is None else concatenate([self._kept, table])
+        query, score = self._source(both.query_index), _deciding(both)
+        order = np.lexsort((-score.astype(np.float64), query))
+        self._kept = both.take(order[rank(query[order]) < self._top])
+
+
+def _deciding(table: AlignmentTable) -> NDArray[Any]:
+    """Return the score that decides: the one without masked residues, if residues are masked."""
+    return table.score if table.corrected_score is None else table.corrected_score
+
+
+def rank(query: Index) -> Index:
+    """Return the rank of each row within its run of rows of one query, from 0."""
+    begins = np.flatnonzero(np.concatenate([[True], query[1:] != query[:-1]])[: len(query)])
+    return np.arange(len(query)) - np.repeat(begins, np.diff(np.append(begins, len(query))))
+
+
+def some(rows: Rows, chosen: Index) -> Rows:
+    """Select rows by index."""
+    strand = None if rows.strand is None else rows.strand[chosen]
+    return replace(rows, query=rows.query[chosen], target=rows.target[chosen], strand=strand)

@@ -17,12 +17,11 @@ import numpy as np
 
 from tropalign.errors import TropalignError
 from tropalign.pairwise.options import ModeName, PairOptions, ReportName, of_two_alphabets
-from tropalign.results.alignment import Alignment
+from tropalign.results.alignments import Alignment, LonePair, Numbers, columns_of
 from tropalign.results.kept_columns import DEPTHS
-from tropalign.results.lone_pair import LonePair, Numbers, columns_of
 from tropalign.scoring import Gap, SubstitutionMatrix
-from tropalign.scoring.letter_scores import letters_and_scores
 from tropalign.scoring.names import canonical, shipped
+from tropalign.scoring.scores import letters_and_scores
 from tropalign.sequences import Alphabet
 from tropalign.sequences.alphabet import AlphabetLike, alphabet_of
 from tropalign.sequences.kinds import Kind, Tally, alphabet_by, together

@@ -17,25 +17,25 @@ from tropalign.errors import InputError, UsageError, named
 from tropalign.execution.manifest import Shard
 from tropalign.execution.partition import cuts, share
 from tropalign.execution.task import Device, Progress, Tile
-from tropalign.machine.memory import default_budget, require
+from tropalign.machine.limits import default_budget, require, resolve_threads
 from tropalign.machine.numbers import environment_number
-from tropalign.machine.threads import resolve_threads
 from tropalign.pairwise import selection
-from tropalign.pairwise.best_passing import BestPassing, rank, some
 from tropalign.pairwise.composition import STRETCH, composition_of
-from tropalign.pairwise.culling import not_culled
 from tropalign.pairwise.engines import REPORT_COLUMNS, Engine, Engines, Rows
-from tropalign.pairwise.further import FurtherAlignments
-from tropalign.pairwise.linked import LinkedAlignments
-from tropalign.pairwise.masked import decisive, hard_masked
+from tropalign.pairwise.hsps import FurtherAlignments, LinkedAlignments
+from tropalign.pairwise.masking import decisive, hard_masked
 from tropalign.pairwise.options import PairOptions, checked_pairs
-from tropalign.pairwise.pair_order import PAIR_CELLS, Grid, Listed, PairOrder
+from tropalign.pairwise.plan import PAIR_CELLS, Grid, Listed, PairOrder
 from tropalign.pairwise.selection import (
+    BestPassing,
     Bounds,
     best_targets,
     namesakes,
+    not_culled,
     passes_shares,
+    rank,
     selected,
+    some,
     some_pairs,
     suits_groups,
 )

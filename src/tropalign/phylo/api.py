@@ -6,15 +6,13 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import Any, Literal
 
-from tropalign.devices.arguments import ComputeArguments
-from tropalign.devices.names import device_names
+from tropalign.devices.names import ComputeArguments, device_names
 from tropalign.devices.registry import open_devices
 from tropalign.errors import InputError, UsageError, named
 from tropalign.execution.cluster_address import is_cluster
 from tropalign.execution.scheduler import Scheduler
-from tropalign.machine.memory import default_budget
+from tropalign.machine.limits import default_budget, resolve_threads
 from tropalign.machine.numbers import checked_memory
-from tropalign.machine.threads import resolve_threads
 from tropalign.options.called import called_with
 from tropalign.options.option import argument, but
 from tropalign.phylo.reference import ReferencePackage

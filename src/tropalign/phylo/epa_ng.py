@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError, ResourceError, TropalignWarning, counted, shown
 from tropalign.execution.files import disk_error
+from tropalign.phylo.branch_vectors import StateAlphabet, rows_of_tips
 from tropalign.phylo.reference import ReferencePackage
-from tropalign.phylo.reference_rows import StateAlphabet, rows_of_tips
 from tropalign.sequences.alphabet import GAP_LETTERS
 from tropalign.trees.newick import newick_text, quoted
 

@@ -11,8 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.devices.gpu import Gpu
-from tropalign.devices.launcher import Pace, Programs, kernel_source, require_room, with_constants
+from tropalign.devices.gpu import Gpu, Pace, Programs, kernel_source, require_room, with_constants
 from tropalign.errors import DeviceError
 
 Ints = NDArray[np.int64]

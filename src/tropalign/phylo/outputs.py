@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tropalign.execution.files import check_terminal
 from tropalign.execution.run import Output
-from tropalign.formats.header import Header
+from tropalign.formats.format import Header
 from tropalign.formats.placed.context import PlacedContext
 from tropalign.formats.registry import format_for_path, make_writer
 from tropalign.phylo.reference import ReferencePackage
@@ -17,8 +17,8 @@ from tropalign.sequences.samples import teller
 if TYPE_CHECKING:
     from tropalign.execution.run import Writer
     from tropalign.phylo.task import PlaceTask
-    from tropalign.results.lineages import BranchLineages
     from tropalign.results.otu_table import OtuTable
+    from tropalign.results.placements import BranchLineages
     from tropalign.sequences.blocks import Survey
 
 

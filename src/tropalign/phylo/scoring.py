@@ -7,8 +7,7 @@ from typing import Any, Literal, get_args
 
 from tropalign.errors import ScoringError, named
 from tropalign.options.called import documented
-from tropalign.options.kinds import whole
-from tropalign.options.option import Option, Options, argument, but, option
+from tropalign.options.option import Option, Options, argument, but, option, whole
 
 Scheme = Literal["program", "paper"]
 StrandName = Literal["plus", "both"]

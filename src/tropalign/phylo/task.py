@@ -30,21 +30,33 @@ from tropalign.errors import InputError, TropalignWarning, named
 from tropalign.execution.manifest import Shard
 from tropalign.execution.partition import CostList, cuts, share
 from tropalign.execution.task import Progress, Tile
-from tropalign.machine.memory import require
+from tropalign.machine.limits import require
 from tropalign.machine.numbers import environment_number
-from tropalign.phylo.known_reads import KnownRead, KnownReads, best_of, key_of, known_of
-from tropalign.phylo.mates import Mates, merged, sums
-from tropalign.phylo.other_strand import N_BASES, OtherStrand
-from tropalign.phylo.read_blocks import Reads, Texts, part, regrouped
+from tropalign.phylo.branch_vectors import StateAlphabet
+from tropalign.phylo.reads import (
+    N_BASES,
+    KnownRead,
+    KnownReads,
+    Mates,
+    OtherStrand,
+    Reads,
+    Texts,
+    best_of,
+    key_of,
+    known_of,
+    merged,
+    part,
+    regrouped,
+    sums,
+)
 from tropalign.phylo.reference import ReferencePackage
-from tropalign.phylo.reference_rows import StateAlphabet
 from tropalign.phylo.scorer import Best, Ranking, Scorer, Scores, Sets, encoded, joined
 from tropalign.phylo.scoring import PlacementScoring
 from tropalign.results.placements import Placements, concatenate
+from tropalign.sequences.alphabet import reverse_complement
 from tropalign.sequences.blocks import SequenceBlock, Survey
 from tropalign.sequences.kinds import Evidence, Kind
 from tropalign.sequences.mates import BETWEEN
-from tropalign.sequences.strands import reverse_complement
 
 if TYPE_CHECKING:
     from tropalign.devices.gpu import Gpu

@@ -11,7 +11,7 @@ import numpy as np
 
 from tropalign.errors import InputError, TropalignWarning, shown
 from tropalign.phylo.tree import Tree
-from tropalign.results.lineages import BranchLineages, Lineage
+from tropalign.results.placements import BranchLineages, Lineage
 from tropalign.sequences.files import file_name, read_text
 
 if TYPE_CHECKING:

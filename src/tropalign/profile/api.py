@@ -9,15 +9,13 @@ from dataclasses import dataclass
 from itertools import chain, groupby
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from tropalign.devices.arguments import ComputeArguments
-from tropalign.devices.names import device_names
+from tropalign.devices.names import ComputeArguments, device_names
 from tropalign.devices.registry import open_devices
 from tropalign.errors import InputError, TropalignWarning, UsageError, shown
 from tropalign.execution.manifest import Shard
 from tropalign.execution.scheduler import Scheduler
-from tropalign.machine.memory import default_budget
+from tropalign.machine.limits import default_budget, resolve_threads
 from tropalign.machine.numbers import checked_memory
-from tropalign.machine.threads import resolve_threads
 from tropalign.options.called import called_with
 from tropalign.options.option import argument
 from tropalign.profile.iterate import ITERATED, IterateTask, checked_rounds

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from tropalign import _native
 from tropalign.errors import InputError, named, shown
-from tropalign.profile.build_options import BuildOptions
 from tropalign.profile.calibration import SEED, calibrate
 from tropalign.profile.model_files import model_of_fields
 from tropalign.profile.models import Model, from_pyhmmer, tables_of
+from tropalign.profile.options import BuildOptions
 from tropalign.profile.proteins import BACKGROUND, EASEL_CODES, LETTERS
 from tropalign.sequences.alphabet import byte_counts
 from tropalign.sequences.kinds import CERTAIN, Evidence

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
-from tropalign.devices.gpu import Buffer, Gpu, Memory
-from tropalign.devices.launcher import Pace, Programs, kernel_source, require_room, with_constants
+from tropalign.devices.gpu import Buffer, Gpu, Memory, Pace, Programs, kernel_source, require_room, with_constants
 from tropalign.profile.proteins import Proteins
 
 #: Cells of the first launch, before the device's rate is known.

@@ -18,13 +18,11 @@ from numpy.typing import NDArray
 from tropalign import _native
 from tropalign.errors import InputError, ResourceError, UsageError, named
 from tropalign.execution.progress import StageProgress, check_stages
-from tropalign.machine.memory import budget_of, human
+from tropalign.machine.limits import budget_of, human, resolve_threads
 from tropalign.machine.numbers import checked_choice, checked_threads
-from tropalign.machine.threads import resolve_threads
 from tropalign.options.called import called_with
 from tropalign.options.option import Options, argument
-from tropalign.profile.family_models import FamilyModel, family_model_of, read_family_model
-from tropalign.profile.mapped_rows import MappedRows, mapped_rows
+from tropalign.profile.family_models import FamilyModel, MappedRows, family_model_of, mapped_rows, read_family_model
 from tropalign.profile.models import Model
 from tropalign.profile.proteins import LONGEST
 from tropalign.results.multiple import MultipleAlignment

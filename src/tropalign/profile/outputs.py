@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 from tropalign.errors import UsageError
 from tropalign.execution.files import check_outputs, check_terminal, write_to
 from tropalign.execution.run import Output, ShareWriter
-from tropalign.formats.header import Header
+from tropalign.formats.format import Header
 from tropalign.formats.hits.context import HitsContext
 from tropalign.formats.models.text import ModelsContext
 from tropalign.formats.registry import format_for_path, make_writer
 from tropalign.profile.options import SearchOptions
-from tropalign.results.format_names import HitsFormat
 from tropalign.results.hits import Hits
+from tropalign.results.names import HitsFormat
 from tropalign.results.threshold_options import Thresholds
 
 if TYPE_CHECKING:
-    from tropalign.formats.header import Header
+    from tropalign.formats.format import Header
     from tropalign.profile.iterate import IterateTask
     from tropalign.profile.options import SearchOptions
     from tropalign.profile.sources import ModelSource, TargetSource

@@ -11,30 +11,150 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tropalign import _native
 from tropalign.arrays import distinct
-from tropalign.devices.launcher import DeviceCache
+from tropalign.devices.gpu import DeviceCache
 from tropalign.execution.manifest import Shard
-from tropalign.execution.prefetch import prefetched
+from tropalign.execution.partition import CostList, cuts, share
 from tropalign.execution.task import Progress, Tile
 from tropalign.machine.numbers import environment_number
-from tropalign.profile.grid import Grid, Rectangle
 from tropalign.profile.models import Model
 from tropalign.profile.options import SearchOptions
 from tropalign.profile.proteins import Proteins
 from tropalign.profile.sources import NODE_BYTES, Models, ModelSource, TargetSource
-from tropalign.results.found_hits import DOMAIN_COLUMNS, HIT_COLUMNS, LINES, FoundHits, Query, chosen, of_all_queries
+from tropalign.results.found_hits import (
+    DOMAIN_COLUMNS,
+    HIT_COLUMNS,
+    LINES,
+    FoundHits,
+    Query,
+    chosen,
+    is_kept,
+    of_all_queries,
+)
 from tropalign.results.threshold_options import Thresholds
-from tropalign.results.thresholds import is_kept
+from tropalign.sequences.files import prefetched
 
 if TYPE_CHECKING:
     from tropalign.devices.gpu import Gpu
+
+Int64 = NDArray[np.int64]
+
+#: Cells of a tile: some seconds of one core if hits are few.
+TILE_CELLS = 200_000_000_000
+#: Minimum cells of the grid per shard: shard boundaries lie between cells.
+CELLS_PER_SHARD = 8
+
+
+@dataclass(frozen=True)
+class Rectangle:
+    """Queries `begin` to `end` against a block."""
+
+    begin: int
+    end: int
+    block: int
+    cost_cells: int
+
+
+class Grid:
+    """The comparisons of queries with blocks of searched items, given the lengths of both in nodes or residues.
+
+    `most_queries`, `most_query_length`: limits of a tile's queries, in number and total length. `most_searched`:
+    total length of a block. `most_comparisons`: limit per tile, since each may be a hit in memory. `shard`: (i,
+    n), the i-th of n equal shards, from 1. `n`: number of cells of the grid.
+    """
+
+    def __init__(
+        self,
+        query_lengths: Int64,
+        searched_lengths: Int64,
+        *,
+        most_queries: int,
+        most_query_length: int,
+        most_searched: int,
+        most_comparisons: int,
+        shard: Shard | None = None,
+    ) -> None:
+        # An empty sequence also has a cost: otherwise many of them would be one block.
+        self._rows = CostList(query_lengths.astype(np.float64) + 1)
+        columns = CostList(searched_lengths.astype(np.float64) + 1)
+        whole = columns.cost_before(columns.n)
+        n_wanted = 1 if shard is None else -(-CELLS_PER_SHARD * shard[1] // max(self._rows.n, 1))
+        self._bounds = cuts(columns, 0, columns.n, most_comparisons, min(most_searched, max(whole / n_wanted, 1)))
+        self._before = np.array([columns.cost_before(k) for k in self._bounds])
+        self.n = self._rows.n * self.n_blocks
+        self._begin, self._end = share(self, shard)
+        widest = int(np.diff(self._bounds).max(initial=1))
+        self._most_queries = max(min(most_queries, most_comparisons // widest), 1)
+        costliest = float(np.diff(self._before).max(initial=1))
+        self._most_query_length = min(most_query_length, max(TILE_CELLS / costliest, 1))
+
+    @property
+    def n_blocks(self) -> int:
+        """Columns of the grid."""
+        return len(self._bounds) - 1
+
+    def searched(self, block: int) -> tuple[int, int]:
+        """Return start and end of a block among the searched items."""
+        return self._bounds[block], self._bounds[block + 1]
+
+    def cost_before(self, position: int) -> float:
+        """Return the dynamic programming cells before a cell of the grid, row by row."""
+        if not self.n:
+            return 0.0
+        row, block = divmod(position, self.n_blocks)
+        whole = self._before[-1]
+        cost = self._rows.cost_before(row) * whole
+        if block:
+            cost += (self._rows.cost_before(row + 1) - self._rows.cost_before(row)) * self._before[block]
+        return float(cost)
+
+    def position_at(self, cost: float) -> int:
+        """Return the cell of the grid before which the others cost about `cost`."""
+        if not self.n:
+            return 0
+        low, high = 0, self.n
+        while low < high:
+            middle = (low + high) // 2
+            if self.cost_before(middle) < cost:
+                low = middle + 1
+            else:
+                high = middle
+        if low and cost - self.cost_before(low - 1) < self.cost_before(low) - cost:
+            return low - 1
+        return low
+
+    def tiles(self) -> Iterator[Rectangle]:
+        """Yield the tiles of the shard: batches of queries in their order, each against one block after another."""
+        for begin, end in self.batches():
+            first = max(self._begin - begin * self.n_blocks, 0)
+            last = min(self._end - begin * self.n_blocks, self.n_blocks)
+            length = self._rows.cost_before(end) - self._rows.cost_before(begin)
+            for block in range(first, last):
+                cost = length * (self._before[block + 1] - self._before[block])
+                yield Rectangle(begin, end, block, int(cost))
+
+    def batches(self) -> Iterator[tuple[int, int]]:
+        """Yield start and end of each batch of queries; a query that the shard has a part of is a batch of its own."""
+        if self._begin == self._end:
+            return
+        per_row = self.n_blocks
+        first_whole, last_whole = -(-self._begin // per_row), self._end // per_row
+        if self._begin % per_row:
+            yield first_whole - 1, first_whole
+        if first_whole < last_whole:
+            bounds = cuts(self._rows, first_whole, last_whole, self._most_queries, self._most_query_length)
+            yield from pairwise(bounds)
+        if self._end % per_row and last_whole >= first_whole:
+            yield last_whole, last_whole + 1
 
 
 def query_of(model: Model) -> Query:
@@ -230,13 +350,13 @@ class SearchTask:
             yield from self._passing_tiles()
             return
         by_batch = [list(cuts) for _, cuts in groupby(self._grid.tiles(), key=lambda cut: cut.begin)]
-        batches = self._queries.parts([(cuts[0].begin, cuts[0].end) for cuts in by_batch])
+        batches = self._queries.parts([(row[0].begin, row[0].end) for row in by_batch])
         index = 0
-        for cuts, queries in zip(by_batch, batches, strict=True):
-            blocks: Iterator[Any] = self._searched.parts([self._grid.searched(cut.block) for cut in cuts])
+        for row, queries in zip(by_batch, batches, strict=True):
+            blocks: Iterator[Any] = self._searched.parts([self._grid.searched(cut.block) for cut in row])
             if self._n_threads > 1 and isinstance(self._searched, TargetSource) and not self._searched.is_kept:
                 blocks = prefetched(blocks)
-            for cut, searched in zip(cuts, blocks, strict=True):
+            for cut, searched in zip(row, blocks, strict=True):
                 yield self._tile(index, cut, (queries, searched))
                 index += 1
 

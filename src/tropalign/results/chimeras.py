@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tropalign import ragged
 from tropalign.results import display
 from tropalign.results.columns import Axis, Table
-from tropalign.results.format_names import ChimerasFormat
+from tropalign.results.names import ChimerasFormat
 from tropalign.sequences import SequenceBatch
 
 Int64 = NDArray[np.int64]

@@ -15,7 +15,7 @@ from tropalign import ragged
 from tropalign.arrays import distinct
 from tropalign.results import display
 from tropalign.results.columns import Table
-from tropalign.results.format_names import ClustersFormat
+from tropalign.results.names import ClustersFormat
 from tropalign.sequences import SequenceBatch
 
 

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from tropalign import ragged
 from tropalign.properties import cached_property
+from tropalign.results.display import digits
 from tropalign.results.found_hits import Query
 from tropalign.results.hits import Hits
-from tropalign.results.posterior_digits import digits
 
 Letters = NDArray[np.uint8]
 Int64 = NDArray[np.int64]

@@ -14,12 +14,10 @@ from tropalign.errors import shown
 from tropalign.properties import cached_property
 from tropalign.results import display, hit_pyhmmer
 from tropalign.results.columns import Axis, Table
-from tropalign.results.format_names import HitsFormat
-from tropalign.results.found_hits import AXIS, FoundHits
-from tropalign.results.hit import BITS, Hit
-from tropalign.results.hit_tables import HITS, Columns, DomainTable, shown_columns
+from tropalign.results.found_hits import AXIS, FoundHits, e_values, verdicts
+from tropalign.results.hit import BITS, HITS, Columns, DomainTable, Hit, shown_columns
+from tropalign.results.names import HitsFormat
 from tropalign.results.threshold_options import Thresholds
-from tropalign.results.thresholds import e_values, verdicts
 
 if TYPE_CHECKING:
     import os

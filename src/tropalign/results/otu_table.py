@@ -19,8 +19,7 @@ from tropalign.results.clusters import Clusters
 from tropalign.results.columns import Result
 
 if TYPE_CHECKING:
-    from tropalign.results.lineages import BranchLineages, Lineage
-    from tropalign.results.placements import Placements
+    from tropalign.results.placements import BranchLineages, Lineage, Placements
 
 #: Value of `relabel` that names clusters by digests of sequences.
 SHA1 = "sha1"

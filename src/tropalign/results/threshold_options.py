@@ -6,8 +6,7 @@ import math
 from typing import Literal, get_args
 
 from tropalign.errors import UsageError, named
-from tropalign.options.kinds import BITS, E_VALUE, number
-from tropalign.options.option import Options, argument, option
+from tropalign.options.option import BITS, E_VALUE, Options, argument, number, option
 
 Cutoffs = Literal["gathering", "noise", "trusted"]
 #: Kinds of a model's own thresholds, by attribute name.

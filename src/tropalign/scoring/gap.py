@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tropalign.errors import ScoringError
-from tropalign.scoring.decimals import number
+from tropalign.scoring.scores import number
 
 #: Largest cost.
 MOST = 1_000_000

@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from tropalign.errors import ScoringError, TropalignWarning, named, shown
 from tropalign.properties import cached, cached_property
-from tropalign.scoring.decimals import number
-from tropalign.scoring.letter_scores import (
+from tropalign.scoring.names import canonical, known_names, no_matrix, read_ncbi, shipped
+from tropalign.scoring.scores import (
     IUPAC,
     MOST,
     N_CODES,
@@ -25,9 +25,9 @@ from tropalign.scoring.letter_scores import (
     kept_scores,
     letters_and_scores,
     matched,
+    number,
     stand_in_of,
 )
-from tropalign.scoring.names import canonical, known_names, no_matrix, read_ncbi, shipped
 from tropalign.sequences.alphabet import NUCLEOTIDE, PROTEIN, Alphabet, alphabet_of, alphabet_of_letters
 from tropalign.sequences.batch import SequenceBatch
 

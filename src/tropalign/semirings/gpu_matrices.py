@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.devices.launcher import DeviceCache
+from tropalign.devices.gpu import DeviceCache
 from tropalign.devices.registry import GpuDevice, require_processor
 from tropalign.errors import DeviceError, ResourceError, TropalignWarning
 from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import Device, Progress, Tile
 from tropalign.semirings.gpu import INFINITY, Held, Kind, Layout, ProductsOnGpu
-from tropalign.semirings.matrices import Survey, narrowed, surveyed
-from tropalign.semirings.semirings import Semiring, zero_of
+from tropalign.semirings.semirings import Semiring, Survey, narrowed, surveyed, zero_of
 
 if TYPE_CHECKING:
     from tropalign.devices.gpu import Gpu

@@ -14,9 +14,8 @@ from tropalign.errors import InputError, UsageError, shown
 from tropalign.machine.numbers import whole_number
 from tropalign.results.columns import Result
 from tropalign.results.paths import Vertices
-from tropalign.semirings.matrices import checked_matrix, surveyed
-from tropalign.semirings.semirings import MIN_PLUS, zero_of
-from tropalign.semirings.tropical_closures import NegativeCycle
+from tropalign.semirings.closures import NegativeCycle
+from tropalign.semirings.semirings import MIN_PLUS, checked_matrix, surveyed, zero_of
 
 #: Supported types of weights.
 DTYPES = ("float32", "float64", "int16", "int32")

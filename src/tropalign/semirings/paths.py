@@ -13,16 +13,13 @@ from tropalign.devices.names import device_names
 from tropalign.devices.registry import devices_for
 from tropalign.errors import InputError, UsageError, named
 from tropalign.execution.task import checked_progress
-from tropalign.machine.memory import default_budget, require
+from tropalign.machine.limits import default_budget, require, resolve_threads
 from tropalign.machine.numbers import checked_choice, checked_memory, checked_threads
-from tropalign.machine.threads import resolve_threads
 from tropalign.results.paths import ShortestPaths, Vertices
-from tropalign.semirings.closures import without_kernel
+from tropalign.semirings.closures import NegativeCycle, Progress, tropical_closure, without_kernel
 from tropalign.semirings.graphs import DenseGraph, Graph, checked_names, dense_weights, graph_of
-from tropalign.semirings.matrices import checked_matrix
-from tropalign.semirings.semirings import MIN_PLUS, zero_of
+from tropalign.semirings.semirings import MIN_PLUS, checked_matrix, zero_of
 from tropalign.semirings.sparse_paths import search_seconds, searched
-from tropalign.semirings.tropical_closures import NegativeCycle, Progress, tropical_closure
 
 #: Sums per nanosecond of a closure on a processor's core with AVX-512, measured with 1024 to 8192 vertices.
 _CLOSURE_RATES = {"int16": 110.0, "int32": 60.0, "float32": 38.0, "float64": 21.0}

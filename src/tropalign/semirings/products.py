@@ -13,14 +13,22 @@ from tropalign import _native
 from tropalign.devices.registry import devices_for
 from tropalign.errors import InputError, UsageError
 from tropalign.execution.task import Progress, checked_progress
-from tropalign.machine.memory import default_budget, require
+from tropalign.machine.limits import default_budget, require, resolve_threads
 from tropalign.machine.numbers import checked_choice, checked_threads, whole_number
-from tropalign.machine.threads import resolve_threads
+from tropalign.semirings.basic_products import bounded_infinity, log_product, real_product, tropical_product, widened
 from tropalign.semirings.intervals import matrix_chain
-from tropalign.semirings.matrices import checked_matrix, narrowed, surveyed
-from tropalign.semirings.semirings import BOOL, LOG, MIN_PLUS, REAL, Semiring, checked_semiring, zero_of
-from tropalign.semirings.sums import log_product, real_product
-from tropalign.semirings.tropical_products import bounded_infinity, tropical_product, widened
+from tropalign.semirings.semirings import (
+    BOOL,
+    LOG,
+    MIN_PLUS,
+    REAL,
+    Semiring,
+    checked_matrix,
+    checked_semiring,
+    narrowed,
+    surveyed,
+    zero_of,
+)
 
 if TYPE_CHECKING:
     from tropalign.execution.task import Device

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError
+from tropalign.semirings.closures import NegativeCycle
 from tropalign.semirings.graphs import Graph
-from tropalign.semirings.tropical_closures import NegativeCycle
 
 Progress = Callable[[int], object]
 #: Nanoseconds of SciPy's Dijkstra per edge, and per vertex and bit of their number (its heap), for each source;

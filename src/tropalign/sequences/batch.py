@@ -17,10 +17,17 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError, TropalignWarning, shown
 from tropalign.properties import cached_property
 from tropalign.ragged import gathered, offsets_of
-from tropalign.sequences.alphabet import NUCLEOTIDE, Alphabet, AlphabetLike, alphabet_of, byte_counts
+from tropalign.sequences.alphabet import (
+    NUCLEOTIDE,
+    Alphabet,
+    AlphabetLike,
+    alphabet_of,
+    byte_counts,
+    mirrored,
+    reverse_complement,
+)
 from tropalign.sequences.inputs import named_texts
 from tropalign.sequences.kinds import Evidence
-from tropalign.sequences.strands import mirrored, reverse_complement
 from tropalign.sequences.taxa import Taxa
 from tropalign.sequences.texts import Texts, joined_by, lengths_of
 
@@ -94,7 +101,7 @@ class SequenceBatch:
     [6, 5]
     """
 
-    #: For transfer to remote workers (`tropalign.execution.references`).
+    #: For transfer to remote workers (`tropalign.execution.remote_worker`).
     is_sent_once = True
 
     codes: NDArray[np.uint8]

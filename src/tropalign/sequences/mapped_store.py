@@ -29,8 +29,7 @@ from tropalign.errors import InputError, shown
 from tropalign.sequences.alphabet import Alphabet, byte_counts
 from tropalign.sequences.files import Source, file_name, is_stream
 from tropalign.sequences.kinds import judge_counts
-from tropalign.sequences.record_text import STORE_MAGIC
-from tropalign.sequences.records import BLOCK_LETTERS, BLOCK_RECORDS, Records, in_utf8
+from tropalign.sequences.records import BLOCK_LETTERS, BLOCK_RECORDS, STORE_MAGIC, Records, in_utf8
 from tropalign.sequences.taxa import Taxa
 from tropalign.sequences.texts import Texts
 

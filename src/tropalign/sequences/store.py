@@ -17,7 +17,6 @@ from tropalign.execution.files import check_outputs, write_to
 from tropalign.sequences.alphabet import byte_counts
 from tropalign.sequences.blocks import BlockReader, Policy, sources_of
 from tropalign.sequences.files import Source, is_stream
-from tropalign.sequences.found_taxa import FoundTaxa
 from tropalign.sequences.mapped_store import (
     ARRAYS,
     ASCII_LAYOUT,
@@ -29,8 +28,8 @@ from tropalign.sequences.mapped_store import (
     TAXA_ARRAYS,
     MappedStore,
 )
-from tropalign.sequences.record_text import STORE_MAGIC
-from tropalign.sequences.taxonomy_files import Taxdump, TaxonTable, taxdump_files
+from tropalign.sequences.records import STORE_MAGIC
+from tropalign.sequences.taxonomy_files import FoundTaxa, Taxdump, TaxonTable, taxdump_files
 from tropalign.sequences.texts import Texts
 
 #: Everything is stored as it is; verbs reject or skip what they do not accept when they read.

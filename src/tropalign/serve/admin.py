@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tropalign.errors import UsageError, counted, shown
-from tropalign.options.kinds import POSITIVE, Kind
-from tropalign.options.option import REQUIRED, Options, again, option
+from tropalign.options.option import POSITIVE, REQUIRED, Kind, Options, again, option
 from tropalign.serve.command import LimitOptions, WhereOptions, audit_line, check_installed, place_of, time_text
 from tropalign.verbs.command import Command
 
@@ -344,7 +343,7 @@ class Sweep(AdminCommand):
 
     def run(self) -> None:
         """Delete, and print how much."""
-        from tropalign.serve.work.crew import GRACE_SECONDS
+        from tropalign.serve.work.supervisor import GRACE_SECONDS
 
         with self.storage() as storage:
             n_jobs = storage.delete_old_jobs(self.keep_days) if self.keep_days is not None else 0

@@ -8,17 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tropalign.errors import ResourceError, shown
-from tropalign.machine.memory import default_budget, parse_bytes
-from tropalign.options.kinds import POSITIVE, Kind, number, whole
-from tropalign.options.option import Options, again, option
+from tropalign.machine.limits import default_budget, parse_bytes
+from tropalign.options.option import POSITIVE, Kind, Options, again, number, option, whole
 from tropalign.verbs.command import Command
-from tropalign.verbs.run_options import ClusterOptions, DeviceOptions, OutputOptions
+from tropalign.verbs.runs import ClusterOptions, DeviceOptions, OutputOptions
 
 if TYPE_CHECKING:
     from tropalign.serve.mail import MailServer
     from tropalign.serve.settings import Limits, Settings
     from tropalign.serve.storage import Storage
-    from tropalign.serve.storage.audit import Entry
+    from tropalign.serve.storage.users import Entry
 
 
 class WhereOptions(Options, group="where"):
@@ -377,7 +376,7 @@ def limits_of(options: Serve) -> Limits:
 
 
 def _threads_each(n_workers: int) -> int:
-    from tropalign.machine.threads import available_threads
+    from tropalign.machine.limits import available_threads
 
     return max(1, available_threads() // max(n_workers, 1))
 

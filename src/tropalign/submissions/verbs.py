@@ -8,6 +8,7 @@ field.
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -20,8 +21,7 @@ from tropalign.formats.format import Format
 from tropalign.formats.registry import format_names, format_of
 from tropalign.options.option import REQUIRED, Option, grouped
 from tropalign.properties import cached
-from tropalign.submissions.labels import group_label, in_words
-from tropalign.verbs.catalogue import VERBS, declared
+from tropalign.verbs import VERBS, declared
 from tropalign.verbs.command import Command, Served, in_order_of_help
 
 #: Role of the main output in every submission.
@@ -316,3 +316,135 @@ def _main(one: Option, suffix: str) -> OutputField:
 
 def _output(one: Option) -> OutputField:
     return OutputField(one.output, flag_of(one) or "", _text(one), one.suffix, False)
+
+
+#: Headings of option groups.
+GROUPS: Mapping[str, str] = {
+    "Method clustalw": "Details of method clustalw",
+    "Output and resources": "Details of the output",
+    "Format": "Format of the result",
+    "Options": "More options",
+    "Results": "Details of the result",
+    "Into an alignment": "Into an existing alignment",
+}
+#: Labels of outputs by role.
+OUTPUTS: Mapping[str, str] = {
+    "main": "Result",
+    "report": "Report for the browser",
+    "plot": "Picture",
+    "tree": "Guide tree",
+    "tblout": "Table of hits, as HMMER has it",
+    "domtblout": "Table of domains, as HMMER has it",
+    "pfamtblout": "Both tables, as Pfam has them",
+    "jplace": "Placements (jplace)",
+    "table": "Table of reads",
+    "taxa": "Table of taxa",
+    "sunburst": "Taxa as a page (sunburst)",
+    "otu_table": "Table of counts with lineages",
+    "uc": "Clusters in USEARCH's format",
+    "model": "Trained model",
+    "reference": "Reference apart from the reads",
+}
+
+
+def group_label(title: str) -> str:
+    """Return the form label of an option group."""
+    label = in_words(title)
+    return GROUPS.get(label, label)
+
+
+def output_label(role: str) -> str:
+    """Return the form label of an output."""
+    return OUTPUTS.get(role) or in_words(role)
+
+
+def in_words(name: str) -> str:
+    """Convert the name of an option, a group or an output to plain words."""
+    words = name.replace("_", " ").replace("-", " ").strip()
+    return words[:1].upper() + words[1:]
+
+
+_FLAG = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
+_SEE_HELP = re.compile(r" \(see tropalign [a-z ]+ --help\)$")
+#: Phrases that apply only to command lines.
+_COMMAND_LINE = re.compile(
+    r"[;,] - (\(default\) )?is (standard input|stdin|stdout)|; --columns help lists them|; several times for several"
+    r"|; may be repeated|; @FILE for those of a file, one per line"
+)
+
+
+@cached
+def labels() -> dict[str, str]:
+    """Return the labels of all options in forms, by flag."""
+    options = [one for name in SERVED for one in command_named(name).declared().values() if one.label]
+    chosen = [one for one in options if one.role == "value" or one.names is not None]
+    return {flag: label_of(one) for one in chosen for flag in one.typed}
+
+
+def for_forms(text: str) -> str:
+    """Adapt a command-line text to a form.
+
+    >>> from tropalign.submissions.verbs import for_forms
+    >>> for_forms("with --gap-extend2 a second cost; - is stdin")
+    'With “Second gap extension cost” a second cost'
+    """
+    text = _FLAG.sub(lambda found: _named(found.group()), _COMMAND_LINE.sub("", text))
+    return text[:1].upper() + text[1:]
+
+
+def message_for_forms(text: str) -> str:
+    """Replace options in a message by their labels, and remove the reference to the command line's help.
+
+    >>> from tropalign.submissions.verbs import message_for_forms
+    >>> message_for_forms("x.fa: add --unaligned (see tropalign tree --help)")
+    'x.fa: add “Sequences are not aligned”'
+    """
+    text = _SEE_HELP.sub("", text)
+    return _FLAG.sub(lambda found: _named(found.group()) if found.group() in labels() else found.group(), text)
+
+
+def _named(flag: str) -> str:
+    if flag not in labels() and not flag.startswith("--"):
+        return flag
+    return f"“{labels().get(flag) or in_words(flag.lstrip('-'))}”"
+
+
+#: Formats of main outputs that other verbs read.
+READ = {
+    "msa": ("fasta", "a2m", "a3m", "clustal", "msf", "phylip", "stockholm"),
+    "tree": ("newick", "dnd"),
+    "search": ("stockholm",),
+    "derep": ("fasta",),
+    "chimeras": ("fasta",),
+    "build": ("hmm",),
+}
+_OF_HITS = (("msa", "family"), ("build", "alignment"))
+_OF_MODELS = (("search", "models"), ("scan", "models"), ("msa", "model"))
+#: By verb and output role: verbs and their inputs, the most likely first.
+USES = {
+    ("msa", MAIN): (("tree", "taxa"), ("build", "alignment"), ("score", "alignments"), ("place", "reference")),
+    ("tree", MAIN): (("place", "tree"),),
+    ("build", MAIN): _OF_MODELS,
+    ("search", MAIN): _OF_HITS,
+    ("search", "alignment"): _OF_HITS,
+    ("search", "models"): _OF_MODELS,
+    ("cluster", "representatives"): (("place", "reads"), ("msa", "family"), ("find", "queries")),
+    ("derep", MAIN): (("chimeras", "queries"), ("cluster", "queries"), ("place", "reads")),
+    ("chimeras", MAIN): (("cluster", "queries"), ("place", "reads")),
+}
+
+
+def uses_of(verb: str, format: str, role: str) -> tuple[tuple[str, str], ...]:
+    """Return the verbs, each with its input, that take an output of `verb`; `format` is that of the main output.
+
+    >>> from tropalign.submissions.verbs import uses_of
+    >>> uses_of("tree", "newick", "main"), uses_of("tree", "svg", "main")
+    ((('place', 'tree'),), ())
+    """
+    is_read = role != MAIN or format in READ.get(verb, ())
+    return USES.get((verb, role), ()) if is_read else ()
+
+
+def is_used(verb: str, role: str) -> bool:
+    """True if other verbs take this side output: forms then request it."""
+    return role != MAIN and (verb, role) in USES and not READ.get(verb, ())

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from tropalign.options.kinds import TEXT
-from tropalign.options.option import Options, input_file, option
-from tropalign.profile.build_options import ALPHABETS, BuildOptions
+from tropalign.options.option import TEXT, Options, input_file, option
+from tropalign.profile.options import ALPHABETS, BuildOptions
 from tropalign.verbs.command import Command, Served
-from tropalign.verbs.run_options import EachOption, OutputOptions, ThreadOptions, started
+from tropalign.verbs.runs import EachOption, OutputOptions, ThreadOptions, started
 
 
 class BuiltOptions(Options, group="models"):
@@ -62,10 +61,10 @@ of hmmbuild, number by number. Exit codes: 0 done, 2 usage, 3 bad input, 4 memor
         from tropalign import __version__
         from tropalign.devices.registry import CpuDevice
         from tropalign.execution.run import Output, Run
-        from tropalign.formats.header import Header
+        from tropalign.formats.format import Header
         from tropalign.formats.models.text import ModelsContext
         from tropalign.formats.registry import format_for_path, make_writer
-        from tropalign.machine.memory import default_budget
+        from tropalign.machine.limits import default_budget
         from tropalign.profile.build_task import BuildTask
 
         name = format_for_path("models", self.output)

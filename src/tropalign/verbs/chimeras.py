@@ -10,9 +10,8 @@ from tropalign.errors import counted
 from tropalign.formats.format import Format
 from tropalign.formats.registry import format_for_path
 from tropalign.options.option import Options, again, input_file, output_file
-from tropalign.verbs.alignment import SequenceCommand, SequenceOptions
 from tropalign.verbs.command import Served
-from tropalign.verbs.run_options import (
+from tropalign.verbs.runs import (
     GROUP,
     SEQUENCE_FILES,
     CommentOptions,
@@ -20,8 +19,9 @@ from tropalign.verbs.run_options import (
     OutputOptions,
     ThreadOptions,
     started,
+    tell_of,
 )
-from tropalign.verbs.runs import tell_of
+from tropalign.verbs.sequence_options import SequenceCommand, SequenceOptions
 
 if TYPE_CHECKING:
     from tropalign.sequences import SequenceBatch
@@ -107,13 +107,13 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         from tropalign import __version__
         from tropalign.clusters.chimera_files import SEQUENCES, TABLE, write_all
         from tropalign.clusters.chimera_options import ChimeraRules
-        from tropalign.clusters.chimera_votes import BORDERLINE, NO, YES
+        from tropalign.clusters.chimera_parents import BORDERLINE, NO, YES
         from tropalign.clusters.chimeras import judged
         from tropalign.execution.run import Output
         from tropalign.formats.chimeras import ChimerasContext
-        from tropalign.formats.header import Header
+        from tropalign.formats.format import Header
         from tropalign.formats.registry import make_writer
-        from tropalign.machine.memory import default_budget, left_for_job
+        from tropalign.machine.limits import default_budget, left_for_job
 
         self.check()
         rules = ChimeraRules(**self.shared_with(ChimeraRules))

@@ -14,9 +14,8 @@ from tropalign.errors import counted
 from tropalign.formats.registry import format_for_path, format_names, format_of, suffix_of
 from tropalign.options.option import Options, again, but, input_file, option, output_file
 from tropalign.pairwise.options import ModeName, ModeOption
-from tropalign.verbs.alignment import ModesOptions
 from tropalign.verbs.command import Served
-from tropalign.verbs.run_options import (
+from tropalign.verbs.runs import (
     GROUP,
     CommentOptions,
     DeviceOptions,
@@ -25,11 +24,13 @@ from tropalign.verbs.run_options import (
     OutputOptions,
     ShardOptions,
     devices_of,
+    print_forecast,
     started,
+    tell_of,
+    where_foretold,
 )
-from tropalign.verbs.run_options import ClusterOptions as WorkerOptions
-from tropalign.verbs.runs import print_forecast, tell_of, where_foretold
-from tropalign.verbs.samples import SampleCommand
+from tropalign.verbs.runs import ClusterOptions as WorkerOptions
+from tropalign.verbs.sequence_options import ModesOptions, SampleCommand
 
 if TYPE_CHECKING:
     from tropalign.clusters.dereplication import Uniques
@@ -212,7 +213,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         """Return the maker of the table of clusters: from the reads of ``--counts``, else from names."""
         if self.counts is None:
             return super().counting(batch, uniques)
-        from tropalign.clusters.table import counted, tabled
+        from tropalign.clusters.dereplication import counted, tabled
         from tropalign.formats.clusters.read_otu_tables import read_otu_table
         from tropalign.sequences.files import file_name
 
@@ -225,7 +226,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         from tropalign.clusters.api import cluster_batch
         from tropalign.clusters.dereplication import dereplicated
         from tropalign.clusters.files import write_all
-        from tropalign.machine.memory import default_budget, left_for_job
+        from tropalign.machine.limits import default_budget, left_for_job
 
         self.check()
         places = self.places() if self.shard is None else {"output": self.output}  # merge makes the others of shards
@@ -264,7 +265,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         from tropalign.clusters.files import write_all
         from tropalign.clusters.linkage import check_memory, labels_of, restored
         from tropalign.execution.manifest import hash_of
-        from tropalign.machine.memory import default_budget, left_for_job
+        from tropalign.machine.limits import default_budget, left_for_job
         from tropalign.sequences.saved_batch import batch_of_bytes
 
         (data,) = shards.inputs(1)
@@ -287,7 +288,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         from tropalign.devices.registry import CpuDevice
         from tropalign.execution.manifest import RemainingWork
         from tropalign.execution.run import Output, Run, StageWriter
-        from tropalign.machine.memory import left_for_job
+        from tropalign.machine.limits import left_for_job
         from tropalign.sequences.saved_batch import batch_to_bytes
 
         assert self.shard is not None
@@ -308,7 +309,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
 
     def _foretell(self, batch: SequenceBatch, chosen: ClusterOptions, memory_bytes: int, allowed: int) -> None:
         """Print a forecast of the run."""
-        from tropalign.clusters.forecast import foretold
+        from tropalign.clusters.api import foretold
         from tropalign.devices.registry import open_devices
 
         cells = int(batch.lengths.sum()) ** 2 // 8  # as in `cluster_batch`
@@ -344,7 +345,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         from tropalign.execution.files import check_terminal
         from tropalign.execution.run import Output
         from tropalign.formats.clusters import ClustersContext
-        from tropalign.formats.header import Header
+        from tropalign.formats.format import Header
         from tropalign.formats.registry import make_writer
 
         command = self.command_line(format=form)

@@ -9,7 +9,7 @@ from tropalign.formats.format import BYTES, Format
 from tropalign.options.option import REQUIRED, again, input_file, output_file
 from tropalign.sequences.databases import SUFFIX
 from tropalign.verbs.command import Command, Served
-from tropalign.verbs.run_options import SEQUENCE_FILES, OutputOptions
+from tropalign.verbs.runs import SEQUENCE_FILES, OutputOptions
 
 if TYPE_CHECKING:
     from tropalign.sequences import SequenceStore

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from tropalign.formats.registry import format_names
 from tropalign.hmm.options import DecodeOptions, SegmentOptions
-from tropalign.options.kinds import AMOUNT, Choices, whole
-from tropalign.options.option import Options, again, input_file, option, output_file
-from tropalign.verbs.alignment import SequenceOptions
+from tropalign.options.option import AMOUNT, Choices, Options, again, input_file, option, output_file, whole
 from tropalign.verbs.command import Command, Served
-from tropalign.verbs.run_options import (
+from tropalign.verbs.runs import (
     SEQUENCE_FILES,
     CommentOptions,
     DeviceOptions,
@@ -22,14 +20,15 @@ from tropalign.verbs.run_options import (
     ShardOptions,
     started,
 )
+from tropalign.verbs.sequence_options import SequenceOptions
 
 if TYPE_CHECKING:
     from tropalign.execution.run import Output
     from tropalign.execution.task import Progress
     from tropalign.hmm.decode_task import Contents
     from tropalign.hmm.decoding import Decoder
-    from tropalign.hmm.fitting import PartName
     from tropalign.hmm.model import HMM
+    from tropalign.hmm.model_base import PartName
     from tropalign.sequences.blocks import SequenceBlock
 
 
@@ -72,7 +71,7 @@ class TrainingOptions(Options, group="training"):
     )
     fix: list[PartName] | None = option(
         default=None,
-        choices=Choices("tropalign.hmm.fitting", "PARTS"),
+        choices=Choices("tropalign.hmm.model_base", "PARTS"),
         many="append",
         label="Keep fixed",
         help="leave this part of the model as it is; several times for several (default: none)",
@@ -213,7 +212,7 @@ def _outputs(options: Decode, model: HMM, decoder: Decoder) -> list[Output]:
     from tropalign.execution.files import check_terminal
     from tropalign.execution.run import Output, ShareWriter
     from tropalign.formats.aligned import title_of
-    from tropalign.formats.header import Header
+    from tropalign.formats.format import Header
     from tropalign.formats.registry import format_for_path, make_writer
     from tropalign.formats.segments.context import SegmentsContext
 
@@ -239,7 +238,7 @@ def _fitting(blocks: Iterable[SequenceBlock], allowed: int, keeps: bool) -> Iter
     """Yield blocks while memory suffices for each, or for all so far if they are kept."""
     from tropalign.errors import shown
     from tropalign.hmm.decoding import POSITION_BYTES
-    from tropalign.machine.memory import PROCESS_BYTES, require
+    from tropalign.machine.limits import PROCESS_BYTES, require
 
     n_letters = 0
     for block in blocks:
@@ -258,7 +257,7 @@ def _trained(options: Decode, model: HMM, blocks: list[SequenceBlock], progress:
 
     from tropalign.errors import InputError
     from tropalign.hmm.decoding import Decoder
-    from tropalign.hmm.fitting import ImpossibleSequenceError
+    from tropalign.hmm.model_base import ImpossibleSequenceError
     from tropalign.hmm.observations import Observations
 
     decoder = Decoder(model, DecodeOptions())

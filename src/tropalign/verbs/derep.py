@@ -9,11 +9,9 @@ from tropalign.formats.format import Format
 from tropalign.formats.registry import format_for_path
 from tropalign.options.option import again, but, option
 from tropalign.pairwise.options import StrandName, StrandOption
-from tropalign.verbs.alignment import SequenceOptions
 from tropalign.verbs.command import Served
-from tropalign.verbs.run_options import OutputOptions, started
-from tropalign.verbs.runs import tell_of
-from tropalign.verbs.samples import SampleCommand
+from tropalign.verbs.runs import OutputOptions, started, tell_of
+from tropalign.verbs.sequence_options import SampleCommand, SequenceOptions
 
 
 class Derep(SampleCommand, OutputOptions):
@@ -69,7 +67,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         from tropalign.clusters.files import write_all
         from tropalign.execution.run import Output
         from tropalign.formats.clusters import ClustersContext
-        from tropalign.formats.header import Header
+        from tropalign.formats.format import Header
         from tropalign.formats.registry import make_writer
 
         self.check()

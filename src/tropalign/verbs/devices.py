@@ -11,8 +11,15 @@ from tropalign.errors import InputError
 from tropalign.options.option import option
 from tropalign.verbs.command import Command
 
-#: Folders of the verbs with kernels; each has a module self_test.
-JOBS = {"pairs": "pairwise", "place": "phylo", "msa": "msa", "search": "profile", "paths": "semirings", "decode": "hmm"}
+#: The verbs with kernels, and the modules with their check_gpu.
+JOBS = {
+    "pairs": "pairwise.self_test",
+    "place": "phylo.scorer",
+    "msa": "msa.self_test",
+    "search": "profile.self_test",
+    "paths": "semirings.gpu",
+    "decode": "hmm.gpu",
+}
 
 
 class Devices(Command):
@@ -30,13 +37,11 @@ class Devices(Command):
         if sys.stdout is None:
             raise InputError("standard output is closed: there is nowhere to list the devices")
         from tropalign.devices.registry import cpu_info, find_gpus, verdict
-        from tropalign.machine.memory import human
+        from tropalign.machine.limits import human
 
         info = cpu_info()
         gpus, reasons = find_gpus()
-        tests = {
-            verb: importlib.import_module(f"tropalign.{folder}.self_test").check_gpu for verb, folder in JOBS.items()
-        }
+        tests = {verb: importlib.import_module(f"tropalign.{module}").check_gpu for verb, module in JOBS.items()}
         checks = {gpu.name: verdict(gpu.name, tests) for gpu in gpus}
         if self.json:
             entries = [{**dataclasses.asdict(gpu), "self_test": checks[gpu.name]} for gpu in gpus]

@@ -13,10 +13,10 @@ from tropalign.pairwise.options import (
     StrandName,
     StrandOption,
 )
-from tropalign.verbs.alignment import ScoringOptions
 from tropalign.verbs.command import Served
 from tropalign.verbs.pairs import FormatOptions, PairsCommand
-from tropalign.verbs.run_options import SEQUENCE_FILES
+from tropalign.verbs.runs import SEQUENCE_FILES
+from tropalign.verbs.sequence_options import ScoringOptions
 
 if TYPE_CHECKING:
     from tropalign.formats.pairs import PairsFormat

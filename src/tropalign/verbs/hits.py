@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from tropalign.formats.registry import format_for_path, format_names, suffix_of
-from tropalign.options.kinds import whole
-from tropalign.options.option import Options, again, but, input_file, option, output_file
+from tropalign.options.option import Options, again, but, input_file, option, output_file, whole
 from tropalign.profile.options import ForeignOption, QueryAlphabet, QueryKind, SearchOptions
 from tropalign.results.threshold_options import Cutoffs, Thresholds
-from tropalign.verbs.alignment import SequenceOptions
 from tropalign.verbs.command import Command, Served, read_once
-from tropalign.verbs.run_options import SEQUENCE_FILES, EachOption, RunOptions, devices_of, started
-from tropalign.verbs.runs import carry_out
+from tropalign.verbs.runs import SEQUENCE_FILES, EachOption, RunOptions, carry_out, devices_of, started
+from tropalign.verbs.sequence_options import SequenceOptions
 
 if TYPE_CHECKING:
     from tropalign.profile.outputs import Wanted
@@ -298,10 +296,9 @@ Hits and E-values are those of hmmscan 3.4, to the last digit; the library need 
         from tropalign import __version__
         from tropalign.devices.registry import open_devices
         from tropalign.execution.run import Run, memory_allowed
-        from tropalign.formats.header import Header
+        from tropalign.formats.format import Header
         from tropalign.formats.registry import format_of
-        from tropalign.machine.memory import left_for_job
-        from tropalign.machine.threads import resolve_threads
+        from tropalign.machine.limits import left_for_job, resolve_threads
         from tropalign.profile.api import model_source, target_source, task_of
         from tropalign.profile.outputs import context_of, outputs_of, run_parameters, with_models, write_models
         from tropalign.profile.task import least_kept_cells

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from tropalign.options.option import Option, again, input_file
-from tropalign.verbs.catalogue import VERBS, declared
+from tropalign.verbs import VERBS, declared
 from tropalign.verbs.command import Command
-from tropalign.verbs.run_options import DeviceOptions, MemoryOptions, OutputOptions, started
+from tropalign.verbs.runs import DeviceOptions, MemoryOptions, OutputOptions, started
 
 if TYPE_CHECKING:
     from tropalign.execution.archive import Shards

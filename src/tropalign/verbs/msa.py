@@ -11,14 +11,34 @@ from tropalign.errors import counted
 from tropalign.formats.registry import format_names, suffix_of
 from tropalign.msa.options import ConsistencyOptions, RowOrderOption, StrandName, TurningOption
 from tropalign.options.option import Options, but, input_file, option, output_file
-from tropalign.verbs.alignment import READING, SequenceOptions
 from tropalign.verbs.command import Command, Served
-from tropalign.verbs.msa_clustalw import align_by_clustalw, check_method
-from tropalign.verbs.msa_extension import ExtensionOptions, check_extension, extend, extension_of
-from tropalign.verbs.msa_homologs import HomologChoices, check_homologs, with_homologs
-from tropalign.verbs.msa_model import ModelOptions, align_onto_model, check_model, model_words
-from tropalign.verbs.run_options import SEQUENCE_FILES, EachOption, RunOptions, devices_of, started
-from tropalign.verbs.runs import carry_out, print_forecast, tell_of, where_foretold
+from tropalign.verbs.msa_methods import (
+    ExtensionOptions,
+    HomologChoices,
+    ModelOptions,
+    align_by_clustalw,
+    align_onto_model,
+    check_extension,
+    check_homologs,
+    check_method,
+    check_model,
+    extend,
+    extension_of,
+    model_words,
+    with_homologs,
+)
+from tropalign.verbs.runs import (
+    SEQUENCE_FILES,
+    EachOption,
+    RunOptions,
+    carry_out,
+    devices_of,
+    print_forecast,
+    started,
+    tell_of,
+    where_foretold,
+)
+from tropalign.verbs.sequence_options import READING, SequenceOptions
 
 if TYPE_CHECKING:
     from tropalign.clustalw.options import ClustalwOptions
@@ -182,8 +202,7 @@ number of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or d
         from tropalign.devices.registry import open_devices
         from tropalign.execution.progress import stage_bar
         from tropalign.execution.run import memory_allowed
-        from tropalign.machine.memory import left_for_job
-        from tropalign.machine.threads import resolve_threads
+        from tropalign.machine.limits import left_for_job, resolve_threads
         from tropalign.msa import pipeline
         from tropalign.msa.guide_tree import read_guide_tree
         from tropalign.msa.run import MsaRun, seconds_of
@@ -218,12 +237,10 @@ number of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or d
         """Align with the posteriors of shards."""
         from tropalign.devices.registry import open_devices
         from tropalign.execution.progress import stage_bar
-        from tropalign.machine.memory import default_budget, left_for_job
-        from tropalign.machine.threads import resolve_threads
+        from tropalign.machine.limits import default_budget, left_for_job, resolve_threads
         from tropalign.msa import pipeline
         from tropalign.msa.guide_tree import GuideTree
-        from tropalign.msa.run import MsaRun
-        from tropalign.msa.shards import ShardsKept
+        from tropalign.msa.run import MsaRun, ShardsKept
         from tropalign.sequences.saved_batch import batch_of_bytes
 
         saved, saved_tree = shards.inputs(2)
@@ -295,7 +312,7 @@ number of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or d
 
     def batch(self) -> SequenceBatch:
         """Return the family, with all sequences on one strand if requested."""
-        from tropalign.machine.threads import resolve_threads
+        from tropalign.machine.limits import resolve_threads
         from tropalign.msa.family import read_family
         from tropalign.msa.strands import on_one_strand
         from tropalign.sequences.alphabet import ALPHABETS
@@ -311,8 +328,7 @@ number of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or d
         from tropalign.formats.registry import format_for_path
         from tropalign.msa import pipeline
         from tropalign.msa.memory import SCRATCH_SHARE
-        from tropalign.msa.run import MsaRun
-        from tropalign.msa.shards import FamilyShare, encoded
+        from tropalign.msa.run import FamilyShare, MsaRun, encoded
         from tropalign.sequences.saved_batch import batch_to_bytes
 
         assert self.shard is not None
@@ -346,7 +362,7 @@ number of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or d
         from tropalign.execution.files import check_terminal
         from tropalign.execution.run import Output
         from tropalign.formats.aligned import AlignedContext, ConfidenceFormat, title_of
-        from tropalign.formats.header import Header
+        from tropalign.formats.format import Header
         from tropalign.formats.registry import format_for_path, format_of, make_writer
         from tropalign.formats.trees import TreesContext
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from tropalign.formats.format import MATPLOTLIB_BYTES
 from tropalign.formats.pairs import layout_of
 from tropalign.formats.registry import format_for_path, format_names, suffix_of
-from tropalign.options.kinds import TEXT
-from tropalign.options.option import Options, but, input_file, option, output_file
+from tropalign.options.option import TEXT, Options, but, input_file, option, output_file
 from tropalign.pairwise.options import (
     MODES,
     REPORTS,
@@ -34,10 +33,9 @@ from tropalign.pairwise.options import (
     TranslationOptions,
 )
 from tropalign.results import MatrixValue
-from tropalign.verbs.alignment import AlignmentOptions, ModesOptions
 from tropalign.verbs.command import Served
-from tropalign.verbs.run_options import SEQUENCE_FILES, RunOptions, devices_of, started
-from tropalign.verbs.runs import carry_out
+from tropalign.verbs.runs import SEQUENCE_FILES, RunOptions, carry_out, devices_of, started
+from tropalign.verbs.sequence_options import AlignmentOptions, ModesOptions
 
 if TYPE_CHECKING:
     import numpy as np
@@ -46,13 +44,13 @@ if TYPE_CHECKING:
     from tropalign.execution.progress import Show
     from tropalign.execution.run import Output, Writer
     from tropalign.execution.task import Device
-    from tropalign.formats.header import Header
+    from tropalign.formats.format import Header
     from tropalign.formats.pairs import PairsFormat
     from tropalign.formats.pairs.context import PairsContext
     from tropalign.formats.pairs.tables import ShownColumns
     from tropalign.pairwise import PairsTask
     from tropalign.sequences import Alphabet, SequenceBatch
-    from tropalign.verbs.alignment import Side
+    from tropalign.verbs.sequence_options import Side
 
 Layout = Literal["tsv", "phylip", "npz"]
 #: A database stays in its store if it would take more than this share of the allowed memory.
@@ -198,7 +196,7 @@ class PairsCommand(
 
     def _memory_left(self, request: Request, form: PairsFormat, sides: tuple[Side, Side | None], allowed: int) -> int:
         """Return the memory that inputs, format and reports leave. Raises ResourceError if it is too little."""
-        from tropalign.machine.memory import left_for_job
+        from tropalign.machine.limits import left_for_job
         from tropalign.pairwise.task import least_bytes
         from tropalign.pairwise.translated import aligned, given
 
@@ -419,7 +417,7 @@ class PairsCommand(
     @staticmethod
     def _listed(path: str, queries: SequenceBatch, targets: SequenceBatch) -> NDArray[np.int64]:
         """Read the pairs of a file."""
-        from tropalign.pairwise.pair_list import read_pairs
+        from tropalign.pairwise.plan import read_pairs
 
         return read_pairs(path, queries, targets)
 
@@ -497,7 +495,7 @@ class PairsCommand(
     def _header(self, request: Request, task: PairsTask) -> Header:
         """Return the header with version, command and parameters."""
         from tropalign import __version__
-        from tropalign.formats.header import Header
+        from tropalign.formats.format import Header
 
         settled: dict[str, str | None] = {"format": request.format, "report": request.report, "columns": None}
         if request.report == "alignment" or request.columns:  # omit the default, and a value implied by columns
@@ -651,7 +649,7 @@ def _reciprocal(
 
 def _check_matrix(n_cells: int, memory_bytes: int) -> None:
     """Raise ResourceError if a matrix of this many values does not fit."""
-    from tropalign.machine.memory import require
+    from tropalign.machine.limits import require
 
     remedy = "choose format tsv, or allow more with --memory"
     require(8 * n_cells, memory_bytes, f"a matrix of {n_cells} values", remedy)

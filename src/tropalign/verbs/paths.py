@@ -6,14 +6,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tropalign.formats.registry import format_names
-from tropalign.options.kinds import TEXT
-from tropalign.options.option import Options, input_file, option, output_file
+from tropalign.options.option import TEXT, Options, input_file, option, output_file
 from tropalign.verbs.command import Command, Served, naming
-from tropalign.verbs.run_options import CommentOptions, DeviceOptions, MemoryOptions, OutputOptions, started
+from tropalign.verbs.runs import CommentOptions, DeviceOptions, MemoryOptions, OutputOptions, started
 
 if TYPE_CHECKING:
     from tropalign.execution.run import Writer
-    from tropalign.formats.paths.context import PathsContext
+    from tropalign.formats.paths.tables import PathsContext
     from tropalign.semirings.graphs import DenseGraph, Graph
 
 #: Distances, and vertices of paths, that are written at a time.
@@ -108,9 +107,9 @@ edges.tsv has an edge per line: from, to, weight. Formats by the suffix of -o: .
         import numpy as np
 
         from tropalign.execution.run import Output, memory_allowed, write_outputs
-        from tropalign.formats.paths.context import PathsContext, check_names
         from tropalign.formats.paths.report import MOST_VERTICES
-        from tropalign.machine.memory import left_for_job
+        from tropalign.formats.paths.tables import PathsContext, check_names
+        from tropalign.machine.limits import left_for_job
         from tropalign.semirings.graph_files import read_graph
         from tropalign.semirings.paths import shortest_paths
         from tropalign.sequences.files import file_name
@@ -168,7 +167,7 @@ def _rows_at_once(context: PathsContext, allowed: int) -> Iterator[range]:
     Raises ResourceError if the paths of a row take more memory than allowed.
     """
     from tropalign.errors import shown
-    from tropalign.machine.memory import require
+    from tropalign.machine.limits import require
 
     n, n_targets = len(context.paths.sources), max(1, len(context.targets))
     if not context.with_paths:
@@ -219,7 +218,7 @@ def _writer(
     """Make the writer of a format; `main` is the format of the main output if that is another one."""
     from tropalign import __version__
     from tropalign.execution.files import check_terminal
-    from tropalign.formats.header import Header
+    from tropalign.formats.format import Header
     from tropalign.formats.registry import make_writer
 
     parameters = {

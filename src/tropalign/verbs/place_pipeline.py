@@ -93,7 +93,7 @@ class Pipeline:
         from tropalign.errors import ResourceError
         from tropalign.execution.files import write_to
         from tropalign.formats.placed.context import PlacedContext
-        from tropalign.machine.threads import resolve_threads
+        from tropalign.machine.limits import resolve_threads
         from tropalign.phylo import epa_ng
 
         command, folder, program = self._command, self._folder, self._program

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from tropalign.formats.format import TSV, Format
 from tropalign.options.option import input_file, option, output_file
 from tropalign.verbs.command import Command, Served
-from tropalign.verbs.run_options import OutputOptions
+from tropalign.verbs.runs import OutputOptions
 
 if TYPE_CHECKING:
     import numpy as np
@@ -191,7 +191,7 @@ def _write_page(options: Score, test: str, reference: str) -> None:
     from tropalign import __version__
     from tropalign.execution.files import write_to
     from tropalign.formats.aligned import AlignedContext, title_of
-    from tropalign.formats.header import Header
+    from tropalign.formats.format import Header
     from tropalign.formats.registry import make_writer
     from tropalign.msa.accuracy import agreement
 

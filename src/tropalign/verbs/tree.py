@@ -7,11 +7,9 @@ import shlex
 import time
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from tropalign.options.kinds import TEXT, Choices, Kind, whole
-from tropalign.options.option import Options, again, input_file, option, output_file
-from tropalign.verbs.alignment import SequenceOptions
+from tropalign.options.option import TEXT, Choices, Kind, Options, again, input_file, option, output_file, whole
 from tropalign.verbs.command import Command, Served, naming
-from tropalign.verbs.run_options import (
+from tropalign.verbs.runs import (
     ClusterOptions,
     CommentOptions,
     DeviceOptions,
@@ -22,8 +20,19 @@ from tropalign.verbs.run_options import (
     devices_of,
     started,
 )
-from tropalign.verbs.tree_input import Distances, alignment_in_bytes, read_taxa, unaligned
-from tropalign.verbs.tree_output import ViewOptions, is_drawn, telling, tree_outputs, write_distances, write_tree
+from tropalign.verbs.sequence_options import SequenceOptions
+from tropalign.verbs.tree_files import (
+    Distances,
+    ViewOptions,
+    alignment_in_bytes,
+    is_drawn,
+    read_taxa,
+    telling,
+    tree_outputs,
+    unaligned,
+    write_distances,
+    write_tree,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -180,7 +189,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         """Read, make the tree, and write it."""
         from tropalign.formats.distance_matrix import distance_format
         from tropalign.formats.trees.groups import read_groups, tell_unknown
-        from tropalign.machine.memory import default_budget, left_for_job
+        from tropalign.machine.limits import default_budget, left_for_job
         from tropalign.sequences.files import file_name
 
         self.check()
@@ -248,7 +257,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         from tropalign.execution.manifest import hash_of
         from tropalign.execution.progress import progress_bar, status_only
         from tropalign.formats.distance_matrix import distance_format
-        from tropalign.machine.memory import default_budget, left_for_job
+        from tropalign.machine.limits import default_budget, left_for_job
         from tropalign.sequences.saved_batch import batch_of_bytes
 
         outputs = tree_outputs(self, places, {})

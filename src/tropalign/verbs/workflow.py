@@ -8,6 +8,7 @@ from typing import Literal
 
 from tropalign.errors import InputError, ResourceError, counted
 from tropalign.options.option import option
+from tropalign.properties import cached
 from tropalign.verbs.command import Command
 
 #: Contents of each manager's folder in examples/workflows.
@@ -86,8 +87,6 @@ def workflow_files(manager: str) -> dict[str, Path]:
 
     Raises InputError if the package was installed without them.
     """
-    from tropalign.verbs.examples import example_path
-
     folder = example_path(f"workflows/{manager}")
     if folder is None:
         raise InputError("the package was installed without its examples, and so without workflows: install its wheel")
@@ -119,3 +118,13 @@ def _write(manager: str, folder: Path) -> int:
         place.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, place)
     return len(files)
+
+
+#: Possible locations of ``examples/``: in the sources, and in the wheel.
+_PLACES = (Path(__file__).parents[3] / "examples", Path(__file__).parents[1] / "examples")
+
+
+@cached
+def example_path(name: str) -> Path | None:
+    """Return the path of a file or folder of the examples; None if the package came without them."""
+    return next((path for place in _PLACES if (path := place / name).exists()), None)

@@ -128,7 +128,7 @@ def _many(value):
 
 def skip_without(verb):
     """The examples lie beside the sources; an installed package has none."""
-    from tropalign.verbs.examples import example_path
+    from tropalign.verbs.workflow import example_path
 
     if not all(example_path(name) for name in verb.example.values()):
         pytest.skip("the package was installed without its examples")

@@ -308,7 +308,7 @@ def test_jobs_of_others_are_not_chosen(closed_site):
 
 def test_a_job_says_until_when_it_is_kept(tmp_path, server_modules):
     from tropalign.serve.web.api_models import moment
-    from tropalign.serve.web.templating import when
+    from tropalign.serve.web.views import when
 
     made = Site(Settings(folder=tmp_path / "server", keep_days=30))
     try:
@@ -501,7 +501,7 @@ def test_databases_are_listed_used_and_deleted(site):
 
 def test_installed_databases_are_offered_and_cannot_be_deleted(site, tmp_path):
     from tropalign.sequences import SequenceStore
-    from tropalign.serve.storage.installed_databases import InstalledDatabases
+    from tropalign.serve.storage.databases import InstalledDatabases
 
     (tmp_path / "a.fa").write_text(">a\nMKVLAW\n>b\nMKILAW\n")
     SequenceStore.build(tmp_path / "a.fa", tmp_path / "swissprot.tdb")

@@ -68,6 +68,6 @@ def test_a_jobs_page_has_what_fetches_its_result(working_site, shell, tmp_path):
 
 
 def test_who_is_named_by_a_proxy_shows_no_token():
-    from tropalign.serve.web.job_views import help_programs
+    from tropalign.serve.web.views import help_programs
 
     assert "Authorization" not in help_programs("http://x", has_token=False)["curl"]

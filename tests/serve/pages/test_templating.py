@@ -8,7 +8,7 @@ pytest.importorskip("jinja2", reason="the server's modules are not installed: pi
 
 from tropalign.serve.records import JobLine, State
 from tropalign.serve.web.form_fields import OptionView
-from tropalign.serve.web.templating import Templates
+from tropalign.serve.web.views import Templates
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 
 from tropalign.errors import UsageError
 from tropalign.sequences import SequenceStore
-from tropalign.serve.storage.installed_databases import InstalledDatabases, is_installed
+from tropalign.serve.storage.databases import InstalledDatabases, is_installed
 
 
 def build(folder, name, fasta=">a\nMKVLAW\n>b\nMKILAWHH\n"):

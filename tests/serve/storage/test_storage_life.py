@@ -11,7 +11,7 @@ from storage_files import LIMITS, Clock, new_job
 from tropalign.serve.records import JobFile, Outcome, Search, State
 from tropalign.serve.settings import Settings
 from tropalign.serve.storage import Storage
-from tropalign.serve.storage.installed_databases import InstalledDatabases
+from tropalign.serve.storage.databases import InstalledDatabases
 from tropalign.serve.storage.queue import MOST_DEATHS
 
 pytest.importorskip("hypothesis", reason="hypothesis is not installed")

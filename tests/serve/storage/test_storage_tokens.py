@@ -7,7 +7,7 @@ from storage_files import Clock
 
 from tropalign.errors import UsageError
 from tropalign.serve.storage import Storage
-from tropalign.serve.storage import tokens as module
+from tropalign.serve.storage import users as module
 from tropalign.serve.storage.database import reading
 
 
@@ -111,7 +111,7 @@ def test_what_is_remembered_is_bounded(storage, monkeypatch):
 
 
 def test_the_audit_log_is_read_in_order_some_at_a_time(storage, monkeypatch):
-    monkeypatch.setattr("tropalign.serve.storage.audit.AT_A_TIME", 2)
+    monkeypatch.setattr("tropalign.serve.storage.users.AT_A_TIME", 2)
     for n in range(5):
         storage.audit.note("ann", "127.0.0.1", "job.submit", f"job{n}", "x" * 5000)
     log = list(storage.audit.entries())

@@ -9,8 +9,8 @@ from web_server import PAIR, Client, running
 
 from tropalign.errors import UsageError
 from tropalign.serve.settings import Settings
+from tropalign.serve.web.access import Hosts, networks
 from tropalign.serve.web.credentials import Sessions
-from tropalign.serve.web.origins import Hosts, networks
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 

@@ -398,7 +398,7 @@ def test_a_wrong_reference_to_a_job_is_refused(local, item, sentence):
 
 def test_installed_databases_are_named_by_all_and_belong_to_nobody(users, tmp_path):
     from tropalign.sequences import SequenceStore
-    from tropalign.serve.storage.installed_databases import InstalledDatabases
+    from tropalign.serve.storage.databases import InstalledDatabases
 
     (tmp_path / "a.fa").write_bytes(PAIR)
     SequenceStore.build(tmp_path / "a.fa", tmp_path / "swissprot.tdb")

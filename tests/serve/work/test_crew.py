@@ -9,7 +9,7 @@ from job_desk import wait_until
 
 from tropalign.serve.settings import Settings
 from tropalign.serve.storage import Storage
-from tropalign.serve.work.crew import Crew
+from tropalign.serve.work.supervisor import Crew
 
 
 def test_a_server_that_starts_removes_files_that_nothing_has(tmp_path):

@@ -209,7 +209,7 @@ def test_workers_are_waited_for_once(tmp_path, monkeypatch):
     import threading
     import time
 
-    from tropalign.serve.work import crew as module
+    from tropalign.serve.work import supervisor as module
 
     waited, answers = [], threading.Event()
     monkeypatch.setattr(module, "END_SECONDS", -0.9)

@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 from job_desk import lives, wait_until
 
-from tropalign.serve.work.job_folder import JobFolder
-from tropalign.serve.work.system_processes import is_alive, started, worker_name
+from tropalign.serve.work.job_folder import JobFolder, is_alive, started, worker_name
 from tropalign.serve.work.watched_command import Bounds, Why, environment, run_watched
 
 BOUNDS = Bounds(30.0, 1 << 30, 1 << 24)

@@ -3,7 +3,7 @@
 import pytest
 
 from tropalign.serve.settings import Limits
-from tropalign.serve.work.messages import duration, excess_of, passed, sentence_of, without
+from tropalign.serve.work.attempt import duration, excess_of, passed, sentence_of, without
 from tropalign.serve.work.watched_command import Why
 
 LIMITS = Limits(n_cells=10**9, seconds=60.0, memory_bytes=1 << 30, output_bytes=1 << 20)

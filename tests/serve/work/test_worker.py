@@ -385,7 +385,7 @@ def test_progress_of_a_job_that_goes_on_does_not_begin_at_nothing(desk, settings
 
 @pytest.mark.parametrize("how", ["kill", "cancel", "stop"])
 def test_a_job_on_a_cluster_leaves_no_process(desk, settings, start, tmp_path, how):
-    from tropalign.serve.work.system_processes import Group
+    from tropalign.serve.work.job_folder import Group
 
     pytest.importorskip("distributed", reason="--cluster needs Dask: pip install 'tropalign[cluster]'")
     settings = replace(settings, cluster="local:2")

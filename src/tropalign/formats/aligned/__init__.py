@@ -31,10 +31,10 @@ FORMATS = {
         ConfidenceFormat(*HTML, "aligned.report"),
         ConfidenceFormat(*SVG, "aligned.picture"),
         ConfidenceFormat(*PNG, "aligned.picture"),
-        ConfidenceFormat(*RESULT, "aligned.result"),
+        ConfidenceFormat(*RESULT, "aligned.tables"),
     ),
     "aligned/agreement": (Format(*HTML, "aligned.agreement"),),
-    "confidence": (ConfidenceFormat(*TSV, "aligned.confidence"), ConfidenceFormat(*PARQUET, "aligned.confidence")),
+    "confidence": (ConfidenceFormat(*TSV, "aligned.tables"), ConfidenceFormat(*PARQUET, "aligned.tables")),
 }
 
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from tropalign.formats.aligned import AlignedContext
 from tropalign.formats.aligned.report import assemble, data_of
 from tropalign.formats.format import Codec
-from tropalign.formats.pages.web_page import json_text
-from tropalign.results.agreement import Agreement
+from tropalign.formats.pages import json_text
+from tropalign.results.multiple import Agreement
 
 #: Steps of a share in a byte; byte 0 is for residues that do not count.
 STEPS = 200

@@ -30,8 +30,7 @@ from tropalign.formats.picture import (
     as_svg,
     require_pillow,
 )
-from tropalign.results.multiple import GAP, MultipleAlignment
-from tropalign.results.multiple_display import cell_colours
+from tropalign.results.multiple import GAP, MultipleAlignment, cell_colours
 
 #: Columns per block, and the most lines of all blocks for which characters are drawn: a height that programs can
 #: open.

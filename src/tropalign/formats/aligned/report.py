@@ -10,11 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.formats.aligned import AlignedContext
-from tropalign.formats.format import Codec
-from tropalign.formats.header import Header
-from tropalign.formats.pages.web_page import json_text, page_texts, write_page
-from tropalign.results.multiple import MultipleAlignment
-from tropalign.results.multiple_display import rules
+from tropalign.formats.format import Codec, Header
+from tropalign.formats.pages import json_text, page_texts, write_page
+from tropalign.results.multiple import MultipleAlignment, rules
 
 #: Scripts of the page, in loading order.
 SCRIPTS = (

@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError
 from tropalign.formats.aligned import AlignedContext
 from tropalign.formats.aligned.profile import check_headers, stockholm_lines
-from tropalign.formats.format import Codec, concatenated
-from tropalign.formats.header import Header, one_line
+from tropalign.formats.format import Codec, Header, concatenated, one_line
 from tropalign.results import rows
+from tropalign.results.display import digits
 from tropalign.results.multiple import GAP, MultipleAlignment
-from tropalign.results.posterior_digits import digits
 
 #: Columns per line of block formats.
 BLOCK_COLUMNS = 60

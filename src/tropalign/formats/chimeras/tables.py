@@ -6,8 +6,7 @@ import numpy as np
 
 from tropalign.errors import shown
 from tropalign.formats.chimeras import ChimerasContext
-from tropalign.formats.format import Codec, concatenated
-from tropalign.formats.header import Header
+from tropalign.formats.format import Codec, Header, concatenated
 from tropalign.results.chimeras import Chimeras
 from tropalign.results.rows import check_names, fasta_headers
 

@@ -19,13 +19,12 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from tropalign.errors import InputError, ResourceError, TropalignError, named, shown
+from tropalign.formats.array_files import DAMAGED_PART
 from tropalign.formats.clusters.otu_tables import NO_DATE, UNASSIGNED, encode_biom
-from tropalign.formats.format import Codec
-from tropalign.formats.header import Header
-from tropalign.formats.part_arrays import DAMAGED_PART
-from tropalign.machine.memory import require as require_memory
-from tropalign.results.lineages import Lineage
+from tropalign.formats.format import Codec, Header
+from tropalign.machine.limits import require as require_memory
 from tropalign.results.otu_table import OtuTable
+from tropalign.results.placements import Lineage
 
 _URL = "http://biom-format.org"
 #: Plausible values per stored byte after compression; a larger declared shape is rejected.

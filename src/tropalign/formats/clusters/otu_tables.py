@@ -10,11 +10,10 @@ import numpy as np
 
 from tropalign.errors import InputError, named
 from tropalign.formats.clusters import ClustersContext
-from tropalign.formats.format import Codec, concatenated
-from tropalign.formats.header import Header
+from tropalign.formats.format import Codec, Header, concatenated
 from tropalign.results.clusters import Clusters
-from tropalign.results.lineages import Lineage
 from tropalign.results.otu_table import OtuTable
+from tropalign.results.placements import Lineage
 from tropalign.results.rows import check_names
 
 #: Names of the lineage column, the last one of a classic table; older QIIME files use the others.

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError, named, shown
 from tropalign.formats.clusters.otu_tables import LINEAGE_COLUMNS, UNASSIGNED
-from tropalign.machine.memory import budget_of, left_for_job, require
-from tropalign.results.lineages import Lineage
+from tropalign.machine.limits import budget_of, left_for_job, require
 from tropalign.results.otu_table import OtuTable
-from tropalign.sequences.counts import MOST_COUNT
+from tropalign.results.placements import Lineage
 from tropalign.sequences.files import file_name, opened, text_of
+from tropalign.sequences.samples import MOST_COUNT
 from tropalign.sequences.texts import lines_in
 
 #: Maximum size of a table in bytes.

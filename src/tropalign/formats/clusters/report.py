@@ -10,11 +10,10 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign.formats.array_files import part_arrays
 from tropalign.formats.clusters import ClustersContext
-from tropalign.formats.format import Codec
-from tropalign.formats.header import Header
-from tropalign.formats.pages.web_page import Report, leb128, write_report_page
-from tropalign.formats.part_arrays import part_arrays
+from tropalign.formats.format import Codec, Header
+from tropalign.formats.pages import Report, leb128, write_report_page
 from tropalign.results.clusters import RUN, Clusters
 
 PAGE = "clusters"

@@ -7,15 +7,14 @@ from itertools import groupby
 import numpy as np
 
 from tropalign.errors import shown
+from tropalign.formats.array_files import Packed, result_format
 from tropalign.formats.clusters import ClustersContext
-from tropalign.formats.format import Codec, concatenated
-from tropalign.formats.header import Header
-from tropalign.formats.result_file import Packed, result_format
+from tropalign.formats.format import Codec, Header, concatenated
 from tropalign.formats.saved_results import batch_packed
 from tropalign.results.clusters import RUN, Clusters
 from tropalign.results.otu_table import new_names, otu_names
 from tropalign.results.rows import check_names, fasta_headers
-from tropalign.sequences.counts import with_count
+from tropalign.sequences.samples import with_count
 
 COLUMNS = ("cluster", "representative", "member", "identity", "strand", "score", "length", "size")
 

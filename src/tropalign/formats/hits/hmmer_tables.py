@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tropalign.formats.format import Codec
+from tropalign.formats.hits.context import QueryHits, raw, table_of
 from tropalign.formats.hits.parts import ASSEMBLED_WITH, assembled_by, encode_without_lines
-from tropalign.formats.hits.queries import QueryHits, raw, table_of
 
 _HIT_NUMBERS = "%9.2g %6.1f %5.1f %9.2g %6.1f %5.1f %5.1f %3d %3d %3d %3d %3d %3d %3d"
 _HIT_WORDS = "%9s %6s %5s %9s %6s %5s %5s %3s %3s %3s %3s %3s %3s %3s"

@@ -7,11 +7,9 @@ import math
 from collections.abc import Iterator
 from typing import IO, Any
 
-from tropalign.formats.format import Codec
-from tropalign.formats.header import Header
-from tropalign.formats.hits.context import HitsContext
+from tropalign.formats.format import Codec, Header
+from tropalign.formats.hits.context import HitsContext, QueryHits, queries_of
 from tropalign.formats.hits.parts import ASSEMBLED_WITH, assembled_by, encode
-from tropalign.formats.hits.queries import QueryHits, queries_of
 from tropalign.results.found_hits import FILTERS
 from tropalign.results.hit import Domain, Hit
 from tropalign.results.hits import Hits

@@ -13,9 +13,9 @@ from typing import IO, Any
 import numpy as np
 
 from tropalign.errors import InputError
-from tropalign.formats.header import Header
+from tropalign.formats.array_files import DAMAGED_PART
+from tropalign.formats.format import Header
 from tropalign.formats.hits.context import HitsContext
-from tropalign.formats.part_arrays import DAMAGED_PART
 from tropalign.results.found_hits import (
     DOMAIN_COLUMNS,
     FILTERS,
@@ -26,10 +26,10 @@ from tropalign.results.found_hits import (
     Query,
     chosen,
     in_all_targets,
+    is_kept,
     without_lines,
 )
 from tropalign.results.hits import Hits, judged
-from tropalign.results.thresholds import is_kept
 
 #: Fields of the context with which every format of hits is assembled.
 ASSEMBLED_WITH = tuple(HitsContext.__dataclass_fields__)

@@ -7,11 +7,10 @@ from typing import IO, Any
 
 import numpy as np
 
-from tropalign.formats.format import Codec
-from tropalign.formats.header import Header
+from tropalign.formats.array_files import Packed, write_whole
+from tropalign.formats.format import Codec, Header
 from tropalign.formats.hits.context import HitsContext
 from tropalign.formats.hits.parts import ASSEMBLED_WITH, assembled_by, encode
-from tropalign.formats.result_file import Packed, write_whole
 from tropalign.results.found_hits import DOMAIN_COLUMNS, HIT_COLUMNS, LINES, TEXTS, of_all_queries
 from tropalign.results.hits import Hits
 

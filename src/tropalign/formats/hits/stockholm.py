@@ -6,12 +6,10 @@ from collections.abc import Iterator
 from typing import IO
 
 from tropalign.errors import InputError
-from tropalign.formats.format import Codec
-from tropalign.formats.header import Header
-from tropalign.formats.hits.context import HitsContext
+from tropalign.formats.aligned.profile import COLUMNS, blocks
+from tropalign.formats.format import Codec, Header
+from tropalign.formats.hits.context import HitsContext, queries_of, raw, write_lines
 from tropalign.formats.hits.parts import ASSEMBLED_WITH, assembled_by, encode
-from tropalign.formats.hits.queries import queries_of, raw, write_lines
-from tropalign.formats.stockholm_blocks import COLUMNS, blocks
 from tropalign.results.found_hits import Query
 from tropalign.results.hit_alignment import HitAlignment, align_hits
 from tropalign.results.hits import Hits

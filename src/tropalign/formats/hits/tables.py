@@ -10,14 +10,13 @@ from typing import IO, Any
 
 import numpy as np
 
-from tropalign.formats.arrow import needs_pyarrow, stream_to
-from tropalign.formats.format import Codec
-from tropalign.formats.header import Header
+from tropalign.formats.array_files import needs_pyarrow, stream_to
+from tropalign.formats.format import Codec, Header
 from tropalign.formats.hits.context import HitsContext
 from tropalign.formats.hits.parts import ASSEMBLED_WITH, assembled_by, encode_without_lines
 from tropalign.results import rows
 from tropalign.results.columns import arrow_batch
-from tropalign.results.hit_tables import DOMAINS, Columns
+from tropalign.results.hit import DOMAINS, Columns
 from tropalign.results.hits import Hits
 
 #: Rows per batch, or per row group of Parquet.

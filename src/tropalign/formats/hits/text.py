@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import IO
 
-from tropalign.formats.format import Codec
-from tropalign.formats.header import Header, one_line
-from tropalign.formats.hits.context import HitsContext
+from tropalign.formats.format import Codec, Header, one_line
+from tropalign.formats.hits.context import HitsContext, QueryHits, queries_of, raw, write_lines
 from tropalign.formats.hits.parts import ASSEMBLED_WITH, assembled_by, encode
-from tropalign.formats.hits.queries import QueryHits, queries_of, raw, write_lines
 from tropalign.results.found_hits import annotation_line
 from tropalign.results.hits import Hits
 from tropalign.results.threshold_options import Thresholds

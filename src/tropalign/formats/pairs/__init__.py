@@ -88,7 +88,7 @@ FORMATS = {
             package_bytes=PYARROW_BYTES, takes_columns=True,
         ),
         PairsFormat(*PARQUET, "pairs.arrow", package_bytes=PYARROW_BYTES, takes_columns=True),
-        PairsFormat("paf", (".paf",), TEXT, "", "pairs.paf", shows_all_reports=False, is_in_blocks=True),
+        PairsFormat("paf", (".paf",), TEXT, "", "pairs.gapped", shows_all_reports=False, is_in_blocks=True),
         PairsFormat(
             "sam", (".sam",), TEXT, "", "pairs.sam",
             shows_all_reports=False, wants_whole_queries=True, wants_qualities=True,
@@ -106,7 +106,7 @@ FORMATS = {
             "matrix", (".npz", ".phy", ".dist"), TSV[2], "matrix of all pairs", "pairs.matrix", own_suffix=".tsv"
         ),
         PairsFormat(*HTML, "pairs.report", shows_all_reports=False),
-        PairsFormat(*RESULT, "pairs.result"),
+        PairsFormat(*RESULT, "pairs.tables"),
     ),
     "plots": tuple(
         Format(*form, "pairs.plots", package_bytes=MATPLOTLIB_BYTES)

@@ -13,12 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import ragged
-from tropalign.formats.arrow import needs_pyarrow, stream_to
-from tropalign.formats.format import Codec
-from tropalign.formats.header import Header
+from tropalign.formats.array_files import needs_pyarrow, part_arrays, stream_to
+from tropalign.formats.format import Codec, Header
 from tropalign.formats.pairs.context import PairsContext
 from tropalign.formats.pairs.tables import names_of
-from tropalign.formats.part_arrays import part_arrays
 from tropalign.results.alignments import AlignmentTable
 from tropalign.results.columns import Flat, arrow_batch
 from tropalign.results.export import flat_columns, no_rows

@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, said, shown
+from tropalign.formats.array_files import part_arrays
 from tropalign.formats.distance_matrix import phylip_names
-from tropalign.formats.format import Codec
-from tropalign.formats.header import Header
+from tropalign.formats.format import Codec, Header
 from tropalign.formats.pairs import MATRIX_LAYOUTS
 from tropalign.formats.pairs.context import PairsContext
-from tropalign.formats.part_arrays import part_arrays
 from tropalign.results import nucleotides, rows
 from tropalign.results.alignments import AlignmentTable
 

@@ -9,9 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, shown
-from tropalign.formats.figure import picture, require
-from tropalign.formats.format import Codec
-from tropalign.formats.header import Header
+from tropalign.formats.format import Codec, Header
 from tropalign.formats.pairs.context import PairsContext
 from tropalign.formats.pairs.map import MOST_LINES, Lines, mapped
 from tropalign.formats.pairs.report_data import (
@@ -24,6 +22,7 @@ from tropalign.formats.pairs.report_data import (
     packed,
     unpacked,
 )
+from tropalign.formats.picture import picture, require
 from tropalign.results.alignments import AlignmentTable
 
 if TYPE_CHECKING:

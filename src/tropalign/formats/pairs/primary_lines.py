@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.formats.part_arrays import part_arrays
+from tropalign.formats.array_files import part_arrays
 from tropalign.results.alignments import AlignmentTable
 
 Bytes = NDArray[np.uint8]

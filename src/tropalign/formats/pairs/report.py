@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import ScoringError
-from tropalign.formats.format import Codec
-from tropalign.formats.header import Header
-from tropalign.formats.pages.web_page import Report, write_report_page
+from tropalign.formats.format import Codec, Header
+from tropalign.formats.pages import Report, write_report_page
 from tropalign.formats.pairs.context import PairsContext
 from tropalign.formats.pairs.map import MOST_LINES, PairMap, mapped
 from tropalign.formats.pairs.report_data import Columns, columns_of, joined, near_of, of_used, packed, unpacked

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.formats.pages.web_page import leb128
+from tropalign.formats.array_files import part_arrays
+from tropalign.formats.pages import leb128
 from tropalign.formats.pairs.context import Labels, PairsContext
-from tropalign.formats.part_arrays import part_arrays
 from tropalign.results.alignments import AlignmentTable
 from tropalign.results.kept_columns import DEPTH_COLUMNS
 from tropalign.sequences.stored_batch import in_memory

@@ -11,16 +11,18 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any, cast
 
 import numpy as np
 
 from tropalign.arrays import distinct
-from tropalign.formats.format import Codec, concatenated, row_blocks
-from tropalign.formats.header import Header
+from tropalign.formats.array_files import Packed, result_format
+from tropalign.formats.format import Codec, Header, concatenated, row_blocks
 from tropalign.formats.pairs import M8_COLUMNS, PairsFormat
 from tropalign.formats.pairs.context import PairsContext
+from tropalign.formats.saved_results import batch_packed
 from tropalign.results import nucleotides, rows
-from tropalign.results.alignments import AlignmentTable
+from tropalign.results.alignments import AlignmentTable, arrays_of, empty_table
 from tropalign.results.output_columns import (
     OUTPUT_COLUMNS,
     SIGNIFICANCE,
@@ -222,3 +224,33 @@ CSV = Codec(
 )
 JSONL = Codec(encode_jsonl, concatenated(), blocks=_by_pairs(encode_jsonl))
 M8 = Codec(encode_m8, concatenated(), blocks=_by_pairs(encode_m8))
+
+
+def pack(table: AlignmentTable, context: PairsContext) -> Packed:
+    """Pack the columns."""
+    return {}, arrays_of(table)
+
+
+def whole(context: PairsContext) -> Packed:
+    """Pack depth and sequences."""
+    notes, arrays = batch_packed(context.queries, "queries")
+    if context.targets is not context.queries:
+        more_notes, more_arrays = batch_packed(context.targets, "targets")
+        notes, arrays = notes | more_notes, arrays | more_arrays
+    if context.identity != "columns":
+        notes["identity"] = context.identity
+    return {"depth": context.report, **notes}, arrays
+
+
+def _empty(context: PairsContext) -> Packed:
+    queries, targets = cast(Any, context.queries), cast(Any, context.targets)
+    return {}, arrays_of(empty_table(queries, targets, context.report, context.both_strands, context.decimal_scores))
+
+
+RESULT = result_format(
+    "pairs",
+    pack,
+    whole,
+    _empty,
+    assembled_with=("queries", "targets", "letters", "report", "both_strands", "decimal_scores", "identity"),
+)

@@ -8,11 +8,9 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.formats.format import Codec
-from tropalign.formats.header import Header
-from tropalign.formats.pages.web_page import Report, write_report_page
-from tropalign.formats.paths.context import PathsContext
-from tropalign.formats.paths.layout import places
+from tropalign.formats.format import Codec, Header
+from tropalign.formats.pages import Report, write_report_page
+from tropalign.formats.paths.tables import PathsContext
 
 PAGE = "paths"
 SCRIPTS = ("viewer/pictures.js", "graph.js", "paths.js")
@@ -90,3 +88,54 @@ def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: Pa
 
 
 HTML = Codec(encode, assemble, is_binary=True)
+
+
+Reals = NDArray[np.float64]
+#: Rounds of majorization; and a perturbation of equal distances, so that the best plane is unique.
+ROUNDS, UNEVEN = 100, 1e-3
+#: Distance of unconnected vertices, relative to the width of the graph.
+APART = 1.25
+
+
+def places(sources: NDArray[np.int64], targets: NDArray[np.int64], n: int) -> Reals:
+    """Return positions of n vertices, float64, shape (n, 2), from 0 to 1, the wider side filled; edges are undirected.
+
+    >>> import numpy as np
+    >>> places(np.array([0, 1]), np.array([1, 2]), 3).round(1)[[0, 2], 0].tolist() in ([0.0, 1.0], [1.0, 0.0])
+    True
+    """
+    if n < 2:
+        return np.full((n, 2), 0.5)
+    distances = _steps(sources, targets, n)
+    found = _scaled(distances)
+    weights = 1 / np.where(distances > 0, distances, 1) ** 2
+    np.fill_diagonal(weights, 0)
+    inverse = np.linalg.pinv(np.diag(weights.sum(1)) - weights)
+    for _ in range(ROUNDS):
+        lengths = np.hypot(*(found[:, None, axis] - found[None, :, axis] for axis in (0, 1)))
+        ratios = np.where(lengths > 0, weights * distances / np.where(lengths > 0, lengths, 1), 0)
+        found = inverse @ (ratios.sum(1)[:, None] * found - ratios @ found)
+    found = found - found.min(0)
+    return np.asarray(found / max(found.max(), 1e-12))
+
+
+def _steps(sources: NDArray[np.int64], targets: NDArray[np.int64], n: int) -> Reals:
+    """Return the smallest number of edges between all vertices, slightly perturbed."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import shortest_path
+
+    graph = coo_array((np.ones(len(sources)), (sources, targets)), shape=(n, n)).tocsr()
+    found = shortest_path(graph, directed=False, unweighted=True)
+    found[np.isinf(found)] = APART * max(1.0, found[np.isfinite(found)].max())
+    turn = np.cos(np.arange(n) * 2.399963)  # multiples of the golden angle, which do not repeat
+    return np.asarray(found * (1 + UNEVEN * (turn[:, None] + turn[None, :])))
+
+
+def _scaled(distances: Reals) -> Reals:
+    """Return the plane of classical scaling, with axes signed so that the farthest vertex is positive."""
+    squares = distances**2
+    centred = -0.5 * (squares - squares.mean(0) - squares.mean(1)[:, None] + squares.mean())
+    values, vectors = np.linalg.eigh(centred)
+    found = vectors[:, -2:][:, ::-1] * np.sqrt(np.maximum(values[-2:][::-1], 0))
+    signs = np.sign(found[np.abs(found).argmax(0), np.arange(found.shape[1])])
+    return np.asarray(found * np.where(signs == 0, 1, signs))

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.sequences.counts import counts_of
-from tropalign.sequences.samples import Teller, said_in
+from tropalign.sequences.samples import Teller, counts_of, said_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tropalign.results.lineages import BranchLineages
     from tropalign.results.otu_table import OtuTable
+    from tropalign.results.placements import BranchLineages
 
 INSERTIONS = ("drop", "columns")
 WHICH = ("all", "reads", "reference")

@@ -6,8 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import IO
 
-from tropalign.formats.format import Codec
-from tropalign.formats.header import Header
+from tropalign.formats.format import Codec, Header
 from tropalign.formats.placed.context import PlacedContext
 from tropalign.results.placements import Placements
 

@@ -9,11 +9,10 @@ from typing import IO
 import numpy as np
 
 from tropalign.errors import InputError
+from tropalign.formats.array_files import DAMAGED_PART
 from tropalign.formats.clusters.biom_hdf5 import check_texts, hdf5_bytes, require
 from tropalign.formats.clusters.otu_tables import assemble_biom, biom_text, check_classic, classic_text
-from tropalign.formats.format import Codec
-from tropalign.formats.header import Header
-from tropalign.formats.part_arrays import DAMAGED_PART
+from tropalign.formats.format import Codec, Header
 from tropalign.formats.placed.context import PlacedContext
 from tropalign.results.otu_table import OtuTable
 from tropalign.results.placements import Placements

@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 
 from tropalign.arrays import distinct
 from tropalign.errors import InputError, ResourceError
-from tropalign.formats.format import Codec
-from tropalign.formats.header import Header
-from tropalign.formats.numbered_tree import numbered_tree
-from tropalign.formats.pages.web_page import Report, leb128, write_report_page
-from tropalign.formats.part_arrays import DAMAGED_PART, part_arrays
+from tropalign.formats.array_files import DAMAGED_PART, part_arrays
+from tropalign.formats.format import Codec, Header
+from tropalign.formats.pages import Report, leb128, write_report_page
 from tropalign.formats.placed.context import PlacedContext
 from tropalign.formats.placed.table import lineage_text
+from tropalign.formats.trees.text import numbered_tree
 from tropalign.results import rows
 from tropalign.results.placements import Placements
 

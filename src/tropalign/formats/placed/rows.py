@@ -13,14 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError
-from tropalign.formats.format import Codec
-from tropalign.formats.header import Header
-from tropalign.formats.part_arrays import part_arrays
+from tropalign.formats.array_files import Arrays, Packed, part_arrays, result_format
+from tropalign.formats.format import Codec, Header
 from tropalign.formats.placed.context import PlacedContext
-from tropalign.formats.result_file import Arrays, Packed, result_format
 from tropalign.results import rows
 from tropalign.results.placements import READ_COLUMNS, Int64, Placements
-from tropalign.sequences.counts import header_of
+from tropalign.sequences.samples import header_of
 
 GAP = ord("-")
 #: A row's name and its characters, gaps included.

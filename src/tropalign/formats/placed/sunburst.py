@@ -7,12 +7,11 @@ from typing import IO
 
 import numpy as np
 
-from tropalign.formats.format import Codec
-from tropalign.formats.header import Header
-from tropalign.formats.pages.web_page import Report, write_report_page
+from tropalign.formats.format import Codec, Header
+from tropalign.formats.pages import Report, write_report_page
 from tropalign.formats.placed.context import PlacedContext
 from tropalign.formats.placed.taxa import Taxa, encode, gathered
-from tropalign.results.lineages import Lineage
+from tropalign.results.placements import Lineage
 
 PAGE = "taxa"
 SCRIPTS = ("viewer/pictures.js", "viewer/hues.js", "rings.js", "bars.js", "taxa.js")

@@ -9,13 +9,11 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.formats.arrow import needs_pyarrow
-from tropalign.formats.format import Codec, concatenated
-from tropalign.formats.header import Header
+from tropalign.formats.array_files import needs_pyarrow
+from tropalign.formats.format import Codec, Header, concatenated
 from tropalign.formats.placed.context import PlacedContext
 from tropalign.results import rows
-from tropalign.results.lineages import Lineage
-from tropalign.results.placements import Placements
+from tropalign.results.placements import Lineage, Placements
 
 #: Names and types of the columns.
 COLUMNS: dict[str, type] = {

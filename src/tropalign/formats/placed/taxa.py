@@ -11,13 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError
-from tropalign.formats.format import Codec
-from tropalign.formats.header import Header
-from tropalign.formats.part_arrays import DAMAGED_PART
+from tropalign.formats.array_files import DAMAGED_PART
+from tropalign.formats.format import Codec, Header
 from tropalign.formats.placed.context import PlacedContext
 from tropalign.formats.placed.table import lineage_text
-from tropalign.results.lineages import Lineage
-from tropalign.results.placements import Placements
+from tropalign.results.placements import Lineage, Placements
 
 COLUMNS = ("taxon", "rank", "reads", "count", "own_reads", "own_count")
 #: Rank of reads that were not placed; 0 is the rank of placed reads without a taxon.

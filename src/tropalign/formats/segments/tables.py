@@ -12,9 +12,8 @@ from typing import IO
 import numpy as np
 
 from tropalign.errors import shown
-from tropalign.formats.format import Codec, concatenated
-from tropalign.formats.header import Header
-from tropalign.formats.result_file import Packed, result_format
+from tropalign.formats.array_files import Packed, result_format
+from tropalign.formats.format import Codec, Header, concatenated
 from tropalign.formats.segments.context import SegmentsContext, rows_of
 from tropalign.results.segments import Segments
 

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from tropalign.arrays import distinct
 from tropalign.errors import shown
-from tropalign.formats.format import Codec
-from tropalign.formats.header import Header
+from tropalign.formats.format import Codec, Header
 from tropalign.formats.picture import (
     BAR,
     FAINT,

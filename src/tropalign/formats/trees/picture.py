@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import shown
-from tropalign.formats.figure import picture, require
-from tropalign.formats.format import Codec
-from tropalign.formats.header import Header
+from tropalign.formats.format import Codec, Header
+from tropalign.formats.picture import picture, require
 from tropalign.formats.trees import TreesContext
 from tropalign.formats.trees.groups import colours, groups_of
 from tropalign.formats.trees.text import encode_newick, nodes_of

@@ -9,13 +9,11 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.formats.format import Codec
-from tropalign.formats.header import Header
-from tropalign.formats.numbered_tree import lengths_of
-from tropalign.formats.pages.web_page import Report, write_report_page
+from tropalign.formats.format import Codec, Header
+from tropalign.formats.pages import Report, write_report_page
 from tropalign.formats.trees import TreesContext
 from tropalign.formats.trees.groups import colours, groups_of
-from tropalign.formats.trees.text import encode_newick, nodes_of
+from tropalign.formats.trees.text import encode_newick, lengths_of, nodes_of
 from tropalign.trees.newick import Nodes
 from tropalign.trees.rooting import is_of_branch
 

@@ -14,13 +14,12 @@ from sqlalchemy import Connection, Engine, Row, Select, delete, func, insert, se
 from tropalign.errors import ResourceError, UsageError
 from tropalign.serve.records import Job, JobLine, Lines, NewJob, Page, Search, State
 from tropalign.serve.settings import Limits
-from tropalign.serve.storage.awaited import await_others
 from tropalign.serve.storage.database import hold, reading, writing
 from tropalign.serve.storage.files import FileStore
 from tropalign.serve.storage.full_text import found_by, remove_words
-from tropalign.serve.storage.hooks import add_hook
 from tropalign.serve.storage.job_rows import (
     add_files,
+    add_hook,
     find_done,
     finish_as,
     jobs_of,
@@ -33,6 +32,7 @@ from tropalign.serve.storage.job_rows import (
     tags_of,
 )
 from tropalign.serve.storage.schema import clean, databases, job_files, job_tags, jobs, uploads
+from tropalign.serve.storage.waits import await_others
 
 _LINE = (
     jobs.c.number, jobs.c.id, jobs.c.title, jobs.c.verb, jobs.c.state, jobs.c.progress, jobs.c.created, jobs.c.started,

@@ -17,13 +17,13 @@ from sqlalchemy import Connection, Engine, Update, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from tropalign.serve.records import Database, Job, Outcome, State
-from tropalign.serve.storage.awaited import settle, settleable, waits_for_others
 from tropalign.serve.storage.database import hold, is_postgresql, reading, writing
+from tropalign.serve.storage.databases import insert_database
 from tropalign.serve.storage.files import FileStore
 from tropalign.serve.storage.job_rows import add_files, find_done, finish_as, read_jobs, renew_words, select_jobs
 from tropalign.serve.storage.jobs import MOST_LETTERS
 from tropalign.serve.storage.schema import jobs, turns, users
-from tropalign.serve.storage.target_databases import insert_database
+from tropalign.serve.storage.waits import settle, settleable, waits_for_others
 
 #: Number of workers that may die with a job before it fails.
 MOST_DEATHS = 20

@@ -22,14 +22,13 @@ from tropalign import __version__
 from tropalign.errors import TropalignError
 from tropalign.serve.private import local_token
 from tropalign.serve.storage import Storage
-from tropalign.serve.web import api, downloads, events, login, metrics
+from tropalign.serve.web import api, downloads, events, metrics
 from tropalign.serve.web.access import Access
-from tropalign.serve.web.context import Web
+from tropalign.serve.web.context import RootPath, Web, route_path
 from tropalign.serve.web.credentials import Sessions
-from tropalign.serve.web.headers import SafeHeaders
+from tropalign.serve.web.downloads import SafeHeaders
 from tropalign.serve.web.limits import Bounds, Rates
 from tropalign.serve.web.pages import make_pages
-from tropalign.serve.web.paths import RootPath, route_path
 from tropalign.serve.web.refusals import LastResort, Refused, answer, refusal_of
 
 if TYPE_CHECKING:
@@ -81,7 +80,7 @@ def create_app(settings: Settings, storage: Storage | None = None) -> FastAPI:
     app.state.web = web
     app.state.metrics = metrics.Metrics(web)
     pages, web.error_page = make_pages(settings, kept)
-    for router in (api.job_router, api.router, events.router, login.router, downloads.router, metrics.router, pages):
+    for router in (api.job_router, api.router, events.router, pages.router, downloads.router, metrics.router, pages):
         app.router.routes.extend(router.routes)  # `include_router` would check each route several times per request
     _add_handlers(app)
     app.add_middleware(Bounds, web=web)  # requests meet the last one first

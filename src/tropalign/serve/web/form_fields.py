@@ -7,11 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tropalign.submissions.form_texts import for_forms
-from tropalign.submissions.labels import output_label
-from tropalign.submissions.next_verbs import is_used
 from tropalign.submissions.option_values import FieldError
-from tropalign.submissions.verbs import format_of_verb
+from tropalign.submissions.verbs import for_forms, format_of_verb, is_used, output_label
 
 if TYPE_CHECKING:
     from tropalign.serve.records import Database

@@ -33,15 +33,14 @@ from tropalign.serve.web.form_fields import (
 from tropalign.serve.web.refusals import Refused, refusal_of
 from tropalign.serve.web.user_jobs import names_of_outputs, own_job, submit
 from tropalign.submissions.file_names import sanitised
-from tropalign.submissions.next_verbs import uses_of
 from tropalign.submissions.submission import BUILD, by_todays_names
-from tropalign.submissions.verbs import MAIN, SERVED, InputField, ServedVerb, served_verb
-from tropalign.verbs.examples import example_path
+from tropalign.submissions.verbs import MAIN, SERVED, InputField, ServedVerb, served_verb, uses_of
+from tropalign.verbs.workflow import example_path
 
 if TYPE_CHECKING:
     from tropalign.serve.settings import Settings
     from tropalign.serve.storage import Storage
-    from tropalign.serve.web.templating import Templates
+    from tropalign.serve.web.views import Templates
 
 #: Maximum characters in a text area from earlier pasted text and from examples; longer inputs are kept as files.
 MOST_PASTED, MOST_OF_EXAMPLE = 60_000, 12_000

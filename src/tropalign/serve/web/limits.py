@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from starlette.requests import Request
 
-from tropalign.serve.web.paths import route_path
+from tropalign.serve.web.context import route_path
 from tropalign.serve.web.refusals import Refused, answer, too_many
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from tropalign.serve.web.access import is_address, is_loopback_name
 from tropalign.serve.web.context import address_of, web_of
-from tropalign.serve.web.origins import is_address, is_loopback_name
 from tropalign.serve.web.refusals import Refused
 
 if TYPE_CHECKING:

@@ -15,15 +15,14 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from tropalign.errors import counted
-from tropalign.serve.private import LOCAL_ID
-from tropalign.serve.records import Database, Job, JobLine, Search, State
+from tropalign.serve.private import LOCAL, LOCAL_ID
+from tropalign.serve.records import Database, Job, JobLine, Search, State, User
+from tropalign.serve.web.access import verified
 from tropalign.serve.web.bodies import read_form
-from tropalign.serve.web.context import address_of, user_of, web_of
+from tropalign.serve.web.context import address_of, local_path, user_of, web_of
+from tropalign.serve.web.credentials import COOKIE, SESSION_SECONDS
 from tropalign.serve.web.form_pages import FormPages
-from tropalign.serve.web.job_views import JobViews, help_programs
-from tropalign.serve.web.login import let_in_by_address
 from tropalign.serve.web.refusals import Refused
-from tropalign.serve.web.templating import Templates
 from tropalign.serve.web.user_jobs import (
     clean_tags,
     clean_title,
@@ -40,6 +39,7 @@ from tropalign.serve.web.user_jobs import (
     submit_in_format,
     wait_of,
 )
+from tropalign.serve.web.views import JobViews, Templates, help_programs
 from tropalign.submissions.local_server import LOCAL_TOKEN
 from tropalign.submissions.submission import BUILD
 from tropalign.submissions.verbs import SERVED, served_verb
@@ -47,6 +47,7 @@ from tropalign.submissions.verbs import SERVED, served_verb
 if TYPE_CHECKING:
     from tropalign.serve.settings import Settings
     from tropalign.serve.storage import Storage
+    from tropalign.serve.web.context import Web
 
 N_RECENT, N_LISTED = 8, 50
 #: The most frequently used verb, listed first.
@@ -412,3 +413,64 @@ def _routes(request: Request) -> list[dict[str, str]]:
                 words = about.get("description", about.get("summary", "")).partition("\n")[0]
                 found.append({"method": method.upper(), "path": path, "words": words})
     return found
+
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.post("/login")
+async def log_in(request: Request) -> Response:
+    """Exchange a token for a session."""
+    web = web_of(request)
+    form = await read_form(request)
+    token, wish = form.get("token"), form.get("next")
+    await form.close()
+    text = token.strip() if isinstance(token, str) else ""
+    user, id = await verified(web, request.state.tokens, text[:500], address_of(request))
+    request.state.tokens.forget()  # it may be newer than the cache
+    await run_in_threadpool(web.audit, User(user, id), address_of(request), "login")
+    return _let_in(web, User(user, id), wish if isinstance(wish, str) else None)
+
+
+def let_in_by_address(request: Request, token: str) -> Response:
+    """Start a session for this machine's user, who has opened the printed address.
+
+    Raises Refused for other tokens: users' tokens must not appear in addresses, which browsers and logs store.
+    """
+    web, user = web_of(request), User(LOCAL, LOCAL_ID)
+    if not request.state.tokens.is_local(token):
+        raise Refused(401, "this address lets nobody in: open the one that tropalign serve printed at its last start")
+    web.audit(user, address_of(request), "login")
+    return _let_in(web, user, None)
+
+
+def _let_in(web: Web, user: User, wish: str | None) -> Response:
+    response = RedirectResponse(web.url(local_path(wish)), 303)
+    _set_cookie(web, response, web.sessions.cookie(user.token or "", user.name), SESSION_SECONDS)
+    return response
+
+
+@router.post("/logout")
+async def log_out(request: Request) -> Response:
+    """End the session."""
+    web = web_of(request)
+    session = request.state.session
+    if session is not None:
+        await run_in_threadpool(web.storage.ended_sessions.add, session.id, session.expires)
+        request.state.tokens.forget()
+        await run_in_threadpool(web.audit, user_of(request), address_of(request), "logout")
+    response = RedirectResponse(web.url("/login"), 303)
+    _set_cookie(web, response, "", 0)
+    return response
+
+
+def _set_cookie(web: Web, response: Response, value: str, seconds: int) -> None:
+    response.set_cookie(
+        COOKIE,
+        value,
+        max_age=seconds,
+        path=web.settings.root_path or "/",
+        secure=web.settings.is_https,
+        httponly=True,
+        samesite="lax",
+    )

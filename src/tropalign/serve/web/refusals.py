@@ -13,8 +13,7 @@ from starlette.responses import Response
 
 from tropalign.errors import ResourceError, TropalignError, shown
 from tropalign.serve.storage import TooLarge, TooMany, TooMuch, TooMuchSent
-from tropalign.serve.web.context import web_of
-from tropalign.serve.web.paths import route_path, without_secrets
+from tropalign.serve.web.context import route_path, web_of, without_secrets
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send

@@ -21,8 +21,7 @@ from tropalign.serve.records import Awaited, JobFile, NewJob, State
 from tropalign.serve.web.limits import MOST_TAGS
 from tropalign.serve.web.refusals import Refused
 from tropalign.submissions.file_names import sanitised
-from tropalign.submissions.plan import outputs_of
-from tropalign.submissions.submission import BUILD, Submission
+from tropalign.submissions.submission import BUILD, Submission, outputs_of
 from tropalign.submissions.verbs import MAIN
 
 if TYPE_CHECKING:

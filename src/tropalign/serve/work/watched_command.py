@@ -17,8 +17,7 @@ from secrets import token_hex
 
 from tropalign.execution.progress import STATUS
 from tropalign.serve.work import launch
-from tropalign.serve.work.job_folder import MARK, JobFolder
-from tropalign.serve.work.system_processes import Group, memory_of
+from tropalign.serve.work.job_folder import MARK, Group, JobFolder, memory_of
 
 #: Seconds between checks of limits, and between the slower scans of files and processes.
 LOOK_SECONDS, FIND_SECONDS = 0.2, 1.0

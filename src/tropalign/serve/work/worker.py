@@ -23,9 +23,8 @@ from tropalign.errors import ResourceError, shown
 from tropalign.serve.records import Database, Job, Outcome, State
 from tropalign.serve.settings import Limits, Settings
 from tropalign.serve.work.heartbeat import CANCEL, GO_ON, LOST, Heartbeat
-from tropalign.serve.work.job_folder import JobFolder
+from tropalign.serve.work.job_folder import JobFolder, worker_name
 from tropalign.serve.work.launch import die_with
-from tropalign.serve.work.system_processes import worker_name
 
 if TYPE_CHECKING:
     from tropalign.serve.storage import Storage

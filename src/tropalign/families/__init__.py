@@ -1,1 +1,0 @@
-"""Alignments of families that homologs help."""

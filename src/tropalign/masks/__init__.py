@@ -1,1 +1,0 @@
-"""Masks: parts of sequences that score high by chance, such as runs of one residue."""

@@ -1,0 +1,403 @@
+"""Further alignments of pairs: each is the best one that reuses no residue pair of the previous ones.
+
+Waterman and Eggert 1987. Each round finds the next alignment of every pair that still has a good enough one.
+Scores never rise from one round to the next, so a pair is done at its first insufficient score. Alignments that
+are too dissimilar or too short are not reported, but their residue pairs are taken as well.
+
+                  first    second   third         rows, numbered as they were found
+    pair 0        120      85       (11)          120, 85
+    pair 1        77       (20)                   77
+    pair 2        90       90       74            90, 90, 74
+
+Each frame of a translated pair has such a line; the best alignments of all its frames are reported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from math import lgamma, log
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.pairwise.composition import Adjusted, Scaled
+from tropalign.pairwise.engines import Rows, Taken
+from tropalign.pairwise.options import INTRON, PairOptions
+from tropalign.pairwise.selection import passes_shares
+from tropalign.properties import cached
+from tropalign.results import nucleotides
+from tropalign.results.alignments import AlignmentTable, concatenate
+from tropalign.results.gapped import query_starts
+
+if TYPE_CHECKING:
+    from scipy.interpolate import CubicSpline
+
+    from tropalign.execution.task import Progress
+    from tropalign.pairwise.significance import Significance
+    from tropalign.pairwise.translated import PairFrames
+
+Index = NDArray[np.int64]
+Int32 = NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class FurtherAlignments:
+    """Finds the further alignments of pairs whose first ones are known.
+
+    options: with the number of alignments per pair.
+    least: (query, target indices) -> minimum scores; None: above 0.
+    composition: corrects scores; None for no correction.
+    suffices: (table, rows, their corrected scores) -> rows with sufficient bits and E-value; bool, shape (n,).
+    frames: of translated pairs.
+    """
+
+    options: PairOptions
+    least: Callable[[Index, Index], Index | None]
+    composition: Scaled | Adjusted | None
+    suffices: Callable[[AlignmentTable, Index, Int32], NDArray[np.bool_]]
+    frames: PairFrames | None = None
+
+    def added(
+        self,
+        table: AlignmentTable,
+        align: Callable[[Rows], AlignmentTable],
+        n_threads: int,
+        progress: Progress | None,
+    ) -> AlignmentTable:
+        """Return the table with all alignments of its pairs, grouped by pair, first ones first.
+
+        `table` has the first alignment of each pair. `align` aligns rows under the constraint of their `taken`;
+        results without columns are insufficient.
+        """
+        lines, owner = self._lines(table, align)
+        found = [replace(lines, hsp=np.ones(len(lines), np.int32))]
+        pairs = [np.arange(len(lines))]
+        going = np.flatnonzero(lines.n_columns > 0)
+        while len(going) and len(found) < self.options.max_hsps:
+            rows = self._rows(lines.take(going), _alignments(found, pairs, going))
+            further = align(rows)
+            own = np.flatnonzero(further.n_columns > 0)
+            further = further.take(own)
+            if self.composition is not None:
+                own, further = self._judged(rows, own, further, n_threads, progress)
+            going = going[own]
+            found.append(replace(further, hsp=np.full(len(own), len(found) + 1, np.int32)))
+            pairs.append(going)
+        together, pair = concatenate(found), owner[np.concatenate(pairs)]
+        if self.frames is not None:
+            together, pair = _best_together(together, pair, self.options.max_hsps)
+        order = np.argsort(pair, kind="stable")
+        return together.take(order[passes_shares(together, self.options)[order]])
+
+    def _lines(self, table: AlignmentTable, align: Callable[[Rows], AlignmentTable]) -> tuple[AlignmentTable, Index]:
+        """Return the alignments to be continued, and the table row that each belongs to.
+
+        They are the rows; for translated pairs also their other frames, if these score enough.
+        """
+        own = np.arange(len(table))
+        if self.frames is None or not len(table):
+            return table, own
+        given = (nucleotides.given(table, side)[1] for side in ("query", "target"))
+        query, target, begins = self.frames.expanded(*given)
+        owner = np.repeat(own, np.diff(np.append(begins, len(query))))
+        other = np.flatnonzero((query != table.query_index[owner]) | (target != table.target_index[owner]))
+        query, target, owner = query[other], target[other], owner[other]
+        scores = align(Rows(query, target, "score", None)).score * self.options.whole.scale
+        asked = self.least(query, target)
+        enough = np.flatnonzero(np.rint(scores) >= (1 if asked is None else np.maximum(asked, 1)))
+        further = align(Rows(query[enough], target[enough], "alignment", None))
+        return concatenate([table, further]), np.concatenate([own, owner[enough]])
+
+    def _rows(self, table: AlignmentTable, taken: tuple[AlignmentTable, Index]) -> Rows:
+        """Return the request for the next alignments of the pairs of a table, given those that they have."""
+        earlier, offsets = taken
+        asked = self.least(table.query_index, table.target_index)
+        least = np.ones(len(table), np.int64) if asked is None else np.maximum(asked, 1)
+        starts = query_starts(earlier), earlier.target_start
+        paths = earlier.cigar_offsets, earlier.cigar_ops
+        of_rows = Taken(offsets, *starts, *paths, least.astype(np.int32))
+        return Rows(table.query_index, table.target_index, "alignment", table.strand, of_rows)
+
+    def _judged(
+        self, rows: Rows, own: Index, table: AlignmentTable, n_threads: int, progress: Progress | None
+    ) -> tuple[Index, AlignmentTable]:
+        """Return the rows of `own` that pass by corrected scores of the same kind, and their table."""
+        assert self.composition is not None
+        whole = self.options.whole
+        raw = np.rint(table.score * whole.scale).astype(np.int32)
+        kept, scores = self.composition.judged(
+            rows.scores_of(own), raw, partial(self.suffices, table), n_threads, progress
+        )
+        return own[kept], replace(table.take(kept), corrected_score=whole.given(scores))
+
+
+def _best_together(table: AlignmentTable, pair: Index, most: int) -> tuple[AlignmentTable, Index]:
+    """Return the best alignments over all frames of each pair, renumbered; in case of ties the first frames."""
+    assert table.hsp is not None
+    order = np.lexsort((table.hsp, table.target_index, table.query_index, -table.score, pair))
+    table, pair = table.take(order), pair[order]
+    number = np.arange(len(pair)) - np.searchsorted(pair, pair) + 1
+    kept = number <= most
+    return replace(table.take(kept), hsp=number[kept].astype(np.int32)), pair[kept]
+
+
+def _alignments(found: list[AlignmentTable], pairs: list[Index], going: Index) -> tuple[AlignmentTable, Index]:
+    """Return the alignments of some pairs (ascending), grouped by pair, and their offsets."""
+    pair = np.concatenate(pairs)
+    order = np.argsort(pair, kind="stable")
+    order = order[np.isin(pair[order], going)]
+    offsets = np.searchsorted(pair[order], np.append(going, len(pairs[0])))
+    return concatenate(found).take(order), offsets.astype(np.int64)
+
+
+Float64 = NDArray[np.float64]
+
+#: Residues by which neighbours may overlap, and that may lie between them.
+OVERLAP, GAP = 9, 40
+#: Factor by which sets are tried more rarely for each further alignment.
+DECAY = 0.1
+#: Share of each of the two even rules.
+EVEN_SHARE = 0.5
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Condition under which alignments may follow each other, and the score of a set of them.
+
+    query_gap, target_gap: largest gap between neighbours in residues (a third of a residue is a nucleotide), or
+        infinite.
+    places: ln of the number of ways in which one alignment may follow another; None if that is any pair of
+        residues.
+    share: share of the rule in all sets that are tried.
+    """
+
+    query_gap: float
+    target_gap: float
+    places: float | None
+    share: float
+
+    def score(self, sums: Float64 | float, r: int, space: float) -> Any:
+        """Return the score of r alignments with this sum; `space` is ln of the pair's number of residue pairs."""
+        if self.places is None:
+            return sums - r * space + lgamma(r + 1)
+        return sums - space - (r - 1) * self.places - lgamma(r + 1)
+
+
+def rules_of(sides: tuple[str, ...], max_intron: int | None) -> tuple[Rule, ...]:
+    """Return the rules of a run whose `sides` are translated."""
+    window = OVERLAP + GAP + 1
+    if len(sides) != 1:
+        small = Rule(GAP, GAP, 2 * log(window), EVEN_SHARE)
+        return small, Rule(np.inf, np.inf, None, EVEN_SHARE)
+    intron = INTRON if max_intron is None else max_intron
+    places = log(window) + log(OVERLAP + (intron - 2) // 3 + 1)
+    gaps = (intron / 3, GAP) if sides == ("query",) else (GAP, intron / 3)
+    return (Rule(gaps[0], gaps[1], places, 1.0),)
+
+
+class _Rows(NamedTuple):
+    """Alignments of one pair and strand: their positions, normalised scores and individual E-values."""
+
+    begins: Float64  # (2, n): of query and target
+    ends: Float64
+    scores: Float64
+    evalues: Float64
+
+    def some(self, chosen: NDArray[Any]) -> _Rows:
+        return _Rows(self.begins[:, chosen], self.ends[:, chosen], self.scores[chosen], self.evalues[chosen])
+
+    def followed(self, rule: Rule) -> NDArray[np.bool_]:
+        """Return [i, j]: true if j may directly follow i; shape (n, n)."""
+        found = np.ones((len(self.scores),) * 2, bool)
+        for begin, end, gap in zip(self.begins, self.ends, (rule.query_gap, rule.target_gap), strict=True):
+            between = begin[None, :] - end[:, None]
+            found &= (begin[None, :] > begin[:, None]) & (end[None, :] > end[:, None])
+            found &= (between >= -OVERLAP) & (between <= gap)
+        return found
+
+
+@dataclass(frozen=True)
+class LinkedAlignments:
+    """Adds sum statistics to tables of alignments; `sides` are the translated sides of a pair."""
+
+    options: PairOptions
+    significance: Significance
+    sides: tuple[str, ...] = ()
+
+    def least(self, query: Index, target: Index, whole: Callable[[Index, Index], Index | None], lengths: Any) -> Index:
+        """Return the whole scores that further alignments need: expected once in such a pair, or as requested if lower.
+
+        `whole` returns the requested scores; `lengths` are those of aligned queries and targets.
+        """
+        statistics, scale = self.significance.statistics, self.options.whole.scale
+        space = np.log(lengths[0][query].astype(np.float64)) + np.log(lengths[1][target].astype(np.float64))
+        once = np.ceil((space + log(statistics.k)) / statistics.lambda_ * scale).astype(np.int64)
+        asked = whole(query, target)
+        least: Index = np.maximum(once if asked is None else np.minimum(once, asked), 1)
+        return least
+
+    def added(self, table: AlignmentTable) -> AlignmentTable:
+        """Return the table with E-values and sizes of sets, without rows whose sets have too high E-values."""
+        evalue, count = np.zeros(len(table)), np.ones(len(table), np.int32)
+        score = np.asarray(table.score if table.corrected_score is None else table.corrected_score, np.float64)
+        lengths = table.queries.lengths[table.query_index], table.targets.lengths[table.target_index]
+        evalue[:] = self.significance.evalues(score, *lengths) / (1 - DECAY)
+        rows = _Rows(*_places(table), self.significance.statistics.nats(score), evalue)
+        rules = rules_of(self.sides, self.options.max_intron)
+        for own in _of_one_strand(table):
+            space = self._space(*(int(length[own[0]]) for length in lengths))
+            for chosen, expected in _sets(rows.some(own), rules, space):
+                evalue[own[chosen]], count[own[chosen]] = expected, len(chosen)
+        table = replace(table, sum_evalue=evalue, sum_count=count)
+        most = self.options.max_evalue
+        return table if most is None else table.take(evalue <= most)
+
+    def _space(self, query: int, target: int) -> tuple[float, float]:
+        """Return ln of the adjusted search space of the pair, and of the query with all targets."""
+        space = self.significance.n_residues, self.significance.n_sequences
+        statistics = self.significance.statistics
+        shorter = float(statistics.length_adjustments(query, *space))
+        of_pair = log(max(query - shorter, 1.0)) + log(max(target - shorter, 1.0))
+        return of_pair, log(float(statistics.search_spaces(query, *space)))
+
+
+def _places(table: AlignmentTable) -> tuple[Float64, Float64]:
+    """Return starts and ends along the aligned strands, in residues; shape (2, n) each."""
+    first = query_starts(table)
+    begins = np.stack([first, table.target_start]).astype(np.float64)
+    ends = np.stack([first + table.query_end - table.query_start, table.target_end]).astype(np.float64)
+    for k, side in enumerate(("query", "target")):
+        shift = (np.abs(nucleotides.frame(table, side)).astype(np.float64) - 1) / 3  # frames are a third apart
+        begins[k] += np.maximum(shift, 0)
+        ends[k] += np.maximum(shift, 0)
+    return begins, ends
+
+
+def _of_one_strand(table: AlignmentTable) -> Iterator[Index]:
+    """Yield groups of two or more rows that share pair and strands."""
+    query, target = (nucleotides.given(table, side)[1] for side in ("query", "target"))
+    frames = (nucleotides.frame(table, side) for side in ("query", "target"))
+    strands = [np.sign(frame) for frame in frames]
+    if table.strand is not None:
+        strands.append(table.strand)
+    keys = np.stack([query, target, *strands])
+    order = np.lexsort(keys[::-1])
+    changes = (keys[:, order][:, 1:] != keys[:, order][:, :-1]).any(axis=0)
+    return (rows for rows in np.split(order, np.flatnonzero(changes) + 1) if len(rows) > 1)
+
+
+def _sets(rows: _Rows, rules: tuple[Rule, ...], space: tuple[float, float]) -> Iterator[tuple[Index, float]]:
+    """Yield sets of two or more rows with their E-values, until no set beats the best single remaining row."""
+    left = np.arange(len(rows.scores))
+    while len(left) > 1:
+        some = rows.some(left)
+        alone = int(some.evalues.argmin())
+        best, chosen = float(some.evalues[alone]), np.array([alone])
+        for rule in rules:
+            for r, chain in enumerate(_chains(some, some.followed(rule)), 2):
+                score = rule.score(float(some.scores[chain].sum()), r, space[0])
+                share = rule.share * (1 - DECAY) * DECAY ** (r - 1)
+                expected = float(sum_expectations(r, np.array(score)) * np.exp(space[1] - space[0])) / share
+                if expected < best:
+                    best, chosen = expected, chain
+        if len(chosen) > 1:
+            yield left[chosen], best
+        left = np.delete(left, chosen)
+
+
+def _chains(rows: _Rows, followed: NDArray[np.bool_]) -> Iterator[Index]:
+    """Yield the chain of rows with the highest sum, first of two, then of three, ..., as long as there are any."""
+    highest, before = rows.scores, []
+    while followed.any():
+        sums = np.where(followed, highest[:, None], -np.inf)
+        best = sums.argmax(axis=0)
+        highest = sums[best, np.arange(len(best))] + rows.scores
+        if np.isneginf(highest).all():
+            return
+        before.append(best)
+        chain = [int(highest.argmax())]
+        for step in reversed(before):
+            chain.append(int(step[chain[-1]]))
+        yield np.array(chain[::-1])
+
+
+#: Gauss-Legendre nodes on each piece of an integral.
+NODES = 32
+#: Distance of knots: near the mean of the sum, and as a share of the distance from the first knot.
+STEP, GROWTH = 0.1, 0.03
+#: -ln(1 - P) is 0 below e^-this: no float64 is smaller.
+LEAST_LOG = 745.0
+
+
+def sum_expectations(r: int, sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the expected number of sets of r alignments whose normalised scores have such a sum: -ln(1 - P_r).
+
+    `sums` are those of lambda S - ln(K m n), any shape. Results are correct to five digits, and at most about 30
+    if chance is certain to reach the sum.
+    """
+    if r == 1:
+        return np.exp(-np.maximum(sums, -3.4))
+    spline = _logarithms(r)
+    lowest, highest = spline.x[0], spline.x[-1]
+    logs = np.where(sums > highest, -np.inf, spline(np.clip(sums, lowest, highest)))
+    found: NDArray[np.float64] = np.exp(logs)
+    return found
+
+
+@lru_cache(maxsize=1024)
+def _logarithms(r: int) -> CubicSpline:
+    """Interpolate ln(-ln(1 - P_r)) from where P is almost 1 to where it is almost 0."""
+    from scipy.interpolate import CubicSpline
+    from scipy.special import digamma, polygamma
+
+    mean = -r * float(digamma(r)) + r - 1
+    spread = float(np.sqrt(r * r * float(polygamma(1, r)) + r - 1))
+    first = mean - 7 * spread
+    knots, logs = [first], [_log_expectation(r, first)]
+    while logs[-1] > -LEAST_LOG:
+        knots.append(knots[-1] + max(STEP, GROWTH * (knots[-1] - first)))
+        logs.append(_log_expectation(r, knots[-1]))
+    return CubicSpline(knots, logs)
+
+
+@cached
+def _nodes() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    return np.polynomial.legendre.leggauss(NODES)
+
+
+def _log_expectation(r: int, x: float) -> float:
+    """Return ln(-ln(1 - P_r(x))) by quadrature."""
+    from scipy.special import gammaln
+
+    # Gamma(r, v) changes between v = e^-12 and about r; beyond that the integrand falls as e^-y.
+    begin = max(x - 12.0 * r, 0.0)
+    end = max(float(r), x + r * (np.log(r) + 1)) + 40 + 12 * np.sqrt(r)
+    bounds = np.concatenate([[0.0] if begin > 0 else [], np.linspace(begin, end, 9 + int(np.sqrt(r)))])
+    nodes, weights = _nodes()
+    half = np.diff(bounds)[:, None] / 2
+    y = (bounds[:-1, None] + half * (1 + nodes)).ravel()
+    density = np.log(half * weights).ravel() + (r - 2) * np.log(y) - y - gammaln(r - 1)
+    lower, upper = _log_gammas(r, (y - x) / r)
+    tail = _log_sum(density + lower)
+    if tail < -1:
+        return float(np.log(-np.log1p(-np.exp(tail)))) if tail > -30 else tail
+    return float(np.log(-_log_sum(density + upper)))
+
+
+def _log_sum(logs: NDArray[np.float64]) -> float:
+    most = logs.max()
+    return float(most + np.log(np.exp(logs - most).sum()))
+
+
+def _log_gammas(r: int, log_v: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[Any]]:
+    """Return the logs of the lower and upper regularised incomplete gamma function; the lower stays finite near 0."""
+    from scipy.special import gammainc, gammaincc, gammaln, hyp1f1
+
+    v = np.exp(np.minimum(log_v, 700.0))
+    small = np.minimum(v, r)
+    series = r * log_v - small + np.log(hyp1f1(1, r + 1, small)) - gammaln(r + 1)
+    with np.errstate(divide="ignore"):
+        return np.where(v < r, series, np.log(gammainc(r, v))), np.log(gammaincc(r, v))

@@ -1,0 +1,51 @@
+"""Names of output formats, for type checkers; the registry of formats defines them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Literal
+
+from tropalign.errors import UsageError, named
+
+#: Definitions by name; the first five in the order of vsearch's --iddef 0 to 4.
+DEFINITIONS: Mapping[str, str] = MappingProxyType(
+    {
+        "shorter": "identical columns per residue of the shorter sequence (CD-HIT)",
+        "columns": "identical columns per column",
+        "internal": "identical columns per column between the first and the last pair of residues (vsearch's default)",
+        "openings": "1 - (mismatches + gaps, each counted once) per residue of the longer sequence",
+        "blast": "as columns",
+        "longer": "identical columns per residue of the longer sequence",
+        "matches": "identical columns per pair of residues: matches / (matches + mismatches)",
+    }
+)
+#: Number of definitions that have a number in vsearch.
+N_NUMBERED = 5
+#: Ambiguous letters are identical to equal letters only, or to all letters that they may stand for.
+AmbiguousRule = Literal["differ", "match"]
+
+
+def checked_definition(name: Any) -> str:
+    """Return a definition by its name or vsearch's number. Raises UsageError if it does not exist."""
+    if isinstance(name, str) and name in DEFINITIONS:
+        return name
+    numbers = {str(number): one for number, one in enumerate(list(DEFINITIONS)[:N_NUMBERED])}
+    if str(name) in numbers and not isinstance(name, bool):
+        return numbers[str(name)]
+    words = ", ".join(f"{number} {one}" for number, one in numbers.items())
+    raise UsageError(f"{named('identity')} {name!r} is none of {words}, {', '.join(list(DEFINITIONS)[N_NUMBERED:])}")
+
+
+AlignmentsFormat = Literal[
+    "tsv", "arrow", "arrows", "bam", "csv", "fasta", "feather", "html", "jsonl", "m8", "matrix", "paf", "parquet",
+    "result", "sam", "srspair",
+]  # fmt: skip
+MultipleFormat = Literal[
+    "fasta", "a2m", "a3m", "clustal", "html", "msf", "nexus", "phylip", "png", "result", "stockholm", "svg"
+]
+HitsFormat = Literal[
+    "text", "arrow", "domtblout", "html", "json", "parquet", "pfamtblout", "result", "stockholm", "tblout", "tsv"
+]
+ClustersFormat = Literal["tsv", "biom", "biom2", "fasta", "html", "result", "uc"]
+ChimerasFormat = Literal["tsv", "fasta", "uchime"]

@@ -1,0 +1,226 @@
+"""Input of ``tropalign tree``: distances, an alignment or sequences to compute them from, or a tree."""
+
+from __future__ import annotations
+
+import io
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tropalign.errors import counted
+from tropalign.options.option import Options, input_file, output_file
+from tropalign.verbs.runs import devices_of, tell_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from tropalign.execution.progress import Show
+    from tropalign.execution.run import Output
+    from tropalign.results.multiple import MultipleAlignment
+    from tropalign.sequences import SequenceBatch
+    from tropalign.trees import Tree
+    from tropalign.verbs.tree import MakeTree
+
+
+class Distances(NamedTuple):
+    """Names and distances of the taxa, and the alignment that they come from, if any."""
+
+    names: tuple[str, ...]
+    distances: NDArray[np.float64]
+    alignment: MultipleAlignment | None = None
+
+
+def read_taxa(options: MakeTree, memory_bytes: int, show: Show) -> Distances | Tree:
+    """Read the input: distances, their source, or a tree."""
+    from tropalign.formats.distance_matrix import is_distance_matrix, parse_distance_matrix
+    from tropalign.sequences.files import can_be_read_twice, file_name, read_lines
+    from tropalign.sequences.nexus_files import holds_only_alignment
+    from tropalign.sequences.texts import decoded
+    from tropalign.trees.nexus import is_nexus
+
+    if options.unaligned:
+        return _pair_distances(options, memory_bytes, show)
+    is_kept = not can_be_read_twice(options.taxa)
+    lines = list(read_lines(options.taxa)) if is_kept else read_lines(options.taxa)
+    first = next(line for line in lines if line.strip())
+    is_tree = first.lstrip().startswith((b"(", b"["))  # or a comment such as [&R] before it
+    if is_nexus(decoded(first)):
+        is_tree = not holds_only_alignment(lines if is_kept else read_lines(options.taxa))
+    if is_tree:
+        return _given_tree(options, b"\n".join(lines if is_kept else read_lines(options.taxa)))
+    if not is_distance_matrix(first):
+        source = _Kept(b"\n".join(lines), file_name(options.taxa)) if is_kept else options.taxa
+        return alignment_distances_of(options, source, memory_bytes, show)
+    for name in ("distances", "gaps", "bootstrap", "alphabet"):
+        if getattr(options, name) != options.declared()[name].default:
+            options.refuse(f"--{name} needs an alignment, and {file_name(options.taxa)} holds distances")
+    lines = lines if is_kept else read_lines(options.taxa)
+    return Distances(*parse_distance_matrix(lines, file_name(options.taxa), memory_bytes))
+
+
+def _given_tree(options: MakeTree, text: bytes) -> Tree:
+    """Read a tree in Newick or NEXUS format; reject options that need distances."""
+    from tropalign.sequences.files import file_name
+    from tropalign.sequences.texts import decoded
+    from tropalign.trees import parse_tree
+
+    file = file_name(options.taxa)
+    for name in ("distances", "gaps", "bootstrap", "negative", "distances_out"):
+        if getattr(options, name) is not None:
+            options.refuse(f"--{name.replace('_', '-')} needs an alignment or distances, and {file} holds a tree")
+    if options.alphabet != options.declared()["alphabet"].default:
+        options.refuse(f"--alphabet says what sequences are, and {file} holds a tree")
+    if options.method != "nj":
+        options.refuse(f"--method makes a tree, and {file} holds one")
+    return parse_tree(decoded(text), file)
+
+
+class _Kept(io.BytesIO):
+    """Data from standard input or a pipe, kept for a second reading."""
+
+    def __init__(self, data: bytes, name: str) -> None:
+        super().__init__(data)
+        self.name = name
+
+
+def alignment_distances_of(options: MakeTree, source: Any, memory_bytes: int, show: Show) -> Distances:
+    """Compute the distances of the alignment in a file."""
+    from tropalign.distance_trees.distances import alignment_in
+    from tropalign.sequences.alphabet import ALPHABETS
+    from tropalign.sequences.phylip_files import UnequalRowsError
+    from tropalign.trees import alignment_distances
+
+    try:
+        alignment = alignment_in(source, ALPHABETS.get(options.alphabet))
+    except UnequalRowsError as error:
+        error.args = (f"{error}; for sequences that are not aligned, add --unaligned",)
+        raise
+    means: dict[str, Any] = {
+        "gaps": options.gaps or "pairwise",
+        "n_threads": options.threads,
+        "memory_bytes": memory_bytes,
+    }
+    with show("blocks of pairs", None) as progress:
+        found = alignment_distances(alignment, options.distances, progress=progress, **means)
+    return Distances(alignment.names, found, alignment)
+
+
+def _pair_distances(options: MakeTree, memory_bytes: int, show: Show) -> Distances:
+    from tropalign.trees import pair_distances
+
+    batch = unaligned(options)
+    means: dict[str, Any] = {"n_threads": options.threads, "memory_bytes": memory_bytes, "device": devices_of(options)}
+    with show("pairs", len(batch) * (len(batch) - 1) // 2) as progress:
+        return Distances(batch.names, pair_distances(batch, options.distances, progress=progress, **means))
+
+
+def unaligned(options: MakeTree) -> SequenceBatch:
+    """Read the sequences whose pairs are to be aligned."""
+    from tropalign.msa.family import read_family
+    from tropalign.sequences.alphabet import ALPHABETS
+
+    return read_family([options.taxa], ALPHABETS.get(options.alphabet), gaps="note")
+
+
+def alignment_in_bytes(options: MakeTree, data: bytes, memory_bytes: int, show: Show) -> Distances:
+    """Compute the distances of the alignment in these bytes."""
+    from tropalign.formats.distance_matrix import is_distance_matrix
+    from tropalign.sequences.files import file_name
+
+    first = next((line for line in data.splitlines() if line.strip()), b"")
+    if is_distance_matrix(first):
+        options.refuse(f"--bootstrap needs an alignment, and {file_name(options.taxa)} holds distances")
+    return alignment_distances_of(options, _Kept(data, file_name(options.taxa)), memory_bytes, show)
+
+
+class ViewOptions(Options, group="to look at"):
+    """Views of the tree."""
+
+    html: str | None = output_file(
+        output="report",
+        suffix=".html",
+        of_shards=False,
+        metavar="FILE",
+        help="the tree as a page for the browser: zoom, collapse, search, other roots, pictures",
+    )
+    plot: str | None = output_file(
+        output="plot", suffix=".svg", of_shards=False, metavar="FILE", help="a picture: SVG, PNG or PDF by the suffix"
+    )
+    colours: str | None = input_file(
+        default=None,
+        holds="table",
+        metavar="TABLE",
+        label="Groups to colour by",
+        help="groups that page and picture colour: a taxon's name, a tab and its group per line",
+    )
+
+
+def is_drawn(options: MakeTree) -> bool:
+    """True if an output shows colours."""
+    from tropalign.formats.registry import format_for_path
+
+    form = format_for_path("trees", options.output)
+    return bool(options.html or options.plot) or form in ("html", "svg", "png", "pdf")
+
+
+def tree_outputs(options: MakeTree, places: Mapping[str, str], groups: Mapping[str, str]) -> list[Output]:
+    """Return the files of the tree with their writers; errors are raised before anything is computed."""
+    from tropalign import __version__
+    from tropalign.execution.files import check_terminal
+    from tropalign.execution.run import Output
+    from tropalign.formats.aligned import title_of
+    from tropalign.formats.format import Header
+    from tropalign.formats.registry import format_for_path, format_of, make_writer, suffix_of
+    from tropalign.formats.trees import TreesContext
+
+    header = Header(__version__, options.command_line(), {}, has_comments=not options.no_comments)
+    context = TreesContext(title_of(options.taxa), groups)
+    outputs = []
+    for option_name, role in (("output", "tree"), ("html", "report"), ("plot", "plot")):
+        if (path := places.get(option_name)) is None:
+            continue
+        if option_name == "html" and suffix_of(path) not in ("", *format_of("trees", "html").suffixes):
+            options.refuse(f"--html {path}: end the name in .html (and .gz or the like to compress)")
+        kind = "trees/plots" if option_name == "plot" else "trees"
+        form = "html" if option_name == "html" else format_for_path(kind, path)
+        writer = make_writer(kind, form, header, context)
+        if writer.is_binary:
+            check_terminal(form, path)
+        outputs.append(Output(role, path, writer))
+    return outputs
+
+
+def telling(output: Output, tree: Tree) -> Output:
+    """Return the output with a header that states the number of samples."""
+    from dataclasses import replace
+
+    from tropalign.formats.format import FormatWriter
+
+    if tree.n_samples is None or not isinstance(writer := output.writer, FormatWriter):
+        return output
+    header = replace(writer.header, parameters={"bootstrap samples": str(tree.n_samples)})
+    return replace(output, writer=replace(writer, header=header))
+
+
+def write_distances(options: MakeTree, given: Distances, places: Mapping[str, str]) -> None:
+    """Write the distances, if requested."""
+    from tropalign.execution.files import write_to
+    from tropalign.formats.distance_matrix import distance_format, write_distance_matrix
+
+    path = places.get("distances_out")
+    if path is not None:
+        how = distance_format(path), not options.no_comments
+        write_to(path, lambda out: write_distance_matrix(given.names, given.distances, out, *how))
+
+
+def write_tree(options: MakeTree, tree: Tree, outputs: list[Output], begin: float) -> None:
+    """Write the tree, its page and its picture, and report what was done."""
+    from tropalign.execution.run import write_outputs
+
+    write_outputs(outputs, lambda output: [output.writer.encode(tree)])
+    if not options.quiet:
+        paths = [path for path in (*(output.path for output in outputs), options.distances_out) if path is not None]
+        sampled = "" if tree.n_samples is None else f", {counted(tree.n_samples, 'samples')}"
+        tell_of(f"{tree.n_taxa:,} taxa{sampled}", time.perf_counter() - begin, 0, paths)
