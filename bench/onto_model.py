@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 from commands import fasta, median_of, tropalign
 
-from tropalign.profile.family_models import FamilyModel, read_family_model
+from tropalign.profiles.family_models import FamilyModel, read_family_model
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "efp.hmm"
 #: The share of residues of a member that are the model's likeliest ones, and of nodes that it lacks.

@@ -79,8 +79,8 @@ def scoring_rates(reads: Path) -> tuple[dict[str, tuple[float, float]], float]:
     By instruction set, every branch scored; and with pruning, of all cells nevertheless.
     """
     from tropalign import ReferencePackage, _native
-    from tropalign.phylo.scorer import encoded
-    from tropalign.phylo.scoring import SCHEMES
+    from tropalign.placement.scorer import encoded
+    from tropalign.placement.scoring import SCHEMES
 
     package = ReferencePackage.read(ALIGNMENT, TREE, n_threads=1)
     texts = [package.states.sets[np.frombuffer(text.encode(), np.uint8)] for text in read_records(reads).values()]
@@ -202,7 +202,7 @@ def large_reference(folder: Path) -> tuple[Path, Path]:
     They are the example's tips, each a ladder of five or six copies with 5 % of their letters changed, on branches of
     0.01; the first columns are repeated at the end until there are LARGE_COLUMNS.
     """
-    import tropalign.phylo.tree as trees
+    import tropalign.placement.tree as trees
     from tropalign.sequences.aligned_files import read_alignment
 
     rng = random.Random(1)

@@ -26,7 +26,7 @@ from search_sets import joined, models_of, records, some, write_fasta
 
 import tropalign
 from tropalign import _native
-from tropalign.profile.proteins import encode
+from tropalign.profiles.proteins import encode
 
 HERE = Path(__file__).resolve().parent
 SECONDS = 0.2

@@ -21,80 +21,72 @@ ALLOWED = {
     "arrays": set(),
     "ragged": set(),
     "lazy": set(),
-    "renamed": set(),
-    "machine": {"errors"},
+    "resources": {"errors"},
     "options": {"errors"},
-    "execution": {"errors", "machine"},
-    "sequences": {"errors", "ragged", "properties", "lazy", "machine", "execution"},
-    "trees": {"errors", "machine", "sequences"},
-    "scoring": {"errors", "arrays", "properties", "sequences"},
-    "results": {"errors", "arrays", "ragged", "properties", "options", "sequences"},
-    "devices": {"errors", "properties", "machine", "options", "execution"},
-    "formats": {"errors", "arrays", "ragged", "properties", "machine", "sequences", "trees", "results"},
+    "execution": {"errors", "resources"},
+    "sequences": {"errors", "properties", "ragged", "lazy", "resources", "execution"},
+    "scoring": {"errors", "properties", "arrays", "sequences"},
+    "results": {"errors", "properties", "arrays", "ragged", "resources", "options", "sequences"},
+    "devices": {"errors", "properties", "resources", "options", "execution"},
+    "formats": {"errors", "properties", "arrays", "ragged", "resources", "sequences", "results"},
     "pairwise": {
-        "errors", "arrays", "ragged", "properties", "lazy", "machine", "options", "execution", "sequences", "scoring",
-        "results", "devices", "formats",
+        "errors", "properties", "arrays", "ragged", "lazy", "resources", "options", "execution", "sequences",
+        "scoring", "results", "devices", "formats",
     },
-    "distance_trees": {
-        "errors", "arrays", "machine", "execution", "sequences", "trees", "scoring", "results", "devices", "formats",
+    "trees": {
+        "errors", "arrays", "resources", "execution", "sequences", "scoring", "results", "devices", "formats",
         "pairwise",
     },
     "clusters": {
-        "errors", "arrays", "ragged", "machine", "options", "execution", "sequences", "scoring", "results", "devices",
-        "formats", "pairwise",
+        "errors", "arrays", "ragged", "resources", "options", "execution", "sequences", "scoring", "results",
+        "devices", "formats", "pairwise",
     },
-    "phylo": {
-        "errors", "arrays", "properties", "machine", "options", "execution", "sequences", "trees", "results",
-        "devices", "formats",
+    "placement": {
+        "errors", "properties", "arrays", "resources", "options", "execution", "sequences", "results", "devices",
+        "formats",
     },
-    "profile": {
-        "errors", "arrays", "properties", "machine", "options", "execution", "sequences", "results",
-        "devices", "formats",
+    "profiles": {
+        "errors", "properties", "arrays", "resources", "options", "execution", "sequences", "results", "devices",
+        "formats",
     },
     "msa": {
-        "errors", "arrays", "ragged", "properties", "lazy", "machine", "options", "execution", "sequences", "trees",
-        "scoring", "results", "devices", "formats", "pairwise", "profile",
+        "errors", "properties", "arrays", "ragged", "lazy", "resources", "options", "execution", "sequences",
+        "scoring", "results", "devices", "formats", "pairwise", "profiles",
     },
     "clustalw": {
-        "errors", "arrays", "properties", "machine", "options", "execution", "sequences", "trees", "scoring", "results",
-        "devices", "pairwise", "distance_trees", "msa",
+        "errors", "properties", "arrays", "resources", "options", "execution", "sequences", "scoring", "results",
+        "devices", "pairwise", "trees", "msa",
     },
-    "semirings": {"errors", "arrays", "properties", "machine", "execution", "sequences", "results", "devices"},
-    "hmm": {
-        "errors", "arrays", "ragged", "properties", "machine", "options", "execution", "sequences", "results",
+    "tropical": {"errors", "properties", "arrays", "resources", "execution", "sequences", "results", "devices"},
+    "decoding": {
+        "errors", "properties", "arrays", "ragged", "resources", "options", "execution", "sequences", "results",
         "devices", "formats",
     },
-    "tropical": {"lazy", "semirings", "hmm"},
     "verbs": {
-        "errors", "properties", "machine", "options", "execution", "sequences", "trees", "scoring", "results",
-        "devices", "formats", "pairwise", "distance_trees", "clusters", "phylo", "msa", "profile", "clustalw",
-        "semirings", "hmm",
+        "errors", "properties", "resources", "options", "execution", "sequences", "scoring", "results", "devices",
+        "formats", "pairwise", "trees", "clusters", "placement", "profiles", "msa", "clustalw", "tropical", "decoding",
     },
     "cli": {"errors", "options", "execution", "verbs"},
     "__main__": {"cli"},
     "submissions": {"errors", "properties", "options", "scoring", "formats", "verbs", "cli"},
     "client": {
-        "errors", "lazy", "options", "execution", "sequences", "scoring", "results", "formats",
-        "pairwise", "clusters", "phylo", "msa", "profile", "hmm", "verbs", "submissions",
+        "errors", "lazy", "options", "execution", "sequences", "scoring", "results", "formats", "pairwise", "clusters",
+        "placement", "profiles", "msa", "decoding", "verbs", "submissions",
     },
-    "serve": {
-        "errors", "properties", "machine", "options", "execution", "sequences", "verbs",
-        "submissions",
-    },
+    "serve": {"errors", "properties", "resources", "options", "execution", "sequences", "verbs", "submissions"},
 }  # fmt: skip
 #: Folders of jobs that never import each other: what two of them need belongs below both, as `pairwise` and `trees` do.
-#: `msa` stands above `profile` (homologs.py searches), and `clustalw` above `msa`.
-JOBS = {"clusters", "phylo", "profile", "semirings", "hmm"}
+#: `msa` stands above `profiles` (homologs.py searches), and `clustalw` above `msa`.
+JOBS = {"clusters", "placement", "profiles", "tropical", "decoding"}
 #: Who may call the compiled core.
 NATIVE = {
-    "scoring", "sequences", "results", "devices", "formats", "pairwise", "distance_trees", "clusters", "phylo",
-    "msa", "profile", "clustalw", "semirings", "hmm",
+    "scoring", "sequences", "results", "devices", "formats", "pairwise", "trees", "clusters", "placement",
+    "msa", "profiles", "clustalw", "tropical", "decoding",
 }  # fmt: skip
 #: No folder: `tropalign.__version__`, and who may tell it.
 VERSION = "__version__"
 TELL_THE_VERSION = {
-    "cli", "client", "clusters", "distance_trees", "execution", "msa", "pairwise", "profile", "sequences", "serve",
-    "verbs",
+    "cli", "client", "clusters", "trees", "execution", "msa", "pairwise", "profiles", "sequences", "serve", "verbs",
 }  # fmt: skip
 
 
@@ -116,7 +108,7 @@ def folder_of(path):
 
 
 #: What lists public names of many folders and loads none.
-LISTS = {SOURCE / "__init__.py", SOURCE / "trees" / "__init__.py"}
+LISTS = {SOURCE / "__init__.py", SOURCE / "trees" / "__init__.py", SOURCE / "tropical" / "__init__.py"}
 #: An installed package has the examples beside its modules: they are its users' code.
 MODULES = [path for path in SOURCE.rglob("*.py") if path not in LISTS and path.parts[len(SOURCE.parts)] != "examples"]
 

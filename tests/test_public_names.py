@@ -15,8 +15,8 @@ from clone import ROOT, skip_without
 
 import tropalign
 from tropalign.formats import registry
-from tropalign.results import format_names
-from tropalign.trees.tree import TreeFormat
+from tropalign.results import names as format_names
+from tropalign.results.tree import TreeFormat
 
 PACKAGE = Path(tropalign.__file__).parent
 

@@ -33,10 +33,10 @@ from tropalign.devices.gpu import Gpu, Memory, Program
 from tropalign.devices.registry import GpuDevice, find_gpus, open_gpu
 from tropalign.errors import TropalignError
 from tropalign.execution.scheduler import Scheduler
-from tropalign.machine.limits import resolve_threads
 from tropalign.pairwise.engines import REPORT_COLUMNS
 from tropalign.pairwise.options import PairOptions
 from tropalign.pairwise.task import PairsTask
+from tropalign.resources.limits import resolve_threads
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "bench"))

@@ -25,12 +25,12 @@ from tropalign import _native
 from tropalign.devices.gpu import Gpu
 from tropalign.devices.registry import open_gpu
 from tropalign.errors import TropalignError
-from tropalign.machine.limits import resolve_threads
 from tropalign.msa.consistency import ProductsOnGpu
 from tropalign.msa.gpu import PosteriorsOnGpu
 from tropalign.msa.models import PROTEIN_2
 from tropalign.msa.self_test import difference
 from tropalign.msa.task import all_pairs
+from tropalign.resources.limits import resolve_threads
 
 sys.path.insert(0, str(ROOT / "tests"))
 from gpu.cases import random_family

@@ -24,8 +24,8 @@ from tropalign import _native
 from tropalign.devices.gpu import Gpu
 from tropalign.devices.registry import open_gpu
 from tropalign.errors import TropalignError
-from tropalign.machine.limits import resolve_threads
-from tropalign.phylo.gpu import ScoresOnGpu
+from tropalign.placement.gpu import ScoresOnGpu
+from tropalign.resources.limits import resolve_threads
 
 sys.path.insert(0, str(ROOT / "tests"))
 from gpu.cases import lane_planes

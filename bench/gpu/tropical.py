@@ -24,13 +24,13 @@ import numpy as np
 from measure import TimedGpu
 
 from tropalign import _native
+from tropalign.decoding.gpu import ModelsOnGpu, Steps
 from tropalign.devices.gpu import Gpu
 from tropalign.devices.registry import open_gpu
 from tropalign.errors import TropalignError
-from tropalign.hmm.gpu import ModelsOnGpu, Steps
-from tropalign.machine.limits import available_threads
-from tropalign.semirings.gpu import Kind, Layout, ProductsOnGpu
+from tropalign.resources.limits import available_threads
 from tropalign.tropical import closure, matmul
+from tropalign.tropical.gpu import Kind, Layout, ProductsOnGpu
 
 SIZES, STATES = (1024, 4096, 16_384), (8, 64, 256)
 

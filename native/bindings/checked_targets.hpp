@@ -1,6 +1,6 @@
 // Checks of target indices.
 #pragma once
-#include "../profile/targets.hpp"
+#include "../profiles/targets.hpp"
 #include "check.hpp"
 
 namespace tropalign {

@@ -1,4 +1,4 @@
-// Bindings: closures of matrices; the arrays are documented in native/semirings/closure.hpp.
+// Bindings: closures of matrices; the arrays are documented in native/tropical/closure.hpp.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 
@@ -7,7 +7,7 @@
 #include <optional>
 #include <type_traits>
 
-#include "../semirings/closure.hpp"
+#include "../tropical/closure.hpp"
 #include "semiring_numbers.hpp"
 
 using namespace nb::literals;

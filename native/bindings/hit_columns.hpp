@@ -2,7 +2,7 @@
 #pragma once
 #include <vector>
 
-#include "../profile/hit.hpp"
+#include "../profiles/hit.hpp"
 #include "python.hpp"
 
 namespace tropalign {

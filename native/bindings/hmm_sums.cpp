@@ -1,4 +1,4 @@
-// Bindings: sums over the paths of hidden Markov models; the arrays are documented in native/hmm/sums.hpp.
+// Bindings: sums over the paths of hidden Markov models; the arrays are documented in native/decoding/sums.hpp.
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -6,7 +6,7 @@
 
 #include "../compute/buffer.hpp"
 #include "../compute/parallel.hpp"
-#include "../hmm/sums.hpp"
+#include "../decoding/sums.hpp"
 #include "check.hpp"
 
 using namespace nb::literals;

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "../compute/buffer.hpp"
-#include "../hmm/viterbi.hpp"
+#include "../decoding/viterbi.hpp"
 #include "check.hpp"
 
 using namespace nb::literals;

@@ -1,14 +1,14 @@
-// Bindings: placement in trees; names and validation are in tropalign.phylo.
+// Bindings: placement in trees; names and validation are in tropalign.placement.
 #include <nanobind/stl/array.h>
 
 #include <array>
 #include <cstring>
 #include <memory>
 
-#include "../phylo/branch_vectors.hpp"
-#include "../phylo/interface.hpp"
-#include "../phylo/prune.hpp"
-#include "../phylo/scores.hpp"
+#include "../placement/branch_vectors.hpp"
+#include "../placement/interface.hpp"
+#include "../placement/prune.hpp"
+#include "../placement/scores.hpp"
 #include "check.hpp"
 
 using namespace nb::literals;
@@ -261,7 +261,8 @@ int word_bits(ScoringNumbers numbers, int64_t n_bases, int64_t n_columns) {
 
 void bind_phylo(nb::module_ &m) {
     using namespace tropalign;
-    nb::class_<BranchMaker>(m, "BranchMaker", "State sets and gap flags of branches; see tropalign.phylo.reference.")
+    nb::class_<BranchMaker>(m, "BranchMaker",
+                            "State sets and gap flags of branches; see tropalign.placement.reference.")
         .def(nb::init<Array<uint8_t, 2>, Array<int64_t, 1>, Array<int64_t, 1>, Array<uint32_t, 1>, int,
                       Array<int32_t, 2>, Array<int32_t, 2>, Array<double, 2>, bool, int>(),
              array("letters"), array("tip_row"), array("column"), array("sets"), "n_states"_a, array("joints"),
@@ -269,7 +270,7 @@ void bind_phylo(nb::module_ &m) {
         .def("planes", &BranchMaker::planes);
     m.def("plane_vectors", &vectors, array("planes"), "n_vectors"_a, "n_empty"_a, array("rows"),
           "State sets and gap flags of some vectors, by column.");
-    nb::class_<BranchBounds>(m, "BranchBounds", "Bounds of every eight branches; see native/phylo/bounds.hpp.")
+    nb::class_<BranchBounds>(m, "BranchBounds", "Bounds of every eight branches; see native/placement/bounds.hpp.")
         .def(
             "__init__",
             [](BranchBounds *self, Array<uint64_t, 3> planes, int64_t n_vectors, int n_empty) {

@@ -1,6 +1,6 @@
 // Bindings: products of matrices over semirings.
 #include "../compute/buffer.hpp"
-#include "../semirings/product.hpp"
+#include "../tropical/product.hpp"
 #include "semiring_numbers.hpp"
 
 namespace tropalign {

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <functional>
 
-#include "../profile/envelope.hpp"
-#include "../profile/target_alignment.hpp"
+#include "../profiles/envelope.hpp"
+#include "../profiles/target_alignment.hpp"
 #include "check.hpp"
 #include "checked_model.hpp"
 #include "checked_targets.hpp"
@@ -123,7 +123,7 @@ void bind_profile_alignment(nb::module_ &m) {
         .def("__init__", &make_model, array("match"), array("transitions"), array("background"));
     m.def("align_targets", &align, "model"_a, "block"_a, array("targets"), array("places"), array("posteriors"),
           "n_threads"_a, "progress"_a = nb::none(),
-          "Writes the place of each residue of these targets and its posterior (native/profile/target_alignment.hpp); "
+          "Writes the place of each residue of these targets and its posterior (native/profiles/target_alignment.hpp); "
           "which targets left the range of floats, int32.");
     m.def("align_targets_in_logs", &align_in_logs, "model"_a, "block"_a, array("targets"), array("places"),
           array("posteriors"), "n_threads"_a, "progress"_a = nb::none(),

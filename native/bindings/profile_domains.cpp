@@ -1,7 +1,7 @@
 // Bindings: the definition of domains in a search, and its single steps.
-#include "../profile/domains.hpp"
-#include "../profile/lengths.hpp"
-#include "../profile/traces.hpp"
+#include "../profiles/domains.hpp"
+#include "../profiles/lengths.hpp"
+#include "../profiles/traces.hpp"
 #include "check.hpp"
 #include "hit_columns.hpp"
 

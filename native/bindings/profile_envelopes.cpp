@@ -1,7 +1,7 @@
 // Bindings: rescored envelopes as columns, for tests.
 #include <nanobind/stl/vector.h>
 
-#include "../profile/envelope.hpp"
+#include "../profiles/envelope.hpp"
 #include "check.hpp"
 
 using namespace nb::literals;

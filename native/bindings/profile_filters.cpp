@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "../profile/bias.hpp"
-#include "../profile/msv.hpp"
-#include "../profile/p_values.hpp"
-#include "../profile/viterbi.hpp"
+#include "../profiles/bias.hpp"
+#include "../profiles/msv.hpp"
+#include "../profiles/p_values.hpp"
+#include "../profiles/viterbi.hpp"
 #include "checked_targets.hpp"
 
 using namespace nb::literals;

@@ -1,6 +1,6 @@
 // Bindings: the single stages of a search that compute in floats.
-#include "../profile/parsers.hpp"
-#include "../profile/regions.hpp"
+#include "../profiles/parsers.hpp"
+#include "../profiles/regions.hpp"
 #include "../simd/denormals.hpp"
 #include "checked_targets.hpp"
 

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <limits>
 
-#include "../profile/lengths.hpp"
-#include "../profile/msv.hpp"
-#include "../profile/viterbi.hpp"
+#include "../profiles/lengths.hpp"
+#include "../profiles/msv.hpp"
+#include "../profiles/viterbi.hpp"
 #include "check.hpp"
 
 using namespace nb::literals;

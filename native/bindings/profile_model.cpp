@@ -1,13 +1,13 @@
-// Bindings: a model of tropalign.profile.models for the stages. Its tables are visible from Python for tests.
+// Bindings: a model of tropalign.profiles.models for the stages. Its tables are visible from Python for tests.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/variant.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "../profile/effective_number.hpp"
-#include "../profile/model_text.hpp"
-#include "../profile/search_model.hpp"
+#include "../profiles/effective_number.hpp"
+#include "../profiles/model_text.hpp"
+#include "../profiles/search_model.hpp"
 #include "checked_model.hpp"
 
 using namespace nb::literals;
@@ -139,9 +139,9 @@ void bind_profile_model(nb::module_ &m) {
     m.def("effective_number", &effective_number_of, array("codes"), nb::arg("is_node").noconvert().none(),
           "occupancy"_a, "fragment"_a, "entropy"_a, "sigma"_a, array("background"),
           "How many sequences an alignment counts for; not a number where HMMER has to decide that. See "
-          "native/profile/effective_number.hpp.");
+          "native/profiles/effective_number.hpp.");
     using Model = ProfileModel;
-    nb::class_<SearchModel>(m, "ProfileModel", "A model ready for search; see native/profile/model.hpp.")
+    nb::class_<SearchModel>(m, "ProfileModel", "A model ready for search; see native/profiles/model.hpp.")
         .def("__init__", &make_search_model, array("match"), array("transitions"), array("composition"),
              array("background"), array("evalue"), "consensus"_a)
         .def_prop_ro(

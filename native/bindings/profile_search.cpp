@@ -6,7 +6,7 @@
 #include <iterator>
 #include <tuple>
 
-#include "../profile/pipeline.hpp"
+#include "../profiles/pipeline.hpp"
 #include "check.hpp"
 #include "hit_columns.hpp"
 

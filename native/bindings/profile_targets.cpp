@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <array>
 
-#include "../profile/lengths.hpp"
-#include "../profile/targets.hpp"
+#include "../profiles/lengths.hpp"
+#include "../profiles/targets.hpp"
 #include "check.hpp"
 
 using namespace nb::literals;

@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "../semirings/product.hpp"
+#include "../tropical/product.hpp"
 #include "check.hpp"
 
 namespace tropalign {

@@ -1,5 +1,5 @@
 // Bindings: non-serial polyadic problems.
-#include "../semirings/triangular.hpp"
+#include "../tropical/triangular.hpp"
 
 #include <nanobind/stl/optional.h>
 

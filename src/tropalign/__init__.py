@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tropalign.lazy import lazy
-from tropalign.renamed import register
 
 if TYPE_CHECKING:
     from tropalign import client as client
@@ -21,6 +20,8 @@ if TYPE_CHECKING:
     from tropalign.clusters.dereplication import dereplicate as dereplicate
     from tropalign.clusters.dereplication import otu_table as otu_table
     from tropalign.clusters.files import write_clusters as write_clusters
+    from tropalign.decoding.decoding import decode as decode
+    from tropalign.decoding.model import HMM as HMM
     from tropalign.errors import DeviceError as DeviceError
     from tropalign.errors import InputError as InputError
     from tropalign.errors import ResourceError as ResourceError
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
     from tropalign.errors import TropalignWarning as TropalignWarning
     from tropalign.formats.clusters.read_otu_tables import read_otu_table as read_otu_table
     from tropalign.formats.saved_results import read_result as read_result
-    from tropalign.hmm.decoding import decode as decode
-    from tropalign.hmm.model import HMM as HMM
     from tropalign.msa.accuracy import AlignmentScore as AlignmentScore
     from tropalign.msa.accuracy import score_alignment as score_alignment
     from tropalign.msa.api import add_sequences as add_sequences
@@ -48,19 +47,19 @@ if TYPE_CHECKING:
     from tropalign.pairwise.reports import plot_matrix as plot_matrix
     from tropalign.pairwise.reports import write_report as write_report
     from tropalign.pairwise.score_statistics import score_statistics as score_statistics
-    from tropalign.phylo import PlacementScoring as PlacementScoring
-    from tropalign.phylo import ReferencePackage as ReferencePackage
-    from tropalign.phylo import place as place
-    from tropalign.phylo import read_taxonomy as read_taxonomy
-    from tropalign.profile.api import scan as scan
-    from tropalign.profile.api import search as search
-    from tropalign.profile.build_task import build_model as build_model
-    from tropalign.profile.models import Model as Model
-    from tropalign.profile.onto_model import align_to_model as align_to_model
-    from tropalign.profile.options import BuildOptions as BuildOptions
-    from tropalign.profile.options import SearchOptions as SearchOptions
-    from tropalign.profile.outputs import write_hits as write_hits
-    from tropalign.profile.queries import read_queries as read_queries
+    from tropalign.placement import PlacementScoring as PlacementScoring
+    from tropalign.placement import ReferencePackage as ReferencePackage
+    from tropalign.placement import place as place
+    from tropalign.placement import read_taxonomy as read_taxonomy
+    from tropalign.profiles.api import scan as scan
+    from tropalign.profiles.api import search as search
+    from tropalign.profiles.build_task import build_model as build_model
+    from tropalign.profiles.models import Model as Model
+    from tropalign.profiles.onto_model import align_to_model as align_to_model
+    from tropalign.profiles.options import BuildOptions as BuildOptions
+    from tropalign.profiles.options import SearchOptions as SearchOptions
+    from tropalign.profiles.outputs import write_hits as write_hits
+    from tropalign.profiles.queries import read_queries as read_queries
     from tropalign.results.alignments import Alignment as Alignment
     from tropalign.results.alignments import AlignmentTable as AlignmentTable
     from tropalign.results.chimeras import Chimeras as Chimeras
@@ -100,8 +99,8 @@ __all__, __getattr__, __dir__ = lazy(
         "errors": "DeviceError InputError ResourceError ScoringError TropalignError TropalignWarning",
         "formats.clusters.read_otu_tables": "read_otu_table",
         "formats.saved_results": "read_result",
-        "hmm.decoding": "decode",
-        "hmm.model": "HMM",
+        "decoding.decoding": "decode",
+        "decoding.model": "HMM",
         "msa.accuracy": "AlignmentScore score_alignment",
         "msa.api": "add_sequences align_multiple merge_alignments",
         "msa.homologs": "align_with_homologs",
@@ -111,14 +110,14 @@ __all__, __getattr__, __dir__ = lazy(
         "pairwise.masking": "mask",
         "pairwise.reports": "dot_plot plot_matrix write_report",
         "pairwise.score_statistics": "score_statistics",
-        "phylo": "PlacementScoring ReferencePackage place read_taxonomy",
-        "profile.api": "scan search",
-        "profile.build_task": "build_model",
-        "profile.outputs": "write_hits",
-        "profile.models": "Model",
-        "profile.onto_model": "align_to_model",
-        "profile.options": "BuildOptions SearchOptions",
-        "profile.queries": "read_queries",
+        "placement": "PlacementScoring ReferencePackage place read_taxonomy",
+        "profiles.api": "scan search",
+        "profiles.build_task": "build_model",
+        "profiles.outputs": "write_hits",
+        "profiles.models": "Model",
+        "profiles.onto_model": "align_to_model",
+        "profiles.options": "BuildOptions SearchOptions",
+        "profiles.queries": "read_queries",
         "results.alignments": "Alignment AlignmentTable",
         "results.chimeras": "Chimeras",
         "results.clusters": "Clusters",
@@ -159,5 +158,3 @@ __all__, __getattr__, __dir__ = lazy(
     },
 )
 __all__ += ["__version__"]
-
-register()

@@ -8,8 +8,8 @@ import pytest
 
 import tropalign as ta
 from tropalign.cli.main import main
-from tropalign.hmm.decoding import POSITION_BYTES, DecodeOptions, Decoder
-from tropalign.machine.limits import PROCESS_BYTES
+from tropalign.decoding.decoding import POSITION_BYTES, DecodeOptions, Decoder
+from tropalign.resources.limits import PROCESS_BYTES
 from tropalign.sequences.blocks import BlockReader
 
 BACK, ISLAND = "ATTGCAATCATG" * 20, "CGCGGCGCCGACG" * 20

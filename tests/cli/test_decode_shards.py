@@ -11,7 +11,7 @@ import pytest
 from kept_parts import damage, parts_in
 
 from tropalign.cli.main import main
-from tropalign.hmm.decode_task import DecodeTask
+from tropalign.decoding.decode_task import DecodeTask
 
 WORDS = ["decode", "--model", "cpg", "--skip-empty", "-q", "a.fa", "b.fa", "a.fa"]
 
@@ -68,7 +68,7 @@ KILLED = """
 import os, pathlib, signal, sys, time
 from kept_parts import parts_in
 from tropalign.cli.main import main
-from tropalign.hmm.decode_task import DecodeTask
+from tropalign.decoding.decode_task import DecodeTask
 compute, parts = DecodeTask.on_cpu, pathlib.Path("out.tsv.parts")
 def killed(task, tile, *rest):
     while tile.index == 3 and len(parts_in(parts)) < 2:

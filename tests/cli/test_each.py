@@ -162,7 +162,7 @@ def test_a_family_too_large_for_its_share_runs_again_with_all(families):
 
 
 def test_searches(tmp_path, monkeypatch):
-    from tropalign.profile import api
+    from tropalign.profiles import api
 
     monkeypatch.chdir(tmp_path)
     n_read, read = [], api.queries_in
@@ -200,7 +200,7 @@ def test_what_all_files_need_is_no_pipe(tmp_path, monkeypatch, capfd):
 
 
 def test_samples_are_placed_on_one_reference(tmp_path, monkeypatch):
-    from tropalign.phylo import ReferencePackage
+    from tropalign.placement import ReferencePackage
 
     monkeypatch.chdir(tmp_path)
     folder = EXAMPLES / "16s"

@@ -25,7 +25,7 @@ def sharded(tmp_path):
 
 def test_equal_commands_make_equal_shards(few, tmp_path, monkeypatch):
     """Whatever memory is free when they run."""
-    from tropalign.machine import limits
+    from tropalign.resources import limits
 
     made = []
     for free in (4 << 30, 5 << 30):

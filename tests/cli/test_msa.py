@@ -144,7 +144,7 @@ MEASURED = """
 import sys
 from pathlib import Path
 from tropalign.cli.main import main
-from tropalign.machine.limits import peak_bytes
+from tropalign.resources.limits import peak_bytes
 status = main(sys.argv[2:])
 Path(sys.argv[1]).write_text(str(peak_bytes() >> 10))
 sys.exit(status)

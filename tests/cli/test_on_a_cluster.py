@@ -104,7 +104,7 @@ def test_the_bytes_are_those_of_one_machine(case, address, tmp_path):
 
 
 def test_a_bootstrap_has_the_support_of_one_machine(address, tmp_path, monkeypatch):
-    from tropalign.distance_trees import bootstrap
+    from tropalign.trees import bootstrap
 
     rows = tmp_path / "rows.fa"
     letters = np.random.default_rng(2).choice(list("ACGT"), 60)

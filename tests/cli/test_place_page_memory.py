@@ -24,7 +24,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_many_reads_are_refused_before_they_are_placed(folder, monkeypatch, capsys):
-    from tropalign.phylo.task import PlaceTask
+    from tropalign.placement.task import PlaceTask
 
     Path("many.fa").write_text("".join(f">r{k}\nACGTA\n" for k in range(N_READS)))
     monkeypatch.setattr(PlaceTask, "on_cpu", lambda *given: pytest.fail("a read was placed"))

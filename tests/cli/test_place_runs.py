@@ -71,7 +71,7 @@ def test_threads_and_tiles_change_nothing(folder, monkeypatch):
 @pytest.fixture
 def stopped(folder, monkeypatch):
     """A run that stopped after four of its tiles."""
-    from tropalign.phylo.task import PlaceTask
+    from tropalign.placement.task import PlaceTask
 
     compute = PlaceTask.on_cpu
 
@@ -160,7 +160,7 @@ def real(tmp_path_factory):
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_a_stopped_run_goes_on(real, tmp_path, tmp_path_factory, start, number):
-    held = Held(tmp_path_factory.mktemp("held"), 6, "tropalign.phylo.task", "PlaceTask")
+    held = Held(tmp_path_factory.mktemp("held"), 6, "tropalign.placement.task", "PlaceTask")
     small = {"TROPALIGN_TILE_READS": "3"} | held.environment
     words = ["place", "--reference", real / "ref.npz", real / "reads.fa", "-q", "-t", "1"]
     out, parts = tmp_path / "out.fa", tmp_path / "out.fa.parts"

@@ -10,7 +10,7 @@ import pytest
 
 import tropalign
 from tropalign.cli.main import main
-from tropalign.profile import task as search_task
+from tropalign.profiles import task as search_task
 
 DATA = Path(__file__).parent.parent / "data" / "search"
 PFAM, PROTEINS = str(DATA / "pfam.hmm"), str(DATA / "proteins.fasta")

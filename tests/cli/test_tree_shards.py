@@ -27,7 +27,7 @@ def folder(tmp_path, monkeypatch):
     """An alignment and its sequences; three pairs or a sample per tile."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TROPALIGN_TILE_PAIRS", "3")
-    monkeypatch.setattr("tropalign.distance_trees.bootstrap.TILE_CELLS", 1)
+    monkeypatch.setattr("tropalign.trees.bootstrap.TILE_CELLS", 1)
     shutil.copy(DATA / "proteins.fasta", "in.aln")
     records = Path("in.aln").read_text().split(">")[1:]
     parts = [record.partition("\n") for record in records]
@@ -67,8 +67,8 @@ def test_merging_needs_no_input_and_the_name_chooses_the_format(capfd):
 
 @pytest.mark.parametrize("case", ["samples", "pairs"])
 def test_a_stopped_shard_goes_on(case, monkeypatch):
-    from tropalign.distance_trees.bootstrap import SampleTask
-    from tropalign.distance_trees.pair_counts import PairCountTask
+    from tropalign.trees.bootstrap import SampleTask
+    from tropalign.trees.pair_counts import PairCountTask
 
     kind = SampleTask if case == "samples" else PairCountTask
     command = ["tree", *words_of(case)]

@@ -14,8 +14,8 @@ import pytest
 
 from tropalign.cli.main import main
 from tropalign.formats.registry import format_names, format_of
+from tropalign.results.tree import read_tree
 from tropalign.sequences.aligned_files import read_alignment
-from tropalign.trees.tree import read_tree
 
 NAMES = ("caf\u00e9", "\u6f22\u5b57", "na\u00efve|\u00dc", "plain", "\U0001f9ec")
 DESCRIPTION = "\u00df-lactamase"

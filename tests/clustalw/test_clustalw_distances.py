@@ -13,9 +13,9 @@ from tropalign.clustalw.distances import pair_distances
 from tropalign.clustalw.matrices import LETTERS, UNITS, matrix_table, pair_scoring
 from tropalign.clustalw.options import PROTEIN_SERIES, ClustalwOptions
 from tropalign.clustalw.rooting import compat_weights, read_clustalw_tree, root_tree, sequence_weights, tree_identities
-from tropalign.distance_trees.joining import neighbour_joining
 from tropalign.errors import ResourceError
 from tropalign.pairwise.task import PairsTask, least_bytes
+from tropalign.trees.joining import neighbour_joining
 
 DATA = Path(__file__).parent.parent / "data" / "clustalw"
 FAMILIES = ("proteins", "nucleotides")

@@ -12,8 +12,6 @@ import numpy as np
 import pytest
 
 import tropalign
-from tropalign.distance_trees.bootstrap import SampleTask
-from tropalign.distance_trees.pair_counts import PairCountTask
 from tropalign.execution.remote_worker import is_sent_once, packed, unpacked
 from tropalign.msa.group_task import Groups, GroupTask, LargeMemoryEstimate
 from tropalign.msa.groups import Item, starting_columns
@@ -25,15 +23,17 @@ from tropalign.msa.run import FamilyShare
 from tropalign.msa.task import PosteriorTask
 from tropalign.pairwise.options import PairOptions
 from tropalign.pairwise.task import PairsTask
-from tropalign.phylo.scoring import SCHEMES
-from tropalign.phylo.task import PlaceTask
-from tropalign.profile.api import model_source, target_source, task_of
-from tropalign.profile.iterate import ITERATED, IterateTask
-from tropalign.profile.options import SearchOptions
-from tropalign.profile.task import SearchTask
+from tropalign.placement.scoring import SCHEMES
+from tropalign.placement.task import PlaceTask
+from tropalign.profiles.api import model_source, target_source, task_of
+from tropalign.profiles.iterate import ITERATED, IterateTask
+from tropalign.profiles.options import SearchOptions
+from tropalign.profiles.task import SearchTask
 from tropalign.results.threshold_options import Thresholds
 from tropalign.scoring import Gap, SubstitutionMatrix
 from tropalign.sequences.blocks import blocks_of
+from tropalign.trees.bootstrap import SampleTask
+from tropalign.trees.pair_counts import PairCountTask
 from tropalign.verbs.each import EachTask, Work
 from tropalign.verbs.msa import Msa
 

@@ -22,11 +22,11 @@ from tropalign.formats.placed.context import PlacedContext
 from tropalign.formats.placed.report import packed_columns
 from tropalign.formats.registry import make_writer
 from tropalign.formats.trees.text import numbered_tree
-from tropalign.phylo.tree import parse_tree
+from tropalign.placement.tree import parse_tree
+from tropalign.results.newick import quoted
 from tropalign.results.otu_table import OtuTable
 from tropalign.results.placements import concatenate
 from tropalign.sequences.samples import teller
-from tropalign.trees.newick import quoted
 
 TIPS = 24
 

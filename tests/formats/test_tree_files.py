@@ -17,8 +17,8 @@ from tropalign.formats.trees import FORMATS
 from tropalign.formats.trees.groups import colours, groups_of, read_groups, tell_unknown
 from tropalign.formats.trees.picture import places_of
 from tropalign.msa.guide_tree import read_guide_tree
+from tropalign.results.newick import clustalw_name, parse_newick
 from tropalign.trees import parse_tree, read_tree
-from tropalign.trees.newick import clustalw_name, parse_newick
 
 NAMES = ["plain", "under_score", "sp|P12345|X", "a b", "it's", "dash-ed", "ünï", "c,d:(e)"]
 

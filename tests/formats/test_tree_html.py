@@ -8,8 +8,8 @@ import pytest
 
 from formats.test_pairs_html import HOSTILE
 from formats.tree_pages import page_of, random_newick, written
+from tropalign.results.rooting import rooted_at_midpoint, rooted_at_outgroup
 from tropalign.trees import parse_tree
-from tropalign.trees.rooting import rooted_at_midpoint, rooted_at_outgroup
 
 DEPTHS = """(() => { const {tree, layout} = page.tree, found = {};
   for (let k = 0; k < layout.n; k++) {

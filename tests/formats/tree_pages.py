@@ -7,8 +7,8 @@ import numpy as np
 from tropalign.formats.format import Header
 from tropalign.formats.registry import make_writer
 from tropalign.formats.trees import TreesContext
+from tropalign.results.newick import quoted
 from tropalign.trees import parse_tree
-from tropalign.trees.newick import quoted
 
 HEADER = Header("1.2.3", "tropalign tree family.aln", {"bootstrap": "100"})
 

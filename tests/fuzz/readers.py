@@ -158,14 +158,14 @@ def _read_pairs(path: Path) -> None:
 
 
 def _read_models(path: Path) -> None:
-    from tropalign.profile.model_files import read_models
+    from tropalign.profiles.model_files import read_models
 
     for model in read_models(path):
         _ = model.native
 
 
 def _read_queries(path: Path) -> None:
-    from tropalign.profile.queries import read_queries
+    from tropalign.profiles.queries import read_queries
 
     for model in read_queries(path):
         _ = model.native
@@ -192,7 +192,7 @@ def _read_graph(path: Path) -> None:
 
 def readers(folder: Path) -> dict[str, tuple[list[bytes], Reader]]:
     """Seeds and reader of each kind of file."""
-    from tropalign.phylo.tree import read_tree
+    from tropalign.placement.tree import read_tree
     from tropalign.sequences.aligned_files import read_alignment
 
     def corpus(kind: str) -> list[bytes]:

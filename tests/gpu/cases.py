@@ -17,7 +17,7 @@ from tropalign.pairwise.engines import REPORT_COLUMNS
 from tropalign.pairwise.gpu_plan import Shape
 from tropalign.pairwise.options import FREE_ENDS, PairOptions
 from tropalign.pairwise.task import PairsTask
-from tropalign.phylo.gpu import ScoresOnGpu
+from tropalign.placement.gpu import ScoresOnGpu
 
 #: Small tiles and groups, so that short sequences have several of them.
 SMALL = Shape(group=8, rows_shared=8, rows_own=4)

@@ -91,7 +91,7 @@ def disassembled(cubin):
 
 def compile_placement(capability):
     from tropalign.devices.cuda import DPX_CAPABILITY
-    from tropalign.phylo.gpu import COLUMNS, Scoring, Shape, constants, source
+    from tropalign.placement.gpu import COLUMNS, Scoring, Shape, constants, source
 
     shape, scoring = Shape(), Scoring.of((2, 0, -3, 3, 1, 3, 1, 0))
     chosen = constants(scoring, shape.group, shape.rows[0], 16 if capability >= DPX_CAPABILITY else 32)
@@ -113,7 +113,7 @@ def compile_msa(name, capability):
 def compile_search(name, capability):
     """For models of 512 nodes (bytes) and 256 (words)."""
     from tropalign.devices.cuda import DPX_CAPABILITY
-    from tropalign.profile.gpu import byte_constants, source, word_constants
+    from tropalign.profiles.gpu import byte_constants, source, word_constants
 
     if name == "P7Viterbi":
         chosen = word_constants(32, 8)
@@ -124,9 +124,9 @@ def compile_search(name, capability):
 
 
 def compile_tropical(name, capability):
+    from tropalign.decoding import gpu as gpu_hmm
     from tropalign.devices.cuda import DPX_CAPABILITY
-    from tropalign.hmm import gpu as gpu_hmm
-    from tropalign.semirings import gpu
+    from tropalign.tropical import gpu
 
     if TROPICAL[name][0] == "hmm_sweep":
         is_forward = name.startswith("forward")

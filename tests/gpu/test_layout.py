@@ -8,7 +8,7 @@ import pytest
 from tropalign import _native
 from tropalign.pairwise import gpu, gpu_plan
 from tropalign.pairwise.engines import REPORT_COLUMNS
-from tropalign.phylo import gpu as place_gpu
+from tropalign.placement import gpu as place_gpu
 
 SOURCE = Path(gpu.__file__).parent.parent
 
@@ -33,7 +33,7 @@ def test_kernels_give_what_every_report_needs():
     ("files", "prefix", "numbers"),
     [
         (("pairwise/sweep.k", "pairwise/finish.k"), "PAIRS", gpu_plan.numbers()),
-        (("phylo/place.k",), "PLACE", place_gpu.NUMBERS),
+        (("placement/place.k",), "PLACE", place_gpu.NUMBERS),
     ],
 )
 def test_kernels_define_none_of_the_shared_numbers(files, prefix, numbers):
@@ -50,6 +50,6 @@ def test_every_file_of_kernels_has_its_own_prefix():
     for file, prefixes in (("sweep", ("PAIRS", "SWEEP")), ("finish", ("PAIRS", "FINISH"))):
         text = (SOURCE / "pairwise" / f"{file}.k").read_text()
         assert {name.split("_")[0] for name in re.findall(r"#define (\w+)", text)} <= set(prefixes)
-    assert {name.split("_")[0] for name in re.findall(r"#define (\w+)", (SOURCE / "phylo/place.k").read_text())} == {
-        "PLACE"
-    }
+    assert {
+        name.split("_")[0] for name in re.findall(r"#define (\w+)", (SOURCE / "placement/place.k").read_text())
+    } == {"PLACE"}

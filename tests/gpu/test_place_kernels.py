@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import tropalign
 from tropalign.errors import DeviceError, ResourceError
-from tropalign.phylo.gpu import ScoresOnGpu, Shape
+from tropalign.placement.gpu import ScoresOnGpu, Shape
 
 DATA = Path(__file__).parent.parent / "data"
 #: Small tiles and groups, so that short reads and few branches have several of them.

@@ -18,13 +18,13 @@ from gpu.host_device import HostDevice
 from tropalign.msa.gpu import Shape as Lanes
 from tropalign.msa.gpu_profiles import ProfilesOnGpu
 from tropalign.msa.models import PROTEIN_2
-from tropalign.phylo.gpu import Shape
-from tropalign.profile.gpu import FiltersOnGpu, Shape as Groups
-from tropalign.profile.self_test import on_processor, proteins_of, random_model
-from tropalign.semirings.gpu import Kind, Layout, ProductsOnGpu
-from tropalign.hmm.gpu import ModelsOnGpu, Steps
-from tropalign.hmm.gpu import Shape as Abreast
-from tropalign.semirings.gpu import random_matrix
+from tropalign.placement.gpu import Shape
+from tropalign.profiles.gpu import FiltersOnGpu, Shape as Groups
+from tropalign.profiles.self_test import on_processor, proteins_of, random_model
+from tropalign.tropical.gpu import Kind, Layout, ProductsOnGpu
+from tropalign.decoding.gpu import ModelsOnGpu, Steps
+from tropalign.decoding.gpu import Shape as Abreast
+from tropalign.tropical.gpu import random_matrix
 
 flags = ["-g", "-fsanitize=address,undefined", "-fno-omit-frame-pointer"]
 for word_bits in (16, 32):

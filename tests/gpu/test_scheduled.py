@@ -9,7 +9,7 @@ from gpu.host_device import HostDevice
 
 from tropalign.devices.registry import CpuDevice, GpuDevice
 from tropalign.errors import TropalignWarning
-from tropalign.phylo.gpu import ScoresOnGpu, Shape
+from tropalign.placement.gpu import ScoresOnGpu, Shape
 
 
 class SlowCompiler(HostDevice):

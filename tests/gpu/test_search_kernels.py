@@ -10,8 +10,8 @@ import tropalign
 from tropalign import _native
 from tropalign.devices.registry import CpuDevice, GpuDevice
 from tropalign.errors import ResourceError
-from tropalign.profile.gpu import FiltersOnGpu, Shape
-from tropalign.profile.self_test import check_gpu, on_processor, proteins_of, random_model
+from tropalign.profiles.gpu import FiltersOnGpu, Shape
+from tropalign.profiles.self_test import check_gpu, on_processor, proteins_of, random_model
 
 #: Small groups, several sizes of lanes, each of which a model may take.
 SMALL = Shape(lanes=(4, 8), words=(1, 2, 5), nodes=(1, 3, 8))
@@ -80,21 +80,21 @@ def test_little_memory(monkeypatch):
     with pytest.raises(ResourceError, match=r"^host: the sequences of a tile side by side need .*: add device cpu$"):
         check(device, 1, [20], [30], SMALL)
     device.budget = 1 << 28
-    monkeypatch.setattr("tropalign.profile.gpu.FIRST_CELLS", 500)
+    monkeypatch.setattr("tropalign.profiles.gpu.FIRST_CELLS", 500)
     check(device, 1, [20], [30, 20, 44], SMALL)
 
 
 def test_the_check_of_devices(vendor_device, monkeypatch):
     check_gpu(vendor_device)
-    monkeypatch.setattr("tropalign.profile.gpu.WORD_BASE", 11_000)
+    monkeypatch.setattr("tropalign.profiles.gpu.WORD_BASE", 11_000)
     with pytest.raises(tropalign.DeviceError, match="scores of profile models are not those of the processor"):
         check_gpu(vendor_device)
 
 
 def test_a_search_with_a_gpu_finds_what_one_without_finds(host, monkeypatch):
-    from tropalign.profile.task import SearchTask
+    from tropalign.profiles.task import SearchTask
 
-    monkeypatch.setattr("tropalign.profile.gpu.Shape.lanes", (8, 32, 64), raising=False)
+    monkeypatch.setattr("tropalign.profiles.gpu.Shape.lanes", (8, 32, 64), raising=False)
     used = []
     on_gpu = SearchTask.on_gpu
     monkeypatch.setattr(SearchTask, "on_gpu", lambda *arguments: used.append(1) or on_gpu(*arguments))
@@ -102,7 +102,7 @@ def test_a_search_with_a_gpu_finds_what_one_without_finds(host, monkeypatch):
     def opened(names, *_):
         return [GpuDevice(host)] if "cuda:0" in names else [CpuDevice(1)]
 
-    monkeypatch.setattr("tropalign.profile.api.open_devices", opened)
+    monkeypatch.setattr("tropalign.profiles.api.open_devices", opened)
     found = [tropalign.search("examples/efp.hmm", "examples/efp.fasta", device=name) for name in ("cpu", "cuda:0")]
     assert used and len(found[0]) > 0
     first, second = (hits.columns() for hits in found)

@@ -8,13 +8,13 @@ from gpu.host_device import HostDevice
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tropalign.decoding.gpu import MOST_STATES
+from tropalign.decoding.model_base import MOST_STATES_OF_GPU
 from tropalign.devices.registry import CpuDevice, GpuDevice
 from tropalign.errors import DeviceError, InputError, TropalignWarning
-from tropalign.hmm.gpu import MOST_STATES
-from tropalign.hmm.model_base import MOST_STATES_OF_GPU
-from tropalign.semirings.closures import NegativeCycle
-from tropalign.semirings.gpu_matrices import ProductTask
 from tropalign.tropical import BOOL, HMM, MAX_PLUS, MIN_PLUS, chain, closure, matmul, zero_of
+from tropalign.tropical.closures import NegativeCycle
+from tropalign.tropical.gpu_matrices import ProductTask
 
 SETTINGS = settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 DTYPES = (np.float32, np.int16, np.int32)
@@ -57,7 +57,7 @@ def test_products(opened, data):
 
 
 def test_rows_are_shared(opened, monkeypatch):
-    monkeypatch.setattr("tropalign.semirings.gpu_matrices.TILE_SUMS", 64 * 40 * 50)
+    monkeypatch.setattr("tropalign.tropical.gpu_matrices.TILE_SUMS", 64 * 40 * 50)
     rng = np.random.default_rng(1)
     a, b = (numbers(rng, shape, np.int16, MIN_PLUS, 100, 0.2) for shape in ((500, 40), (40, 50)))
     np.testing.assert_array_equal(matmul(a, b, device="cuda:0"), matmul(a, b, device="cpu"))
@@ -130,7 +130,7 @@ def random_model(rng, n_states, n_symbols, missing):
 
 @pytest.mark.parametrize("missing", [0, 0.6])
 def test_models(opened, missing, monkeypatch):
-    monkeypatch.setattr("tropalign.hmm.gpu.TILE_SUMS", 3000)
+    monkeypatch.setattr("tropalign.decoding.gpu.TILE_SUMS", 3000)
     rng = np.random.default_rng(3)
     model = random_model(rng, 9, 4, missing)
     batch = [rng.integers(-1, 4, n) for n in rng.integers(0, 60, 30)]
@@ -197,7 +197,7 @@ def test_a_gpu_that_fails_costs_a_warning(monkeypatch):
 
     monkeypatch.setattr(device, "build", fails)
     monkeypatch.setattr(ProductTask, "on_cpu", later)
-    monkeypatch.setattr("tropalign.semirings.gpu_matrices.TILE_SUMS", 1)
+    monkeypatch.setattr("tropalign.tropical.gpu_matrices.TILE_SUMS", 1)
     monkeypatch.setattr("tropalign.devices.registry.open_devices", lambda *_: [GpuDevice(device), CpuDevice(1)])
     a = np.eye(200, dtype=np.int32)
     with pytest.warns(TropalignWarning, match="host failed at tile [0-9]+ .it is on fire.: the processor computes"):

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 import tropalign
 from tropalign import _native
+from tropalign.decoding.gpu import ModelsOnGpu, Shape, Steps, forward_period, plain_forward
+from tropalign.decoding.gpu import check_gpu as check_models
 from tropalign.errors import DeviceError, ResourceError
-from tropalign.hmm.gpu import ModelsOnGpu, Shape, Steps, forward_period, plain_forward
-from tropalign.hmm.gpu import check_gpu as check_models
-from tropalign.semirings.gpu import INFINITY, Kind, Layout, ProductsOnGpu, check_gpu, random_matrix
+from tropalign.tropical.gpu import INFINITY, Kind, Layout, ProductsOnGpu, check_gpu, random_matrix
 
 FLOATS, POSITIVE = Layout(Kind.FLOATS, 32), Layout(Kind.POSITIVE, 32)
 SETTINGS = settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -231,6 +231,6 @@ def test_little_memory_takes_sequences_in_turn():
 def test_the_check_of_devices(vendor_device, monkeypatch):
     check_gpu(vendor_device)
     check_models(vendor_device)
-    monkeypatch.setattr("tropalign.hmm.gpu.rounded", np.floor)
+    monkeypatch.setattr("tropalign.decoding.gpu.rounded", np.floor)
     with pytest.raises(tropalign.DeviceError, match="its paths of hidden Markov models are not those of the processor"):
         check_models(vendor_device)

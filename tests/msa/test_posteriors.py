@@ -290,7 +290,7 @@ def test_memory_is_foreseen():
     program = (
         "import numpy as np\n"
         "from tropalign import _native\n"
-        "from tropalign.machine.limits import peak_bytes\n"
+        "from tropalign.resources.limits import peak_bytes\n"
         "from tropalign.msa.models import PROTEIN_2\n"
         "codes = np.random.default_rng(1).integers(0, 20, 17 * 4000).astype(np.uint8)\n"
         "offsets = np.arange(18) * 4000\n"

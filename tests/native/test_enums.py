@@ -46,11 +46,11 @@ CHOICES = {
     ),
     "Linkage": Choice("trees/upgma.hpp", "Linkage", "linkage", ("trees",), {"trees/upgma.cpp": "upgma.cpp"}),
     "Order": Choice(
-        "semirings/product.hpp", "Order", "order", ("semirings",),
+        "tropical/product.hpp", "Order", "order", ("semirings",),
         {
-            "semirings/kernels_product.cpp": "product.hpp",
-            "semirings/kernels_triangular.cpp": "product.hpp",
-            "semirings/closure.cpp": "product.hpp",
+            "tropical/kernels_product.cpp": "product.hpp",
+            "tropical/kernels_triangular.cpp": "product.hpp",
+            "tropical/closure.cpp": "product.hpp",
         },
     ),
 }  # fmt: skip

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <random>
 
-#include "../../native/profile/trace_walk.hpp"
+#include "../../native/profiles/trace_walk.hpp"
 
 using namespace tropalign;
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pyhmmer
 
-from tropalign.profile.building import denormals_as_zero
+from tropalign.profiles.building import denormals_as_zero
 from tropalign.results.hit_pyhmmer import found_of
 
 AMINO = pyhmmer.easel.Alphabet.amino()

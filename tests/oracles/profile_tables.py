@@ -119,7 +119,7 @@ def composition_odds(composition, background):
 
 
 def tables(match, t, composition, background):
-    """All tables of native/profile/model.hpp by name."""
+    """All tables of native/profiles/model.hpp by name."""
     M = len(match) - 1
     m, s = match_scores(match, background), transition_scores(t)
     costs, constants = bytes_of(m, M)

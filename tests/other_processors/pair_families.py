@@ -13,7 +13,7 @@ from phylo.cases import reads, reference
 
 import tropalign as ta
 from tropalign import _native
-from tropalign.phylo.scoring import SCHEMES
+from tropalign.placement.scoring import SCHEMES
 from tropalign.results.alignments import arrays_of, concatenate
 
 AMINO_ACIDS = "ARNDCQEGHILKMFPSTWYV"
@@ -277,10 +277,10 @@ def texts_of_alignments() -> dict[str, Any]:
     return found
 
 
-@family("phylo/kernels_score.cpp")
+@family("placement/kernels_score.cpp")
 def placements() -> dict[str, Any]:
     """Scores of reads on all branches in words of 8, 16 and 32 bits, and placements with and without bounds."""
-    from tropalign.phylo.scorer import encoded
+    from tropalign.placement.scorer import encoded
 
     found: dict[str, Any] = {}
     for kind in ("nucleotide", "protein"):

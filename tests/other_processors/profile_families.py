@@ -9,9 +9,9 @@ from other_processors.registry import family, shares
 
 import tropalign as ta
 from tropalign import _native
-from tropalign.profile.model_files import read_models
-from tropalign.profile.options import SearchOptions
-from tropalign.profile.proteins import BACKGROUND, encode
+from tropalign.profiles.model_files import read_models
+from tropalign.profiles.options import SearchOptions
+from tropalign.profiles.proteins import BACKGROUND, encode
 
 DATA = Path(__file__).parent.parent / "data" / "search"
 EVALUE = np.array([-8.5, 0.71, -9, 0.71, -4, 0.71], np.float32)
@@ -59,7 +59,7 @@ def every(targets: list[np.ndarray]) -> np.ndarray:
     return np.arange(len(targets), dtype=np.int32)
 
 
-@family("profile/kernels_ssv.cpp", "profile/kernels_msv.cpp")
+@family("profiles/kernels_ssv.cpp", "profiles/kernels_msv.cpp")
 def byte_filters() -> dict[str, Any]:
     """SSV and MSV, a lane per target and striped; targets alone, too."""
     found = {}
@@ -79,7 +79,7 @@ def byte_filters() -> dict[str, Any]:
     return found
 
 
-@family("profile/kernels_bias.cpp", "profile/kernels_viterbi.cpp")
+@family("profiles/kernels_bias.cpp", "profiles/kernels_viterbi.cpp")
 def word_and_bias_filters() -> dict[str, Any]:
     """The filters of Viterbi and of biased composition in the arrangement that is chosen, and logarithms."""
     found: dict[str, Any] = {}
@@ -102,7 +102,7 @@ def word_and_bias_filters() -> dict[str, Any]:
     return found
 
 
-@family("profile/kernels_parsers.cpp")
+@family("profiles/kernels_parsers.cpp")
 def parsers() -> dict[str, Any]:
     """Forward and Backward with the ends of domains; in long models and targets what is small dies out."""
     found: dict[str, Any] = {}
@@ -118,7 +118,7 @@ def parsers() -> dict[str, Any]:
     return found
 
 
-@family("profile/kernels_envelope.cpp")
+@family("profiles/kernels_envelope.cpp")
 def envelopes() -> dict[str, Any]:
     """Envelopes rescored, by ones, twos and fours, with their lines of text."""
     found: dict[str, Any] = {}
@@ -133,7 +133,7 @@ def envelopes() -> dict[str, Any]:
     return found
 
 
-@family("profile/kernels_full_matrix.cpp", "profile/kernels_ensembles.cpp")
+@family("profiles/kernels_full_matrix.cpp", "profiles/kernels_ensembles.cpp")
 def ensembles() -> dict[str, Any]:
     """Stochastic traces of members side by side, their clusters, and whole domains."""
     found: dict[str, Any] = {}
@@ -154,7 +154,7 @@ def ensembles() -> dict[str, Any]:
     return found
 
 
-@family("profile/kernels_recode.cpp")
+@family("profiles/kernels_recode.cpp")
 def recoded() -> dict[str, Any]:
     rng = np.random.default_rng(3)
     found: dict[str, Any] = {}
@@ -168,7 +168,7 @@ def recoded() -> dict[str, Any]:
     return found
 
 
-@family("profile/kernels_recode.cpp")
+@family("profiles/kernels_recode.cpp")
 def searches() -> dict[str, Any]:
     """Pfam's models against proteins with all stages: every column of hits and domains, and their alignments."""
     records = "".join((DATA / name).read_text() for name in ("proteins.fasta", "domains.fasta")).split(">")[1:]

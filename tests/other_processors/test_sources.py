@@ -70,7 +70,7 @@ def assert_fused_by_request_only(build, processor, tmp_path):
 
 
 def assert_that_it_would_be_seen(commands, processor, tmp_path):
-    (one,) = [one for one in commands if one["file"].endswith("hmm/kernels_sums.cpp")]
+    (one,) = [one for one in commands if one["file"].endswith("decoding/kernels_sums.cpp")]
     command = [word for word in compiled(one, tmp_path / "fused.o") if word != "-ffp-contract=off"]
     run(*command, cwd=one["directory"])
     assert fused_in(tmp_path / "fused.o", processor) > 20

@@ -36,7 +36,7 @@ def random_matrix(rng: np.random.Generator, shape: tuple[int, int], dtype: Any, 
     return made
 
 
-@family("semirings/kernels_product.cpp")
+@family("tropical/kernels_product.cpp")
 def products() -> dict[str, Any]:
     rng = np.random.default_rng(1)
     found: dict[str, Any] = {}
@@ -56,7 +56,7 @@ def products() -> dict[str, Any]:
     return found
 
 
-@family("semirings/kernels_closure.cpp")
+@family("tropical/kernels_closure.cpp")
 def closures() -> dict[str, Any]:
     """Distances and predecessors; graphs of two parts; rounded floats, whose digits differ with any order of sums."""
     rng = np.random.default_rng(2)
@@ -84,7 +84,7 @@ def closures() -> dict[str, Any]:
     return found
 
 
-@family("semirings/kernels_triangular.cpp")
+@family("tropical/kernels_triangular.cpp")
 def intervals() -> dict[str, Any]:
     """Weights of any kind, orders of matrix products, search trees and structures of RNA."""
     rng = np.random.default_rng(3)
@@ -125,7 +125,7 @@ def model_of(rng: np.random.Generator, n_states: int, n_symbols: int, kind: str)
     return shares(rng, n_states), transition, shares(rng, n_states, n_symbols, uneven=uneven)
 
 
-@family("hmm/kernels_viterbi.cpp")
+@family("decoding/kernels_viterbi.cpp")
 def best_paths() -> dict[str, Any]:
     """Few states and many, codes and frames, one after the other, in words and in blocks."""
     rng = np.random.default_rng(4)
@@ -167,7 +167,7 @@ def best_paths() -> dict[str, Any]:
     return found
 
 
-@family("hmm/kernels_sums.cpp")
+@family("decoding/kernels_sums.cpp")
 def sums_over_paths() -> dict[str, Any]:
     """Likelihoods, posteriors, expected counts and supports: single steps, words, and a power of two per number."""
     rng = np.random.default_rng(5)

@@ -13,7 +13,7 @@ MEMORY = 200 << 20
 
 CHILD = """
 import json, sys, tropalign as ta
-from tropalign.machine.limits import peak_bytes
+from tropalign.resources.limits import peak_bytes
 request = json.load(sys.stdin)
 batch = ta.SequenceBatch.from_strings(request["sequences"], alphabet=ta.NUCLEOTIDE)
 matrix = ta.SubstitutionMatrix.match_mismatch(5, -4)

@@ -16,8 +16,8 @@ from tropalign.formats.placed.context import INSERTIONS
 from tropalign.pairwise import MODES, REPORTS, STRANDS, PairOptions
 from tropalign.pairwise.gpu_plan import KEEPS_ZERO
 from tropalign.pairwise.options import checked_pairs
-from tropalign.phylo.reference import GAP_FLAGS
-from tropalign.phylo.scoring import SCHEMES
+from tropalign.placement.reference import GAP_FLAGS
+from tropalign.placement.scoring import SCHEMES
 from tropalign.results import MatrixValue
 from tropalign.sequences import ALPHABETS
 

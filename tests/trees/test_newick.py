@@ -6,8 +6,8 @@ import pytest
 from Bio.Phylo.NewickIO import Parser
 
 from tropalign.errors import InputError
-from tropalign.trees import newick, parse_tree
-from tropalign.trees.rooting import parted, rooted_at_outgroup
+from tropalign.results import newick, parse_tree
+from tropalign.results.rooting import parted, rooted_at_outgroup
 
 PLAIN = [
     "(A,B);",

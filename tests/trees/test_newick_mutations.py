@@ -5,7 +5,7 @@ import random
 from oracles.newick import read
 
 from tropalign.errors import InputError
-from tropalign.trees.newick import parse_newick
+from tropalign.results.newick import parse_newick
 
 CHARACTERS = "()[],:;'\" \n\r\t_aZ09.-+eE{}/&=\\#\u00e9"
 NAMES = ["a", "Homo_sapiens", "x.y", "sp|P1", "it's", "'a b'", "'it''s'", "'x(1)'", "'p,q:r;s'", "'[c]'", '"a ""b"', ""]

@@ -11,8 +11,8 @@ from trees.cases import path_lengths, random_tree, splits
 
 from tropalign import InputError
 from tropalign.errors import TropalignWarning, UsageError
+from tropalign.results.rooting import rooted_at_midpoint, rooted_at_outgroup
 from tropalign.trees import Tree, parse_tree, read_tree
-from tropalign.trees.rooting import rooted_at_midpoint, rooted_at_outgroup
 
 
 def supported(tree):

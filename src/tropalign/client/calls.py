@@ -12,16 +12,16 @@ import numpy as np
 
 from tropalign.client.records import RemoteDatabase
 from tropalign.clusters.api import cluster as cluster_sequences
+from tropalign.decoding.decoding import decode as decode_sequences
 from tropalign.errors import InputError, UsageError, did_you_mean
 from tropalign.formats.saved_results import read_result
-from tropalign.hmm.decoding import decode as decode_sequences
 from tropalign.msa.api import align_multiple
 from tropalign.pairwise.api import align_all
 from tropalign.pairwise.significance import Significance
-from tropalign.phylo.api import place as place_reads
-from tropalign.profile.api import scan as scan_sequences
-from tropalign.profile.api import search as search_models
-from tropalign.profile.options import SearchOptions
+from tropalign.placement.api import place as place_reads
+from tropalign.profiles.api import scan as scan_sequences
+from tropalign.profiles.api import search as search_models
+from tropalign.profiles.options import SearchOptions
 from tropalign.results.alignments import AlignmentTable
 from tropalign.results.clusters import Clusters
 from tropalign.results.hits import Hits

@@ -16,9 +16,9 @@ from tropalign.devices.registry import CpuDevice
 from tropalign.errors import named
 from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import Device, Progress
-from tropalign.machine.limits import require
 from tropalign.pairwise.options import PairOptions
 from tropalign.pairwise.task import PairsTask, least_bytes
+from tropalign.resources.limits import require
 from tropalign.scoring import Gap, SubstitutionMatrix
 from tropalign.sequences.batch import SequenceBatch
 

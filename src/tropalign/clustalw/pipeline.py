@@ -21,17 +21,17 @@ from tropalign.clustalw.rooting import (
     sequence_weights,
 )
 from tropalign.devices.names import DeviceLike
-from tropalign.distance_trees.joining import RulesName, neighbour_joining, upgma
 from tropalign.errors import UsageError, named
 from tropalign.execution.task import Device
-from tropalign.machine.limits import budget_of, require
 from tropalign.msa.api import FamilyArguments
 from tropalign.msa.guide_tree import GuideTree
 from tropalign.options.called import called_with
 from tropalign.options.option import argument, but
+from tropalign.resources.limits import budget_of, require
 from tropalign.results.multiple import MultipleAlignment
+from tropalign.results.newick import quoted
 from tropalign.sequences.batch import SequenceBatch
-from tropalign.trees.newick import quoted
+from tropalign.trees.joining import RulesName, neighbour_joining, upgma
 
 #: Approximate shares of the work: full distances, quick distances, the tree.
 SHARE_OF_DISTANCES, SHARE_OF_QUICK_DISTANCES, SHARE_OF_TREE = 0.8, 0.4, 0.05

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from tropalign import _native
 from tropalign.clustalw.options import ClustalwOptions
 from tropalign.msa.guide_tree import GuideTree, own_names, parse_guide_tree
+from tropalign.results.newick import MOST_BYTES
+from tropalign.results.tree import Tree, parse_tree
 from tropalign.sequences.files import file_name, read_text
-from tropalign.trees.newick import MOST_BYTES
-from tropalign.trees.tree import Tree, parse_tree
 
 #: Distances in a tree are clipped to this range.
 LEAST_DISTANCE, MOST_DISTANCE = 0.01, 1.0

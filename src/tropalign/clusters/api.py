@@ -19,12 +19,12 @@ from tropalign.clusters.options import MIN_IDENTITY, ClusteringOptions, ClusterO
 from tropalign.devices.names import ComputeArguments, device_names
 from tropalign.devices.registry import open_devices
 from tropalign.execution.task import Device, checked_progress
-from tropalign.machine.limits import default_budget, resolve_threads
-from tropalign.machine.numbers import checked_memory, checked_threads
 from tropalign.options.called import called_with
 from tropalign.options.option import but
 from tropalign.pairwise.api import AlphabetArgument, ProgressArgument, ScoringArguments, SequencesArgument, batch_of
 from tropalign.pairwise.options import ModeName, ModeOption, PairOptions, StrandOption
+from tropalign.resources.limits import default_budget, resolve_threads
+from tropalign.resources.numbers import checked_memory, checked_threads
 from tropalign.results.clusters import Clusters
 from tropalign.scoring.defaults import default_scoring
 from tropalign.sequences import SequenceBatch

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 from tropalign.errors import UsageError, named
-from tropalign.machine.numbers import decimal_number, whole_number
 from tropalign.options.option import AMOUNT, POSITIVE, Options, number, option, whole
+from tropalign.resources.numbers import decimal_number, whole_number
 
 RuleName = Literal["uchime", "uchime2", "uchime3"]
 #: Default abundance ratio of parents to their chimera.

@@ -28,11 +28,11 @@ from tropalign.clusters.chimera_parents import (
 from tropalign.devices.names import ComputeArguments
 from tropalign.errors import InputError, UsageError, named
 from tropalign.execution.task import checked_progress
-from tropalign.machine.limits import default_budget, require
-from tropalign.machine.numbers import checked_memory, checked_threads
 from tropalign.options.called import called_with
 from tropalign.options.option import again, argument, but
 from tropalign.pairwise.api import AlphabetArgument, ProgressArgument, SequencesArgument, batch_of
+from tropalign.resources.limits import default_budget, require
+from tropalign.resources.numbers import checked_memory, checked_threads
 from tropalign.results.chimeras import Chimeras
 from tropalign.sequences import NUCLEOTIDE, SequenceBatch
 from tropalign.sequences.batch import Sequences

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, TropalignWarning, UsageError, named
-from tropalign.machine.numbers import whole_number
 from tropalign.pairwise.api import batch_of
 from tropalign.pairwise.options import STRANDS, StrandName
 from tropalign.ragged import wanted_rows
+from tropalign.resources.numbers import whole_number
 from tropalign.results.clusters import Clusters
 from tropalign.results.columns import Result
 from tropalign.results.otu_table import OtuTable, otu_names

@@ -20,7 +20,7 @@ from tropalign.arrays import places_of
 from tropalign.clusters.candidates import CandidateFilter
 from tropalign.clusters.comparison import Comparison
 from tropalign.errors import named
-from tropalign.machine.limits import require
+from tropalign.resources.limits import require
 
 Index = NDArray[np.int64]
 

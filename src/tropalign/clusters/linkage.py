@@ -25,7 +25,7 @@ from tropalign.execution.archive import packed, unpacked
 from tropalign.execution.manifest import Shard
 from tropalign.execution.partition import CostList, cuts, share
 from tropalign.execution.task import Tile
-from tropalign.machine.limits import require
+from tropalign.resources.limits import require
 
 Index = NDArray[np.int64]
 Reals = NDArray[np.float64]

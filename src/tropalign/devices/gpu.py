@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import ResourceError, named
-from tropalign.machine.limits import human
 from tropalign.properties import cached
+from tropalign.resources.limits import human
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tropalign.devices.gpu import Buffer, GpuInfo
 from tropalign.errors import DeviceError
-from tropalign.machine.limits import free_bytes
+from tropalign.resources.limits import free_bytes
 
 #: Share of a device's memory that tiles may take.
 MEMORY_SHARE = 0.8

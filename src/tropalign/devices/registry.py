@@ -16,7 +16,7 @@ from tropalign.devices.names import KINDS, device_names
 from tropalign.errors import DeviceError, TropalignError, TropalignWarning, UsageError, named
 from tropalign.execution.cluster_address import is_cluster
 from tropalign.execution.task import Device, Progress, Task, Tile
-from tropalign.machine.limits import available_threads, default_budget, free_bytes, resolve_threads
+from tropalign.resources.limits import available_threads, default_budget, free_bytes, resolve_threads
 
 #: Memory below which `auto` looks for no GPU: the drivers' libraries take about 150 MB.
 AUTO_GPU_BYTES = 512 << 20

@@ -31,7 +31,7 @@ from tropalign import __version__
 from tropalign.errors import DeviceError, TropalignWarning, UsageError, shown
 from tropalign.execution.cluster_address import LOCAL, check_address
 from tropalign.execution.remote_worker import Answer, compute
-from tropalign.machine.limits import available_threads, without_interrupts
+from tropalign.resources.limits import available_threads, without_interrupts
 
 #: Seconds within which a scheduler must answer at first.
 CONNECT_SECONDS = 30.0

@@ -18,7 +18,7 @@ from tropalign import __version__
 from tropalign.errors import DeviceError, ResourceError, UsageError, has_options, options_named
 from tropalign.execution.scheduler import Result, Scheduler
 from tropalign.execution.task import Device, Task, naming
-from tropalign.machine.limits import available_threads
+from tropalign.resources.limits import available_threads
 
 
 def is_sent_once(value: Any) -> bool:

@@ -23,7 +23,7 @@ from tropalign.execution.progress import DISK_FULL, Show, no_progress
 from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.sections import Blocks, Sections, Spool
 from tropalign.execution.task import Device, Task, Tile
-from tropalign.machine.limits import default_budget
+from tropalign.resources.limits import default_budget
 
 #: Bytes before and after all parts.
 Frame = tuple[bytes, bytes]

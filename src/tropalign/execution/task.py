@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from tropalign.errors import InputError, ResourceError, ScoringError, TropalignError, UsageError, named, shown
-from tropalign.machine.limits import human
+from tropalign.resources.limits import human
 
 #: Called with the number of items begun so far; an exception from it ends the computation.
 Progress = Callable[[int], None]

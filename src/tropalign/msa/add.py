@@ -26,13 +26,13 @@ from tropalign.arrays import distinct
 from tropalign.errors import InputError, ResourceError, named, shown
 from tropalign.execution.progress import StageProgress
 from tropalign.execution.task import Device, Progress
-from tropalign.machine.limits import require
 from tropalign.msa.family import MOST_RESIDUES
 from tropalign.msa.groups import MOST_ROWS, Item, ItemPair, Pool, representatives, starting_columns
 from tropalign.msa.large_tree import chance_shares, fast_tree, words_of
 from tropalign.msa.memory import rows_at_once, scratch_of
 from tropalign.msa.models import model_of
 from tropalign.msa.options import MsaOptions
+from tropalign.resources.limits import require
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.batch import SequenceBatch
 

@@ -11,8 +11,6 @@ from tropalign.devices.registry import open_devices
 from tropalign.errors import UsageError
 from tropalign.execution.progress import check_stages
 from tropalign.execution.task import Device
-from tropalign.machine.limits import budget_of, resolve_threads
-from tropalign.machine.numbers import checked_threads
 from tropalign.msa import pipeline
 from tropalign.msa.family import family_of
 from tropalign.msa.files import read_to_extend
@@ -31,6 +29,8 @@ from tropalign.msa.strands import on_one_strand, warn_of_turned_rows
 from tropalign.options.called import called_with
 from tropalign.options.option import Options, argument, but
 from tropalign.pairwise.api import AlphabetArgument
+from tropalign.resources.limits import budget_of, resolve_threads
+from tropalign.resources.numbers import checked_threads
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.alphabet import Alphabet, AlphabetLike
 from tropalign.sequences.batch import SequenceBatch, Sequences

@@ -22,12 +22,12 @@ from tropalign.devices.gpu import Gpu
 from tropalign.devices.registry import CpuDevice
 from tropalign.errors import ResourceError, named
 from tropalign.execution.task import Device, Progress, Tile
-from tropalign.machine.limits import human
 from tropalign.msa.groups import MOST_ROWS, GroupAlignment, Item, ItemPair, Pool, Pooled, align_items
 from tropalign.msa.large_tree import AT_ONCE, MOST_ALL_PAIRS, SEEDS
 from tropalign.msa.memory import FOUND_MARGIN, LEAST_ROW_ELEMENTS, SAMPLE_MARGIN, MemoryEstimate
 from tropalign.msa.models import PairModel
 from tropalign.msa.options import MsaOptions
+from tropalign.resources.limits import human
 from tropalign.sequences.batch import SequenceBatch
 
 #: Bytes of a distance, which is in two triangles; and of a sequence and a seed whose similarity is computed.

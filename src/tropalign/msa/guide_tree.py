@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError
+from tropalign.results.newick import MOST_BYTES, Nodes, clustalw_name, preorder
+from tropalign.results.nexus import parse_nodes
+from tropalign.results.tree import Tree
 from tropalign.sequences.files import file_name, read_text
-from tropalign.trees.newick import MOST_BYTES, Nodes, clustalw_name, preorder
-from tropalign.trees.nexus import parse_nodes
-from tropalign.trees.tree import Tree
 
 #: Maximum length of a branch in a file; sums over a whole file stay far from overflow.
 MOST_LENGTH = 1e30

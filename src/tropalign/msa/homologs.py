@@ -22,7 +22,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, UsageError, named, quiet, warn
-from tropalign.machine.limits import budget_of
 from tropalign.msa import pipeline
 from tropalign.msa.api import ConsistencyArguments, tree_of
 from tropalign.msa.family import unique_sequences
@@ -30,9 +29,10 @@ from tropalign.msa.options import MOST_SEQUENCES, HomologOptions
 from tropalign.msa.pipeline import Job
 from tropalign.options.called import called_with
 from tropalign.options.option import argument, but
-from tropalign.profile.api import search
-from tropalign.profile.proteins import LOOK_LIKE_NUCLEOTIDES
-from tropalign.profile.queries import queries_in
+from tropalign.profiles.api import search
+from tropalign.profiles.proteins import LOOK_LIKE_NUCLEOTIDES
+from tropalign.profiles.queries import queries_in
+from tropalign.resources.limits import budget_of
 from tropalign.results.hit import Domain
 from tropalign.results.hits import Hits
 from tropalign.results.multiple import MultipleAlignment

@@ -10,8 +10,8 @@ import warnings
 from typing import Any, Literal, get_args
 
 from tropalign.errors import TropalignWarning, UsageError, named
-from tropalign.machine.numbers import whole_number
 from tropalign.options.option import E_VALUE, Options, but, number, option, whole
+from tropalign.resources.numbers import whole_number
 
 EffortName = Literal["default", "accurate", "fast"]
 RulesName = Literal["tropalign", "quickprobs1", "quickprobs2"]

@@ -21,7 +21,6 @@ from tropalign.errors import ResourceError, UsageError, named
 from tropalign.execution.progress import StageProgress
 from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import Device, Tile
-from tropalign.machine.limits import human
 from tropalign.msa.confidence import Confidence, calibrated
 from tropalign.msa.consistency import CONSISTENCY_RULES, SPLITS, relax
 from tropalign.msa.family import foreign_members, tell_of_foreign
@@ -40,6 +39,7 @@ from tropalign.msa.models import PairModel, model_of, other_models, shares
 from tropalign.msa.options import MsaOptions
 from tropalign.msa.stages import Checkpoint, Meter, NoCheckpoint, stage_costs
 from tropalign.msa.task import Posteriors, PosteriorTask, distances_of, restored, sampled_row_elements, sections
+from tropalign.resources.limits import human
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.alphabet import PROTEIN
 from tropalign.sequences.batch import SequenceBatch

@@ -21,9 +21,9 @@ from tropalign.errors import ScoringError, UsageError
 from tropalign.execution.partition import CostList, cuts
 from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import Progress, Tile
-from tropalign.machine.numbers import checked_threads
 from tropalign.msa.add import joined
 from tropalign.msa.gpu_profiles import Merged, ProfilesOnGpu
+from tropalign.resources.numbers import checked_threads
 from tropalign.results.columns import Result
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.scoring.matrix import SubstitutionMatrix

@@ -26,12 +26,12 @@ from tropalign.execution.parts import Parts, parts_directory
 from tropalign.execution.progress import StageProgress
 from tropalign.execution.run import Output, write_outputs
 from tropalign.execution.task import Device, Progress, Tile
-from tropalign.machine.numbers import environment_number
 from tropalign.msa import pipeline
 from tropalign.msa.models import model_of
 from tropalign.msa.pipeline import Job, voting_models
 from tropalign.msa.stages import N_SECTIONS, Checkpoint, NoCheckpoint, work_cells
 from tropalign.msa.task import Posteriors, PosteriorTask, sections
+from tropalign.resources.numbers import environment_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -24,9 +24,9 @@ from tropalign.devices.gpu import DeviceCache
 from tropalign.execution.manifest import Shard
 from tropalign.execution.partition import CostList, cuts, share
 from tropalign.execution.task import Progress, Tile
-from tropalign.machine.numbers import environment_number
 from tropalign.msa.memory import scratch_of
 from tropalign.msa.models import PairModel
+from tropalign.resources.numbers import environment_number
 from tropalign.sequences.batch import SequenceBatch
 
 if TYPE_CHECKING:

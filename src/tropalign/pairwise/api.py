@@ -14,7 +14,6 @@ from tropalign.devices.registry import open_devices
 from tropalign.errors import InputError, UsageError
 from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import checked_progress
-from tropalign.machine.numbers import checked_memory, checked_threads
 from tropalign.options.called import called_with
 from tropalign.options.option import Options, again, argument, but
 from tropalign.pairwise import single
@@ -45,6 +44,7 @@ from tropalign.pairwise.reciprocal import first_options, reciprocal_pairs
 from tropalign.pairwise.significance import Significance
 from tropalign.pairwise.task import PairsTask
 from tropalign.pairwise.translated import aligned, check_code, check_sides, side_of
+from tropalign.resources.numbers import checked_memory, checked_threads
 from tropalign.results.alignments import Alignment, AlignmentTable, concatenate
 from tropalign.scoring import Gap, MatrixLike
 from tropalign.scoring.defaults import default_scoring

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from tropalign import _native
 from tropalign.errors import InputError, UsageError, named, shown
 from tropalign.execution.task import Progress, checked_progress
-from tropalign.machine.limits import resolve_threads
 from tropalign.pairwise.options import MethodName
 from tropalign.properties import cached
+from tropalign.resources.limits import resolve_threads
 from tropalign.scoring import SubstitutionMatrix
 from tropalign.sequences import NUCLEOTIDE, PROTEIN, Alphabet, SequenceBatch
 from tropalign.sequences.batch import with_letters

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from tropalign.errors import DeviceError, InputError, ScoringError, UsageError, named
 from tropalign.execution.cluster_address import is_cluster
-from tropalign.machine.numbers import checked_choice, decimal_number, whole_number
 from tropalign.options.option import BITS, DECIMAL, E_VALUE, FRACTION, TEXT, Options, argument, option, whole
 from tropalign.properties import cached_property
+from tropalign.resources.numbers import checked_choice, decimal_number, whole_number
 from tropalign.results.names import AmbiguousRule, checked_definition
 
 if TYPE_CHECKING:

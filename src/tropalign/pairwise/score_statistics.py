@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from platformdirs import user_cache_path
 
 from tropalign.errors import ScoringError
-from tropalign.machine.limits import default_budget, resolve_threads
 from tropalign.pairwise.engines import Engines, Rows
 from tropalign.pairwise.integer_scoring import WholeScoring
 from tropalign.pairwise.options import PairOptions
+from tropalign.resources.limits import default_budget, resolve_threads
 from tropalign.scoring import Gap, MatrixLike, SubstitutionMatrix
 from tropalign.scoring.statistics import (
     ESTIMATED,

@@ -17,8 +17,6 @@ from tropalign.errors import InputError, UsageError, named
 from tropalign.execution.manifest import Shard
 from tropalign.execution.partition import cuts, share
 from tropalign.execution.task import Device, Progress, Tile
-from tropalign.machine.limits import default_budget, require, resolve_threads
-from tropalign.machine.numbers import environment_number
 from tropalign.pairwise import selection
 from tropalign.pairwise.composition import STRETCH, composition_of
 from tropalign.pairwise.engines import REPORT_COLUMNS, Engine, Engines, Rows
@@ -42,6 +40,8 @@ from tropalign.pairwise.selection import (
 from tropalign.pairwise.significance import LeastScores, Significance
 from tropalign.pairwise.translated import PairFrames, aligned
 from tropalign.properties import cached_property
+from tropalign.resources.limits import default_budget, require, resolve_threads
+from tropalign.resources.numbers import environment_number
 from tropalign.results.alignments import AlignmentTable, concatenate
 from tropalign.results.identity import compatible_columns
 from tropalign.results.output_columns import default_names

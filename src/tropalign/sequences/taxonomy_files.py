@@ -24,8 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, TropalignWarning, counted, shown
-from tropalign.machine.limits import default_budget, require
 from tropalign.properties import cached_property
+from tropalign.resources.limits import default_budget, require
 from tropalign.sequences.blocks import SequenceBlock
 from tropalign.sequences.files import Source, file_name, lines_of, read_text
 from tropalign.sequences.mapped_store import taxa_of_stores

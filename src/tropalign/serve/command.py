@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tropalign.errors import ResourceError, shown
-from tropalign.machine.limits import default_budget, parse_bytes
 from tropalign.options.option import POSITIVE, Kind, Options, again, number, option, whole
+from tropalign.resources.limits import default_budget, parse_bytes
 from tropalign.verbs.command import Command
 from tropalign.verbs.runs import ClusterOptions, DeviceOptions, OutputOptions
 
@@ -376,7 +376,7 @@ def limits_of(options: Serve) -> Limits:
 
 
 def _threads_each(n_workers: int) -> int:
-    from tropalign.machine.limits import available_threads
+    from tropalign.resources.limits import available_threads
 
     return max(1, available_threads() // max(n_workers, 1))
 

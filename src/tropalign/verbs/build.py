@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tropalign.options.option import TEXT, Options, input_file, option
-from tropalign.profile.options import ALPHABETS, BuildOptions
+from tropalign.profiles.options import ALPHABETS, BuildOptions
 from tropalign.verbs.command import Command, Served
 from tropalign.verbs.runs import EachOption, OutputOptions, ThreadOptions, started
 
@@ -64,8 +64,8 @@ of hmmbuild, number by number. Exit codes: 0 done, 2 usage, 3 bad input, 4 memor
         from tropalign.formats.format import Header
         from tropalign.formats.models.text import ModelsContext
         from tropalign.formats.registry import format_for_path, make_writer
-        from tropalign.machine.limits import default_budget
-        from tropalign.profile.build_task import BuildTask
+        from tropalign.profiles.build_task import BuildTask
+        from tropalign.resources.limits import default_budget
 
         name = format_for_path("models", self.output)
         show = started(self, [self.output], [self.alignment])

@@ -113,7 +113,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         from tropalign.formats.chimeras import ChimerasContext
         from tropalign.formats.format import Header
         from tropalign.formats.registry import make_writer
-        from tropalign.machine.limits import default_budget, left_for_job
+        from tropalign.resources.limits import default_budget, left_for_job
 
         self.check()
         rules = ChimeraRules(**self.shared_with(ChimeraRules))

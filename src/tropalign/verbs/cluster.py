@@ -226,7 +226,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         from tropalign.clusters.api import cluster_batch
         from tropalign.clusters.dereplication import dereplicated
         from tropalign.clusters.files import write_all
-        from tropalign.machine.limits import default_budget, left_for_job
+        from tropalign.resources.limits import default_budget, left_for_job
 
         self.check()
         places = self.places() if self.shard is None else {"output": self.output}  # merge makes the others of shards
@@ -265,7 +265,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         from tropalign.clusters.files import write_all
         from tropalign.clusters.linkage import check_memory, labels_of, restored
         from tropalign.execution.manifest import hash_of
-        from tropalign.machine.limits import default_budget, left_for_job
+        from tropalign.resources.limits import default_budget, left_for_job
         from tropalign.sequences.saved_batch import batch_of_bytes
 
         (data,) = shards.inputs(1)
@@ -288,7 +288,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         from tropalign.devices.registry import CpuDevice
         from tropalign.execution.manifest import RemainingWork
         from tropalign.execution.run import Output, Run, StageWriter
-        from tropalign.machine.limits import left_for_job
+        from tropalign.resources.limits import left_for_job
         from tropalign.sequences.saved_batch import batch_to_bytes
 
         assert self.shard is not None

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from tropalign.decoding.options import DecodeOptions, SegmentOptions
 from tropalign.formats.registry import format_names
-from tropalign.hmm.options import DecodeOptions, SegmentOptions
 from tropalign.options.option import AMOUNT, Choices, Options, again, input_file, option, output_file, whole
 from tropalign.verbs.command import Command, Served
 from tropalign.verbs.runs import (
@@ -23,12 +23,12 @@ from tropalign.verbs.runs import (
 from tropalign.verbs.sequence_options import SequenceOptions
 
 if TYPE_CHECKING:
+    from tropalign.decoding.decode_task import Contents
+    from tropalign.decoding.decoding import Decoder
+    from tropalign.decoding.model import HMM
+    from tropalign.decoding.model_base import PartName
     from tropalign.execution.run import Output
     from tropalign.execution.task import Progress
-    from tropalign.hmm.decode_task import Contents
-    from tropalign.hmm.decoding import Decoder
-    from tropalign.hmm.model import HMM
-    from tropalign.hmm.model_base import PartName
     from tropalign.sequences.blocks import SequenceBlock
 
 
@@ -71,7 +71,7 @@ class TrainingOptions(Options, group="training"):
     )
     fix: list[PartName] | None = option(
         default=None,
-        choices=Choices("tropalign.hmm.model_base", "PARTS"),
+        choices=Choices("tropalign.decoding.model_base", "PARTS"),
         many="append",
         label="Keep fixed",
         help="leave this part of the model as it is; several times for several (default: none)",
@@ -112,7 +112,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory or disk, 130 interrupted."""
     skip_empty: bool = again(SequenceOptions, "skip_empty", group="")
     model: str = input_file(
         holds="model",
-        names=("tropalign.hmm.model_files", "model_names"),
+        names=("tropalign.decoding.model_files", "model_names"),
         default_name="cpg",
         metavar="MODEL",
         is_common=True,
@@ -121,11 +121,11 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory or disk, 130 interrupted."""
 
     def run(self) -> None:
         """Read sequences, decode them and write the segments."""
+        from tropalign.decoding.decode_task import Contents, DecodeTask, Unlabelled
+        from tropalign.decoding.decoding import Decoder
+        from tropalign.decoding.model import HMM
         from tropalign.devices.registry import CpuDevice
         from tropalign.execution.run import Run, memory_allowed
-        from tropalign.hmm.decode_task import Contents, DecodeTask, Unlabelled
-        from tropalign.hmm.decoding import Decoder
-        from tropalign.hmm.model import HMM
         from tropalign.sequences.blocks import BlockReader, Policy
         from tropalign.sequences.files import can_be_read_twice
 
@@ -190,7 +190,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory or disk, 130 interrupted."""
 def _parameters(options: Decode, model: HMM, outputs: list[Output], contents: Contents | None) -> dict[str, str]:
     """Return everything that determines the parts, by name."""
     from tropalign import __version__
-    from tropalign.hmm.decode_task import fingerprint_of
+    from tropalign.decoding.decode_task import fingerprint_of
 
     words = {
         "version": __version__,
@@ -236,9 +236,9 @@ def _outputs(options: Decode, model: HMM, decoder: Decoder) -> list[Output]:
 
 def _fitting(blocks: Iterable[SequenceBlock], allowed: int, keeps: bool) -> Iterator[SequenceBlock]:
     """Yield blocks while memory suffices for each, or for all so far if they are kept."""
+    from tropalign.decoding.decoding import POSITION_BYTES
     from tropalign.errors import shown
-    from tropalign.hmm.decoding import POSITION_BYTES
-    from tropalign.machine.limits import PROCESS_BYTES, require
+    from tropalign.resources.limits import PROCESS_BYTES, require
 
     n_letters = 0
     for block in blocks:
@@ -255,10 +255,10 @@ def _fitting(blocks: Iterable[SequenceBlock], allowed: int, keeps: bool) -> Iter
 def _trained(options: Decode, model: HMM, blocks: list[SequenceBlock], progress: Progress | None) -> HMM:
     import numpy as np
 
+    from tropalign.decoding.decoding import Decoder
+    from tropalign.decoding.model_base import ImpossibleSequenceError
+    from tropalign.decoding.observations import Observations
     from tropalign.errors import InputError
-    from tropalign.hmm.decoding import Decoder
-    from tropalign.hmm.model_base import ImpossibleSequenceError
-    from tropalign.hmm.observations import Observations
 
     decoder = Decoder(model, DecodeOptions())
     codes = [decoder.codes(tuple(block.names), block.letters, block.offsets, block.file) for block in blocks]

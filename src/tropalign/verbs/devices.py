@@ -14,11 +14,11 @@ from tropalign.verbs.command import Command
 #: The verbs with kernels, and the modules with their check_gpu.
 JOBS = {
     "pairs": "pairwise.self_test",
-    "place": "phylo.scorer",
+    "place": "placement.scorer",
     "msa": "msa.self_test",
-    "search": "profile.self_test",
-    "paths": "semirings.gpu",
-    "decode": "hmm.gpu",
+    "search": "profiles.self_test",
+    "paths": "tropical.gpu",
+    "decode": "decoding.gpu",
 }
 
 
@@ -37,7 +37,7 @@ class Devices(Command):
         if sys.stdout is None:
             raise InputError("standard output is closed: there is nowhere to list the devices")
         from tropalign.devices.registry import cpu_info, find_gpus, verdict
-        from tropalign.machine.limits import human
+        from tropalign.resources.limits import human
 
         info = cpu_info()
         gpus, reasons = find_gpus()

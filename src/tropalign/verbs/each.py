@@ -29,7 +29,7 @@ from tropalign.execution.files import disk_error, hold, release_outputs, write_t
 from tropalign.execution.manifest import hash_of
 from tropalign.execution.progress import DISK_FULL, Show, progress_bar, status_only, unwatched
 from tropalign.execution.task import Progress, Tile
-from tropalign.machine.limits import PROCESS_BYTES
+from tropalign.resources.limits import PROCESS_BYTES
 from tropalign.verbs.command import Command, reading_once
 
 if TYPE_CHECKING:
@@ -367,7 +367,7 @@ class Each:
         """Yield each file with its outcome, as they finish."""
         from tropalign.devices.registry import open_devices
         from tropalign.execution.scheduler import Scheduler
-        from tropalign.machine.limits import default_budget, resolve_threads
+        from tropalign.resources.limits import default_budget, resolve_threads
         from tropalign.verbs.runs import devices_of
 
         n_threads = resolve_threads(self._command.threads)  # type: ignore[attr-defined]

@@ -202,10 +202,10 @@ number of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or d
         from tropalign.devices.registry import open_devices
         from tropalign.execution.progress import stage_bar
         from tropalign.execution.run import memory_allowed
-        from tropalign.machine.limits import left_for_job, resolve_threads
         from tropalign.msa import pipeline
         from tropalign.msa.guide_tree import read_guide_tree
         from tropalign.msa.run import MsaRun, seconds_of
+        from tropalign.resources.limits import left_for_job, resolve_threads
 
         allowed = memory_allowed(self.memory, self.output)
         n_threads = resolve_threads(self.threads)
@@ -237,10 +237,10 @@ number of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or d
         """Align with the posteriors of shards."""
         from tropalign.devices.registry import open_devices
         from tropalign.execution.progress import stage_bar
-        from tropalign.machine.limits import default_budget, left_for_job, resolve_threads
         from tropalign.msa import pipeline
         from tropalign.msa.guide_tree import GuideTree
         from tropalign.msa.run import MsaRun, ShardsKept
+        from tropalign.resources.limits import default_budget, left_for_job, resolve_threads
         from tropalign.sequences.saved_batch import batch_of_bytes
 
         saved, saved_tree = shards.inputs(2)
@@ -312,9 +312,9 @@ number of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or d
 
     def batch(self) -> SequenceBatch:
         """Return the family, with all sequences on one strand if requested."""
-        from tropalign.machine.limits import resolve_threads
         from tropalign.msa.family import read_family
         from tropalign.msa.strands import on_one_strand
+        from tropalign.resources.limits import resolve_threads
         from tropalign.sequences.alphabet import ALPHABETS
 
         batch = read_family(self.family, ALPHABETS.get(self.alphabet), **self.reading)

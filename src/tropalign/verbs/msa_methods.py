@@ -73,10 +73,10 @@ def extend(command: Msa, outputs: list[Output]) -> None:
     """Add sequences or an alignment to another alignment, and write it."""
     from tropalign.execution.progress import stage_bar
     from tropalign.execution.run import memory_allowed, write_outputs
-    from tropalign.machine.limits import left_for_job
     from tropalign.msa.api import add_sequences, merge_alignments
     from tropalign.msa.family import read_family
     from tropalign.msa.files import read_to_extend
+    from tropalign.resources.limits import left_for_job
     from tropalign.sequences.alphabet import ALPHABETS
     from tropalign.sequences.files import file_name
     from tropalign.sequences.kinds import check_kinds
@@ -167,7 +167,7 @@ def align_by_clustalw(command: Msa, outputs: list[Output]) -> None:
     from tropalign.devices.registry import open_devices
     from tropalign.execution.progress import stage_bar
     from tropalign.execution.run import memory_allowed, write_outputs
-    from tropalign.machine.limits import left_for_job, resolve_threads
+    from tropalign.resources.limits import left_for_job, resolve_threads
 
     allowed, method, batch = memory_allowed(command.memory, command.output), command.settled(), command.batch()
     tree = None if command.tree_in is None else read_clustalw_tree(command.tree_in, batch.names, method)
@@ -248,9 +248,9 @@ def align_onto_model(command: Msa, outputs: list[Output]) -> None:
     """Align the sequences to the model, and write."""
     from tropalign.execution.progress import stage_bar
     from tropalign.execution.run import memory_allowed, write_outputs
-    from tropalign.machine.limits import left_for_job, resolve_threads
-    from tropalign.profile.family_models import mapped_rows, read_family_model
-    from tropalign.profile.onto_model import align_members, read_members
+    from tropalign.profiles.family_models import mapped_rows, read_family_model
+    from tropalign.profiles.onto_model import align_members, read_members
+    from tropalign.resources.limits import left_for_job, resolve_threads
 
     assert command.model is not None
     allowed, begin = memory_allowed(command.memory, command.output), time.perf_counter()

@@ -196,9 +196,9 @@ class PairsCommand(
 
     def _memory_left(self, request: Request, form: PairsFormat, sides: tuple[Side, Side | None], allowed: int) -> int:
         """Return the memory that inputs, format and reports leave. Raises ResourceError if it is too little."""
-        from tropalign.machine.limits import left_for_job
         from tropalign.pairwise.task import least_bytes
         from tropalign.pairwise.translated import aligned, given
+        from tropalign.resources.limits import left_for_job
 
         there = [side for side in sides if side is not None]
         inputs_bytes = sum(batch.held_bytes for side in there for batch in {given(side), aligned(side)})
@@ -649,7 +649,7 @@ def _reciprocal(
 
 def _check_matrix(n_cells: int, memory_bytes: int) -> None:
     """Raise ResourceError if a matrix of this many values does not fit."""
-    from tropalign.machine.limits import require
+    from tropalign.resources.limits import require
 
     remedy = "choose format tsv, or allow more with --memory"
     require(8 * n_cells, memory_bytes, f"a matrix of {n_cells} values", remedy)

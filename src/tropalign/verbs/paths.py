@@ -13,7 +13,7 @@ from tropalign.verbs.runs import CommentOptions, DeviceOptions, MemoryOptions, O
 if TYPE_CHECKING:
     from tropalign.execution.run import Writer
     from tropalign.formats.paths.tables import PathsContext
-    from tropalign.semirings.graphs import DenseGraph, Graph
+    from tropalign.tropical.graphs import DenseGraph, Graph
 
 #: Distances, and vertices of paths, that are written at a time.
 _AT_ONCE = 1 << 18
@@ -109,10 +109,10 @@ edges.tsv has an edge per line: from, to, weight. Formats by the suffix of -o: .
         from tropalign.execution.run import Output, memory_allowed, write_outputs
         from tropalign.formats.paths.report import MOST_VERTICES
         from tropalign.formats.paths.tables import PathsContext, check_names
-        from tropalign.machine.limits import left_for_job
-        from tropalign.semirings.graph_files import read_graph
-        from tropalign.semirings.paths import shortest_paths
+        from tropalign.resources.limits import left_for_job
         from tropalign.sequences.files import file_name
+        from tropalign.tropical.graph_files import read_graph
+        from tropalign.tropical.paths import shortest_paths
 
         name = self.check()
         lists = [word[1:] for word in [*(self.sources or ()), *(self.targets or ())] if word.startswith("@")]
@@ -167,7 +167,7 @@ def _rows_at_once(context: PathsContext, allowed: int) -> Iterator[range]:
     Raises ResourceError if the paths of a row take more memory than allowed.
     """
     from tropalign.errors import shown
-    from tropalign.machine.limits import require
+    from tropalign.resources.limits import require
 
     n, n_targets = len(context.paths.sources), max(1, len(context.targets))
     if not context.with_paths:

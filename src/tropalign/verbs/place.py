@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from tropalign.errors import UsageError
 from tropalign.formats.registry import format_names
 from tropalign.options.option import Options, again, but, input_file, option, output_file
-from tropalign.phylo.scoring import GAP_FLAGS, ScoreOptions, StrandOption
+from tropalign.placement.scoring import GAP_FLAGS, ScoreOptions, StrandOption
 from tropalign.verbs.command import Command, Served, read_once
 from tropalign.verbs.place_pipeline import PipelineOptions, check_pipeline, opened_pipeline
 from tropalign.verbs.runs import SEQUENCE_FILES, EachOption, RunOptions, carry_out, devices_of, started
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from tropalign.execution.progress import Show
-    from tropalign.phylo import ReferencePackage
-    from tropalign.phylo.outputs import Wanted
-    from tropalign.phylo.task import PlaceTask
+    from tropalign.placement import ReferencePackage
+    from tropalign.placement.outputs import Wanted
+    from tropalign.placement.task import PlaceTask
     from tropalign.results.otu_table import OtuTable
     from tropalign.sequences.blocks import Survey
     from tropalign.verbs.place_pipeline import Pipeline
@@ -290,9 +290,9 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
         from tropalign.execution.run import Run, memory_allowed
         from tropalign.formats.clusters.read_otu_tables import read_otu_table
         from tropalign.formats.format import Header
-        from tropalign.machine.limits import left_for_job
-        from tropalign.phylo.outputs import outputs_of, run_parameters
-        from tropalign.phylo.taxonomy import read_taxonomy
+        from tropalign.placement.outputs import outputs_of, run_parameters
+        from tropalign.placement.taxonomy import read_taxonomy
+        from tropalign.resources.limits import left_for_job
 
         if pipeline is not None:
             wanted = pipeline.joined(wanted)
@@ -339,7 +339,7 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
     def _wanted(self) -> Wanted:
         """Return the requested files."""
         from tropalign.formats.registry import format_for_path, suffix_of
-        from tropalign.phylo.outputs import Wanted
+        from tropalign.placement.outputs import Wanted
 
         if self.format is None and (beside := BESIDE.get(suffix_of(self.output))):
             raise UsageError(f"{self.output}: -o is the alignment of the reads: write --{beside} {self.output}")
@@ -367,7 +367,7 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
 
     def _package(self) -> ReferencePackage:
         """Read or load the reference."""
-        from tropalign.phylo import ReferencePackage
+        from tropalign.placement import ReferencePackage
         from tropalign.sequences.alphabet import ALPHABETS
 
         if ReferencePackage.is_saved(self.reference):
@@ -386,8 +386,8 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
         self, package: ReferencePackage, otus: OtuTable | None
     ) -> tuple[Callable[..., Iterator[Any]], Survey | None]:
         """Return the reader of the reads, given names in use, and the result of a first pass, if possible."""
-        from tropalign.phylo.api import check_mates
-        from tropalign.phylo.reads import owning
+        from tropalign.placement.api import check_mates
+        from tropalign.placement.reads import owning
         from tropalign.results.otu_table import RowOwners
         from tropalign.sequences.blocks import READS, blocks_of, survey_of, with_gaps
         from tropalign.sequences.files import can_be_read_twice, file_name
@@ -418,7 +418,7 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
         Raises ResourceError if the report would take all remaining memory.
         """
         from tropalign.formats.placed.report import report_bytes
-        from tropalign.machine.limits import require
+        from tropalign.resources.limits import require
 
         if self.html is None or self.shard is not None:  # merge makes that of shards
             return 0
@@ -433,10 +433,10 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
         self, package: ReferencePackage, blocks: Callable[..., Iterator[Any]], found: Survey | None, memory_bytes: int
     ) -> tuple[PlaceTask, list[str]]:
         """Return the task, and the devices for it."""
-        from tropalign.machine.limits import resolve_threads
-        from tropalign.phylo.api import check_place
-        from tropalign.phylo.scorer import N_BEST
-        from tropalign.phylo.task import PlaceTask
+        from tropalign.placement.api import check_place
+        from tropalign.placement.scorer import N_BEST
+        from tropalign.placement.task import PlaceTask
+        from tropalign.resources.limits import resolve_threads
 
         scoring = self.scoring()
         devices = check_place(package, scoring, self.strand, devices_of(self))

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Literal, get_args
 from tropalign.options.option import Options, option
 
 if TYPE_CHECKING:
-    from tropalign.phylo import ReferencePackage
-    from tropalign.phylo.epa_ng import Program
-    from tropalign.phylo.outputs import Wanted
+    from tropalign.placement import ReferencePackage
+    from tropalign.placement.epa_ng import Program
+    from tropalign.placement.outputs import Wanted
     from tropalign.results.otu_table import OtuTable
     from tropalign.verbs.place import Place
 
@@ -77,13 +77,13 @@ class Pipeline:
         """Return the files of the run: with aligned reads for EPA-ng, and without a jplace file."""
         from dataclasses import replace
 
-        from tropalign.phylo.epa_ng import ALIGNED
+        from tropalign.placement.epa_ng import ALIGNED
 
         return replace(wanted, jplace=None, query=str(self._folder / ALIGNED))
 
     def check(self, package: ReferencePackage) -> None:
         """Raise InputError if the model does not suit this reference."""
-        from tropalign.phylo.epa_ng import check_model
+        from tropalign.placement.epa_ng import check_model
 
         assert self._command.model is not None
         check_model(self._command.model, package.states.alphabet.name == "protein")
@@ -93,8 +93,8 @@ class Pipeline:
         from tropalign.errors import ResourceError
         from tropalign.execution.files import write_to
         from tropalign.formats.placed.context import PlacedContext
-        from tropalign.machine.limits import resolve_threads
-        from tropalign.phylo import epa_ng
+        from tropalign.placement import epa_ng
+        from tropalign.resources.limits import resolve_threads
 
         command, folder, program = self._command, self._folder, self._program
         assert command.model is not None and command.jplace is not None
@@ -122,7 +122,7 @@ def opened_pipeline(command: Place) -> Iterator[Pipeline | None]:
     if command.pipeline is None:
         yield None
         return
-    from tropalign.phylo.epa_ng import find_program, work_folder
+    from tropalign.placement.epa_ng import find_program, work_folder
 
     program = None if command.write_only else find_program(command.epa_ng)
     assert command.jplace is not None

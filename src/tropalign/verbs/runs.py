@@ -12,9 +12,9 @@ from tropalign.devices.names import check_device_name
 from tropalign.errors import counted, shown
 from tropalign.execution.cluster_address import check_address
 from tropalign.execution.manifest import Shard, parse_shard
-from tropalign.machine.limits import parse_bytes
-from tropalign.machine.numbers import MOST_THREADS
 from tropalign.options.option import Kind, Options, option, whole
+from tropalign.resources.limits import parse_bytes
+from tropalign.resources.numbers import MOST_THREADS
 from tropalign.verbs.command import Command
 
 if TYPE_CHECKING:
@@ -209,7 +209,7 @@ def where_foretold(devices: Sequence[Device], options: DeviceOptions) -> str:
 def _foretell(run: Run, devices: Sequence[Device], n_cells: int, options: RunOptions) -> None:
     """Print the forecast of a run."""
     from tropalign.execution.forecast import forecast
-    from tropalign.machine.limits import peak_bytes
+    from tropalign.resources.limits import peak_bytes
 
     before = peak_bytes()
     found = forecast(run, devices[-1])  # the CPU is the last device
@@ -270,7 +270,7 @@ def _unless_packed(path: str) -> str:
 
 
 def _size(n_bytes: float) -> str:
-    from tropalign.machine.limits import human
+    from tropalign.resources.limits import human
 
     return human(int(n_bytes))
 

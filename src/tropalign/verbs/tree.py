@@ -37,16 +37,16 @@ from tropalign.verbs.tree_files import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from tropalign.distance_trees.bootstrap import MethodName
-    from tropalign.distance_trees.distances import GapRule, ModelName
-    from tropalign.distance_trees.joining import NegativeRule
     from tropalign.execution.archive import Shards
     from tropalign.execution.manifest import Shard
     from tropalign.execution.progress import Show
     from tropalign.execution.task import Device
     from tropalign.trees import Tree
+    from tropalign.trees.bootstrap import MethodName
+    from tropalign.trees.distances import GapRule, ModelName
+    from tropalign.trees.joining import NegativeRule
 
-#: Bootstrap until support has settled; `tropalign.distance_trees.bootstrap` uses the same word.
+#: Bootstrap until support has settled; `tropalign.trees.bootstrap` uses the same word.
 AUTO: Final = "auto"
 #: Negative lengths below this share of the longest branch are rounding errors, which are not reported.
 ROUNDING = 1e-6
@@ -71,14 +71,14 @@ class DistanceOptions(Options, group="distances"):
     )
     distances: ModelName | None = option(
         default=None,
-        choices=Choices("tropalign.distance_trees.distances", "MODELS"),
+        choices=Choices("tropalign.trees.distances", "MODELS"),
         label="Distance model",
         help="how they follow from the letters that differ (default: kimura for proteins; k2p for nucleotides, jc69 "
         "with --unaligned)",
     )
     gaps: GapRule | None = option(
         default=None,
-        choices=Choices("tropalign.distance_trees.distances", "GAPS"),
+        choices=Choices("tropalign.trees.distances", "GAPS"),
         label="Columns with gaps",
         help="leave out columns with a gap in either row of a pair (pairwise, default), or in any row (complete)",
     )
@@ -93,7 +93,7 @@ class TreeOptions(Options, group="tree"):
 
     method: MethodName = option(
         default="nj",
-        choices=Choices("tropalign.distance_trees.bootstrap", "METHODS"),
+        choices=Choices("tropalign.trees.bootstrap", "METHODS"),
         is_common=True,
         help="neighbour joining (default), which gives a tree without a root, or UPGMA",
     )
@@ -111,7 +111,7 @@ class TreeOptions(Options, group="tree"):
     )
     negative: NegativeRule | None = option(
         default=None,
-        choices=Choices("tropalign.distance_trees.joining", "NEGATIVE"),
+        choices=Choices("tropalign.trees.joining", "NEGATIVE"),
         label="Negative branch lengths",
         help="what becomes of negative branch lengths (default: keep)",
     )
@@ -189,7 +189,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         """Read, make the tree, and write it."""
         from tropalign.formats.distance_matrix import distance_format
         from tropalign.formats.trees.groups import read_groups, tell_unknown
-        from tropalign.machine.limits import default_budget, left_for_job
+        from tropalign.resources.limits import default_budget, left_for_job
         from tropalign.sequences.files import file_name
 
         self.check()
@@ -251,14 +251,14 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
 
     def finish(self, shards: Shards, places: Mapping[str, str]) -> None:
         """Make the tree with the counts of shards."""
-        from tropalign.distance_trees.bootstrap import sum_of, supported
-        from tropalign.distance_trees.distances import counted_distances, unaligned_model
-        from tropalign.distance_trees.pair_counts import pair_counts_of
         from tropalign.execution.manifest import hash_of
         from tropalign.execution.progress import progress_bar, status_only
         from tropalign.formats.distance_matrix import distance_format
-        from tropalign.machine.limits import default_budget, left_for_job
+        from tropalign.resources.limits import default_budget, left_for_job
         from tropalign.sequences.saved_batch import batch_of_bytes
+        from tropalign.trees.bootstrap import sum_of, supported
+        from tropalign.trees.distances import counted_distances, unaligned_model
+        from tropalign.trees.pair_counts import pair_counts_of
 
         outputs = tree_outputs(self, places, {})
         if "distances_out" in places:
@@ -287,13 +287,13 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
 def _shard(options: MakeTree, memory_bytes: int, allowed: int, show: Show) -> None:
     """Compute a share of the samples, or of the pairs of unaligned sequences, for `finish`."""
     from tropalign.devices.registry import open_devices
-    from tropalign.distance_trees.bootstrap import SampleTask, count_bytes
-    from tropalign.distance_trees.distances import unaligned_model
-    from tropalign.distance_trees.pair_counts import PairCountTask
     from tropalign.execution.manifest import RemainingWork
     from tropalign.execution.run import Output, Run, StageWriter
     from tropalign.sequences.files import read_lines
     from tropalign.sequences.saved_batch import batch_to_bytes
+    from tropalign.trees.bootstrap import SampleTask, count_bytes
+    from tropalign.trees.distances import unaligned_model
+    from tropalign.trees.pair_counts import PairCountTask
 
     assert options.shard is not None
     task: PairCountTask | SampleTask
@@ -363,8 +363,8 @@ def _sampling(options: MakeTree) -> dict[str, Any]:
 
 def _joined(options: MakeTree, given: Distances, memory_bytes: int, show: Show) -> Tree:
     """Make the unrooted tree of the distances, without support. Distances that are not written are overwritten."""
+    from tropalign.results.rooting import rooted_at_outgroup
     from tropalign.trees import neighbour_joining, upgma
-    from tropalign.trees.rooting import rooted_at_outgroup
 
     names, distances = given.names, given.distances
     left = max(1, memory_bytes - distances.nbytes)
@@ -384,7 +384,7 @@ def _joined(options: MakeTree, given: Distances, memory_bytes: int, show: Show) 
 
 
 def _rooted(options: MakeTree, tree: Tree) -> Tree:
-    from tropalign.trees.rooting import rooted_at_midpoint, rooted_at_outgroup
+    from tropalign.results.rooting import rooted_at_midpoint, rooted_at_outgroup
 
     if options.outgroup is not None:
         tree = rooted_at_outgroup(tree, options.outgroup)

@@ -35,10 +35,10 @@ class Distances(NamedTuple):
 def read_taxa(options: MakeTree, memory_bytes: int, show: Show) -> Distances | Tree:
     """Read the input: distances, their source, or a tree."""
     from tropalign.formats.distance_matrix import is_distance_matrix, parse_distance_matrix
+    from tropalign.results.nexus import is_nexus
     from tropalign.sequences.files import can_be_read_twice, file_name, read_lines
     from tropalign.sequences.nexus_files import holds_only_alignment
     from tropalign.sequences.texts import decoded
-    from tropalign.trees.nexus import is_nexus
 
     if options.unaligned:
         return _pair_distances(options, memory_bytes, show)
@@ -87,10 +87,10 @@ class _Kept(io.BytesIO):
 
 def alignment_distances_of(options: MakeTree, source: Any, memory_bytes: int, show: Show) -> Distances:
     """Compute the distances of the alignment in a file."""
-    from tropalign.distance_trees.distances import alignment_in
     from tropalign.sequences.alphabet import ALPHABETS
     from tropalign.sequences.phylip_files import UnequalRowsError
     from tropalign.trees import alignment_distances
+    from tropalign.trees.distances import alignment_in
 
     try:
         alignment = alignment_in(source, ALPHABETS.get(options.alphabet))

@@ -14,7 +14,7 @@ from tropalign.formats.picture import picture, require
 from tropalign.formats.trees import TreesContext
 from tropalign.formats.trees.groups import colours, groups_of
 from tropalign.formats.trees.text import encode_newick, nodes_of
-from tropalign.trees.newick import Nodes
+from tropalign.results.newick import Nodes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -14,8 +14,8 @@ from tropalign.formats.pages import Report, write_report_page
 from tropalign.formats.trees import TreesContext
 from tropalign.formats.trees.groups import colours, groups_of
 from tropalign.formats.trees.text import encode_newick, lengths_of, nodes_of
-from tropalign.trees.newick import Nodes
-from tropalign.trees.rooting import is_of_branch
+from tropalign.results.newick import Nodes
+from tropalign.results.rooting import is_of_branch
 
 PAGE = "tree"
 SCRIPTS = ("viewer/layout.js", "viewer/view.js", "viewer/pictures.js", "roots.js", "family.js", "page.js")

@@ -18,8 +18,8 @@ from tropalign.formats.aligned.text import nexus_header
 from tropalign.formats.format import Codec, Header, concatenated
 from tropalign.formats.trees import TreesContext
 from tropalign.results.multiple import MultipleAlignment
-from tropalign.trees.newick import Nodes, clustalw_name, newick_text, parse_newick
-from tropalign.trees.rooting import parted
+from tropalign.results.newick import Nodes, clustalw_name, newick_text, parse_newick
+from tropalign.results.rooting import parted
 
 #: Names that CLUSTALW accepts but that other programs cannot read without quotes.
 _NEEDS_QUOTES = re.compile(r"""['"{].*|.*[\[\]].*|""")

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from tropalign import __version__
 from tropalign.errors import ResourceError, TropalignError, shown
 from tropalign.execution.progress import DISK_FULL, OTHER_PARTS
-from tropalign.machine.limits import human
+from tropalign.resources.limits import human
 from tropalign.serve.records import Database, Job, JobFile, Outcome, State, StoredFile
 from tropalign.serve.settings import Limits, Settings
 from tropalign.serve.work.heartbeat import Heartbeat, StatusTail, described

@@ -65,7 +65,7 @@ class Roots {
   }
   /**
    * An end of the longest path between two tips: with negative lengths, the tip farthest from another need not be one.
-   * As in trees/rooting.py: the longest path up to each node from the tips below it, and the two longest joined.
+   * As in results/rooting.py: the longest path up to each node from the tips below it, and the two longest joined.
    */
   endOfLongest(first) {
     const {came, order} = this.farthest(first), far = new Float64Array(this.n).fill(-Infinity);

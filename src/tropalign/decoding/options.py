@@ -1,0 +1,88 @@
+"""Options for cutting sequences by a hidden Markov model, and for keeping segments."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Literal, get_args
+
+from tropalign.errors import UsageError, named
+from tropalign.options.option import FRACTION, TEXT, Options, argument, option, whole
+from tropalign.resources.numbers import decimal_number, whole_number
+
+Way = Literal["viterbi", "posterior"]
+#: Ways to choose the label of a position: that of the best path's state, or the one with the highest posterior.
+WAYS = get_args(Way)
+
+
+class CutOptions(Options, group="segments"):
+    """Choice of the labels of positions."""
+
+    by: Way = option(
+        default="viterbi",
+        choices=WAYS,
+        label="Segments by",
+        is_common=True,
+        help="labels of the most probable path (default), or the most probable label of each position",
+        doc="A position's label is that of the best path's state, or the one whose states' posteriors have the highest "
+        "sum.",
+    )
+
+
+class LengthOptions(Options, group="segments"):
+    """Limits for segments that are kept."""
+
+    min_length: int = option(
+        default=1,
+        kind=whole(0),
+        metavar="N",
+        label="Minimum length",
+        is_common=True,
+        help="leave segments of less than N positions out (default: 1)",
+        doc="Shorter segments are left out.",
+    )
+    min_support: float = option(
+        default=0.0,
+        kind=FRACTION,
+        metavar="P",
+        label="Minimum support",
+        is_common=True,
+        help="leave segments of a lower mean posterior out (default: 0)",
+        doc="Segments with less support are left out, from 0 to 1.",
+    )
+
+
+class LabelOption(Options, group="segments"):
+    """Labels that are kept, on the command line."""
+
+    label: list[str] | None = option(
+        default=None,
+        kind=TEXT,
+        many="append",
+        metavar="LABEL",
+        label="Labels",
+        help="write segments with this label; may be repeated (default: those that the model reports)",
+    )
+
+
+class SegmentOptions(CutOptions, LabelOption, LengthOptions):
+    """Segmentation options of the command line."""
+
+
+class DecodeOptions(CutOptions, LengthOptions):
+    """Checked options for cutting sequences and keeping segments.
+
+    `labels`: labels that are kept; empty for those that the model reports.
+    """
+
+    labels: Collection[str] = argument(
+        default=(), kw_only=True, doc="The labels that are kept; empty for those that the model reports."
+    )
+
+    def settle(self) -> None:
+        """Check the values."""
+        self.check_choices()
+        whole_number("min_length", self.min_length, 0)
+        if not isinstance(self.labels, Collection):
+            raise UsageError(f"labels are of type {type(self.labels).__name__}: give a list of texts")
+        if not 0 <= decimal_number("min_support", self.min_support) <= 1:
+            raise UsageError(f"{named('min_support')} {self.min_support!r} is not a number from 0 to 1")

@@ -1,1 +1,0 @@
-"""Trees from distances, and bootstrap support of their branches."""

@@ -1,0 +1,377 @@
+"""Reads in runs of neighbours: cut out of the blocks of files, and combined into those of tiles."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.errors import InputError, counted, said, shown, warn
+from tropalign.placement.branch_vectors import StateAlphabet
+from tropalign.placement.scorer import Best, Scores, Sets
+from tropalign.results.otu_table import RowOwners
+from tropalign.sequences.alphabet import GAP_LETTERS, Alphabet, reverse_complement
+from tropalign.sequences.blocks import SequenceBlock
+from tropalign.sequences.mates import BETWEEN
+
+Index = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Reads:
+    """A run of reads.
+
+    `letters`: uint8, without gaps, as written. `offsets`: int64, shape (n + 1,).
+    """
+
+    names: tuple[str, ...]
+    letters: NDArray[np.uint8]
+    offsets: Index
+
+
+@dataclass(frozen=True, eq=False)
+class Texts:
+    """State sets of some reads of a block, on one strand or on both.
+
+    `chosen`: int64, indices of the reads. `sets`, `other_sets`: of all letters of the block; the latter of the
+    opposite strand, or None.
+    """
+
+    block: Reads
+    chosen: Index
+    sets: NDArray[np.uint32]
+    other_sets: NDArray[np.uint32] | None
+
+    def own(self, k: int) -> NDArray[np.uint32]:
+        """Return read k of the block as it was written."""
+        return self.sets[self.block.offsets[k] : self.block.offsets[k + 1]]
+
+    def other(self, k: int) -> NDArray[np.uint32]:
+        """Return read k of the block on its opposite strand; raises TypeError if there is one strand."""
+        if self.other_sets is None:
+            raise TypeError("these reads have one strand")
+        return self.other_sets[self.block.offsets[k] : self.block.offsets[k + 1]]
+
+    def take(self, chosen: Index) -> Texts:
+        """Choose other reads of the block."""
+        return replace(self, chosen=chosen)
+
+
+def part(block: Reads | SequenceBlock, begin: int, end: int) -> Reads:
+    """Return a run of a block's reads."""
+    first, last = int(block.offsets[begin]), int(block.offsets[end])
+    return Reads(tuple(block.names[begin:end]), block.letters[first:last], block.offsets[begin : end + 1] - first)
+
+
+def regrouped(
+    blocks: Iterable[SequenceBlock], spans: Iterator[tuple[int, int]] | None, most_reads: int
+) -> Iterator[Reads]:
+    """Yield the reads of each span (start, end); or, without spans, of each block in runs of at most `most_reads`."""
+    if spans is None:
+        for block in blocks:
+            for begin in range(0, len(block.names), most_reads):
+                yield part(block, begin, min(begin + most_reads, len(block.names)))
+        return
+    before = 0  # reads of earlier blocks
+    pieces: list[Reads] = []
+    span = next(spans, None)
+    for block in blocks:
+        after = before + len(block.names)
+        while span is not None and span[0] < after:
+            begin, end = max(span[0], before), min(span[1], after)
+            pieces.append(part(block, begin - before, end - before))
+            if span[1] > after:
+                break
+            yield _together(pieces)
+            pieces, span = [], next(spans, None)
+        if span is None:
+            return
+        before = after
+    raise InputError("the reads are fewer than they were when the run began: run it again")
+
+
+def _together(pieces: list[Reads]) -> Reads:
+    """Concatenate the reads of neighbouring blocks."""
+    if len(pieces) == 1:
+        return pieces[0]
+    lengths: Any = np.concatenate([np.diff(piece.offsets) for piece in pieces])
+    names = tuple(name for piece in pieces for name in piece.names)
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    return Reads(names, np.concatenate([piece.letters for piece in pieces]), offsets)
+
+
+def owning(blocks: Iterable[SequenceBlock], owners: RowOwners, settles: bool = True) -> Iterator[SequenceBlock]:
+    """Yield the blocks and enter their reads as owners of a table's rows; settle the table at the end if `settles`.
+
+    Raises InputError for a row that two reads have, and at the end for a row without a read.
+    """
+    for block in blocks:
+        owners.add(block.names)
+        yield block
+    if settles:
+        owners.settle()
+
+
+#: Length of k-mers, and maximum number of the reference's rows whose k-mers count.
+WORD, MOST_ROWS = 11, 256
+#: The other strand shares more than this multiple of the k-mers, plus this number, as in `tropalign.msa.strands`.
+WORD_RATIO, WORD_EXCESS = 2, 8
+N_BASES = 4
+#: Bits of a k-mer: it occurs in a row, or in the reverse complement of one.
+OWN, OTHER = np.uint8(1), np.uint8(2)
+
+
+class OtherStrand:
+    """Counter of reads on the opposite strand.
+
+    `letters`: uint8, shape (n_rows, n_columns), of the reference. `alphabet` has two strands and `N_BASES` states.
+    `paired`: reads are pairs, whose second mate lies on the opposite strand.
+    """
+
+    def __init__(self, letters: NDArray[np.uint8], alphabet: Alphabet, paired: bool) -> None:
+        self._paired, self._n_found, self._first = paired, 0, ""
+        states, n_bytes = alphabet.states, 256
+        self._digit, self._other_digit = np.full((2, n_bytes), -1, np.int32)
+        for letter, code in alphabet.codes_by_letter.items():
+            if (state := alphabet.letters[code]) in states:
+                self._digit[ord(letter)] = states.index(state)
+                self._other_digit[ord(letter)] = states.index(alphabet.complement[state])
+        self._strands = np.zeros(N_BASES**WORD, np.uint8)
+        is_gap = np.isin(np.arange(n_bytes), list(GAP_LETTERS.encode()))
+        for k in np.unique(np.linspace(0, len(letters) - 1, MOST_ROWS).astype(np.int64)):
+            row = letters[k][~is_gap[letters[k]]]
+            for bit, digits in ((OWN, self._digit[row]), (OTHER, self._other_digit[row][::-1])):
+                words, is_known = _words(digits)
+                self._strands[words[is_known]] |= bit
+
+    def add(self, reads: Reads) -> None:
+        """Count some more reads."""
+        n, lengths = len(reads.names), np.diff(reads.offsets)
+        of_letter = np.repeat(np.arange(n, dtype=np.int32), lengths)
+        first = of_letter[: max(0, len(of_letter) - WORD + 1)]
+        is_within = first == of_letter[len(of_letter) - len(first) :]
+        is_second = np.cumsum(reads.letters == BETWEEN, dtype=np.int32)[: len(first)] > first if self._paired else None
+
+        def n_words(digit: NDArray[np.int32], bit: np.uint8) -> NDArray[np.int64]:
+            """Return the number of each read's k-mers with this bit, or with the other one in a second mate."""
+            words, is_known = _words(digit[reads.letters])
+            bits = bit if is_second is None else np.where(is_second, (OWN | OTHER) ^ bit, bit)
+            return np.bincount(first[is_known & is_within & (self._strands[words] & bits > 0)], minlength=n)
+
+        by_chance = np.maximum(n_words(self._digit, OWN), n_words(self._other_digit, OWN))
+        found = np.flatnonzero(n_words(self._digit, OTHER) > WORD_RATIO * by_chance + WORD_EXCESS)
+        if len(found) and not self._n_found:
+            self._first = reads.names[int(found[0])]
+        self._n_found += len(found)
+
+    def tell(self, n_reads: int) -> None:
+        """Warn of the reads that were found among `n_reads`."""
+        if not self._n_found:
+            return
+        what = counted(n_reads, "pairs of mates" if self._paired else "reads")
+        is_one = self._n_found == 1
+        verb, as_what = ("is", "it as its reverse complement") if is_one else ("are", "them as reverse complements")
+        warn(
+            f"{self._n_found:,} of {what} {verb} on the other strand than the reference, the first "
+            f"{shown(self._first)!r}: {said('strand', 'both')} places {as_what}"
+        )
+
+
+def _words(digits: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+    """Return the k-mer that starts at each digit but the last ones, and whether all of its digits are known."""
+    n = max(0, len(digits) - WORD + 1)
+    words, is_known = np.zeros(n, np.int32), np.ones(n, bool)
+    for step in range(WORD):
+        words = N_BASES * words + np.maximum(digits[step : step + n], 0)
+        is_known &= digits[step : step + n] >= 0
+    return words, is_known
+
+
+#: Bytes of a `KnownRead` object with its key, excluding the items of its arrays.
+KNOWN_BYTES = 700
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class KnownRead:
+    """Placement of a read.
+
+    `numbers`: its row in the arrays of `Best`: score, second, row, ties, start and end of the window, strand.
+    `tied`: int64, all branches with the best score, ascending. `column`: int32, of each base on the placed strand.
+    """
+
+    numbers: tuple[int, ...]
+    tied: NDArray[np.int64]
+    column: NDArray[np.int32]
+
+
+class KnownReads:
+    """Placed reads by key, up to `most_bytes`; pickling drops them."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self._most_bytes, self._bytes = most_bytes, 0
+        self._reads: dict[bytes, KnownRead] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._most_bytes,)
+
+    def get(self, key: bytes) -> KnownRead | None:
+        """Return the placement of the read with that key, or None."""
+        return self._reads.get(key)
+
+    def keep(self, reads: dict[bytes, KnownRead]) -> None:
+        """Add reads by their keys while there is room; two threads may add the same one."""
+        for key, read in reads.items():
+            taken = KNOWN_BYTES + read.tied.nbytes + read.column.nbytes
+            if self._bytes + taken > self._most_bytes:
+                return
+            self._reads[key] = read
+            self._bytes += taken
+
+
+def key_of(sets: NDArray[Any]) -> bytes:
+    """Return the key of a read's state sets."""
+    return hashlib.blake2b(sets.tobytes(), digest_size=16).digest()
+
+
+def known_of(best: Best, columns: NDArray[np.int32], lengths: NDArray[np.int64]) -> list[KnownRead]:
+    """Return the placements one by one; `columns` holds the columns of all reads, one read after another."""
+    arrays = (best.score, best.second, best.row, best.ties, best.windows[:, 0], best.windows[:, 1], best.strands)
+    numbers = zip(*(array.tolist() for array in arrays), strict=True)
+    ends = np.cumsum(lengths).tolist()
+    of_read = (columns[end - n : end].copy() for n, end in zip(lengths.tolist(), ends, strict=True))
+    return [KnownRead(*parts) for parts in zip(numbers, best.tied, of_read, strict=True)]
+
+
+def best_of(reads: list[KnownRead]) -> Best:
+    """Return the rows of the reads, one below another."""
+    numbers = np.array([read.numbers for read in reads], np.int64).reshape(len(reads), 7)
+    score, second, row, ties, begin, end, strands = numbers.T
+    windows = np.stack([begin, end], axis=1).astype(np.int32)
+    tied = [read.tied for read in reads]
+    return Best(score.astype(np.int32), second.astype(np.int32), row, ties, windows, tied, strands.astype(np.int8))
+
+
+Letters = NDArray[np.uint8]
+Columns = NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Mates:
+    """The mates of some pairs, mate 1 and mate 2 in turn, each read on both strands.
+
+    `own`, `other`: uint8, letters as written, and letters of the opposite strands. `offsets`: int64, shape (2 n +
+    1,). `is_usable`: bool, shape (2 n,), mates with a letter that does not stand for all states.
+    """
+
+    own: Letters
+    other: Letters
+    offsets: Index
+    is_usable: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, letters: Letters, offsets: Index, states: StateAlphabet) -> Mates:
+        """Split pairs in the form of `tropalign.sequences.mates`."""
+        between = np.flatnonzero(letters == BETWEEN)
+        if len(between) != len(offsets) - 1:
+            raise ValueError("pairs have one byte between their mates each")
+        lengths = np.stack([between - offsets[:-1], offsets[1:] - between - 1], axis=1).reshape(-1)
+        own = letters[letters != BETWEEN]
+        of_mates = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        before = np.concatenate([[0], np.cumsum(states.sets[own] != states.all_states)])
+        is_usable = np.diff(before[of_mates]) > 0
+        return cls(own, reverse_complement(own, of_mates, states.alphabet), of_mates, is_usable)
+
+    def turned(self, strand: NDArray[np.int8]) -> Letters:
+        """Return letters on the strand of the reference; `strand` is 1 if mate 1 is read as it is, -1 if reversed."""
+        is_other = np.stack([strand < 0, strand > 0], axis=1).reshape(-1)
+        return np.where(np.repeat(is_other, np.diff(self.offsets)), self.other, self.own)
+
+
+def sums(
+    mates: Mates,
+    chosen: Index,
+    states: StateAlphabet,
+    both: bool,
+    n_columns: int,
+    score: Callable[[list[Sets]], NDArray[np.int32]],
+) -> Scores:
+    """Score the chosen pairs: sums of the mates' scores, in the better orientation.
+
+    In each orientation one mate is read as it is, and the other one's opposite strand. A mate without a usable
+    letter adds 0. `both`: mate 1 may be on either strand; else it is on the reference's. `score` returns the
+    scores of texts against all branches, a row per text.
+    """
+    number: dict[bytes, int] = {}
+    texts: list[Sets] = []
+
+    def place_of(mate: int, letters: Letters) -> int:
+        text = states.sets[letters[mates.offsets[mate] : mates.offsets[mate + 1]]]
+        at = number.setdefault(text.tobytes(), len(number))
+        if at == len(texts):
+            texts.append(text)
+        return at
+
+    ways = [(mates.own, mates.other), (mates.other, mates.own)][: 1 + both]
+    wanted = [
+        [
+            [place_of(2 * k + m, way[m]) for m in (0, 1) if mates.is_usable[2 * k + m]]
+            for k in chosen.tolist()
+        ]
+        for way in ways
+    ]  # fmt: skip
+    found = score(texts)
+    windows = np.tile(np.array([0, n_columns], np.int32), (len(chosen), 1))
+    of_ways = []
+    for way, places in enumerate(wanted):
+        values = np.stack([found[at].sum(axis=0, dtype=np.int32) for at in places])
+        of_ways.append(Scores(values, windows, np.full(len(chosen), way, np.int8)))
+    return of_ways[0] if not both else of_ways[0].better(of_ways[1])
+
+
+def merged(
+    one: tuple[Letters, Columns], other: tuple[Letters, Columns], states: StateAlphabet
+) -> tuple[Letters, Columns]:
+    """Merge two mates into one read, letters in the order of their columns.
+
+    If both have a letter in a column, the result has the letter that both may be: their own if they agree, the
+    more certain one if the other one includes it, else the code for either (A and G: R). Letters between columns
+    are those of the mate that starts first, as far as it reaches, then those of the second.
+    """
+    if not (one[1] >= 0).any() or not (other[1] >= 0).any():
+        return np.concatenate([one[0], other[0]]), np.concatenate([one[1], other[1]])
+    if other[1][other[1] >= 0][0] < one[1][one[1] >= 0][0]:
+        one, other = other, one
+    (letters, columns), (more, at) = one, other
+    keys, more_keys = _slots(columns), _slots(at)
+    last = int(columns.max())
+    place = {column: k for k, column in enumerate(columns.tolist()) if column >= 0}
+    letters = letters.copy()
+    stays = np.ones(len(more), bool)
+    for k, column in enumerate(at.tolist()):
+        if column in place:
+            letters[place[column]] = common_letter(int(letters[place[column]]), int(more[k]), states)
+            stays[k] = False
+    stays &= (at >= 0) | ((more_keys > 2 * last) & ~np.isin(more_keys, keys))
+    order = np.argsort(np.concatenate([keys, more_keys[stays]]), kind="stable")
+    return np.concatenate([letters, more[stays]])[order], np.concatenate([columns, at[stays]])[order]
+
+
+def _slots(columns: Columns) -> Index:
+    """Return slots: 2c for a letter in column c, 2c + 1 for an insertion after it, 2c - 1 before the first column."""
+    keys = np.where(columns >= 0, 2 * columns.astype(np.int64), -1)
+    first = int(columns[columns >= 0][0])
+    before = np.maximum.accumulate(keys)
+    return np.where(columns >= 0, keys, np.where(before < 0, 2 * first - 1, before + 1))
+
+
+def common_letter(one: int, other: int, states: StateAlphabet) -> int:
+    """Return the letter for the states that both stand for, or for their union if they share no state."""
+    a, b = int(states.sets[one]), int(states.sets[other])
+    wanted = a & b or a | b
+    if wanted in (a, b):
+        return one if wanted == a else other
+    return next(byte for byte in range(ord("A"), ord("Z") + 1) if states.known[byte] and states.sets[byte] == wanted)

@@ -1,0 +1,132 @@
+"""Table of the tips' lineages: ``tip<tab>a;b;c``, a line per tip."""
+
+from __future__ import annotations
+
+import os
+import re
+import warnings
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tropalign.errors import InputError, TropalignWarning, shown
+from tropalign.placement.tree import Tree
+from tropalign.results.placements import BranchLineages, Lineage
+from tropalign.sequences.files import file_name, read_text
+
+if TYPE_CHECKING:
+    from tropalign.placement.reference import ReferencePackage
+
+#: A larger file is not a table of tips.
+MOST_BYTES = 1 << 30
+#: Other Unicode line separators may occur in names.
+_LINE_END = re.compile(r"\r\n|\r|\n")
+#: A lineage as quoted by spreadsheets.
+_QUOTED = re.compile(r'^"(.*)"$')
+
+
+def read_taxonomy(path: str | os.PathLike[str], package: ReferencePackage) -> BranchLineages:
+    r"""Read the lineages of the tips below each branch from a table.
+
+    Parameters
+    ----------
+    path
+        Lines of a tip's name, a tab, and its ranks from the top with semicolons between them. Empty lines, lines
+        that start with ``#``, and names that the tree lacks are ignored.
+    package
+        The reference with these tips.
+
+    Returns
+    -------
+    BranchLineages
+
+    Raises
+    ------
+    InputError
+        A line without a tab or with an empty rank, a repeated name, or no name that is one of the tree's.
+
+    Warns
+    -----
+    TropalignWarning
+        Tips of the tree that the table lacks.
+
+    Examples
+    --------
+    >>> import numpy as np, pathlib, tempfile
+    >>> rows = np.array([list(row) for row in (b"ACGTA", b"ACGAA", b"ACCAA", b"TCCAA")], np.uint8)
+    >>> tree = "((a:0.1,b:0.1):0.1,c:0.1,d:0.1);"
+    >>> package = tropalign.ReferencePackage.build(("a", "b", "c", "d"), rows, tree)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     table = pathlib.Path(folder, "tips.tsv")
+    ...     _ = table.write_text("a\tP;Q\nb\tP;R\nc\tS\nd\tS\n")
+    ...     lineages = tropalign.read_taxonomy(table, package)
+    >>> (placed,) = tropalign.place(package, [("x", "ACGTA")])
+    >>> lineages.assign(placed)[0].likely
+    ('P', 'Q')
+    """
+    file = file_name(path)
+    of_names = _parsed(read_text(path, MOST_BYTES), file)
+    tips = [package.tree.names[tip] for tip in package.tree.tips]
+    plain = _by_plain_name(of_names, set(tips), file)
+    lineages = tuple(of_names.get(tip, plain.get(_plain(tip), ())) for tip in tips)
+    missing = [tip for tip, lineage in zip(tips, lineages, strict=True) if not lineage]
+    if len(missing) == len(tips):
+        raise InputError(
+            f"none of the tree's tips is in it, {tips[0]!r} for one: its first column has to hold their names",
+            file=file,
+        )
+    if missing:
+        text = f"{shown(file)}: {len(missing)} tips of the tree have no lineage, {missing[0]!r} for one: left out"
+        warnings.warn(text, TropalignWarning, stacklevel=2)
+    return BranchLineages(lineages, *_tips_below(package.tree))
+
+
+def _by_plain_name(of_names: dict[str, Lineage], tips: set[str], file: str) -> dict[str, Lineage]:
+    """Return lineages by names without quotes and blanks; two names of one tip must have the same lineage."""
+    found: dict[str, tuple[str, Lineage]] = {}
+    for name, lineage in of_names.items():
+        before, other = found.setdefault(_plain(name), (name, lineage))
+        if lineage != other and not {name, before} <= tips:
+            raise InputError(
+                f"{before!r} and {name!r} are one tip, with two lineages: leave one of them out", file=file
+            )
+    return {name: lineage for name, (_, lineage) in found.items()}
+
+
+def _plain(name: str) -> str:
+    return name.strip("'\"").replace(" ", "_")
+
+
+def _parsed(text: str, file: str) -> dict[str, Lineage]:
+    found: dict[str, Lineage] = {}
+    for number, line in enumerate(_LINE_END.split(text.removeprefix("\ufeff")), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        name, tab, words = line.partition("\t")
+        where = f"{file}, line {number}"
+        if not tab:
+            raise InputError("this is no table of tips: write a name, a tab and a lineage such as a;b;c", file=where)
+        words = _QUOTED.sub(r"\1", words.split("\t")[0].strip())
+        lineage = tuple(word.strip() for word in words.removesuffix(";").split(";"))
+        if "" in lineage:
+            raise InputError(
+                f"rank {lineage.index('') + 1} of its lineage is empty: write a word for it, such as unclassified",
+                file=where,
+            )
+        if name in found:
+            raise InputError(f"the tip {name!r} is there already: give it one line", file=where)
+        found[name] = lineage
+    return found
+
+
+def _tips_below(tree: Tree) -> tuple[np.ndarray, np.ndarray]:
+    """Return start and end of the tips below each branch (`Tree.tops`), in the order of `Tree.tips`."""
+    place = {tip: k for k, tip in enumerate(tree.tips)}
+    n_nodes = len(tree.children)
+    begin, end = np.zeros(n_nodes, np.int64), np.zeros(n_nodes, np.int64)
+    for node in range(n_nodes - 1, -1, -1):  # children come after their parents
+        below = tree.children[node]
+        begin[node] = begin[below[0]] if below else place[node]
+        end[node] = end[below[-1]] if below else place[node] + 1
+    tops = tree.tops()
+    return begin[tops], end[tops]

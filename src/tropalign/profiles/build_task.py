@@ -1,0 +1,272 @@
+"""Models built from the alignments of a file: a tile is some alignments, each of which becomes the text of a model."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import chain, islice
+
+import numpy as np
+
+from tropalign.errors import InputError, UsageError, named, shown
+from tropalign.execution.task import Progress, Tile
+from tropalign.profiles.building import (
+    FAULTS,
+    built,
+    hmmer_tools,
+    model_of_text,
+    refuse_mixed,
+    stockholm_of,
+    text_of_hmm,
+    words_of,
+)
+from tropalign.profiles.model_files import records_in
+from tropalign.profiles.models import Model
+from tropalign.profiles.options import ALPHABETS, BuildOptions, QueryAlphabet
+from tropalign.profiles.queries import FIRST_BYTES, stem_and_suffix, stockholm_in
+from tropalign.results.multiple import MultipleAlignment
+from tropalign.sequences.aligned_files import STOCKHOLM, check_stockholm
+from tropalign.sequences.files import Source, file_name, is_stream, opened
+
+#: Alignments per tile, and bytes from which on a tile takes no further one.
+TILE_ALIGNMENTS, TILE_BYTES = 64, 1 << 24
+#: Bytes per cell of an alignment while a model is built from it: text and codes, including copies.
+LETTER_BYTES = 8
+
+
+@dataclass(frozen=True)
+class AlignmentText:
+    """An alignment in Stockholm format.
+
+    `number`: from 1. `line`: lines of its file before it; None if the file is not Stockholm. `names`: names of its
+    rows, if the text numbers them. `is_alone`: True if its file holds no other alignment.
+    """
+
+    text: bytes
+    number: int
+    line: int | None
+    names: tuple[str, ...] = ()
+    is_alone: bool = True
+
+
+class BuildTask:
+    """All alignments of a file, whose models are built.
+
+    `name`: name of the model if there is one alignment; None: that of the alignment or of the file. Raises
+    UsageError for an unknown alphabet, an invalid name, or options without effect.
+    """
+
+    def __init__(self, source: Source, options: BuildOptions, alphabet: str = "auto", name: str | None = None) -> None:
+        if alphabet not in ALPHABETS:
+            raise UsageError(f"{named('alphabet')} {shown(repr(alphabet))} is none of {', '.join(ALPHABETS)}")
+        is_word = isinstance(name, str) and name.split() == [name] and name.isprintable()
+        if name is not None and not is_word:
+            raise UsageError(
+                f"{named('name')} {shown(repr(name)[:80])}: the name of a model is a word without blanks: give another"
+            )
+        options.check_company()
+        self._source, self._options, self._name = source, options, name
+        self._kind, self._is_judged = ALPHABETS[alphabet], ALPHABETS[alphabet] is None
+        self._file = file_name(source)
+        has_name = not is_stream(source) and source != "-"
+        stem, self._suffix = stem_and_suffix(source)
+        self._stem = "_".join(stem.split()) if has_name else None
+
+    @property
+    def is_of_proteins(self) -> bool:
+        """True if the alignments, as far as they were read, are of proteins."""
+        return self._kind == "amino"
+
+    def tiles(self) -> Iterator[Tile]:
+        """Yield tiles of neighbouring alignments."""
+        waiting: list[AlignmentText] = []
+        index = n_bytes = 0
+        for one in self.alignments():
+            waiting.append(one)
+            n_bytes += len(one.text)
+            if len(waiting) == TILE_ALIGNMENTS or n_bytes >= TILE_BYTES:
+                yield Tile(index, n_bytes, LETTER_BYTES * n_bytes, len(waiting), waiting)
+                waiting, index, n_bytes = [], index + 1, 0
+        if waiting:
+            yield Tile(index, n_bytes, LETTER_BYTES * n_bytes, len(waiting), waiting)
+
+    def alignments(self) -> Iterator[AlignmentText]:
+        """Yield the alignments as they are read."""
+        with opened(self._source) as stream:
+            begin = stream.peek(FIRST_BYTES).lstrip()
+            if not begin:
+                raise InputError("the file is empty", file=self._file)
+            if not begin.startswith(STOCKHOLM):
+                text, names = stockholm_in(stream, begin, self._file, self._suffix)
+                one = AlignmentText(text, 1, None, names)
+                self._judge(one)
+                yield one
+                return
+            records = records_in(stream)
+            first = [*islice(records, 2)]
+            is_empty = True
+            for number, (line, text) in enumerate(chain(first, records), 1):
+                check_stockholm(enumerate(text.removesuffix(b"\n").split(b"\n"), line + 1), self._file)
+                one = AlignmentText(text, number, line, is_alone=len(first) < 2)
+                if number == 1:
+                    self._judge(one)
+                elif self._name is not None:
+                    sentence = "there are several alignments, and each has its own name (#=GF ID)"
+                    raise InputError(f"{sentence}: leave {named('name')} out", file=self._file)
+                yield one
+                is_empty = False
+            if is_empty:
+                raise InputError("the file holds no alignment", file=self._file)
+
+    def _judge(self, one: AlignmentText) -> None:
+        """Determine the alphabet of all alignments by the first one, and reject a matrix for another alphabet."""
+        hmmer_tools()
+        self._kind = self._kind or self._guessed(one)
+        if self._options.matrix is not None and self._kind != "amino":
+            kind = self._kind.upper()
+            raise InputError(
+                f"this is an alignment of {kind}, and {named('matrix')} {self._options.matrix} is for proteins: leave "
+                "it out",
+                file=self._file,
+            )
+
+    def _guessed(self, one: AlignmentText) -> str:
+        """Return the alphabet of an alignment as guessed by Easel."""
+        from pyhmmer.easel import MSAFile
+
+        try:
+            with MSAFile(io.BytesIO(one.text), "stockholm") as reader:
+                found = reader.guess_alphabet()  # type: ignore[attr-defined]
+                alignment = reader.read()
+        except FAULTS as error:
+            raise self._unreadable(one, error) from None
+        if alignment is not None:
+            refuse_mixed(alignment, self._file, one.names)
+        if found is None:
+            raise InputError(
+                "its letters do not tell whether these are proteins or nucleotides: say it by "
+                f"{named('alphabet')} protein, dna or rna",
+                file=self._file,
+            )
+        kind: str = found.type.lower()
+        return kind
+
+    def _unreadable(self, one: AlignmentText, error: Exception) -> InputError:
+        where = "" if one.line is None else f"alignment {one.number} "
+        kind = "" if self._kind is None else f" as one of {'protein' if self._kind == 'amino' else self._kind}"
+        return InputError(f"{where}cannot be read{kind} ({words_of(error)}): mend it", file=self._file)
+
+    def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> list[bytes]:
+        """Return the texts of the models."""
+        alignments: list[AlignmentText] = tile.payload
+        if n_threads == 1 or len(alignments) == 1:
+            return [self.model_text(one, progress) for one in alignments]
+        with ThreadPoolExecutor(n_threads) as threads:
+            return list(threads.map(lambda one: self.model_text(one, None), alignments))
+
+    def model_text(self, one: AlignmentText, progress: Progress | None = None) -> bytes:
+        """Build the model of an alignment, as HMMER's text; raises InputError if that is impossible."""
+        from pyhmmer.easel import MSAFile
+
+        if progress is not None:
+            progress(0)
+        assert self._kind is not None
+        alphabet, _ = hmmer_tools(self._kind)
+        try:
+            with MSAFile(io.BytesIO(one.text), "stockholm", digital=True, alphabet=alphabet) as reader:
+                alignment = next(reader, None)
+        except FAULTS as error:
+            raise self._unreadable(one, error) from None
+        if alignment is None:
+            raise InputError(f"alignment {one.number} holds no row: mend it", file=self._file)
+        if self._is_judged and one.number > 1:
+            refuse_mixed(alignment.textize(), self._file, one.names)
+        names = one.names or alignment.names
+        own = names[0] if self._options.single and len(names) == 1 else alignment.name
+        alignment.name = self._name_of(own, one)
+        if not any(np.asarray(row.sequence).size for row in alignment.sequences):
+            raise InputError("the alignment holds no residue: give another one", file=self._file)
+        return text_of_hmm(built(alignment, self._file, self._options), is_built=True)
+
+    def _name_of(self, own: str | None, one: AlignmentText) -> str:
+        if self._name is not None:
+            return self._name
+        if own:
+            return own
+        if not one.is_alone:
+            raise InputError(
+                f"alignment {one.number} has no name, which each of several needs: give it a line #=GF ID NAME",
+                file=self._file,
+            )
+        if self._stem is None:
+            raise InputError(f"an alignment that comes from no file has no name: give one by {named('name')}")
+        return self._stem
+
+
+def build_model(
+    alignment: Source | MultipleAlignment,
+    *,
+    name: str | None = None,
+    alphabet: QueryAlphabet = "auto",
+    options: BuildOptions | None = None,
+) -> Model:
+    """Build the profile hidden Markov model of an alignment of proteins, as hmmbuild does.
+
+    Parameters
+    ----------
+    alignment
+        A `MultipleAlignment`, a file's name ("-" is standard input) or an open file: Stockholm, FASTA, A2M, A3M,
+        Clustal, PHYLIP or MSF.
+    name
+        Name of the model; by default the alignment's own (Stockholm), else that of its file.
+    alphabet : {"auto", "protein"}
+        With "auto" the letters decide whether the sequences are proteins.
+    options
+        Options of the model.
+
+    Returns
+    -------
+    Model
+        For `search`; `Model.write` writes it.
+
+    Raises
+    ------
+    InputError
+        A file that cannot be read or holds several alignments; an alignment of nucleotides, or one from which no
+        model can be built; an alignment without a name; pyhmmer is missing.
+    UsageError
+        An invalid option value.
+
+    Examples
+    --------
+    >>> alignment = tropalign.read_alignment("examples/efp_aligned.fasta")
+    >>> model = tropalign.build_model(alignment, name="EFP")
+    >>> model.name, model.length
+    ('EFP', 188)
+    >>> len(tropalign.search(model, "examples/efp.fasta"))
+    37
+    """
+    given = options or BuildOptions()
+    if not isinstance(given, BuildOptions):
+        raise UsageError(f"{shown(repr(given)[:80])} is not a BuildOptions: make one, as tropalign.BuildOptions()")
+    source: Source = alignment  # type: ignore[assignment]
+    if isinstance(alignment, MultipleAlignment):
+        source = io.BytesIO(stockholm_of(alignment.letters, None))
+        if given.single and name is None and len(alignment) == 1:
+            name = alignment.names[0]
+    task = BuildTask(source, given, alphabet, name)
+    found = list(islice(task.alignments(), 2))
+    if len(found) > 1:
+        raise InputError(
+            "the file holds several alignments: read_queries makes a model of each, or give one alone",
+            file=file_name(source),
+        )
+    if not task.is_of_proteins:
+        raise InputError(
+            "this is an alignment of nucleotides, and a Model is one of proteins: tropalign build writes such models",
+            file=file_name(source),
+        )
+    text = task.model_text(found[0])
+    return model_of_text(text, file_name(source), name)

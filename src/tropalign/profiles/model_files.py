@@ -1,0 +1,314 @@
+"""Models from files: HMMER's text (3/a to 3/f, and 2), its pressed files, and the output of ``hmmconvert -b``."""
+
+from __future__ import annotations
+
+import io
+import os
+import warnings
+from collections.abc import Iterator
+from struct import Struct
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign import _native
+from tropalign.errors import InputError, TropalignWarning, shown
+from tropalign.profiles.calibration import calibrate
+from tropalign.profiles.models import Model, consensus_of, not_protein
+from tropalign.profiles.proteins import N_CANONICAL
+from tropalign.sequences.files import Source, file_name, opened, with_line_ends
+from tropalign.sequences.texts import decoded
+
+#: First bytes of a model in each format, and the format's letter: 3/a to 3/f.
+MAGIC = {
+    (0xE8EDEDB6).to_bytes(4, "little"): "a",
+    (0xE8EDEDB7).to_bytes(4, "little"): "b",
+    (0xE8EDEDB8).to_bytes(4, "little"): "c",
+    (0xE8EDEDB9).to_bytes(4, "little"): "d",
+    (0xE8EDEDB0).to_bytes(4, "little"): "e",
+    (0xE8EDEDBA).to_bytes(4, "little"): "f",
+}
+#: Bits of a model's flags: its optional parts.
+DESCRIPTION, REFERENCE, STRUCTURE, STATISTICS, MAP, ACCESSION = 1 << 1, 1 << 2, 1 << 3, 1 << 7, 1 << 8, 1 << 9
+CUTOFFS = {"gathering": 1 << 10, "trusted": 1 << 11, "noise": 1 << 12}
+ACCESSIBILITY, COMPOSITION, CHECKSUM, CONSENSUS, MASK = 1 << 13, 1 << 14, 1 << 15, 1 << 16, 1 << 17
+ALPHABETS = {1: b"rna", 2: b"dna", 3: b"amino"}
+HEAD = Struct("<3i")
+#: Limits of nodes and text lengths, so that damaged files cannot request large allocations.
+MOST_NODES, MOST_LETTERS = 1_000_000, 1 << 20
+
+
+def is_binary(begin: bytes) -> bool:
+    """True if a file with this start holds binary models."""
+    return begin[:4] in MAGIC
+
+
+def read_binary(stream: io.BufferedReader, file: str) -> Iterator[dict[str, Any]]:
+    """Yield the models of a binary file, as the fields of `_native.read_model`."""
+    n_read = 0
+    while magic := stream.read(4):
+        if magic not in MAGIC:
+            raise InputError(
+                f"no model begins after the {n_read} that were read: fetch or press the file again", file=file
+            )
+        n_read += 1
+        yield _Reader(stream, file, n_read, MAGIC[magic]).read()
+
+
+class _Reader:
+    """Reader of one model; `number` counts from 1."""
+
+    def __init__(self, stream: io.BufferedReader, file: str, number: int, version: str) -> None:
+        self.stream, self.file, self.number, self.version = stream, file, number, version
+
+    def read(self) -> dict[str, Any]:
+        flags, length, alphabet = HEAD.unpack(self.take(HEAD.size))
+        if not 1 <= length <= MOST_NODES:
+            raise self.damaged(f"a length of {length}")
+        if alphabet not in ALPHABETS:
+            raise self.damaged(f"an alphabet of number {alphabet}")
+        found: dict[str, Any] = {"alphabet": ALPHABETS[alphabet]}
+        n_letters = N_CANONICAL if alphabet == 3 else 4
+        match = np.zeros((length + 1, n_letters), np.float32)
+        match[0, 0] = 1
+        match[1:] = self.floats(length * n_letters).reshape(length, n_letters)
+        self.take((length + 1) * n_letters * 4)  # insert emissions, which a search replaces by background
+        found["match"], found["transitions"] = match, self.floats((length + 1) * 7).reshape(length + 1, 7)
+        found["name"] = self.text()
+        found["accession"] = self.text() if flags & ACCESSION else b""
+        found["description"] = self.text() if flags & DESCRIPTION else b""
+        annotation = {"reference": REFERENCE, "mask": MASK, "consensus": CONSENSUS, "structure": STRUCTURE}
+        for name, flag in annotation.items():
+            found[name] = self.take(length + 2)[1:-1] if flags & flag else b""
+        if flags & ACCESSIBILITY:
+            self.take(length + 2)
+        self.text()  # how it was made
+        self.take(12 if self.version >= "c" else 8)  # numbers of sequences, the longest instance
+        self.text()  # when it was made
+        found["columns"] = np.frombuffer(self.take(4 * (length + 1)), "<i4")[1:] if flags & MAP else None
+        checksum = int.from_bytes(self.take(4), "little")
+        found["checksum"] = checksum if flags & CHECKSUM else None
+        self.numbers(found, flags)
+        if not found["consensus"] and alphabet == 3:
+            found["consensus"] = consensus_of(match).encode()
+        return found
+
+    def numbers(self, found: dict[str, Any], flags: int) -> None:
+        """Read calibration, cutoffs and composition."""
+        found["is_calibrated"] = bool(flags & STATISTICS)
+        evalue = self.floats(3 if self.version == "a" else 6)
+        if self.version == "a":  # slope, location, and location of Forward scores
+            evalue = evalue[[1, 0, 1, 0, 2, 0]]
+        found["evalue"] = evalue
+        cutoffs = self.floats(6).tolist()
+        for k, (name, flag) in enumerate(CUTOFFS.items()):
+            found[name] = (cutoffs[2 * k], cutoffs[2 * k + 1]) if flags & flag else None
+        n_letters = found["match"].shape[1]
+        found["composition"] = self.floats(n_letters) if flags & COMPOSITION else np.zeros(n_letters, np.float32)
+        if not all(np.isfinite(found[name]).all() for name in ("match", "transitions", "evalue", "composition")):
+            raise self.damaged("a number that is not finite")
+        if min(found[name].min() for name in ("match", "transitions", "composition")) < 0:
+            raise self.damaged("a probability below 0")
+
+    def take(self, size: int) -> bytes:
+        data = self.stream.read(size)
+        if len(data) < size:
+            raise InputError(f"the file ends within model {self.number}: fetch or press it again", file=self.file)
+        return data
+
+    def floats(self, count: int) -> NDArray[np.float32]:
+        return np.frombuffer(self.take(4 * count), "<f4").astype(np.float32)
+
+    def text(self) -> bytes:
+        size = int.from_bytes(self.take(4), "little", signed=True)
+        if not 0 <= size <= MOST_LETTERS:
+            raise self.damaged(f"a text of {size} letters")
+        return self.take(size)[:-1]
+
+    def damaged(self, what: str) -> InputError:
+        return InputError(f"model {self.number} has {what}: fetch or press the file again", file=self.file)
+
+
+#: Bytes that are read at once.
+BLOCK_BYTES = 1 << 20
+#: Rounding can raise a probability above 1, by as much as native code allows (`kMostProbability`).
+MOST_PROBABILITY = 1.001
+#: First bytes of the text formats.
+TEXT, OLD_TEXT = b"HMMER3/", b"HMMER2.0"
+
+
+def read_models(source: Source, *, skip_foreign: bool = False) -> Iterator[Model]:
+    """Yield the models of a file one by one, so that a library of any size takes the memory of one model.
+
+    `skip_foreign` leaves out models of nucleotides with a warning instead of an InputError. Models without
+    calibration also cause a warning.
+    """
+    source = pressed_alone(source)
+    with opened(source) as stream:
+        yield from models_of(stream, file_name(source), skip_foreign)
+
+
+def models_of(
+    stream: io.BufferedReader, file: str, skip_foreign: bool = False, keeps_text: bool = True
+) -> Iterator[Model]:
+    """Yield models from a stream of plain bytes that messages call `file`; `keeps_text` allows writing them."""
+    has_told = False
+    foreign: list[str] = []
+    for found, line in fields_of(stream, file):
+        if skip_foreign and not _is_protein(found):
+            foreign.append(_text(found["name"]))
+            continue
+        _require_protein(found, file, line)
+        check_probabilities(found, file, line)
+        if not found.pop("is_calibrated"):
+            _calibrate(found, file, line)
+            if not has_told:
+                name = shown(_text(found["name"]))
+                text = "has no calibration: it is calibrated here, and so is every further one without"
+                warnings.warn(f"{shown(file)}: the model {name!r} {text}", TropalignWarning, stacklevel=2)
+            has_told = True
+        yield model_of_fields(found, found.get("text") if keeps_text else None, file)
+    if foreign:
+        warnings.warn(f"{shown(file)}: {of_foreign(foreign)}", TropalignWarning, stacklevel=2)
+
+
+def of_foreign(names: list[str]) -> str:
+    """Return the warning about models that are left out because they are not of proteins."""
+    if len(names) == 1:
+        return f"the model {names[0]!r} is not one of proteins, and is left out"
+    return f"{len(names):,} models, {names[0]!r} for one, are not of proteins, and are left out"
+
+
+def pressed_alone(source: Source) -> Source:
+    """Return the pressed file of a library if the library itself is missing."""
+    if isinstance(source, str | os.PathLike) and not os.path.exists(source):
+        pressed = f"{os.fsdecode(source)}.h3m"
+        return pressed if os.path.exists(pressed) else source
+    return source
+
+
+def fields_of(
+    stream: io.BufferedReader, file: str, with_nucleotides: bool = False
+) -> Iterator[tuple[dict[str, Any], int | None]]:
+    """Yield the models of a file as the fields of `_native.read_model`, and for text the line before each.
+
+    Of nucleotide models only the header is read, unless `with_nucleotides` is set; a damaged one then raises an
+    error.
+    """
+    begin = stream.peek(len(OLD_TEXT))[: len(OLD_TEXT)]
+    if is_binary(begin):
+        for found in read_binary(stream, file):
+            yield found, None
+        return
+    is_old = begin == OLD_TEXT
+    if is_old:
+        from tropalign.profiles.hmmer2_models import read_hmmer2
+    is_empty = True
+    for line, text in records_in(stream):
+        is_empty = False
+        if is_old:
+            yield read_hmmer2(text, file, line), line
+        else:
+            yield _read_text(text, file, line, with_nucleotides) | {"text": text}, line
+    if is_empty:
+        raise InputError("the file is empty", file=file)
+
+
+def records_in(stream: io.BufferedReader) -> Iterator[tuple[int, bytes]]:
+    """Yield the text of each model or alignment up to its line //, and the number of lines before it."""
+    line, rest = 0, b""
+    stream = with_line_ends(stream)
+    while block := stream.read(BLOCK_BYTES):
+        *texts, rest = _split(rest + block)
+        for text in texts:
+            yield line, text
+            line += text.count(b"\n")
+    if any(not text.startswith(b"#") for text in map(bytes.strip, rest.split(b"\n")) if text):
+        yield line, rest
+
+
+def _split(data: bytes) -> list[bytes]:
+    """Return texts that end with a line starting with //, and the rest."""
+    texts, begin = [], 0
+    while (end := data.find(b"\n//", begin)) >= 0 and (stop := data.find(b"\n", end + 1)) >= 0:
+        texts.append(data[begin : stop + 1])
+        begin = stop + 1
+    return [*texts, data[begin:]]
+
+
+def _read_text(text: bytes, file: str, line: int, with_nucleotides: bool) -> dict[str, Any]:
+    found = _native.read_model(text, with_nucleotides)
+    if isinstance(found, tuple):
+        at, name, what = found
+        message = f"{shown(_text(what))}: mend this line, or fetch the file again"
+        raise InputError(message, file=file, record=_text(name) or None, line=line + at + 1)
+    return found
+
+
+def _is_protein(found: dict[str, Any]) -> bool:
+    return bool(found["alphabet"] == b"amino")
+
+
+def _require_protein(found: dict[str, Any], file: str, line: int | None) -> None:
+    if not _is_protein(found):
+        raise InputError(
+            not_protein(_text(found["alphabet"]).upper()),
+            file=file,
+            record=_text(found["name"]),
+            line=None if line is None else line + 1,
+        )
+
+
+def check_probabilities(found: dict[str, Any], file: str, line: int | None) -> None:
+    """Raise InputError for a model with a probability above 1."""
+    if max(float(found[name].max()) for name in ("match", "transitions", "composition")) > MOST_PROBABILITY:
+        raise InputError(
+            "the model holds a probability above 1: fetch the file again",
+            file=file,
+            record=_text(found["name"]),
+            line=None if line is None else line + 1,
+        )
+
+
+def _calibrate(found: dict[str, Any], file: str, line: int | None) -> None:
+    try:
+        found["evalue"] = calibrate(found["match"], found["transitions"], found["composition"])
+    except (ArithmeticError, ValueError):
+        raise InputError(
+            "the model has no calibration and can have none, since it gives random sequences no scores: build it again",
+            file=file,
+            record=_text(found["name"]),
+            line=None if line is None else line + 1,
+        ) from None
+
+
+def model_of_fields(found: dict[str, Any], text: bytes | None = None, file: str | None = None) -> Model:
+    """Build a model from the fields of `_native.read_model`; messages call its file `file`."""
+    return Model(
+        name=_text(found["name"]),
+        accession=_text(found["accession"]),
+        description=_text(found["description"]),
+        match=found["match"],
+        transitions=found["transitions"],
+        composition=found["composition"],
+        evalue=found["evalue"],
+        consensus=_letters(found["consensus"]),
+        gathering=found["gathering"],
+        trusted=found["trusted"],
+        noise=found["noise"],
+        reference=_letters(found["reference"]) or None,
+        structure=_letters(found["structure"]) or None,
+        mask=_letters(found["mask"]) or None,
+        text=text,
+        file=file,
+    )
+
+
+def _text(value: bytes) -> str:
+    return decoded(value)
+
+
+def _letters(value: bytes) -> str:
+    """Decode one letter per byte, for any bytes."""
+    return value.decode("latin-1")

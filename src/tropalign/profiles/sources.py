@@ -1,0 +1,243 @@
+"""The models and the sequences of a search: their lengths, and parts of them for any number of passes.
+
+They are kept if they fit the memory; otherwise each pass reads them again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.errors import InputError, quiet
+from tropalign.profiles.models import Model
+from tropalign.profiles.proteins import Collected, Encoder, Proteins
+from tropalign.results.threshold_options import BIT_CUTOFFS
+from tropalign.sequences.blocks import SequenceBlock
+
+Int64 = NDArray[np.int64]
+#: Start and end of runs of items, in ascending order.
+Bounds = Sequence[tuple[int, int]]
+
+#: Bytes per node of a model with all its tables.
+NODE_BYTES = 4_000
+#: Models whose texts are produced at once.
+TEXTS_AT_ONCE = 64
+#: Residues by which a block may exceed its size: those that are read at once.
+ROOM = 1 << 21
+
+
+@dataclass(frozen=True, eq=False)
+class Models:
+    """A run of models; `first` is the index of the first one among all."""
+
+    #: For transfer to remote workers (`tropalign.execution.remote_worker`), as in `Proteins`.
+    is_sent_once = is_made_anew = True
+
+    items: tuple[Model, ...]
+    first: int = 0
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def part(self, begin: int, end: int) -> Models:
+        """Return models `begin` to `end`."""
+        return Models(self.items[begin:end], self.first + begin)
+
+
+class ModelSource:
+    """All models of a search.
+
+    `models` opens the models. `keep_bytes`: limit for kept models. `can_reopen`: `models` may be called again;
+    otherwise models have to fit. `lengths`: int64, shape (n,), nodes per model.
+    """
+
+    def __init__(self, models: Callable[[], Iterable[Model]], keep_bytes: int, can_reopen: bool) -> None:
+        self._open = models
+        self._without: dict[str, str] = {}
+        lengths: list[int] = []
+        kept: list[Model] = []
+        n_nodes = 0
+        for model in models():
+            lengths.append(model.length)
+            n_nodes += model.length
+            for kind in BIT_CUTOFFS:
+                if getattr(model, kind) is None:
+                    self._without.setdefault(kind, model.name)
+            if n_nodes * NODE_BYTES <= keep_bytes:
+                kept.append(model)
+            elif not can_reopen:
+                raise InputError(
+                    "the models do not fit the memory, and cannot be read twice: write them to a file first"
+                )
+            else:
+                kept = []
+        self.lengths = np.array(lengths, np.int64)
+        self._parts: dict[tuple[int, int], Models] = {}
+        self._whole = Models(tuple(kept)) if n_nodes * NODE_BYTES <= keep_bytes else None
+
+    def check_cutoffs(self, kind: str) -> None:
+        """Raise InputError for the first model without thresholds of this kind (``Thresholds.bit_cutoffs``)."""
+        if kind in self._without:
+            raise InputError(f"the model has no {kind} cutoffs: choose other thresholds", record=self._without[kind])
+
+    def sha256(self) -> str:
+        """Return a hash of the contents of all models, in hexadecimal."""
+        found = hashlib.sha256()
+        for model in self._open() if self._whole is None else self._whole.items:
+            texts = (model.name, model.accession, model.description, model.consensus, model.reference, model.structure)
+            found.update(repr((texts, model.gathering, model.trusted, model.noise)).encode())
+            for table in (model.match, model.transitions, model.composition, model.evalue):
+                found.update(np.ascontiguousarray(table).data)
+        return found.hexdigest()
+
+    def texts(self) -> Iterator[bytes]:
+        """Yield HMMER's text of each model; raises InputError if a model has no text."""
+        n = len(self.lengths)
+        for models in self.parts([(k, min(k + TEXTS_AT_ONCE, n)) for k in range(0, n, TEXTS_AT_ONCE)]):
+            yield from (model.known_text for model in models.items)
+
+    def parts(self, bounds: Bounds) -> Iterator[Models]:
+        """Yield the models between these bounds."""
+        if self._whole is not None:
+            for begin, end in bounds:
+                if (begin, end) not in self._parts:  # each block of sequences uses the same parts
+                    self._parts[begin, end] = self._whole.part(begin, end)
+                yield self._parts[begin, end]
+            return
+        models, at = iter(self._open()), 0
+        for begin, end in bounds:
+            found = tuple(islice(models, begin - at, end - at))
+            if len(found) < end - begin:
+                raise InputError("the file of models changed while it was read: run again")
+            at = end
+            yield Models(found, begin)
+
+
+class TargetSource:
+    """All sequences of a search; the first use of `lengths` reads and counts them, `stream` reads them without that.
+
+    `blocks` opens the sequences. `keep_bytes`: limit for kept sequences. `can_reopen`: `blocks` may be called
+    again; otherwise counted sequences have to fit. `n_expected`: approximate total of residues, or None if
+    unknown. Reading raises InputError if a file cannot be read, `Encoder` rejects a sequence, or there is no
+    sequence.
+    """
+
+    def __init__(
+        self,
+        blocks: Callable[[], Iterable[SequenceBlock]],
+        keep_bytes: int,
+        can_reopen: bool,
+        n_expected: int | None = None,
+    ) -> None:
+        self._open, self._keep_bytes, self._can_reopen = blocks, keep_bytes, can_reopen
+        self.n_expected = n_expected
+        self._whole: Proteins | None = None
+        self._lengths: Int64 | None = None
+        self._parts: dict[tuple[int, int], Proteins] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state for remote workers: the sequences if kept, else the files, which a worker must see."""
+        state = {name: value for name, value in vars(self).items() if name != "_parts"} | {"_parts": {}}
+        return state if self._whole is None else state | {"_open": None}
+
+    @property
+    def lengths(self) -> Int64:
+        """Residues per sequence, int64, shape (n,)."""
+        if self._lengths is None:
+            self._lengths = self._counted()
+        return self._lengths
+
+    def _counted(self) -> Int64:
+        """Count the residues of each sequence; keep the sequences if they fit."""
+        lengths = [np.zeros(0, np.int64)]
+        kept = Collected()
+        n_bytes = 0
+        for piece in self._encoded():
+            lengths.append(piece.lengths)
+            n_bytes += piece.held_bytes()
+            if n_bytes <= self._keep_bytes:
+                kept.add(piece)
+            elif not self._can_reopen:
+                raise InputError(
+                    "the sequences do not fit the memory, and are read more than once: write them to a file"
+                )
+            else:
+                kept = Collected()
+        if n_bytes <= self._keep_bytes:
+            self._whole = kept.whole()
+        return np.concatenate(lengths)
+
+    def _encoded(self) -> Iterator[Proteins]:
+        is_empty = True
+        for piece in map(Encoder().encode, self._open()):
+            is_empty = False
+            yield piece
+        if is_empty:
+            raise InputError("there is no sequence: give one or more")
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    @property
+    def is_kept(self) -> bool:
+        """True if the sequences, which are counted now at the latest, fit the memory and are kept."""
+        return len(self.lengths) > 0 and self._whole is not None
+
+    def stream(self, most_residues: int, most_sequences: int) -> Iterator[Proteins]:
+        """Yield all sequences in one pass, in blocks of about these sizes, without keeping them."""
+        found = Collected(most_residues + ROOM)
+        for piece in self._encoded():
+            for begin in range(0, len(piece), most_sequences):
+                found.add(piece.part(begin, min(begin + most_sequences, len(piece))))
+                if found.n_codes >= most_residues or found.n >= most_sequences:
+                    yield found.whole()
+                    found = Collected(most_residues + ROOM)
+        if found.n:
+            yield found.whole()
+
+    def parts(self, bounds: Bounds) -> Iterator[Proteins]:
+        """Yield the sequences between these bounds."""
+        if self._whole is not None:
+            for begin, end in bounds:
+                if (begin, end) not in self._parts:  # native code sorts each by length once
+                    self._parts[begin, end] = self._whole.part(begin, end)
+                yield self._parts[begin, end]
+            return
+        pieces = self._encoded()
+
+        def next_piece() -> Proteins | None:
+            with quiet():  # the first pass has warned
+                return next(pieces, None)
+
+        yield from _regrouped(iter(next_piece, None), bounds)
+
+    def sha256(self) -> str:
+        """Return a hash of names, descriptions and residues, in hexadecimal."""
+        names, codes = hashlib.sha256(), hashlib.sha256(self.lengths.tobytes())
+        for piece in [self._whole] if self._whole is not None else self._encoded():
+            names.update("\0".join((*piece.names, *piece.descriptions, "")).encode("utf-8", "surrogatepass"))
+            codes.update(piece.codes.data)
+        return hashlib.sha256(names.digest() + codes.digest()).hexdigest()
+
+
+def _regrouped(pieces: Iterable[Proteins], bounds: Bounds) -> Iterator[Proteins]:
+    """Yield the sequences between these bounds from consecutive pieces."""
+    wanted = iter(bounds)
+    begin, end = next(wanted, (0, 0))
+    found = Collected()
+    for piece in pieces:
+        last = piece.first + len(piece)
+        while begin < end:
+            if begin < last:
+                found.add(piece.part(max(begin - piece.first, 0), min(end, last) - piece.first))
+            if last < end:
+                break
+            yield found.whole()
+            found = Collected()
+            begin, end = next(wanted, (0, 0))

@@ -1,0 +1,293 @@
+"""The class `Tree` (taxa, topology, branch lengths, support) and its readers."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.errors import InputError, UsageError, shown
+from tropalign.resources.numbers import whole_number
+from tropalign.results.newick import MOST_BYTES, newick_text, number_in, quoted
+from tropalign.results.nexus import parse_nodes
+from tropalign.sequences.files import file_name, read_text
+
+#: Largest tree that `str` draws, in taxa, and its width in characters.
+SHOWN_TAXA, LINE_LETTERS = 100, 80
+#: Digits of computed lengths behind the point; nearer to 0 than this share of the longest one, lengths are roundings.
+DIGITS, NOISE = 8, 1e-12
+
+
+#: Tree formats that can be written; the same names as in the registry of formats.
+TreeFormat = Literal["newick", "dnd", "html", "nexus", "pdf", "png", "svg"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Tree:
+    """A tree of n taxa.
+
+    Nodes 0 to n - 1 are the taxa; node n + k joins the nodes ``children[k]``, all of which are below n + k. The last
+    node is the root; where it joins three nodes or more, its place means nothing, and the tree is unrooted.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of the taxa.
+    children : tuple of tuple of int
+        Of each inner node.
+    lengths : float64, shape (n_nodes,)
+        Of the branch above each node; 0 above the root. Those of neighbour joining may be negative. NaN where a file
+        has none.
+    support : float64, shape (n_nodes,), or None
+        Percent of the bootstrap samples that have the branch above each node; NaN where it is not known. Of a tree
+        from a file, what the file says: percent, or shares up to 1.
+    n_samples : int or None
+        How many bootstrap samples these are, where that is known.
+    labels : tuple of str, or None
+        Label of each inner node in its file: the name of a clade, or several kinds of support (``95/100``). A number
+        is here only if it is not the shortest text of its value (``1.000``), so that it is written as it was read;
+        "" for all others.
+    digits : int or None
+        Of the lengths behind the point, in files; as many as are needed to read the same numbers again if None, as of
+        trees from files.
+
+    Examples
+    --------
+    >>> tree = parse_tree("((A:1,B:2):0.5,C:3,D:4);")
+    >>> tree
+    Tree: 4 taxa, unrooted
+    >>> tree.names, tree.children, tree.lengths.tolist(), tree.is_rooted
+    (('A', 'B', 'C', 'D'), ((0, 1), (4, 2, 3)), [1.0, 2.0, 3.0, 4.0, 0.5, 0.0], False)
+    """
+
+    names: tuple[str, ...]
+    children: tuple[tuple[int, ...], ...]
+    lengths: NDArray[np.float64]
+    support: NDArray[np.float64] | None = None
+    n_samples: int | None = None
+    labels: tuple[str, ...] | None = None
+    digits: int | None = None
+
+    def __repr__(self) -> str:
+        return f"Tree: {self.n_taxa} taxa, {'rooted' if self.is_rooted else 'unrooted'}"
+
+    def __eq__(self, other: object) -> bool:
+        """True if names, topology, lengths, support and labels are equal."""
+        if not isinstance(other, Tree):
+            return NotImplemented
+        shapes = ((each.names, each.children, each.labels, each.n_samples) for each in (self, other))
+        pairs = ((self.lengths, other.lengths), (self.support, other.support))
+        return len({*shapes}) == 1 and all(
+            one is another or (one is not None and another is not None and np.array_equal(one, another, equal_nan=True))
+            for one, another in pairs
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<pre style='font-family:monospace;white-space:pre;line-height:1.25'>{escape(str(self))}</pre>"
+
+    def __str__(self) -> str:
+        """Return the title and, up to `SHOWN_TAXA` taxa, a drawing of the branches in characters."""
+        return repr(self) if self.n_taxa > SHOWN_TAXA else f"{self!r}\n{_drawn(self)}"
+
+    @property
+    def n_taxa(self) -> int:
+        """Number of taxa."""
+        return len(self.names)
+
+    @property
+    def is_rooted(self) -> bool:
+        """True if the root joins two nodes."""
+        return len(self.children[-1]) == 2
+
+    def newick(self, digits: int | None = None) -> str:
+        """The tree in Newick format, labels of inner nodes and support as theirs (``name/90`` of both).
+
+        Parameters
+        ----------
+        digits
+            Of the lengths, behind the point; as many as are needed to read the same numbers again when not given. A
+            length that is not 0 never becomes 0: it is written as ``2.5e-09`` instead.
+
+        Examples
+        --------
+        >>> parse_tree("((A:1,B:2):0.5,'C c':3,D:4);").newick(digits=2)
+        "((A:1.00,B:2.00):0.50,'C c':3.00,D:4.00);"
+        """
+        if digits is not None:
+            whole_number("digits", digits, 0, 100)
+        labels = [quoted(name) for name in self.names] + self._inner_labels()
+        least = NOISE * float(np.abs(self.lengths).max(initial=0, where=~np.isnan(self.lengths)))
+        lengths = [_length_text(length, digits, least) for length in self.lengths[:-1].tolist()]
+        texts = [label + length for label, length in zip(labels, [*lengths, ""], strict=True)]
+        return newick_text([()] * self.n_taxa + list(self.children), texts, len(texts) - 1)
+
+    def write(
+        self, path: str | os.PathLike[str], format: TreeFormat | None = None, *, groups: Mapping[str, str] | None = None
+    ) -> None:
+        """Writes the tree as text, a page or a picture: see `tropalign.trees.write_tree`.
+
+        Parameters
+        ----------
+        path, format, groups
+            As of `tropalign.trees.write_tree`.
+
+        Raises
+        ------
+        TropalignError
+            A format that does not exist; a file that cannot be written.
+
+        Examples
+        --------
+        >>> parse_tree("(a:1,b:2);").write("-")
+        (a:1.0,b:2.0);
+        """
+        import tropalign  # by its public name: this module is below `trees.files`
+
+        tropalign.trees.write_tree(self, path, format, groups=groups)
+
+    def _inner_labels(self) -> list[str]:
+        """Return labels of inner nodes followed by their support, unless the label already ends in this number."""
+        support = self._support_labels()
+        if self.labels is None:
+            return support
+        assert self.support is not None or not any(support)
+        found = []
+        for node, (label, text) in enumerate(zip(self.labels, support, strict=True), self.n_taxa):
+            written = number_in(label.rpartition("/")[2])
+            is_both = self.support is not None and written is not None and written == self.support[node]
+            found.append(quoted(label if is_both else "/".join(filter(None, (label, text)))))
+        return found
+
+    def _support_labels(self) -> list[str]:
+        if self.support is None:
+            return [""] * len(self.children)
+        known = self.support[self.n_taxa :].tolist()
+        if self.n_samples is not None:  # percentages of bootstrap samples, computed here
+            return ["" if math.isnan(value) else f"{value:.0f}" for value in known]
+        return ["" if math.isnan(value) else support_text(value) for value in known]
+
+
+def support_text(value: float) -> str:
+    """Return the shortest text of a support value from a file.
+
+    >>> support_text(97.3), support_text(100.0), support_text(0.934)
+    ('97.3', '100', '0.934')
+    """
+    return repr(float(value)).removesuffix(".0")
+
+
+def _drawn(tree: Tree) -> str:
+    """Draw a tree as lines of text; negative lengths are drawn as 0."""
+    from io import StringIO
+
+    from Bio import Phylo
+
+    lengths = np.maximum(np.nan_to_num(tree.lengths), 0.0)
+    numbered = Tree(
+        tuple(map(str, range(tree.n_taxa))), tree.children, lengths
+    )  # taxa are numbered here: their names may hold unprintable characters
+    drawn = Phylo.read(StringIO(numbered.newick()), "newick")
+    for tip in drawn.get_terminals():
+        tip.name = shown(tree.names[int(tip.name)])
+    out = StringIO()
+    Phylo.draw_ascii(drawn, file=out, column_width=LINE_LETTERS)
+    return out.getvalue().rstrip()
+
+
+def _length_text(length: float, digits: int | None, least: float) -> str:
+    """A length behind its colon; `least`: those up to it are roundings of 0 if the number of digits is given."""
+    if math.isnan(length):
+        return ""
+    if digits is None:
+        return f":{length!r}"
+    text = f"{length:.{digits}f}"
+    if float(text) != 0:
+        return f":{text}"
+    return f":{length:.{digits}g}" if abs(length) > least else f":{text.removeprefix('-')}"
+
+
+def tree_of_joins(names: Iterable[str], children: Iterable[Iterable[int]], lengths: NDArray[np.float64]) -> Tree:
+    """Make a `Tree` from the output of native code."""
+    joins = tuple(tuple(int(child) for child in joined) for joined in children)
+    return Tree(tuple(names), joins, lengths, digits=DIGITS)
+
+
+def read_tree(path: str | os.PathLike[str]) -> Tree:
+    """Read a tree from a Newick or NEXUS file, compressed or not.
+
+    Raises
+    ------
+    InputError
+        No such file, no tree, several trees, two taxa with the same name, or fewer than two taxa.
+    """
+    return parse_tree(read_text(path, MOST_BYTES), file_name(path))
+
+
+def parse_tree(text: str, file: str = "the tree") -> Tree:
+    """A tree from text in Newick or NEXUS format. Numbers as labels of inner nodes are support.
+
+    Raises
+    ------
+    InputError
+        Neither of them, several trees, two taxa of one name, or fewer than two; `file` is named.
+
+    Examples
+    --------
+    >>> parse_tree("((A:1,B:2)97:0.5,C:3,D:4);").support.tolist()
+    [nan, nan, nan, nan, 97.0, nan]
+    """
+    if not isinstance(text, str):
+        raise UsageError(f"an object of type {type(text).__name__} is no tree: give a text in Newick format")
+    nodes = parse_nodes(text, file)
+    below = nodes.children()
+    leaves = [node for node, children in enumerate(below) if not children]
+    names = [nodes.names[node] for node in leaves]
+    if len(names) < 2:
+        raise InputError("the tree has one taxon: give one with two or more", file=file)
+    if "" in names:
+        raise InputError("a taxon has no name: give each its own name", file=file)
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise InputError(f"two taxa are called {name!r}: give each its own name", file=file)
+        seen.add(name)
+    top = 0
+    while len(below[top]) == 1:  # skip a root with a single child
+        top = below[top][0]
+    inner = [node for node in range(len(below) - 1, top - 1, -1) if below[node]]
+    order = [*leaves, *inner]
+    number = dict(zip(order, range(len(order)), strict=True))
+    children = tuple(tuple(number[child] for child in below[node]) for node in inner)
+    lengths = np.array([math.nan if (length := nodes.lengths[node]) is None else length for node in order], float)
+    lengths[-1] = 0
+    known = [math.nan] * len(leaves) + [_support(nodes.support[node], nodes.names[node]) for node in inner]
+    support = np.array(known)
+    given = [
+        nodes.labels[node] if nodes.support[node] is None else nodes.names[node] or nodes.labels[node] for node in inner
+    ]
+    labels = tuple(
+        "" if label == support_text(value) != "nan" else label
+        for label, value in zip(given, known[len(leaves) :], strict=True)
+    )
+    return Tree(
+        tuple(names),
+        children,
+        lengths,
+        None if np.isnan(support).all() else support,
+        labels=labels if any(labels) else None,
+    )
+
+
+def _support(support: float | None, label: str) -> float:
+    """Return the support of an inner node as a number, which may be quoted in the file; NaN if unknown."""
+    found = number_in(label) if support is None else support
+    return math.nan if found is None else float(found)

@@ -1,1 +1,0 @@
-"""Algebra over semirings: products and closures of matrices, shortest paths, polyadic problems."""

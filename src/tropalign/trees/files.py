@@ -1,0 +1,110 @@
+"""Writers of trees: files and figures."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from tropalign.errors import UsageError
+from tropalign.execution.files import check_outputs, check_terminal, output_name, write_to
+from tropalign.formats.aligned import title_of
+from tropalign.formats.format import Header
+from tropalign.formats.picture import require
+from tropalign.formats.registry import format_for_path, make_writer
+from tropalign.formats.trees import TreesContext
+from tropalign.results.tree import Tree, TreeFormat
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def write_tree(
+    tree: Tree,
+    path: str | os.PathLike[str],
+    format: TreeFormat | None = None,
+    *,
+    groups: Mapping[str, str] | None = None,
+) -> None:
+    """Writes a tree; the file appears whole or not at all.
+
+    Parameters
+    ----------
+    tree
+        What to write.
+    path
+        ``-`` is standard output; a suffix such as ``.gz`` compresses.
+    format
+        "newick", "nexus", "dnd", "html" (a page for the browser), "svg", "png" or "pdf": by the suffix of the path
+        when not given.
+    groups
+        Groups by the names of their taxa, whose colours pages and pictures show; `read_groups` reads them.
+
+    Raises
+    ------
+    UsageError
+        A format or suffix that does not exist.
+    InputError
+        A place that cannot be written; matplotlib is missing.
+    ResourceError
+        The disk is full.
+
+    Examples
+    --------
+    >>> write_tree(tropalign.trees.parse_tree("((a:1,b:2)97:0.5,c:3,d:4);"), "-")
+    ((a:1.0,b:2.0)97:0.5,c:3.0,d:4.0);
+    """
+    from tropalign import __version__
+
+    given = _checked(tree)
+    output = output_name(path)
+    name = format_for_path("trees", output) if format is None else format
+    context = TreesContext(title_of(output), groups or {})
+    writer = make_writer("trees", name, Header(__version__, "tropalign.trees.write_tree", {}), context)
+    check_outputs([output], [])
+    if writer.is_binary:
+        check_terminal(name, output)
+    part = writer.encode(given)
+    write_to(output, lambda out: writer.assemble([part], out))
+
+
+def plot_tree(tree: Tree, *, groups: Mapping[str, str] | None = None) -> Figure:
+    """Draw a tree with matplotlib, like ``tropalign tree --plot``.
+
+    Parameters
+    ----------
+    tree
+        The tree to draw.
+    groups
+        See `write_tree`.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    InputError
+        matplotlib is missing.
+
+    Examples
+    --------
+    >>> figure = plot_tree(tropalign.trees.parse_tree("((a:1,b:2)97:0.5,c:3,d:4);"))
+    >>> sorted(text.get_text() for text in figure.axes[0].texts)
+    ['97', 'a', 'b', 'c', 'd']
+    """
+    given = _checked(tree)
+    require()
+    from tropalign.formats.trees.picture import tree_figure
+    from tropalign.formats.trees.text import encode_newick, nodes_of
+
+    context = TreesContext("tree", groups or {})
+    return tree_figure(nodes_of([encode_newick(given, context)]), context)
+
+
+def _checked(tree: Tree) -> Tree:
+    if not isinstance(tree, Tree):
+        raise UsageError(
+            f"an object of type {type(tree).__name__} is no Tree: make one with neighbour_joining or parse_tree"
+        )
+    return tree
