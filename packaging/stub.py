@@ -1,7 +1,7 @@
 """Write src/tropalign/_native.pyi: the compiled core for type checkers. `make rebuild` and `make lint` run it.
 
-Names, parameters, defaults and types come from nanobind, for the core that is installed; the types of results are those of
-the functions in native/bindings (python.hpp has the typed ones). The file is not in the repository.
+Names, parameters, defaults and types come from nanobind, for the core that is installed; the types of results are those
+of the functions in native/bindings (python.hpp has the typed ones). The file is not in the repository.
 """
 
 from __future__ import annotations
