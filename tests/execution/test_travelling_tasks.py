@@ -31,7 +31,7 @@ from tropalign.profiles.options import SearchOptions
 from tropalign.profiles.task import SearchTask
 from tropalign.results.threshold_options import Thresholds
 from tropalign.scoring import Gap, SubstitutionMatrix
-from tropalign.sequences.blocks import blocks_of
+from tropalign.sequences.blocks import ReadBlocks
 from tropalign.trees.bootstrap import SampleTask
 from tropalign.trees.pair_counts import PairCountTask
 from tropalign.verbs.each import EachTask, Work
@@ -78,7 +78,7 @@ def place_task(**means):
     wanted = {"n_best": 2, "both_strands": False, "n_threads": 1, "memory_bytes": MEMORY}
 
     def blocks():
-        return blocks_of([("x", "ACGTACGTGGCTAA"), ("y", "GGCTACACACGTGC"), ("z", "TTTACG"), ("w", "ACGGTA")])
+        return ReadBlocks([("x", "ACGTACGTGGCTAA"), ("y", "GGCTACACACGTGC"), ("z", "TTTACG"), ("w", "ACGGTA")])
 
     return PlaceTask(package, blocks, SCHEMES["program"], **(wanted | means))
 

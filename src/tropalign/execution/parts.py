@@ -119,7 +119,11 @@ class Parts:
                 hold(self._lock, directory)
             found = recorded_manifest(directory)
             difference = None if found is None else found.difference(manifest)
-            is_read = self._read_list()
+            try:
+                data = (directory / LIST).read_bytes()
+            except FileNotFoundError:  # as a kill during `finish` leaves it
+                data = MAGIC
+            self._entries, is_read = listed(data)
             if difference and not (is_read and self.is_empty()):
                 refused = InputError(
                     f"this holds finished parts of another run ({difference}): repeat that run to end it, or remove "
@@ -310,15 +314,6 @@ class Parts:
         with self._changed:
             if (file := self._files.pop(path, None)) is not None:
                 os.close(file.descriptor)
-
-    def _read_list(self) -> bool:
-        """Read the list of parts; False if it is damaged. A kill during `finish` leaves no list."""
-        try:
-            data = (self.directory / LIST).read_bytes()
-        except FileNotFoundError:
-            data = MAGIC
-        self._entries, is_read = listed(data)
-        return is_read
 
     def _write_list(self) -> None:
         """Rewrite the list."""

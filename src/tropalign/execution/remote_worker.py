@@ -143,7 +143,12 @@ def compute(work: Work, tiles: bytes, objects: Mapping[str, Any]) -> Answer:
             data = packed(values, lambda value: names.get(id(value)))
     except Exception as error:
         seconds = time.perf_counter() - began
-        return Answer(None, seconds, worker, _portable(error), _is_of_machine(error))
+        is_of_machine = any(isinstance(cause, OF_THE_MACHINE) for cause in (error, error.__cause__))
+        try:
+            pickle.loads(pickle.dumps(error))
+        except Exception:  # it cannot travel: one with the same text can
+            error = RuntimeError(f"{type(error).__name__}: {error}")
+        return Answer(None, seconds, worker, error, is_of_machine)
     return Answer(data, time.perf_counter() - began, worker)
 
 
@@ -152,19 +157,6 @@ def _finished(loaded: Loaded, result: Result) -> Any:
         return result.value
     with naming(result.tile):
         return loaded.finish(result.value)
-
-
-def _is_of_machine(error: BaseException) -> bool:
-    return any(isinstance(cause, OF_THE_MACHINE) for cause in (error, error.__cause__))
-
-
-def _portable(error: Exception) -> Exception:
-    """Return the error, or a RuntimeError with the same text if it cannot be pickled."""
-    try:
-        pickle.loads(pickle.dumps(error))
-    except Exception:
-        return RuntimeError(f"{type(error).__name__}: {error}")
-    return error
 
 
 def _address() -> str:

@@ -692,7 +692,7 @@ def check_same_alphabet(
     if queries.alphabet != targets.alphabet:
         if not (queries.alphabet.judged and targets.alphabet.judged):
             raise of_two_alphabets(queries.alphabet, targets.alphabet, ("queries were", "targets"))
-        from tropalign.sequences.kinds import of_two_kinds
+        from tropalign.sequences.reader import of_two_kinds
 
         remedy = f"translate the nucleotides with {named('translate')}"
         raise of_two_kinds([(queries, files[0]), (targets, files[1])], remedy)

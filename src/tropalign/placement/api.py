@@ -22,7 +22,7 @@ from tropalign.resources.numbers import checked_memory
 from tropalign.results.placements import Placements
 from tropalign.sequences import SequenceBatch
 from tropalign.sequences.batch import Sequences
-from tropalign.sequences.blocks import READS, blocks_of, with_gaps
+from tropalign.sequences.blocks import READS, ReadBlocks, with_gaps
 from tropalign.sequences.files import Source
 from tropalign.sequences.mates import MatedBlocks
 
@@ -105,7 +105,7 @@ def place(call: PlaceArguments) -> Iterator[Placements]:
     files: Any = reads
     policy = with_gaps(READS, call.gaps)
     blocks = iter(
-        blocks_of(reads, package.names, policy) if mates is None else MatedBlocks(files, mates, package.names, policy)
+        ReadBlocks(reads, package.names, policy) if mates is None else MatedBlocks(files, mates, package.names, policy)
     )
     first = next(blocks, None)
     if first is None:

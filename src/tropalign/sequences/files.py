@@ -75,6 +75,8 @@ BUFFER_BYTES = 1 << 16
 #: Decompressed ahead, while the previous piece is being processed.
 AHEAD_BYTES = 1 << 20
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+#: First bytes of a sequence store.
+STORE_MAGIC = b"tropalign store\n"
 TRUNCATED = "the compressed file is truncated: fetch or write it again"
 #: Bytes that are examined before a file is accepted as text.
 FIRST_BYTES = 1 << 16
@@ -126,7 +128,21 @@ def opened(source: Source, count: Callable[[int], None] | None = None) -> Iterat
             closed_after.callback(raw.close)
         plain: io.BufferedReader = io.BufferedReader(_Counted(raw, count), BUFFER_BYTES)
         with _naming(file):
-            stream = _decompressed(plain)
+            begin = plain.peek(6)[:6]  # which show the compression
+            stream: Any = plain
+            # Decompressors are imported only if needed: the import takes as long as a short search.
+            if begin.startswith(b"BZh"):
+                import bz2
+
+                stream = _Members(plain, bz2.BZ2Decompressor, OSError)
+            elif begin == b"\xfd7zXZ\x00":
+                import lzma
+
+                stream = _Members(plain, lzma.LZMADecompressor, lzma.LZMAError)
+            elif begin.startswith((b"\x1f\x8b", b"\x28\xb5\x2f\xfd")):  # gzip, Zstandard
+                import xopen
+
+                stream = xopen.xopen(plain, "rb", threads=0)
         if stream is not plain and is_ours and os.path.isfile(source):  # type: ignore[arg-type]
             # A thread that waits for a pipe or a terminal could not be stopped.
             stream = closed_after.enter_context(_Ahead(stream))
@@ -143,6 +159,17 @@ def mistaken(head: bytes, wanted: str) -> str | None:
         if head.startswith(begin):
             return f"this is {what} and not {wanted}: {remedy}"
     return None
+
+
+def is_store(source: Source) -> bool:
+    """True if this is the name of a file that starts like a sequence store."""
+    if is_stream(source) or os.fsdecode(source) == "-" or not os.path.isfile(source):  # type: ignore[arg-type]
+        return False
+    try:
+        with open(source, "rb") as stream:  # type: ignore[arg-type]
+            return bool(stream.read(len(STORE_MAGIC)) == STORE_MAGIC)
+    except OSError:
+        return False  # the reader reports the reason
 
 
 def read_text(source: Source, most_bytes: int | None = None) -> str:
@@ -342,25 +369,6 @@ class _Named(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         with _naming(self.name):
             return int(self._stream.readinto(buffer))
-
-
-def _decompressed(stream: io.BufferedReader) -> Any:
-    """Return the plain bytes of a stream; its first bytes show the compression."""
-    begin = stream.peek(6)[:6]
-    # Decompressors are imported only if needed: the import takes as long as a short search.
-    if begin.startswith(b"BZh"):
-        import bz2
-
-        return _Members(stream, bz2.BZ2Decompressor, OSError)
-    if begin == b"\xfd7zXZ\x00":
-        import lzma
-
-        return _Members(stream, lzma.LZMADecompressor, lzma.LZMAError)
-    if not begin.startswith((b"\x1f\x8b", b"\x28\xb5\x2f\xfd")):  # neither gzip nor Zstandard
-        return stream
-    import xopen
-
-    return xopen.xopen(stream, "rb", threads=0)
 
 
 class _Ahead(io.RawIOBase):

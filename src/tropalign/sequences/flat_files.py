@@ -142,7 +142,10 @@ class FlatFileText(_Rewritten):
 
     def _fasta(self) -> Iterator[bytes]:
         while head := self._head():
-            self._accessions.append(_first_accession(head))
+            # UniProt's primary accession, which HMMER's tables show; "" if the name is an accession already.
+            is_bare = head.startswith(b"LOCUS") or b"; SV " in head.partition(b"\n")[0]
+            found = None if is_bare else _ACCESSION.search(head)
+            self._accessions.append("" if found is None else found[1].decode("ascii"))
             yield b">" + _header(head) + b"\n"
             if not head.rstrip().endswith(b"\n//"):
                 yield from self._letters()
@@ -198,32 +201,20 @@ class FlatFileText(_Rewritten):
 
 
 def _header(head: bytes) -> bytes:
-    """Return name and description of a record."""
-    return _genbank_header(head) if head.startswith(b"LOCUS") else _embl_header(head)
+    """Return name and description of a record.
 
-
-def _embl_header(head: bytes) -> bytes:
-    """Return the first word of the ID line, with EMBL's version, and the DE lines."""
+    EMBL and UniProt: the first word of the ID line, with EMBL's version, and the DE lines. GenBank: the first word of
+    VERSION, else of LOCUS, and the DEFINITION.
+    """
     lines = head.splitlines()
-    words = lines[0][5:].split()
-    name = words[0].rstrip(b";") if words else b""
-    if words[1:2] == [b"SV"] and len(words) > 2:
-        name += b"." + words[2].rstrip(b";")
-    description = [line[5:] for line in lines if line.startswith(b"DE   ")]
-    return b" ".join([name, *b" ".join(description).split()])
-
-
-def _first_accession(head: bytes) -> str:
-    """Return UniProt's primary accession, which HMMER's tables show; "" if the name is an accession already."""
-    found = None if head.startswith(b"LOCUS") else _ACCESSION.search(head)
-    return "" if found is None or b"; SV " in head.partition(b"\n")[0] else found[1].decode("ascii")
-
-
-def _genbank_header(head: bytes) -> bytes:
-    """Return the first word of VERSION, else of LOCUS, and the DEFINITION."""
-    fields = {b"LOCUS": b"", b"DEFINITION": b"", b"VERSION": b""}
-    field = b""
-    for line in head.splitlines():
+    if not head.startswith(b"LOCUS"):
+        words = lines[0][5:].split()
+        name = words[0].rstrip(b";") if words else b""
+        if words[1:2] == [b"SV"] and len(words) > 2:
+            name += b"." + words[2].rstrip(b";")
+        return b" ".join([name, *b" ".join(line[5:] for line in lines if line.startswith(b"DE   ")).split()])
+    fields, field = {b"LOCUS": b"", b"DEFINITION": b"", b"VERSION": b""}, b""
+    for line in lines:
         if not line.startswith(b" " * 10):
             field = line.split(b" ", 1)[0]
         if field in fields:

@@ -52,28 +52,21 @@ class MatedBlocks:
         self._names, self._policy = NumberedNames(taken), policy
 
     def __iter__(self) -> Iterator[SequenceBlock]:
-        for first, second in self._files:
-            yield from self._of_files(first, second)
-
-    def _of_files(self, first: Source, second: Source) -> Iterator[SequenceBlock]:
-        sides = [
-            _Side(BlockReader(first, self._policy), file_name(first)),
-            _Side(BlockReader(second, self._policy), file_name(second)),
-        ]
-        while True:
-            blocks = [side.waiting() for side in sides]
-            one, other = blocks
-            if one is None or other is None:
-                if one is not other:
-                    short, long = sides if one is None else sides[::-1]
-                    raise InputError(
-                        f"it ends where {shown(long.file)} goes on: both have to hold the mates of the same reads in "
-                        "the same order",
-                        file=short.file,
-                    )
-                return
-            n = min(len(one), len(other))
-            yield self._joined(sides[0].take(n), sides[1].take(n))
+        for files in self._files:
+            sides = [_Side(BlockReader(file, self._policy), file_name(file)) for file in files]
+            while True:
+                one, other = (side.waiting() for side in sides)
+                if one is None or other is None:
+                    break
+                n = min(len(one), len(other))
+                yield self._joined(sides[0].take(n), sides[1].take(n))
+            if one is not other:
+                short, long = sides if one is None else sides[::-1]
+                raise InputError(
+                    f"it ends where {shown(long.file)} goes on: both have to hold the mates of the same reads in "
+                    "the same order",
+                    file=short.file,
+                )
 
     def _joined(self, one: SequenceBlock, other: SequenceBlock) -> SequenceBlock:
         names = tuple(self._names(_pair_name(a, b, other.file)) for a, b in zip(one.names, other.names, strict=True))

@@ -91,7 +91,15 @@ def rows_of_nexus(data: bytes, file: str) -> Iterator[Row]:
         if verb == "begin":
             block = words[1] if len(words) > 1 else ""
         elif verb == "dimensions" and block in ("taxa", "data", "characters"):
-            _set_dimensions(said, " ".join(words[1:]), file, line)
+            for name, value in _FLAG.findall(" ".join(words[1:])):
+                if name not in ("ntax", "nchar"):
+                    continue
+                if not value.isdecimal() or len(value) > MOST_DIGITS:
+                    raise InputError(f"{name} is a number, not {shown(repr(value))}", file=file, line=line)
+                if name == "ntax":
+                    said.n_rows = int(value)
+                else:
+                    said.width = int(value)
         elif block not in ("data", "characters"):
             continue
         elif verb in ("format", "eliminate"):
@@ -147,18 +155,6 @@ def _statements(data: bytes, file: str) -> Iterator[tuple[int, bytes]]:
             file=file,
             line=begin,
         )
-
-
-def _set_dimensions(said: _Format, text: str, file: str, line: int) -> None:
-    for name, value in _FLAG.findall(text):
-        if name not in ("ntax", "nchar"):
-            continue
-        if not value.isdecimal() or len(value) > MOST_DIGITS:
-            raise InputError(f"{name} is a number, not {shown(repr(value))}", file=file, line=line)
-        if name == "ntax":
-            said.n_rows = int(value)
-        else:
-            said.width = int(value)
 
 
 def _set_format(said: _Format, verb: str, text: str, file: str, line: int) -> None:
