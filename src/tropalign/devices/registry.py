@@ -143,7 +143,7 @@ def open_devices(
         from tropalign.execution.dask_cluster import Cluster
 
         others = [name for name in names if not is_cluster(name)] or ["auto"]
-        opener = partial(_opened_there, others, cost_cells, memory_bytes)
+        opener = partial(open_devices, others, cost_cells=cost_cells, memory_bytes=memory_bytes)
         needs_gpu = not {"auto", "cpu"} & set(others)
         return [ClusterDevice(Cluster(clusters[0], needs_gpu), opener, n_threads)]
     devices: list[Device] = []
@@ -157,11 +157,6 @@ def open_devices(
         else:
             devices.append(GpuDevice(open_gpu(name)))
     return list({device.name: device for device in devices}.values())
-
-
-def _opened_there(names: Sequence[str], cost_cells: int, memory_bytes: int | None, n_threads: int) -> list[Device]:
-    """Open the devices of a cluster worker."""
-    return open_devices(names, n_threads, cost_cells, memory_bytes)
 
 
 def _auto_gpus(cost_cells: int) -> list[Device]:
