@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import tropalign
-from tropalign.execution.remote_worker import is_sent_once, packed, unpacked
+from tropalign.devices.remote_worker import is_sent_once, packed, unpacked
 from tropalign.msa.group_task import Groups, GroupTask, LargeMemoryEstimate
 from tropalign.msa.groups import Item, starting_columns
 from tropalign.msa.models import model_of
@@ -222,7 +222,7 @@ def test_what_is_large_travels_by_name(in_small_tiles):
 
 
 def test_blocks_that_are_made_anew_have_the_name_of_equal_ones(in_small_tiles):
-    from tropalign.execution.cluster_pool import ClusterDevice
+    from tropalign.devices.cluster_pool import ClusterDevice
 
     class Nobody:
         name, n_slots, tiles_per_machine, n_connections = "tcp://nobody:1", 1, 1, 1

@@ -9,8 +9,8 @@ from numbers import Real
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from tropalign.devices.names import is_cluster
 from tropalign.errors import DeviceError, InputError, ScoringError, UsageError, named
-from tropalign.execution.cluster_address import is_cluster
 from tropalign.options.option import BITS, DECIMAL, E_VALUE, FRACTION, TEXT, Options, argument, option, whole
 from tropalign.properties import cached_property
 from tropalign.resources.numbers import checked_choice, decimal_number, whole_number

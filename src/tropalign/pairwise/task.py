@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError, UsageError, named
 from tropalign.execution.manifest import Shard
-from tropalign.execution.partition import cuts, share
-from tropalign.execution.task import Device, Progress, Tile
+from tropalign.execution.task import Device, Progress, Tile, cuts, share
 from tropalign.pairwise import selection
 from tropalign.pairwise.composition import STRETCH, composition_of
 from tropalign.pairwise.engines import REPORT_COLUMNS, Engine, Engines, Rows

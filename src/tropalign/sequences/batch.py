@@ -103,7 +103,7 @@ class SequenceBatch:
     [6, 5]
     """
 
-    #: For transfer to remote workers (`tropalign.execution.remote_worker`).
+    #: For transfer to remote workers (`tropalign.devices.remote_worker`).
     is_sent_once = True
     #: True if the letters stay in a file: a `StoredBatch`.
     is_stored = False

@@ -387,11 +387,10 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
     ) -> tuple[Callable[..., Iterator[Any]], Survey | None]:
         """Return the reader of the reads, given names in use, and the result of a first pass, if possible."""
         from tropalign.placement.api import check_mates
-        from tropalign.placement.reads import owning
+        from tropalign.placement.reads import MatedBlocks, owning
         from tropalign.results.otu_table import RowOwners
         from tropalign.sequences.blocks import READS, ReadBlocks, survey_of, with_gaps
         from tropalign.sequences.files import can_be_read_twice, file_name
-        from tropalign.sequences.mates import MatedBlocks
 
         mates, policy = self.mates, with_gaps(READS, self.gaps)
         if mates is not None:

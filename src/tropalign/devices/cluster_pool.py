@@ -19,9 +19,9 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
+from tropalign.devices.dask_cluster import Cluster, Unreachable
+from tropalign.devices.remote_worker import Answer, Opener, Work, is_made_anew, packed, unpacked
 from tropalign.errors import DeviceError, shown
-from tropalign.execution.dask_cluster import Cluster, Unreachable
-from tropalign.execution.remote_worker import Answer, Opener, Work, is_made_anew, packed, unpacked
 from tropalign.execution.task import Progress, Task, Tile, naming
 from tropalign.execution.thread_pool import MOST_FAILURES, Job, JobQueue, averaged
 

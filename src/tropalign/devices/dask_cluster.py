@@ -28,9 +28,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from tropalign import __version__
+from tropalign.devices.names import LOCAL, check_address
+from tropalign.devices.remote_worker import Answer, compute
 from tropalign.errors import DeviceError, TropalignWarning, UsageError, shown
-from tropalign.execution.cluster_address import LOCAL, check_address
-from tropalign.execution.remote_worker import Answer, compute
 from tropalign.resources.limits import available_threads, without_interrupts
 
 #: Seconds within which a scheduler must answer at first.
