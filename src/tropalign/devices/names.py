@@ -1,4 +1,4 @@
-"""Names of devices and their kinds: each kind is a module of this folder (docs/gpu.md, "Adding a device")."""
+"""Names of devices, their kinds and those of clusters: each kind is a module here (docs/gpu.md, "Adding a device")."""
 
 from __future__ import annotations
 

@@ -1,6 +1,13 @@
 """Code that Dask runs in a worker process: compute tiles that arrive as bytes on the worker's devices.
 
-Several threads of a worker may compute at a time.
+Several threads of a worker may compute at a time. Pickles name large objects instead of containing them, so that each
+is sent to every worker once:
+
+    task --pickled--> bytes with "batch 4f1c" in place of the task's SequenceBatch      4f1c: that batch, sent once
+    result --pickled--> the same on the way back: a table of pairs refers to its sequences by name
+
+A class whose objects are large, immutable and needed by many tiles sets ``is_sent_once = True``. It also sets
+``is_made_anew = True`` if equal objects are created repeatedly, such as blocks of a file that is read several times.
 """
 
 from __future__ import annotations

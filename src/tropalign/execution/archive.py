@@ -1,4 +1,10 @@
-"""A shard's parts as one file, and the parts of the whole run from all shards."""
+"""A shard's parts as one file, and the parts of the whole run from all shards.
+
+A part in a single piece, as in shards and for results packed into others, has a section of bytes per output:
+
+    tropart2 | number of sections | length and CRC-32 of each | the sections one after another
+    8 bytes  | 4 bytes            | 8 + 4 bytes               |
+"""
 
 from __future__ import annotations
 

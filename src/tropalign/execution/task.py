@@ -1,4 +1,11 @@
-"""Interface between jobs and the scheduler: tasks, tiles and devices."""
+"""Interface between jobs and the scheduler: tasks, tiles and devices; and the division of work into tiles.
+
+Work is divided into shares of equal cost, and shares into tiles: runs of neighbouring items, equal on every machine.
+
+    items      . . . . . . . . . . . . . . . . . . . . . . . .
+    shares     |     1 of 3    |     2 of 3    |    3 of 3   |
+    tiles      |  0  |  1  | 2 |  0  |  1  | 2 |  0  |  1    |     numbered within a share
+"""
 
 from __future__ import annotations
 

@@ -63,10 +63,15 @@ class Job:
 
 
 class JobQueue:
-    """Upcoming, queued and finished jobs of consecutive runs, shared between threads.
+    """Jobs from upcoming tiles to ready results, without threads, devices and clusters.
 
-    Callers hold `changed`, which wakes threads that wait for jobs or results; exceptions are `look_ahead` and
-    `hand_over`, which belong to the thread that takes the results.
+    source --look_ahead--> upcoming --admit--> queue (by cost) --take--> a device --finish--> ready --hand_over-->
+                               |                     ^                     |
+                               |                     +------- again -------+   pieces, and failures of another device
+                               +--take_batch--> a cluster --finish--> ready
+
+    It serves consecutive runs and is shared between threads. Callers hold `changed`, which wakes threads that wait for
+    jobs or results; exceptions are `look_ahead` and `hand_over`, which belong to the thread that takes the results.
 
     - `n_known`, `n_given`: whole tiles known, and those whose results were handed over.
     - `left_cells`: cost of jobs that no worker has taken.

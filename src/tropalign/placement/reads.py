@@ -26,8 +26,13 @@ _ENDING = re.compile(r"/[12]$")
 
 
 class MatedBlocks:
-    """Blocks of pairs, to be iterated over once; `taken` are names in use.
+    r"""Blocks of pairs of mates, the records at the same position of two files; to be iterated over once.
 
+    A pair is passed on as one read, so that counting, cutting and distributing reads need not know about mates::
+
+        r_1.fq  ACGTA    r_2.fq  GGTC    the pair's letters  A C G T A \0 G G T C
+
+    `taken` are names in use.
     Raises UsageError if the numbers of files differ, or if a file is given as both. Raises InputError while
     iterating: for unreadable files, mates of different names, and files of different numbers of records.
     """
