@@ -28,7 +28,7 @@ from tropalign.sequences.alphabet import (
 )
 from tropalign.sequences.inputs import chosen_names, named_texts
 from tropalign.sequences.kinds import Evidence
-from tropalign.sequences.texts import Texts, joined_by, lengths_of
+from tropalign.sequences.texts import Texts, joined_by, lengths_of, part
 
 if TYPE_CHECKING:
     from tropalign.sequences.mapped_store import Taxa
@@ -377,10 +377,7 @@ class SequenceBatch:
         """
         self._check_residues()
         first, last = (int(self.offsets[k]) for k in (begin, end))
-        names, descriptions = (
-            texts.part(begin, end) if isinstance(texts, Texts) else texts[begin:end]
-            for texts in (self.name_texts, self._description_texts)
-        )
+        names, descriptions = (part(texts, begin, end) for texts in (self.name_texts, self._description_texts))
         return SequenceBatch(
             self.codes[first:last],
             self.offsets[begin : end + 1] - first,
@@ -457,13 +454,13 @@ class SequenceBatch:
         digest = hashlib.sha256()
         self._digest_residues(digest)
         parts = [self.offsets.data, joined_by(self.name_texts, "\0")]
-        for part in parts if self.qualities is None else [*parts, self.qualities.data]:
-            _digest(digest, part)
+        for piece in parts if self.qualities is None else [*parts, self.qualities.data]:
+            _digest(digest, piece)
         return str(self.__dict__.setdefault("_fingerprint", digest.hexdigest()))
 
     def _digest_residues(self, digest: hashlib._Hash) -> None:
-        for part in (self.codes.data, self.letters.data):
-            _digest(digest, part)
+        for piece in (self.codes.data, self.letters.data):
+            _digest(digest, piece)
 
     @property
     def code_counts(self) -> NDArray[np.int64]:

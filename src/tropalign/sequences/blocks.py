@@ -23,7 +23,7 @@ from tropalign.sequences.alphabet import GAP_LETTERS
 from tropalign.sequences.batch import SequenceBatch
 from tropalign.sequences.files import Source, can_be_read_twice, file_name, is_store, is_stream, read_lines, size_of
 from tropalign.sequences.inputs import named_texts
-from tropalign.sequences.records import BLOCK_LETTERS, BLOCK_RECORDS, Records, records_of_file
+from tropalign.sequences.records import Records, grouped, records_of_file
 from tropalign.sequences.texts import chosen
 
 #: Start of a comment line in old FASTA files; never a residue.
@@ -290,7 +290,12 @@ class ReadBlocks:
             self._reader = BlockReader(reads, policy)
             self._blocks = iter(self._reader)
         else:
-            self._blocks = _Settled(policy, "the reads").blocks(_records_of(reads))
+            if isinstance(reads, SequenceBatch):
+                pairs = ((name, reads.text(k)) for k, name in enumerate(reads.names))
+            else:
+                pairs = ((name or "", text) for name, text in named_texts(reads))
+            groups = (Records.of_named(*zip(*group, strict=True)) for group in grouped(pairs))
+            self._blocks = _Settled(policy, "the reads").blocks(groups)
 
     def fraction(self) -> float | None:
         """Return the fraction of the files read so far, 0 to 1; None if unknown."""
@@ -321,24 +326,6 @@ def line_with(source: Any, letter: bytes) -> int | None:
                 return number
             size += len(line)
     return None
-
-
-def _records_of(reads: Any) -> Iterator[Records]:
-    """Yield the sequences of Python objects in blocks."""
-    if isinstance(reads, SequenceBatch):
-        pairs = ((name, reads.text(k)) for k, name in enumerate(reads.names))
-    else:
-        pairs = ((name or "", text) for name, text in named_texts(reads))
-    names, texts, size = list[str](), list[str](), 0
-    for name, text in pairs:
-        names.append(name)
-        texts.append(text)
-        size += len(text)
-        if size >= BLOCK_LETTERS or len(names) >= BLOCK_RECORDS:
-            yield Records.of_named(names, texts)
-            names, texts, size = [], [], 0
-    if names:
-        yield Records.of_named(names, texts)
 
 
 def with_gaps(policy: Policy, gaps: str) -> Policy:

@@ -308,14 +308,34 @@ def _naming(file: str) -> Iterator[None]:
         raise InputError(f"the compressed file is damaged ({what}): fetch or write it again", file=file) from None
 
 
-class _Counted(io.RawIOBase):
+class Readable(io.RawIOBase):
+    """Base of streams that define `readinto`."""
+
+    def readable(self) -> bool:
+        return True
+
+
+class Pieces(Readable):
+    """The concatenated bytes of an iterator."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces, self._rest = pieces, memoryview(b"")
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._rest:
+            if (piece := next(self._pieces, None)) is None:
+                return 0
+            self._rest = memoryview(piece)
+        size = min(len(buffer), len(self._rest))
+        buffer[:size], self._rest = self._rest[:size], self._rest[size:]
+        return size
+
+
+class _Counted(Readable):
     """Bytes of a stream, counted; text is encoded."""
 
     def __init__(self, stream: Any, count: Callable[[int], None] | None) -> None:
         self._stream, self._count, self._rest = stream, count, b""
-
-    def readable(self) -> bool:
-        return True
 
     def readinto(self, buffer: Any) -> int:
         read = getattr(self._stream, "readinto1", None) or getattr(self._stream, "readinto", None)
@@ -331,15 +351,12 @@ class _Counted(io.RawIOBase):
         return size
 
 
-class _Newlines(io.RawIOBase):
+class _Newlines(Readable):
     """A stream whose lines end with line feeds."""
 
     def __init__(self, stream: io.BufferedReader) -> None:
         self._stream, self._is_after_return = stream, False
         self.name = getattr(stream, "name", None)
-
-    def readable(self) -> bool:
-        return True
 
     def readinto(self, buffer: Any) -> int:
         room = memoryview(buffer)[:AHEAD_BYTES]  # of which there is a copy
@@ -357,40 +374,27 @@ class _Newlines(io.RawIOBase):
         return 0
 
 
-class _Named(io.RawIOBase):
+class _Named(Readable):
     """A decompressed stream whose errors name the file."""
 
     def __init__(self, stream: Any, file: str) -> None:
         self._stream, self.name = stream, file
-
-    def readable(self) -> bool:
-        return True
 
     def readinto(self, buffer: Any) -> int:
         with _naming(self.name):
             return int(self._stream.readinto(buffer))
 
 
-class _Ahead(io.RawIOBase):
+class _Ahead(Pieces):
     """A stream that is decompressed in a thread of its own, one piece ahead."""
 
     def __init__(self, stream: Any) -> None:
-        self._pieces = prefetched(iter(lambda: _piece(stream), b""), waits=True)
-        self._rest = memoryview(b"")
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        if not self._rest:
-            self._rest = memoryview(next(self._pieces, b""))
-        size = min(len(buffer), len(self._rest))
-        buffer[:size], self._rest = self._rest[:size], self._rest[size:]
-        return size
+        self._ahead = prefetched(iter(lambda: _piece(stream), b""), waits=True)
+        super().__init__(self._ahead)
 
     def close(self) -> None:
         """Stop the thread."""
-        self._pieces.close()
+        self._ahead.close()
         super().close()
 
 
@@ -400,7 +404,7 @@ def _piece(stream: Any) -> bytes:
     return data
 
 
-class _Members(io.RawIOBase):
+class _Members(Readable):
     """bzip2 or xz data of several members; Python's readers ignore trailing garbage, which is an error here.
 
     `member` makes a decompressor, `error` is the exception that it raises if no member starts.
@@ -409,9 +413,6 @@ class _Members(io.RawIOBase):
     def __init__(self, stream: io.BufferedReader, member: Callable[[], Any], error: type[Exception]) -> None:
         self._stream, self._new, self._member, self._error = stream, member, member(), error
         self._data = b""
-
-    def readable(self) -> bool:
-        return True
 
     def readinto(self, buffer: Any) -> int:
         while True:

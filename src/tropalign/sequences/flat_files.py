@@ -19,10 +19,9 @@ import re
 from collections import deque
 from collections.abc import Iterator
 from string import ascii_letters
-from typing import Any
 
 from tropalign.errors import InputError
-from tropalign.sequences.files import BYTE_ORDER_MARK
+from tropalign.sequences.files import BYTE_ORDER_MARK, Pieces
 
 #: Start of the first record of a flat file.
 BEGINS = (b"ID   ", b"LOCUS ")
@@ -49,27 +48,7 @@ def is_pir(begin: bytes) -> bool:
     return _PIR.match(begin) is not None
 
 
-class _Rewritten(io.RawIOBase):
-    """FASTA bytes made from another format, piece by piece."""
-
-    def __init__(self, pieces: Iterator[bytes]) -> None:
-        self._pieces, self._piece = pieces, b""
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        while not self._piece:
-            found = next(self._pieces, None)
-            if found is None:
-                return 0
-            self._piece = found
-        size = min(len(buffer), len(self._piece))
-        buffer[:size], self._piece = self._piece[:size], self._piece[size:]
-        return size
-
-
-class PirText(_Rewritten):
+class PirText(Pieces):
     """FASTA bytes made from PIR format.
 
     >P1;CRAB_ANAPL                      >CRAB_ANAPL ALPHA CRYSTALLIN B CHAIN
@@ -114,7 +93,7 @@ class PirText(_Rewritten):
         )
 
 
-class FlatFileText(_Rewritten):
+class FlatFileText(Pieces):
     """FASTA bytes made from a flat file: one line per header, and one per sequence.
 
     `stream` starts at the first record, except for blanks. `replaces_bytes`: read non-residues as ``?`` instead of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from tropalign.sequences.files import (
     BYTE_ORDER_MARK,
     MOST_LINE,
     STORE_MAGIC,
+    Readable,
     Source,
     file_name,
     lines_of,
@@ -38,7 +39,7 @@ ASCII = "a byte outside ASCII in a sequence: mend the record (names may hold any
 ZERO = "a zero byte in the text: write the file as plain text, in ASCII or UTF-8"
 
 
-class RecordText(io.RawIOBase):
+class RecordText(Readable):
     """Bytes of FASTA or FASTQ from the first record on; what can be no part of them is refused or becomes "?".
 
     Attributes
@@ -59,9 +60,6 @@ class RecordText(io.RawIOBase):
         self._lines = self.blank_lines
         self._line_sign = b""  # first non-blank byte of the unfinished line
         self._checked = b""  # given back, to be read again
-
-    def readable(self) -> bool:
-        return True
 
     def _begin(self) -> bytes:
         """Read the first bytes, without byte order mark and blanks."""
@@ -158,6 +156,7 @@ BLOCK_LETTERS, BLOCK_RECORDS = 1 << 20, 4096
 FASTQ_BYTES = 1 << 22
 BUFFER_BYTES = 1 << 16
 _NOTHING = np.zeros(0, np.uint8)
+Named = TypeVar("Named", bound=tuple[Any, ...])
 #: Phred 0 as a FASTQ character, and the highest score that has one.
 FIRST_QUALITY, HIGHEST_QUALITY = 33, 93
 
@@ -374,7 +373,7 @@ class _Fastq:
 
     def blocks(self, leading_blanks: bool, keeps_qualities: bool) -> Iterator[Records]:
         """The records, some at a time."""
-        for found in _grouped(self._records()):
+        for found in grouped(self._records()):
             headers, texts, qualities = zip(*found, strict=True)
             records = Records.of_headers(headers, texts, leading_blanks)
             if keeps_qualities:
@@ -427,9 +426,9 @@ class _Fastq:
         return InputError(f"{what}: {remedy}", file=self._file, line=self._line, record=record)
 
 
-def _grouped(found: Iterable[tuple[bytes, str, bytes]]) -> Iterator[list[tuple[bytes, str, bytes]]]:
-    """Records in groups that make a block."""
-    group, size = list[tuple[bytes, str, bytes]](), 0
+def grouped(found: Iterable[Named]) -> Iterator[list[Named]]:
+    """Yield records, each a tuple of a name, its letters and perhaps more, in lists that make a block."""
+    group, size = list[Named](), 0
     for record in found:
         group.append(record)
         size += len(record[1])
