@@ -34,8 +34,6 @@ BY_BIOPYTHON = {
 }
 #: Clustal and NEXUS are read here, because Biopython's readers do not terminate on some damaged files.
 CLUSTALS = (b"CLUSTAL", b"MUSCLE", b"PROBCONS", b"MSAPROBS", b"Kalign")
-
-
 #: Bytes that stand for no residue, including the "~" at the ends of MSF rows.
 GAPS = np.frombuffer(GAP_LETTERS.encode(), np.uint8)
 #: Annotation of the file, of columns, of a row or of its residues, and its feature.
@@ -169,11 +167,11 @@ class _Rows:
             raise InputError("the alignment has no columns", file=self.file)
         if not self._is_utf8:
             tell_of_latin_1(self.file)
-        rows = [self._row(k) for k in range(len(self.names))]
-        # Rows of one length may have insertions in different columns, if the file's name says that it is A3M.
-        is_named = self._may_be_a3m and self._is_called_a3m
-        if self._is_a3m or (is_named and len({int(_is_match(row).sum()) for row in rows}) == 1):
-            return tuple(self.names), _unfolded(rows)
+        if self._is_a3m or (self._may_be_a3m and self._is_called_a3m):
+            rows = [self._row(k) for k in range(len(self.names))]
+            # Rows of one length may have insertions in different columns, if the file's name says that it is A3M.
+            if self._is_a3m or len({int(_is_match(row).sum()) for row in rows}) == 1:
+                return tuple(self.names), _unfolded(rows)
         return tuple(self.names), np.frombuffer(self.letters, np.uint8).reshape(len(self.names), self.width)
 
 

@@ -60,10 +60,6 @@ class _Format:
     width: int | None = None
     flags: dict[str, str] = field(default_factory=dict)
 
-    @property
-    def is_interleaved(self) -> bool:
-        return self.flags.get("interleave", "no") != "no"
-
     def mark(self, name: str) -> bytes | None:
         """Return the character for `name` (gap, missing data, or a match with the first row), or None."""
         found = self.flags.get(name, "").strip("'\"").encode()
@@ -174,7 +170,8 @@ def _set_format(said: _Format, verb: str, text: str, file: str, line: int) -> No
 def _rows(statement: bytes, line: int, said: _Format, file: str) -> Iterator[Row]:
     """Yield the rows of a matrix, with gaps and missing data in their usual characters."""
     body = statement[len(b"matrix") :]
-    found = (_interleaved if said.is_interleaved else _sequential)(body, line, said, file)
+    is_interleaved = said.flags.get("interleave", "no") != "no"
+    found = (_interleaved if is_interleaved else _sequential)(body, line, said, file)
     if said.n_rows is not None and len(found) != said.n_rows:
         what = f"ntax promises {said.n_rows} rows, but there are {len(found)}"
         raise InputError(f"{what}: the file may be truncated, or its dimensions wrong", file=file, line=line)

@@ -336,10 +336,8 @@ class FoundTaxa:
         if table is not None and self._unmet:
             n, first = len(self._unmet), next(name for name in table.rows if name in self._unmet)
             if n == len(table.rows):
-                what = (
-                    f"none of its names is in the files, {shown(repr(first))} for one: a name is the header up to the "
-                )
-                raise InputError(f"{what}first blank", file=table.file)
+                what = f"none of its names is in the files, {shown(repr(first))} for one"
+                raise InputError(f"{what}: a name is the header up to the first blank", file=table.file)
             warnings.warn(
                 f"{shown(table.file)}: {n:,} of its {len(table.rows):,} names {_verb(n)} not in the files, "
                 f"{shown(repr(first))} (line {table.rows[first].line}) for one",
