@@ -28,7 +28,7 @@ from tropalign.resources.numbers import checked_memory, checked_threads
 from tropalign.results.clusters import Clusters
 from tropalign.scoring.defaults import default_scoring
 from tropalign.sequences import SequenceBatch
-from tropalign.sequences.samples import counts_of
+from tropalign.sequences.annotations import counts_of
 
 Progress = Callable[[int], object]
 

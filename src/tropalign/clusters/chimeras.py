@@ -35,8 +35,8 @@ from tropalign.resources.limits import default_budget, require
 from tropalign.resources.numbers import checked_memory, checked_threads
 from tropalign.results.chimeras import Chimeras
 from tropalign.sequences import NUCLEOTIDE, SequenceBatch
+from tropalign.sequences.annotations import counts_of, has_count
 from tropalign.sequences.batch import Sequences
-from tropalign.sequences.samples import counts_of, has_count
 
 Index = NDArray[np.int64]
 Progress = Callable[[int], object]

@@ -18,7 +18,7 @@ from tropalign.pairwise.task import PairsTask
 from tropalign.results.alignments import AlignmentTable
 from tropalign.results.identity import identities, lengths
 from tropalign.sequences import SequenceBatch
-from tropalign.sequences.samples import counts_of, has_count
+from tropalign.sequences.annotations import counts_of, has_count
 
 
 def processing_order(batch: SequenceBatch, sizes: NDArray[np.int64], order: str) -> NDArray[np.int64]:

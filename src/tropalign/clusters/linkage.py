@@ -23,8 +23,7 @@ from tropalign.clusters.options import ClusterOptions
 from tropalign.errors import named
 from tropalign.execution.archive import packed, unpacked
 from tropalign.execution.manifest import Shard
-from tropalign.execution.partition import CostList, cuts, share
-from tropalign.execution.task import Tile
+from tropalign.execution.task import CostList, Tile, cuts, share
 from tropalign.resources.limits import require
 
 Index = NDArray[np.int64]

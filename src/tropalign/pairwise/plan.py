@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, said
-from tropalign.execution.partition import CostList
+from tropalign.execution.task import CostList
 from tropalign.properties import cached_property
 from tropalign.sequences import SequenceBatch
 from tropalign.sequences.files import Source, file_name, opened, with_line_ends

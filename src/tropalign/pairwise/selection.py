@@ -14,7 +14,7 @@ from tropalign.arrays import distinct
 from tropalign.errors import UsageError, named
 from tropalign.results import nucleotides
 from tropalign.results.alignments import AlignmentTable, concatenate
-from tropalign.sequences.stored_batch import StoredBatch
+from tropalign.sequences.batch import parts_of
 
 if TYPE_CHECKING:
     from tropalign.execution.task import Progress
@@ -99,10 +99,8 @@ def best_targets(
         )
         return found | {"target": found["target"] + begin}
 
-    if not isinstance(targets, StoredBatch):
-        return best_of(0, targets)
     kept: dict[str, Any] | None = None
-    for begin, part in targets.parts():
+    for begin, part in parts_of(targets):
         found = best_of(begin, part)
         if kept is not None:
             together = {name: np.concatenate([kept[name], found[name]]) for name in found}

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError, UsageError, named
 from tropalign.execution.manifest import Shard
-from tropalign.execution.partition import cuts, share
-from tropalign.execution.task import Device, Progress, Tile
+from tropalign.execution.task import Device, Progress, Tile, cuts, share
 from tropalign.pairwise import selection
 from tropalign.pairwise.composition import STRETCH, composition_of
 from tropalign.pairwise.engines import REPORT_COLUMNS, Engine, Engines, Rows
@@ -46,7 +45,7 @@ from tropalign.results.alignments import AlignmentTable, concatenate
 from tropalign.results.identity import compatible_columns
 from tropalign.results.output_columns import default_names
 from tropalign.sequences import SequenceBatch
-from tropalign.sequences.stored_batch import TAKEN_BYTES, StoredBatch
+from tropalign.sequences.batch import TAKEN_BYTES
 from tropalign.sequences.translation import FRAMES, Frames
 
 if TYPE_CHECKING:
@@ -247,7 +246,7 @@ class PairsTask:
     def _row_bytes(self) -> float:
         """Return the bytes of a pair's rows."""
         report = self.options.report
-        taken = TAKEN_BYTES * float(self.targets.lengths.mean()) if isinstance(self.targets, StoredBatch) else 0.0
+        taken = TAKEN_BYTES * float(self.targets.lengths.mean()) if self.targets.is_stored else 0.0
         if report != "alignment":
             return ROW_BYTES[report] + taken
         shorter, longer = sorted(float(batch.lengths.mean()) for batch in (self.queries, self.targets))

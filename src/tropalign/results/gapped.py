@@ -12,7 +12,7 @@ from tropalign import _native
 from tropalign.properties import cached_per_object
 from tropalign.results.rows import Column
 from tropalign.sequences import SequenceBatch
-from tropalign.sequences.stored_batch import in_memory
+from tropalign.sequences.batch import in_memory
 
 if TYPE_CHECKING:
     from tropalign.results.alignments import AlignmentTable

@@ -16,7 +16,7 @@ from tropalign import _native
 from tropalign.errors import InputError
 from tropalign.properties import cached_per_object
 from tropalign.sequences import SequenceBatch
-from tropalign.sequences.samples import header_of
+from tropalign.sequences.annotations import header_of
 from tropalign.sequences.texts import Texts as BytesTexts
 
 if TYPE_CHECKING:

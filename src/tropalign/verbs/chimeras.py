@@ -149,7 +149,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         if self.db is None:
             return None
         from tropalign.errors import InputError
-        from tropalign.sequences.kinds import untold
+        from tropalign.sequences.reader import untold
 
         with untold():
             references = self.batch(self.db)

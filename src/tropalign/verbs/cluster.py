@@ -266,7 +266,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         from tropalign.clusters.linkage import check_memory, labels_of, restored
         from tropalign.execution.manifest import hash_of
         from tropalign.resources.limits import default_budget, left_for_job
-        from tropalign.sequences.saved_batch import batch_of_bytes
+        from tropalign.sequences.store import batch_of_bytes
 
         (data,) = shards.inputs(1)
         batch = batch_of_bytes(data)
@@ -289,7 +289,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         from tropalign.execution.manifest import RemainingWork
         from tropalign.execution.run import Output, Run, StageWriter
         from tropalign.resources.limits import left_for_job
-        from tropalign.sequences.saved_batch import batch_to_bytes
+        from tropalign.sequences.store import batch_to_bytes
 
         assert self.shard is not None
         memory_bytes = left_for_job(allowed, batch.held_bytes)
