@@ -11,7 +11,7 @@ from tropalign.pairwise import engines, selection
 from tropalign.pairwise.options import FREE_ENDS, MODES, PairOptions
 from tropalign.pairwise.task import PairsTask
 from tropalign.results.alignments import concatenate
-from tropalign.results.kept_columns import KEPT_COLUMNS
+from tropalign.results.aligned_pairs import KEPT_COLUMNS
 
 LETTERS = "ARNDCQEGHILKMFPSTWYVBZX"
 

@@ -8,7 +8,7 @@ from formats.tables import matrix_for, random_table, reduced
 
 from tropalign.results import gapped
 from tropalign.results.alignments import Alignment, AlignmentTable, concatenate, empty_table
-from tropalign.results.kept_columns import KEPT_COLUMNS
+from tropalign.results.aligned_pairs import KEPT_COLUMNS
 
 
 def same(a, b):

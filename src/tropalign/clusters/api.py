@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from tropalign.clusters.candidates import CandidateFilter
 from tropalign.clusters.comparison import Comparison, Tally, processing_order, warn_of_giant
-from tropalign.clusters.greedy import Greedy
-from tropalign.clusters.linkage import check_memory, linkage_labels
+from tropalign.clusters.methods import Greedy, check_memory, linkage_labels
 from tropalign.clusters.options import MIN_IDENTITY, ClusteringOptions, ClusterOptions
 from tropalign.devices.names import ComputeArguments, device_names
 from tropalign.devices.registry import open_devices

@@ -11,7 +11,7 @@ from tropalign import _native
 from tropalign.arrays import places_of
 from tropalign.clusters.comparison import Tally, covered_length
 from tropalign.clusters.options import ClusterOptions
-from tropalign.results.identity import is_ambiguous
+from tropalign.results.gapped import is_ambiguous
 from tropalign.sequences import Alphabet, SequenceBatch
 
 Index = NDArray[np.int64]

@@ -16,7 +16,7 @@ from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import Device
 from tropalign.pairwise.task import PairsTask
 from tropalign.results.alignments import AlignmentTable
-from tropalign.results.identity import identities, lengths
+from tropalign.results.gapped import identities, lengths
 from tropalign.sequences import SequenceBatch
 from tropalign.sequences.samples import counts_of, has_count
 

@@ -18,7 +18,7 @@ import numpy as np
 from tropalign.errors import TropalignError
 from tropalign.pairwise.options import ModeName, PairOptions, ReportName, of_two_alphabets
 from tropalign.results.alignments import Alignment, LonePair, Numbers, columns_of
-from tropalign.results.kept_columns import DEPTHS
+from tropalign.results.aligned_pairs import DEPTHS
 from tropalign.scoring import Gap, SubstitutionMatrix
 from tropalign.scoring.names import canonical, shipped
 from tropalign.scoring.scores import letters_and_scores

@@ -15,9 +15,8 @@ from tropalign import ragged
 from tropalign.properties import cached, cached_property
 from tropalign.results import MatrixValue, display, export, rows
 from tropalign.results.columns import Axis, Flat, Table, check_column
-from tropalign.results.gapped import DELETION, INSERTION, cigar_text, gapped, operations_of
-from tropalign.results.identity import identities
-from tropalign.results.kept_columns import (
+from tropalign.results.gapped import DELETION, INSERTION, cigar_text, gapped, identities, operations_of
+from tropalign.results.aligned_pairs import (
     COUNT_COLUMNS,
     DEPTH_COLUMNS,
     DEPTHS,

@@ -1,6 +1,6 @@
 """Every column that a table of pairs can show, by name: ``OUTPUT_COLUMNS``.
 
-``tropalign.results.kept_columns`` lists the stored columns; the others are derived from them, from the lengths of
+``tropalign.results.aligned_pairs`` lists the stored columns; the others are derived from them, from the lengths of
 the sequences and from the run's statistics. Formats and Python select columns by name and get numbers as arrays,
 and texts in the layout of the row joiner.
 """
@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from tropalign.errors import UsageError, named, shown
 from tropalign.results import gapped, nucleotides, rows
-from tropalign.results.identity import identities
-from tropalign.results.kept_columns import DEPTHS, SUMS
+from tropalign.results.gapped import identities
+from tropalign.results.aligned_pairs import DEPTHS, SUMS
 
 if TYPE_CHECKING:
     from tropalign.results.alignments import AlignmentTable

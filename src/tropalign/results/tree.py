@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError, UsageError, shown
 from tropalign.resources.numbers import whole_number
-from tropalign.results.newick import MOST_BYTES, newick_text, number_in, quoted
-from tropalign.results.nexus import parse_nodes
+from tropalign.results.newick import MOST_BYTES, newick_text, number_in, parse_nodes, quoted
 from tropalign.sequences.files import file_name, read_text
 
 #: Largest tree that `str` draws, in taxa, and its width in characters.
