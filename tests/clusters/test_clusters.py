@@ -12,10 +12,9 @@ from oracles import clusters as oracle
 
 import tropalign as ta
 from tropalign.clusters import candidates, comparison, methods
-from tropalign.clusters.api import compared_by
 from tropalign.clusters.candidates import CandidateFilter
 from tropalign.clusters.comparison import coverages
-from tropalign.clusters.methods import LINKAGES, check_memory
+from tropalign.clusters.methods import LINKAGES, check_memory, compared_by
 from tropalign.clusters.options import METHODS, ClusterOptions, CoverageOf
 from tropalign.errors import InputError, ResourceError, UsageError
 from tropalign.pairwise.options import MODES, PairOptions

@@ -50,32 +50,15 @@ def write_clusters(
     """
     if not isinstance(clusters, Clusters | OtuTable):
         raise UsageError(f"an object of type {type(clusters).__name__} is no Clusters")
-    from tropalign import __version__
-
-    output = output_name(path)
-    fasta = format_of("representatives", "fasta")
-    is_fasta = format == fasta.name if format else suffix_of(output) in fasta.suffixes
-    kind = "counts" if isinstance(clusters, OtuTable) else "representatives" if is_fasta else "clusters"
-    name = format_for_path(kind, output) if format is None else format
-    if name not in format_names(kind):
-        known = format_names(kind) if kind == "counts" else (*format_names("clusters"), "fasta")
-        raise UsageError(f"format {name!r} is none of {', '.join(known)}")
-    check_outputs([output], [])
-    write_all(
-        clusters,
-        [
-            Output(
-                kind,
-                output,
-                make_writer(kind, name, Header(__version__, "tropalign.write_clusters", {}), ClustersContext()),
-            )
-        ],
-    )
+    if isinstance(clusters, OtuTable):
+        _write(clusters, path, format, "counts", None, "write_clusters", ClustersContext())
+    else:
+        _write(clusters, path, format, "clusters", "representatives", "write_clusters", ClustersContext())
 
 
-def write_all(clusters: Clusters | OtuTable, outputs: list[Output]) -> None:
+def write_all(result: Clusters | OtuTable | Chimeras, outputs: list[Output]) -> None:
     """Write every file completely, and only after all of them have been made."""
-    write_outputs(outputs, lambda output: [output.writer.encode(clusters)])
+    write_outputs(outputs, lambda output: [output.writer.encode(result)])
 
 
 TABLE, SEQUENCES = "chimeras/table", "chimeras/sequences"
@@ -112,15 +95,30 @@ def write_chimeras(chimeras: Chimeras, path: str | os.PathLike[str], format: Chi
     """
     if not isinstance(chimeras, Chimeras):
         raise UsageError(f"an object of type {type(chimeras).__name__} is no Chimeras")
+    _write(chimeras, path, format, TABLE, SEQUENCES, "write_chimeras", ChimerasContext())
+
+
+def _write(
+    result: Clusters | OtuTable | Chimeras,
+    path: str | os.PathLike[str],
+    format: str | None,
+    kind: str,
+    sequences: str | None,
+    call: str,
+    context: ClustersContext | ChimerasContext,
+) -> None:
+    """Write a result in a format of its kind, or its `sequences`, which is the kind of the format fasta."""
     from tropalign import __version__
 
-    output = output_name(path)
-    fasta = format_of(SEQUENCES, "fasta")
-    is_fasta = format == fasta.name if format else suffix_of(output) in fasta.suffixes
-    kind = SEQUENCES if is_fasta else TABLE
+    output, known = output_name(path), format_names(kind)
+    if sequences is not None:
+        fasta = format_of(sequences, "fasta")
+        known = (*known, fasta.name)
+        if format == fasta.name if format else suffix_of(output) in fasta.suffixes:
+            kind = sequences
     name = format_for_path(kind, output) if format is None else format
     if name not in format_names(kind):
-        raise UsageError(f"format {name!r} is none of {', '.join((*format_names(TABLE), fasta.name))}")
+        raise UsageError(f"format {name!r} is none of {', '.join(known)}")
     check_outputs([output], [])
-    writer = make_writer(kind, name, Header(__version__, "tropalign.write_chimeras", {}), ChimerasContext())
-    write_all(chimeras, [Output(kind, output, writer)])
+    writer = make_writer(kind, name, Header(__version__, f"tropalign.{call}", {}), context)
+    write_all(result, [Output(kind, output, writer)])

@@ -8,7 +8,7 @@ x   | tile 1 3         x   |
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -18,14 +18,17 @@ from numpy.typing import NDArray
 from tropalign import _native
 from tropalign.arrays import places_of
 from tropalign.clusters.candidates import CandidateFilter
-from tropalign.clusters.comparison import Comparison
+from tropalign.clusters.comparison import Comparison, check_set
 from tropalign.clusters.options import ClusterOptions
+from tropalign.devices.registry import open_devices
 from tropalign.errors import named
 from tropalign.execution.archive import packed, unpacked
 from tropalign.execution.manifest import Shard
 from tropalign.execution.partition import CostList, cuts, share
-from tropalign.execution.task import Tile
-from tropalign.resources.limits import require
+from tropalign.execution.task import Device, Tile
+from tropalign.resources.limits import require, resolve_threads
+from tropalign.results.clusters import Clusters
+from tropalign.sequences import SequenceBatch
 
 #: Largest block, and sequences of its first round.
 MOST_BLOCK, ROUND = 1024, 8
@@ -65,7 +68,9 @@ class Greedy:
 
     def run(self) -> tuple[Index, Index]:
         """Return the cluster of each sequence, shape (n,), and the representative of each cluster."""
-        n, begin, block = len(self._order), 0, self._block()
+        n, begin, least = len(self._order), 0, CANDIDATE_BYTES * MOST_BLOCK
+        require(least, self._block_bytes, "comparing sequences", f"allow more with {named('memory_bytes')}")
+        block = min(MOST_BLOCK, self._block_bytes // least)  # so many that a round of them fits the memory
         while begin < n:
             end = min(n, begin + block)
             places = np.arange(begin, end)
@@ -77,12 +82,6 @@ class Greedy:
         labels = np.zeros(n, np.int64)
         labels[self._order] = self._best
         return labels, self._representatives[: self._count].copy()
-
-    def _block(self) -> int:
-        """Return the block size: the largest for which a round fits in memory."""
-        least = CANDIDATE_BYTES * MOST_BLOCK
-        require(least, self._block_bytes, "comparing sequences", f"allow more with {named('memory_bytes')}")
-        return min(MOST_BLOCK, self._block_bytes // least)
 
     def _settle(self, places: Index) -> None:
         """Make unassigned sequences representatives, in order, and offer these to the sequences after them."""
@@ -108,7 +107,8 @@ class Greedy:
             self._order[places[later]], self._order[places[earlier]]
         )
         for k, place in enumerate(places.tolist()):
-            chosen = [j for j in range(k) if self._is_own(places[j]) and self._passes(similar[k, j])]
+            is_own = self._similarity[places[:k]] == np.inf  # a representative
+            chosen = np.flatnonzero(is_own & (similar[k, :k] >= self._least)).tolist()
             if not chosen:
                 self._representatives[self._count], self._places[self._count] = self._order[place], place
                 self._best[place], self._similarity[place] = self._count, np.inf
@@ -116,12 +116,6 @@ class Greedy:
                 continue
             best = chosen[0] if self._is_first else max(chosen, key=lambda j, k=k: similar[k, j])  # type: ignore[misc]
             self._best[place], self._similarity[place] = self._best[places[best]], similar[k, best]
-
-    def _is_own(self, place: int) -> bool:
-        return bool(self._similarity[place] == np.inf)
-
-    def _passes(self, similarity: float) -> bool:
-        return similarity >= self._least
 
     def _offer(self, places: Index, begin: int, end: int) -> None:
         """Offer representatives `begin` to `end` to the sequences after them, as many at once as fit in memory."""
@@ -199,7 +193,8 @@ def labels_of(n: int, options: ClusterOptions, compared: Iterable[tuple[Index, I
     if n == 1:
         return np.zeros(1, np.int64)
     if linkage.is_complete is None:
-        return _connected(n, _similar(compared, options.min_identity))
+        similar = ((pair[0], pair[1], pair[2] >= options.min_identity) for pair in compared)
+        return _connected(n, ((first[keep], second[keep]) for first, second, keep in similar))
     distances = np.ones(n * (n - 1) // 2)
     for first, second, similarity in compared:
         if linkage.counts_every_pair:
@@ -279,12 +274,6 @@ def compared_rows(
         first, second = (places + begin for places in places_of(np.triu(keep, 1)))
         yield end, first, second, comparison.pair_similarities(first, second)
         begin = end
-
-
-def _similar(compared: Iterable[tuple[Index, Index, Reals]], min_identity: float) -> Iterator[tuple[Index, Index]]:
-    for first, second, similarity in compared:
-        keep = similarity >= min_identity
-        yield first[keep], second[keep]
 
 
 def _connected(n: int, edges: Iterator[tuple[Any, Any]]) -> Index:
@@ -379,3 +368,83 @@ def restored(parts: Iterable[bytes], n: int) -> Iterator[tuple[Index, Index, Rea
         if not len(first) == len(second) == len(similarity) or ((first < 0) | (first >= second) | (second >= n)).any():
             raise ValueError("no pairs of these sequences")
         yield first, second, similarity
+
+
+def cluster_batch(
+    batch: SequenceBatch,
+    options: ClusterOptions,
+    n_threads: int,
+    memory_bytes: int,
+    devices: Iterable[str],
+    progress: Progress | None = None,
+) -> Clusters:
+    """Cluster a batch by checked options."""
+    return clustered(*compared_by(batch, options, n_threads, memory_bytes, devices), memory_bytes, progress)
+
+
+def clustered(
+    comparison: Comparison,
+    candidates: CandidateFilter,
+    memory_bytes: int,
+    progress: Progress | None = None,
+) -> Clusters:
+    """Cluster the batch of a comparison."""
+    options = comparison.options
+    if options.method == "greedy":
+        labels, representatives = Greedy(comparison, candidates, comparison.order, memory_bytes, progress).run()
+        return _with_alignments(comparison, labels, representatives)
+    return linked(comparison, linkage_labels(comparison, candidates, memory_bytes // 2, progress))
+
+
+def compared_by(
+    batch: SequenceBatch, options: ClusterOptions, n_threads: int, memory_bytes: int, devices: Iterable[str]
+) -> tuple[Comparison, CandidateFilter]:
+    """Return the aligner of pairs and the filter of candidate pairs."""
+    check_set(batch, options)
+    opened = open_devices(list(devices), n_threads, int(batch.lengths.sum()) ** 2 // 8, memory_bytes)
+    return compared_on(opened, batch, options, n_threads, memory_bytes)
+
+
+def compared_on(
+    devices: Sequence[Device], batch: SequenceBatch, options: ClusterOptions, n_threads: int, memory_bytes: int
+) -> tuple[Comparison, CandidateFilter]:
+    """As `compared_by`, of a set that is checked, on devices that are open."""
+    candidates = CandidateFilter(options, batch.alphabet, resolve_threads(n_threads))
+    return Comparison(batch, options, devices, memory_bytes // 2), candidates
+
+
+def linked(comparison: Comparison, labels: NDArray[np.int64]) -> Clusters:
+    """Return the clusters of a linkage, with their representatives."""
+    # Numbered by the first of their sequences in the order, which represent them.
+    _, first = np.unique(labels[comparison.order], return_index=True)
+    representatives = comparison.order[np.sort(first)]
+    number = np.zeros(len(representatives), np.int64)
+    number[labels[representatives]] = np.arange(len(representatives))
+    return _with_alignments(comparison, number[labels], representatives)
+
+
+def _with_alignments(comparison: Comparison, labels: NDArray[np.int64], representatives: NDArray[np.int64]) -> Clusters:
+    """Return the clusters, with the alignment of each member to its representative."""
+    n = len(labels)
+    members = np.flatnonzero(representatives[labels] != np.arange(n))
+    columns: dict[str, Any] = {
+        "identity": np.ones(n),
+        "strand": np.ones(n, np.int8),
+        "score": np.zeros(n, np.int32),
+        "cigars": [None] * n,
+        "member_start": np.zeros(n, np.int64),
+        "representative_start": np.zeros(n, np.int64),
+    }
+    begin = 0
+    for table, identity in comparison.alignments(members, representatives[labels[members]]):
+        some = members[begin : begin + len(table)]
+        begin += len(table)
+        columns["identity"][some] = identity
+        columns["member_start"][some], columns["representative_start"][some] = table.query_start, table.target_start
+        columns["score"] = columns["score"].astype(table.score.dtype, copy=False)
+        columns["score"][some] = table.score
+        if table.strand is not None:
+            columns["strand"][some] = table.strand
+        for k, cigar in zip(some.tolist(), table.cigars(), strict=True):
+            columns["cigars"][k] = cigar
+    return Clusters(comparison.batch, labels, representatives, comparison.rank, comparison.sizes, **columns)

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
 from tropalign.properties import cached_per_object
+from tropalign.results.aligned_pairs import AlignedPairs
 from tropalign.results.rows import Column
-from tropalign.sequences import SequenceBatch
+from tropalign.sequences import Alphabet, SequenceBatch
 from tropalign.sequences.stored_batch import in_memory
-
-if TYPE_CHECKING:
-    from tropalign.results.alignments import AlignmentTable
-    from tropalign.sequences import Alphabet
 
 Bytes = NDArray[np.uint8]
 Strands = tuple[Bytes, Bytes, NDArray[np.int64]]
@@ -57,7 +54,7 @@ def both_strands(batch: SequenceBatch) -> Strands:
     return np.concatenate([batch.letters, other.letters]), np.concatenate([batch.codes, other.codes]), offsets
 
 
-def aligned_queries(table: AlignmentTable) -> tuple[Bytes, Bytes, NDArray[np.int64], NDArray[np.int64]]:
+def aligned_queries(table: AlignedPairs) -> tuple[Bytes, Bytes, NDArray[np.int64], NDArray[np.int64]]:
     """Return characters, codes and offsets that include the strands of all rows, and the sequence index of each row."""
     batch = table.queries
     if table.strand is None or not (table.strand < 0).any():
@@ -65,7 +62,7 @@ def aligned_queries(table: AlignmentTable) -> tuple[Bytes, Bytes, NDArray[np.int
     return *both_strands(batch), table.query_index + len(batch) * (table.strand < 0)
 
 
-def query_starts(table: AlignmentTable) -> NDArray[np.int32]:
+def query_starts(table: AlignedPairs) -> NDArray[np.int32]:
     """Return the start of the aligned part on the aligned strand, int32, shape (n,)."""
     if table.strand is None:
         return table.query_start
@@ -73,7 +70,7 @@ def query_starts(table: AlignmentTable) -> NDArray[np.int32]:
     return np.where(table.strand < 0, lengths - table.query_end, table.query_start).astype(np.int32)
 
 
-def arrays(table: AlignmentTable, substitution: Any = None) -> dict[str, Any]:
+def arrays(table: AlignedPairs, substitution: Any = None) -> dict[str, Any]:
     """Return the arguments of native code that writes alignments; `substitution` (a matrix) defines similarity."""
     letters, codes, offsets, index = aligned_queries(table)
     targets, target = in_memory(table.targets, table.target_index)
@@ -92,7 +89,7 @@ def arrays(table: AlignmentTable, substitution: Any = None) -> dict[str, Any]:
 
 
 def lines(
-    table: AlignmentTable, substitution: Any = None, wants_middle: bool = True
+    table: AlignedPairs, substitution: Any = None, wants_middle: bool = True
 ) -> tuple[Bytes, Bytes, Bytes, NDArray[np.int64]]:
     """Return gapped queries, midlines and gapped targets of all rows, and the offset of each row in them.
 
@@ -104,7 +101,17 @@ def lines(
     return text
 
 
-def differences(table: AlignmentTable, prefix: str = "") -> Column:
+def cigars(table: AlignedPairs, prefix: str = "") -> Column:
+    """Return a column of CIGARs; ``*`` for an empty one."""
+    return (
+        "cigar",
+        np.ascontiguousarray(table.cigar_ops, np.uint32),
+        np.ascontiguousarray(table.cigar_offsets, np.int64),
+        prefix,
+    )
+
+
+def differences(table: AlignedPairs, prefix: str = "") -> Column:
     """Return a column of minimap2's short cs tags along the target's forward strand; non-letters become wildcards."""
     shown = np.full(256, ord(table.targets.alphabet.wildcard.lower()), np.uint8)
     for first in (ord("A"), ord("a")):
@@ -113,14 +120,14 @@ def differences(table: AlignmentTable, prefix: str = "") -> Column:
     return ("text", np.frombuffer(text, np.uint8), offsets, None, prefix)
 
 
-def gap_openings(table: AlignmentTable) -> NDArray[np.int64]:
+def gap_openings(table: AlignedPairs) -> NDArray[np.int64]:
     """Count the gaps of each row, int64, shape (n,); adjacent gaps in different sequences count separately."""
     before = np.concatenate([[0], np.cumsum(_are_gaps(table.cigar_ops))])
     found: NDArray[np.int64] = np.diff(before[table.cigar_offsets])
     return found
 
 
-def terminal_gaps(table: AlignmentTable) -> NDArray[np.int64]:
+def terminal_gaps(table: AlignedPairs) -> NDArray[np.int64]:
     """Count the columns of each row before its first and after its last aligned pair; int64, shape (n,)."""
     is_gap, lengths = _are_gaps(table.cigar_ops), (table.cigar_ops >> 4).astype(np.int64)
     total = np.zeros(len(table), np.int64)
@@ -149,7 +156,7 @@ def _are_gaps(operations: NDArray[np.uint32]) -> NDArray[np.bool_]:
 ROWS = 4096
 
 
-def identities(table: AlignmentTable, definition: str) -> NDArray[np.float64]:
+def identities(table: AlignedPairs, definition: str) -> NDArray[np.float64]:
     """Return the identity of each row of full alignments, float64, shape (n_rows,); 0 without aligned pairs."""
     identical: NDArray[np.float64] = table.n_identical.astype(np.float64)
     if definition in ("columns", "blast"):
@@ -168,22 +175,16 @@ def identities(table: AlignmentTable, definition: str) -> NDArray[np.float64]:
     if definition == "internal":
         return identical / np.maximum(internal, 1)
     mismatches = table.n_columns - table.n_gaps - table.n_identical
+    # Each end of either sequence that is not aligned counts as a gap.
+    bare = (table.query_start > 0, table.query_end < query, table.target_start > 0, table.target_end < target)
     # A single division, so that 2 of 10 is exactly 0.2; 1 - 8/10 is slightly less.
-    found = np.maximum(longer - mismatches - gap_openings(table) - _overhangs(table), 0) / longer
+    found = np.maximum(longer - mismatches - gap_openings(table) - np.sum(bare, axis=0), 0) / longer
     return np.where(internal > 0, found, 0.0)
 
 
-def lengths(table: AlignmentTable) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def lengths(table: AlignedPairs) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the lengths of the queries and targets of all rows."""
     return table.queries.lengths[table.query_index], table.targets.lengths[table.target_index]
-
-
-def _overhangs(table: AlignmentTable) -> NDArray[np.int64]:
-    """Count the unaligned ends of both sequences; each counts as a gap."""
-    query, target = lengths(table)
-    bare = (table.query_start > 0, table.query_end < query, table.target_start > 0, table.target_end < target)
-    found: NDArray[np.int64] = np.sum(bare, axis=0)
-    return found
 
 
 def residue_sets(alphabet: Alphabet) -> NDArray[np.uint32]:
@@ -208,7 +209,7 @@ def is_ambiguous(alphabet: Alphabet) -> NDArray[np.bool_]:
     return found
 
 
-def compatible_columns(table: AlignmentTable) -> NDArray[np.int32]:
+def compatible_columns(table: AlignedPairs) -> NDArray[np.int32]:
     """Count the columns whose letters may be the same residue, like vsearch; int32, shape (n_rows,)."""
     found = table.n_identical.copy()
     sets = residue_sets(table.queries.alphabet)

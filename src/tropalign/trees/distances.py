@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+from typing import Any, Literal, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +25,6 @@ from tropalign.sequences.batch import SequenceBatch
 from tropalign.sequences.files import Source, file_name
 from tropalign.sequences.kinds import alphabet_of_rows
 from tropalign.trees.joining import pair_at, require_memory
-
-if TYPE_CHECKING:
-    from tropalign.results.alignments import AlignmentTable
 
 #: Models that convert differing residues to a distance.
 ModelName = Literal["identity", "kimura", "jc69", "k2p"]
@@ -152,9 +149,7 @@ def pair_distances(
     >>> pair_distances(batch, "identity").round(3).tolist()
     [0.0, 0.286, 0.333]
     """
-    from tropalign.pairwise.options import PairOptions
-    from tropalign.pairwise.task import PairsTask
-    from tropalign.scoring.defaults import default_scoring  # imported late: aligned input does not need it
+    from tropalign.trees.pair_counts import PairCountTask  # for which distances of alignments do not wait
 
     if not isinstance(sequences, SequenceBatch):
         what = f"an object of type {type(sequences).__name__} is no SequenceBatch"
@@ -164,12 +159,11 @@ def pair_distances(
     if n < 2:
         raise InputError(f"{n} sequence{'s' * (n != 1)}: a tree has two taxa or more")
     compared, equal = (np.zeros(n * (n - 1) // 2, np.int32) for _ in range(2))
-    options = PairOptions(*default_scoring(sequences.alphabet, None, None), mode="global")
-    task = PairsTask(sequences, None, options, None, checked_memory(memory_bytes))
-    names = options.able_devices(device_names(device))
+    task = PairCountTask(sequences, (1, 1), checked_memory(memory_bytes))
+    names = task.options.able_devices(device_names(device))
     devices = open_devices(names, checked_threads(n_threads), sum(tile.cost_cells for tile in task.tiles()))
     begin, told = 0, checked_progress(progress)
-    for result in Scheduler(devices).run([task], finish=_counted):
+    for result in Scheduler(devices).run([task]):
         end = begin + result.tile.n_items
         compared[begin:end], equal[begin:end] = result.value
         begin = end
@@ -193,11 +187,6 @@ def counted_distances(
     """Return distances from the numbers of compared and equal residues of each pair, as in `pair_distances`."""
     found = _native.counted_distances(compared, equal, model)
     return without_saturation(found, sequences.names, model, None)
-
-
-def _counted(table: AlignmentTable) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return the numbers of aligned residue pairs and of identical ones in each alignment."""
-    return table.n_columns - table.n_gaps, table.n_identical
 
 
 def alignment_of(given: Any) -> MultipleAlignment:
