@@ -41,7 +41,7 @@ GIANT = 1000
 
 
 def check_set(batch: SequenceBatch, options: ClusterOptions) -> None:
-    """Checks whether scores and order suit the sequences; warns of one beside which all others are short.
+    """Check that scores and order suit the sequences; warn of one that is far longer than all others.
 
     Each of the others may fit in it, as reads fit in a chromosome.
     """

@@ -131,7 +131,7 @@ def blocks(
 
 
 def pair_text(title: str, cut: Iterable[Block], query: str, last: int, below: str = "") -> str:
-    """A title, and blocks with the positions up to `last` and a line below each; `query`: what stands before it."""
+    """Return a title and blocks with positions up to `last` and a line below each; `query`: the label of the query."""
     digits = len(str(last))
     lines = [title]
     for k, b in enumerate(cut):
@@ -147,7 +147,7 @@ def pair_text(title: str, cut: Iterable[Block], query: str, last: int, below: st
 
 
 def coloured(cut: Iterable[Block]) -> list[str]:
-    """Blocks as lines for a ``<pre>``, letters coloured by the line between them."""
+    """Return blocks as lines for a ``<pre>``, letters coloured by the line between them."""
     lines = []
     for b in cut:
         lines += [

@@ -23,14 +23,14 @@ class Domain(Row, Result):
     hit: Hit
     number: int
 
-    bits = Cell[float]("The score, corrected for biased composition.")
-    bias = Cell[float]("That correction, in bits.")
-    log_p = Cell[float]("The logarithm of the P-value.")
-    c_evalue = Cell[float]("The E-value on the condition that the target is a hit: among `domZ` targets.")
-    i_evalue = Cell[float]("The E-value as if this were the target's only domain: among `Z` targets.")
-    accuracy = Cell[float]("The expected share of the envelope's residues that are aligned right.")
-    is_reported = Cell[bool]("Whether its E-value or score passes for reports.")
-    is_included = Cell[bool]("Whether it is significant.")
+    bits = Cell[float]("Score in bits, corrected for biased composition.")
+    bias = Cell[float]("Correction of the score for biased composition, in bits.")
+    log_p = Cell[float]("Logarithm of the P-value.")
+    c_evalue = Cell[float]("Conditional E-value, given that the target is a hit: among `domZ` targets.")
+    i_evalue = Cell[float]("Independent E-value, as if this were the target's only domain: among `Z` targets.")
+    accuracy = Cell[float]("Expected share of the envelope's residues that are aligned correctly.")
+    is_reported = Cell[bool]("True if its E-value or score passes the reporting threshold.")
+    is_included = Cell[bool]("True if it passes the inclusion threshold.")
 
     @property
     def index(self) -> int:
@@ -83,16 +83,16 @@ class Hit(Row, Result):
     hits: JudgedHits
     index: int
 
-    name = Cell[str]("The target's.", "names")
-    accession = Cell[str]("The target's; empty where it has none.", "accessions")
-    description = Cell[str]("The target's; empty where it has none.", "descriptions")
-    length = Cell[int]("Residues of the target, in a scan nodes.")
-    target = Cell[int]("The number of the target, from 0; -1 where it is not known.")
-    bits = Cell[float]("The score of the whole target, corrected for biased composition.")
-    bias = Cell[float]("That correction, in bits.")
-    log_p = Cell[float]("The logarithm of the P-value.")
-    evalue = Cell[float]("How many such hits `Z` random targets would have.")
-    is_included = Cell[bool]("Whether it is significant.")
+    name = Cell[str]("Name of the target.", "names")
+    accession = Cell[str]("Accession of the target; empty if missing.", "accessions")
+    description = Cell[str]("Description of the target; empty if missing.", "descriptions")
+    length = Cell[int]("Length of the target in residues, or in nodes in a scan.")
+    target = Cell[int]("Index of the target, from 0; -1 if unknown.")
+    bits = Cell[float]("Score of the full target in bits, corrected for biased composition.")
+    bias = Cell[float]("Correction of the score for biased composition, in bits.")
+    log_p = Cell[float]("Logarithm of the P-value.")
+    evalue = Cell[float]("Expected number of such hits among `Z` random targets.")
+    is_included = Cell[bool]("True if it passes the inclusion threshold.")
 
     def _cell(self, column: str) -> Any:
         value = getattr(self.hits, column)[self.index]

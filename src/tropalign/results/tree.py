@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -166,6 +166,12 @@ class Tree:
         import tropalign  # by its public name: this module is below `trees.files`
 
         tropalign.trees.write_tree(self, path, format, groups=groups)
+
+
+def resupported(tree: Tree, support: NDArray[np.float64], n_samples: int) -> Tree:
+    """Return the tree with support from samples in place of labels that are numbers."""
+    labels = None if tree.labels is None else tuple("" if number_in(text) else text for text in tree.labels)
+    return replace(tree, support=support, n_samples=n_samples, labels=labels)
 
 
 def support_text(value: float) -> str:

@@ -23,8 +23,7 @@ from tropalign.execution.task import Progress, Tile, checked_progress
 from tropalign.resources.limits import resolve_threads
 from tropalign.resources.numbers import checked_memory, checked_threads, whole_number
 from tropalign.results.multiple import MultipleAlignment
-from tropalign.results.newick import number_in
-from tropalign.results.tree import Tree
+from tropalign.results.tree import Tree, resupported
 from tropalign.trees.distances import (
     SATURATED,
     GapRule,
@@ -252,8 +251,7 @@ def supported(
         if n_empty := int(is_empty.sum()):
             text = f"{counted(n_empty, 'branches')} without length or between equal rows: given no support"
             warnings.warn(text, TropalignWarning, stacklevel=3)
-    labels = None if tree.labels is None else tuple("" if number_in(text) else text for text in tree.labels)
-    return replace(tree, support=support, n_samples=n_samples, labels=labels)
+    return resupported(tree, support, n_samples)
 
 
 def _parts_equal_rows(tree: Tree, codes: NDArray[np.uint8]) -> NDArray[np.bool_]:

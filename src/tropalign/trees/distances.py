@@ -19,9 +19,8 @@ from tropalign.execution.task import checked_progress
 from tropalign.resources.limits import resolve_threads
 from tropalign.resources.numbers import checked_memory, checked_threads
 from tropalign.results.multiple import MultipleAlignment
+from tropalign.sequences import Alphabet, SequenceBatch
 from tropalign.sequences.aligned_files import read_alignment
-from tropalign.sequences.alphabet import Alphabet, AlphabetLike, alphabet_of
-from tropalign.sequences.batch import SequenceBatch
 from tropalign.sequences.files import Source, file_name
 from tropalign.sequences.kinds import alphabet_of_rows
 from tropalign.trees.joining import pair_at, require_memory
@@ -206,9 +205,9 @@ def alignment_in(source: Source, alphabet: Alphabet | None = None) -> MultipleAl
     return MultipleAlignment.from_rows(names, letters, kind)
 
 
-def checked_model(model: Any, alphabet: AlphabetLike) -> ModelName:
+def checked_model(model: Any, alphabet: Alphabet) -> ModelName:
     """Return the model, or the default of an alphabet. Raises UsageError for an unknown model or a wrong alphabet."""
-    is_nucleotide = bool(alphabet_of(alphabet).complement)
+    is_nucleotide = bool(alphabet.complement)
     if model is None:
         return "k2p" if is_nucleotide else "kimura"
     if model not in MODELS:

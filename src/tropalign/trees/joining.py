@@ -83,7 +83,13 @@ def _upper(square: NDArray[Any], taxa: tuple[str, ...]) -> NDArray[Any]:
     if n and np.any(np.diagonal(square) != 0):
         k = int(np.flatnonzero(np.diagonal(square) != 0)[0])
         raise InputError(f"the distance of {taxa[k]!r} to itself is {square[k, k]:g}: write 0 on the diagonal")
-    for k in range(0 if _is_symmetric(square) else n):
+    # Tile by tile, so that neither half is read by columns of the whole.
+    is_symmetric = all(
+        (square[row : row + TILE, column : column + TILE] == square[column : column + TILE, row : row + TILE].T).all()
+        for row in range(0, n, TILE)
+        for column in range(row, n, TILE)
+    )
+    for k in range(0 if is_symmetric else n):
         differ = np.flatnonzero(~np.isclose(square[k, k + 1 :], square[k + 1 :, k], ROUNDING, 0.0))
         for other in (differ[:1] + k + 1).tolist():
             there, back = square[k, other], square[other, k]
@@ -95,17 +101,6 @@ def _upper(square: NDArray[Any], taxa: tuple[str, ...]) -> NDArray[Any]:
                 "symmetric square"
             )
     return np.concatenate([square[k, k + 1 :] for k in range(n)]) if n else square.ravel()
-
-
-def _is_symmetric(square: NDArray[Any]) -> bool:
-    """True if both halves are equal to the last bit; compared in tiles, since reading whole columns is slow."""
-    n = len(square)
-    for row in range(0, n, TILE):
-        for column in range(row, n, TILE):
-            tile = square[row : row + TILE, column : column + TILE]
-            if not (tile == square[column : column + TILE, row : row + TILE].T).all():
-                return False
-    return True
 
 
 def pair_at(place: int, n: int) -> tuple[int, int]:
