@@ -14,7 +14,7 @@ from tropalign.devices.gpu import DeviceCache
 from tropalign.errors import ResourceError, named
 from tropalign.execution.task import Progress
 from tropalign.pairwise.options import PairOptions
-from tropalign.results.kept_columns import COUNT_COLUMNS, DEPTHS, END_COLUMNS
+from tropalign.results.aligned_pairs import COUNT_COLUMNS, DEPTHS, END_COLUMNS
 from tropalign.sequences import SequenceBatch
 from tropalign.sequences.batch import in_memory
 

@@ -42,7 +42,7 @@ from tropalign.properties import cached_property
 from tropalign.resources.limits import default_budget, require, resolve_threads
 from tropalign.resources.numbers import environment_number
 from tropalign.results.alignments import AlignmentTable, concatenate
-from tropalign.results.identity import compatible_columns
+from tropalign.results.gapped import compatible_columns
 from tropalign.results.output_columns import default_names
 from tropalign.sequences import SequenceBatch
 from tropalign.sequences.batch import TAKEN_BYTES

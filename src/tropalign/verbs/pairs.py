@@ -348,7 +348,7 @@ class PairsCommand(
 
     def _check_sums(self, shown: ShownColumns) -> None:
         """Reject sum statistics of single alignments, and columns of sums without sum statistics."""
-        from tropalign.results.kept_columns import SUMS
+        from tropalign.results.aligned_pairs import SUMS
 
         if self.sum_statistics and self.max_hsps == 1:
             self.refuse("--sum-statistics judges several alignments of a pair together: add --max-hsps, such as 10")
