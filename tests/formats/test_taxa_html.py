@@ -11,8 +11,7 @@ from formats.test_pairs_html import HOSTILE, data_of
 from formats.test_placed import HEADER
 from tropalign.formats.pages import write_report_page
 from tropalign.formats.placed.context import PlacedContext
-from tropalign.formats.placed.sunburst import report
-from tropalign.formats.placed.taxa import Taxa
+from tropalign.formats.placed.taxa import Taxa, report
 
 SAMPLES = ("gut", "skin", "soil")
 #: Reads, then counts of each sample, of the taxon alone.

@@ -7,7 +7,7 @@ import os
 from tropalign.errors import UsageError
 from tropalign.execution.files import check_outputs, output_name
 from tropalign.execution.run import Output, write_outputs
-from tropalign.formats.chimeras import ChimerasContext
+from tropalign.formats.clusters import ChimerasContext
 from tropalign.formats.format import Header
 from tropalign.formats.registry import format_for_path, format_names, format_of, make_writer, suffix_of
 from tropalign.results.chimeras import Chimeras

@@ -93,10 +93,6 @@ class Context(Protocol):
 C = TypeVar("C", bound=Context)
 
 
-def _fits(context: Any) -> None:
-    return
-
-
 @dataclass(frozen=True)
 class Codec(Generic[C]):
     """Conversion of results to a file of a format.
@@ -120,7 +116,7 @@ class Codec(Generic[C]):
     suffixes_with: Callable[[C], tuple[str, ...]] | None = None
     blocks: Callable[[Any, C], Iterator[bytes]] | None = None
     require: Callable[[], None] = lambda: None
-    check: Callable[[C], None] = _fits
+    check: Callable[[C], None] = lambda context: None
 
 
 @dataclass(frozen=True)
@@ -140,11 +136,6 @@ class Concatenated:
     def frame(self, header: Header, context: Any) -> tuple[bytes, bytes]:
         """Return the text before and after the parts."""
         return b"" if self.header_text is None else self.header_text(header, context), self.footer
-
-
-def concatenated(header_text: Callable[[Header, Any], bytes] | None = None, footer: bytes = b"") -> Concatenated:
-    """Make an ``assemble`` for text."""
-    return Concatenated(header_text, footer)
 
 
 #: Bytes of text that are made at once, so that they stay in the CPU cache until they are checked and written.

@@ -23,8 +23,8 @@ from tropalign.formats.pairs.plots import (
     matrix_figure,
     usual_word,
 )
-from tropalign.formats.pairs.report_data import columns_of
-from tropalign.formats.picture import require
+from tropalign.formats.pairs.report import columns_of
+from tropalign.formats.picture import require_matplotlib
 from tropalign.formats.registry import format_for_path, make_writer, suffix_of
 from tropalign.results.alignments import AlignmentTable, concatenate
 
@@ -50,7 +50,7 @@ def check_beside(wanted: Mapping[str, str], depth: str) -> None:
         check_terminal("html", report)
     if "plot" in wanted:
         form = format_for_path("plots", wanted["plot"])
-        require()
+        require_matplotlib()
         check_terminal(form, wanted["plot"])
 
 
@@ -134,7 +134,7 @@ def plot_matrix(tables: AlignmentTable | Iterable[AlignmentTable], value: str | 
     >>> tropalign.plot_matrix(table).axes[0].images[0].get_array().shape
     (3, 3)
     """
-    require()
+    require_matplotlib()
     if value not in (None, *VALUES):
         raise UsageError(f"value {value!r} is none of {', '.join(VALUES)}")
     table = concatenate(_listed(tables))
@@ -171,7 +171,7 @@ def dot_plot(alignment: Alignment, word: int | None = None) -> Figure:
     >>> len(figure.axes[0].collections[0].get_offsets())
     7
     """
-    require()
+    require_matplotlib()
     from tropalign.formats.notebook_figure import Figure
 
     query, target = alignment.query_text(), alignment._text("target")[0]

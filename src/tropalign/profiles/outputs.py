@@ -11,7 +11,7 @@ from tropalign.execution.files import check_outputs, check_terminal, write_to
 from tropalign.execution.run import Output, ShareWriter
 from tropalign.formats.format import Header
 from tropalign.formats.hits.context import HitsContext
-from tropalign.formats.models.text import ModelsContext
+from tropalign.formats.hits.hmmer import ModelsContext
 from tropalign.formats.registry import format_for_path, make_writer
 from tropalign.profiles.options import SearchOptions
 from tropalign.results.hits import Hits

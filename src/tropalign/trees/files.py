@@ -10,7 +10,7 @@ from tropalign.errors import UsageError
 from tropalign.execution.files import check_outputs, check_terminal, output_name, write_to
 from tropalign.formats.aligned import title_of
 from tropalign.formats.format import Header
-from tropalign.formats.picture import require
+from tropalign.formats.picture import require_matplotlib
 from tropalign.formats.registry import format_for_path, make_writer
 from tropalign.formats.trees import TreesContext
 from tropalign.results.tree import Tree, TreeFormat
@@ -94,7 +94,7 @@ def plot_tree(tree: Tree, *, groups: Mapping[str, str] | None = None) -> Figure:
     ['97', 'a', 'b', 'c', 'd']
     """
     given = _checked(tree)
-    require()
+    require_matplotlib()
     from tropalign.formats.trees.picture import tree_figure
     from tropalign.formats.trees.text import encode_newick, nodes_of
 

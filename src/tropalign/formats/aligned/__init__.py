@@ -33,7 +33,7 @@ FORMATS = {
         ConfidenceFormat(*PNG, "aligned.picture"),
         ConfidenceFormat(*RESULT, "aligned.tables"),
     ),
-    "aligned/agreement": (Format(*HTML, "aligned.agreement"),),
+    "aligned/agreement": (Format(*HTML, "aligned.report"),),
     "confidence": (ConfidenceFormat(*TSV, "aligned.tables"), ConfidenceFormat(*PARQUET, "aligned.tables")),
 }
 

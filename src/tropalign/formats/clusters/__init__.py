@@ -1,4 +1,4 @@
-"""Formats of clusters, of count tables and of representatives."""
+"""Formats of clusters, of count tables, of representatives, and of chimeras."""
 
 from __future__ import annotations
 
@@ -25,6 +25,11 @@ FORMATS = {
         Format("biom2", (".hdf5", ".h5"), BYTES, "BIOM 2.1 (HDF5) for QIIME 2 and biom-format", "clusters.biom_hdf5"),
     ),
     "representatives": (Format(FASTA[0], (*FASTA[1], ".fna"), TEXT, "", "clusters.tables"),),
+    "chimeras/table": (
+        Format(*TSV, "clusters.chimeras"),
+        Format("uchime", (".uchime",), TEXT, "the columns of vsearch's --uchimeout", "clusters.chimeras"),
+    ),
+    "chimeras/sequences": (Format(FASTA[0], (*FASTA[1], ".fna"), TEXT, "", "clusters.chimeras"),),
 }
 
 
@@ -41,6 +46,17 @@ class ClustersContext:
     relabel: str = ""
     has_table_names: bool = False
     table_of: Callable[[Clusters], OtuTable] | None = None
+
+    def describe(self, fields: tuple[str, ...]) -> dict[str, Any]:
+        """Return these fields as JSON."""
+        return {name: getattr(self, name) for name in fields}
+
+
+@dataclass(frozen=True)
+class ChimerasContext:
+    """Context of chimera formats; `verdict` selects the rows whose sequences are written, all if it is empty."""
+
+    verdict: str = ""
 
     def describe(self, fields: tuple[str, ...]) -> dict[str, Any]:
         """Return these fields as JSON."""

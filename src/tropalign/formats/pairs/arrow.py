@@ -46,12 +46,15 @@ def encode(table: AlignmentTable, context: PairsContext) -> bytes:
 
 
 def batches(parts: Iterable[bytes], context: PairsContext) -> Iterator[dict[str, Flat]]:
-    """Yield the rows of all parts in batches of BATCH_ROWS; the last one is shorter."""
+    """Yield the rows of all parts in batches of BATCH_ROWS, the last one shorter; InputError for a damaged part."""
     types = types_of(names_of(context), context.decimal_scores)
     waiting: list[dict[str, Flat]] = []
     n_waiting = 0
     for part in parts:
-        waiting.append(_decoded(part, types))
+        with part_arrays(part) as arrays:
+            waiting.append({name: _column(arrays, name, dtype) for name, dtype in types.items()})
+            if len({_n_rows({name: values}) for name, values in waiting[-1].items()}) != 1:
+                raise ValueError("columns of several lengths")
         n_waiting += _n_rows(waiting[-1])
         if n_waiting < BATCH_ROWS:
             continue
@@ -92,15 +95,6 @@ def _slice(columns: dict[str, Flat], begin: int, end: int) -> dict[str, Flat]:
         else:
             rows[name] = values[begin:end]
     return rows
-
-
-def _decoded(part: bytes, types: dict[str, type]) -> dict[str, Flat]:
-    """Return the columns of a part. Raises InputError if it is damaged, since shards may have been transferred."""
-    with part_arrays(part) as arrays:
-        columns = {name: _column(arrays, name, dtype) for name, dtype in types.items()}
-        if len({_n_rows({name: values}) for name, values in columns.items()}) != 1:
-            raise ValueError("columns of several lengths")
-    return columns
 
 
 def _column(arrays: Any, name: str, dtype: type) -> Flat:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError
 from tropalign.formats.array_files import needs_pyarrow
-from tropalign.formats.format import Codec, Header, concatenated
+from tropalign.formats.format import Codec, Concatenated, Header
 from tropalign.properties import cached_property
 from tropalign.results import rows
 from tropalign.results.paths import ShortestPaths
@@ -208,8 +208,8 @@ def assemble_parquet(parts: Iterable[bytes], out: IO[bytes], header: Header, con
             writer.write_table(pa.ipc.open_stream(part).read_all().replace_schema_metadata(schema.metadata))
 
 
-TSV = Codec(encode_tsv, concatenated(tsv_header))
-MATRIX = Codec(encode_matrix, concatenated(matrix_header), check=check)
+TSV = Codec(encode_tsv, Concatenated(tsv_header))
+MATRIX = Codec(encode_matrix, Concatenated(matrix_header), check=check)
 NPZ = Codec(encode_npz, assemble_npz, is_binary=True)
 PARQUET = Codec(
     encode_parquet, assemble_parquet, is_binary=True, require=needs_pyarrow("Parquet needs", "choose another --format")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from tropalign.errors import shown
-from tropalign.formats.chimeras import ChimerasContext
-from tropalign.formats.format import Codec, Header, concatenated
+from tropalign.formats.clusters import ChimerasContext
+from tropalign.formats.format import Codec, Concatenated, Header
 from tropalign.results.chimeras import Chimeras
 from tropalign.results.rows import check_names, fasta_headers
 
@@ -51,6 +51,6 @@ def encode_fasta(chimeras: Chimeras, context: ChimerasContext) -> bytes:
     return "".join(records).encode("utf-8", "backslashreplace")
 
 
-TSV = Codec(encode_rows, concatenated(header_text))
-UCHIME = Codec(encode_rows, concatenated())
-FASTA = Codec(encode_fasta, concatenated())
+TSV = Codec(encode_rows, Concatenated(header_text))
+UCHIME = Codec(encode_rows, Concatenated())
+FASTA = Codec(encode_fasta, Concatenated())
