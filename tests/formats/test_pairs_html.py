@@ -386,7 +386,7 @@ def test_alignments_lie_along_their_query(opened_report):
     assert page.text("spans-note") == "q1: 4 alignments with 2 sequences"
     best = page("page.chosen")
     assert table.score[best] == max(table.score[k] for k, *_ in rows)
-    x, y = page("[page.spans.x(page.spans.bars[3].begin) + 4, RULER + page.spans.bars[3].place * LINE + 4]")
+    x, y = page("[page.spans.x(page.spans.bars[3].begin) + 4, TOP + page.spans.bars[3].place * LINE + 4]")
     room = page("[page.spans.canvas.clientWidth / 2, page.spans.canvas.clientHeight / 2]")
     page.mouse().move_to_element_with_offset(
         page.find("spans"), round(x - room[0]), round(y - room[1])

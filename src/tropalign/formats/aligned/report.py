@@ -16,7 +16,7 @@ from tropalign.results.multiple import Agreement, MultipleAlignment, rules
 
 #: Scripts of the page, in loading order.
 SCRIPTS = (
-    "viewer/pictures.js", "alignment.js", "colours.js", "sheet.js", "tracks.js", "strip.js", "text.js",
+    "frame/drawing.js", "alignment.js", "colours.js", "sheet.js", "tracks.js", "strip.js", "text.js",
     "block_picture.js", "controls.js",
 )  # fmt: skip
 

@@ -17,7 +17,7 @@ from tropalign.formats.pages import Report, leb128, write_report_page
 from tropalign.results.clusters import RUN, Clusters
 
 PAGE = "clusters"
-SCRIPTS = ("viewer/pictures.js", "ranks.js", "clusters.js")
+SCRIPTS = ("ranks.js", "clusters.js")
 #: Limits of a page: sequences, and total residues of the sequences that are shown in full.
 MOST_SEQUENCES, MOST_LETTERS = 300_000, 32 << 20
 #: Memory per sequence and per residue while a page is made, measured on 20,000 and 100,000 sequences.

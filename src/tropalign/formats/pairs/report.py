@@ -220,7 +220,7 @@ def linked(distances: NDArray[np.float64]) -> Lines:
 
 
 PAGE = "pairs"
-SCRIPTS = ("viewer/pictures.js", "viewer/hues.js", "map.js", "dots.js", "spans.js", "records.js", "pairs.js")
+SCRIPTS = ("map.js", "dots.js", "spans.js", "records.js", "pairs.js")
 #: Prefixes of the arrays of both sides; a set that is aligned with itself has only the first.
 ROLES = ("query", "target")
 #: Limits of a page; beyond these, it shows the pairs with the best scores.

@@ -60,7 +60,7 @@ def packed_columns(placements: Placements) -> tuple[NDArray[np.uint8], NDArray[n
 
 PAGE = "placed"
 SCRIPTS = (
-    *("viewer/layout.js", "viewer/view.js", "viewer/pictures.js", "viewer/hues.js"),
+    *("viewer/layout.js", "viewer/view.js"),
     *("heat.js", "samples.js", "read.js", "place.js"),
 )
 #: Limits of a page: reads (the first ones), their residues, and residues of the reference.

@@ -99,7 +99,7 @@ TAXA = Codec(encode, assemble, assembled_with=("samples",))
 
 
 PAGE = "taxa"
-SCRIPTS = ("viewer/pictures.js", "viewer/hues.js", "rings.js", "bars.js", "taxa.js")
+SCRIPTS = ("rings.js", "bars.js", "taxa.js")
 
 
 def report(taxa: Taxa, context: PlacedContext) -> Report:
