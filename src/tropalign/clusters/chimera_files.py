@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 
 from tropalign.errors import UsageError
-from tropalign.execution.files import check_outputs, output_name
+from tropalign.execution.files import output_name
 from tropalign.execution.run import Output, write_outputs
 from tropalign.formats.clusters import ChimerasContext
-from tropalign.formats.format import Header
-from tropalign.formats.registry import format_for_path, format_names, format_of, make_writer, suffix_of
+from tropalign.formats.registry import format_for_path, format_names, format_of, suffix_of, write
 from tropalign.results.chimeras import Chimeras
 from tropalign.results.names import ChimerasFormat
 
@@ -47,8 +46,6 @@ def write_chimeras(chimeras: Chimeras, path: str | os.PathLike[str], format: Chi
     """
     if not isinstance(chimeras, Chimeras):
         raise UsageError(f"an object of type {type(chimeras).__name__} is no Chimeras")
-    from tropalign import __version__
-
     output = output_name(path)
     fasta = format_of(SEQUENCES, "fasta")
     is_fasta = format == fasta.name if format else suffix_of(output) in fasta.suffixes
@@ -56,9 +53,7 @@ def write_chimeras(chimeras: Chimeras, path: str | os.PathLike[str], format: Chi
     name = format_for_path(kind, output) if format is None else format
     if name not in format_names(kind):
         raise UsageError(f"format {name!r} is none of {', '.join((*format_names(TABLE), fasta.name))}")
-    check_outputs([output], [])
-    writer = make_writer(kind, name, Header(__version__, "tropalign.write_chimeras", {}), ChimerasContext())
-    write_all(chimeras, [Output(kind, output, writer)])
+    write(kind, [chimeras], output, name, "write_chimeras", ChimerasContext())
 
 
 def write_all(chimeras: Chimeras, outputs: list[Output]) -> None:

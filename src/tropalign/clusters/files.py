@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 
 from tropalign.errors import UsageError
-from tropalign.execution.files import check_outputs, output_name
+from tropalign.execution.files import output_name
 from tropalign.execution.run import Output, write_outputs
 from tropalign.formats.clusters import ClustersContext
-from tropalign.formats.format import Header
-from tropalign.formats.registry import format_for_path, format_names, format_of, make_writer, suffix_of
+from tropalign.formats.registry import format_for_path, format_names, format_of, suffix_of, write
 from tropalign.results.clusters import Clusters
 from tropalign.results.names import ClustersFormat
 from tropalign.results.otu_table import OtuTable
@@ -48,8 +47,6 @@ def write_clusters(
     """
     if not isinstance(clusters, Clusters | OtuTable):
         raise UsageError(f"an object of type {type(clusters).__name__} is no Clusters")
-    from tropalign import __version__
-
     output = output_name(path)
     fasta = format_of("representatives", "fasta")
     is_fasta = format == fasta.name if format else suffix_of(output) in fasta.suffixes
@@ -58,17 +55,7 @@ def write_clusters(
     if name not in format_names(kind):
         known = format_names(kind) if kind == "counts" else (*format_names("clusters"), "fasta")
         raise UsageError(f"format {name!r} is none of {', '.join(known)}")
-    check_outputs([output], [])
-    write_all(
-        clusters,
-        [
-            Output(
-                kind,
-                output,
-                make_writer(kind, name, Header(__version__, "tropalign.write_clusters", {}), ClustersContext()),
-            )
-        ],
-    )
+    write(kind, [clusters], output, name, "write_clusters", ClustersContext())
 
 
 def write_all(clusters: Clusters | OtuTable, outputs: list[Output]) -> None:

@@ -44,6 +44,10 @@ class Header:
         lines += [f"{name}: {value}" for name, value in self.parameters.items()]
         return [one_line(line) for line in lines]
 
+    def above(self, columns: Iterable[str]) -> bytes:
+        """Return the first lines of a table: comment lines, then the column names separated by tabs."""
+        return ("\n".join([*self.comment_lines(), "\t".join(columns)]) + "\n").encode()
+
     def notes(self) -> dict[str, str]:
         """Return version, command and parameters by name, for the metadata of a schema."""
         return {"tropalign": self.version, "command": self.command, **self.parameters}
@@ -88,6 +92,15 @@ class Context(Protocol):
 
     def describe(self, fields: tuple[str, ...]) -> dict[str, Any]:
         """Return these fields as JSON."""
+
+
+@dataclass(frozen=True)
+class PlainContext:
+    """Context whose fields are JSON."""
+
+    def describe(self, fields: tuple[str, ...]) -> dict[str, Any]:
+        """Return these fields as JSON."""
+        return {name: getattr(self, name) for name in fields}
 
 
 C = TypeVar("C", bound=Context)

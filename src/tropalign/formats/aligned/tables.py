@@ -42,7 +42,7 @@ BYTES = [chr(byte) for byte in range(256)]
 
 def header_text(header: Header, context: AlignedContext) -> bytes:
     """Return comment lines, then the column names."""
-    return ("\n".join([*header.comment_lines(), "\t".join(COLUMNS)]) + "\n").encode()
+    return header.above(COLUMNS)
 
 
 def encode_tsv(alignment: MultipleAlignment, context: AlignedContext) -> bytes:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from tropalign.formats.format import BYTES, FASTA, HTML, RESULT, TEXT, TSV, Format
+from tropalign.formats.format import BYTES, FASTA, HTML, RESULT, TEXT, TSV, Format, PlainContext
 
 if TYPE_CHECKING:
     from tropalign.results.clusters import Clusters
@@ -34,7 +34,7 @@ FORMATS = {
 
 
 @dataclass(frozen=True)
-class ClustersContext:
+class ClustersContext(PlainContext):
     """Context of cluster formats.
 
     writes_sizes: add the reads of its cluster to a representative's name, as ``;size=N``. relabel: names of
@@ -47,17 +47,9 @@ class ClustersContext:
     has_table_names: bool = False
     table_of: Callable[[Clusters], OtuTable] | None = None
 
-    def describe(self, fields: tuple[str, ...]) -> dict[str, Any]:
-        """Return these fields as JSON."""
-        return {name: getattr(self, name) for name in fields}
-
 
 @dataclass(frozen=True)
-class ChimerasContext:
+class ChimerasContext(PlainContext):
     """Context of chimera formats; `verdict` selects the rows whose sequences are written, all if it is empty."""
 
     verdict: str = ""
-
-    def describe(self, fields: tuple[str, ...]) -> dict[str, Any]:
-        """Return these fields as JSON."""
-        return {name: getattr(self, name) for name in fields}

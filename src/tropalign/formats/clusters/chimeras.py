@@ -13,7 +13,7 @@ from tropalign.results.rows import check_names, fasta_headers
 
 def header_text(header: Header, context: ChimerasContext) -> bytes:
     """Return comment lines, then the column names."""
-    return ("\n".join([*header.comment_lines(), "\t".join(COLUMNS)]) + "\n").encode()
+    return header.above(COLUMNS)
 
 
 #: Columns in the order of `Chimeras.columns`.

@@ -21,7 +21,7 @@ COLUMNS = ("cluster", "representative", "member", "identity", "strand", "score",
 
 def header_text(header: Header, context: ClustersContext) -> bytes:
     """Return comment lines, then the column names."""
-    return ("\n".join([*header.comment_lines(), "\t".join(COLUMNS)]) + "\n").encode()
+    return header.above(COLUMNS)
 
 
 def encode_tsv(clusters: Clusters, context: ClustersContext) -> bytes:

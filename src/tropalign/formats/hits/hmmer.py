@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import IO, Any
+from dataclasses import dataclass
+from typing import IO
 
 from tropalign.errors import InputError
 from tropalign.formats.aligned.profile import COLUMNS, blocks
-from tropalign.formats.format import Codec, Concatenated, Header, one_line
+from tropalign.formats.format import Codec, Concatenated, Header, PlainContext, one_line
 from tropalign.formats.hits.context import HitsContext, QueryHits, queries_of, raw, table_of, write_lines
 from tropalign.formats.hits.parts import ASSEMBLED_WITH, assembled_by, encode, encode_without_lines
 from tropalign.results.found_hits import Query, annotation_line
@@ -38,14 +39,8 @@ def domain_rows(found: QueryHits, row: int, domains: list[int]) -> Iterator[str]
     yield _DOMAIN_COLUMNS % _DOMAIN_HEADINGS
     yield _DOMAIN_COLUMNS % _DOMAIN_RULES
     for number, d in enumerate(domains, 1):
-        numbers = (
-            number,
-            "!" if hits.domain_is_included[d] else "?",
-            hits.domain_bits[d],
-            hits.domain_bias[d],
-            hits.domain_c_evalue[d],
-            hits.domain_i_evalue[d],
-        )
+        scores = found.values("domain_bits domain_bias domain_c_evalue domain_i_evalue", d)
+        numbers = (number, "!" if hits.domain_is_included[d] else "?", *scores)
         spans = (
             _span(int(hits.domain_model_begin[d]), int(hits.domain_model_end[d]), n_nodes),
             _span(int(hits.domain_begin[d]), int(hits.domain_end[d]), n_residues),
@@ -202,17 +197,7 @@ def score_lines(found: QueryHits, context: HitsContext) -> Iterator[str]:
         if is_above and not hits.is_included[row]:
             yield "  ------ inclusion threshold ------"
             is_above = False
-        best = found.best_domain(row)
-        numbers = (
-            hits.evalue[row],
-            hits.bits[row],
-            hits.bias[row],
-            hits.domain_i_evalue[best],
-            hits.domain_bits[best],
-            hits.domain_bias[best],
-            hits.n_expected[row],
-            hits.n_reported[row],
-        )
+        numbers = (*found.scores(row), *found.values("n_expected n_reported", row))
         text = _NUMBERS % numbers
         yield f"{text}  {raw(shown_name(hits, row, context)):<{width}}  {raw(hits.descriptions[row])[:most]}"
     if not found.rows:
@@ -289,18 +274,8 @@ TEXT = Codec(encode, assembled_by(write_text), assembled_with=ASSEMBLED_WITH)
 _HIT_NUMBERS = "%9.2g %6.1f %5.1f %9.2g %6.1f %5.1f %5.1f %3d %3d %3d %3d %3d %3d %3d"
 _HIT_WORDS = "%9s %6s %5s %9s %6s %5s %5s %3s %3s %3s %3s %3s %3s %3s"
 _HIT_HEADINGS = (
-    "  E-value",
-    " score",
-    " bias",
-    "  E-value",
-    " score",
-    " bias",
-    "exp",
-    "reg",
-    "clu",
-    " ov",
-    "env",
-    "dom",
+    *("  E-value", " score", " bias") * 2,
+    *("exp", "reg", "clu", " ov", "env", "dom"),
 )
 _HIT_RULES = ("-" * 9, "-" * 6, "-" * 5, "-" * 9, "-" * 6, "-" * 5, *("---",) * 8)
 
@@ -324,22 +299,11 @@ def hit_lines(found: QueryHits) -> Iterator[str]:
             f"{'-' * 10:>{accession_width}} {_HIT_WORDS % _HIT_RULES} {'-' * 21}"
         )
     for row in found.rows:
-        best = found.best_domain(row)
         numbers = (
-            hits.evalue[row],
-            hits.bits[row],
-            hits.bias[row],
-            hits.domain_i_evalue[best],
-            hits.domain_bits[best],
-            hits.domain_bias[best],
-            hits.n_expected[row],
-            hits.n_regions[row],
-            hits.n_clustered[row],
-            hits.n_overlaps[row],
-            hits.n_envelopes[row],
-            hits.n_domains[row],
-            hits.n_reported[row],
-            hits.n_included[row],
+            *found.scores(row),
+            *found.values(
+                "n_expected n_regions n_clustered n_overlaps n_envelopes n_domains n_reported n_included", row
+            ),
         )
         yield (
             f"{raw(hits.names[row]):<{target_width}} {raw(hits.accessions[row]) or '-':<{target_accession_width}} "
@@ -387,18 +351,11 @@ def domain_lines(found: QueryHits) -> Iterator[str]:
         own = found.domains(row)
         for number, d in enumerate(own, 1):
             numbers = (
-                number,
-                len(own),
-                hits.domain_c_evalue[d],
-                hits.domain_i_evalue[d],
-                hits.domain_bits[d],
-                hits.domain_bias[d],
-                hits.domain_model_begin[d] + 1,
-                hits.domain_model_end[d],
-                hits.domain_begin[d] + 1,
-                hits.domain_end[d],
-                hits.domain_envelope_begin[d] + 1,
-                hits.domain_envelope_end[d],
+                *(number, len(own)),
+                *found.values("domain_c_evalue domain_i_evalue domain_bits domain_bias", d),
+                *(hits.domain_model_begin[d] + 1, hits.domain_model_end[d]),
+                *(hits.domain_begin[d] + 1, hits.domain_end[d]),
+                *(hits.domain_envelope_begin[d] + 1, hits.domain_envelope_end[d]),
                 hits.domain_accuracy[d],
             )
             yield f"{target} {query} {whole} {_DOMAIN % numbers} {description}"
@@ -520,12 +477,9 @@ def _check_stockholm(context: HitsContext) -> None:
 STOCKHOLM = Codec(encode, assembled_by(write_stockholm), assembled_with=ASSEMBLED_WITH, check=_check_stockholm)
 
 
-class ModelsContext:
-    """Empty context."""
-
-    def describe(self, fields: tuple[str, ...]) -> dict[str, Any]:
-        """Return an empty dictionary."""
-        return {}
+@dataclass(frozen=True)
+class ModelsContext(PlainContext):
+    """Context of the models' format, which has no fields."""
 
 
 def encode_hmm(texts: Sequence[bytes], context: ModelsContext) -> bytes:

@@ -77,7 +77,7 @@ def _column(name: str, values: Any) -> rows.Column:
 
 def write_tsv(pieces: Iterator[Hits], out: IO[bytes], header: Header, context: HitsContext) -> None:
     """Write comment lines, column names, and a row per domain."""
-    out.write(("\n".join([*header.comment_lines(), "\t".join(DOMAINS)]) + "\n").encode())
+    out.write(header.above(DOMAINS))
     for hits in pieces:
         columns = hits.domains.columns()
         out.write(rows.join([_column(name, values) for name, values in columns.items()], len(columns["bits"])))

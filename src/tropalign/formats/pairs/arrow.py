@@ -5,7 +5,6 @@ Rows are in batches of a fixed size, so that a file does not depend on how the r
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import ragged
-from tropalign.formats.array_files import needs_pyarrow, part_arrays, stream_to
+from tropalign.formats.array_files import needs_pyarrow, packed_part, part_arrays, stream_to
 from tropalign.formats.format import Codec, Header
 from tropalign.formats.pairs.context import PairsContext
 from tropalign.formats.pairs.tables import names_of
@@ -40,9 +39,7 @@ def encode(table: AlignmentTable, context: PairsContext) -> bytes:
             arrays[f"{name}:"] = lengths.astype(np.min_scalar_type(int(lengths.max(initial=0))))
         else:
             arrays[name] = values
-    sink = io.BytesIO()
-    np.savez(sink, allow_pickle=False, **arrays)
-    return sink.getvalue()
+    return packed_part(**arrays)
 
 
 def batches(parts: Iterable[bytes], context: PairsContext) -> Iterator[dict[str, Flat]]:

@@ -9,7 +9,7 @@ from typing import IO
 import numpy as np
 
 from tropalign.errors import InputError, said, shown
-from tropalign.formats.array_files import part_arrays
+from tropalign.formats.array_files import packed_part, part_arrays
 from tropalign.formats.distance_matrix import phylip_names
 from tropalign.formats.format import Codec, Header
 from tropalign.formats.pairs import MATRIX_LAYOUTS
@@ -22,10 +22,8 @@ def encode(table: AlignmentTable, context: PairsContext) -> bytes:
     """Return the indices and the requested values as .npz, of the best alignment of each pair."""
     table = table if table.hsp is None else table.take(table.hsp == 1)
     values = table.score if context.matrix_values == "score" else table.identity
-    sink = io.BytesIO()
     (_, query), (_, target) = (nucleotides.given(table, side) for side in ("query", "target"))
-    np.savez(sink, query=query, target=target, value=values)
-    return sink.getvalue()
+    return packed_part(query=query, target=target, value=values)
 
 
 def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PairsContext) -> None:

@@ -10,6 +10,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, shown
+from tropalign.formats.array_files import packed_part
 from tropalign.formats.format import Codec, Header
 from tropalign.formats.pairs.context import PairsContext
 from tropalign.formats.pairs.report import (
@@ -22,7 +23,6 @@ from tropalign.formats.pairs.report import (
     mapped,
     near_of,
     of_used,
-    packed,
     unpacked,
 )
 from tropalign.formats.picture import figure_bytes, require_matplotlib
@@ -47,7 +47,7 @@ MOST_DOTS = 2_000_000
 
 def encode(table: AlignmentTable, context: PairsContext) -> bytes:
     """Return columns as .npz."""
-    return packed(columns_of(table))
+    return packed_part(**columns_of(table))
 
 
 def plot_codec(kind: str) -> Codec[PairsContext]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 
 from tropalign import _native
 from tropalign.errors import ScoringError
-from tropalign.formats.array_files import part_arrays
+from tropalign.formats.array_files import packed_part, part_arrays
 from tropalign.formats.format import Codec, Header
 from tropalign.formats.pages import Report, leb128, write_report_page
 from tropalign.formats.pairs.context import Labels, PairsContext
@@ -41,13 +40,6 @@ def columns_of(table: AlignmentTable, has_paths: bool = False) -> Columns:
     if has_paths:
         columns["paths"], columns["path_sizes"] = packed_paths(table)
     return columns
-
-
-def packed(columns: Columns) -> bytes:
-    """Return columns as .npz."""
-    sink = io.BytesIO()
-    np.savez(sink, allow_pickle=False, **columns)
-    return sink.getvalue()
 
 
 def unpacked(part: bytes) -> Columns:
@@ -236,7 +228,7 @@ def encode(table: AlignmentTable, context: PairsContext) -> bytes:
         names = ("evalue", "bits") if table.sum_evalue is None else ("evalue", "bits", "sum_evalue")
         with suppress(ScoringError):  # alignments are shown without these
             columns |= {name: np.asarray(values_of(table, name), np.float64) for name in names}
-    return packed(columns)
+    return packed_part(**columns)
 
 
 def _best(columns: Columns) -> Columns:

@@ -7,7 +7,6 @@ one unmapped line. BAM has the same content, packed by pysam, an extra.
 
 from __future__ import annotations
 
-import io
 import os
 import re
 import threading
@@ -21,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, UsageError, named, shown, warn
-from tropalign.formats.array_files import part_arrays
+from tropalign.formats.array_files import packed_part, part_arrays
 from tropalign.formats.format import Codec, Concatenated, Header, one_line, row_blocks
 from tropalign.formats.pairs.context import PairsContext
 from tropalign.properties import cached_per_object
@@ -54,9 +53,7 @@ def encode_primary(table: AlignmentTable, lines: Callable[[AlignmentTable, bool]
         for rows, is_primary in ((others, False), (best, True))
     )
     bounds, place = _line_bounds(text), np.searchsorted(others, best)
-    sink = io.BytesIO()
-    np.savez(
-        sink,
+    return packed_part(
         query=table.query_index[best],
         rank=rank[best],
         begin=bounds[place],
@@ -65,7 +62,6 @@ def encode_primary(table: AlignmentTable, lines: Callable[[AlignmentTable, bool]
         lines=text,
         primary=primary,
     )
-    return sink.getvalue()
 
 
 def primary_rows(table: AlignmentTable) -> NDArray[np.bool_]:

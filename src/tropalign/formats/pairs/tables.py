@@ -127,7 +127,7 @@ def csv_word(word: str) -> str:
 
 def tsv_header(header: Header, context: PairsContext) -> bytes:
     """Return comment lines, then column names; ``strand`` only with both strands, unless it is chosen."""
-    return ("\n".join([*header.comment_lines(), "\t".join(names_of(context))]) + "\n").encode()
+    return header.above(names_of(context))
 
 
 def encode_tsv(table: AlignmentTable, context: PairsContext) -> bytes:

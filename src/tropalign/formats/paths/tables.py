@@ -82,7 +82,7 @@ def numbers_as_text(values: NDArray[Any]) -> list[str]:
 def tsv_header(header: Header, context: PathsContext) -> bytes:
     """Return comment lines, then the column names."""
     names = ["from", "to", "distance", *(["path"] if context.with_paths else [])]
-    return ("\n".join([*header.comment_lines(), "\t".join(names)]) + "\n").encode()
+    return header.above(names)
 
 
 def encode_tsv(part: range, context: PathsContext) -> bytes:
@@ -114,7 +114,7 @@ def matrix_header(header: Header, context: PathsContext) -> bytes:
     """Return comment lines, then the names of the targets."""
     assert context.encoded_names
     names = ["from", *(context.names[target] for target in context.targets.tolist())]
-    return ("\n".join([*header.comment_lines(), "\t".join(names)]) + "\n").encode()
+    return header.above(names)
 
 
 def encode_matrix(part: range, context: PathsContext) -> bytes:

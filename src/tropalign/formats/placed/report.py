@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterable
 from itertools import pairwise
 from typing import IO, Any
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 
 from tropalign.arrays import distinct
 from tropalign.errors import InputError, ResourceError
-from tropalign.formats.array_files import DAMAGED_PART, part_arrays
+from tropalign.formats.array_files import DAMAGED_PART, packed_part, part_arrays
 from tropalign.formats.format import Codec, Header
 from tropalign.formats.pages import Report, leb128, write_report_page
 from tropalign.formats.placed.context import PlacedContext
@@ -90,9 +89,7 @@ def encode(placements: Placements, context: PlacedContext) -> bytes:
         taxa = [lineage_text(each.common) for each in context.lineages.assign(placements)]
         arrays["taxa"], arrays["taxon_offsets"] = rows.encoded(tuple(taxa))
     arrays |= _sampled(placements, context)
-    sink = io.BytesIO()
-    np.savez(sink, allow_pickle=False, **arrays)
-    return sink.getvalue()
+    return packed_part(**arrays)
 
 
 def _sampled(placements: Placements, context: PlacedContext) -> Arrays:

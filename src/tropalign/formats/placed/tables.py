@@ -63,7 +63,7 @@ def lineage_text(lineage: Lineage) -> str:
 
 def header_text(header: Header, context: PlacedContext) -> bytes:
     """Return comment lines, then the column names."""
-    return ("\n".join([*header.comment_lines(), "\t".join(columns_of(context))]) + "\n").encode()
+    return header.above(columns_of(context))
 
 
 def encode_tsv(placements: Placements, context: PlacedContext) -> bytes:

@@ -22,7 +22,7 @@ COLUMNS = ("sequence", "start", "end", "label", "length", "support", "log_likeli
 
 def header_text(header: Header, context: SegmentsContext) -> bytes:
     """Return comment lines, then the column names."""
-    return ("\n".join([*header.comment_lines(), "\t".join(COLUMNS)]) + "\n").encode()
+    return header.above(COLUMNS)
 
 
 def encode_tsv(segments: Segments, context: SegmentsContext) -> bytes:
