@@ -30,7 +30,7 @@ def packed_columns(placements: Placements) -> tuple[NDArray[np.uint8], NDArray[n
     ::
 
         columns     . 1 2 3 4 5 6 7        from column 1: 2 in columns, 1 inserted, 2 skipped, 3 in columns
-        read          A C g - - T A C      a run is the number length << 2 | kind, written as in pages/web_page.py
+        read          A C g - - T A C      a run is the number length << 2 | kind, written as in pages/__init__.py
     """
     column, offsets = placements.column.astype(np.int64), placements.offsets
     n = len(column)
