@@ -53,9 +53,9 @@ def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: Pa
             np.fill_diagonal(matrix, 1.0)
         if context.matrix_values == "distance":
             matrix = 1.0 - matrix
-    names: Sequence[str] = context.queries.names
+    labels: Sequence[str] = context.queries.names
     if context.matrix_layout == "npz":
-        columns = {"queries": np.array(names), "targets": np.array(context.targets.names)}
+        columns = {"queries": np.array(labels), "targets": np.array(context.targets.names)}
         sink = io.BytesIO()
         np.savez_compressed(sink, allow_pickle=False, **{context.matrix_values: matrix}, **columns)
         out.write(sink.getvalue())
@@ -68,9 +68,9 @@ def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: Pa
         comments = [*header.comment_lines(), f"# values: {context.matrix_values}"] if header.has_comments else []
         out.write(("\n".join([*comments, "\t".join(["", *context.targets.names])]) + "\n").encode())
     else:  # relaxed PHYLIP: names of any length, ended by a space, as FastME, RapidNJ and IQ-TREE read them
-        names, separator = phylip_names(context.queries.names), " "
+        labels, separator = phylip_names(context.queries.names), " "
         out.write(f"{len(matrix)}\n".encode())
-    for name, row in zip(names, matrix.tolist(), strict=True):
+    for name, row in zip(labels, matrix.tolist(), strict=True):
         cells = separator.join("" if value != value else form.format(value) for value in row)
         out.write(f"{name}{separator}{cells}\n".encode())
 
