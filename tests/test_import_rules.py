@@ -28,7 +28,7 @@ ALLOWED = {
     "scoring": {"errors", "properties", "arrays", "sequences"},
     "results": {"errors", "properties", "arrays", "ragged", "resources", "options", "sequences"},
     "devices": {"errors", "properties", "resources", "options", "execution"},
-    "formats": {"errors", "properties", "arrays", "ragged", "resources", "sequences", "results"},
+    "formats": {"errors", "properties", "arrays", "ragged", "resources", "execution", "sequences", "results"},
     "pairwise": {
         "errors", "properties", "arrays", "ragged", "lazy", "resources", "options", "execution", "sequences",
         "scoring", "results", "devices", "formats",
@@ -85,9 +85,7 @@ NATIVE = {
 }  # fmt: skip
 #: No folder: `tropalign.__version__`, and who may tell it.
 VERSION = "__version__"
-TELL_THE_VERSION = {
-    "cli", "client", "clusters", "devices", "trees", "msa", "pairwise", "profiles", "sequences", "serve", "verbs",
-}  # fmt: skip
+TELL_THE_VERSION = {"cli", "client", "devices", "formats", "sequences", "serve", "verbs"}
 
 
 def imported_folders(path):

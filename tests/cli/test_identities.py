@@ -9,7 +9,7 @@ import pytest
 
 import tropalign
 from tropalign.cli.main import main
-from tropalign.formats.pairs.report_data import identity_of
+from tropalign.formats.pairs.report import identity_of
 
 #: The first two share seven residues, at opposite ends.
 FAR = ">a\nMKVLAWLLLLLDDDDDD\n>b\nPPPPPPPPGGGGGMKVLAW\n>c\nMKVLAWLLLLLDDDDDE\n"
@@ -119,7 +119,7 @@ def test_one_number_per_pair(tmp_path, monkeypatch, definition, ambiguous, mode)
 
 def test_the_map_goes_by_the_identity(far):
     """Its tree joins lines at 1 - identity, as a tree of the matrix of distances would."""
-    from tropalign.formats.pairs.report_data import columns_of, near_of
+    from tropalign.formats.pairs.report import columns_of, near_of
 
     for definition in ("columns", "shorter", "openings"):
         (table,) = tropalign.align_all(far, mode="global", identity=definition)

@@ -88,12 +88,12 @@ def test_devices_and_pipes_by_name_are_written_to_and_stay(few, tmp_path, comman
 @pytest.mark.parametrize(("n_pairs", "is_whole"), [(1, False), (40, True), (600, True)])
 def test_tiles_of_sam_have_whole_queries_where_they_fit(family, tmp_path, monkeypatch, n_pairs, is_whole):
     """Its bytes are those of any tiles."""
-    from tropalign.formats.pairs import primary_lines
+    from tropalign.formats.pairs import sam
 
     one, other, asked = tmp_path / "one.sam", tmp_path / "other.sam", []
     assert main(["pairs", family, "-q", "-o", str(one)]) == 0
-    chosen = primary_lines.chosen
-    monkeypatch.setattr(primary_lines, "chosen", lambda *arguments: asked.append(1) or chosen(*arguments))
+    chosen = sam.chosen_lines
+    monkeypatch.setattr(sam, "chosen_lines", lambda *arguments: asked.append(1) or chosen(*arguments))
     monkeypatch.setenv("TROPALIGN_TILE_PAIRS", str(n_pairs))
     assert main(["pairs", family, "-q", "-o", str(other)]) == 0
     assert other.read_bytes() == one.read_bytes()

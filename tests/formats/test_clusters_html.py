@@ -144,8 +144,8 @@ def test_bars_are_as_high_as_clusters_are_large(opened_report, found, axes):
     edges = page("Array.from({length: page.ranks.n + 1}, (_, k) => page.ranks.x(k + 1))")
     assert np.all(np.diff(edges) > 0)
     middles = [(a + b) / 2 for a, b in itertools.pairwise(edges)]
-    assert [page("page.ranks.at(arguments[0])", x) for x in middles] == list(range(len(sizes)))
-    assert page("page.ranks.at(page.ranks.width)") == -1 and page("page.ranks.at(0)") == -1
+    assert [page("page.ranks.hit(arguments[0])", x) for x in middles] == list(range(len(sizes)))
+    assert page("page.ranks.hit(page.ranks.width)") == -1 and page("page.ranks.hit(0)") == -1
 
 
 def test_filters_and_the_histogram_choose_members(opened_report, found):

@@ -121,7 +121,7 @@ def test_coverage_is_counted_position_by_position(searched, opened_report):
             over[begin:end] += 1
             residues[begin:end] += arrays["target_line"][line][is_node] != ord("-")
         page.choose("coverage-of", str(model))
-        assert page("[...page.coverage.over]") == over.tolist()
+        assert page("[...page.coverage.spans]") == over.tolist()
         assert page("[...page.coverage.residues]") == residues.tolist()
         assert f"at most {over.max()} domain" in page.find("coverage").get_attribute("aria-label")
 

@@ -18,8 +18,7 @@ from formats.written import HEADER
 from tropalign.errors import InputError
 from tropalign.formats.pairs import report as html
 from tropalign.formats.pairs.context import PairsContext
-from tropalign.formats.pairs.map import joined, mapped
-from tropalign.formats.pairs.report_data import packed_paths
+from tropalign.formats.pairs.report import linked, mapped, packed_paths
 from tropalign.formats.registry import make_writer
 from tropalign.results.alignments import concatenate
 from tropalign.sequences import NUCLEOTIDE, SequenceBatch
@@ -109,7 +108,7 @@ def test_paths_keep_all_but_what_letters_say(lengths):
 def test_the_tree_is_scipys():
     points = np.random.default_rng(1).random((40, 3))
     between = squareform(pdist(points))
-    lines, wanted = joined(between), average(pdist(points))
+    lines, wanted = linked(between), average(pdist(points))
     assert lines.heights == pytest.approx(wanted[:, 2])
     assert sorted(lines.order.tolist()) == list(range(40))
     assert {frozenset(pair) for pair in lines.joins.tolist()} == {frozenset(map(int, row[:2])) for row in wanted}
@@ -387,7 +386,7 @@ def test_alignments_lie_along_their_query(opened_report):
     assert page.text("spans-note") == "q1: 4 alignments with 2 sequences"
     best = page("page.chosen")
     assert table.score[best] == max(table.score[k] for k, *_ in rows)
-    x, y = page("[page.spans.x(page.spans.bars[3].begin) + 4, RULER + page.spans.bars[3].place * LINE + 4]")
+    x, y = page("[page.spans.x(page.spans.bars[3].begin) + 4, TOP + page.spans.bars[3].place * LINE + 4]")
     room = page("[page.spans.canvas.clientWidth / 2, page.spans.canvas.clientHeight / 2]")
     page.mouse().move_to_element_with_offset(
         page.find("spans"), round(x - room[0]), round(y - room[1])

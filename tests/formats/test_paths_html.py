@@ -96,7 +96,7 @@ def test_some_sources_and_the_lightest_edges(opened_report, monkeypatch):
     page = opened_report(page_of(GRAPH, ["Rom"], ["Kiel", "Ulm"]))
     listed = page("[...page.table.rows].map((k) => page.table.columns.map((c) => page.table.text(c, k)))")
     assert listed == [["Rom", "Kiel", "19.5"], ["Rom", "Ulm", "9"]]
-    page("page.graph.onTarget(1)")
+    page("page.graph.click(1)")
     assert page("document.getElementById('status').textContent") == "no distances to Bonn"
     assert page("page.graph.route") == [3, 0, 1, 2]
     monkeypatch.setattr(report, "MOST_EDGES", 2)
@@ -110,7 +110,7 @@ def test_names_are_never_markup_nor_in_pictures(opened_report):
     page.check_policy()
     page = opened_report(page_of(ring(8, [f"<{k}>" for k in range(8)])))
     page("window.saved = [], window.saveFile = (name, content) => window.saved.push([name, content]), 1")
-    page("saveFile = window.saveFile, page.graph.save('svg'), 1")
+    page("saveFile = window.saveFile, page.graph.save('svg', 'graph'), 1")
     ((name, text),) = page("window.saved")
     root = ElementTree.fromstring(text)
     assert name == "graph.svg" and root.tag.endswith("svg") and "&lt;3&gt;" in text

@@ -82,7 +82,8 @@ def test_every_format_is_read_or_known_to_have_no_reader():
     assert {*ALIGNED, *READ_ELSEWHERE["aligned"], *no_reader} == set(format_names("aligned"))
     for kind, names in READ_ELSEWHERE.items():
         assert names <= set(format_names(kind))
-    assert {kind.partition("/")[0] for kind in READ_ELSEWHERE} <= {*ROOMS, "counts", "representatives"}
+    elsewhere = {*ROOMS, "counts", "representatives", "chimeras", "models"}
+    assert {kind.partition("/")[0] for kind in READ_ELSEWHERE} <= elsewhere
 
 
 @pytest.mark.filterwarnings("ignore:.*a letter that")

@@ -11,8 +11,7 @@ from formats.test_pairs_html import HOSTILE, data_of
 from formats.test_placed import HEADER
 from tropalign.formats.pages import write_report_page
 from tropalign.formats.placed.context import PlacedContext
-from tropalign.formats.placed.sunburst import report
-from tropalign.formats.placed.taxa import Taxa
+from tropalign.formats.placed.taxa import Taxa, report
 
 SAMPLES = ("gut", "skin", "soil")
 #: Reads, then counts of each sample, of the taxon alone.
@@ -109,7 +108,7 @@ def test_mouse(opened_report):
     assert page("page.rings.root") == NAMES.index(bacteria)
     page.find("rings-up").click()
     assert page("page.rings.root") == 0 and not page.find("rings-up").is_enabled()
-    nothing = page("page.rings.at(3, 3)"), page("page.rings.at(page.rings.width / 2, 1)")
+    nothing = page("page.rings.hit(3, 3)"), page("page.rings.hit(page.rings.width / 2, 1)")
     assert nothing == (-1, -1)  # beyond the rings
     page.mouse().move_to_element_with_offset(canvas, *place(page, bacteria, 0.99)).perform()
     assert page("page.rings.over") == NAMES.index(bacteria)
@@ -175,8 +174,8 @@ def test_a_picture_is_saved(opened_report):
     own = {**OWN, **{("Bacteria", name): (1, 50, 50, 50) for name in HOSTILE}}
     page = opened_report(page_of(own))
     page.choose("sample", "0")
-    text = page("""(() => { const r = page.rings, brush = new SvgBrush(r.size, r.size, "#ffffff");
-        r.paint(brush, r.size, ON_PAPER, false);
+    text = page("""(() => { const r = page.rings, brush = new SvgBrush(r.width, r.height, "#ffffff");
+        r.paint(brush, ON_PAPER, false);
         return brush.text("taxa"); })()""")
     root = ElementTree.fromstring(text)
     space = "{http://www.w3.org/2000/svg}"
@@ -271,7 +270,7 @@ def test_many_taxa_are_others_and_bars_obey(opened_report):
     page(click, 3, 30)
     assert page("page.sample") == 1 and page.find("sample").get_attribute("value") == "1"
     text = page("""(() => { const b = page.bars, brush = new SvgBrush(600, b.height, "#ffffff");
-        b.paint(brush, 600, ON_PAPER, false);
+        b.paint(brush, ON_PAPER, false);
         return brush.text("samples"); })()""")
     words = [each.text for each in ElementTree.fromstring(text).iter("{http://www.w3.org/2000/svg}text")]
     assert {*SAMPLES, "t00", "29 others"} <= {*words}

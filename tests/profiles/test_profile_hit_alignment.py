@@ -11,7 +11,7 @@ import tropalign as ta
 from tropalign.errors import InputError
 from tropalign.formats.format import Header
 from tropalign.formats.hits.context import HitsContext
-from tropalign.formats.hits.stockholm import lines
+from tropalign.formats.hits.hmmer import stockholm_lines
 from tropalign.profiles.building import denormals_as_zero
 from tropalign.profiles.models import from_pyhmmer
 from tropalign.profiles.outputs import Wanted, outputs_of
@@ -73,7 +73,7 @@ def test_the_alignment_is_that_of_hmmer(M, n, at_a_time, monkeypatch):
     names, descriptions = [f"t{k}" for k in range(n)], ["of some kind" if k % 3 else "" for k in range(n)]
     hits = found(hmm, names, descriptions, texts)
     alignment = align_hits(hits)
-    own = list(lines(alignment, hits.queries[0], "nobody"))
+    own = list(stockholm_lines(alignment, hits.queries[0], "nobody"))
     expected = hmmer_text(hmm, names, descriptions, texts)
     assert len(alignment.names) >= n // 2 and (alignment.letters == ord(".")).any()
     assert [line for line in own if not line.startswith("#=GF AU")] == expected
@@ -84,7 +84,7 @@ def test_equal_names_are_numbered():
     names = ["twin"] * 12
     texts = [texts[k % 2] for k in range(12)]
     hits = found(hmm, names, [""] * 12, texts)
-    own = list(lines(align_hits(hits), hits.queries[0], ""))
+    own = list(stockholm_lines(align_hits(hits), hits.queries[0], ""))
     assert own[1].startswith("# WARNING: seq names have been made unique")
     assert own == hmmer_text(hmm, names, [""] * 12, texts)
 
@@ -103,7 +103,7 @@ def test_a_query_with_a_sequence_is_the_first_row():
     assert not alignment.has_posteriors[0] and alignment.has_posteriors[1:].all()
     np.testing.assert_array_equal(alignment.letters[1:], plain.letters)
     assert alignment.mean_posteriors == plain.mean_posteriors
-    own = list(lines(alignment, hits.queries[0], ""))
+    own = list(stockholm_lines(alignment, hits.queries[0], ""))
     assert not any(line.startswith("#=GR family ") for line in own)
     with pytest.raises(ValueError, match="29 residues, but the model 30 nodes"):
         align_hits(with_sequence(hits, "A" * 29))
@@ -115,7 +115,7 @@ def test_no_hits_make_no_alignment():
     assert align_hits(hits) is None
     alone = align_hits(with_sequence(hits, "A" * 30))
     assert alone.letters.shape == (1, 30)
-    assert list(lines(alone, hits.queries[0], "")) == [
+    assert list(stockholm_lines(alone, hits.queries[0], "")) == [
         *("# STOCKHOLM 1.0", "#=GF ID family", "#=GF AC F1", "#=GF DE some family", ""),
         *("#=GS family AC F1", "", "#=GS family DE some family", ""),
         *("family  " + "A" * 30, "#=GC RF " + "x" * 30, "//"),

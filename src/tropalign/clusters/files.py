@@ -5,12 +5,10 @@ from __future__ import annotations
 import os
 
 from tropalign.errors import UsageError
-from tropalign.execution.files import check_outputs, output_name
+from tropalign.execution.files import output_name
 from tropalign.execution.run import Output, write_outputs
-from tropalign.formats.chimeras import ChimerasContext
-from tropalign.formats.clusters import ClustersContext
-from tropalign.formats.format import Header
-from tropalign.formats.registry import format_for_path, format_names, format_of, make_writer, suffix_of
+from tropalign.formats.clusters import ChimerasContext, ClustersContext
+from tropalign.formats.registry import format_for_path, format_names, format_of, suffix_of, write
 from tropalign.results.chimeras import Chimeras
 from tropalign.results.clusters import Clusters
 from tropalign.results.names import ChimerasFormat, ClustersFormat
@@ -108,8 +106,6 @@ def _write(
     context: ClustersContext | ChimerasContext,
 ) -> None:
     """Write a result in a format of its kind, or its `sequences`, which is the kind of the format fasta."""
-    from tropalign import __version__
-
     output, known = output_name(path), format_names(kind)
     if sequences is not None:
         fasta = format_of(sequences, "fasta")
@@ -119,6 +115,4 @@ def _write(
     name = format_for_path(kind, output) if format is None else format
     if name not in format_names(kind):
         raise UsageError(f"format {name!r} is none of {', '.join(known)}")
-    check_outputs([output], [])
-    writer = make_writer(kind, name, Header(__version__, f"tropalign.{call}", {}), context)
-    write_all(result, [Output(kind, output, writer)])
+    write(kind, [result], output, name, call, context)

@@ -38,6 +38,13 @@ def part_arrays(part: bytes) -> Iterator[Any]:
         raise InputError(DAMAGED_PART) from None
 
 
+def packed_part(**arrays: Any) -> bytes:
+    """Return arrays as .npz."""
+    sink = io.BytesIO()
+    np.savez(sink, allow_pickle=False, **arrays)
+    return sink.getvalue()
+
+
 #: Incremented if older files can no longer be read.
 LAYOUT = 1
 NOTES = "notes.json"

@@ -44,6 +44,10 @@ class Header:
         lines += [f"{name}: {value}" for name, value in self.parameters.items()]
         return [one_line(line) for line in lines]
 
+    def above(self, columns: Iterable[str]) -> bytes:
+        """Return the first lines of a table: comment lines, then the column names separated by tabs."""
+        return ("\n".join([*self.comment_lines(), "\t".join(columns)]) + "\n").encode()
+
     def notes(self) -> dict[str, str]:
         """Return version, command and parameters by name, for the metadata of a schema."""
         return {"tropalign": self.version, "command": self.command, **self.parameters}
@@ -90,11 +94,16 @@ class Context(Protocol):
         """Return these fields as JSON."""
 
 
+@dataclass(frozen=True)
+class PlainContext:
+    """Context whose fields are JSON."""
+
+    def describe(self, fields: tuple[str, ...]) -> dict[str, Any]:
+        """Return these fields as JSON."""
+        return {name: getattr(self, name) for name in fields}
+
+
 C = TypeVar("C", bound=Context)
-
-
-def _fits(context: Any) -> None:
-    return
 
 
 @dataclass(frozen=True)
@@ -120,7 +129,7 @@ class Codec(Generic[C]):
     suffixes_with: Callable[[C], tuple[str, ...]] | None = None
     blocks: Callable[[Any, C], Iterator[bytes]] | None = None
     require: Callable[[], None] = lambda: None
-    check: Callable[[C], None] = _fits
+    check: Callable[[C], None] = lambda context: None
 
 
 @dataclass(frozen=True)
@@ -140,11 +149,6 @@ class Concatenated:
     def frame(self, header: Header, context: Any) -> tuple[bytes, bytes]:
         """Return the text before and after the parts."""
         return b"" if self.header_text is None else self.header_text(header, context), self.footer
-
-
-def concatenated(header_text: Callable[[Header, Any], bytes] | None = None, footer: bytes = b"") -> Concatenated:
-    """Make an ``assemble`` for text."""
-    return Concatenated(header_text, footer)
 
 
 #: Bytes of text that are made at once, so that they stay in the CPU cache until they are checked and written.

@@ -1,4 +1,4 @@
-"""Pictures of boxes and texts, drawn as scalable, editable SVG, and as PNG by Pillow."""
+"""Pictures of boxes and texts, drawn as scalable, editable SVG, and as PNG by Pillow; and matplotlib's figures."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def as_png(made: Picture) -> bytes:
     return out.getvalue()
 
 
-def require() -> None:
+def require_matplotlib() -> None:
     """Raise InputError with the remedy if matplotlib is missing."""
     logger = logging.getLogger("matplotlib")
     level = logger.level
@@ -134,7 +134,7 @@ def require() -> None:
 _drawing = threading.Lock()
 
 
-def picture(figure: Figure, kind: str) -> bytes:
+def figure_bytes(figure: Figure, kind: str) -> bytes:
     """Return a figure as a file without timestamps."""
     import matplotlib
 

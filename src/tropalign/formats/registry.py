@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -23,7 +23,7 @@ from tropalign.properties import cached
 if TYPE_CHECKING:
     from tropalign.formats.pairs import PairsFormat
 
-ROOMS = ("pairs", "placed", "aligned", "hits", "paths", "segments", "clusters", "chimeras", "trees", "models")
+ROOMS = ("pairs", "placed", "aligned", "hits", "paths", "segments", "clusters", "trees")
 #: Rooms of kinds with other names.
 _ROOMS = {
     "plots": "pairs",
@@ -31,6 +31,8 @@ _ROOMS = {
     "tracks": "segments",
     "representatives": "clusters",
     "counts": "clusters",
+    "chimeras": "clusters",
+    "models": "hits",
 }
 #: Kinds that shards may hold, and the contexts that assemble them.
 _CONTEXTS = {
@@ -45,8 +47,8 @@ _COUNT = re.compile(r"\.\d+([-_]?of[-_]?\d+)?", re.ASCII)
 @cached
 def _formats(kind: str) -> Mapping[str, Format]:
     """Return the formats of a kind by name, the default first."""
-    room = _ROOMS.get(kind, kind.partition("/")[0])
-    forms: tuple[Format, ...] = import_module(f"{__package__}.{room}").FORMATS[kind]
+    room = kind.partition("/")[0]
+    forms: tuple[Format, ...] = import_module(f"{__package__}.{_ROOMS.get(room, room)}").FORMATS[kind]
     return {form.name: form for form in forms}
 
 
@@ -92,7 +94,9 @@ def format_for_path(kind: str, path: str | os.PathLike[str] | None) -> str:
         if suffix in form.suffixes:
             return name
     known = {suffix for form in _formats(kind).values() for suffix in form.suffixes}
-    option = ", or choose the format by its option" if kind in ROOMS else ""  # additional outputs have no such option
+    option = (
+        ", or choose the format by its option" if kind in (*ROOMS, "models") else ""
+    )  # additional outputs have no such option
     raise UsageError(
         f"{path}: no format has the suffix {suffix!r}: end the name in one of {' '.join(sorted(known))} (and "
         f"{' '.join(COMPRESSED)} to compress){option}"
@@ -141,6 +145,34 @@ def make_writer(kind: str, name: str, header: Header, context: Context) -> Forma
     chosen = format_of(kind, name)
     chosen.codec.check(context)
     return FormatWriter(kind, chosen, header, context)
+
+
+def write(kind: str, results: Iterable[Any], output: str, name: str, function: str, context: Context) -> None:
+    """Write results to a file or to standard output, complete or not at all, like this function of the package.
+
+    Results of a list are encoded before anything is written; others one at a time, in a temporary file if the format
+    needs all of them. Raises the errors of `make_writer`, and those of an output that cannot be written.
+    """
+    from tropalign import __version__
+    from tropalign.execution.files import check_outputs, check_terminal, output_path, write_to
+    from tropalign.execution.sections import Spool
+
+    writer = make_writer(kind, name, Header(__version__, f"tropalign.{function}", {}), context)
+    check_outputs([output], [])
+    if writer.is_binary:
+        check_terminal(name, output)
+    if isinstance(results, list):
+        parts = list(map(writer.encode, results))
+        write_to(output, lambda out: writer.assemble(parts, out))
+    elif not writer.needs_all:
+        pieces = (piece for result in results for piece in writer.parts(result))
+        write_to(output, lambda out: writer.assemble(pieces, out))
+    else:
+        place = output_path(output)
+        with Spool(None if place is None else place.parent) as spool:
+            for result in results:
+                spool.write([writer.blocks(result)])
+            write_to(output, lambda out: writer.assemble(spool.sections(0), out))
 
 
 def restore(description: Any) -> FormatWriter[Any]:

@@ -159,27 +159,22 @@ def _table(notes: dict[str, Any], arrays: Arrays) -> AlignmentTable:
             lengths = batch.lengths[index]
             _within(start, 0, lengths + 1)
             _within(end, start, lengths + 1)
-    if table.depth == "alignment":
-        _check_cigars(table)
+    if table.depth == "alignment":  # the path of a row has to fit its spans and counts
+        kinds, lengths = table.cigar_ops & 15, (table.cigar_ops >> 4).astype(np.int64)
+        if not np.isin(kinds, (1, 2, 7, 8)).all():
+            raise ValueError("an operation that no path has")
+        for kept, expected in (
+            (kinds != 2, table.query_end - table.query_start),
+            (kinds != 1, table.target_end - table.target_start),
+            (kinds != 0, table.n_columns),
+            (kinds <= 2, table.n_gaps),
+        ):
+            before = np.concatenate([[0], np.cumsum(np.where(kept, lengths, 0))])
+            if not np.array_equal(np.diff(before[table.cigar_offsets]), expected):
+                raise ValueError("a path of another length")
+        for name in ("n_identical", "n_similar"):
+            _within(getattr(table, name), 0, table.n_columns + 1)
     return table
-
-
-def _check_cigars(table: AlignmentTable) -> None:
-    """Raise ValueError if the path of a row contradicts its spans and counts."""
-    kinds, lengths = table.cigar_ops & 15, (table.cigar_ops >> 4).astype(np.int64)
-    if not np.isin(kinds, (1, 2, 7, 8)).all():
-        raise ValueError("an operation that no path has")
-    for kept, expected in (
-        (kinds != 2, table.query_end - table.query_start),
-        (kinds != 1, table.target_end - table.target_start),
-        (kinds != 0, table.n_columns),
-        (kinds <= 2, table.n_gaps),
-    ):
-        before = np.concatenate([[0], np.cumsum(np.where(kept, lengths, 0))])
-        if not np.array_equal(np.diff(before[table.cigar_offsets]), expected):
-            raise ValueError("a path of another length")
-    for name in ("n_identical", "n_similar"):
-        _within(getattr(table, name), 0, table.n_columns + 1)
 
 
 def _multiple(notes: dict[str, Any], arrays: Arrays) -> MultipleAlignment:
@@ -295,23 +290,17 @@ def _check_hits(hits: Hits) -> None:
         begin, end = (getattr(hits, f"domain_{place}{side}") for side in ("begin", "end"))
         _within(begin, 0, end)
         _within(end, 0, lengths[of_hit] + 1)
-    if hits.has_lines:
-        _check_lines(hits)
-    for query in hits.queries:
-        if query.sequence and (len(query.sequence) != query.length or not query.sequence.isascii()):
-            raise ValueError("a sequence of another length")
-
-
-def _check_lines(hits: Hits) -> None:
-    """Raise ValueError if alignments do not span their domains exactly."""
     begins = hits.line_offsets[:-1]
-    if (np.diff(hits.line_offsets) == 0).any() or (hits.model_line[begins] == ord(".")).any():
+    if hits.has_lines and ((np.diff(hits.line_offsets) == 0).any() or (hits.model_line[begins] == ord(".")).any()):
         raise ValueError("a line begins with no node")
-    for line, gap, place in ((hits.model_line, ".", "model_"), (hits.target_line, "-", "")):
+    for line, gap, place in ((hits.model_line, ".", "model_"), (hits.target_line, "-", "")) if hits.has_lines else ():
         before = np.concatenate([[0], np.cumsum(line != ord(gap))])
         begin, end = (getattr(hits, f"domain_{place}{side}") for side in ("begin", "end"))
         if not np.array_equal(np.diff(before[hits.line_offsets]), end - begin):
             raise ValueError("a line of another length")
+    for query in hits.queries:
+        if query.sequence and (len(query.sequence) != query.length or not query.sequence.isascii()):
+            raise ValueError("a sequence of another length")
 
 
 def _query(entries: Any) -> Query:

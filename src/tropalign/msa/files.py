@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import TropalignWarning, UsageError, listed, shown
-from tropalign.execution.files import check_outputs, check_terminal, output_name, write_to
+from tropalign.execution.files import output_name
 from tropalign.formats.aligned import AlignedContext, title_of
-from tropalign.formats.format import Header
-from tropalign.formats.registry import format_for_path, make_writer
+from tropalign.formats.registry import format_for_path, write
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.results.names import MultipleFormat
 from tropalign.sequences import aligned_files
@@ -109,14 +108,6 @@ def write_alignment(
     """
     if not isinstance(alignment, MultipleAlignment):
         raise UsageError(f"an object of type {type(alignment).__name__} is no MultipleAlignment")
-    from tropalign import __version__
-
     output = output_name(path)
     name = format_for_path("aligned", output) if format is None else format
-    header = Header(__version__, "tropalign.write_alignment", {})
-    writer = make_writer("aligned", name, header, AlignedContext(title_of(output)))
-    check_outputs([output], [])
-    if writer.is_binary:
-        check_terminal(name, output)
-    part = writer.encode(alignment)
-    write_to(output, lambda out: writer.assemble([part], out))
+    write("aligned", [alignment], output, name, "write_alignment", AlignedContext(title_of(output)))

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import chain
-from pathlib import Path
 from typing import Any, get_args
 
 from tropalign.errors import UsageError
-from tropalign.execution.files import check_outputs, check_terminal, output_name, output_path, write_to
-from tropalign.execution.run import Writer
-from tropalign.execution.sections import Spool
-from tropalign.formats.format import Header
+from tropalign.execution.files import output_name
 from tropalign.formats.pairs import layout_of
 from tropalign.formats.pairs.context import PairsContext
-from tropalign.formats.registry import format_for_path, format_of, make_writer, suffix_of
+from tropalign.formats.registry import format_for_path, format_of, suffix_of, write
 from tropalign.pairwise.translated import check_shown
 from tropalign.results import MatrixValue, nucleotides
 from tropalign.results.alignments import AlignmentTable, warn_of_local
@@ -78,37 +75,20 @@ def write_alignments(
     is_set = first.queries is first.targets
     if name == "matrix" and layout == "phylip" and (values != "distance" or not is_set):
         raise UsageError("PHYLIP holds the distances of one set: give matrix_values='distance' and a set's pairs")
-    queries, targets, columns = first.queries, first.targets, None
+    context = PairsContext.of_table(
+        first, matrix_values=values, matrix_layout=layout, is_triangle=is_set, substitution=matrix, gap=gap
+    )
     is_translated = first.query_frames is not None or first.target_frames is not None
     if is_translated:
         check_shown(name)
         if name == "matrix":
             queries, targets = (nucleotides.given(first, side)[0] for side in ("query", "target"))
+            context = replace(context, queries=queries, targets=targets)
     if (is_translated or first.hsp is not None) and not format_of("pairs", name).own_columns:
-        columns = own_names(first)
-    context = PairsContext(
-        queries=queries,
-        targets=targets,
-        columns=columns,
-        report=first.depth,
-        both_strands=first.strand is not None,
-        decimal_scores=first.score.dtype.kind == "f",
-        is_triangle=is_set,
-        matrix_values=values,
-        matrix_layout=layout,
-        substitution=matrix,
-        gap=gap,
-        identity=first.identity_definition,
-    )
+        context = replace(context, columns=own_names(first))
     if name == "matrix":
         warn_of_local(first, values)
-    from tropalign import __version__
-
-    writer = make_writer("pairs", name, Header(__version__, "tropalign.write_alignments", {}), context)
-    check_outputs([output], [])
-    if writer.is_binary:
-        check_terminal(name, output)
-    _write(writer, every, output)
+    write("pairs", every, output, name, "write_alignments", context)
 
 
 def _tables(tables: Any) -> tuple[AlignmentTable, Iterator[AlignmentTable]]:
@@ -137,22 +117,3 @@ def _tables(tables: Any) -> tuple[AlignmentTable, Iterator[AlignmentTable]]:
 def _kind(table: AlignmentTable) -> tuple[Any, ...]:
     optional = table.strand is None, table.hsp is None
     return (table.queries, table.targets, table.depth, *optional, table.score.dtype)
-
-
-def _write(writer: Writer, tables: Iterator[AlignmentTable], output: str) -> None:
-    """Write parts as they come, or all at the end if the format requires that."""
-    if not writer.needs_all:
-        write_to(output, lambda out: writer.assemble(_parts(writer, tables), out))
-        return
-    place = output_path(output)
-    with Spool(None if place is None else Path(place).parent) as spool:
-        for table in tables:
-            spool.write([writer.blocks(table)])
-        write_to(output, lambda out: writer.assemble(spool.sections(0), out))
-
-
-def _parts(writer: Writer, tables: Iterator[AlignmentTable]) -> Iterator[bytes]:
-    """Return the encoded parts of the tables, in blocks if the format supports them."""
-    if writer.frame is None:
-        return map(writer.encode, tables)
-    return chain.from_iterable(map(writer.blocks, tables))

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tropalign import __version__
 from tropalign.errors import InputError, UsageError, shown
-from tropalign.execution.files import check_outputs, check_terminal, output_name, write_to
+from tropalign.execution.files import check_terminal, output_name
 from tropalign.execution.run import Output
 from tropalign.formats.format import Header
 from tropalign.formats.pairs.context import PairsContext
@@ -23,9 +22,9 @@ from tropalign.formats.pairs.plots import (
     matrix_figure,
     usual_word,
 )
-from tropalign.formats.pairs.report_data import columns_of
-from tropalign.formats.picture import require
-from tropalign.formats.registry import format_for_path, make_writer, suffix_of
+from tropalign.formats.pairs.report import columns_of
+from tropalign.formats.picture import require_matplotlib
+from tropalign.formats.registry import format_for_path, make_writer, suffix_of, write
 from tropalign.results.alignments import AlignmentTable, concatenate
 
 if TYPE_CHECKING:
@@ -50,7 +49,7 @@ def check_beside(wanted: Mapping[str, str], depth: str) -> None:
         check_terminal("html", report)
     if "plot" in wanted:
         form = format_for_path("plots", wanted["plot"])
-        require()
+        require_matplotlib()
         check_terminal(form, wanted["plot"])
 
 
@@ -87,13 +86,7 @@ def write_report(tables: AlignmentTable | Iterable[AlignmentTable], path: str | 
     >>> tropalign.write_report(tables, os.devnull)
     """
     given = _listed(tables)
-    first = given[0]
-    output = output_name(path)
-    check_outputs([output], [])
-    check_terminal("html", output)
-    context = PairsContext(first.queries, first.targets, first.depth, first.strand is not None)
-    writer = make_writer("pairs", "html", Header(__version__, "tropalign.write_report", {}), context)
-    write_to(output, lambda out: writer.assemble(map(writer.encode, given), out))
+    write("pairs", iter(given), output_name(path), "html", "write_report", PairsContext.of_table(given[0]))
 
 
 def _listed(tables: AlignmentTable | Iterable[AlignmentTable]) -> list[AlignmentTable]:
@@ -134,11 +127,11 @@ def plot_matrix(tables: AlignmentTable | Iterable[AlignmentTable], value: str | 
     >>> tropalign.plot_matrix(table).axes[0].images[0].get_array().shape
     (3, 3)
     """
-    require()
+    require_matplotlib()
     if value not in (None, *VALUES):
         raise UsageError(f"value {value!r} is none of {', '.join(VALUES)}")
     table = concatenate(_listed(tables))
-    context = PairsContext(table.queries, table.targets, table.depth, table.strand is not None)
+    context = PairsContext.of_table(table)
     return matrix_figure(columns_of(table), context, value)
 
 
@@ -171,7 +164,7 @@ def dot_plot(alignment: Alignment, word: int | None = None) -> Figure:
     >>> len(figure.axes[0].collections[0].get_offsets())
     7
     """
-    require()
+    require_matplotlib()
     from tropalign.formats.notebook_figure import Figure
 
     query, target = alignment.query_text(), alignment._text("target")[0]

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tropalign.errors import UsageError
-from tropalign.execution.files import check_outputs, check_terminal, write_to
+from tropalign.execution.files import check_terminal, write_to
 from tropalign.execution.run import Output, ShareWriter
 from tropalign.formats.format import Header
 from tropalign.formats.hits.context import HitsContext
-from tropalign.formats.models.text import ModelsContext
-from tropalign.formats.registry import format_for_path, make_writer
+from tropalign.formats.hits.hmmer import ModelsContext
+from tropalign.formats.registry import format_for_path, make_writer, write
 from tropalign.profiles.options import SearchOptions
 from tropalign.results.hits import Hits
 from tropalign.results.names import HitsFormat
@@ -165,14 +165,7 @@ def write_hits(
     """
     if not isinstance(hits, Hits):
         raise UsageError(f"an object of type {type(hits).__name__} is no Hits: search returns them")
-    from tropalign import __version__
-
     output = os.fspath(path)
     name = format_for_path("hits", output) if format is None else format
     context = context_of(hits.orientation, hits.n_targets, hits.thresholds, options or SearchOptions())
-    writer = make_writer("hits", name, Header(__version__, "tropalign.write_hits", {}), context)
-    check_outputs([output], [])
-    if writer.is_binary:
-        check_terminal(name, output)
-    part = writer.encode(hits)
-    write_to(output, lambda out: writer.assemble([part], out))
+    write("hits", [hits], output, name, "write_hits", context)

@@ -7,11 +7,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from tropalign.errors import UsageError
-from tropalign.execution.files import check_outputs, check_terminal, output_name, write_to
+from tropalign.execution.files import output_name
 from tropalign.formats.aligned import title_of
-from tropalign.formats.format import Header
-from tropalign.formats.picture import require
-from tropalign.formats.registry import format_for_path, make_writer
+from tropalign.formats.picture import require_matplotlib
+from tropalign.formats.registry import format_for_path, write
 from tropalign.formats.trees import TreesContext
 from tropalign.results.tree import Tree, TreeFormat
 
@@ -54,18 +53,11 @@ def write_tree(
     >>> write_tree(tropalign.trees.parse_tree("((a:1,b:2)97:0.5,c:3,d:4);"), "-")
     ((a:1.0,b:2.0)97:0.5,c:3.0,d:4.0);
     """
-    from tropalign import __version__
-
     given = _checked(tree)
     output = output_name(path)
     name = format_for_path("trees", output) if format is None else format
     context = TreesContext(title_of(output), groups or {})
-    writer = make_writer("trees", name, Header(__version__, "tropalign.trees.write_tree", {}), context)
-    check_outputs([output], [])
-    if writer.is_binary:
-        check_terminal(name, output)
-    part = writer.encode(given)
-    write_to(output, lambda out: writer.assemble([part], out))
+    write("trees", [given], output, name, "trees.write_tree", context)
 
 
 def plot_tree(tree: Tree, *, groups: Mapping[str, str] | None = None) -> Figure:
@@ -94,7 +86,7 @@ def plot_tree(tree: Tree, *, groups: Mapping[str, str] | None = None) -> Figure:
     ['97', 'a', 'b', 'c', 'd']
     """
     given = _checked(tree)
-    require()
+    require_matplotlib()
     from tropalign.formats.trees.picture import tree_figure
     from tropalign.formats.trees.text import encode_newick, nodes_of
 

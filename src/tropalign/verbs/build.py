@@ -62,7 +62,7 @@ of hmmbuild, number by number. Exit codes: 0 done, 2 usage, 3 bad input, 4 memor
         from tropalign.devices.registry import CpuDevice
         from tropalign.execution.run import Output, Run
         from tropalign.formats.format import Header
-        from tropalign.formats.models.text import ModelsContext
+        from tropalign.formats.hits.hmmer import ModelsContext
         from tropalign.formats.registry import format_for_path, make_writer
         from tropalign.profiles.build_task import BuildTask
         from tropalign.resources.limits import default_budget

@@ -110,7 +110,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         from tropalign.clusters.chimeras import judged
         from tropalign.clusters.files import SEQUENCES, TABLE, write_all
         from tropalign.execution.run import Output
-        from tropalign.formats.chimeras import ChimerasContext
+        from tropalign.formats.clusters import ChimerasContext
         from tropalign.formats.format import Header
         from tropalign.formats.registry import make_writer
         from tropalign.resources.limits import default_budget, left_for_job

@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from tropalign.formats.format import COMPRESSED, FASTA, HTML, PARQUET, PHYLIP, PNG, RESULT, SVG, TEXT, TSV, Format
+from tropalign.formats.format import (
+    COMPRESSED,
+    FASTA,
+    HTML,
+    PARQUET,
+    PHYLIP,
+    PNG,
+    RESULT,
+    SVG,
+    TEXT,
+    TSV,
+    Format,
+    PlainContext,
+)
 
 if TYPE_CHECKING:
     from tropalign.sequences.features import Feature
@@ -33,21 +46,17 @@ FORMATS = {
         ConfidenceFormat(*PNG, "aligned.picture"),
         ConfidenceFormat(*RESULT, "aligned.tables"),
     ),
-    "aligned/agreement": (Format(*HTML, "aligned.agreement"),),
+    "aligned/agreement": (Format(*HTML, "aligned.report"),),
     "confidence": (ConfidenceFormat(*TSV, "aligned.tables"), ConfidenceFormat(*PARQUET, "aligned.tables")),
 }
 
 
 @dataclass(frozen=True)
-class AlignedContext:
+class AlignedContext(PlainContext):
     """Context of alignment formats: a title for formats that have one, and features of the rows for the page."""
 
     title: str = "alignment"
     features: tuple[Feature, ...] = ()
-
-    def describe(self, fields: tuple[str, ...]) -> dict[str, Any]:
-        """Return these fields as JSON."""
-        return {name: value for name, value in asdict(self).items() if name in fields}
 
 
 def title_of(path: str | os.PathLike[str]) -> str:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tropalign.arrays import distinct
 from tropalign.errors import shown
 from tropalign.formats.aligned import AlignedContext
-from tropalign.formats.format import Codec, concatenated
+from tropalign.formats.format import Codec, Concatenated
 from tropalign.formats.picture import (
     BAR,
     FAINT,
@@ -57,7 +57,7 @@ def picture(alignment: MultipleAlignment, title: str) -> Picture:
 
 
 def _blocks(alignment: MultipleAlignment) -> Picture:
-    names = [_cut(shown(name)) for name in alignment.names]
+    names = [name if len(name) <= MOST_NAME else name[: MOST_NAME - 1] + "…" for name in map(shown, alignment.names)]
     left = MARGIN + 8 + LETTER * TEXT * max(len("confidence"), *map(len, names))
     widest = min(BLOCK, alignment.n_columns)
     made = Picture(width=left + CELL_WIDTH * widest + 64, height=MARGIN + 44)
@@ -65,7 +65,10 @@ def _blocks(alignment: MultipleAlignment) -> Picture:
     numbers = np.cumsum(alignment.letters != GAP, axis=1)
     for begin in range(0, alignment.n_columns, BLOCK):
         span = slice(begin, min(begin + BLOCK, alignment.n_columns))
-        _ruler(made, span, left)
+        for number in range(span.start // 10 * 10 + 10, span.stop + 1, 10):
+            x = left + CELL_WIDTH * (number - span.start - 0.5)
+            made.texts.append(Text((x,), made.height + 5, str(number), "middle", TEXT - 2, QUIET))
+        made.height += ROW_HEIGHT
         for k, name in enumerate(names):
             y = made.height + ROW_HEIGHT / 2
             made.texts.append(Text((left - 8,), y, name, "end", TEXT, INK))
@@ -75,20 +78,14 @@ def _blocks(alignment: MultipleAlignment) -> Picture:
             made.texts.append(Text((end,), y, last, "start", TEXT - 2, QUIET))
             made.height += ROW_HEIGHT
         if alignment.column_confidence is not None:
-            _track(made, alignment.column_confidence[span], left)
+            made.texts.append(Text((left - 8,), made.height + TRACK / 2 + 2, "confidence", "end", TEXT - 2, QUIET))
+            for k, value in enumerate(np.clip(np.nan_to_num(alignment.column_confidence[span]), 0, 1).tolist()):
+                height = round(TRACK * value, 1)
+                x = left + CELL_WIDTH * k
+                made.boxes.append(Box(x, made.height + 2 + TRACK - height, CELL_WIDTH - 1, height, BAR))
+            made.height += TRACK + 2
         made.height += ROW_HEIGHT
     return made
-
-
-def _cut(name: str) -> str:
-    return name if len(name) <= MOST_NAME else name[: MOST_NAME - 1] + "…"
-
-
-def _ruler(made: Picture, span: slice, left: float) -> None:
-    for number in range(span.start // 10 * 10 + 10, span.stop + 1, 10):
-        x = left + CELL_WIDTH * (number - span.start - 0.5)
-        made.texts.append(Text((x,), made.height + 5, str(number), "middle", TEXT - 2, QUIET))
-    made.height += ROW_HEIGHT
 
 
 def _row(
@@ -107,16 +104,6 @@ def _row(
             xs = tuple((left + CELL_WIDTH * (places + 0.5)).tolist())
             text = letters[places].tobytes().decode("latin-1")
             made.texts.append(Text(xs, made.height + ROW_HEIGHT / 2, text, "letters", TEXT, colour))
-
-
-def _track(made: Picture, values: NDArray[np.float32], left: float) -> None:
-    """Add confidence from 0 to 1 as bars."""
-    made.texts.append(Text((left - 8,), made.height + TRACK / 2 + 2, "confidence", "end", TEXT - 2, QUIET))
-    for k, value in enumerate(np.clip(np.nan_to_num(values), 0, 1).tolist()):
-        height = round(TRACK * value, 1)
-        x = left + CELL_WIDTH * k
-        made.boxes.append(Box(x, made.height + 2 + TRACK - height, CELL_WIDTH - 1, height, BAR))
-    made.height += TRACK + 2
 
 
 def _overview(alignment: MultipleAlignment) -> Picture:
@@ -152,5 +139,5 @@ def encode_png(alignment: MultipleAlignment, context: AlignedContext) -> bytes:
     return as_png(picture(alignment, context.title))
 
 
-SVG = Codec(encode_svg, concatenated())
-PNG = Codec(encode_png, concatenated(), is_binary=True, require=require_pillow)
+SVG = Codec(encode_svg, Concatenated())
+PNG = Codec(encode_png, Concatenated(), is_binary=True, require=require_pillow)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tropalign import _native
 from tropalign.errors import InputError, shown
 from tropalign.formats.aligned import AlignedContext
-from tropalign.formats.format import Codec, concatenated
+from tropalign.formats.format import Codec, Concatenated
 from tropalign.results import rows
 from tropalign.results.display import DOT, digits
 from tropalign.results.multiple import GAP, MultipleAlignment
@@ -136,7 +136,7 @@ def encode_a2m(alignment: MultipleAlignment, context: AlignedContext) -> bytes:
     return bytes(out)
 
 
-A2M = Codec(encode_a2m, concatenated())
+A2M = Codec(encode_a2m, Concatenated())
 
 
 #: Characters of rows [first, last) in columns [begin, end), uint8, shape (last - first, end - begin).
@@ -176,7 +176,12 @@ def blocks(
             last = min(first + ROWS, len(names))
             own = has_posteriors[first:last]
             if (heads := kept.get(first)) is None:
-                heads = _heads(names[first:last], own, width, margin)
+                texts: list[bytes] = []
+                for name, is_judged in zip(names[first:last], own.tolist(), strict=True):
+                    texts.append(name.ljust(margin))
+                    if is_judged:
+                        texts.append((b"#=GR " + name.ljust(width) + b" PP").ljust(margin))
+                heads = np.frombuffer(b"".join(texts), np.uint8).reshape(len(texts), margin)
                 if len(names) * margin <= MOST_KEPT:
                     kept[first] = heads
             table = np.full((len(heads), margin + end - begin + 1), ord("\n"), np.uint8)
@@ -188,13 +193,3 @@ def blocks(
             yield table.tobytes()
         for tag, text in tags:
             yield b"#=GC " + tag.ljust(margin - 6) + b" " + text[begin:end] + b"\n"
-
-
-def _heads(names: Sequence[bytes], has_posteriors: NDArray[np.bool_], width: int, margin: int) -> Letters:
-    """Return the heads of these rows' lines, uint8, shape (n_lines, margin)."""
-    heads = []
-    for name, is_judged in zip(names, has_posteriors.tolist(), strict=True):
-        heads.append(name.ljust(margin))
-        if is_judged:
-            heads.append((b"#=GR " + name.ljust(width) + b" PP").ljust(margin))
-    return np.frombuffer(b"".join(heads), np.uint8).reshape(len(heads), margin)

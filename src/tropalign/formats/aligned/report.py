@@ -1,4 +1,4 @@
-"""Self-contained web page of an alignment: no network, no other file."""
+"""Self-contained web page of an alignment, alone or beside its reference: no network, no other file."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from tropalign.formats.aligned import AlignedContext
 from tropalign.formats.format import Codec, Header
 from tropalign.formats.pages import json_text, page_texts, write_page
-from tropalign.results.multiple import MultipleAlignment, rules
+from tropalign.results.multiple import Agreement, MultipleAlignment, rules
 
 #: Scripts of the page, in loading order.
 SCRIPTS = (
-    "viewer/pictures.js", "alignment.js", "colours.js", "sheet.js", "tracks.js", "strip.js", "text.js",
+    "frame/drawing.js", "alignment.js", "colours.js", "sheet.js", "tracks.js", "strip.js", "text.js",
     "block_picture.js", "controls.js",
 )  # fmt: skip
 
@@ -28,15 +28,10 @@ def _bytes(values: NDArray[np.float32] | None) -> str | None:
     return base64.b64encode(np.rint(255 * np.clip(np.nan_to_num(values), 0, 1)).astype(np.uint8).tobytes()).decode()
 
 
-def _features(alignment: MultipleAlignment, context: AlignedContext) -> list[tuple[int, int, int, str, str]]:
-    """Return row, residue range from 0, type and name of each feature of the present rows."""
+def data_of(alignment: MultipleAlignment, context: AlignedContext) -> dict[str, Any]:
+    """Return the data that the page's scripts read; features are row, residue range from 0, type and name."""
     row_of = {name: row for row, name in enumerate(alignment.names)}
     known = (one for one in context.features if one.sequence in row_of)
-    return [(row_of[one.sequence], one.begin, one.end, one.kind, one.name) for one in known]
-
-
-def data_of(alignment: MultipleAlignment, context: AlignedContext) -> dict[str, Any]:
-    """Return the data that the page's scripts read."""
     return {
         "title": context.title,
         "kind": "nucleotide" if alignment.sequences.alphabet.has_strands else "protein",
@@ -47,13 +42,32 @@ def data_of(alignment: MultipleAlignment, context: AlignedContext) -> dict[str, 
         "confidence": _bytes(alignment.residue_confidence),
         "column_confidence": _bytes(alignment.column_confidence),
         "tree": alignment.tree,
-        "features": _features(alignment, context),
+        "features": [(row_of[one.sequence], one.begin, one.end, one.kind, one.name) for one in known],
     }
 
 
-def encode(alignment: MultipleAlignment, context: AlignedContext) -> bytes:
-    """Return the alignment as the page's JSON."""
-    return json_text(data_of(alignment, context))
+#: Steps of a share of agreement in a byte; byte 0 is for residues that do not count.
+STEPS = 200
+
+
+def _agreement(shares: NDArray[np.float32]) -> str:
+    """Return shares as bytes in base64: 0 for residues that do not count, else 1 + 200 times the share."""
+    steps = np.rint(STEPS * np.nan_to_num(shares)).astype(np.uint8) + 1
+    return base64.b64encode(np.where(np.isnan(shares), 0, steps).astype(np.uint8).tobytes()).decode()
+
+
+def encode(found: MultipleAlignment | Agreement, context: AlignedContext) -> bytes:
+    """Return the page's JSON: an alignment; or one and its reference, coloured by agreement."""
+    if isinstance(found, MultipleAlignment):
+        return json_text(data_of(found, context))
+
+    def side(*, of_reference: bool) -> dict[str, Any]:
+        rows, shares = (found.reference, found.reference_shares) if of_reference else (found.alignment, found.shares)
+        columns = found.column_shares(of_reference=of_reference)
+        return {**data_of(rows, context), "agreement": _agreement(shares), "column_agreement": _agreement(columns)}
+
+    facts = [f"SP {found.sp:.4f}", f"TC {found.tc:.4f}"]
+    return json_text({**side(of_reference=False), "facts": facts, "reference": side(of_reference=True)})
 
 
 def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: AlignedContext) -> None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tropalign.formats.aligned import AlignedContext
 from tropalign.formats.array_files import Packed, needs_pyarrow, result_format
-from tropalign.formats.format import Codec, Header, concatenated
+from tropalign.formats.format import Codec, Concatenated, Header
 from tropalign.formats.saved_results import batch_packed
 from tropalign.results import rows
 from tropalign.results.multiple import MultipleAlignment
@@ -42,7 +42,7 @@ BYTES = [chr(byte) for byte in range(256)]
 
 def header_text(header: Header, context: AlignedContext) -> bytes:
     """Return comment lines, then the column names."""
-    return ("\n".join([*header.comment_lines(), "\t".join(COLUMNS)]) + "\n").encode()
+    return header.above(COLUMNS)
 
 
 def encode_tsv(alignment: MultipleAlignment, context: AlignedContext) -> bytes:
@@ -77,9 +77,9 @@ def encode_parquet(alignment: MultipleAlignment, context: AlignedContext) -> byt
     return sink.getvalue()
 
 
-TSV = Codec(encode_tsv, concatenated(header_text))
+TSV = Codec(encode_tsv, Concatenated(header_text))
 PARQUET = Codec(
-    encode_parquet, concatenated(), is_binary=True, require=needs_pyarrow("Parquet needs", "end --confidence in .tsv")
+    encode_parquet, Concatenated(), is_binary=True, require=needs_pyarrow("Parquet needs", "end --confidence in .tsv")
 )
 
 

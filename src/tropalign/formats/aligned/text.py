@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError
 from tropalign.formats.aligned import AlignedContext
 from tropalign.formats.aligned.profile import check_headers, stockholm_lines
-from tropalign.formats.format import Codec, Header, concatenated, one_line
+from tropalign.formats.format import Codec, Concatenated, Header, one_line
 from tropalign.results import rows
 from tropalign.results.display import digits
 from tropalign.results.multiple import GAP, MultipleAlignment
@@ -242,18 +242,13 @@ def checksum(letters: NDArray[np.uint8]) -> int:
     return int((upper.astype(np.int64) * (np.arange(len(letters)) % 57 + 1)).sum() % 10_000)
 
 
-def _dotted(letters: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Return rows with ``.`` for inner gaps and ``~`` for gaps at the ends."""
+def encode_msf(alignment: MultipleAlignment, context: AlignedContext) -> bytes:
+    """Return the list of sequences, then the blocks, with ``.`` for inner gaps and ``~`` for gaps at the ends."""
+    letters, width = alignment.letters, alignment.n_columns
     is_residue = letters != GAP
     from_left = np.logical_or.accumulate(is_residue, 1)
     from_right = np.logical_or.accumulate(is_residue[:, ::-1], 1)[:, ::-1]
-    gaps = np.where(from_left & from_right, ord("."), ord("~")).astype(np.uint8)
-    return np.where(is_residue, letters, gaps)
-
-
-def encode_msf(alignment: MultipleAlignment, context: AlignedContext) -> bytes:
-    """Return the list of sequences, then the blocks."""
-    rows, width = _dotted(alignment.letters), alignment.n_columns
+    rows = np.where(is_residue, letters, np.where(from_left & from_right, ord("."), ord("~")).astype(np.uint8))
     names = padded(words(alignment, "msf", ("//",)))
     sums = [checksum(row) for row in rows]
     is_dna = alignment.sequences.alphabet.has_strands
@@ -272,10 +267,10 @@ def encode_msf(alignment: MultipleAlignment, context: AlignedContext) -> bytes:
     return bytes(out)
 
 
-FASTA = Codec(encode_fasta, concatenated(), blocks=fasta_blocks)
-A3M = Codec(encode_a3m, concatenated(), blocks=a3m_blocks)
-PHYLIP = Codec(encode_phylip, concatenated(), blocks=phylip_blocks)
-NEXUS = Codec(encode_nexus, concatenated(nexus_header), blocks=nexus_blocks)
-STOCKHOLM = Codec(encode_stockholm, concatenated(stockholm_header), blocks=stockholm_blocks)
-CLUSTAL = Codec(encode_clustal, concatenated(clustal_header))
-MSF = Codec(encode_msf, concatenated())
+FASTA = Codec(encode_fasta, Concatenated(), blocks=fasta_blocks)
+A3M = Codec(encode_a3m, Concatenated(), blocks=a3m_blocks)
+PHYLIP = Codec(encode_phylip, Concatenated(), blocks=phylip_blocks)
+NEXUS = Codec(encode_nexus, Concatenated(nexus_header), blocks=nexus_blocks)
+STOCKHOLM = Codec(encode_stockholm, Concatenated(stockholm_header), blocks=stockholm_blocks)
+CLUSTAL = Codec(encode_clustal, Concatenated(clustal_header))
+MSF = Codec(encode_msf, Concatenated())

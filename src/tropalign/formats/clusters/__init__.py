@@ -1,12 +1,12 @@
-"""Formats of clusters, of count tables and of representatives."""
+"""Formats of clusters, of count tables, of representatives, and of chimeras."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from tropalign.formats.format import BYTES, FASTA, HTML, RESULT, TEXT, TSV, Format
+from tropalign.formats.format import BYTES, FASTA, HTML, RESULT, TEXT, TSV, Format, PlainContext
 
 if TYPE_CHECKING:
     from tropalign.results.clusters import Clusters
@@ -25,11 +25,16 @@ FORMATS = {
         Format("biom2", (".hdf5", ".h5"), BYTES, "BIOM 2.1 (HDF5) for QIIME 2 and biom-format", "clusters.biom_hdf5"),
     ),
     "representatives": (Format(FASTA[0], (*FASTA[1], ".fna"), TEXT, "", "clusters.tables"),),
+    "chimeras/table": (
+        Format(*TSV, "clusters.chimeras"),
+        Format("uchime", (".uchime",), TEXT, "the columns of vsearch's --uchimeout", "clusters.chimeras"),
+    ),
+    "chimeras/sequences": (Format(FASTA[0], (*FASTA[1], ".fna"), TEXT, "", "clusters.chimeras"),),
 }
 
 
 @dataclass(frozen=True)
-class ClustersContext:
+class ClustersContext(PlainContext):
     """Context of cluster formats.
 
     writes_sizes: add the reads of its cluster to a representative's name, as ``;size=N``. relabel: names of
@@ -42,6 +47,9 @@ class ClustersContext:
     has_table_names: bool = False
     table_of: Callable[[Clusters], OtuTable] | None = None
 
-    def describe(self, fields: tuple[str, ...]) -> dict[str, Any]:
-        """Return these fields as JSON."""
-        return {name: getattr(self, name) for name in fields}
+
+@dataclass(frozen=True)
+class ChimerasContext(PlainContext):
+    """Context of chimera formats; `verdict` selects the rows whose sequences are written, all if it is empty."""
+
+    verdict: str = ""

@@ -153,7 +153,12 @@ def _ended_by(number: int, seconds: int, file: str) -> TropalignError:
     """Explain the signal that ended the reading process; a limit of this machine is not the file's fault."""
     import signal  # SIGXCPU and SIGKILL exist on every system where signals end processes
 
-    allowed = _hard_cpu_seconds()
+    allowed = None
+    with suppress(ImportError):  # Windows
+        import resource
+
+        hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
+        allowed = None if hard == resource.RLIM_INFINITY else hard
     if number in (signal.SIGXCPU, signal.SIGKILL) and allowed is not None and allowed < seconds:
         return ResourceError(
             f"reading {shown(file)} took more than the {allowed} seconds of processor time that this process may take "
@@ -162,16 +167,6 @@ def _ended_by(number: int, seconds: int, file: str) -> TropalignError:
     if number == signal.SIGKILL:
         return ResourceError(f"the process that read {shown(file)} was killed: see whether memory is short")
     return _damaged("it does not come to an end" if number == signal.SIGXCPU else f"signal {number}", file)
-
-
-def _hard_cpu_seconds() -> int | None:
-    """The hard limit of processor time; None if there is no limit."""
-    try:
-        import resource
-    except ImportError:  # Windows
-        return None
-    hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
-    return None if hard == resource.RLIM_INFINITY else hard
 
 
 class _TooLargeError(Exception):
@@ -267,7 +262,9 @@ def main() -> int:
 
         _lower(resource.RLIMIT_CPU, seconds)
         with suppress(OSError, ValueError):  # /proc exists on Linux only; macOS ignores the limit
-            _lower(resource.RLIMIT_AS, _held_bytes() + memory_bytes)
+            with open("/proc/self/statm") as file:
+                held_bytes = int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+            _lower(resource.RLIMIT_AS, held_bytes + memory_bytes)
     try:
         content, (row, column, values) = _content(sys.stdin.buffer.read(), memory_bytes)
         head = json.dumps(content | {"n_entries": len(row), "dtype": values.dtype.str}).encode()
@@ -290,12 +287,6 @@ def _lower(kind: int, value: int) -> None:
 
     hard = resource.getrlimit(kind)[1]
     resource.setrlimit(kind, (value if hard == resource.RLIM_INFINITY else min(value, hard), hard))
-
-
-def _held_bytes() -> int:
-    """Return the address space that this process already uses. Raises OSError if the system does not report it."""
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
 
 
 if __name__ == "__main__":

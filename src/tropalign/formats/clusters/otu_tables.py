@@ -10,7 +10,7 @@ import numpy as np
 
 from tropalign.errors import InputError, named
 from tropalign.formats.clusters import ClustersContext
-from tropalign.formats.format import Codec, Header, concatenated
+from tropalign.formats.format import Codec, Concatenated, Header
 from tropalign.results.clusters import Clusters
 from tropalign.results.otu_table import OtuTable
 from tropalign.results.placements import Lineage
@@ -123,5 +123,5 @@ def assemble_biom(parts: Iterable[bytes], out: IO[bytes], header: Header, contex
     out.write(json.dumps(about)[:-1].encode() + b", " + part[1:] + b"\n")
 
 
-TSV = Codec(encode_tsv, concatenated())
+TSV = Codec(encode_tsv, Concatenated())
 BIOM = Codec(encode_biom, assemble_biom)

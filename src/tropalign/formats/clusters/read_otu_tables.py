@@ -83,7 +83,14 @@ def read_otu_table(path: str | os.PathLike[str], *, memory_bytes: int | None = N
         content, entries = content_of_hdf5(data, file, room.n_bytes)
         return _of_content(content, lambda: _of_arrays(content, entries, file), file)
     text = text_of(data, path)
-    return _of_json(text, file, room) if text.lstrip().startswith("{") else _of_lines(text, file, room)
+    if not text.lstrip().startswith("{"):
+        return _of_lines(text, file, room)
+    room.check(BYTES_PER_BYTE * len(text) + sum(n * text.count(sign) for sign, n in JSON_BYTES.items()))
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise _no_biom(error, file) from None
+    return _of_content(content, lambda: _entries(content, file, room), file)
 
 
 class _Room:
@@ -114,7 +121,14 @@ class _Room:
 
 def _of_lines(text: str, file: str, room: _Room) -> OtuTable:
     """Return the table of a classic file."""
-    at, line = _head_of(text)
+    at, line, number, row = 0, "", 0, ""
+    for number, row in enumerate(lines_in(text), 1):  # the last leading comment with tabs, else the first row
+        is_data = row.strip() and not row.startswith("#")
+        if "\t" in row and not is_data:
+            at, line = number, row
+        if is_data:
+            break
+    at, line = (at, line) if at else (number, row)
     n_fields = line.count("\t") + 1
     room.check(BYTES_PER_BYTE * len(text) + FIELD_BYTES * n_fields)
     head = line.split("\t")
@@ -139,28 +153,6 @@ def _of_lines(text: str, file: str, room: _Room) -> OtuTable:
         names.append(name)
         room.check(BYTES_PER_BYTE * len(text) + NAME_BYTES * len(names) + ENTRY_BYTES * len(entries) // 3)
     return _table(names, samples, _places(entries), lineages if has_lineages else None, file)
-
-
-def _head_of(text: str) -> tuple[int, str]:
-    """Return number and text of the line that names the samples: last leading comment with tabs, else first row."""
-    at, head, number, line = 0, "", 0, ""
-    for number, line in enumerate(lines_in(text), 1):
-        is_data = line.strip() and not line.startswith("#")
-        if "\t" in line and not is_data:
-            at, head = number, line
-        if is_data:
-            break
-    return (at, head) if at else (number, line)
-
-
-def _of_json(text: str, file: str, room: _Room) -> OtuTable:
-    """Return the table of a BIOM 1.0 file."""
-    room.check(BYTES_PER_BYTE * len(text) + sum(n * text.count(sign) for sign, n in JSON_BYTES.items()))
-    try:
-        content = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise _no_biom(error, file) from None
-    return _of_content(content, lambda: _entries(content, file, room), file)
 
 
 def _of_content(content: Any, entries: Callable[[], Places], file: str) -> OtuTable:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Iterable
 from typing import IO, Any
@@ -10,14 +9,14 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.formats.array_files import part_arrays
+from tropalign.formats.array_files import packed_part, part_arrays
 from tropalign.formats.clusters import ClustersContext
 from tropalign.formats.format import Codec, Header
 from tropalign.formats.pages import Report, leb128, write_report_page
 from tropalign.results.clusters import RUN, Clusters
 
 PAGE = "clusters"
-SCRIPTS = ("viewer/pictures.js", "ranks.js", "clusters.js")
+SCRIPTS = ("ranks.js", "clusters.js")
 #: Limits of a page: sequences, and total residues of the sequences that are shown in full.
 MOST_SEQUENCES, MOST_LETTERS = 300_000, 32 << 20
 #: Memory per sequence and per residue while a page is made, measured on 20,000 and 100,000 sequences.
@@ -143,16 +142,12 @@ def encode(clusters: Clusters, context: ClustersContext) -> bytes:
         "complements": alphabet.complement_table.tolist() if alphabet.has_strands else None,
     }
     values, counts = np.unique(clusters.cluster_sizes, return_counts=True)
-    sink = io.BytesIO()
-    np.savez(
-        sink,
-        allow_pickle=False,
+    return packed_part(
         notes=np.frombuffer(json.dumps(notes).encode(), np.uint8),
         step_size=values[::-1].astype(np.float64),
         step_count=counts[::-1],
         **columns_of(clusters, rows, has_letters),
     )
-    return sink.getvalue()
 
 
 def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: ClustersContext) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from tropalign.errors import shown
 from tropalign.formats.array_files import Packed, result_format
 from tropalign.formats.clusters import ClustersContext
-from tropalign.formats.format import Codec, Header, concatenated
+from tropalign.formats.format import Codec, Concatenated, Header
 from tropalign.formats.saved_results import batch_packed
 from tropalign.results.clusters import RUN, Clusters
 from tropalign.results.otu_table import new_names, otu_names
@@ -21,7 +21,7 @@ COLUMNS = ("cluster", "representative", "member", "identity", "strand", "score",
 
 def header_text(header: Header, context: ClustersContext) -> bytes:
     """Return comment lines, then the column names."""
-    return ("\n".join([*header.comment_lines(), "\t".join(COLUMNS)]) + "\n").encode()
+    return header.above(COLUMNS)
 
 
 def encode_tsv(clusters: Clusters, context: ClustersContext) -> bytes:
@@ -110,7 +110,7 @@ def encode_fasta(clusters: Clusters, context: ClustersContext) -> bytes:
     return bytes(text)
 
 
-TSV = Codec(encode_tsv, concatenated(header_text))
-UC = Codec(encode_uc, concatenated())
+TSV = Codec(encode_tsv, Concatenated(header_text))
+UC = Codec(encode_uc, Concatenated())
 RESULT = result_format("clusters", pack)
-FASTA = Codec(encode_fasta, concatenated())
+FASTA = Codec(encode_fasta, Concatenated())

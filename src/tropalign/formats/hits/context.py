@@ -120,6 +120,15 @@ class QueryHits:
         found: list[int] = (begin + np.flatnonzero(self.hits.domain_is_reported[begin:end])).tolist()
         return found
 
+    def values(self, names: str, index: int) -> tuple[Any, ...]:
+        """Return the values of some columns for a hit, or for a domain."""
+        return tuple(getattr(self.hits, name)[index] for name in names.split())
+
+    def scores(self, row: int) -> tuple[Any, ...]:
+        """Return E-value, score and bias of a hit, and those of its best domain."""
+        best = self.values("domain_i_evalue domain_bits domain_bias", self.best_domain(row))
+        return self.values("evalue bits bias", row) + best
+
     def best_domain(self, row: int) -> int:
         """Return the best domain of a hit."""
         return int(self.hits.domain_offsets[row]) + int(self.hits.best_domain[row])

@@ -17,7 +17,7 @@ from tropalign.results.found_hits import LINES
 from tropalign.results.hits import Hits
 
 PAGE = "hits"
-SCRIPTS = ("viewer/pictures.js", "viewer/hues.js", "architecture.js", "coverage.js", "domains.js", "hits.js")
+SCRIPTS = ("architecture.js", "coverage.js", "domains.js", "hits.js")
 #: Limits of a page; beyond these, it shows the hits with the lowest E-values.
 MOST_HITS, MOST_LETTERS = 200_000, 32 << 20
 #: Columns of reported domains.

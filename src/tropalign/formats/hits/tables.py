@@ -5,18 +5,22 @@ Rows of the latter two are in groups of a fixed size, independent of how the run
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Iterator
+from itertools import chain
 from typing import IO, Any
 
 import numpy as np
 
-from tropalign.formats.array_files import needs_pyarrow, stream_to
+from tropalign.formats.array_files import Packed, needs_pyarrow, stream_to, write_whole
 from tropalign.formats.format import Codec, Header
-from tropalign.formats.hits.context import HitsContext
-from tropalign.formats.hits.parts import ASSEMBLED_WITH, assembled_by, encode_without_lines
+from tropalign.formats.hits.context import HitsContext, QueryHits, queries_of
+from tropalign.formats.hits.parts import ASSEMBLED_WITH, assembled_by, encode, encode_without_lines
 from tropalign.results import rows
 from tropalign.results.columns import arrow_batch
-from tropalign.results.hit import DOMAINS, Columns
+from tropalign.results.found_hits import DOMAIN_COLUMNS, FILTERS, HIT_COLUMNS, LINES, TEXTS, of_all_queries
+from tropalign.results.hit import DOMAINS, Columns, Domain
 from tropalign.results.hits import Hits
 
 #: Rows per batch, or per row group of Parquet.
@@ -41,18 +45,11 @@ def groups(pieces: Iterator[Hits]) -> Iterator[Columns]:
 
 
 def _concatenated(tables: list[Columns]) -> Columns:
-    return {name: _joined([table[name] for table in tables]) for name in DOMAINS}
-
-
-def _joined(pieces: list[Any]) -> Any:
-    if isinstance(pieces[0], list):
-        return [text for piece in pieces for text in piece]
-    return np.concatenate(pieces)
-
-
-def batch_of(columns: Columns) -> Any:
-    """Return the columns as a nanoarrow array of structs."""
-    return arrow_batch(columns)
+    columns = {name: [table[name] for table in tables] for name in DOMAINS}
+    return {
+        name: list(chain.from_iterable(pieces)) if isinstance(pieces[0], list) else np.concatenate(pieces)
+        for name, pieces in columns.items()
+    }
 
 
 def no_rows() -> Columns:
@@ -80,7 +77,7 @@ def _column(name: str, values: Any) -> rows.Column:
 
 def write_tsv(pieces: Iterator[Hits], out: IO[bytes], header: Header, context: HitsContext) -> None:
     """Write comment lines, column names, and a row per domain."""
-    out.write(("\n".join([*header.comment_lines(), "\t".join(DOMAINS)]) + "\n").encode())
+    out.write(header.above(DOMAINS))
     for hits in pieces:
         columns = hits.domains.columns()
         out.write(rows.join([_column(name, values) for name, values in columns.items()], len(columns["bits"])))
@@ -91,11 +88,11 @@ def write_arrow(pieces: Iterator[Hits], out: IO[bytes], header: Header, context:
     from nanoarrow.c_array_stream import CArrayStream
 
     metadata = {key.encode(): value.encode() for key, value in header.notes().items()}
-    schema = batch_of(no_rows()).schema.modify(metadata=metadata)
+    schema = arrow_batch(no_rows()).schema.modify(metadata=metadata)
     with stream_to(out) as stream:
         stream.write_stream(CArrayStream.from_c_arrays([], schema, validate=False))
         for columns in groups(pieces):
-            batch = batch_of(columns)
+            batch = arrow_batch(columns)
             one = CArrayStream.from_c_arrays([batch], batch.schema, validate=False)
             stream.write_stream(one, write_schema=False)
 
@@ -105,10 +102,10 @@ def write_parquet(pieces: Iterator[Hits], out: IO[bytes], header: Header, contex
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    schema = pa.schema(batch_of(no_rows()).schema).with_metadata(header.notes())
+    schema = pa.schema(arrow_batch(no_rows()).schema).with_metadata(header.notes())
     with pq.ParquetWriter(out, schema, compression="zstd") as writer:
         for columns in groups(pieces):
-            batch = pa.record_batch(batch_of(columns))
+            batch = pa.record_batch(arrow_batch(columns))
             writer.write_table(pa.Table.from_batches([batch]).replace_schema_metadata(schema.metadata))
 
 
@@ -121,3 +118,93 @@ PARQUET = Codec(
     is_binary=True,
     require=needs_pyarrow("Parquet needs", "choose another --format"),
 )
+
+
+#: Fields of a query that are not annotation of a model.
+_QUERY_FIELDS = ("name", "accession", "description", "length")
+
+
+def _number(value: float) -> float | None:
+    """Return a number, or None if JSON cannot hold it."""
+    return value if math.isfinite(value) else None
+
+
+def _domain(domain: Domain) -> dict[str, Any]:
+    numbers = ("bits", "bias", "c_evalue", "i_evalue", "log_p", "accuracy")
+    return {
+        **{name: _number(getattr(domain, name)) for name in numbers},
+        "is_reported": domain.is_reported,
+        "is_included": domain.is_included,
+        "model": domain.model_span,
+        "sequence": domain.span,
+        "envelope": domain.envelope,
+        **domain.lines,
+    }
+
+
+def _query(found: QueryHits) -> dict[str, Any]:
+    hits = found.hits
+    return {
+        **{name: getattr(found.query, name) for name in _QUERY_FIELDS},
+        "n_targets": hits.n_targets,
+        "n_passed": dict(zip(FILTERS, hits.n_passed[found.index].tolist(), strict=True)),
+        "Z": hits.Z,
+        "domZ": float(hits.domZ[found.index]),
+        "hits": [
+            {
+                **{name: getattr(hit, name) for name in _QUERY_FIELDS},
+                "target": hit.target,
+                **{name: _number(getattr(hit, name)) for name in ("evalue", "bits", "bias", "log_p")},
+                "is_included": hit.is_included,
+                "n_expected": _number(float(hits.n_expected[hit.index])),
+                "best_domain": hit.best_domain.number,
+                "domains": [_domain(domain) for domain in hit.domains],
+            }
+            for hit in (hits[row] for row in found.rows)
+        ],
+    }
+
+
+def write_json(pieces: Iterator[Hits], out: IO[bytes], header: Header, context: HitsContext) -> None:
+    """Write the search settings, then the queries."""
+    notes = {
+        "tropalign": header.version,
+        "command": header.command,
+        "orientation": context.orientation,
+        "thresholds": context.thresholds.values(),
+    }
+    out.write(json.dumps(notes)[:-1].encode() + b', "queries": [')
+    separator = b"\n"
+    for query in queries_of(pieces):
+        out.write(separator + json.dumps(_query(query)).encode())
+        separator = b",\n"
+    out.write(b"\n]}\n")
+
+
+JSON = Codec(encode, assembled_by(write_json), assembled_with=ASSEMBLED_WITH)
+
+
+#: Arrays of hits in addition to those of found hits.
+_VERDICTS = ("is_included", "domain_is_reported", "domain_is_included")
+_NOTES = ("orientation", "first_query", "n_targets", "n_target_residues")
+_ARRAYS = (*HIT_COLUMNS, *DOMAIN_COLUMNS, *LINES, "domain_offsets", "line_offsets", "n_passed", "widths", "domZ")
+
+
+def pack(pieces: list[Hits]) -> Packed:
+    """Join and pack the hits of all queries."""
+    found: Any = of_all_queries(pieces)
+    notes: dict[str, Any] = {name: getattr(found, name) for name in _NOTES}
+    notes |= {name: list(getattr(found, name)) for name in TEXTS}
+    notes["queries"] = [list(vars(query).values()) for query in found.queries]
+    notes["models"] = [[target, *vars(model).values()] for target, model in found.models.items()]
+    notes |= {"thresholds": pieces[0].thresholds.values(), "Z": float(pieces[0].Z)}
+    arrays = {name: getattr(found, name).ravel() for name in _ARRAYS}
+    return notes, arrays | {name: np.concatenate([getattr(piece, name) for piece in pieces]) for name in _VERDICTS}
+
+
+def write_result(pieces: Iterator[Hits], out: IO[bytes], header: Header, context: HitsContext) -> None:
+    """Write all hits, which are held in memory together."""
+    write_whole("hits", out, header, pack(list(pieces)))
+
+
+RESULT = Codec(encode, assembled_by(write_result), assembled_with=ASSEMBLED_WITH, is_binary=True)

@@ -1,4 +1,14 @@
-"""Web pages: the frame that all share, and a folder of scripts for each kind of result."""
+"""Self-contained web pages: no network, no other files.
+
+Content from files is only in JSON or in arrays, where nothing is markup, and a content security policy blocks all
+scripts except the page's own. The folder ``frame`` has the shared parts: ``frame.html`` (the template),
+``frame.css`` and ``frame.js`` are the header, help, and light and dark colours of every page; the other files are
+for reports, which are pages of cards: tables, alignments, histograms. A page adds a folder with ``body.html``,
+``help.html``, ``page.css``, scripts, and ``controls.html`` for its header. ``@table@`` and ``@histogram@`` in the
+``body.html`` of a report are replaced by the HTML of these parts, which ``wiring.js`` fills, and ``drawing.js`` has
+the canvas that every drawing of a report extends. The folder ``viewer``
+has the tree that tree pages extend.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +31,7 @@ from tropalign.properties import cached
 PAGES = Path(__file__).parent
 FRAME = PAGES / "frame"
 #: Scripts shared by reports, in loading order.
-REPORT_SCRIPTS = ("report.js", "table.js", "histogram.js", "wiring.js", "alignment.js")
-#: Parts that a report's ``body.html`` may include.
-PARTS = ("table", "histogram")
+REPORT_SCRIPTS = ("report.js", "drawing.js", "table.js", "histogram.js", "wiring.js", "alignment.js")
 
 
 def json_text(value: Any) -> bytes:
@@ -64,10 +72,12 @@ def page_texts(name: str, scripts: tuple[str, ...], is_report: bool = True) -> d
     filled = {b"policy": policy(style, script), b"style": style, b"script": script, b"controls": b""}
     filled |= {b"body": (folder / "body.html").read_bytes(), b"help": (folder / "help.html").read_bytes()}
     if is_report:
-        parts = {part.encode(): (FRAME / f"{part}.html").read_bytes() for part in PARTS}
-        cards = b"".join(_filled(filled[b"body"], parts))
-        filled[b"body"] = b"".join(_filled((FRAME / "report.html").read_bytes(), {b"cards": cards}))
-        filled[b"help"] += (FRAME / "keys.html").read_bytes()
+        parts = {path.stem.encode(): path.read_bytes() for path in FRAME.glob("*.html")}
+        parts[b"members_table"] = parts[b"table"].replace(b' id="', b' id="members-')
+        filled[b"help"] += parts[b"filters"] if b"@table@" in filled[b"body"] else b""
+        filled[b"help"] += parts[b"keys"]
+        parts[b"cards"] = b"".join(_filled(filled[b"body"], parts))
+        filled[b"body"] = b"".join(_filled(parts[b"report"], parts))
     else:
         filled[b"controls"] = (folder / "controls.html").read_bytes()
     return filled
@@ -89,7 +99,7 @@ class Report:
     """A page of cards, without the frame.
 
     folder: has ``body.html`` (the cards below the summary), ``help.html``, ``page.css`` and the scripts. scripts: in
-    loading order; the last one calls ``openReport(make)`` of ``frame/report.js``. data: JSON, the scripts'
+    loading order; the last one calls ``openReport(Page)`` of ``frame/report.js``. data: JSON, the scripts'
     ``report.data``. arrays: one-dimensional columns of numbers, the scripts' ``report.arrays``, as typed arrays;
     floats, and integers that fit in 32 bits, stored in the narrowest type.
     """

@@ -5,7 +5,6 @@ Rows are in batches of a fixed size, so that a file does not depend on how the r
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import ragged
-from tropalign.formats.array_files import needs_pyarrow, part_arrays, stream_to
+from tropalign.formats.array_files import needs_pyarrow, packed_part, part_arrays, stream_to
 from tropalign.formats.format import Codec, Header
 from tropalign.formats.pairs.context import PairsContext
 from tropalign.formats.pairs.tables import names_of
@@ -39,18 +38,19 @@ def encode(table: AlignmentTable, context: PairsContext) -> bytes:
             arrays[f"{name}:"] = lengths.astype(np.min_scalar_type(int(lengths.max(initial=0))))
         else:
             arrays[name] = values
-    sink = io.BytesIO()
-    np.savez(sink, allow_pickle=False, **arrays)
-    return sink.getvalue()
+    return packed_part(**arrays)
 
 
 def batches(parts: Iterable[bytes], context: PairsContext) -> Iterator[dict[str, Flat]]:
-    """Yield the rows of all parts in batches of BATCH_ROWS; the last one is shorter."""
+    """Yield the rows of all parts in batches of BATCH_ROWS, the last one shorter; InputError for a damaged part."""
     types = types_of(names_of(context), context.decimal_scores)
     waiting: list[dict[str, Flat]] = []
     n_waiting = 0
     for part in parts:
-        waiting.append(_decoded(part, types))
+        with part_arrays(part) as arrays:
+            waiting.append({name: _column(arrays, name, dtype) for name, dtype in types.items()})
+            if len({_n_rows({name: values}) for name, values in waiting[-1].items()}) != 1:
+                raise ValueError("columns of several lengths")
         n_waiting += _n_rows(waiting[-1])
         if n_waiting < BATCH_ROWS:
             continue
@@ -91,15 +91,6 @@ def _slice(columns: dict[str, Flat], begin: int, end: int) -> dict[str, Flat]:
         else:
             rows[name] = values[begin:end]
     return rows
-
-
-def _decoded(part: bytes, types: dict[str, type]) -> dict[str, Flat]:
-    """Return the columns of a part. Raises InputError if it is damaged, since shards may have been transferred."""
-    with part_arrays(part) as arrays:
-        columns = {name: _column(arrays, name, dtype) for name, dtype in types.items()}
-        if len({_n_rows({name: values}) for name, values in columns.items()}) != 1:
-            raise ValueError("columns of several lengths")
-    return columns
 
 
 def _column(arrays: Any, name: str, dtype: type) -> Flat:

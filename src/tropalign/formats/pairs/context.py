@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from tropalign.results.names import DEFINITIONS
 from tropalign.results.output_columns import OUTPUT_COLUMNS
 from tropalign.results.rows import Named
 from tropalign.sequences.alphabet import ALPHABETS, Alphabet
+
+if TYPE_CHECKING:
+    from tropalign.results.alignments import AlignmentTable
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +56,14 @@ class PairsContext:
     substitution: Any = None
     gap: Any = None
     identity: str = "columns"
+
+    @classmethod
+    def of_table(cls, table: AlignmentTable, **more: Any) -> PairsContext:
+        """Make the context of a table, and of others of the same sequences."""
+        return cls(
+            table.queries, table.targets, table.depth, table.strand is not None,
+            table.score.dtype.kind == "f", identity=table.identity_definition, **more,
+        )  # fmt: skip
 
     def describe(self, fields: tuple[str, ...]) -> dict[str, Any]:
         """Return these fields as JSON; sequences by names and lengths, targets as None if they are the queries.

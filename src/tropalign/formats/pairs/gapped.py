@@ -11,9 +11,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tropalign.formats.format import Codec, Header, by_rows, concatenated
+from tropalign.formats.format import Codec, Concatenated, Header, by_rows
 from tropalign.formats.pairs.context import PairsContext
 from tropalign.results import gapped, nucleotides, rows
 from tropalign.results.alignments import AlignmentTable
@@ -66,26 +65,24 @@ def _scoring(context: PairsContext, strand: str = "") -> str:
     return lines
 
 
-def _numbers_before(table: AlignmentTable) -> NDArray[np.int32]:
-    """Return the 1-based number of the residue before the first shown one (on the minus strand, the one after)."""
-    if table.strand is None:
-        return table.query_start
-    return np.where(table.strand < 0, table.query_end + 1, table.query_start).astype(np.int32)
-
-
 def encode_srspair(table: AlignmentTable, context: PairsContext) -> bytes:
     """Return a record per pair; pairs without an aligned column are left out."""
     from tropalign import _native
 
     query_names, query_name_offsets = rows.encoded_names(table.queries)
     target_names, target_name_offsets = rows.encoded_names(table.targets)
+    before = (
+        table.query_start
+    )  # the 1-based number of the residue before the first shown one, on the minus strand after
+    if table.strand is not None:
+        before = np.where(table.strand < 0, table.query_end + 1, before).astype(np.int32)
     columns: dict[str, Any] = {
         **gapped.arrays(table, context.substitution),
         "score": np.rint(table.score * np.int64(PARTS)).astype(np.int64),
         "n_identical": table.n_identical,
         "n_similar": table.n_similar,
         "n_gaps": table.n_gaps,
-        "query_start": _numbers_before(table),
+        "query_start": before,
         "target_start": table.target_start,
         "strand": table.strand,
         "query_names": query_names,
@@ -99,10 +96,10 @@ def encode_srspair(table: AlignmentTable, context: PairsContext) -> bytes:
     return text
 
 
-FASTA = Codec(encode_fasta, concatenated(), blocks=by_rows(encode_fasta))
+FASTA = Codec(encode_fasta, Concatenated(), blocks=by_rows(encode_fasta))
 SRSPAIR = Codec(
     encode_srspair,
-    concatenated(header_text, 2 * (b"#" + b"-" * 39 + b"\n")),
+    Concatenated(header_text, 2 * (b"#" + b"-" * 39 + b"\n")),
     blocks=by_rows(encode_srspair),
 )
 
@@ -141,4 +138,4 @@ def _place(table: AlignmentTable, side: str) -> list[rows.Column]:
     return [rows.names(*nucleotides.given(table, side)), *(rows.numbers(values) for values in numbers)]
 
 
-PAF = Codec(encode, concatenated(), blocks=by_rows(encode))
+PAF = Codec(encode, Concatenated(), blocks=by_rows(encode))

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from typing import IO
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tropalign.errors import InputError, said, shown
-from tropalign.formats.array_files import part_arrays
+from tropalign.formats.array_files import packed_part, part_arrays
 from tropalign.formats.distance_matrix import phylip_names
 from tropalign.formats.format import Codec, Header
 from tropalign.formats.pairs import MATRIX_LAYOUTS
@@ -18,17 +17,13 @@ from tropalign.formats.pairs.context import PairsContext
 from tropalign.results import nucleotides, rows
 from tropalign.results.alignments import AlignmentTable
 
-Matrix = NDArray[np.float64]
-
 
 def encode(table: AlignmentTable, context: PairsContext) -> bytes:
     """Return the indices and the requested values as .npz, of the best alignment of each pair."""
     table = table if table.hsp is None else table.take(table.hsp == 1)
     values = table.score if context.matrix_values == "score" else table.identity
-    sink = io.BytesIO()
     (_, query), (_, target) = (nucleotides.given(table, side) for side in ("query", "target"))
-    np.savez(sink, query=query, target=target, value=values)
-    return sink.getvalue()
+    return packed_part(query=query, target=target, value=values)
 
 
 def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PairsContext) -> None:
@@ -58,7 +53,26 @@ def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: Pa
             np.fill_diagonal(matrix, 1.0)
         if context.matrix_values == "distance":
             matrix = 1.0 - matrix
-    {"tsv": _tsv, "phylip": _phylip, "npz": _npz}[context.matrix_layout](matrix, out, header, context)
+    labels: Sequence[str] = context.queries.names
+    if context.matrix_layout == "npz":
+        columns = {"queries": np.array(labels), "targets": np.array(context.targets.names)}
+        sink = io.BytesIO()
+        np.savez_compressed(sink, allow_pickle=False, **{context.matrix_values: matrix}, **columns)
+        out.write(sink.getvalue())
+        return
+    form, separator = "{:.6f}", "\t"
+    if context.matrix_layout == "tsv":
+        rows.encoded_names(context.queries)
+        if context.matrix_values == "score":
+            form = "{}" if context.decimal_scores else "{:.0f}"
+        comments = [*header.comment_lines(), f"# values: {context.matrix_values}"] if header.has_comments else []
+        out.write(("\n".join([*comments, "\t".join(["", *context.targets.names])]) + "\n").encode())
+    else:  # relaxed PHYLIP: names of any length, ended by a space, as FastME, RapidNJ and IQ-TREE read them
+        labels, separator = phylip_names(context.queries.names), " "
+        out.write(f"{len(matrix)}\n".encode())
+    for name, row in zip(labels, matrix.tolist(), strict=True):
+        cells = separator.join("" if value != value else form.format(value) for value in row)
+        out.write(f"{name}{separator}{cells}\n".encode())
 
 
 def suffixes(context: PairsContext) -> tuple[str, ...]:
@@ -80,41 +94,6 @@ def check_layout(context: PairsContext) -> None:
         rows.check_names([*context.queries.names, *context.targets.names])
     if context.matrix_layout == "phylip" and (not context.is_triangle or context.matrix_values != "distance"):
         raise InputError("PHYLIP holds the distances of one set: ask for distances of a single file, or another layout")
-
-
-def _rows(matrix: Matrix, form: str, separator: str) -> Iterator[str]:
-    for row in matrix.tolist():
-        yield separator.join("" if value != value else form.format(value) for value in row)
-
-
-def _tsv(matrix: Matrix, out: IO[bytes], header: Header, context: PairsContext) -> None:
-    rows.encoded_names(context.queries)
-    form = "{:.6f}" if context.matrix_values != "score" else "{}" if context.decimal_scores else "{:.0f}"
-    comments = [*header.comment_lines(), f"# values: {context.matrix_values}"] if header.has_comments else []
-    lines = [*comments, "\t".join(["", *context.targets.names])]
-    out.write(("\n".join(lines) + "\n").encode())
-    for name, row in zip(context.queries.names, _rows(matrix, form, "\t"), strict=True):
-        out.write(f"{name}\t{row}\n".encode())
-
-
-def _phylip(matrix: Matrix, out: IO[bytes], header: Header, context: PairsContext) -> None:
-    """Write relaxed PHYLIP: names of any length, ended by a space, as FastME, RapidNJ and IQ-TREE read them."""
-    names = phylip_names(context.queries.names)
-    out.write(f"{len(matrix)}\n".encode())
-    for name, row in zip(names, _rows(matrix, "{:.6f}", " "), strict=True):
-        out.write(f"{name} {row}\n".encode())
-
-
-def _npz(matrix: Matrix, out: IO[bytes], header: Header, context: PairsContext) -> None:
-    sink = io.BytesIO()
-    np.savez_compressed(
-        sink,
-        allow_pickle=False,
-        **{context.matrix_values: matrix},
-        queries=np.array(context.queries.names),
-        targets=np.array(context.targets.names),
-    )
-    out.write(sink.getvalue())
 
 
 MATRIX = Codec(

@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, shown
+from tropalign.formats.array_files import packed_part
 from tropalign.formats.format import Codec, Header
 from tropalign.formats.pairs.context import PairsContext
-from tropalign.formats.pairs.map import MOST_LINES, Lines, mapped
-from tropalign.formats.pairs.report_data import (
+from tropalign.formats.pairs.report import (
+    MOST_LINES,
     Columns,
+    Lines,
     columns_of,
     identity_of,
     joined,
+    mapped,
     near_of,
     of_used,
-    packed,
     unpacked,
 )
-from tropalign.formats.picture import picture, require
+from tropalign.formats.picture import figure_bytes, require_matplotlib
 from tropalign.results.alignments import AlignmentTable
 
 if TYPE_CHECKING:
@@ -44,22 +47,25 @@ MOST_DOTS = 2_000_000
 
 def encode(table: AlignmentTable, context: PairsContext) -> bytes:
     """Return columns as .npz."""
-    return packed(columns_of(table))
+    return packed_part(**columns_of(table))
 
 
 def plot_codec(kind: str) -> Codec[PairsContext]:
     """Make the codec of pictures of this kind: the map of identities, or of scores if only these are known."""
 
     def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PairsContext) -> None:
+        from tropalign.formats.notebook_figure import Figure
+
         columns = joined([unpacked(part) for part in parts], context.report)
         try:
-            figure = matrix_figure(columns, context)
+            figure: Any = matrix_figure(columns, context)
         except InputError as error:  # the run is complete, so its other outputs are kept
-            figure = _of_words(str(error))
-        out.write(picture(figure, kind))
+            figure = Figure((SIDE, 1.0))
+            figure.text(0.5, 0.5, str(error), ha="center", va="center", wrap=True, parse_math=False)
+        out.write(figure_bytes(figure, kind))
 
     fields = ("queries", "targets", "report")
-    return Codec(encode, assemble, fields, is_binary=kind != "svg", needs_all=True, require=require)
+    return Codec(encode, assemble, fields, is_binary=kind != "svg", needs_all=True, require=require_matplotlib)
 
 
 def matrix_figure(columns: Columns, context: PairsContext, value: str | None = None) -> Figure:
@@ -84,25 +90,24 @@ def matrix_figure(columns: Columns, context: PairsContext, value: str | None = N
     cells = cells[made.rows.order][:, made.columns.order]
     height, width = (SIDE, SIDE) if shape[0] == shape[1] else _sizes(*shape)
     rooms = [_room(side.names, size) for side, size in zip((sides[0], sides[-1]), (height, width), strict=True)]
-    figure = Figure((TREE + width + rooms[0], TREE + height + rooms[1] + BELOW))
-    place = _placing(figure)
-    image = _draw_cells(figure, place(TREE, TREE, width, height), cells)
+    whole_width, whole_height = TREE + width + rooms[0], TREE + height + rooms[1] + BELOW
+    figure = Figure((whole_width, whole_height))
+
+    def place(left: float, top: float, wide: float, high: float) -> tuple[float, float, float, float]:
+        """Return shares of the figure from the left and the bottom, from inches from the left and the top."""
+        return left / whole_width, (whole_height - top - high) / whole_height, wide / whole_width, high / whole_height
+
+    axes = figure.add_axes(place(TREE, TREE, width, height))
+    axes.set_facecolor("#eceef2")
+    axes.tick_params(length=0, right=False, left=False)
+    image = axes.imshow(cells, cmap=COLOURS, aspect="auto", interpolation="nearest")
     for side, lines, rectangle in (
         (0, made.rows, (0.1, TREE, TREE - 0.15, height)), (1, made.columns, (TREE, 0.1, width, TREE - 0.15)),
     ):  # fmt: skip
         _draw_tree(figure.add_axes(place(*rectangle)), lines, is_top=side == 1)
-    _write_names(figure.axes[0], [sides[0].names, sides[-1].names], [made.rows, made.columns], (height, width))
+    _write_names(axes, [sides[0].names, sides[-1].names], [made.rows, made.columns], (height, width))
     bar = figure.add_axes(place(TREE, TREE + height + rooms[1] + 0.1, min(width, 2.5), 0.15))
     figure.colorbar(image, cax=bar, orientation="horizontal", label=value)
-    return figure
-
-
-def _of_words(sentence: str) -> Figure:
-    """Draw a sentence in place of a map."""
-    from tropalign.formats.notebook_figure import Figure
-
-    figure = Figure((SIDE, 1.0))
-    figure.text(0.5, 0.5, sentence, ha="center", va="center", wrap=True, parse_math=False)
     return figure
 
 
@@ -124,24 +129,6 @@ def _room(names: tuple[str, ...], side: float) -> float:
     has_names = 72 * side / len(names) >= LEAST_POINTS
     longest = min(NAME_LETTERS, max(map(len, names))) if has_names else 14
     return 0.25 + 0.085 * longest
-
-
-def _placing(figure: Figure) -> Callable[[float, float, float, float], tuple[float, float, float, float]]:
-    """Return a function that converts inches from left and top to fractions from left and bottom."""
-    whole_width, whole_height = figure.get_size_inches()
-
-    def place(left: float, top: float, width: float, height: float) -> tuple[float, float, float, float]:
-        bottom = whole_height - top - height
-        return left / whole_width, bottom / whole_height, width / whole_width, height / whole_height
-
-    return place
-
-
-def _draw_cells(figure: Figure, rectangle: tuple[float, float, float, float], cells: NDArray[np.float64]) -> Any:
-    axes = figure.add_axes(rectangle)
-    axes.set_facecolor("#eceef2")
-    axes.tick_params(length=0, right=False, left=False)
-    return axes.imshow(cells, cmap=COLOURS, aspect="auto", interpolation="nearest")
 
 
 def _write_names(axes: Axes, names: list[tuple[str, ...]], lines: list[Lines], sizes: tuple[float, float]) -> None:
@@ -194,7 +181,7 @@ def equal_words(
     """Return positions of common k-mers in query and target, at most MOST_DOTS."""
     if min(len(query), len(target)) < length:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    words = np.concatenate([_words(query, length), _words(target, length)])
+    words = np.concatenate([sliding_window_view(codes, length) for codes in (query, target)])
     numbers = np.unique(words, axis=0, return_inverse=True)[1].ravel()
     n = len(query) - length + 1
     order = np.argsort(numbers[n:], kind="stable")
@@ -204,10 +191,6 @@ def equal_words(
     i = np.repeat(np.arange(n), counts)
     within = np.arange(len(i)) - np.repeat(np.cumsum(counts) - counts, counts)
     return i, order[np.repeat(begins, counts) + within]
-
-
-def _words(codes: NDArray[np.uint8], length: int) -> NDArray[np.uint8]:
-    return np.lib.stride_tricks.sliding_window_view(codes, length)
 
 
 def usual_word(n: int, m: int, n_letters: int) -> int:

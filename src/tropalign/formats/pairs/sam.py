@@ -10,8 +10,9 @@ from __future__ import annotations
 import os
 import re
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from typing import IO, Any
 
@@ -19,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, UsageError, named, shown, warn
+from tropalign.formats.array_files import packed_part, part_arrays
 from tropalign.formats.format import Codec, Concatenated, Header, one_line, row_blocks
-from tropalign.formats.pairs import primary_lines
 from tropalign.formats.pairs.context import PairsContext
 from tropalign.properties import cached_per_object
 from tropalign.results import rows
@@ -31,6 +32,124 @@ from tropalign.sequences import SequenceBatch
 from tropalign.sequences.alphabet import byte_counts, mirrored
 from tropalign.sequences.batch import NO_QUALITY
 from tropalign.sequences.records import FIRST_QUALITY, HIGHEST_QUALITY
+
+Index = NDArray[np.int64]
+Ranks = NDArray[np.float64]
+#: Rank of a pair without an aligned column, lower than any score.
+UNALIGNED = -1e300
+
+
+def encode_primary(table: AlignmentTable, lines: Callable[[AlignmentTable, bool], bytes]) -> bytes:
+    """Return the part of a table.
+
+    lines: returns the lines of a table's rows, primary or not. A pair without an aligned column has a line only if
+    it is the primary one.
+    """
+    is_aligned, rank = table.n_columns > 0, _ranks(table)
+    best = _best_rows(table.query_index, rank)
+    others = np.flatnonzero(is_aligned)
+    text, primary = (
+        np.frombuffer(lines(table.take(rows), is_primary), np.uint8)
+        for rows, is_primary in ((others, False), (best, True))
+    )
+    bounds, place = _line_bounds(text), np.searchsorted(others, best)
+    return packed_part(
+        query=table.query_index[best],
+        rank=rank[best],
+        begin=bounds[place],
+        end=bounds[place + is_aligned[best]],
+        offsets=_line_bounds(primary),
+        lines=text,
+        primary=primary,
+    )
+
+
+def primary_rows(table: AlignmentTable) -> NDArray[np.bool_]:
+    """Return a mask of primary rows for a table with all pairs of its queries; bool, shape (n,)."""
+    found = np.zeros(len(table), bool)
+    found[_best_rows(table.query_index, _ranks(table))] = True
+    return found
+
+
+def _ranks(table: AlignmentTable) -> Ranks:
+    return np.where(table.n_columns > 0, table.score.astype(np.float64), UNALIGNED)
+
+
+def _best_rows(query: Index, rank: Ranks) -> Index:
+    """Return the row with the highest rank of each query, ascending; ties go to the first row."""
+    order = np.lexsort((-rank, query))
+    is_first = np.ones(len(order), bool)
+    is_first[1:] = query[order[1:]] != query[order[:-1]]
+    return np.sort(order[is_first])
+
+
+def _line_bounds(text: Bytes) -> Index:
+    """Return the start of each line, and the end of the last one."""
+    return np.concatenate([[0], np.flatnonzero(text == ord("\n")) + 1])
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A checked part; the module describes its fields."""
+
+    query: Index
+    rank: Ranks
+    begin: Index
+    end: Index
+    offsets: Index
+    lines: Bytes
+    primary: Bytes
+
+    @classmethod
+    def read(cls, data: bytes, n_queries: int) -> _Part:
+        with part_arrays(data) as arrays:
+            part = cls(**arrays)
+            part._check(n_queries)
+        return part
+
+    def _check(self, n_queries: int) -> None:
+        n = len(self.query)
+        for name in ("query", "rank", "begin", "end", "offsets"):
+            values = getattr(self, name)
+            if values.dtype != (np.float64 if name == "rank" else np.int64) or values.shape != (
+                n + (name == "offsets"),
+            ):
+                raise ValueError(name)
+        for name in ("lines", "primary"):
+            if getattr(self, name).dtype != np.uint8 or getattr(self, name).ndim != 1:
+                raise ValueError(name)
+        places = np.stack([self.begin, self.end], 1).ravel()  # 0 <= begin <= end <= the next begin ...
+        for bounds, size in ((places, len(self.lines)), (self.offsets, len(self.primary))):
+            if len(bounds) and not (bounds[0] >= 0 and bounds[-1] <= size and (np.diff(bounds) >= 0).all()):
+                raise ValueError("bounds")
+        if n and not 0 <= self.query.min() <= self.query.max() < n_queries:
+            raise ValueError("query")
+
+
+def chosen_lines(parts: Iterable[bytes], n_queries: int) -> Iterator[memoryview]:
+    """Yield blocks of whole lines in the order of the pairs. Reads `parts` twice; InputError for a damaged part."""
+    highest, owner = np.full(n_queries, -np.inf), np.full(n_queries, -1)
+    for number, data in enumerate(parts):
+        part = _Part.read(data, n_queries)
+        is_better = part.rank > highest[part.query]
+        highest[part.query[is_better]], owner[part.query[is_better]] = part.rank[is_better], number
+    for number, data in enumerate(parts):
+        part = _Part.read(data, n_queries)
+        yield from _lines_of(part, np.flatnonzero(owner[part.query] == number))
+
+
+def _lines_of(part: _Part, winners: Index) -> Iterator[memoryview]:
+    """Yield the lines of a part if these of its best pairs are primary."""
+    lines, primary, done = memoryview(part.lines), memoryview(part.primary), 0  # type: ignore[arg-type]
+    bounds = (part.begin[winners], part.end[winners], part.offsets[winners], part.offsets[winners + 1])
+    for begin, end, first, last in zip(*(bound.tolist() for bound in bounds), strict=True):
+        if begin > done:
+            yield lines[done:begin]
+        yield primary[first:last]
+        done = end
+    if done < len(lines):
+        yield lines[done:]
+
 
 #: Characters that a name may not hold (SAM specification, sections 1.2.1 and 1.4): anywhere, and at its start.
 NO_REFERENCE = re.compile(r"[^0-9A-Za-z!#$%&*+./:;=?@^_|~-]|^[*=]")
@@ -47,12 +166,6 @@ def valid_names(batch: Named, kind: str) -> Texts:
     InputError for a name with a tab or a line break.
     """
     texts = encoded_names(batch)
-    bad = _bad(texts, kind)
-    return encoded(_with_mended(list(batch.names), bad, kind)) if len(bad) else texts
-
-
-def _bad(texts: Texts, kind: str) -> Sequence[int]:
-    """Return indices of names that have to be changed."""
     data, offsets = texts
     pattern = NO_READ if kind == "read" else NO_REFERENCE
     is_bad = np.array([bool(pattern.match("_" + chr(k), 1)) or k > 127 for k in range(256)])[data]
@@ -61,7 +174,8 @@ def _bad(texts: Texts, kind: str) -> Sequence[int]:
         found |= set(np.flatnonzero(np.diff(offsets) > MOST_LETTERS))
     else:
         found |= set(np.flatnonzero(np.isin(data[offsets[:-1]], list(b"*="))))
-    return sorted(int(k) for k in found)
+    bad = sorted(int(k) for k in found)
+    return encoded(_with_mended(list(batch.names), bad, kind)) if len(bad) else texts
 
 
 def _with_mended(names: list[str], bad: Sequence[int], kind: str) -> list[str]:
@@ -176,8 +290,8 @@ def encode_sam(table: AlignmentTable, context: PairsContext) -> bytes:
 def sam_blocks(table: AlignmentTable, context: PairsContext) -> Iterator[bytes]:
     """Yield final lines of complete queries in blocks; otherwise one part with all alternatives."""
     if not context.has_whole_queries:
-        return iter([primary_lines.encode(table, lines)])
-    is_primary = primary_lines.primary_rows(table)
+        return iter([encode_primary(table, lines)])
+    is_primary = primary_rows(table)
     is_shown = is_primary | (table.n_columns > 0)
     if not is_shown.all():
         table, is_primary = table.take(is_shown), is_primary[is_shown]
@@ -242,7 +356,7 @@ class _Sam(Concatenated):
     """An ``assemble`` of the header, and the lines in the order of the pairs."""
 
     def __call__(self, parts: Iterable[bytes], out: IO[bytes], header: Header, context: PairsContext) -> None:
-        found = parts if context.has_whole_queries else primary_lines.chosen(parts, len(context.queries))
+        found = parts if context.has_whole_queries else chosen_lines(parts, len(context.queries))
         super().__call__(found, out, header, context)  # type: ignore[arg-type]
 
 
@@ -253,7 +367,7 @@ COPIED_BYTES = 1 << 16
 
 def encode_bam(table: AlignmentTable, context: PairsContext) -> bytes:
     """Return SAM lines without U, which BAM does not support."""
-    return primary_lines.encode(table, partial(lines, has_u=False))
+    return encode_primary(table, partial(lines, has_u=False))
 
 
 def require_pysam() -> None:
@@ -276,7 +390,7 @@ def assemble_bam(parts: Iterable[bytes], out: IO[bytes], header: Header, context
 
     head = pysam.AlignmentHeader.from_text(header_text(header, context).decode())
     with _file_of(out) as (file, failures), pysam.AlignmentFile(file, "wb", header=head) as packed:
-        for lines in primary_lines.chosen(parts, len(context.queries)):
+        for lines in chosen_lines(parts, len(context.queries)):
             for line in bytes(lines).decode().splitlines():
                 packed.write(pysam.AlignedSegment.fromstring(line, head))
             if failures:

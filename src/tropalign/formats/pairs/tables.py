@@ -17,7 +17,7 @@ import numpy as np
 
 from tropalign.arrays import distinct
 from tropalign.formats.array_files import Packed, result_format
-from tropalign.formats.format import Codec, Header, concatenated, row_blocks
+from tropalign.formats.format import Codec, Concatenated, Header, row_blocks
 from tropalign.formats.pairs import M8_COLUMNS, PairsFormat
 from tropalign.formats.pairs.context import PairsContext
 from tropalign.formats.saved_results import batch_packed
@@ -128,7 +128,7 @@ def csv_word(word: str) -> str:
 
 def tsv_header(header: Header, context: PairsContext) -> bytes:
     """Return comment lines, then column names; ``strand`` only with both strands, unless it is chosen."""
-    return ("\n".join([*header.comment_lines(), "\t".join(names_of(context))]) + "\n").encode()
+    return header.above(names_of(context))
 
 
 def encode_tsv(table: AlignmentTable, context: PairsContext) -> bytes:
@@ -213,18 +213,18 @@ def encode_m8(table: AlignmentTable, context: PairsContext) -> bytes:
 
 TSV = Codec(
     encode_tsv,
-    concatenated(tsv_header),
+    Concatenated(tsv_header),
     assembled_with=("report", "both_strands", "columns"),
     blocks=_by_pairs(encode_tsv),
 )
 CSV = Codec(
     encode_csv,
-    concatenated(csv_header),
+    Concatenated(csv_header),
     assembled_with=("report", "both_strands", "columns"),
     blocks=_by_pairs(encode_csv),
 )
-JSONL = Codec(encode_jsonl, concatenated(), blocks=_by_pairs(encode_jsonl))
-M8 = Codec(encode_m8, concatenated(), blocks=_by_pairs(encode_m8))
+JSONL = Codec(encode_jsonl, Concatenated(), blocks=_by_pairs(encode_jsonl))
+M8 = Codec(encode_m8, Concatenated(), blocks=_by_pairs(encode_m8))
 
 
 def pack(table: AlignmentTable, context: PairsContext) -> Packed:

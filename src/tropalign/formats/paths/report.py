@@ -13,7 +13,7 @@ from tropalign.formats.pages import Report, write_report_page
 from tropalign.formats.paths.tables import PathsContext
 
 PAGE = "paths"
-SCRIPTS = ("viewer/pictures.js", "graph.js", "paths.js")
+SCRIPTS = ("graph.js", "paths.js")
 #: Limits: vertices of a drawn graph, its edges, and rows of the table.
 MOST_VERTICES, MOST_EDGES, MOST_ROWS = 500, 4_000, 250_000
 Arrays = dict[str, NDArray[Any]]

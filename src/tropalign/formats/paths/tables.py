@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError
 from tropalign.formats.array_files import needs_pyarrow
-from tropalign.formats.format import Codec, Header, concatenated
+from tropalign.formats.format import Codec, Concatenated, Header
 from tropalign.properties import cached_property
 from tropalign.results import rows
 from tropalign.results.paths import ShortestPaths
@@ -82,7 +82,7 @@ def numbers_as_text(values: NDArray[Any]) -> list[str]:
 def tsv_header(header: Header, context: PathsContext) -> bytes:
     """Return comment lines, then the column names."""
     names = ["from", "to", "distance", *(["path"] if context.with_paths else [])]
-    return ("\n".join([*header.comment_lines(), "\t".join(names)]) + "\n").encode()
+    return header.above(names)
 
 
 def encode_tsv(part: range, context: PathsContext) -> bytes:
@@ -114,7 +114,7 @@ def matrix_header(header: Header, context: PathsContext) -> bytes:
     """Return comment lines, then the names of the targets."""
     assert context.encoded_names
     names = ["from", *(context.names[target] for target in context.targets.tolist())]
-    return ("\n".join([*header.comment_lines(), "\t".join(names)]) + "\n").encode()
+    return header.above(names)
 
 
 def encode_matrix(part: range, context: PathsContext) -> bytes:
@@ -208,8 +208,8 @@ def assemble_parquet(parts: Iterable[bytes], out: IO[bytes], header: Header, con
             writer.write_table(pa.ipc.open_stream(part).read_all().replace_schema_metadata(schema.metadata))
 
 
-TSV = Codec(encode_tsv, concatenated(tsv_header))
-MATRIX = Codec(encode_matrix, concatenated(matrix_header), check=check)
+TSV = Codec(encode_tsv, Concatenated(tsv_header))
+MATRIX = Codec(encode_matrix, Concatenated(matrix_header), check=check)
 NPZ = Codec(encode_npz, assemble_npz, is_binary=True)
 PARQUET = Codec(
     encode_parquet, assemble_parquet, is_binary=True, require=needs_pyarrow("Parquet needs", "choose another --format")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterable
 from itertools import pairwise
 from typing import IO, Any
@@ -12,11 +11,11 @@ from numpy.typing import NDArray
 
 from tropalign.arrays import distinct
 from tropalign.errors import InputError, ResourceError
-from tropalign.formats.array_files import DAMAGED_PART, part_arrays
+from tropalign.formats.array_files import DAMAGED_PART, packed_part, part_arrays
 from tropalign.formats.format import Codec, Header
 from tropalign.formats.pages import Report, leb128, write_report_page
 from tropalign.formats.placed.context import PlacedContext
-from tropalign.formats.placed.table import lineage_text
+from tropalign.formats.placed.tables import lineage_text
 from tropalign.formats.trees.text import numbered_tree
 from tropalign.results import rows
 from tropalign.results.placements import Placements
@@ -31,7 +30,7 @@ def packed_columns(placements: Placements) -> tuple[NDArray[np.uint8], NDArray[n
     ::
 
         columns     . 1 2 3 4 5 6 7        from column 1: 2 in columns, 1 inserted, 2 skipped, 3 in columns
-        read          A C g - - T A C      a run is the number length << 2 | kind, written as in pages/web_page.py
+        read          A C g - - T A C      a run is the number length << 2 | kind, written as in pages/__init__.py
     """
     column, offsets = placements.column.astype(np.int64), placements.offsets
     n = len(column)
@@ -60,7 +59,7 @@ def packed_columns(placements: Placements) -> tuple[NDArray[np.uint8], NDArray[n
 
 PAGE = "placed"
 SCRIPTS = (
-    *("viewer/layout.js", "viewer/view.js", "viewer/pictures.js", "viewer/hues.js"),
+    *("viewer/layout.js", "viewer/view.js"),
     *("heat.js", "samples.js", "read.js", "place.js"),
 )
 #: Limits of a page: reads (the first ones), their residues, and residues of the reference.
@@ -90,9 +89,7 @@ def encode(placements: Placements, context: PlacedContext) -> bytes:
         taxa = [lineage_text(each.common) for each in context.lineages.assign(placements)]
         arrays["taxa"], arrays["taxon_offsets"] = rows.encoded(tuple(taxa))
     arrays |= _sampled(placements, context)
-    sink = io.BytesIO()
-    np.savez(sink, allow_pickle=False, **arrays)
-    return sink.getvalue()
+    return packed_part(**arrays)
 
 
 def _sampled(placements: Placements, context: PlacedContext) -> Arrays:
@@ -123,11 +120,6 @@ def _sampled(placements: Placements, context: PlacedContext) -> Arrays:
         "samples": text,
         "sample_offsets": offsets,
     }
-
-
-def _unpacked(part: bytes) -> Arrays:
-    with part_arrays(part) as arrays:
-        return dict(arrays)
 
 
 def _texts(arrays: Arrays, texts: str, offsets: str) -> list[str]:
@@ -164,10 +156,6 @@ class Gathered:
         np.add.at(self.reads, branch[placed], 1.0)
         np.add.at(self.counts, branch[placed], count[placed].astype(np.float64))
         np.add.at(self.shared, part["tied_branches"], np.repeat(count / np.maximum(ties, 1), ties))
-        self._add_samples(part)
-        self._keep(part)
-
-    def _add_samples(self, part: Arrays) -> None:
         numbers = [
             self.samples.setdefault(name, len(self.samples)) for name in _texts(part, "samples", "sample_offsets")
         ]
@@ -175,6 +163,7 @@ class Gathered:
         self._sampled.append((keys, part["sample_count"]))
         if sum(len(keys) for keys, _ in self._sampled[1:]) > MOST_PENDING:
             self.by_sample()
+        self._keep(part)
 
     def by_sample(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """Return branches, samples and their counts, ordered by branch, then by sample."""
@@ -228,7 +217,9 @@ def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: Pl
     gathered = Gathered(int(tree[1]["branch"].max()) + 1, context.samples)
     try:
         for part in parts:
-            gathered.add(_unpacked(part))
+            with part_arrays(part) as arrays:
+                unpacked = dict(arrays)
+            gathered.add(unpacked)
             if context.page_bytes is not None:
                 gathered.check(context.letters.size, context.page_bytes)
     except (IndexError, KeyError, ValueError):
@@ -265,19 +256,14 @@ def report(gathered: Gathered, tree: tuple[list[str], dict[str, Any]], context: 
         "rows": context.names,
         "n_columns": letters.shape[1],
         "has_reference": has_reference,
-        "u_is_t": _is_nucleotide(letters),
+        "u_is_t": not set(bytes(distinct(letters)).upper())
+        & set(b"EFILPQJZ"),  # nucleotides lack these letters (IUPAC)
         "n_reads": gathered.n_reads,
         "n_placed": gathered.n_placed,
         "samples": list(gathered.samples),
         "count": gathered.count,
     }
     return Report(PAGE, SCRIPTS, "Placed reads", data, arrays)
-
-
-def _is_nucleotide(letters: NDArray[np.uint8]) -> bool:
-    """True if all letters are IUPAC nucleotides, so that U equals T."""
-    used = bytes(distinct(letters)).upper()
-    return not set(used) & set(b"EFILPQJZ")
 
 
 HTML = Codec(encode, assemble, assembled_with=("names", "letters", "newick", "samples"), is_binary=True, needs_all=True)

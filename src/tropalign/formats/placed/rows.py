@@ -5,7 +5,6 @@ Placed reads become rows of the reference alignment; inserted residues can get n
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Iterable, Iterator
 from typing import IO, Any
 
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError
-from tropalign.formats.array_files import Arrays, Packed, part_arrays, result_format
+from tropalign.formats.array_files import Arrays, Packed, packed_part, part_arrays, result_format
 from tropalign.formats.format import Codec, Header
 from tropalign.formats.placed.context import PlacedContext
 from tropalign.results import rows
@@ -115,9 +114,7 @@ def late_part(placements: Placements, context: PlacedContext) -> bytes:
     if context.which != "reference":
         arrays["names"], arrays["name_offsets"] = rows.encoded(placed.names)
         arrays |= {"letters": placed.letters, "offsets": placed.offsets, "column": placed.column}
-    sink = io.BytesIO()
-    np.savez(sink, allow_pickle=False, **arrays)
-    return sink.getvalue()
+    return packed_part(**arrays)
 
 
 def widest(names: Iterable[str]) -> int:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
+from tropalign.formats.format import PlainContext
 from tropalign.results.segments import Segments
 
 #: Segments that are converted to text at once.
@@ -13,16 +14,12 @@ ROWS_AT_ONCE = 1 << 16
 
 
 @dataclass(frozen=True)
-class SegmentsContext:
+class SegmentsContext(PlainContext):
     """Context of segment formats; `name` is for tables with a name, `title` and `label` are for pictures."""
 
     name: str = "segments"
     title: str = ""
     label: str = ""
-
-    def describe(self, fields: tuple[str, ...]) -> dict[str, Any]:
-        """Return these fields as JSON."""
-        return {name: value for name, value in asdict(self).items() if name in fields}
 
     @classmethod
     def restore(cls, entries: Any) -> SegmentsContext:

@@ -13,22 +13,33 @@ import numpy as np
 
 from tropalign.errors import shown
 from tropalign.formats.array_files import Packed, result_format
-from tropalign.formats.format import Codec, Header, concatenated
+from tropalign.formats.format import Codec, Concatenated, Header
 from tropalign.formats.segments.context import SegmentsContext, rows_of
-from tropalign.results.segments import Segments
+from tropalign.results.segments import Segment, Segments
 
 COLUMNS = ("sequence", "start", "end", "label", "length", "support", "log_likelihood")
 
 
 def header_text(header: Header, context: SegmentsContext) -> bytes:
     """Return comment lines, then the column names."""
-    return ("\n".join([*header.comment_lines(), "\t".join(COLUMNS)]) + "\n").encode()
+    return header.above(COLUMNS)
 
 
 def encode_tsv(segments: Segments, context: SegmentsContext) -> bytes:
     """Return a row per segment, with the log-likelihood of its whole sequence."""
     counts = f"{int(segments.n_unlabelled.sum())} {int(segments.lengths.sum())}\n"
-    return counts.encode() + rows_of(segments, _tsv_rows)
+
+    def rows(some: Segments) -> str:
+        names = [shown(name) for name in some.names]
+        likelihoods = [f"{value:.6f}" for value in some.log_likelihoods.tolist()]
+        columns = (some.sequence, some.start, some.end, some.label, some.support)
+        return "".join(
+            f"{names[sequence]}\t{start}\t{end}\t{shown(some.labels[label])}\t{end - start}\t{support:.4f}\t"
+            f"{likelihoods[sequence]}\n"
+            for sequence, start, end, label, support in zip(*(column.tolist() for column in columns), strict=True)
+        )
+
+    return counts.encode() + rows_of(segments, rows)
 
 
 def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: SegmentsContext) -> None:
@@ -47,40 +58,23 @@ def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: Se
         out.write(f"# unlabelled: {n_unlabelled} of {n_letters} letters, in long runs of missing ones\n".encode())
 
 
-def _tsv_rows(segments: Segments) -> str:
-    names = [shown(name) for name in segments.names]
-    likelihoods = [f"{value:.6f}" for value in segments.log_likelihoods.tolist()]
-    columns = (segments.sequence, segments.start, segments.end, segments.label, segments.support)
-    return "".join(
-        f"{names[sequence]}\t{start}\t{end}\t{shown(segments.labels[label])}\t{end - start}\t{support:.4f}\t"
-        f"{likelihoods[sequence]}\n"
-        for sequence, start, end, label, support in zip(*(column.tolist() for column in columns), strict=True)
-    )
-
-
 def encode_bed(segments: Segments, context: SegmentsContext) -> bytes:
     """Return a line per segment. Blanks, which end a field in BED, become underscores."""
-    return rows_of(segments, _bed_rows)
 
+    def line(found: Segment) -> str:
+        support = min(1000, round(1000 * found.support))
+        return f"{_word(found.sequence)}\t{found.start}\t{found.end}\t{_word(found.label)}\t{support}\n"
 
-def _bed_rows(segments: Segments) -> str:
-    return "".join(
-        f"{_word(found.sequence)}\t{found.start}\t{found.end}\t{_word(found.label)}\t"
-        f"{min(1000, round(1000 * found.support))}\n"
-        for found in segments
-    )
+    return rows_of(segments, lambda some: "".join(map(line, some)))
 
 
 def encode_bedgraph(segments: Segments, context: SegmentsContext) -> bytes:
     """Return a line per segment with its support as the value, and its label, for `assemble_bedgraph`."""
-    return rows_of(segments, _bedgraph_rows)
 
+    def line(found: Segment) -> str:
+        return f"{_word(found.sequence)}\t{found.start}\t{found.end}\t{found.support:.4f}\t{_word(found.label)}\n"
 
-def _bedgraph_rows(segments: Segments) -> str:
-    return "".join(
-        f"{_word(found.sequence)}\t{found.start}\t{found.end}\t{found.support:.4f}\t{_word(found.label)}\n"
-        for found in segments
-    )
+    return rows_of(segments, lambda some: "".join(map(line, some)))
 
 
 def assemble_bedgraph(parts: Iterable[bytes], out: IO[bytes], header: Header, context: SegmentsContext) -> None:
@@ -114,6 +108,6 @@ def pack(segments: Segments, context: SegmentsContext) -> Packed:
 
 
 TSV = Codec(encode_tsv, assemble)
-BED = Codec(encode_bed, concatenated())
+BED = Codec(encode_bed, Concatenated())
 BEDGRAPH = Codec(encode_bedgraph, assemble_bedgraph, needs_all=True)
 RESULT = result_format("segments", pack)

@@ -63,14 +63,16 @@ class Tracks:
 def encoded_tracks(tracks: Iterable[Track], context: SegmentsContext) -> bytes:
     """Return the part of some tracks: a line of JSON for each."""
     rows = (
-        [track.name, track.length, track.spans.tolist(), _known(track.curve), track.gaps.tolist()] for track in tracks
+        [
+            track.name,
+            track.length,
+            track.spans.tolist(),
+            [None if value != value else value for value in track.curve.tolist()],
+            track.gaps.tolist(),
+        ]
+        for track in tracks
     )
     return "".join(json.dumps(row) + "\n" for row in rows).encode()
-
-
-def _known(curve: NDArray[np.float64]) -> list[float | None]:
-    """Return numbers for JSON, with None for NaN."""
-    return [None if value != value else value for value in curve.tolist()]
 
 
 def tracks_of_parts(parts: Iterable[bytes], context: SegmentsContext) -> Tracks:
@@ -126,19 +128,14 @@ def _draw(made: Picture, track: Track) -> None:
             made.boxes.append(Box(left + width * k, bottom - height, width, height, BAR))
     for value, text in (0, "0"), (1, "1"):
         made.texts.append(Text((left - 6,), bottom - CURVE_HEIGHT * value, text, "end", TEXT - 2, QUIET))
-    for position in _ticks(track.length):
+    step = 1
+    while track.length / step > 8:  # round positions with at most eight intervals
+        step *= 5 if str(step)[0] == "1" else 2
+    for position in range(0, track.length + 1, step):
         x = left + scale * position
         made.boxes.append(Box(x, bottom, 1, 4, FAINT))
         made.texts.append(Text((x,), bottom + 11, f"{position:,}", "middle", TEXT - 2, QUIET))
     made.height = bottom + SPACE
-
-
-def _ticks(length: int) -> list[int]:
-    """Return round positions with at most eight intervals between them."""
-    step = 1
-    while length / step > 8:
-        step *= 5 if str(step)[0] == "1" else 2
-    return list(range(0, length + 1, step))
 
 
 def assemble_svg(parts: Iterable[bytes], out: IO[bytes], header: Header, context: SegmentsContext) -> None:

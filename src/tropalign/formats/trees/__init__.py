@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
 
-from tropalign.formats.format import HTML, MATPLOTLIB_BYTES, PDF, PNG, SVG, TEXT, Format
+from tropalign.formats.format import HTML, MATPLOTLIB_BYTES, PDF, PNG, SVG, TEXT, Format, PlainContext
 
 #: Pictures of trees.
 _PICTURES = tuple(Format(*form, "trees.picture", package_bytes=MATPLOTLIB_BYTES) for form in (SVG, PNG, PDF))
@@ -23,12 +22,8 @@ FORMATS = {
 
 
 @dataclass(frozen=True)
-class TreesContext:
+class TreesContext(PlainContext):
     """Context of tree formats: a title for formats that have one, and groups by taxon name, shown as colours."""
 
     title: str = "tree"
     groups: Mapping[str, str] = field(default_factory=dict)
-
-    def describe(self, fields: tuple[str, ...]) -> dict[str, Any]:
-        """Return these fields as JSON."""
-        return {name: value for name, value in asdict(self).items() if name in fields}

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tropalign.errors import shown
 from tropalign.formats.format import Codec, Header
-from tropalign.formats.picture import picture, require
+from tropalign.formats.picture import figure_bytes, require_matplotlib
 from tropalign.formats.trees import TreesContext
 from tropalign.formats.trees.groups import colours, groups_of
 from tropalign.formats.trees.text import encode_newick, nodes_of
@@ -55,16 +55,6 @@ def places_of(nodes: Nodes, below: list[list[int]]) -> tuple[NDArray[np.float64]
     return depth, line, n_tips
 
 
-def _clade_groups(below: list[list[int]], groups: list[int]) -> list[int]:
-    """Return the common group of all tips below each node; 0 if they differ or have no group."""
-    found = list(groups)
-    for node in range(len(below) - 1, -1, -1):
-        if below[node]:
-            of_children = {found[child] for child in below[node]}
-            found[node] = of_children.pop() if len(of_children) == 1 else 0
-    return found
-
-
 def tree_figure(nodes: Nodes, context: TreesContext) -> Figure:
     """Draw the tree with its root at the left, tips in file order."""
     from tropalign.formats.notebook_figure import Figure
@@ -73,7 +63,11 @@ def tree_figure(nodes: Nodes, context: TreesContext) -> Figure:
     depth, line, n_tips = places_of(nodes, below)
     tips = [name if not children else "" for name, children in zip(nodes.names, below, strict=True)]
     used, numbers = groups_of(tips, context.groups)
-    of_clade = _clade_groups(below, numbers)
+    of_clade = list(numbers)  # the common group of all tips below each node; 0 if they differ or have none
+    for node in range(len(below) - 1, -1, -1):
+        if below[node]:
+            of_children = {of_clade[child] for child in below[node]}
+            of_clade[node] = of_children.pop() if len(of_children) == 1 else 0
     palette = [INK, *(colours(k)[0] for k in range(len(used)))]
     height = min(MOST_HEIGHT, max(LEAST_HEIGHT, LINE * n_tips))
     points = 72 * height / max(n_tips, 1)
@@ -97,8 +91,13 @@ def tree_figure(nodes: Nodes, context: TreesContext) -> Figure:
                 name, (depth[node], line[node]), (3, 0), textcoords="offset points", va="center", fontsize=size,
                 color=ink, parse_math=False, annotation_clip=False,
             )  # fmt: skip
-    if n_tips <= MOST_SUPPORT:
-        _write_support(axes, nodes, below, depth, line, size)
+    for node, label in enumerate(nodes.labels if n_tips <= MOST_SUPPORT else ()):
+        text = _name(label)  # usually its support
+        if node and below[node] and text:
+            axes.annotate(
+                text, (depth[node], line[node]), (-2, 1), textcoords="offset points", ha="right",
+                va="bottom", fontsize=0.7 * size, color=QUIET, parse_math=False,
+            )  # fmt: skip
     _draw_foot(figure, axes, (WIDTH + room, height + foot), used, palette, widest if any(nodes.lengths[1:]) else 0.0)
     return figure
 
@@ -127,28 +126,12 @@ def _draw_branches(
         axes.add_collection(LineCollection(drawn, colors=palette[group], linewidths=width, capstyle="projecting"))
 
 
-def _write_support(
-    axes: Any,
-    nodes: Nodes,
-    below: list[list[int]],
-    depth: NDArray[np.float64],
-    line: NDArray[np.float64],
-    size: float,
-) -> None:
-    """Write the labels of inner nodes, usually their support."""
-    for node, label in enumerate(nodes.labels):
-        text = _name(label)
-        if node and below[node] and text:
-            axes.annotate(
-                text, (depth[node], line[node]), (-2, 1), textcoords="offset points", ha="right",
-                va="bottom", fontsize=0.7 * size, color=QUIET, parse_math=False,
-            )  # fmt: skip
-
-
 def _draw_foot(
     figure: Any, axes: Any, size: tuple[float, float], used: list[str], palette: list[str], widest: float
 ) -> None:
     """Draw a scale bar of a round length below the tree, and the names of groups in their colours."""
+    from matplotlib.lines import Line2D
+
     width, height = size
     top = BELOW + LEGEND_LINE * -(-min(len(used), MOST_GROUPS) // 4) - 0.22
     if widest > 0:
@@ -156,19 +139,14 @@ def _draw_foot(
         length *= next(times for times in (5, 2, 1) if times * length <= widest / 3 or times == 1)
         share = length / (1.015 * widest) * WIDTH / width
         left = 0.1 / width
-        figure.add_artist(_bar([left, left + share], [top / height, top / height]))
+        ends = [left, left + share], [top / height, top / height]
+        figure.add_artist(Line2D(*ends, color=QUIET, linewidth=1.2))
         figure.text(left + share + 0.06 / width, top / height, f"{length:g}", va="center", fontsize=8, color=QUIET)
     for k, group in enumerate(used[:MOST_GROUPS]):
         text = _name(group)[:24] if k < MOST_GROUPS - 1 or len(used) == MOST_GROUPS else f"+ {len(used) - k}"
         x, y = 0.1 + 1.55 * (k % 4), top - 0.22 - LEGEND_LINE * (k // 4)
         ink = palette[k + 1]
         figure.text(x / width, y / height, "■ " + text, va="center", fontsize=8, color=ink, parse_math=False)
-
-
-def _bar(xs: list[float], ys: list[float]) -> Any:
-    from matplotlib.lines import Line2D
-
-    return Line2D(xs, ys, color=QUIET, linewidth=1.2)
 
 
 def _name(name: str) -> str:
@@ -181,10 +159,10 @@ def _codec(kind: str) -> Codec[TreesContext]:
     """Make the codec of pictures of this kind."""
 
     def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: TreesContext) -> None:
-        out.write(picture(tree_figure(nodes_of(parts), context), kind))
+        out.write(figure_bytes(tree_figure(nodes_of(parts), context), kind))
 
     fields = ("title", "groups")
-    return Codec(encode_newick, assemble, fields, is_binary=kind != "svg", needs_all=True, require=require)
+    return Codec(encode_newick, assemble, fields, is_binary=kind != "svg", needs_all=True, require=require_matplotlib)
 
 
 SVG, PNG, PDF = _codec("svg"), _codec("png"), _codec("pdf")

@@ -18,7 +18,7 @@ from tropalign.results.newick import Nodes
 from tropalign.results.rooting import is_of_branch
 
 PAGE = "tree"
-SCRIPTS = ("viewer/layout.js", "viewer/view.js", "viewer/pictures.js", "roots.js", "family.js", "page.js")
+SCRIPTS = ("viewer/layout.js", "viewer/view.js", "roots.js", "family.js", "page.js")
 
 
 def columns_of(nodes: Nodes) -> dict[str, NDArray[Any]]:

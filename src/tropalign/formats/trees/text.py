@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError
 from tropalign.formats.aligned.text import nexus_header
-from tropalign.formats.format import Codec, Header, concatenated
+from tropalign.formats.format import Codec, Concatenated, Header
 from tropalign.formats.trees import TreesContext
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.results.newick import Nodes, clustalw_name, newick_text, parse_newick
@@ -41,14 +41,14 @@ def nodes_of(parts: Iterable[bytes]) -> Nodes:
 def encode_dnd(result: Any, context: TreesContext) -> bytes:
     """The tree as CLUSTALW has it; computed lengths have 32 bits, which CLUSTALW keeps."""
     is_computed = isinstance(result, MultipleAlignment) or result.digits is not None
-    return _dnd_text(encode_newick(result, context).decode(), is_computed).encode()
-
-
-def _dnd_text(newick: str, is_of_32_bits: bool) -> str:
-    """A tree in Newick format as CLUSTALW has it, with support behind the lengths."""
-    nodes = parse_newick(newick, "the tree")
+    nodes = nodes_of([encode_newick(result, context)])
     below = nodes.children()
-    words = _clustalw_words([name for name, children in zip(nodes.names, below, strict=True) if not children])
+    # Names of tips, in quotes only if they could not be read again without them.
+    words = {name: clustalw_name(name) for name, children in zip(nodes.names, below, strict=True) if not children}
+    times = Counter(words.values())
+    for name, word in words.items():
+        if times[word] > 1 or _NEEDS_QUOTES.fullmatch(word):
+            words[name] = "'" + name.replace("'", "''") + "'"
     pieces: list[str] = []
     stack: list[int | str] = [0]
     while stack:
@@ -57,7 +57,7 @@ def _dnd_text(newick: str, is_of_32_bits: bool) -> str:
             pieces.append(at)
             continue
         length = nodes.lengths[at]  # one that is not 0 never becomes 0
-        text = "" if length is None else f":{np.float32(length) or length if is_of_32_bits else length!s}"
+        text = "" if length is None else f":{np.float32(length) or length if is_computed else length!s}"
         support = parted(nodes.labels[at])[1] if below[at] else ""
         end = text + (f"[{support}]" if support else "") if at else ";\n"
         if not below[at]:
@@ -67,15 +67,7 @@ def _dnd_text(newick: str, is_of_32_bits: bool) -> str:
         for child in reversed(below[at]):
             stack += [child, ",\n"]
         stack[-1] = "(\n"
-    return "".join(pieces)
-
-
-def _clustalw_words(names: list[str]) -> dict[str, str]:
-    """Return the names of tips for CLUSTALW, in quotes only if they could not be read again without them."""
-    words = {name: clustalw_name(name) for name in names}
-    times = Counter(words.values())
-    is_clear = {name: times[word] == 1 and not _NEEDS_QUOTES.fullmatch(word) for name, word in words.items()}
-    return {name: word if is_clear[name] else "'" + name.replace("'", "''") + "'" for name, word in words.items()}
+    return "".join(pieces).encode()
 
 
 def assemble_nexus(parts: Iterable[bytes], out: IO[bytes], header: Header, context: TreesContext) -> None:
@@ -87,16 +79,12 @@ def assemble_nexus(parts: Iterable[bytes], out: IO[bytes], header: Header, conte
     out.write(f"\nbegin taxa;\n  dimensions ntax={len(taxa)};\n  taxlabels\n".encode())
     out.write("".join(f"    {name}\n" for name in taxa).encode())
     root = "U" if len(below[0]) > 2 else "R"
-    tree = f"tree {_word(context.title)} = [&{root}] {_nexus_tree(nodes, below)}"
-    out.write(f"  ;\nend;\n\nbegin trees;\n  {tree}\nend;\n".encode())
-
-
-def _nexus_tree(nodes: Nodes, below: list[list[int]]) -> str:
     texts = []
     for label, support, length in zip(nodes.labels, nodes.support, nodes.lengths, strict=True):
         label = _word(label) if label and support is None else label
         texts.append(label if length is None else f"{label}:{length!r}")
-    return newick_text(below, texts, 0)
+    tree = f"tree {_word(context.title)} = [&{root}] {newick_text(below, texts, 0)}"
+    out.write(f"  ;\nend;\n\nbegin trees;\n  {tree}\nend;\n".encode())
 
 
 def _word(name: str) -> str:
@@ -104,8 +92,8 @@ def _word(name: str) -> str:
     return name if _PLAIN_WORD.fullmatch(name) else "'" + name.replace("'", "''") + "'"
 
 
-NEWICK = Codec(encode_newick, concatenated())
-DND = Codec(encode_dnd, concatenated())
+NEWICK = Codec(encode_newick, Concatenated())
+DND = Codec(encode_dnd, Concatenated())
 NEXUS = Codec(encode_newick, assemble_nexus, needs_all=True)
 
 

@@ -35,20 +35,14 @@ class BlockPicture {
     this.rows.forEach((row, line) => this.paintRow(brush, row, line));
   }
   paintRow(brush, row, line) {
-    const {alignment, scheme} = this.sheet, y = DRAWN.edge + DRAWN.ruler + line * DRAWN.height;
-    const colour = (column) => {
-      const slot = alignment.slot(row, column);
-      return slot === GAP ? 0 : scheme.of(row, column, slot);
-    };
+    const {alignment} = this.sheet, y = DRAWN.edge + DRAWN.ruler + line * DRAWN.height;
     brush.font = "12px sans-serif";
     brush.textAlign = "left";
     brush.fillStyle = DRAWN.ink;
     brush.fillText(this.names[line], DRAWN.edge, y + 12);
-    for (let begin = this.left, end; begin < this.right; begin = end) {
-      const number = colour(begin);
-      for (end = begin + 1; end < this.right && colour(end) === number; end++);
-      if (!scheme.palette[number]) continue;
-      brush.fillStyle = css(mix(scheme.palette[number], [255, 255, 255], .75));
+    for (const [begin, end, colour] of colourRuns(this.sheet, row, this.left, this.right)) {
+      if (!colour) continue;
+      brush.fillStyle = colour;
       brush.fillRect(this.x(begin), y, (end - begin) * DRAWN.width, DRAWN.height);
     }
     brush.textAlign = "center";

@@ -50,51 +50,16 @@ const byLetter = (rule, hues) => () => {
 };
 
 /* W. R. Taylor, Protein Engineering 10 (1997) 743. */
-const TAYLOR = {
-  A: "#ccff00",
-  R: "#0000ff",
-  N: "#cc00ff",
-  D: "#ff0000",
-  C: "#ffff00",
-  Q: "#ff00cc",
-  E: "#ff0066",
-  G: "#ff9900",
-  H: "#0066ff",
-  I: "#66ff00",
-  L: "#33ff00",
-  K: "#6600ff",
-  M: "#00ff00",
-  F: "#00ff66",
-  P: "#ffcc00",
-  S: "#ff3300",
-  T: "#ff6600",
-  W: "#00ccff",
-  Y: "#00ffcc",
-  V: "#99ff00"
-};
+const TAYLOR = ("Accff00 R0000ff Ncc00ff Dff0000 Cffff00 Qff00cc Eff0066 Gff9900 H0066ff " +
+                "I66ff00 L33ff00 K6600ff M00ff00 F00ff66 Pffcc00 Sff3300 Tff6600 W00ccff Y00ffcc V99ff00")
+                 .split(" ")
+                 .map((word) => [word[0], `#${word.slice(1)}`]);
 /* Kyte and Doolittle, J. Mol. Biol. 157 (1982) 105: from -4.5, charged, to 4.5, hydrophobic. */
-const HYDROPATHY = {
-  I: 4.5,
-  V: 4.2,
-  L: 3.8,
-  F: 2.8,
-  C: 2.5,
-  M: 1.9,
-  A: 1.8,
-  G: -.4,
-  T: -.7,
-  S: -.8,
-  W: -.9,
-  Y: -1.3,
-  P: -1.6,
-  H: -3.2,
-  E: -3.5,
-  Q: -3.5,
-  D: -3.5,
-  N: -3.5,
-  K: -3.9,
-  R: -4.5
-};
+const HYDROPATHY = [
+  ["I", 4.5],  ["V", 4.2],  ["L", 3.8],  ["F", 2.8],  ["C", 2.5],  ["M", 1.9],  ["A", 1.8],
+  ["G", -.4],  ["T", -.7],  ["S", -.8],  ["W", -.9],  ["Y", -1.3], ["P", -1.6], ["H", -3.2],
+  ["E", -3.5], ["Q", -3.5], ["D", -3.5], ["N", -3.5], ["K", -3.9], ["R", -4.5]
+];
 const COLD_TO_WARM = ["#3f74d6", "#8fb2f0", "#eceff4", "#f3b08c", "#dd5c3f"].map(rgb);
 const UNSURE_TO_SURE = ["#d9542b", "#f2a35e", "#f4dfa8", "#9fd6c4", "#3aa394"].map(rgb);
 
@@ -105,37 +70,36 @@ function along(colours, place) {
 }
 
 const hydropathy = () => {
-  const letters = Object.keys(HYDROPATHY), table = new Uint8Array(SLOTS);
-  letters.forEach((letter, k) => {
+  const table = new Uint8Array(SLOTS);
+  HYDROPATHY.forEach(([letter], k) => {
     table[slotOfLetter(letter)] = k + 1;
   });
   return {
     rule: "Kyte and Doolittle's scale (1982), from 4.5 (I, hydrophobic) to −4.5 (R).",
-    palette: [null, ...letters.map((letter) => along(COLD_TO_WARM, (HYDROPATHY[letter] + 4.5) / 9))],
+    palette: [null, ...HYDROPATHY.map(([, value]) => along(COLD_TO_WARM, (value + 4.5) / 9))],
     of: (row, column, slot) => table[slot],
-    legend: letters,
+    legend: HYDROPATHY.map(([letter]) => letter),
   };
 };
 
 const LEVELS = 20;
-const confidence = (alignment) => ({
-  rule: "How sure the aligner is of each residue's place among the others of its column.",
+const ofLevels = (rule, of) => ({
+  rule,
   palette: [null, ...Array.from({length: LEVELS + 1}, (_, k) => along(UNSURE_TO_SURE, k / LEVELS))],
-  of: (row, column) => 1 + Math.round(alignment.confidence[row * alignment.nColumns + column] / 255 * LEVELS),
+  of,
   legend: Array.from({length: LEVELS + 1}, (_, k) => (k % 5 ? "" : (k / LEVELS).toFixed(2))),
 });
+const confidence = (alignment) => ofLevels(
+  "How sure the aligner is of each residue's place among the others of its column.",
+  (row, column) => 1 + Math.round(alignment.confidence[row * alignment.nColumns + column] / 255 * LEVELS));
 
-const agreement = (alignment) => ({
-  rule:
-    "Of the residues beside this one in a column of the reference that counts, the share that stands beside it in " +
+const agreement = (alignment) => ofLevels(
+  "Of the residues beside this one in a column of the reference that counts, the share that stands beside it in " +
     "the alignment, too; without a colour where the column does not count.",
-  palette: [null, ...Array.from({length: LEVELS + 1}, (_, k) => along(UNSURE_TO_SURE, k / LEVELS))],
-  of: (row, column) => {
+  (row, column) => {
     const byte = alignment.agreement[row * alignment.nColumns + column];
     return byte && 1 + Math.round(shareOf(byte) * LEVELS);
-  },
-  legend: Array.from({length: LEVELS + 1}, (_, k) => (k % 5 ? "" : (k / LEVELS).toFixed(2))),
-});
+  });
 
 const IDENTITY = [[.4, "#dbe6fb"], [.6, "#a9c4f5"], [.8, "#7199ea"]];
 const identity = (alignment) => {
@@ -158,7 +122,7 @@ const SCHEMES = {
   clustal: {title: "Clustal X", make: clustal, fits: (a) => a.kind === "protein"},
   taylor: {
     title: "Taylor",
-    make: byLetter("Similar residues have similar hues (Taylor 1997).", Object.entries(TAYLOR)),
+    make: byLetter("Similar residues have similar hues (Taylor 1997).", TAYLOR),
     fits: (a) => a.kind === "protein"
   },
   hydrophobicity: {title: "Hydrophobicity", make: hydropathy, fits: (a) => a.kind === "protein"},

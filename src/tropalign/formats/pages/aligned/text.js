@@ -1,19 +1,7 @@
 /* Output of the page: motifs as regular expressions, FASTA, files and print. */
-const IUPAC = {
-  R: "AG",
-  Y: "CTU",
-  S: "CG",
-  W: "ATU",
-  K: "GTU",
-  M: "AC",
-  B: "CGTU",
-  D: "AGTU",
-  H: "ACTU",
-  V: "ACG",
-  N: "ACGTU",
-  T: "TU",
-  U: "TU"
-};
+const IUPAC =
+  Object.fromEntries("R:AG Y:CTU S:CG W:ATU K:GTU M:AC B:CGTU D:AGTU H:ACTU V:ACG N:ACGTU T:TU U:TU".split(" ").map(
+    (word) => word.split(":")));
 const MOST_COLOURED = 200_000, PRINT_COLUMNS = 100, PRINT_NAME = 24;
 
 /** Convert a PROSITE motif (dashes are optional) to a regular expression; null if it is invalid. */
@@ -56,46 +44,41 @@ function findName(alignment, text) {
  * browser.
  */
 function fillPrint(section, sheet) {
-  const {alignment, order, scheme} = sheet;
+  const {alignment, order} = sheet;
   const {top, bottom, left, right} =
     sheet.selection ?? {top: 0, bottom: alignment.nRows, left: 0, right: alignment.nColumns};
   const isColoured = (bottom - top) * (right - left) <= MOST_COLOURED;
-  const title = document.createElement("h1"), facts = document.createElement("p");
-  title.textContent = alignment.title;
-  facts.textContent = document.getElementById("facts").textContent;
-  section.replaceChildren(title, facts);
+  section.replaceChildren(made("h1", "", alignment.title), made("p", "", element("facts").textContent));
   const digits = String((alignment.columnOf[right - 1] ?? 0) + 1).length;
   for (let from = left; from < right; from += PRINT_COLUMNS) {
-    const to = Math.min(from + PRINT_COLUMNS, right), block = document.createElement("pre");
+    const to = Math.min(from + PRINT_COLUMNS, right), block = made("pre");
     const first = alignment.columnOf[from] + 1, last = String(alignment.columnOf[to - 1] + 1);
     block.classList.toggle("short", bottom - top <= 50);
     const label = `${" ".repeat(PRINT_NAME + 2)}${first}`;
     block.append(`${label.padEnd(PRINT_NAME + 2 + to - from - digits)}${last.padStart(digits)}\n`);
     for (let line = top; line < bottom; line++) {
       block.append(`${[...shown(alignment.names[order[line]])].slice(0, PRINT_NAME).join("").padEnd(PRINT_NAME)}  `);
-      if (isColoured) colouredRuns(block, alignment, scheme, order[line], from, to);
-      else block.append(alignment.text(order[line], from, to));
+      const runs = isColoured ? colourRuns(sheet, order[line], from, to) : [[from, to, null]];
+      for (const [begin, end, colour] of runs) {
+        const run = made("span", "", alignment.text(order[line], begin, end));
+        if (colour) run.style.background = colour;
+        block.append(run);
+      }
       block.append("\n");
     }
     section.append(block);
   }
 }
-function colouredRuns(block, alignment, scheme, row, from, to) {
+
+/** Runs of one colour in a row: begin, end, and the colour on white, null for none. */
+function* colourRuns({alignment, scheme}, row, from, to) {
   const colour = (column) => {
     const slot = alignment.slot(row, column);
     return slot === GAP ? 0 : scheme.of(row, column, slot);
   };
   for (let begin = from, end; begin < to; begin = end) {
-    const number = colour(begin);
+    const number = colour(begin), paint = scheme.palette[number];
     for (end = begin + 1; end < to && colour(end) === number; end++);
-    const text = alignment.text(row, begin, end);
-    if (!scheme.palette[number]) {
-      block.append(text);
-      continue;
-    }
-    const run = document.createElement("span");
-    run.textContent = text;
-    run.style.background = css(mix(scheme.palette[number], [255, 255, 255], .75));
-    block.append(run);
+    yield [begin, end, paint && css(mix(paint, [255, 255, 255], .75))];
   }
 }

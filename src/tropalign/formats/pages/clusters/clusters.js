@@ -34,48 +34,42 @@ class ClustersPage {
     return shown(this.data.names[row]);
   }
   letters(row) {
-    const {letters, length} = this.arrays, begin = this.letterBegins[row];
-    let text = "";
-    for (let at = begin, end = begin + length[row]; at < end; at += 8192)
-      text += String.fromCharCode(...letters.subarray(at, Math.min(at + 8192, end)));
-    return text;
+    const begin = this.letterBegins[row];
+    return textOf(this.arrays.letters.subarray(begin, begin + this.arrays.length[row]));
   }
 
   tell() {
-    const {data, nClusters, nRows} = this, {command, tropalign, ...parameters} = given("made-of");
-    const {identity} = this.arrays, isMember = (value) => !Number.isNaN(value), members = identity.filter(isMember);
-    const single =
-      this.arrays.step_size.reduce((sum, size, step) => size === 1 ? sum + this.arrays.step_count[step] : sum, 0);
-    element("facts").textContent = `${counted(data.n_sequences, "sequence")} in ${counted(data.n_clusters, "cluster")}`;
-    fillTerms(element("summary"), {
-      clusters: `${asWhole(data.n_clusters)}, ${asWhole(single)} of size 1`,
-      sequences: asWhole(data.n_sequences),
-      ...data.n_reads !== data.n_sequences && {reads: asWhole(data.n_reads)},
-      ...members.length && {
-        "mean identity": `${asShare(members.reduce((sum, value) => sum + value, 0) / members.length)} of members`,
-      },
-      ...parameters,
-      command,
-    });
-    const leftOut = element("left-out");
-    leftOut.hidden = nRows === data.n_sequences;
+    const {data, nClusters, nRows} = this, {identity, step_size: sizes, step_count: counts} = this.arrays;
+    const members = identity.filter((value) => !Number.isNaN(value));
+    const single = sizes.reduce((sum, size, step) => size === 1 ? sum + counts[step] : sum, 0);
     const which = nClusters < data.n_clusters ? `the first members of the ${asWhole(nClusters)} largest clusters` :
                                                 "the first members of each cluster";
-    leftOut.textContent = `The page has ${which}, ${asWhole(nRows)} of ${
-      counted(
-        data.n_sequences, "sequence")}; it holds no more. The sizes are of all clusters; the other outputs hold all.`;
+    const sequences = counted(data.n_sequences, "sequence");
+    this.report.tell(
+      `${sequences} in ${counted(data.n_clusters, "cluster")}`, {
+        clusters: `${asWhole(data.n_clusters)}, ${asWhole(single)} of size 1`,
+        sequences: asWhole(data.n_sequences),
+        ...data.n_reads !== data.n_sequences && {reads: asWhole(data.n_reads)},
+        ...members.length && {
+          "mean identity": `${asShare(members.reduce((sum, value) => sum + value, 0) / members.length)} of members`,
+        },
+      },
+      nRows === data.n_sequences ?
+        "" :
+        `The page has ${which}, ${asWhole(nRows)} of ${
+          sequences}; it holds no more. The sizes are of all clusters; the other outputs hold all.`);
   }
 
   addRanks() {
     const {arrays} = this, {step_size: size, step_count: count} = arrays;
-    this.ranks = new Ranks(element("ranks"), element("ranks-inside"), {size, count}, {
+    this.ranks = new Ranks(element("ranks"), {size, count}, {
       told: (k) => this.told(k),
       onChoose: (k) => this.openCluster(k, "ranks"),
       nKnown: this.nClusters,
     });
     this.ranks.isLog = size[0] > WIDE * size.at(-1);
     element("ranks-axes").value = this.ranks.isLog ? "log" : "linear";
-    this.report.drawnBy(() => this.ranks.draw(), element("ranks-inside"));
+    this.report.shows(this.ranks, "ranks", () => "cluster-sizes");
   }
   told(k) {
     const {arrays} = this, n = arrays.cluster_sequences[k];
@@ -88,10 +82,10 @@ class ClustersPage {
 
   addTables() {
     const {arrays, data, nClusters, nRows} = this;
-    const number = (name, values, width, meaning, format = asWhole, title = name) =>
-      ({name, title, values, width, meaning, format});
+    const number = (name, values, width, meaning, format = asWhole) =>
+      numberColumn(name, values, width, format, meaning);
     const clusters = [
-      {name: "representative", title: "representative", width: 230, codes: this.firstRow, words: data.names},
+      textColumn("representative", this.firstRow, data.names, 230),
       number("cluster", arrays.label, 76, "its number in the other outputs", String),
       number("size", arrays.cluster_size, 80, "reads"),
       number("sequences", arrays.cluster_sequences, 98, "the representative and its members"),
@@ -105,20 +99,12 @@ class ClustersPage {
       onChoose: (k) => this.openCluster(k, "table"),
       onRows: (rows) => this.ranks.mark(rows.length === nClusters ? null : rows),
     });
-    const every = Uint32Array.from({length: nRows}, (_, row) => row);
     const labels = Uint32Array.from(this.clusterOf, (k) => arrays.label[k]);
     const members = [
-      {name: "member", title: "member", width: 210, codes: every, words: data.names},
+      textColumn("member", upTo(nRows), data.names, 210),
       number("cluster", labels, 76, "its number in the other outputs", String),
       number("identity", arrays.identity, 84, "with the representative", asShare),
-      ...data.complements ? [{
-        name: "strand",
-        title: "strand",
-        width: 72,
-        codes: Uint8Array.from(arrays.strand, (strand) => Number(strand < 0)),
-        words: ["+", "-"]
-      }] :
-                            [],
+      ...data.complements ? [strandColumn(arrays.strand, 72)] : [],
       number("length", arrays.length, 76, "residues"),
       number("size", arrays.size, 70, "reads"),
       number("score", arrays.score, 76, "of the alignment with the representative"),
@@ -189,26 +175,19 @@ class ClustersPage {
   /** Save sequences as FASTA, 80 characters per line, and report those without residues on the page. */
   saveFasta(rows, file) {
     const {has_letters: has} = this.arrays, known = [...rows].filter((row) => has[row]);
-    const record = (row) => `>${this.data.names[row]}\n${this.letters(row).replace(/.{1,80}/g, "$&\n")}`;
-    saveFile(file, known.map(record).join(""));
+    saveFasta(file, known, (row) => this.data.names[row], (row) => this.letters(row));
     const lost = rows.length - known.length;
     say(`${counted(known.length, "sequence")} saved${
       lost ? `; the page has no room for the letters of ${asWhole(lost)} more` : ""}`);
   }
   listen() {
     on("ranks-axes", "change", (event) => this.ranks.setAxes(event.target.value === "log"));
-    for (const kind of ["svg", "png"]) on(`ranks-${kind}`, "click", () => this.ranks.save(kind));
     on("save-fasta", "click", () => {
       this.saveFasta(this.clusters.rows.map((k) => this.firstRow[k]), "representatives.fasta");
     });
     on("members-save-fasta", "click", () => this.saveFasta(this.members.rows, "members.fasta"));
     this.report.drawnBy(() => this.drawAlignment(), element("member"));
-    document.addEventListener("keydown", (event) => {
-      if (event.key === "/" && !event.target.closest("input, select, dialog"))
-        event.preventDefault(), element("find").focus();
-    });
   }
 }
 
-let page = null;
-openReport((report) => page = new ClustersPage(report));
+openReport(ClustersPage);

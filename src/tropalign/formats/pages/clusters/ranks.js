@@ -12,18 +12,23 @@ const RANKS_HEIGHT = 220, EDGE = {
   bottom: 36
 };
 
-class Ranks {
-  /** `steps`: {size, count} of arrays, largest size first; `told(k)`: description of the cluster of rank k + 1. */
-  constructor(canvas, host, steps, {told, onChoose, nKnown}) {
-    Object.assign(this, {canvas, host, steps, told, onChoose, nKnown, chosen: -1, over: -1, marked: null});
+class Ranks extends Drawing {
+  marksOver = true;
+  marked = null;
+  isLog = false;
+  height = RANKS_HEIGHT;
+  /**
+   * `steps`: {size, count} of arrays, largest size first; `told(k)`: description of the cluster of rank k + 1, of the
+   * `nKnown` on the page; `onChoose(k)`: it was chosen.
+   */
+  constructor(canvas, steps, {told, ...acts}) {
+    super(canvas, {steps, toldKnown: told, ...acts});
     this.n = steps.count.reduce((sum, value) => sum + value, 0);
     this.most = steps.size[0] ?? 1;
-    this.isLog = false;
     canvas.setAttribute(
       "aria-label",
       `Sizes of ${counted(this.n, "cluster")}, the largest ${
         this.most.toLocaleString("en")}: left and right go from cluster to cluster`);
-    this.listen();
   }
   setAxes(isLog) {
     this.isLog = isLog;
@@ -55,7 +60,7 @@ class Ranks {
     return RANKS_HEIGHT - EDGE.bottom - share * room;
   }
   /** Cluster (rank - 1) at a pixel; -1 outside the bars. */
-  at(px) {
+  hit(px) {
     const share = (px - EDGE.left) / (this.width - EDGE.left - EDGE.right);
     if (share < 0 || share >= 1 || !this.n) return -1;
     return clamp(Math.floor(this.isLog ? (this.n + 1) ** share : 1 + share * this.n) - 1, 0, this.n - 1);
@@ -65,12 +70,11 @@ class Ranks {
     while (before + this.steps.count[step] <= k) before += this.steps.count[step++];
     return this.steps.size[step];
   }
-  draw() {
-    this.width = Math.max(240, this.host.clientWidth - 24);
-    this.paint(brushOf(this.canvas, this.width, RANKS_HEIGHT), inks());
+  measure() {
+    this.width = Math.max(240, this.inside);
   }
   paint(brush, ink) {
-    brush.font = `11px ${ink.sans ?? "sans-serif"}`;
+    brush.font = `11px ${ink.sans}`;
     this.paintAxes(brush, ink);
     this.paintSteps(brush, this.marked ? ink.faint : ink.accent);
     if (this.marked) this.paintMarked(brush, ink.accent);
@@ -116,7 +120,7 @@ class Ranks {
   }
   paintAxes(brush, ink) {
     const floor = RANKS_HEIGHT - EDGE.bottom, right = this.width - EDGE.right;
-    for (const value of ticksTo(this.most, this.isLog)) {
+    for (const value of labelsTo(this.most, this.isLog)) {
       const y = this.y(value);
       brush.fillStyle = ink.line, brush.fillRect(EDGE.left, Math.round(y), right - EDGE.left, 1);
       brush.fillStyle = ink.quiet, brush.textAlign = "right", brush.textBaseline = "middle";
@@ -124,7 +128,7 @@ class Ranks {
     }
     brush.textBaseline = "alphabetic";
     let free = -Infinity;
-    for (const value of ticksTo(this.n, this.isLog)) {
+    for (const value of labelsTo(this.n, this.isLog)) {
       if (!value) continue;
       const x = (this.x(value) + this.x(value + 1)) / 2, half = brush.measureText(short(value)).width / 2;
       if (x - half < free || x + half > this.width) continue;
@@ -138,55 +142,26 @@ class Ranks {
     brush.fillText("size", 2, 10);
     brush.fillStyle = ink.quiet, brush.fillRect(EDGE.left, floor, right - EDGE.left, 1);
   }
-  /** Save all clusters in print colours. */
-  save(kind) {
-    const {chosen, over} = this;
-    this.chosen = this.over = -1;
-    try {
-      savePicture(
-        kind, "cluster-sizes", this.width, RANKS_HEIGHT, ON_PAPER.page, (brush) => this.paint(brush, ON_PAPER));
-    } finally {
-      this.chosen = chosen, this.over = over;
-    }
+  told(k) {
+    const place = `rank ${(k + 1).toLocaleString("en")}, size ${this.sizeOf(k).toLocaleString("en")}`;
+    return k < this.nKnown ? this.toldKnown(k) : place;
   }
-
-  listen() {
-    const {canvas} = this;
-    canvas.addEventListener("pointermove", (event) => this.point(this.at(event.offsetX), event));
-    canvas.addEventListener("pointerleave", (event) => this.point(-1, event));
-    canvas.addEventListener("click", (event) => {
-      const k = this.at(event.offsetX);
-      if (k >= 0 && k < this.nKnown) this.choose(k);
-    });
-    canvas.addEventListener("keydown", (event) => {
-      const last = this.nKnown - 1;
-      const places = {ArrowRight: this.chosen + 1, ArrowLeft: this.chosen - 1, Home: 0, End: last};
-      if (!(event.key in places) || last < 0) return;
-      event.preventDefault();
-      this.choose(clamp(places[event.key], 0, last));
-      say(this.told(this.chosen).replaceAll("\n", ", "));
-    });
+  click(k) {
+    if (k < this.nKnown) this.choose(k);
   }
-  point(k, event) {
-    const place = `rank ${(k + 1).toLocaleString("en")}, size ${k < 0 ? "" : this.sizeOf(k).toLocaleString("en")}`;
-    tip(k < 0 ? "" : k < this.nKnown ? this.told(k) : place, event);
-    if (k === this.over) return;
-    this.over = k;
-    this.draw();
+  press({key}) {
+    const last = this.nKnown - 1;
+    const places = {ArrowRight: this.chosen + 1, ArrowLeft: this.chosen - 1, Home: 0, End: last};
+    if (!(key in places) || last < 0) return false;
+    this.choose(clamp(places[key], 0, last));
+    this.say(this.chosen);
+    return true;
   }
 }
 
-/** Axis labels up to `most`: powers of ten, or multiples of 1, 2 or 5 times a power of ten. */
-function ticksTo(most, isLog) {
-  const found = [];
-  if (isLog) {
-    for (let value = 1; value <= most; value *= 10) found.push(value);
-    return found;
-  }
-  const rough = Math.max(1, most / 5), power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].find((times) => times * power >= rough) * power;
-  for (let value = 0; value <= most; value += step) found.push(value);
-  return found;
+/** Axis labels up to `most`: powers of ten on a logarithmic axis. */
+function labelsTo(most, isLog) {
+  return isLog ? Array.from({length: 1 + Math.floor(Math.log10(most))}, (_, k) => 10 ** k) : ticksTo(most);
 }
 
 /** Format a number compactly. */

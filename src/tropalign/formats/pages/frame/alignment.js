@@ -63,12 +63,13 @@ function count(text, letter) {
   return text.split(letter).length - 1;
 }
 
-/** Split a text into spans, one per run of equal marks. */
-function runsOf(text, middle) {
+/** Split a text into spans, one per run of signs in the middle with the same class. */
+function runsOf(text, middle, classOf = (sign) => MARKS[sign]) {
   const spans = [];
-  for (const [run] of middle.matchAll(/\|+|\.+| +/g)) {
-    const begin = spans.reduce((n, span) => n + span.textContent.length, 0);
-    spans.push(made("span", MARKS[run[0]], text.slice(begin, begin + run.length)));
+  for (let begin = 0, end; begin < middle.length; begin = end) {
+    const kind = classOf(middle[begin]);
+    for (end = begin + 1; end < middle.length && classOf(middle[end]) === kind; end++);
+    spans.push(made("span", kind, text.slice(begin, end)));
   }
   return spans;
 }

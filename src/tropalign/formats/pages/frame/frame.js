@@ -6,6 +6,8 @@ const on = (id, event, act, options) => element(id).addEventListener(event, act,
 const clamp = (value, least, most) => Math.min(Math.max(value, least), most);
 const counted = (n, word) => `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "s"}`;
 const given = (id) => JSON.parse(element(id).textContent);
+/** The numbers from 0 to n - 1. */
+const upTo = (n) => Uint32Array.from({length: n}, (_, k) => k);
 /** Replace control, format and bidirectional characters in a name. */
 function shown(name) {
   return name.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, "\uFFFD");

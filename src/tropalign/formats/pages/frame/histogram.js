@@ -1,32 +1,32 @@
 /* A histogram with selectable ranges of bars. */
-class Histogram {
+class Histogram extends Drawing {
+  height = 140;
+  range = null;
   /** `onRange(from, to)` receives the range of bars that was dragged over or clicked; null, null if it was cleared. */
   constructor(canvas, onRange) {
-    Object.assign(this, {canvas, onRange, range: null});
-    const at = (event) => clamp(Math.floor((event.offsetX - this.left) / this.step), 0, this.counts.length - 1);
+    super(canvas, {onRange});
     canvas.addEventListener("pointerdown", (event) => {
-      const first = at(event);
+      const first = this.hit(event.offsetX), old = this.range;
       canvas.setPointerCapture(event.pointerId);
-      const move = (moved) => this.choose(Math.min(first, at(moved)), Math.max(first, at(moved)));
-      const old = this.range;
+      const move = ({offsetX}) => this.choose(...[first, this.hit(offsetX)].sort((a, b) => a - b));
       move(event);
       canvas.addEventListener("pointermove", move);
       canvas.addEventListener("pointerup", (up) => {
         canvas.removeEventListener("pointermove", move);
         const isSame = old && this.range && old[0] === this.range[0] && old[1] === this.range[1];
-        if (isSame && at(up) === first) this.range = null;  // a second click on the same range clears it
+        if (isSame && this.hit(up.offsetX) === first) this.range = null;  // a second click on the range clears it
         this.draw();
         this.onRange(...(this.range ? [this.edge(this.range[0]), this.edge(this.range[1] + 1)] : [null, null]));
       }, {once: true});
     });
-    canvas.addEventListener("pointermove", (event) => {
-      const k = at(event), last = k === this.counts.length - 1 ? "" : "below ";
-      tip(
-        `${this.format(this.edge(k))} to ${last}${this.format(this.edge(k + 1))}: ${
-          this.counts[k].toLocaleString("en")}`,
-        event);
-    });
-    canvas.addEventListener("pointerleave", () => tip(""));
+  }
+  hit(x) {
+    return clamp(Math.floor((x - this.left) / this.step), 0, this.counts.length - 1);
+  }
+  told(k) {
+    const last = k === this.counts.length - 1 ? "" : "below ";
+    return `${this.format(this.edge(k))} to ${last}${this.format(this.edge(k + 1))}: ${
+      this.counts[k].toLocaleString("en")}`;
   }
   /** Show numbers. `from` and `to` bound the axis; `format(value)` formats its labels. */
   show(values, from, to, format, nBars = 50) {
@@ -50,12 +50,13 @@ class Histogram {
     this.range = null;
     this.draw();
   }
-  draw() {
-    if (!this.counts) return;
-    const width = this.canvas.parentElement.clientWidth - 24, height = 140, floor = height - 20, ink = inks();
-    if (width < 40) return;
-    const brush = brushOf(this.canvas, width, height), most = Math.max(1, ...this.counts);
-    this.left = 8, this.step = (width - 16) / this.counts.length;
+  measure() {
+    this.width = this.inside;
+    if (!this.counts || this.width < 40) return false;
+    this.left = 8, this.step = (this.width - 16) / this.counts.length;
+  }
+  paint(brush, ink) {
+    const {width, height} = this, floor = height - 20, most = Math.max(1, ...this.counts);
     this.counts.forEach((count, k) => {
       const isIn = !this.range || (k >= this.range[0] && k <= this.range[1]);
       const bar = count ? Math.max(1, count / most * (floor - 18)) : 0;
@@ -67,10 +68,7 @@ class Histogram {
     brush.fillStyle = ink.quiet;
     brush.font = `11px ${ink.sans}`;
     brush.fillText(`${most.toLocaleString("en")} at most`, this.left, 11);
-    for (let k = 0; k <= 4; k++) {
-      brush.textAlign = k === 0 ? "left" : k === 4 ? "right" : "center";
-      brush.fillText(
-        this.format(this.from + (this.to - this.from) * k / 4), this.left + (width - 16) * k / 4, height - 5);
-    }
+    writeAxis(
+      brush, this.left, width - 16, height - 5, (share) => this.format(this.from + (this.to - this.from) * share));
   }
 }

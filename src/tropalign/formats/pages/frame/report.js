@@ -24,36 +24,6 @@ async function readArrays() {
   return arrays;
 }
 
-/** Style-sheet colours for canvases. */
-function inks() {
-  const style = getComputedStyle(document.documentElement), found = {};
-  for (const name of ["page", "panel", "line", "text", "quiet", "faint", "accent", "chosen", "bar", "empty"])
-    found[name] = style.getPropertyValue(`--${name}`).trim();
-  found.sans = style.getPropertyValue("--sans");
-  return found;
-}
-
-/** Size a canvas to the screen's resolution; its brush uses CSS pixels. */
-function brushOf(canvas, width, height) {
-  const dpr = window.devicePixelRatio || 1;
-  canvas.width = Math.round(width * dpr), canvas.height = Math.round(height * dpr);
-  canvas.style.width = `${width}px`, canvas.style.height = `${height}px`;
-  const brush = canvas.getContext("2d");
-  brush.setTransform(dpr, 0, 0, dpr, 0, 0);
-  return brush;
-}
-
-/** Show a tooltip next to the pointer; empty text hides it. */
-function tip(text, event) {
-  const box = element("tip");
-  box.hidden = !text;
-  if (!text) return;
-  box.textContent = text;
-  const {width, height} = box.getBoundingClientRect(), x = event.clientX + 14, y = event.clientY + 14;
-  box.style.left = `${Math.max(4, x + width > innerWidth ? x - width - 28 : x)}px`;
-  box.style.top = `${Math.max(4, y + height > innerHeight ? y - height - 28 : y)}px`;
-}
-
 /** Announce a text to screen readers. */
 function say(text) {
   element("status").textContent = text;
@@ -83,6 +53,14 @@ function runsAt(bytes, begin, end) {
   return runs;
 }
 
+/** Decode ASCII letters. */
+const textOf = (bytes) => new TextDecoder().decode(bytes);
+
+/** Format an E-value. */
+const asEvalue = (value) => value === 0 ? "0" :
+  value < .001 || value >= 1000         ? value.toExponential(1) :
+                                          value.toPrecision(2);
+
 /** A page of cards. */
 class Report extends Frame {
   constructor(arrays) {
@@ -90,13 +68,41 @@ class Report extends Frame {
     this.data = given("data");
     this.arrays = arrays;
     element("title").textContent = document.title = given("title-of");
+    document.addEventListener("keydown", (event) => {
+      if (event.key === "/" && !event.target.closest("input, select, dialog"))
+        event.preventDefault(), document.querySelector("input[type=search]").focus();
+    });
+  }
+  /** Fill the heading, the summary (terms, then parameters and command), and the note of what the page leaves out. */
+  tell(facts, terms, leftOut = "") {
+    const {command, tropalign, ...parameters} = given("made-of");
+    element("facts").textContent = facts;
+    fillTerms(element("summary"), {...terms, ...parameters, command});
+    element("left-out").hidden = !leftOut;
+    element("left-out").textContent = leftOut;
+  }
+  /** Draw whenever colours or sizes change. `id`: prefix of the buttons that save the drawing, `name()`: its file. */
+  shows(drawing, id, name = () => id) {
+    this.drawnBy(() => drawing.setTheme(this.isDark), drawing.host);
+    if (id) onSave(id, (kind) => drawing.save(kind, name()));
   }
 }
 
-/** Open the page: `make(report)` fills it. `report` is global for inspection in the browser console. */
+/** Connect the buttons that save a picture. */
+function onSave(id, save) {
+  for (const kind of ["svg", "png"]) on(`${id}-${kind}`, "click", () => save(kind));
+}
+
+/** Save sequences as FASTA, 80 characters per line. */
+function saveFasta(file, rows, name, letters) {
+  saveFile(file, rows.map((row) => `>${name(row)}\n${letters(row).replace(/.{1,80}/g, "$&\n")}`).join(""));
+}
+
+/** Open the page of a class. Both are global for inspection in the browser console. */
 let report = null;
-async function openReport(make) {
+let page = null;
+async function openReport(Page) {
   report = new Report(await readArrays());
-  make(report);
+  page = new Page(report);
   document.documentElement.dataset.ready = "yes";
 }

@@ -4,12 +4,18 @@
  */
 const ROW = 26;
 
+const textColumn = (name, codes, words, width, title = name) => ({name, title, width, codes, words});
+const numberColumn = (name, values, width, format, meaning, title = name) =>
+  ({name, title, width, values, format, meaning});
+const strandColumn = (strand, width) =>
+  textColumn("strand", Uint8Array.from(strand, (value) => Number(value < 0)), ["+", "-"], width);
+
 class Table {
   /** Scroll height, in pixels, that every browser supports. */
   static mostPixels = 8_000_000;
   constructor(host, columns, nRows, label, {onChoose, onRows}) {
     Object.assign(this, {host, columns, nRows, onChoose, onRows, chosen: -1, sorted: null, words: ""});
-    this.rows = Uint32Array.from({length: nRows}, (_, row) => row);
+    this.rows = upTo(nRows);
     this.byName = new Map(columns.map((column) => [column.name, column]));
     this.lines = new Map();
     this.width = columns.reduce((sum, column) => sum + column.width, 0);

@@ -43,7 +43,7 @@ function addHistogram(report, table, numbers, first, axis) {
   of.addEventListener("change", show);
   on(`${table.prefix}clear`, "click", () => histogram.clear());
   show();
-  report.drawnBy(() => histogram.draw(), element("histogram").parentElement);
+  report.shows(histogram);
   return histogram;
 }
 

@@ -1,23 +1,17 @@
 /* Sequences as lines and their domains as boxes; only visible lines are drawn. */
-const LINE = 24, LABEL = 190, EDGE = 14, BOX = 14, TALLEST = 8_000_000, SWATCH = 10;
+const LINE = 24, LABEL = 190, EDGE = 14, BOX = 14, TALLEST = 8_000_000;
 /** Largest number of sequences in a picture, which fit a PNG, and of models in a legend. */
 const MOST_LINES = 600, MOST_MODELS = 24;
 
-class Architecture {
-  /** `host` scrolls; `told(domain)`: description of a domain; `onChoose(domain)`: a domain was chosen. */
-  constructor(canvas, host, room, {sequences, domains, told, onChoose}) {
-    Object.assign(this, {canvas, host, room, sequences, domains, told, onChoose, lines: [], chosen: -1});
-    host.addEventListener("scroll", () => requestAnimationFrame(() => this.draw()), {passive: true});
-    canvas.addEventListener("pointermove", (event) => {
-      const domain = this.domainAt(event.offsetX, event.offsetY);
-      tip(domain >= 0 ? told(domain) : this.nameAt(event.offsetY), event);
-    });
-    canvas.addEventListener("pointerleave", () => tip(""));
-    canvas.addEventListener("click", (event) => {
-      const domain = this.domainAt(event.offsetX, event.offsetY);
-      if (domain >= 0) onChoose(domain);
-    });
-    canvas.addEventListener("keydown", (event) => this.press(event));
+class Architecture extends Drawing {
+  lines = [];
+  /**
+   * `room`: the element that makes the host scroll; `toldDomain(domain)`: its description; `onChoose(domain)`: it was
+   * chosen.
+   */
+  constructor(canvas, parts) {
+    super(canvas, parts);
+    this.host.addEventListener("scroll", () => requestAnimationFrame(() => this.draw()), {passive: true});
   }
   /** Show lines [sequence, its domains from the worst to the best]. */
   show(lines) {
@@ -47,10 +41,6 @@ class Architecture {
     this.isOwn = isOwn;
     this.draw();
   }
-  setTheme(isDark) {
-    this.isDark = isDark;
-    this.draw();
-  }
   /** Width of names in pixels. */
   get label() {
     return Math.min(LABEL, this.width * .4);
@@ -59,17 +49,19 @@ class Architecture {
     const length = this.isOwn ? this.sequences.lengths[sequence] : this.longest;
     return this.label + position / Math.max(1, length) * (this.width - this.label - EDGE);
   }
-  draw() {
+  measure() {
     this.width = this.host.clientWidth;
-    if (this.width < 160) return;
-    const brush = brushOf(this.canvas, this.width, this.height), ink = inks(), {first} = this;
+    return this.width >= 160;
+  }
+  paint(brush, ink, isDark) {
+    const {first} = this;
     brush.font = `12px ${ink.sans}`, brush.textBaseline = "middle";
     if (!this.lines.length) {
       brush.fillStyle = ink.quiet;
       brush.fillText("No hit passes the filters.", EDGE, LINE);
     }
     for (let k = first; k < Math.min(this.lines.length, first + this.nSeen + 1); k++)
-      this.drawLine(brush, ink, this.isDark, this.lines[k], (k - first + .5) * LINE);
+      this.drawLine(brush, ink, isDark, this.lines[k], (k - first + .5) * LINE);
     if (!this.isOwn && this.lines.length) this.drawScale(brush, ink, this.height - 10);
   }
   /** Save the lines that pass the filters, as many as fit, in print colours, with a legend of their models. */
@@ -84,7 +76,8 @@ class Architecture {
         brush.font = "12px sans-serif", brush.textBaseline = "middle";
         lines.forEach((line, k) => this.drawLine(brush, ON_PAPER, false, line, (k + .5) * LINE));
         if (!this.isOwn && lines.length) this.drawScale(brush, ON_PAPER, top + 12);
-        legend.forEach((row, k) => this.drawLegend(brush, row, floor + k * 18 + 9));
+        brush.font = "12px sans-serif";
+        legend.forEach((row, k) => drawLegendRow(brush, ON_PAPER, row, floor + k * 18 + 9, ({colours}) => colours));
       });
     } finally {
       this.chosen = chosen;
@@ -93,35 +86,14 @@ class Architecture {
     say(`${counted(lines.length, "sequence")} saved${
       left ? `; a picture has no room for ${left.toLocaleString("en")} more` : ""}`);
   }
-  /** Rows of a legend with items [x, text, name]; if there are too many models, the last item says how many. */
+  /** Rows of a legend; if there are too many models, the last item says how many. */
   legend(models, width) {
-    const brush = new OffscreenCanvas(1, 1).getContext("2d"), rows = [];
-    brush.font = "12px sans-serif";
-    let x = width;
-    const put = (text, name) => {
-      const room = SWATCH + 24 + 1.1 * brush.measureText(text).width;
-      if (x > EDGE && x + room > width) rows.push([]), x = EDGE;
-      rows.at(-1).push([x, text, name]);
-      x += room;
-    };
-    for (const model of models.slice(0, MOST_MODELS)) {
-      const name = this.domains.names[model];
-      put(fitted(brush, shown(name), width - 2 * EDGE - 40), name);
-    }
-    if (models.length > MOST_MODELS) put(`and ${counted(models.length - MOST_MODELS, "more model")}`);
-    return rows;
-  }
-  drawLegend(brush, row, y) {
-    brush.textAlign = "left";
-    for (const [x, text, name] of row) {
-      const {fill, edge} = shadesOf(hueOfName(name ?? ""), false);
-      if (name !== undefined) {
-        brush.fillStyle = edge, brush.fillRect(x, y - SWATCH / 2, SWATCH, SWATCH);
-        brush.fillStyle = fill, brush.fillRect(x + 1, y - SWATCH / 2 + 1, SWATCH - 2, SWATCH - 2);
-      }
-      brush.fillStyle = ON_PAPER.text, brush.font = "12px sans-serif";
-      brush.fillText(text, x + SWATCH + 5, y);
-    }
+    const items = models.slice(0, MOST_MODELS).map((model) => {
+      const name = this.domains.names[model], {fill, edge} = shadesOf(hueOfName(name), false);
+      return {text: shown(name), colours: [edge, fill]};
+    });
+    if (models.length > MOST_MODELS) items.push({text: `and ${counted(models.length - MOST_MODELS, "more model")}`});
+    return legendRows(items, "12px sans-serif", {left: EDGE, right: width, most: width - 2 * EDGE - 40});
   }
   drawLine(brush, ink, isDark, [sequence, own], y) {
     const {domains, label} = this;
@@ -155,22 +127,24 @@ class Architecture {
     const step = this.width - this.label < 250 ? 4 :
       this.width - this.label < 420            ? 2 :
                                                  1;  // otherwise numbers would overlap
-    for (let k = 0; k <= 4; k += step) {
-      brush.textAlign = k === 0 ? "left" : k === 4 ? "right" : "center";
-      const at = Math.round(this.longest * k / 4);
-      brush.fillText(`${at.toLocaleString("en")}${k === 4 ? " residues" : ""}`, this.x(at, 0), y);
-    }
+    const label = (share) =>
+      `${Math.round(this.longest * share).toLocaleString("en")}${share === 1 ? " residues" : ""}`;
+    writeAxis(brush, this.label, this.width - this.label - EDGE, y, label, step);
   }
   lineAt(py) {
     const at = this.first + Math.floor(py / LINE);
     return at < this.lines.length && at - this.first <= this.nSeen ? at : -1;
   }
-  nameAt(py) {
+  /** Description of a domain, or of the sequence of a line. */
+  told({domain, line}) {
+    if (domain >= 0) return this.toldDomain(domain);
+    const {names, lengths, descriptions} = this.sequences, [sequence] = this.lines[line];
+    const about = shown(descriptions[sequence]);
+    return `${shown(names[sequence])}\n${counted(lengths[sequence], "residue")}${about && `\n${about}`}`;
+  }
+  hit(px, py) {
     const line = this.lineAt(py);
-    if (line < 0) return "";
-    const [sequence] = this.lines[line], about = shown(this.sequences.descriptions[sequence]);
-    return `${shown(this.sequences.names[sequence])}\n${counted(this.sequences.lengths[sequence], "residue")}${
-      about && `\n${about}`}`;
+    return line < 0 ? null : {line, domain: this.domainAt(px, py)};
   }
   /** Topmost domain at a point of the canvas; -1 if there is no domain. */
   domainAt(px, py) {
@@ -183,6 +157,9 @@ class Architecture {
     }
     return -1;
   }
+  click({domain}) {
+    if (domain >= 0) this.onChoose(domain);
+  }
   /** Mark a domain and scroll to its sequence. */
   choose(domain) {
     this.chosen = domain;
@@ -190,16 +167,14 @@ class Architecture {
     if (line >= 0) this.scrollTo(line);
     this.draw();
   }
-  press(event) {
+  press({key}) {
     const {lines, domains} = this, at = lines.findIndex(([, own]) => own.includes(this.chosen));
-    const down = {ArrowDown: 1, ArrowUp: -1}[event.key], right = {ArrowRight: 1, ArrowLeft: -1}[event.key];
-    if (!(down || right) || !lines.length) return;
-    event.preventDefault();
+    const down = {ArrowDown: 1, ArrowUp: -1}[key], right = {ArrowRight: 1, ArrowLeft: -1}[key];
+    if (!(down || right) || !lines.length) return false;
     const line = at < 0 ? 0 : clamp(at + (down ?? 0), 0, lines.length - 1);
     const own = lines[line][1].slice().sort((a, b) => domains.begin[a] - domains.begin[b]);
     const found = right && at >= 0 ? own[clamp(own.indexOf(this.chosen) + right, 0, own.length - 1)] : own[0];
-    if (found === undefined) return;
-    this.onChoose(found);
-    say(this.told(found).replaceAll("\n", ", "));
+    if (found !== undefined) this.onChoose(found), say(this.toldDomain(found).replaceAll("\n", ", "));
+    return true;
   }
 }

@@ -16,42 +16,29 @@ function coverageOf(length, domains, arrays, lineBegins) {
   return {over, residues};
 }
 
-class Coverage {
-  constructor(canvas) {
-    this.canvas = canvas;
-    canvas.addEventListener("pointermove", (event) => {
-      if (!this.over?.length) return;
-      const k = clamp(Math.floor((event.offsetX - 8) / (this.width - 16) * this.over.length), 0, this.over.length - 1);
-      tip(`position ${k + 1}: ${counted(this.over[k], "domain")}, ${counted(this.residues[k], "residue")}`, event);
-    });
-    canvas.addEventListener("pointerleave", () => tip(""));
+class Coverage extends Drawing {
+  height = COVERAGE_HEIGHT;
+  hit(x) {
+    const n = this.spans?.length;
+    return n ? clamp(Math.floor((x - 8) / (this.width - 16) * n), 0, n - 1) : -1;
   }
-  show(model, {over, residues}) {
+  told(k) {
+    return `position ${k + 1}: ${counted(this.spans[k], "domain")}, ${counted(this.residues[k], "residue")}`;
+  }
+  show(model, {over: spans, residues}) {
     const name = shown(model);
-    Object.assign(this, {model, over, residues});
-    this.most = over.reduce((a, b) => Math.max(a, b), 0);
+    Object.assign(this, {model, spans, residues, most: spans.reduce((a, b) => Math.max(a, b), 0)});
     this.canvas.setAttribute(
       "aria-label",
-      `Coverage of ${name}: ${counted(over.length, "position")}, at most ${counted(this.most, "domain")}`);
+      `Coverage of ${name}: ${counted(spans.length, "position")}, at most ${counted(this.most, "domain")}`);
     this.draw();
   }
-  setTheme(isDark) {
-    this.isDark = isDark;
-    this.draw();
-  }
-  draw() {
-    this.width = this.canvas.parentElement.clientWidth - 24;
-    if (!this.over || this.width < 60) return;
-    this.paint(brushOf(this.canvas, this.width, COVERAGE_HEIGHT), inks(), this.isDark);
-  }
-  save(kind) {
-    if (!this.over) return;
-    savePicture(
-      kind, "coverage", this.width, COVERAGE_HEIGHT, ON_PAPER.page, (brush) => this.paint(brush, ON_PAPER, false));
+  measure() {
+    this.width = this.inside;
+    return !!this.spans && this.width >= 60;
   }
   paint(brush, ink, isDark) {
-    const height = COVERAGE_HEIGHT, floor = height - 20, n = this.over.length,
-          step = (this.width - 16) / Math.max(1, n);
+    const {height} = this, floor = height - 20, n = this.spans.length, step = (this.width - 16) / Math.max(1, n);
     const shades = shadesOf(hueOfName(this.model), isDark);
     const area = (values, colour) => {
       brush.fillStyle = colour;
@@ -64,15 +51,12 @@ class Coverage {
       brush.lineTo(8 + n * step, floor);
       brush.fill();
     };
-    area(this.over, shades.fill), area(this.residues, shades.edge);
+    area(this.spans, shades.fill), area(this.residues, shades.edge);
     brush.fillStyle = ink.line;
     brush.fillRect(8, floor, this.width - 16, 1);
-    brush.fillStyle = ink.quiet, brush.font = `11px ${ink.sans ?? "sans-serif"}`, brush.textAlign = "left";
+    brush.fillStyle = ink.quiet, brush.font = `11px ${ink.sans}`, brush.textAlign = "left";
     brush.fillText(
       `${fitted(brush, shown(this.model), this.width / 2)}: ${counted(this.most, "domain")} at most`, 8, 11);
-    for (let k = 0; k <= 4 && n; k++) {
-      brush.textAlign = k === 0 ? "left" : k === 4 ? "right" : "center";
-      brush.fillText(String(1 + Math.round((n - 1) * k / 4)), 8 + (this.width - 16) * k / 4, height - 5);
-    }
+    if (n) writeAxis(brush, 8, this.width - 16, height - 5, (share) => String(1 + Math.round((n - 1) * share)));
   }
 }

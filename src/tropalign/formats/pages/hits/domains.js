@@ -14,8 +14,8 @@ function domainBlocks(host, {model, match, target, posterior}, {modelName, seque
     const nTop = top.length - count(top, "."), nBottom = bottom.length - count(bottom, "-");
     const place = (text) => made("span", "place", text);
     const line = (name, first, n, text) => block.append(
-      place(`${name.padStart(width)} ${String(n ? first + 1 : "-").padStart(digits)} `), ...likeRuns(text, middle),
-      place(` ${n ? first + n : "-"}\n`));
+      place(`${name.padStart(width)} ${String(n ? first + 1 : "-").padStart(digits)} `),
+      ...runsOf(text, middle, likeness), place(` ${n ? first + n : "-"}\n`));
     line(names[0], i, nTop, top);
     block.append(place(margin), made("span", "middle", middle), "\n");
     line(names[1], j, nBottom, bottom);
@@ -26,13 +26,5 @@ function domainBlocks(host, {model, match, target, posterior}, {modelName, seque
   return blocks;
 }
 
-/** Split a text into spans, one per run of similar marks in the middle line: a letter, a plus, or a blank. */
-function likeRuns(text, middle) {
-  const spans = [];
-  let at = 0;
-  for (const [run] of middle.matchAll(/ +|\++|[^ +]+/g)) {
-    spans.push(made("span", run[0] === " " ? "" : run[0] === "+" ? "good" : "best", text.slice(at, at + run.length)));
-    at += run.length;
-  }
-  return spans;
-}
+/** Class of a column by its sign in the middle: a letter, a plus, or a blank. */
+const likeness = (sign) => sign === " " ? "" : sign === "+" ? "good" : "best";

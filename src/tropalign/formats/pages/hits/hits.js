@@ -1,8 +1,5 @@
 /* The report of hits: its columns, and the links between its parts. */
 const asNumber = (value) => value.toLocaleString("en", {maximumFractionDigits: 1});
-const asEvalue = (value) => value === 0 ? "0" :
-  value < .001 || value >= 1000         ? value.toExponential(1) :
-                                          value.toPrecision(2);
 const asShare = (value) => value.toFixed(2);
 
 class HitsReport {
@@ -20,7 +17,7 @@ class HitsReport {
       onChoose: (row) => this.choose(row, "table"),
       onRows: (rows) => this.showRows(rows),
     });
-    this.listen();
+    report.drawnBy(() => this.drawDomains(), element("hit"));
     if (this.nRows) this.choose(this.table.rows[0]);
   }
   /** Domains of a hit. */
@@ -49,43 +46,37 @@ class HitsReport {
   }
   columns() {
     const {arrays, data} = this;
-    const number = (name, title, values, width, format = asNumber) => ({name, title, width, values, format});
+    const number = (name, title, values, width, format = asNumber) =>
+      numberColumn(name, values, width, format, undefined, title);
+    const isSearch = data.orientation === "search";
     return [
-      {name: "sequence", title: "sequence", width: 170, codes: arrays.sequence_index, words: data.sequences.names},
-      {name: "model", title: "model", width: 130, codes: arrays.model_index, words: data.models.names},
+      textColumn("sequence", arrays.sequence_index, data.sequences.names, 170),
+      textColumn("model", arrays.model_index, data.models.names, 130),
       number("evalue", "E-value", arrays.evalue, 92, asEvalue),
       number("bits", "bits", arrays.bits, 80),
       number("bias", "bias", arrays.bias, 72),
       number("domains", "domains", arrays.n_domains, 88),
       number("best", "best i-E", this.best, 92, (value) => value === value ? asEvalue(value) : "-"),
       number("covered", "covered", this.covered, 88, asShare),
-      {name: "included", title: "included", width: 92, codes: arrays.is_included, words: ["no", "yes"]},
-      {
-        name: "description",
-        title: "description",
-        width: 320,
-        codes: data.orientation === "search" ? arrays.sequence_index : arrays.model_index,
-        words: (data.orientation === "search" ? data.sequences : data.models).descriptions,
-      },
+      textColumn("included", arrays.is_included, ["no", "yes"], 92),
+      isSearch ? textColumn("description", arrays.sequence_index, data.sequences.descriptions, 320) :
+                 textColumn("description", arrays.model_index, data.models.descriptions, 320),
     ];
   }
 
   tell() {
-    const {data, arrays, nRows} = this, {command, tropalign, ...parameters} = given("made-of");
-    const n = (value) => value.toLocaleString("en"), isSearch = data.orientation === "search";
-    element("facts").textContent = `${counted(data.n_hits, "hit")} · ${data.orientation}`;
-    fillTerms(element("summary"), {
-      queries: counted(data.n_queries, isSearch ? "model" : "sequence"),
-      targets: counted(data.n_targets, isSearch ? "sequence" : "model"),
-      hits: `${n(data.n_hits)} of ${counted(data.models.names.length, "model")} in ${
-        counted(data.sequences.names.length, "sequence")}`,
-      domains: n(arrays.line_sizes.length),
-      ...parameters,
-      command,
-    });
-    element("left-out").hidden = nRows === data.n_hits;
-    element("left-out").textContent = `The ${n(nRows)} hits with the least E-values, of ${
-      n(data.n_hits)}: a page holds no more. The other formats hold all.`;
+    const {data, nRows} = this, n = (value) => value.toLocaleString("en"), isSearch = data.orientation === "search";
+    this.report.tell(
+      `${counted(data.n_hits, "hit")} · ${data.orientation}`, {
+        queries: counted(data.n_queries, isSearch ? "model" : "sequence"),
+        targets: counted(data.n_targets, isSearch ? "sequence" : "model"),
+        hits: `${n(data.n_hits)} of ${counted(data.models.names.length, "model")} in ${
+          counted(data.sequences.names.length, "sequence")}`,
+        domains: n(this.arrays.line_sizes.length),
+      },
+      nRows === data.n_hits ? "" :
+                              `The ${n(nRows)} hits with the smallest E-values, of ${
+                                n(data.n_hits)}: a page holds no more. The other formats hold all.`);
   }
 
   addViews() {
@@ -99,10 +90,11 @@ class HitsReport {
       names: data.models.names,
       model: Uint32Array.from(this.hitOf, (row) => arrays.model_index[row]),
     };
-    this.architecture = new Architecture(element("boxes"), element("architecture"), element("boxes-room"), {
+    this.architecture = new Architecture(element("boxes"), {
+      room: element("boxes-room"),
       sequences: data.sequences,
       domains,
-      told: (d) => this.toldDomain(d),
+      toldDomain: (d) => this.toldDomain(d),
       onChoose: (d) => this.choose(this.hitOf[d], "box", d),
     });
     this.coverage = new Coverage(element("coverage"));
@@ -114,13 +106,9 @@ class HitsReport {
         (model) => of.add(new Option(`${shown(data.models.names[model])} (${counted(number[model], "hit")})`, model)));
     of.addEventListener("change", () => this.showCoverage());
     element("scale").addEventListener("change", (event) => this.architecture.setScale(event.target.value === "own"));
-    report.drawnBy(() => this.architecture.setTheme(report.isDark), element("architecture"));
-    report.drawnBy(() => this.coverage.setTheme(report.isDark), element("coverage").parentElement);
+    report.shows(this.architecture, "architecture");
+    report.shows(this.coverage, "coverage");
     report.drawnBy(() => this.drawLegend());
-    for (const kind of ["svg", "png"]) {
-      on(`architecture-${kind}`, "click", () => this.architecture.save(kind));
-      on(`coverage-${kind}`, "click", () => this.coverage.save(kind));
-    }
   }
   /** Show the models of the table's rows, the most frequent first. */
   drawLegend() {
@@ -168,10 +156,6 @@ class HitsReport {
       if (arrays.model_index[row] === model) own.push(...this.domainsOf(row));
     this.coverage.show(data.models.names[model], coverageOf(data.models.lengths[model], own, arrays, this.lineBegins));
   }
-  listen() {
-    this.report.drawnBy(() => this.drawDomains(), element("hit"));
-  }
-
   /** Choose a hit: its row, its boxes, its alignments. */
   choose(row, from, domain = this.bestOf(row)) {
     const {arrays, data} = this, model = arrays.model_index[row], sequence = arrays.sequence_index[row];
@@ -201,7 +185,7 @@ class HitsReport {
   lines(d) {
     const begin = this.lineBegins[d], end = begin + this.arrays.line_sizes[d], found = {};
     for (const name of ["model", "match", "target", "posterior"])
-      found[name] = String.fromCharCode(...this.arrays[`${name}_line`].subarray(begin, end));
+      found[name] = textOf(this.arrays[`${name}_line`].subarray(begin, end));
     return found;
   }
   drawDomains() {
@@ -225,5 +209,4 @@ class HitsReport {
   }
 }
 
-let page = null;
-openReport((report) => page = new HitsReport(report));
+openReport(HitsReport);

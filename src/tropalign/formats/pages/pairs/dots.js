@@ -65,20 +65,12 @@ function drawAxes(brush, ink, {left, top, width, height, n, m, isReverse}) {
   brush.fillStyle = ink.quiet;
   brush.font = `11px ${ink.sans}`;
   brush.textAlign = "center";
-  for (const at of ticksOf(m, width / 60))
+  for (const at of ticksTo(m, width / 60))
     brush.fillText(at.toLocaleString("en"), left + at / m * width, top + height + 14);
   brush.fillText("target", left + width / 2, top + height + 30);
   brush.textAlign = "right";
-  for (const at of ticksOf(n, height / 30))
+  for (const at of ticksTo(n, height / 30))
     brush.fillText((isReverse ? n - at : at).toLocaleString("en"), left - 6, top + at / n * height + 4);
   brush.textAlign = "left";
   brush.fillText(isReverse ? "query, other strand" : "query", 4, 11);
-}
-
-/** Round numbers from 0 to n, about as many as wanted. */
-function ticksOf(n, wanted) {
-  const rough = n / Math.max(1, wanted), power = 10 ** Math.floor(Math.log10(Math.max(1, rough)));
-  const step = Math.max(1, [1, 2, 5, 10].find((k) => k * power >= rough) * power), ticks = [];
-  for (let at = 0; at <= n; at += step) ticks.push(at);
-  return ticks;
 }

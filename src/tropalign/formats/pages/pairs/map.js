@@ -18,45 +18,55 @@ function drawnTree(order, joins, heights) {
   return {lines, top: heights.length ? heights[heights.length - 1] || 1 : 1};
 }
 
-class PairMap {
+class PairMap extends Drawing {
+  cursor = null;
+  isByTree = true;
   /**
    * `sides`: rows and columns, each {names, order, joins, heights}; `cells`: the table row of each cell, -1 if there
-   * is no row; `told(row)`: description of a row; `onChoose(row)`: a row was chosen.
+   * is no row; `toldRow(row)`: description of a row; `onChoose(row)`: a row was chosen.
    */
-  constructor(canvas, host, sides, cells, {told, onChoose}) {
-    Object.assign(this, {canvas, host, sides, cells, told, onChoose, chosen: -1, cursor: null});
+  constructor(canvas, parts) {
+    super(canvas, parts);
+    const {sides} = this;
     this.n = sides.map((side) => side.names.length);
     for (const side of new Set(sides)) {
       side.tree = drawnTree(side.order, side.joins, side.heights);
-      side.asGiven = Uint32Array.from(side.names, (_, k) => k);
+      side.asGiven = upTo(side.names.length);
     }
     this.image = new OffscreenCanvas(this.n[1], this.n[0]);
-    this.isByTree = true;
-    this.whole(false);
-    this.listen();
+    this.whole();
+    canvas.addEventListener("wheel", (event) => {
+      if (!this.hit(event.offsetX, event.offsetY)) return;
+      event.preventDefault();
+      const {box} = this;
+      this.zoom(
+        Math.exp(-event.deltaY / 400), (event.offsetX - box.x) / box.width, (event.offsetY - box.y) / box.height);
+    }, {passive: false});
+    canvas.addEventListener("blur", () => {
+      this.cursor = null;
+      this.draw();
+    });
   }
   get orders() {
     return this.sides.map((side) => this.isByTree ? side.order : side.asGiven);
   }
-  whole(isDrawn = true) {
+  whole() {
     this.view = {top: 0, left: 0, rows: this.n[0], columns: this.n[1]};
-    if (isDrawn) this.draw();
+    this.draw();
   }
   /** Colour the cells by numbers of the table's rows. */
   colour(values, least, most, format) {
     Object.assign(this, {values, least, most, format});
-    this.paint();
-    this.draw();
+    this.colourCells();
   }
   setOrder(isByTree) {
     this.isByTree = isByTree;
     this.cursor = null;
-    this.paint();
-    this.draw();
+    this.colourCells();
   }
   setTheme(isDark) {
     this.isDark = isDark;
-    if (this.values) this.paint(), this.draw();
+    if (this.values) this.colourCells();
   }
   /** 256 shades from the minimum to the maximum. */
   shades() {
@@ -67,7 +77,7 @@ class PairMap {
       return stops[i].map((value, c) => Math.round(value + (stops[i + 1][c] - value) * (at - i)));
     });
   }
-  paint() {
+  colourCells() {
     const [rows, columns] = this.orders, nColumns = this.n[1], {cells, values, least} = this;
     const picture = new ImageData(nColumns, this.n[0]), colours = new Uint32Array(picture.data.buffer);
     const table = Uint32Array.from(this.shades(), ([r, g, b]) => r | g << 8 | b << 16 | 255 << 24);
@@ -80,19 +90,17 @@ class PairMap {
       }
     }
     this.image.getContext("2d").putImageData(picture, 0, 0);
+    this.draw();
   }
-  /** Layout in CSS pixels. */
-  layout() {
-    const width = this.host.clientWidth - 24, side = Math.max(120, Math.min(width - TREE - NAMES, 520));
-    const box = {x: TREE, y: TREE, width: width - TREE - NAMES, height: side};
-    if (this.n[0] === this.n[1]) box.width = Math.min(box.width, side);
-    return {width, height: TREE + side + NAMES + LEGEND, box};
+  /** Measure the sizes, and the box of the cells. */
+  measure() {
+    const width = this.inside, side = Math.max(120, Math.min(width - TREE - NAMES, 520)), across = width - TREE - NAMES;
+    if (!this.values || this.host.clientWidth < 60) return false;
+    const box = {x: TREE, y: TREE, width: this.n[0] === this.n[1] ? Math.min(across, side) : across, height: side};
+    Object.assign(this, {width, height: TREE + side + NAMES + LEGEND, box});
   }
-  draw() {
-    if (!this.values || this.host.clientWidth < 60) return;
-    const {width, height, box} = this.layout(), brush = brushOf(this.canvas, width, height), ink = inks(),
-                          {view} = this;
-    this.box = box;
+  paint(brush, ink) {
+    const {box, view} = this;
     brush.fillStyle = ink.empty;
     brush.fillRect(box.x, box.y, box.width, box.height);
     brush.imageSmoothingEnabled = view.columns > box.width || view.rows > box.height;
@@ -100,7 +108,7 @@ class PairMap {
     if (this.isByTree) this.drawTree(brush, ink, 0), this.drawTree(brush, ink, 1);
     this.drawNames(brush, ink);
     this.drawMarks(brush, ink);
-    this.drawLegend(brush, ink, height);
+    this.drawLegend(brush, ink);
   }
   x(column) {
     return this.box.x + (column - this.view.left) / this.view.columns * this.box.width;
@@ -131,17 +139,12 @@ class PairMap {
     const {box, view} = this, [rows, columns] = this.orders;
     const steps = [box.height / view.rows, box.width / view.columns];
     brush.fillStyle = ink.quiet;
-    const fit = (name, room) => {
-      let text = shown(name);
-      if (brush.measureText(text).width <= room) return text;
-      while (text && brush.measureText(`${text}…`).width > room) text = text.slice(0, -1);
-      return `${text}…`;
-    };
+    const fit = (name) => fitted(brush, shown(name), NAMES - 8);
     brush.textBaseline = "middle";
     if (steps[0] >= SMALLEST_TEXT) {
       brush.font = `${Math.min(12, steps[0] - 1)}px ${ink.sans}`;
       for (let k = Math.ceil(view.top - .5); k < view.top + view.rows - .4; k++)
-        brush.fillText(fit(this.sides[0].names[rows[k]], NAMES - 8), box.x + box.width + 6, this.y(k + .5));
+        brush.fillText(fit(this.sides[0].names[rows[k]]), box.x + box.width + 6, this.y(k + .5));
     } else this.drawHint(brush, box.x + box.width + 6, box.y + 8, this.n[0], 0);
     if (steps[1] >= SMALLEST_TEXT) {
       brush.font = `${Math.min(12, steps[1] - 1)}px ${ink.sans}`;
@@ -149,7 +152,7 @@ class PairMap {
         brush.save();
         brush.translate(this.x(k + .5), box.y + box.height + 6);
         brush.rotate(Math.PI / 2);
-        brush.fillText(fit(this.sides[1].names[columns[k]], NAMES - 8), 0, 0);
+        brush.fillText(fit(this.sides[1].names[columns[k]]), 0, 0);
         brush.restore();
       }
     } else this.drawHint(brush, box.x, box.y + box.height + 14, this.n[1], 1);
@@ -196,8 +199,8 @@ class PairMap {
       found.push([rows.indexOf(second), columns.indexOf(first)]);
     return found;
   }
-  drawLegend(brush, ink, height) {
-    const {box} = this, y = height - 20, width = Math.min(240, box.width), shades = this.shades();
+  drawLegend(brush, ink) {
+    const {box} = this, y = this.height - 20, width = Math.min(240, box.width), shades = this.shades();
     for (let k = 0; k < width; k++) {
       brush.fillStyle = `rgb(${shades[Math.floor(k / width * 256)].join(" ")})`;
       brush.fillRect(box.x + k, y, 1.2, 10);
@@ -211,8 +214,8 @@ class PairMap {
   }
 
   /** Cell under the pointer, as [row, column] of the map; null outside it. */
-  at(event) {
-    const {box, view} = this, x = event.offsetX - box.x, y = event.offsetY - box.y;
+  hit(px, py) {
+    const {box, view} = this, x = px - box.x, y = py - box.y;
     if (x < 0 || y < 0 || x >= box.width || y >= box.height) return null;
     return [
       Math.min(this.n[0] - 1, Math.floor(view.top + y / box.height * view.rows)),
@@ -228,9 +231,10 @@ class PairMap {
     const [rows, columns] = this.orders;
     return [this.sides[0].names[rows[row]], this.sides[1].names[columns[column]]].map(shown);
   }
-  describe(place) {
+  told(place) {
     const row = this.rowAt(place), [a, b] = this.namesAt(place);
-    return row < 0 ? `${a}\n${b}\n${a === b && this.sides[0] === this.sides[1] ? "itself" : "no row"}` : this.told(row);
+    return row < 0 ? `${a}\n${b}\n${a === b && this.sides[0] === this.sides[1] ? "itself" : "no row"}` :
+                     this.toldRow(row);
   }
   /** Zoom by a factor about a point, given as fractions of the box. */
   zoom(factor, shareX = .5, shareY = .5) {
@@ -251,65 +255,33 @@ class PairMap {
     const into = (first, length, at) => at < first ? at : at + 1 > first + length ? at + 1 - length : first;
     view.top = into(view.top, view.rows, row), view.left = into(view.left, view.columns, column);
   }
-  listen() {
-    const {canvas} = this;
-    canvas.addEventListener("wheel", (event) => {
-      if (!this.at(event)) return;
-      event.preventDefault();
-      const {box} = this;
-      this.zoom(
-        Math.exp(-event.deltaY / 400), (event.offsetX - box.x) / box.width, (event.offsetY - box.y) / box.height);
-    }, {passive: false});
-    canvas.addEventListener("pointerdown", (event) => this.grab(event));
-    canvas.addEventListener("pointermove", (event) => {
-      const place = event.buttons ? null : this.at(event);
-      tip(place ? this.describe(place) : "", event);
-    });
-    canvas.addEventListener("pointerleave", () => tip(""));
-    canvas.addEventListener("dblclick", () => this.whole());
-    canvas.addEventListener("blur", () => {
-      this.cursor = null;
-      this.draw();
-    });
-    canvas.addEventListener("keydown", (event) => this.press(event));
-  }
-  /** Drag the map; a press without movement is a click. */
-  grab(event) {
-    if (event.button || !this.at(event)) return;
-    const {canvas, box} = this, start = {...this.view}, place = this.at(event);
-    let isMoved = false;
-    canvas.setPointerCapture(event.pointerId);
-    const move = (moved) => {
-      const dx = moved.clientX - event.clientX, dy = moved.clientY - event.clientY;
-      isMoved ||= Math.hypot(dx, dy) > 4;
-      if (!isMoved) return;
-      this.view.left = clamp(start.left - dx / box.width * start.columns, 0, this.n[1] - start.columns);
-      this.view.top = clamp(start.top - dy / box.height * start.rows, 0, this.n[0] - start.rows);
-      this.draw();
-    };
-    canvas.addEventListener("pointermove", move);
-    canvas.addEventListener("pointerup", () => {
-      canvas.removeEventListener("pointermove", move);
-      if (!isMoved && this.rowAt(place) >= 0) this.onChoose(this.rowAt(place));
-    }, {once: true});
-  }
-  press(event) {
-    const moves = {ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1]};
-    if (event.key in moves) {
-      const [down, right] = moves[event.key],
-                   [row, column] = this.cursor ?? [Math.floor(this.view.top), Math.floor(this.view.left)];
-      this.cursor =
-        this.cursor ? [clamp(row + down, 0, this.n[0] - 1), clamp(column + right, 0, this.n[1] - 1)] : [row, column];
-      this.reveal(this.cursor);
-      say(this.describe(this.cursor));
-    } else if (event.key === "Enter" && this.cursor && this.rowAt(this.cursor) >= 0)
-      this.onChoose(this.rowAt(this.cursor));
-    else if (event.key === "+" || event.key === "=") this.zoom(1.5);
-    else if (event.key === "-") this.zoom(1 / 1.5);
-    else if (event.key === "0") this.whole();
-    else return;
-    event.preventDefault();
+  move(right, down) {
+    const {view, box, n} = this;
+    view.left = clamp(view.left + right / box.width * view.columns, 0, n[1] - view.columns);
+    view.top = clamp(view.top + down / box.height * view.rows, 0, n[0] - view.rows);
     this.draw();
+  }
+  click(place) {
+    if (this.rowAt(place) >= 0) this.onChoose(this.rowAt(place));
+  }
+  clickTwice() {
+    this.whole();
+  }
+  press({key}) {
+    const moves = {ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1]}, {cursor, n} = this;
+    if (key in moves) {
+      const [row, column] = cursor ?? [Math.floor(this.view.top), Math.floor(this.view.left)];
+      const [down, right] = cursor ? moves[key] : [0, 0];
+      this.cursor = [clamp(row + down, 0, n[0] - 1), clamp(column + right, 0, n[1] - 1)];
+      this.reveal(this.cursor);
+      this.say(this.cursor);
+    } else if (key === "Enter" && cursor) this.click(cursor);
+    else if (key === "+" || key === "=") this.zoom(1.5);
+    else if (key === "-") this.zoom(1 / 1.5);
+    else if (key === "0") this.whole();
+    else return false;
+    this.draw();
+    return true;
   }
   choose(row) {
     this.chosen = row;

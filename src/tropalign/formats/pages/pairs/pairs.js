@@ -1,9 +1,6 @@
 /* The report of pairs: its columns, and the links between its parts. */
-const asShare = (value) => value.toFixed(4),
-      asNumber = (value) => value.toLocaleString("en", {maximumFractionDigits: 6}),
-      asEvalue = (value) => value === 0 ? "0" :
-  value < .001 || value >= 1000         ? value.toExponential(1) :
-                                          value.toPrecision(2);
+const asShare = (value) => value.toFixed(4);
+const asNumber = (value) => value.toLocaleString("en", {maximumFractionDigits: 6});
 /** Largest number of sequences in a selection list. */
 const MOST_CHOICES = 2_000;
 
@@ -38,10 +35,7 @@ class PairsReport {
   }
   letters(side, k) {
     const {letters, begins, lengths} = this.sides[side];
-    let text = "";
-    for (let at = begins[k], end = at + lengths[k]; at < end; at += 8192)
-      text += String.fromCharCode(...letters.subarray(at, Math.min(at + 8192, end)));
-    return text;
+    return textOf(letters.subarray(begins[k], begins[k] + lengths[k]));
   }
 
   /** Compute identity, similarity and shared fraction of each row. */
@@ -60,17 +54,14 @@ class PairsReport {
   columns() {
     const {arrays, numbers} = this, [a, b] = this.sides;
     const number = (name, values, title = name, width = 88, format = asNumber) =>
-      ({name, title, width, values, format});
+      numberColumn(name, values, width, format, undefined, title);
     const share = (name) => number(name, numbers[name], name, 100, asShare);
     const found = [
-      {name: "query", title: "query", width: 210, codes: arrays.query_index, words: a.names},
-      {name: "target", title: "target", width: 210, codes: arrays.target_index, words: b.names},
+      textColumn("query", arrays.query_index, a.names, 210),
+      textColumn("target", arrays.target_index, b.names, 210),
     ];
     if (arrays.hsp) found.push(number("hsp", arrays.hsp, "hsp", 64));
-    if (arrays.strand) {
-      const codes = Uint8Array.from(arrays.strand, (strand) => Number(strand < 0));
-      found.push({name: "strand", title: "strand", width: 84, codes, words: ["+", "-"]});
-    }
+    if (arrays.strand) found.push(strandColumn(arrays.strand, 84));
     if (arrays.evalue) found.push(number("evalue", arrays.evalue, "E-value", 88, asEvalue));
     if (arrays.sum_evalue) found.push(number("sum_evalue", arrays.sum_evalue, "sum E", 88, asEvalue));
     if (arrays.bits) found.push(number("bits", arrays.bits, "bits", 80, (value) => value.toFixed(1)));
@@ -82,28 +73,24 @@ class PairsReport {
   }
 
   tell() {
-    const {data, nRows, sides: [a, b]} = this, made = given("made-of");
+    const {data, nRows, sides: [a, b]} = this, row = this.arrays.hsp ? "alignment" : "pair";
     const of = a === b ? counted(a.names.length, "sequence") :
                          `${a.names.length.toLocaleString("en")} queries and ${counted(b.names.length, "target")}`;
-    const row = this.arrays.hsp ? "alignment" : "pair";
-    element("facts").textContent = `${counted(data.n_pairs, row)} of ${of}${data.mode ? ` · ${data.mode}` : ""}`;
-    const {command, tropalign, ...parameters} = made;
     const mean = (values) => values.reduce((sum, value) => sum + value, 0) / Math.max(1, nRows);
-    element("summary").tabIndex = 0;  // it is cut off, so keys must be able to scroll it
-    fillTerms(element("summary"), {
-      [`${row}s`]: data.n_pairs.toLocaleString("en"),
-      sequences: of,
-      ...nRows && {
-        "mean identity": mean(this.numbers.identity).toFixed(4),
-        "mean score": mean(this.numbers.score).toFixed(1),
+    element("summary").tabIndex = 0;  // it is cut off, and scrolled by keys, too
+    this.report.tell(
+      `${counted(data.n_pairs, row)} of ${of}${data.mode ? ` · ${data.mode}` : ""}`, {
+        [`${row}s`]: data.n_pairs.toLocaleString("en"),
+        sequences: of,
+        ...nRows && {
+          "mean identity": mean(this.numbers.identity).toFixed(4),
+          "mean score": mean(this.numbers.score).toFixed(1),
+        },
       },
-      ...parameters,
-      command,
-    });
-    const leftOut = element("left-out");
-    leftOut.hidden = nRows === data.n_pairs;
-    leftOut.textContent = `The ${nRows.toLocaleString("en")} ${row}s with the best scores, of ${
-      data.n_pairs.toLocaleString("en")}: a page holds no more. The other formats hold all.`;
+      nRows === data.n_pairs ?
+        "" :
+        `The ${nRows.toLocaleString("en")} ${row}s with the best scores, of ${
+          data.n_pairs.toLocaleString("en")}: a page holds no more. The other formats hold all.`);
   }
 
   addMap() {
@@ -115,13 +102,15 @@ class PairsReport {
       for (const control of document.querySelectorAll("[id^=map-]:is(select, button)")) control.disabled = true;
       return;
     }
-    const told = (row) => {
+    const toldRow = (row) => {
       const [a, b] = this.namesOf(row);
       return `${a}\n${b}\nidentity ${asShare(numbers.identity[row])} · shared ${asShare(numbers.shared[row])} · score ${
         asNumber(numbers.score[row])}`;
     };
-    this.map = new PairMap(element("map"), element("map-inside"), this.sides, arrays.cells, {
-      told,
+    this.map = new PairMap(element("map"), {
+      sides: this.sides,
+      cells: arrays.cells,
+      toldRow,
       onChoose: (row) => this.choose(row, "map"),
     });
     const by = element("map-of");
@@ -133,16 +122,16 @@ class PairsReport {
     };
     by.addEventListener("change", colour);
     colour();
-    element("map-order").addEventListener("change", (event) => this.map.setOrder(event.target.value === "tree"));
-    element("map-larger").addEventListener("click", () => this.map.zoom(1.5));
-    element("map-smaller").addEventListener("click", () => this.map.zoom(1 / 1.5));
-    element("map-whole").addEventListener("click", () => this.map.whole());
-    this.report.drawnBy(() => this.map.setTheme(this.report.isDark), element("map-inside"));
+    on("map-order", "change", (event) => this.map.setOrder(event.target.value === "tree"));
+    on("map-larger", "click", () => this.map.zoom(1.5));
+    on("map-smaller", "click", () => this.map.zoom(1 / 1.5));
+    on("map-whole", "click", () => this.map.whole());
+    this.report.shows(this.map);
   }
 
   /** Add the picture of alignments along a query; it follows the chosen row. */
   addSpans() {
-    this.spans = new Spans(element("spans"), this, (row) => this.choose(row, "spans"));
+    this.spans = new Spans(element("spans"), {report: this, onChoose: (row) => this.choose(row, "spans")});
     const of = element("spans-of"), {arrays, sides, nRows} = this, bestOf = new Map();
     for (const role of sides[0] === sides[1] ? ["query", "target"] : ["query"])
       for (let row = 0; row < nRows; row++) {
@@ -157,8 +146,7 @@ class PairsReport {
       this.spans.show(Number(of.value));
       this.choose(bestOf.get(Number(of.value)), "spans");
     });
-    for (const kind of ["svg", "png"]) on(`spans-${kind}`, "click", () => this.spans.save(kind));
-    this.report.drawnBy(() => this.spans.draw(), element("spans-room"));
+    this.report.shows(this.spans, "spans", () => "alignments");
   }
   /** Show the chosen row in the picture, which stays if it already contains the row. */
   followSpans(row) {
@@ -172,8 +160,7 @@ class PairsReport {
   saveFasta() {
     const {arrays, sides} = this, used = new Set(Array.from(this.table.rows, (row) => arrays.target_index[row]));
     if (!sides[1].letters) return say("The page has no room for these sequences");
-    const record = (k) => `>${sides[1].names[k]}\n${this.letters(1, k).replace(/.{1,80}/g, "$&\n")}`;
-    saveFile("targets.fasta", [...used].map(record).join(""));
+    saveFasta("targets.fasta", [...used], (k) => sides[1].names[k], (k) => this.letters(1, k));
     say(`${counted(used.size, "sequence")} saved`);
   }
 
@@ -278,5 +265,4 @@ class PairsReport {
   }
 }
 
-let page = null;
-openReport((report) => page = new PairsReport(report));
+openReport(PairsReport);

@@ -4,26 +4,15 @@
  *     a    ==============   ====                 bars of one other sequence
  *     b  =====
  */
-const LINE = 14, BAR = 8, RULER = 26, MOST_SPANS = 200;
+const LINE = 14, BAR = 8, TOP = 26, MOST_SPANS = 200;
 /** Bit scores from which a bar is darker, as in BLAST's picture. */
 const BITS = [0, 40, 50, 80, 200];
 const BAR_SHADES = [.25, .4, .6, .8, 1];
 
-class Spans {
-  /** `report` is the page's; `onChoose(row)`: a bar was chosen. */
-  constructor(canvas, report, onChoose) {
-    Object.assign(this, {canvas, report, onChoose, lines: [], chosen: -1, of: null});
-    canvas.addEventListener("click", (event) => {
-      const row = this.at(event);
-      if (row >= 0) onChoose(row);
-    });
-    canvas.addEventListener("pointermove", (event) => {
-      const row = this.at(event);
-      tip(row < 0 ? "" : this.told(row), event);
-    });
-    canvas.addEventListener("pointerleave", () => tip(""));
-    canvas.addEventListener("keydown", (event) => this.press(event));
-  }
+/** `report` is the page's; `onChoose(row)`: a bar was chosen. */
+class Spans extends Drawing {
+  lines = [];
+  of = null;
   /** All rows of a sequence of one side: {row, begin, end, other}, with its span and the other sequence. */
   rowsOf(side, k) {
     const {arrays, sides, nRows} = this.report, found = [], isOneSet = sides[0] === sides[1];
@@ -65,22 +54,25 @@ class Spans {
       asNumber(arrays.score[row])}${arrays.evalue ? `, E ${asEvalue(arrays.evalue[row])}` : ""}, identity ${
       asShare(numbers.identity[row])}`;
   }
-  /** Row of the bar under the pointer; -1 if there is no bar. */
-  at(event) {
+  /** Row of the bar at a point; -1 if there is no bar. */
+  hit(x, y) {
     if (!this.width) return -1;
-    const place = Math.floor((event.offsetY - RULER) / LINE), x = event.offsetX;
+    const place = Math.floor((y - TOP) / LINE);
     const found = this.lines[place]?.find(
       ({begin, end}) => x >= this.x(begin) - 2 && x <= Math.max(this.x(end), this.x(begin) + 2) + 2);
     return found ? found.row : -1;
   }
-  press(event) {
-    const step = {ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1}[event.key];
-    if (!step || !this.bars?.length) return;
-    event.preventDefault();
+  click(row) {
+    this.onChoose(row);
+  }
+  press({key}) {
+    const step = {ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1}[key];
+    if (!step || !this.bars?.length) return false;
     const now = this.bars.findIndex(({row}) => row === this.chosen);
     const next = this.bars[clamp(now < 0 ? 0 : now + step, 0, this.bars.length - 1)];
     this.onChoose(next.row);
-    say(this.told(next.row).replace("\n", ", "));
+    this.say(next.row);
+    return true;
   }
   x(at) {
     return this.left + at / Math.max(1, this.length) * (this.width - this.left - 12);
@@ -91,32 +83,21 @@ class Spans {
       return BAR_SHADES[Math.min(4, Math.floor(Math.max(0, arrays.score[row]) / Math.max(1, this.best) * 5))];
     return BAR_SHADES[BITS.findLastIndex((least) => least === 0 || arrays.bits[row] >= least)];
   }
-  draw() {
-    this.width = element("spans-room").clientWidth - 4;
-    if (this.of === null || this.width < 60) return;
+  measure() {
+    this.width = this.host.clientWidth - 4;
     this.left = Math.min(170, this.width / 4);
-    this.paint(brushOf(this.canvas, this.width, this.height()), inks());
-  }
-  height() {
-    return RULER + LINE * Math.max(1, this.lines.length) + 4;
-  }
-  save(kind) {
-    if (this.of === null) return;
-    savePicture(kind, "alignments", this.width, this.height(), ON_PAPER.page, (brush) => this.paint(brush, ON_PAPER));
+    this.height = TOP + LINE * Math.max(1, this.lines.length) + 4;
+    return this.of !== null && this.width >= 60;
   }
   paint(brush, ink) {
-    brush.font = `11px ${ink.sans ?? "sans-serif"}`;
+    brush.font = `11px ${ink.sans}`;
     brush.fillStyle = ink.quiet;
-    for (let k = 0; k <= 4; k++) {
-      brush.textAlign = k === 0 ? "left" : k === 4 ? "right" : "center";
-      brush.fillText(
-        String(k ? Math.round(this.length * k / 4) : Math.min(1, this.length)), this.x(this.length * k / 4), 11);
-    }
-    brush.textAlign = "left";
+    const number = (share) => String(share ? Math.round(this.length * share) : Math.min(1, this.length));
+    writeAxis(brush, this.left, this.x(this.length) - this.left, 11, number);
     brush.fillStyle = ink.text;
     brush.fillRect(this.x(0), 16, this.x(this.length) - this.x(0), 4);
     this.lines.forEach((line, place) => {
-      const top = RULER + place * LINE;
+      const top = TOP + place * LINE;
       brush.fillStyle = ink.empty;
       brush.fillRect(this.x(0), top + BAR / 2, this.x(this.length) - this.x(0), 1);
       brush.fillStyle = ink.quiet;

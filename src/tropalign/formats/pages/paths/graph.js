@@ -1,19 +1,23 @@
 /* The graph: vertices and edges; thin lines are the shortest paths from one vertex, a thick line is the chosen path. */
-const MARGIN = 28, DOT = 4, REACH = 14, ARROW = 7;
+const EDGE = 28, DOT = 4, REACH = 14, ARROW = 7;
 
-class Graph {
+class Graph extends Drawing {
+  marksOver = true;
+  tree = [];
+  route = [];
   /**
    * `edges`: [source, target, isBoth] of each; `x`, `y`: coordinates from 0 to 1; `name(v)`; `told(v)`: description
-   * of a vertex; `onTarget(v)`, `onSource(v)`: it was chosen as end or as start of paths.
+   * of a vertex; `click(v)`, `clickTwice(v)`: it was chosen as end or as start of paths.
    */
-  constructor(canvas, host, {x, y, edges, name, told, onTarget, onSource}) {
-    Object.assign(this, {canvas, host, x, y, edges, name, told, onTarget, onSource});
-    Object.assign(this, {n: x.length, tree: [], route: [], over: -1});
+  constructor(canvas, parts) {
+    super(canvas, parts);
     canvas.setAttribute(
       "aria-label",
       `Graph of ${counted(this.n, "vertex").replace("vertexs", "vertices")}: arrows go to the nearest ` +
         "vertex on a side, Enter begins paths at it");
-    this.listen();
+  }
+  get n() {
+    return this.x.length;
   }
   /** `tree`: [from, to] of the steps of all paths; `route`: vertices of the chosen path. */
   show(tree, route) {
@@ -24,18 +28,17 @@ class Graph {
     return this.route.at(-1) ?? -1;
   }
 
-  draw() {
-    this.width = Math.max(240, this.host.clientWidth - 24);
+  measure() {
+    this.width = Math.max(240, this.inside);
     this.height = clamp(Math.round(this.width * .6), 260, 640);
-    this.paint(brushOf(this.canvas, this.width, this.height), inks());
   }
   /** Position of a vertex in pixels; the graph is centred and keeps its aspect ratio. */
   at(v) {
-    const width = this.width - 2 * MARGIN, height = this.height - 2 * MARGIN;
+    const width = this.width - 2 * EDGE, height = this.height - 2 * EDGE;
     const right = Math.max(...this.x, 1e-9), low = Math.max(...this.y, 1e-9);
     const scale = Math.min(width / right, height / low);
     return [
-      MARGIN + (width - right * scale) / 2 + this.x[v] * scale, MARGIN + (height - low * scale) / 2 + this.y[v] * scale
+      EDGE + (width - right * scale) / 2 + this.x[v] * scale, EDGE + (height - low * scale) / 2 + this.y[v] * scale
     ];
   }
   paint(brush, ink) {
@@ -69,7 +72,7 @@ class Graph {
       brush.beginPath(), brush.arc(x, y, isEnd ? DOT + 2 : DOT, 0, 2 * Math.PI);
       brush.fillStyle = isOnRoute.has(v) || v === this.over ? ink.accent : ink.quiet, brush.fill();
     }
-    brush.font = `12px ${ink.sans ?? "sans-serif"}`, brush.textAlign = "left", brush.textBaseline = "middle";
+    brush.font = `12px ${ink.sans}`, brush.textAlign = "left", brush.textBaseline = "middle";
     for (const v of order) {
       const text = this.name(v).slice(0, 24), [x, y] = this.places[v], width = brush.measureText(text).width;
       const left = x + DOT + 4 + width > this.width ? x - DOT - 4 - width : x + DOT + 4;
@@ -80,13 +83,8 @@ class Graph {
       brush.fillStyle = ink.text, brush.fillText(text, left, y);
     }
   }
-  save(kind) {
-    this.over = -1;
-    savePicture(kind, "graph", this.width, this.height, ON_PAPER.page, (brush) => this.paint(brush, ON_PAPER));
-  }
-
   /** Vertex at a pixel; -1 if no vertex is near. */
-  near(px, py) {
+  hit(px, py) {
     let best = -1, least = REACH;
     this.places.forEach(([x, y], v) => {
       const away = Math.hypot(x - px, y - py);
@@ -104,26 +102,13 @@ class Graph {
     });
     return best;
   }
-  listen() {
-    const {canvas} = this, of = (event) => this.near(event.offsetX, event.offsetY);
-    canvas.addEventListener("pointermove", (event) => this.point(of(event), event));
-    canvas.addEventListener("pointerleave", (event) => this.point(-1, event));
-    canvas.addEventListener("click", (event) => of(event) >= 0 && this.onTarget(of(event)));
-    canvas.addEventListener("dblclick", (event) => of(event) >= 0 && this.onSource(of(event)));
-    canvas.addEventListener("keydown", (event) => {
-      const sides = {ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1]};
-      const v = Math.max(0, this.target);
-      if (!this.n || event.key !== "Enter" && !(event.key in sides)) return;
-      event.preventDefault();
-      if (event.key === "Enter") return this.onSource(v);
-      const next = this.beside(v, ...sides[event.key]);
-      if (next >= 0) this.onTarget(next), say(this.told(next).replaceAll("\n", ", "));
-    });
-  }
-  point(v, event) {
-    tip(v < 0 ? "" : this.told(v), event);
-    if (v === this.over) return;
-    this.over = v;
-    this.draw();
+  press({key}) {
+    const sides = {ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1]};
+    const v = Math.max(0, this.target);
+    if (!this.n || key !== "Enter" && !(key in sides)) return false;
+    if (key === "Enter") return this.clickTwice(v), true;
+    const next = this.beside(v, ...sides[key]);
+    if (next >= 0) this.click(next), this.say(next);
+    return true;
   }
 }

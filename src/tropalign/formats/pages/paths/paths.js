@@ -9,10 +9,6 @@ class PathsPage {
     this.addTable();
     if (data.is_drawn && arrays.source.length) this.addGraph();
     else element("graph-card").hidden = true;
-    document.addEventListener("keydown", (event) => {
-      if (event.key === "/" && !event.target.closest("input, select, dialog"))
-        event.preventDefault(), element("find").focus();
-    });
   }
   name(vertex) {
     return shown(this.data.names[vertex]);
@@ -22,47 +18,29 @@ class PathsPage {
   }
 
   tell() {
-    const {data, arrays} = this, {command, tropalign, ...parameters} = given("made-of"), {distance} = arrays;
-    const finite = distance.filter((value) => value !== Infinity), count = (value) => value.toLocaleString("en");
-    element("facts").textContent =
-      `${count(data.n_vertices)} vertices${data.n_edges === null ? "" : `, ${counted(data.n_edges, "edge")}`}`;
-    fillTerms(element("summary"), {
-      "pairs": `${count(data.n_pairs)} from ${count(arrays.source.length)} of the vertices`,
-      "without a path": count(distance.length - finite.length),
-      ...finite.length && {"longest distance": this.asNumber(extremes(finite)[1])},
-      ...parameters,
-      command,
-    });
-    const notes = [];
+    const {data, arrays} = this, {distance} = arrays, notes = [], count = (value) => value.toLocaleString("en");
+    const finite = distance.filter((value) => value !== Infinity);
     if (!data.is_drawn)
       notes.push(`Graphs of up to ${count(data.most_vertices)} vertices are drawn: the page has the table alone.`);
     if (distance.length < data.n_pairs)
       notes.push(`The table has the first ${count(distance.length)} of ${
         count(data.n_pairs)} pairs; the page holds no more, and the other outputs hold all.`);
-    element("left-out").hidden = !notes.length;
-    element("left-out").textContent = notes.join(" ");
+    this.report.tell(
+      `${count(data.n_vertices)} vertices${data.n_edges === null ? "" : `, ${counted(data.n_edges, "edge")}`}`, {
+        "pairs": `${count(data.n_pairs)} from ${count(arrays.source.length)} of the vertices`,
+        "without a path": count(distance.length - finite.length),
+        ...finite.length && {"longest distance": this.asNumber(extremes(finite)[1])},
+      },
+      notes.join(" "));
   }
 
   addTable() {
     const {arrays, data, nTargets} = this, {distance, source, target} = arrays, n = distance.length;
     const columns = [
-      {
-        name: "from",
-        title: "from",
-        width: 130,
-        codes: Uint32Array.from({length: n}, (_, k) => source[k / nTargets | 0])
-      },
-      {name: "to", title: "to", width: 130, codes: Uint32Array.from({length: n}, (_, k) => target[k % nTargets])},
-      {
-        name: "distance",
-        title: "distance",
-        width: 110,
-        values: distance,
-        meaning: "the sum of the weights",
-        format: (value) => this.asNumber(value)
-      },
+      textColumn("from", upTo(n).map((k) => source[k / nTargets | 0]), data.names, 130),
+      textColumn("to", upTo(n).map((k) => target[k % nTargets]), data.names, 130),
+      numberColumn("distance", distance, 110, (value) => this.asNumber(value), "the sum of the weights"),
     ];
-    for (const column of columns.slice(0, 2)) column.words = data.names;
     this.table = addTable(columns, n, {
       title: "Distances",
       find: "Find pairs: words of the names of their vertices",
@@ -82,21 +60,20 @@ class PathsPage {
     note.hidden = drawn === data.n_drawable;
     note.textContent = `The ${drawn.toLocaleString("en")} lightest of ${
       data.n_drawable.toLocaleString("en")} edges are drawn, and those of shortest paths.`;
-    this.graph = new Graph(element("graph"), element("graph-inside"), {
+    this.graph = new Graph(element("graph"), {
       x,
       y,
       edges: Array.from(sources, (from, k) => [from, targets[k], isBoth[k] === 1]),
       name: (v) => this.name(v),
       told: (v) => this.told(v),
-      onTarget: (v) => this.columnOf.has(v) ? this.choose(this.row, v) : say(`no distances to ${this.name(v)}`),
-      onSource: (v) =>
-        this.rowOf.has(v) ? this.choose(this.rowOf.get(v), this.to) : say(`no distances from ${this.name(v)}`),
+      click: (v) => this.columnOf.has(v) ? this.choose(this.row, v) : say(`no distances to ${this.name(v)}`),
+      clickTwice: (v) => v >= 0 &&
+        (this.rowOf.has(v) ? this.choose(this.rowOf.get(v), this.to) : say(`no distances from ${this.name(v)}`)),
     });
     this.fill("from", arrays.source, (v) => this.choose(this.rowOf.get(v), this.to));
     this.fill("to", arrays.target, (v) => this.choose(this.row, v));
-    for (const kind of ["svg", "png"]) on(`graph-${kind}`, "click", () => this.graph.save(kind));
     this.choose(0, this.farthest(0));
-    this.report.drawnBy(() => this.graph.draw(), element("graph-inside"));
+    this.report.shows(this.graph, "graph");
   }
   fill(id, vertices, act) {
     for (const v of vertices) element(id).add(new Option(this.name(v), v));
@@ -147,5 +124,4 @@ class PathsPage {
   }
 }
 
-let page = null;
-openReport((report) => page = new PathsPage(report));
+openReport(PathsPage);

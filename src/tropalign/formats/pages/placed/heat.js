@@ -60,9 +60,10 @@ class ReadsTree extends TreeView {
     return this.sums[k] ? ink.text : ink.quiet;
   }
   measure() {
-    super.measure();
+    const isSeen = super.measure();
     this.legend = this.isPrinted && this.pies ? this.pies.legend(this.width) : [];
     this.lower = 30 + 18 * this.legend.length;
+    return isSeen;
   }
   drawMarks(ink) {
     this.nHidden = this.pies?.draw(this, ink) ?? 0;
@@ -70,7 +71,8 @@ class ReadsTree extends TreeView {
   }
   drawLegend(ink) {
     const {brush} = this, y = this.height - 12 - 18 * this.legend.length, width = 18;
-    this.legend.forEach((row, k) => this.pies.drawLegend(this, ink, row, y + 18 * (k + 1)));
+    this.legend.forEach(
+      (row, k) => drawLegendRow(brush, ink, row, y + 18 * (k + 1), ({sample}) => [this.pies.ink(sample, false)]));
     brush.textAlign = "left";
     brush.fillStyle = ink.quiet;
     const few = Math.min(1, this.most) ? (this.most < 1 ? this.most.toPrecision(2) : "1") : "0";
@@ -99,7 +101,6 @@ class ReadsTree extends TreeView {
   press(event) {
     if (event.key !== "e") return super.press(event);
     this.onEmpty();
-    event.preventDefault();
     return true;
   }
 }

@@ -18,7 +18,8 @@ class PlaceReport {
     });
     this.addTree();
     this.addHistogram();
-    this.listen();
+    on("against", "change", () => this.drawRead());
+    report.drawnBy(() => this.drawRead(), element("read"));
     if (this.nRows) this.choose(this.table.rows[0]);
   }
   /** Map branches to nodes, name clades, and map rows of the reference to tips. */
@@ -35,44 +36,38 @@ class PlaceReport {
   }
   columns() {
     const {arrays, data} = this;
-    const number = (name, values = arrays[name], width = 84) => ({name, title: name, width, values, format: asNumber});
-    const rows = Uint32Array.from({length: this.nRows}, (_, row) => row);
+    const number = (name, values = arrays[name], width = 84) => numberColumn(name, values, width, asNumber);
     const clades = [...Array.from(this.nodeOf, (node) => this.clades[node] ?? "*"), "*"];
     const branch = Uint32Array.from(arrays.branch, (value) => value < 0 ? clades.length - 1 : value);
     this.margin = Int32Array.from(arrays.score, (score, k) => score - arrays.second_score[k]);
     const found = [
-      {name: "read", title: "read", width: 190, codes: rows, words: data.names},
+      textColumn("read", upTo(this.nRows), data.names, 190),
       number("branch"),
       number("score"),
       number("margin", this.margin),
       number("count"),
       number("ties"),
     ];
-    if (arrays.taxon) found.push({name: "taxon", title: "taxon", width: 240, codes: arrays.taxon, words: data.taxa});
-    found.push({name: "clade", title: "clade", width: 210, codes: branch, words: clades});
-    const strand = Uint8Array.from(arrays.strand, (value) => Number(value < 0));
-    found.push({name: "strand", title: "strand", width: 78, codes: strand, words: ["+", "-"]});
+    if (arrays.taxon) found.push(textColumn("taxon", arrays.taxon, data.taxa, 240));
+    found.push(textColumn("clade", branch, clades, 210), strandColumn(arrays.strand, 78));
     for (const name of ["start", "end", "inserted", "unaligned"]) found.push(number(name, arrays[name], 92));
     return found;
   }
 
   tell() {
-    const {data, arrays, nRows} = this, {command, tropalign, ...parameters} = given("made-of");
-    const n = (value) => value.toLocaleString("en");
-    element("facts").textContent = `${counted(data.n_placed, "read")} on ${
-      counted(arrays.branch_reads.length, "branch").replace(/branchs$/, "branches")}`;
-    const nUsed = arrays.branch_reads.filter((value) => value > 0).length;
-    fillTerms(element("summary"), {
-      reads: `${n(data.n_reads)}, ${n(data.n_placed)} of them placed`,
-      ...data.count !== data.n_reads && {"they stand for": n(data.count)},
-      branches: `${n(arrays.branch_reads.length)}, ${n(nUsed)} of them with reads`,
-      reference: `${counted(data.rows.length, "row")} of ${counted(data.n_columns, "column")}`,
-      ...parameters,
-      command,
-    });
-    element("left-out").hidden = nRows === data.n_reads;
-    element("left-out").textContent = `The table has the first ${n(nRows)} reads of ${
-      n(data.n_reads)}: a page holds no more. The tree has all of them, and so have the other outputs.`;
+    const {data, arrays, nRows} = this, n = (value) => value.toLocaleString("en"),
+                         nBranches = arrays.branch_reads.length;
+    this.report.tell(
+      `${counted(data.n_placed, "read")} on ${counted(nBranches, "branch").replace(/branchs$/, "branches")}`, {
+        reads: `${n(data.n_reads)}, ${n(data.n_placed)} of them placed`,
+        ...data.count !== data.n_reads && {"they stand for": n(data.count)},
+        branches: `${n(nBranches)}, ${n(arrays.branch_reads.filter((value) => value > 0).length)} of them with reads`,
+        reference: `${counted(data.rows.length, "row")} of ${counted(data.n_columns, "column")}`,
+      },
+      nRows === data.n_reads ?
+        "" :
+        `The table has the first ${n(nRows)} reads of ${
+          n(data.n_reads)}: a page holds no more. The tree has all of them, and so have the other outputs.`);
   }
 
   perNode(name) {
@@ -92,8 +87,8 @@ class PlaceReport {
       return `${shown(this.clades[node])}\nbranch ${branch} · ${own("reads")} reads, count ${own("counts")}, shared ${
         own("shared")}${below}${samples ? `\n${samples}` : ""}`;
     };
-    this.tree = new ReadsTree(
-      element("tree"), element("tree-inside"), layout, data.nodes, {told, onChoose: (node) => this.chooseBranch(node)});
+    this.tree =
+      new ReadsTree(element("tree"), {layout, names: data.nodes, told, onChoose: (node) => this.chooseBranch(node)});
     const by = element("tree-of"), pies = new SamplePies(data.samples, this.nodeOf, arrays, layout.n);
     const colour = () => {
       const isBySample = by.value === "samples";
@@ -109,8 +104,7 @@ class PlaceReport {
       this.report.drawnBy(() => list.setTheme(this.report.isDark));
     }
     colour();
-    for (const kind of ["svg", "png"])
-      on(`tree-${kind}`, "click", () => this.tree.save(kind, element("tree-part").value, "placed-reads"));
+    onSave("tree", (kind) => this.tree.save(kind, element("tree-part").value, "placed-reads"));
     this.tree.addButtons();
     this.tree.onEmpty = () => {
       const button = element("tree-empty"), isPressed = button.getAttribute("aria-pressed") === "true";
@@ -118,7 +112,7 @@ class PlaceReport {
       button.setAttribute("aria-pressed", !isPressed);
     };
     on("tree-empty", "click", () => this.tree.onEmpty());
-    this.report.drawnBy(() => this.tree.setTheme(this.report.isDark), element("tree-inside"));
+    this.report.shows(this.tree);
   }
   /** List the reads of a branch, and of those below it, in the table. Branches of a clade have consecutive numbers. */
   chooseBranch(node) {
@@ -132,14 +126,9 @@ class PlaceReport {
   }
 
   addHistogram() {
-    const {arrays} = this;
-    const numbers = {score: arrays.score, margin: this.margin, count: arrays.count, ties: arrays.ties};
-    for (const name of ["start", "end", "inserted", "unaligned"]) numbers[name] = arrays[name];
+    const {arrays} = this, {score, count, ties, start, end, inserted, unaligned} = arrays;
+    const numbers = {score, margin: this.margin, count, ties, start, end, inserted, unaligned};
     this.histogram = addHistogram(this.report, this.table, numbers, "score", wholeAxis);
-  }
-  listen() {
-    on("against", "change", () => this.drawRead());
-    this.report.drawnBy(() => this.drawRead(), element("read"));
   }
 
   /** Choose a read: its row, its branch, its alignment. */
@@ -200,5 +189,4 @@ class PlaceReport {
   }
 }
 
-let page = null;
-openReport((report) => page = new PlaceReport(report));
+openReport(PlaceReport);

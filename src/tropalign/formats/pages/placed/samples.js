@@ -3,7 +3,7 @@
  *     ----( )---   in the middle of the branch, or at a collapsed clade, with the sums of the clade; its size is the
  *                  logarithm of the counts. If two overlap, the one with fewer counts is drawn only when zoomed in.
  */
-const LEAST_CIRCLE = 4, MORE_CIRCLE = 10, SWATCH = 10;
+const LEAST_CIRCLE = 4, MORE_CIRCLE = 10;
 
 class SamplePies {
   /** `nodeOf`: the node of each branch; `arrays`: counts by branch and sample. */
@@ -75,27 +75,12 @@ class SamplePies {
     const few = order.slice(0, 6).map((k) => `${shown(this.samples[k])} ${asNumber(counts[k])}`);
     return `${few.join(", ")}${order.length > 6 ? `, and ${counted(order.length - 6, "sample")}` : ""}`;
   }
-  /** Rows of a picture's legend: [x, text, sample]. */
+  /** Rows of a picture's legend. */
   legend(width) {
-    const brush = new OffscreenCanvas(1, 1).getContext("2d"), rows = [];
-    brush.font = `${TEXT}px sans-serif`;
-    let x = width;
-    this.samples.forEach((name, sample) => {
-      if (!this.isChosen[sample]) return;
-      const text = fitted(brush, shown(name), 200), room = SWATCH + 24 + 1.1 * brush.measureText(text).width;
-      if (x > MARGIN && x + room > width) rows.push([]), x = MARGIN;
-      rows.at(-1).push([x, text, sample]);
-      x += room;
-    });
-    return rows;
-  }
-  drawLegend({brush}, ink, row, y) {
-    for (const [x, text, sample] of row) {
-      brush.fillStyle = this.ink(sample, false);
-      brush.fillRect(x, y - SWATCH / 2, SWATCH, SWATCH);
-      brush.fillStyle = ink.text, brush.textAlign = "left";
-      brush.fillText(text, x + SWATCH + 5, y);
-    }
+    const items = [...this.samples.keys()].filter((sample) => this.isChosen[sample]);
+    return legendRows(
+      items.map((sample) => ({sample, text: shown(this.samples[sample])})), `${TEXT}px sans-serif`,
+      {left: MARGIN, right: width, most: 200});
   }
 }
 

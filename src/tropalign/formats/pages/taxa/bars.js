@@ -4,18 +4,11 @@
  *     skin   ##*****.......     567        the last pieces are smaller taxa, and counts without a taxon below
  *     ## Bacilli  ** Clostridia
  */
-const LINE = 20, BAR = 14, PIECES = 12, SWATCH = 10;
+const LINE = 20, BAR = 14, PIECES = 12;
 
-class SampleBars {
-  /** `arrays`: counts by taxon and sample; `onChoose(taxon)`, `onSample(sample)`: it was clicked. */
-  constructor(canvas, host, rings, {arrays, samples, onChoose, onSample}) {
-    Object.assign(this, {canvas, host, rings, arrays, samples, onChoose, onSample, pieces: []});
-    this.listen();
-  }
-  setTheme(isDark) {
-    this.isDark = isDark;
-    this.draw();
-  }
+/** `rings`; `samples`; `arrays`: counts by taxon and sample; `onChoose(taxon)`, `onSample(sample)`: it was clicked. */
+class SampleBars extends Drawing {
+  pieces = [];
   /** Show the taxa that have colours if this taxon is in the middle, and the counts of each sample in them. */
   show(root) {
     this.root = root;
@@ -41,29 +34,16 @@ class SampleBars {
     const [first, last, saturation] = isDark ? DARK : LIGHT;
     return hue === undefined ? hexOf(0, 0, lightness ? first : last) : hexOf(hue, saturation, first);
   }
-  /** Measure the end of names and the start of numbers, and the lines of the legend with their pieces. */
-  measure(brush, width) {
-    brush.font = `${LETTERS}px ${inks().sans ?? "sans-serif"}`;
-    const wide = (text) => brush.measureText(text).width;
-    const most = (texts) => texts.reduce((a, text) => Math.max(a, wide(text)), 0);
+  /** Measure the end of names and the start of numbers, and the rows of the legend. */
+  measure() {
+    if (!this.samples.length || !this.sums) return false;
+    const font = MEASURER.font = `${LETTERS}px ${inks().sans}`, width = this.width = Math.max(200, this.inside);
+    const most = (texts) => texts.reduce((a, text) => Math.max(a, MEASURER.measureText(text).width), 0);
     this.left = Math.min(most(this.samples.map(shown)) + 10, width * .35);
     this.right = width - most([...this.sums].map(wholeOf)) - 8;
-    this.lines = [[]];
-    let x = 0;
-    for (const piece of this.pieces.filter((piece) => piece.isSeen)) {
-      const label = fitted(brush, piece.name, Math.min(220, width - 40)) || piece.name;
-      const room = SWATCH + 22 + wide(label);
-      if (x && x + room > width) this.lines.push([]), x = 0;
-      this.lines.at(-1).push({piece, label, x});
-      x += room;
-    }
-    this.height = this.samples.length * LINE + 12 + this.lines.length * LINE;
-  }
-  draw() {
-    if (!this.samples.length) return;
-    const width = Math.max(200, this.host.clientWidth - 24);
-    this.measure(this.canvas.getContext("2d"), width);
-    this.paint(brushOf(this.canvas, width, this.height), width, inks(), this.isDark);
+    const seen = this.pieces.filter((piece) => piece.isSeen).map((piece) => ({piece, text: piece.name}));
+    this.legend = legendRows(seen, font, {right: width, most: Math.min(220, width - 40)});
+    this.height = this.samples.length * LINE + 12 + this.legend.length * LINE;
   }
   /** Call `act(sample, piece, from, to, count)` for each piece, in pixels. */
   eachPiece(act) {
@@ -77,8 +57,8 @@ class SampleBars {
       });
     });
   }
-  paint(brush, width, ink, isDark) {
-    brush.font = `${LETTERS}px ${ink.sans ?? "sans-serif"}`;
+  paint(brush, ink, isDark) {
+    brush.font = `${LETTERS}px ${ink.sans}`;
     brush.textAlign = "left", brush.textBaseline = "middle";
     this.eachPiece((sample, piece, from, to) => {
       brush.fillStyle = this.fill(piece, isDark);
@@ -91,23 +71,13 @@ class SampleBars {
       brush.fillStyle = ink.quiet;
       brush.fillText(wholeOf(this.sums[sample]), this.right + 8, y);
     });
-    this.lines.forEach((line, number) => {
-      const y = this.samples.length * LINE + 12 + number * LINE + LINE / 2;
-      for (const {piece, label, x} of line) {
-        brush.fillStyle = this.fill(piece, isDark);
-        brush.fillRect(x, y - SWATCH / 2, SWATCH, SWATCH);
-        brush.fillStyle = ink.text;
-        brush.fillText(label, x + SWATCH + 5, y);
-      }
+    this.legend.forEach((row, number) => {
+      const y = (this.samples.length + number + .5) * LINE + 12;
+      drawLegendRow(brush, ink, row, y, ({piece}) => [this.fill(piece, isDark)]);
     });
   }
-  save(kind) {
-    const width = this.canvas.clientWidth;
-    savePicture(
-      kind, "samples", width, this.height, ON_PAPER.page, (brush) => this.paint(brush, width, ON_PAPER, false));
-  }
   /** Sample, and the piece with its count, at a point of the canvas; null below the bars. */
-  at(x, y) {
+  hit(x, y) {
     const sample = Math.floor(y / LINE);
     if (!this.counts || sample < 0 || sample >= this.samples.length) return null;
     let found = {sample};
@@ -116,17 +86,11 @@ class SampleBars {
     });
     return found;
   }
-  listen() {
-    this.canvas.addEventListener("pointermove", (event) => {
-      const found = this.at(event.offsetX, event.offsetY), {sample, piece, count} = found ?? {};
-      const share = piece && `${wholeOf(count)}, ${percent(count / this.sums[sample])}`;
-      tip(piece ? `${shown(this.samples[sample])}\n${piece.name} ${share}` : "", event);
-    });
-    this.canvas.addEventListener("pointerleave", (event) => tip("", event));
-    this.canvas.addEventListener("click", (event) => {
-      const found = this.at(event.offsetX, event.offsetY);
-      if (found?.piece) this.onChoose(found.piece.taxon);
-      else if (found) this.onSample(found.sample);
-    });
+  told({sample, piece, count}) {
+    const share = piece && `${wholeOf(count)}, ${percent(count / this.sums[sample])}`;
+    return piece ? `${shown(this.samples[sample])}\n${piece.name} ${share}` : "";
+  }
+  click({sample, piece}) {
+    piece ? this.onChoose(piece.taxon) : this.onSample(sample);
   }
 }

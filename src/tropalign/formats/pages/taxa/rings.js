@@ -33,17 +33,14 @@ class TaxonTree {
   }
 }
 
-class Rings {
+class Rings extends Drawing {
+  marksOver = true;
+  chosen = 0;
+  root = 0;
+  marked = null;
   /** `told(k)`: description of a taxon; `onChoose(k)`, `onRoot(k)`: it was chosen, or moved into the middle. */
-  constructor(canvas, host, tree, names, {told, onChoose, onRoot}) {
-    Object.assign(
-      this, {canvas, host, tree, names, told, onChoose, onRoot, root: 0, chosen: 0, over: -1, marked: null});
-    this.begin = new Float64Array(tree.n), this.end = new Float64Array(tree.n);
-    this.listen();
-  }
-  setTheme(isDark) {
-    this.isDark = isDark;
-    this.draw();
+  constructor(canvas, tree, names, acts) {
+    super(canvas, {tree, names, ...acts, begin: new Float64Array(tree.n), end: new Float64Array(tree.n)});
   }
   /** Show other numbers: the counts of each taxon and all taxa below it. */
   show(sums) {
@@ -119,14 +116,15 @@ class Rings {
 
   /** Measure the sizes, in pixels, of the figure, of the middle and of a ring. */
   measure() {
-    const width = Math.max(200, this.host.clientWidth - 24);
-    const size = clamp(Math.min(width, innerHeight - 190), Math.min(width, 260), 1000);
-    const radius = size / 2 - 4, middle = clamp(radius * .17, 26, 90), {tree, root} = this;
+    const room = Math.max(200, this.inside), {tree, root} = this;
+    if (!this.sums) return false;
+    const size = clamp(Math.min(room, innerHeight - 190), Math.min(room, 260), 1000);
+    const radius = size / 2 - 4, middle = clamp(radius * .17, 26, 90);
     let deepest = 0;
     for (let k = root; k < tree.last[root]; k++)
       if (this.sums[k]) deepest = Math.max(deepest, tree.depth[k] - tree.depth[root]);
     this.nRings = clamp(deepest, 1, Math.max(2, Math.floor((radius - middle) / RING)));
-    Object.assign(this, {width, size, middle, ring: (radius - middle) / this.nRings});
+    Object.assign(this, {width: size, height: size, middle, ring: (radius - middle) / this.nRings});
   }
   /** Start and end angles of a taxon. */
   angles(k) {
@@ -144,15 +142,9 @@ class Rings {
       else act(k, ring, from, to);
     }
   }
-  draw() {
-    if (!this.sums) return;
-    this.measure();
-    const brush = brushOf(this.canvas, this.width, this.size);
-    this.paint(brush, this.width, inks(), this.isDark);
-  }
-  paint(brush, width, ink, isDark) {
-    const x = width / 2, y = this.size / 2, {chosen, over} = this;
-    brush.font = `${LETTERS}px ${ink.sans ?? "sans-serif"}`;
+  paint(brush, ink, isDark) {
+    const x = this.width / 2, y = this.height / 2, {chosen, over} = this;
+    brush.font = `${LETTERS}px ${ink.sans}`;
     brush.textAlign = "center", brush.textBaseline = "middle";
     this.eachSeen((k, ring, from, to) => {
       const inner = this.middle + (ring - 1) * this.ring;
@@ -208,21 +200,9 @@ class Rings {
     brush.fillText(name, 0, 0);
     brush.restore();
   }
-  /** Save the current view in print colours. */
-  save(kind, name) {
-    const {chosen, over} = this;
-    this.chosen = this.over = -1;
-    try {
-      savePicture(
-        kind, name, this.size, this.size, ON_PAPER.page, (brush) => this.paint(brush, this.size, ON_PAPER, false));
-    } finally {
-      this.chosen = chosen, this.over = over;
-    }
-  }
-
   /** Taxon at a point of the canvas; -1 if there is no taxon. */
-  at(px, py) {
-    const x = px - this.width / 2, y = py - this.size / 2, r = Math.hypot(x, y), {tree, root, begin, end} = this;
+  hit(px, py) {
+    const x = px - this.width / 2, y = py - this.height / 2, r = Math.hypot(x, y), {tree, root, begin, end} = this;
     if (r < this.middle) return root;
     const ring = Math.floor((r - this.middle) / this.ring) + 1;
     if (ring > this.nRings) return -1;
@@ -233,26 +213,11 @@ class Rings {
       k = tree.children[k].find((child) => this.sums[child] && place >= begin[child] && place < end[child]) ?? -1;
     return k;
   }
-  listen() {
-    const {canvas} = this;
-    canvas.addEventListener("pointermove", (event) => this.point(this.at(event.offsetX, event.offsetY), event));
-    canvas.addEventListener("pointerleave", (event) => this.point(-1, event));
-    canvas.addEventListener("click", (event) => {
-      const k = this.at(event.offsetX, event.offsetY);
-      if (k < 0) return;
-      this.point(-1, event);
-      this.choose(k);
-      this.enter(k);
-    });
-    canvas.addEventListener("keydown", (event) => {
-      if (this.press(event.key)) event.preventDefault();
-    });
-  }
-  point(k, event) {
-    tip(k < 0 ? "" : this.told(k), event);
-    if (k === this.over) return;
-    this.over = k;
-    this.draw();
+  click(k) {
+    this.over = -1;
+    tip("");
+    this.choose(k);
+    this.enter(k);
   }
   /** Taxon to which a key leads from the chosen one. */
   beside(key) {
@@ -269,10 +234,10 @@ class Rings {
     return around[(around.indexOf(chosen) + step + around.length) % around.length] ?? chosen;
   }
   /** Handle a key; return true if it was handled. */
-  press(key) {
+  press({key}) {
     if (["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight"].includes(key)) {
       this.choose(this.beside(key));
-      say(this.told(this.chosen).replaceAll("\n", ", "));
+      this.say(this.chosen);
     } else if (key === "Enter") this.enter(this.chosen);
     else if (key === "Backspace" && this.root) this.setRoot(this.tree.parent[this.root]);
     else if (key === "0") this.setRoot(0);

@@ -10,7 +10,7 @@ class TaxaPage {
     this.reads = this.tree.sums(arrays.reads);
     this.tree.arrange(this.counts);
     this.tell();
-    this.rings = new Rings(element("rings"), element("rings-inside"), this.tree, this.names, {
+    this.rings = new Rings(element("rings"), this.tree, this.names, {
       told: (k) => this.told(k),
       onChoose: (k) => this.choose(k, "rings"),
       onRoot: (k) => this.trail(k),
@@ -22,7 +22,8 @@ class TaxaPage {
       onChoose: (k) => this.choose(k, "table"),
       onRows: (rows) => this.rings.sums && this.rings.mark(rows.length === this.tree.n ? null : rows),
     });
-    this.bars = new SampleBars(element("bars"), element("bars-inside"), this.rings, {
+    this.bars = new SampleBars(element("bars"), {
+      rings: this.rings,
       arrays,
       samples: data.samples.slice(0, MOST_SAMPLES),
       onChoose: (k) => this.choose(k),
@@ -33,8 +34,8 @@ class TaxaPage {
     this.table.sort("count");
     this.listen();
     this.choose(0);
-    report.drawnBy(() => this.rings.setTheme(report.isDark), element("rings-inside"));
-    report.drawnBy(() => this.bars.setTheme(report.isDark), element("bars-inside"));
+    report.shows(this.rings, "rings", () => `taxa${this.sample < 0 ? "" : `-${this.sampleName()}`}`);
+    report.shows(this.bars, "bars", () => "samples");
   }
   /** Counts of each taxon in a sample, without the taxa below it; -1: of all samples. */
   own(sample) {
@@ -44,31 +45,28 @@ class TaxaPage {
     return found;
   }
   columns() {
-    const rows = Uint32Array.from({length: this.tree.n}, (_, row) => row);
-    const number = (name, values, width, meaning, format = wholeOf) =>
-      ({name, title: name, values, width, meaning, format});
+    const rows = upTo(this.tree.n),
+          number = (name, values, width, meaning, format = wholeOf) =>
+            numberColumn(name, values, width, format, meaning);
     return [
-      {name: "taxon", title: "taxon", width: 170, codes: rows, words: this.names},
+      textColumn("taxon", rows, this.names, 170),
       number("count", this.counts, 92, "what its reads stand for, with those of the taxa below"),
       number(
         "share", this.shares, 80, "of all placed reads of the sample, in percent", (value) => percent(value / 100)),
       number("own", this.ownCounts, 84, "what is known of no taxon below it"),
       number("reads", this.reads, 76, "placed reads, in all samples together"),
       number("rank", this.tree.depth, 66, "1 for the first one of a lineage"),
-      {name: "lineage", title: "lineage", width: 420, codes: rows, words: this.lineages},
+      textColumn("lineage", rows, this.lineages, 420),
     ];
   }
   tell() {
-    const {data, arrays, tree} = this, {command, tropalign, ...parameters} = given("made-of");
-    const unplaced = arrays.unplaced.reduce((sum, value) => sum + value, 0), n = data.samples.length;
-    element("facts").textContent = `${wholeOf(this.counts[0])} in ${
-      counted(tree.n - 1, "taxon").replace("taxons", "taxa")}${n ? `, ${counted(n, "sample")}` : ""}`;
-    fillTerms(element("summary"), {
+    const {data, arrays, tree} = this, n = data.samples.length;
+    const unplaced = arrays.unplaced.reduce((sum, value) => sum + value, 0);
+    const taxa = counted(tree.n - 1, "taxon").replace("taxons", "taxa");
+    this.report.tell(`${wholeOf(this.counts[0])} in ${taxa}${n ? `, ${counted(n, "sample")}` : ""}`, {
       placed: `${counted(this.reads[0], "read")}, count ${wholeOf(this.counts[0])}`,
       ...data.unplaced_reads && {"not placed": `${counted(data.unplaced_reads, "read")}, count ${wholeOf(unplaced)}`},
       ...n && {samples: wholeOf(n)},
-      ...parameters,
-      command,
     });
   }
   fillSamples() {
@@ -163,15 +161,8 @@ class TaxaPage {
   listen() {
     const {rings} = this;
     on("sample", "change", (event) => this.turnTo(Number(event.target.value)));
-    for (const kind of ["svg", "png"]) on(`bars-${kind}`, "click", () => this.bars.save(kind));
-    on("rings-up", "click", () => rings.press("Backspace"));
-    on("rings-whole", "click", () => rings.press("0"));
-    for (const kind of ["svg", "png"])
-      on(`rings-${kind}`, "click", () => rings.save(kind, `taxa${this.sample < 0 ? "" : `-${this.sampleName()}`}`));
-    document.addEventListener("keydown", (event) => {
-      if (event.key === "/" && !event.target.closest("input, select, dialog"))
-        event.preventDefault(), element("find").focus();
-    });
+    on("rings-up", "click", () => rings.press({key: "Backspace"}));
+    on("rings-whole", "click", () => rings.press({key: "0"}));
   }
 }
 
@@ -188,5 +179,4 @@ function percent(share) {
   return `${value >= 10 || !value ? +value.toFixed(1) : +value.toPrecision(2)} %`;
 }
 
-let page = null;
-openReport((report) => page = new TaxaPage(report));
+openReport(TaxaPage);

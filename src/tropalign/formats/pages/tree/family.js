@@ -6,12 +6,10 @@ class FamilyTree extends TreeView {
    * `given`: parent, length, support and group per node in the file's order; `groups`: their hues; `labels` of branches
    * that are no numbers, by the nodes below them; `hasMidpoint`: whether all branches have lengths.
    */
-  constructor(canvas, host, given, names, {told, onChoose, groups, labels, hasMidpoint}) {
+  constructor(canvas, {given, labels, ...parts}) {
     const roots = new Roots(given);
-    super(canvas, host, new TreeLayout(given.parent, given.length), names, {told, onChoose});
-    Object.assign(
-      this, {roots, names, groups, hasMidpoint, groupOf: given.group, lengths: "scale", support: "numbers"});
-    this.order = "given", this.hits = [];
+    super(canvas, {...parts, layout: new TreeLayout(given.parent, given.length)});
+    Object.assign(this, {roots, groupOf: given.group, lengths: "scale", support: "numbers", order: "given", hits: []});
     // Some programs write support as fractions of 1.
     this.percentOfSupport = given.support.every((value) => !(value > 1)) ? 100 : 1;
     // By node in the file's tree, by branch number in a rerooted one.
@@ -207,38 +205,22 @@ class FamilyTree extends TreeView {
         brush.fillText(String(+length[k].toPrecision(3)), (x + from) / 2, (y + begin) / 2 + 6);
     }
   }
+  /** Also lay out the legend: the scale, then as many groups as fit in four rows. */
   measure() {
-    super.measure();
-    if (this.groups) this.setLegend();
-  }
-  /** Rows of the legend: the scale, then as many groups as fit in four rows. */
-  setLegend() {
-    const rows = [[]], room = Math.max(60, this.width - 2 * MARGIN), {sans} = ON_PAPER;
-    RULER.font = `${TEXT}px ${sans}`;
-    let x = this.layout.span > 0 && this.lengths !== "level" ? 130 : 0;
-    for (const [k, {name}] of this.groups.entries()) {
-      const text = cut(shown(name.slice(0, 64)), 24), size = 34 + 1.1 * RULER.measureText(text).width;
-      if (x && x + size > room) rows.push([]), x = 0;
-      if (rows.length > 4) {
-        rows.pop();
-        rows[3].push({x: MARGIN + room - 60, text: `+ ${this.groups.length - k}`});
-        break;
-      }
-      rows.at(-1).push({x: MARGIN + x, text, group: k + 1});
-      x += size;
-    }
-    this.legend = rows, this.lower = 14 + 18 * rows.length;
+    const isSeen = super.measure(), room = Math.max(60, this.width - 2 * MARGIN);
+    const items = this.groups.map(({name}, k) => ({text: cut(shown(name.slice(0, 64)), 24), group: k + 1}));
+    const indent = this.layout.span > 0 && this.lengths !== "level" ? 130 : 0;
+    this.legend = legendRows(items, `${TEXT}px ${ON_PAPER.sans}`, {left: MARGIN, right: room, indent});
+    const left = this.legend.slice(4).flat().length;
+    if (left) this.legend[3].push({x: MARGIN + room - 60, text: `+ ${left}`}), this.legend.length = 4;
+    this.lower = 14 + 18 * Math.max(1, this.legend.length);
+    return isSeen;
   }
   drawLegend(ink) {
     const {brush} = this, top = this.height - this.lower + 14;
     this.drawScale(ink, top);
-    this.legend.forEach((row, at) => {
-      for (const {x, text, group} of row) {
-        if (group) brush.fillStyle = this.hueInk(group), brush.fillRect(x, top + 18 * at - 5, 10, 10);
-        brush.fillStyle = ink.text;
-        brush.fillText(text, x + 15, top + 18 * at);
-      }
-    });
+    this.legend.forEach(
+      (row, at) => drawLegendRow(brush, ink, row, top + 18 * at, ({group}) => group ? [this.hueInk(group)] : null));
     if (this.groups.length) return;
     const hint = this.step < NAMED ? " · zoom in for names" : "";
     brush.fillStyle = ink.quiet;
@@ -262,13 +244,9 @@ class FamilyTree extends TreeView {
     }[event.key];
     if (!act) return super.press(event);
     act();
-    event.preventDefault();
     return true;
   }
 }
-
-/** Measures texts. */
-const RULER = new OffscreenCanvas(1, 1).getContext("2d");
 
 /** Cut a text to `most` characters. */
 function cut(text, most) {

@@ -6,7 +6,9 @@ class TreePage {
     const {data, arrays} = report;
     Object.assign(this, {report, data, names: data.names, lower: null});
     const given = {parent: arrays.parent, length: arrays.length, support: arrays.support, group: arrays.group};
-    this.tree = new FamilyTree(element("tree"), element("tree-inside"), given, data.names, {
+    this.tree = new FamilyTree(element("tree"), {
+      given,
+      names: data.names,
       groups: data.groups,
       labels: data.labels,
       hasMidpoint: data.has_midpoint,
@@ -25,20 +27,16 @@ class TreePage {
     this.tree.setTheme(this.report.isDark);
   }
   tell() {
-    const {data, tree: {layout}} = this, {command, tropalign, ...parameters} = given("made-of");
-    const nTips = layout.tips[0], isRooted = layout.last[0] > layout.first[0] && this.childrenOfRoot() === 2;
-    element("facts").textContent = `${counted(nTips, "tip")}${isRooted ? "" : ", no root"}`;
-    const {groups, group} = {groups: data.groups, group: this.report.arrays.group};
+    const {data, tree: {layout}} = this, {groups} = data, {group} = this.report.arrays, nTips = layout.tips[0];
+    const isRooted = layout.last[0] > layout.first[0] && this.childrenOfRoot() === 2;
     const sizes = new Uint32Array(groups.length + 1);
     for (let k = 0; k < layout.n; k++) layout.isTip(k) && sizes[group[k]]++;
-    fillTerms(element("summary"), {
+    this.report.tell(`${counted(nTips, "tip")}${isRooted ? "" : ", no root"}`, {
       tips: nTips.toLocaleString("en"),
       branches: (layout.n - 1).toLocaleString("en"),
       root: isRooted ? "as the file has it" : "none: where the tree begins means nothing",
       ...groups.length && {groups: groups.map(({name}, k) => `${shown(name)} (${sizes[k + 1]})`).join(", ")},
       ...groups.length && sizes[0] && {"without a group": sizes[0].toLocaleString("en")},
-      ...parameters,
-      command,
     });
   }
   childrenOfRoot() {
@@ -135,15 +133,9 @@ class TreePage {
     on("tree-wider", "click", () => tree.widen(1.5));
     on("tree-find", "input", (event) => this.find(event.target.value));
     on("tree-find", "keydown", (event) => event.key === "Enter" && this.toNext(event.shiftKey ? -1 : 1));
-    document.addEventListener("keydown", (event) => {
-      if (event.key === "/" && !event.target.closest("input, select, dialog"))
-        event.preventDefault(), element("tree-find").focus();
-    });
-    for (const kind of ["svg", "png"])
-      on(`tree-${kind}`, "click", () => tree.save(kind, element("tree-part").value, this.data.title));
+    onSave("tree", (kind) => tree.save(kind, element("tree-part").value, this.data.title));
     on("clade-save", "click", () => saveFile("names.txt", `${this.namesBelow(tree.chosen).join("\n")}\n`));
   }
 }
 
-let page = null;
-openReport((report) => page = new TreePage(report));
+openReport(TreePage);

@@ -10,26 +10,27 @@ const MARGIN = 12, ROOM = 170, AROUND = 110, TEXT = 11, CIRCLE = 2 * Math.PI * .
       LINE = 13,  // height of a line, in pixels, in a picture of the full tree
   NAMED = 8.5;    // height of a line, in pixels, from which names are drawn
 
-class TreeView {
+class TreeView extends Drawing {
   /** Pixels: total height, height of the area below the tree, and line height at maximum zoom. */
   height = 620;
   lower = 30;
   mostStep = 40;
-  /** `told(node)`: description of a branch; `names`; `onChoose(node)`: it was chosen. */
-  constructor(canvas, host, layout, names, {told, onChoose}) {
-    Object.assign(this, {canvas, host, layout, names, told, onChoose, chosen: -1, shape: "rectangular"});
-    this.view = {zoom: 1, wide: 1, x: 0, y: 0};
-    this.labels = new Map();
-    this.measure();
-    this.listen();
+  shape = "rectangular";
+  view = {zoom: 1, wide: 1, x: 0, y: 0};
+  labels = new Map();
+  /** `layout`; `names`; `told(node)`: description of a branch; `onChoose(node)`: it was chosen. */
+  constructor(canvas, parts) {
+    super(canvas, parts);
+    this.width = this.inside;
+    canvas.addEventListener("wheel", (event) => {
+      event.preventDefault();
+      const factor = Math.exp(-(event.deltaY || event.deltaX) * .0018);  // with Shift, some systems scroll sideways
+      event.shiftKey ? this.widen(factor, event.offsetX) : this.zoom(factor, event.offsetX, event.offsetY);
+    }, {passive: false});
   }
   setShape(shape) {
     this.shape = shape;
     this.whole();
-  }
-  setTheme(isDark) {
-    this.isDark = isDark;
-    this.draw();
   }
   /** True if the current drawing has a dark background; saved pictures are light. */
   get isDarkNow() {
@@ -41,7 +42,8 @@ class TreeView {
   }
   /** Measure once per drawing, since reading a size forces a page layout. */
   measure() {
-    this.width = this.host.clientWidth - 24;
+    this.width = this.inside;
+    return this.width >= 160;
   }
   get isRadial() {
     return this.shape === "radial";
@@ -123,7 +125,7 @@ class TreeView {
     return {open, leaves, narrow};
   }
   /** Node whose branch is nearest to a point of the canvas, within some pixels; -1 if no branch is near. */
-  nodeAt(px, py) {
+  hit(px, py) {
     const {layout} = this, [depth, line] = this.point(px, py), scale = this.isRadial ? this.radius() : this.span;
     const perLine = this.isRadial ? depth * this.radius() * CIRCLE / layout.nLines : this.step;
     const {open, leaves, narrow} = this.gather();
@@ -147,9 +149,7 @@ class TreeView {
   draw() {
     cancelAnimationFrame(this.waiting);
     this.waiting = null;
-    this.measure();
-    if (this.width < 160) return;
-    this.paint(brushOf(this.canvas, this.width, this.height), inks());
+    super.draw();
   }
   /** Draw with a brush: a canvas context or an SvgBrush. */
   paint(brush, ink) {
@@ -349,38 +349,11 @@ class TreeView {
     on("tree-whole", "click", () => this.whole());
     on("tree-collapse", "click", () => this.chosen > 0 && this.toggle(this.chosen));
   }
-  listen() {
-    const {canvas} = this;
-    canvas.addEventListener("wheel", (event) => {
-      event.preventDefault();
-      const factor = Math.exp(-(event.deltaY || event.deltaX) * .0018);  // with Shift, some systems scroll sideways
-      event.shiftKey ? this.widen(factor, event.offsetX) : this.zoom(factor, event.offsetX, event.offsetY);
-    }, {passive: false});
-    canvas.addEventListener("dblclick", () => this.whole());
-    canvas.addEventListener("pointerdown", (event) => this.drag(event));
-    canvas.addEventListener("pointermove", (event) => {
-      const node = event.buttons ? -1 : this.nodeAt(event.offsetX, event.offsetY);
-      tip(node > 0 ? this.told(node) : "", event);
-    });
-    canvas.addEventListener("pointerleave", () => tip(""));
-    canvas.addEventListener("keydown", (event) => this.press(event));
+  click(node) {
+    this.onChoose(node);
   }
-  drag(event) {
-    const {canvas} = this, {offsetX, offsetY} = event;
-    let isMoved = false, last = [event.clientX, event.clientY];
-    canvas.setPointerCapture(event.pointerId);
-    const move = ({clientX, clientY}) => {
-      isMoved ||= Math.hypot(clientX - last[0], clientY - last[1]) > 3;
-      if (!isMoved) return;
-      this.move(last[0] - clientX, last[1] - clientY);
-      last = [clientX, clientY];
-    };
-    canvas.addEventListener("pointermove", move);
-    canvas.addEventListener("pointerup", () => {
-      canvas.removeEventListener("pointermove", move);
-      const node = isMoved ? -1 : this.nodeAt(offsetX, offsetY);
-      if (node > 0) this.onChoose(node);
-    }, {once: true});
+  clickTwice() {
+    this.whole();
   }
   /** Branch to which a key leads from the chosen one. */
   beside(key) {
@@ -394,11 +367,10 @@ class TreeView {
     return found > 0 ? found : Math.max(k, 1);
   }
   /** Handle a key; return true if it was handled. */
-  press(event) {
-    const {key} = event;
+  press({key}) {
     if (key.startsWith("Arrow") && this.layout.n > 1) {
       this.choose(this.beside(key));
-      say(this.told(this.chosen).replaceAll("\n", ", "));
+      this.say(this.chosen);
     } else if (key === "Enter" && this.chosen > 0) this.onChoose(this.chosen);
     else if (key === "c" && this.chosen > 0) this.toggle(this.chosen);
     else if (key === "+" || key === "=") this.zoom(1.5);
@@ -407,7 +379,6 @@ class TreeView {
     else if (key === "<") this.widen(1 / 1.5);
     else if (key === "0") this.whole();
     else return false;
-    event.preventDefault();
     return true;
   }
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from collections.abc import Iterable
 from typing import IO, Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.formats.array_files import needs_pyarrow
-from tropalign.formats.format import Codec, Header, concatenated
+from tropalign.formats.format import Codec, Concatenated, Header
 from tropalign.formats.placed.context import PlacedContext
 from tropalign.results import rows
 from tropalign.results.placements import Lineage, Placements
@@ -62,7 +63,7 @@ def lineage_text(lineage: Lineage) -> str:
 
 def header_text(header: Header, context: PlacedContext) -> bytes:
     """Return comment lines, then the column names."""
-    return ("\n".join([*header.comment_lines(), "\t".join(columns_of(context))]) + "\n").encode()
+    return header.above(columns_of(context))
 
 
 def encode_tsv(placements: Placements, context: PlacedContext) -> bytes:
@@ -114,7 +115,7 @@ def assemble_parquet(parts: Iterable[bytes], out: IO[bytes], header: Header, con
             writer.write_table(waiting.combine_chunks())
 
 
-TSV = Codec(encode_tsv, concatenated(header_text), assembled_with=("more",))
+TSV = Codec(encode_tsv, Concatenated(header_text), assembled_with=("more",))
 PARQUET = Codec(
     encode_parquet,
     assemble_parquet,
@@ -122,3 +123,43 @@ PARQUET = Codec(
     is_binary=True,
     require=needs_pyarrow("Parquet needs", "end --table in .tsv"),
 )
+
+
+FIELDS = ("edge_num", "likelihood", "like_weight_ratio", "distal_length", "pendant_length")
+SEPARATOR = b",\n"
+
+
+def encode_jplace(placements: Placements, context: PlacedContext) -> bytes:
+    """Return an entry per placed read: all its best branches, with equal weights, each at its middle.
+
+    A score separates the best branches from others, but does not give their probabilities. So all branches with the
+    best score are listed, for any number of them, and the weights of a read sum to 1.
+    """
+    entries = []
+    distal = [json.dumps(float(f"{length / 2:.10g}")) for length in context.branch_lengths.tolist()]
+    begins = placements.tied_offsets.tolist()
+    counts = context.counts(placements.names).tolist()
+    for k, name in enumerate(placements.names):
+        listed = placements.tied_branches[begins[k] : begins[k + 1]].tolist()
+        if placements.branch[k] < 0 or not listed:
+            continue
+        shared = f"{float(placements.score[k])}, {1.0 / len(listed)}"
+        branches = ", ".join([f"[{branch}, {shared}, {distal[branch]}, 0.0]" for branch in listed])
+        entries.append(f'{{"p": [{branches}], "nm": {json.dumps([[name, counts[k]]])}}}'.encode())
+    return SEPARATOR.join(entries)
+
+
+def assemble_jplace(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PlacedContext) -> None:
+    """Write the tree, the entries, and the end."""
+    meta = {"invocation": header.command, "likelihood": "the alignment score"}
+    frame = {"version": 3, "tree": context.newick, "fields": FIELDS, "metadata": meta}
+    out.write(json.dumps(frame, indent=0)[:-2].encode() + b',\n"placements": [\n')
+    is_first = True
+    for part in parts:
+        if part:
+            out.write(part if is_first else SEPARATOR + part)
+            is_first = False
+    out.write(b"\n]}\n")
+
+
+JPLACE = Codec(encode_jplace, assemble_jplace, assembled_with=("newick",))

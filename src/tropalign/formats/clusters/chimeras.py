@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from tropalign.errors import shown
-from tropalign.formats.chimeras import ChimerasContext
-from tropalign.formats.format import Codec, Header, concatenated
+from tropalign.formats.clusters import ChimerasContext
+from tropalign.formats.format import Codec, Concatenated, Header
 from tropalign.results.chimeras import Chimeras
 from tropalign.results.rows import check_names, fasta_headers
 
 
 def header_text(header: Header, context: ChimerasContext) -> bytes:
     """Return comment lines, then the column names."""
-    return ("\n".join([*header.comment_lines(), "\t".join(COLUMNS)]) + "\n").encode()
+    return header.above(COLUMNS)
 
 
 #: Columns in the order of `Chimeras.columns`.
@@ -51,6 +51,6 @@ def encode_fasta(chimeras: Chimeras, context: ChimerasContext) -> bytes:
     return "".join(records).encode("utf-8", "backslashreplace")
 
 
-TSV = Codec(encode_rows, concatenated(header_text))
-UCHIME = Codec(encode_rows, concatenated())
-FASTA = Codec(encode_fasta, concatenated())
+TSV = Codec(encode_rows, Concatenated(header_text))
+UCHIME = Codec(encode_rows, Concatenated())
+FASTA = Codec(encode_fasta, Concatenated())
