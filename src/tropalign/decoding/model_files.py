@@ -115,7 +115,9 @@ def _model_of(entries: dict[str, Any], make: Callable[..., HMM]) -> HMM:
     if len(set(names)) < len(names):
         raise InputError("two states have the same name: give each its own")
     words = {field: _text(entries, field) for field in ("name", "description", "missing")}
-    symbols = _symbols(entries)
+    symbols = _text(entries, "symbols") if "symbols" in entries else None
+    if symbols is None and any("emission" in state for state in states):
+        raise InputError('states have emissions but there are no symbols: give symbols = "ACGT" or the like')
     return make(
         [_number(state.get("start", 0), f"start of state {state['name']}") for state in states],
         _table(states, "transition", names),
@@ -139,14 +141,6 @@ def _text(table: dict[str, Any], field: str) -> str:
     if not isinstance(value, str):
         raise InputError(f"{field} is no text: write it in quotes")
     return value
-
-
-def _symbols(entries: dict[str, Any]) -> str | None:
-    if "symbols" not in entries:
-        if any("emission" in state for state in entries["states"]):
-            raise InputError('states have emissions but there are no symbols: give symbols = "ACGT" or the like')
-        return None
-    return _text(entries, "symbols")
 
 
 def _number(value: Any, what: str) -> float:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from tropalign.arrays import is_masked
 from tropalign.errors import InputError, shown
+from tropalign.ragged import offsets_of
 from tropalign.sequences.inputs import letters_of
 
 #: The type of codes.
@@ -91,7 +92,9 @@ class Reader:
         if type(given) is np.ndarray and given.ndim == 2:
             frames = self._one(given, None)
             return Observations(None, frames, np.array((0, len(frames)), np.int64), True)
-        is_single = _is_one(given)
+        is_single = _is_text(given) or isinstance(given, np.ndarray)
+        if isinstance(given, list | tuple | range) and len(given) > 0 and isinstance(given[0], int | np.integer):
+            is_single = True
         if isinstance(given, Mapping):
             given = given.values()
         elif not is_single and not isinstance(given, Iterable):
@@ -104,7 +107,7 @@ class Reader:
         kinds = {part.ndim for part in parts}
         if len(kinds) > 1:
             raise InputError("some sequences are codes and others are frames: give all in one form")
-        offsets = _offsets(parts)
+        offsets = offsets_of([len(part) for part in parts])
         if kinds == {2}:
             return Observations(None, np.concatenate(parts), offsets, is_single)
         codes = parts[0] if len(parts) == 1 else np.concatenate([np.zeros(0, np.uint8), *parts])
@@ -141,7 +144,7 @@ class Reader:
             return None
         codes = np.concatenate(given)
         is_right = codes.max(initial=0) < self._n_symbols
-        return Observations(codes, None, _offsets(given), False) if is_right else None
+        return Observations(codes, None, offsets_of([len(part) for part in given]), False) if is_right else None
 
     def _one(self, given: Any, number: int | None) -> NDArray[Any]:
         """Return codes or frames of one sequence."""
@@ -206,23 +209,9 @@ class Reader:
         return frames
 
 
-def _offsets(parts: list[Any]) -> NDArray[np.int64]:
-    offsets = np.zeros(len(parts) + 1, np.int64)
-    np.cumsum([len(part) for part in parts], out=offsets[1:])
-    return offsets
-
-
 def _is_text(given: Any) -> bool:
     is_plain = isinstance(given, str | bytes | bytearray)
     return is_plain or hasattr(given, "seq") or (hasattr(given, "letters") and hasattr(given, "name"))
-
-
-def _is_one(given: Any) -> bool:
-    """True for one sequence: a text, an array, or a list of integers."""
-    if _is_text(given) or isinstance(given, np.ndarray):
-        return True
-    is_list = isinstance(given, list | tuple | range)
-    return is_list and len(given) > 0 and isinstance(given[0], int | np.integer)
 
 
 def _said(given: object) -> str:

@@ -109,10 +109,6 @@ _WIDER = {
 _AT_ONCE = 1 << 20
 
 
-def _any_memory(n_bytes: int) -> None:
-    return
-
-
 @dataclass(frozen=True)
 class _Reach:
     """Range of sums of weights of n vertices.
@@ -161,7 +157,7 @@ def tropical_closure(
     n_threads: int = 1,
     devices: Sequence[Device] | None = None,
     progress: Progress | None = None,
-    require_bytes: Callable[[int], None] = _any_memory,
+    require_bytes: Callable[[int], None] = lambda n_bytes: None,
 ) -> tuple[NDArray[Any], NDArray[np.int32] | None]:
     """Compute `closure` over min-plus or max-plus of a matrix from `checked_matrix`.
 
@@ -175,7 +171,9 @@ def tropical_closure(
     for dtype in _WIDER[matrix.dtype.name]:
         if not reach.fits(dtype):
             continue
-        require_bytes(_bytes_of(matrix, dtype, wants_predecessors))
+        # Distances in the computed and the requested type, and two matrices for paths.
+        each = np.dtype(dtype).itemsize + (matrix.itemsize if matrix.dtype.name != dtype else 0)
+        require_bytes(matrix.size * (each + 8 * wants_predecessors))
         job = _Job(matrix, semiring, dtype, n_left, wants_predecessors, n_threads, devices, progress)
         tolerance = n * float(np.finfo(dtype).eps) * reach.edge if dtype[0] == "f" and reach.has_negative else 0.0
         try:
@@ -188,12 +186,6 @@ def tropical_closure(
     raise InputError(
         f"weights as large as {reach.edge:g} make paths of {n} vertices that no type holds: divide all by a number"
     )
-
-
-def _bytes_of(matrix: NDArray[Any], dtype: str, wants_predecessors: bool) -> int:
-    """Return the bytes of distances in the computed and the requested type, and of two matrices for paths."""
-    each = np.dtype(dtype).itemsize + (matrix.itemsize if matrix.dtype.name != dtype else 0)
-    return matrix.size * (each + (8 if wants_predecessors else 0))
 
 
 class _Rounded(Exception):
@@ -224,7 +216,11 @@ class _Job:
                 _, via, vertex, _ = self._run(True, tolerance, None)
             if via is None or vertex < 0:  # a GPU rounds differently
                 raise _Rounded
-            raise self._cycle([int(v) for v in _native.negative_cycle(via, vertex)], tolerance)
+            cycle = [int(v) for v in _native.negative_cycle(via, vertex)]
+            weight = math.fsum(float(self.matrix[i, j]) for i, j in zip(cycle, [*cycle[1:], cycle[0]], strict=True))
+            if self.dtype[0] == "f" and (-weight if self.semiring.is_max else weight) >= -tolerance:
+                raise _Rounded
+            raise NegativeCycle(cycle, weight, is_max=self.semiring.is_max)
         return values, None if via is None else self._predecessors(values, via), any_infinite
 
     def closed_by_potentials(self, tolerance: float) -> tuple[NDArray[np.float64], NDArray[np.int32] | None]:
@@ -273,14 +269,6 @@ class _Job:
         if not _native.path_predecessors(values, via, is_max, found, self.n_threads, self.progress):
             raise _Rounded
         return found
-
-    def _cycle(self, vertices: list[int], tolerance: float) -> Exception:
-        """Return the error that names a cycle."""
-        following = [*vertices[1:], vertices[0]]
-        weight = math.fsum(float(self.matrix[i, j]) for i, j in zip(vertices, following, strict=True))
-        if self.dtype[0] == "f" and (-weight if self.semiring.is_max else weight) >= -tolerance:
-            return _Rounded()
-        return NegativeCycle(vertices, weight, is_max=self.semiring.is_max)
 
 
 def _converted(matrix: NDArray[Any], semiring: Semiring, dtype: str) -> NDArray[Any]:
@@ -434,7 +422,13 @@ def closure(
     if predecessors:
         raise UsageError(f"{semiring.name} has no predecessors: leave predecessors out, or choose MIN_PLUS or MAX_PLUS")
     if semiring == BOOL:
-        return _reached(matrix, threads, progress)
+        n = len(matrix)
+        packed = np.packbits(matrix, axis=1, bitorder="little")
+        bits = np.zeros((n, (n + 511) // 512 * 64), np.uint8)
+        bits[:, : packed.shape[1]] = packed
+        words = bits.view("<u8").astype(np.uint64, copy=False)
+        _native.closure_bits(words, n, threads, progress)
+        return np.unpackbits(words.view(np.uint8), axis=1, count=n, bitorder="little").view(np.bool_)
     return _star(matrix, semiring)
 
 
@@ -445,18 +439,6 @@ def without_kernel(dtype: np.dtype[Any], semiring: Semiring, predecessors: bool)
     if dtype not in (np.float32, np.int16, np.int32):
         return f"closures of {dtype}"
     return "closures with predecessors" if predecessors else None
-
-
-def _reached(matrix: NDArray[np.bool_], n_threads: int, progress: Progress | None) -> NDArray[np.bool_]:
-    """Return the transitive closure, from rows of bits."""
-    n = len(matrix)
-    n_words = (n + 511) // 512 * 8
-    bits = np.zeros((n, n_words * 8), np.uint8)
-    packed = np.packbits(matrix, axis=1, bitorder="little")
-    bits[:, : packed.shape[1]] = packed
-    words = bits.view("<u8").astype(np.uint64, copy=False)
-    _native.closure_bits(words, n, n_threads, progress)
-    return np.unpackbits(words.view(np.uint8), axis=1, count=n, bitorder="little").view(np.bool_)
 
 
 def _star(matrix: NDArray[Any], semiring: Semiring) -> NDArray[Any]:
@@ -470,7 +452,12 @@ def _star(matrix: NDArray[Any], semiring: Semiring) -> NDArray[Any]:
     if semiring == LOG:
         with np.errstate(over="ignore"):
             real = np.exp(real)
-    radius = _spectral_radius(real)
+    sizes = np.abs(real)
+    if not np.isfinite(sizes).all():
+        radius = math.inf
+    else:  # a norm below 1 spares the eigenvalues
+        radius = min(sizes.sum(0).max(initial=0), sizes.sum(1).max(initial=0))
+        radius = radius if radius < 1 else np.abs(np.linalg.eigvals(real)).max()
     if not radius < 1:
         raise InputError(
             f"the sum of A's powers has no limit: its largest eigenvalue is {radius:g} in size, and has to be below 1"
@@ -480,14 +467,3 @@ def _star(matrix: NDArray[Any], semiring: Semiring) -> NDArray[Any]:
         with np.errstate(divide="ignore"):
             star = np.log(np.maximum(star, 0))
     return np.ascontiguousarray(star.astype(matrix.dtype))
-
-
-def _spectral_radius(matrix: NDArray[np.float64]) -> float:
-    """Return the absolute value of the largest eigenvalue, or a bound on it below 1."""
-    if not matrix.size:
-        return 0.0
-    sizes = np.abs(matrix)
-    if not np.isfinite(sizes).all():
-        return math.inf
-    bound = float(min(sizes.sum(0).max(), sizes.sum(1).max()))
-    return bound if bound < 1 else float(np.abs(np.linalg.eigvals(matrix)).max())
