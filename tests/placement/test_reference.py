@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from oracles import placement as oracle
-from phylo.cases import reference, vector_of
+from placement.cases import reference, vector_of
 
 import tropalign as ta
 from tropalign.errors import InputError, TropalignWarning
