@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -10,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign import _native, ragged
+from tropalign import _native
 from tropalign.arrays import distinct
 from tropalign.decoding.model import HMM
 from tropalign.decoding.model_base import logs_of
-from tropalign.decoding.observations import STRANGE, letter_bytes, letter_codes
+from tropalign.decoding.observations import STRANGE, letter_codes, letters_of_sequences
 from tropalign.decoding.options import DecodeOptions
 from tropalign.errors import InputError, UsageError, named, shown
 from tropalign.execution.task import checked_progress
@@ -24,8 +23,6 @@ from tropalign.resources.limits import PROCESS_BYTES, require, resolve_threads
 from tropalign.resources.numbers import checked_memory
 from tropalign.results.segments import Segments
 from tropalign.sequences.batch import Sequences
-from tropalign.sequences.blocks import BlockReader, Policy
-from tropalign.sequences.inputs import named_file, named_texts
 
 #: Minimum number of successive missing letters that cut a sequence. GenBank uses ten N for a gap of an assembly,
 #: and fewer for letters that were not read well.
@@ -397,22 +394,5 @@ def decode(call: DecodeArguments) -> Segments:
         raise UsageError(f"an object of type {type(model).__name__} is not an HMM: give one, or the name of a model")
     options, allowed = DecodeOptions(**call.shared_with(DecodeOptions)), checked_memory(call.memory_bytes)
     decoder, progress = Decoder(model, options, call.n_threads, allowed_bytes=allowed), checked_progress(call.progress)
-    sequences = named_file(call.sequences)
-    if isinstance(sequences, os.PathLike):
-        names, texts = _read(sequences)
-    else:
-        pairs = list(named_texts(sequences))
-        names = [f"sequence_{number}" if name is None else name for number, (name, _) in enumerate(pairs, 1)]
-        texts = [letter_bytes(text) for _, text in pairs]
-    letters = np.concatenate([np.zeros(0, np.uint8), *texts])
-    return decoder.decode(tuple(names), letters, ragged.offsets_of([len(text) for text in texts]), progress=progress)
-
-
-def _read(file: os.PathLike[str]) -> tuple[list[str], list[NDArray[np.uint8]]]:
-    """Return names and letters of a file's records."""
-    names: list[str] = []
-    texts: list[NDArray[np.uint8]] = []
-    for block in BlockReader(file, Policy(gaps="keep")):
-        names += block.names
-        texts += np.split(block.letters, block.offsets[1:-1])
-    return names, texts
+    names, letters, offsets = letters_of_sequences(call.sequences)
+    return decoder.decode(names, letters, offsets, progress=progress)

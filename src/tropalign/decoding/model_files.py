@@ -22,7 +22,7 @@ import tomllib
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,9 +31,7 @@ from tropalign.errors import InputError, shown
 from tropalign.execution.files import output_path, write_stream, written
 from tropalign.sequences.files import Source, file_name, read_text
 
-if TYPE_CHECKING:
-    from tropalign.decoding.model import HMM
-
+Model = TypeVar("Model")
 Frames = Callable[[Any], NDArray[np.float64]]
 
 
@@ -80,7 +78,7 @@ def model_names() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in FOLDER.glob("*.toml")))
 
 
-def load_model(source: Source, make: Callable[..., HMM]) -> HMM:
+def load_model(source: Source, make: Callable[..., Model]) -> Model:
     """Load a model by its name, or from a file; `make` is the class."""
     if isinstance(source, str) and source in model_names() and not os.path.exists(source):
         source = FOLDER / f"{source}.toml"
@@ -100,7 +98,7 @@ def load_model(source: Source, make: Callable[..., HMM]) -> HMM:
         raise InputError(str(error), file=file) from None
 
 
-def _model_of(entries: dict[str, Any], make: Callable[..., HMM]) -> HMM:
+def _model_of(entries: dict[str, Any], make: Callable[..., Model]) -> Model:
     if entries.get("format") != FORMAT:
         raise InputError(f'the first line of a model is format = "{FORMAT}": this is another kind of file')
     _check_fields("the model", entries, FIELDS)
@@ -168,8 +166,8 @@ def _table(states: list[dict[str, Any]], field: str, columns: list[str]) -> NDAr
     return made
 
 
-def save_model(model: HMM, path: str | os.PathLike[str] | IO[bytes]) -> None:
-    """Write a file that `HMM.load` reads; numbers are preserved exactly.
+def save_model(model: Any, path: str | os.PathLike[str] | IO[bytes]) -> None:
+    """Write an `HMM` to a file that `HMM.load` reads; numbers are preserved exactly.
 
     Raises InputError for a model whose symbols are not letters.
     """
@@ -194,7 +192,7 @@ def save_model(model: HMM, path: str | os.PathLike[str] | IO[bytes]) -> None:
         write(out)
 
 
-def _lines(model: HMM) -> list[str]:
+def _lines(model: Any) -> list[str]:
     lines = [f"format = {_quoted(FORMAT)}"]
     lines += [
         f"{field} = {_quoted(getattr(model, field))}" for field in ("name", "description") if getattr(model, field)

@@ -14,7 +14,6 @@ from tropalign.devices.gpu import DeviceCache, Gpu
 from tropalign.errors import DeviceError, InputError, ScoringError, UsageError, named
 from tropalign.execution.cluster_address import is_cluster
 from tropalign.execution.task import Progress
-from tropalign.placement.gpu import ScoresOnGpu
 from tropalign.placement.reference import ReferencePackage
 from tropalign.placement.scoring import SCHEMES, PlacementScoring
 from tropalign.ragged import offsets_of
@@ -104,6 +103,8 @@ class Scorer:
 
     def on_gpu(self, texts: list[Sets], others: list[Sets], device: Gpu, progress: Progress | None) -> Scores:
         """Score reads against all branches on a GPU."""
+        from tropalign.placement.gpu import ScoresOnGpu
+
         on_device = self._on_devices.get(
             device, "scores", lambda: ScoresOnGpu(device, self.package.vectors(), self.numbers)
         )
@@ -223,10 +224,8 @@ def check_gpu(gpu: Gpu) -> None:
     reads = [row[: rng.integers(1, N_COLUMNS)] for row in sets]
     # Multiplied by a thousand, the scores exceed 16 bits.
     for scoring in (SCHEMES["program"], PlacementScoring(2000, 0, -3000, 3000, 1000, 3000, 1000)):
-        wanted = Scorer(package, scoring, 0).on_cpu(reads, [], 1, None).values
-        codes, lengths = np.concatenate(reads).astype(np.uint8), [len(read) for read in reads]
-        offsets = offsets_of(lengths)
-        if not np.array_equal(ScoresOnGpu(gpu, package.vectors(), scoring.numbers()).scores(codes, offsets), wanted):
+        scorer = Scorer(package, scoring, 0)
+        if not np.array_equal(scorer.on_gpu(reads, [], gpu, None).values, scorer.on_cpu(reads, [], 1, None).values):
             raise DeviceError(f"{gpu.name}: its scores of reads are not those of the processor")
 
 

@@ -59,44 +59,6 @@ class NegativeCycle(InputError):
         )
 
 
-def closed_by_potentials(
-    weights: NDArray[np.float64],
-    tolerance: float,
-    *,
-    n_left: int,
-    wants_predecessors: bool,
-    n_threads: int,
-    progress: Callable[[int], object] | None,
-) -> tuple[NDArray[np.float64], NDArray[Any] | None, NDArray[Any] | None] | None:
-    """Return min-plus distances, and for predecessors `via` and its distances; None for a negative cycle.
-
-    Each vertex gets the potential h(v), its distance from a vertex with edges of weight 0 to all. Then w(u, v) +
-    h(u) - h(v) is 0 or more, up to rounding, and every path between two vertices becomes longer by the same amount
-    (Johnson 1977). No sum of such weights is smaller than its terms, however it is rounded. `weights`, n x n, is
-    overwritten. `tolerance`: potentials that fall by at most this are accepted.
-    """
-    n = len(weights)
-    np.fill_diagonal(weights, 0)
-    potential = np.zeros((1, n))
-    for _ in range(n + 1):
-        lower = np.minimum(potential, matmul(potential, weights, n_threads=n_threads))
-        fall = float((potential - lower).max(initial=0))
-        potential = lower
-        if fall <= tolerance:
-            break
-    else:
-        return None
-    weights += potential.T
-    weights -= potential
-    np.maximum(weights, 0, out=weights)
-    via = np.empty((n, n), np.int32) if wants_predecessors else None
-    _native.closure(weights, via, False, n_left, 0.0, n_threads, progress)
-    distances = weights - potential.T
-    distances += potential
-    np.fill_diagonal(distances, 0)
-    return distances, via, weights if wants_predecessors else None
-
-
 #: Called now and then with the number of vertices that are done.
 Progress = Callable[[int], object]
 
@@ -224,25 +186,38 @@ class _Job:
         return values, None if via is None else self._predecessors(values, via), any_infinite
 
     def closed_by_potentials(self, tolerance: float) -> tuple[NDArray[np.float64], NDArray[np.int32] | None]:
-        """Return the closure after rounding made a cycle negative; raises InputError if that is not possible."""
-        weights = _converted(self.matrix, self.semiring, "float64")
+        """Return the closure after rounding made a cycle negative; raises InputError if that is not possible.
+
+        Each vertex gets the potential h(v), its distance from a vertex with edges of weight 0 to all. Then w(u, v) +
+        h(u) - h(v) is 0 or more, up to rounding, and every path between two vertices becomes longer by the same amount
+        (Johnson 1977). No sum of such weights is smaller than its terms, however it is rounded. Potentials that fall
+        by at most the tolerance are accepted.
+        """
+        n, weights = len(self.matrix), _converted(self.matrix, self.semiring, "float64")
         if self.semiring.is_max:
             np.negative(weights, out=weights)
-        found = closed_by_potentials(
-            weights,
-            tolerance,
-            n_left=self.n_left,
-            wants_predecessors=self.wants_predecessors,
-            n_threads=self.n_threads,
-            progress=self.progress,
-        )
-        if found is None:
+        np.fill_diagonal(weights, 0)
+        potential = np.zeros((1, n))
+        for _ in range(n + 1):
+            lower = np.minimum(potential, matmul(potential, weights, n_threads=self.n_threads))
+            fall = float((potential - lower).max(initial=0))
+            potential = lower
+            if fall <= tolerance:
+                break
+        else:
             raise InputError(
                 "cycles are negative by no more than rounding explains, or by little more: give the weights as whole "
                 "numbers of a type of integers"
             )
-        distances, via, reduced = found
-        before = None if via is None or reduced is None else self._predecessors(reduced, via, MIN_PLUS)
+        weights += potential.T
+        weights -= potential
+        np.maximum(weights, 0, out=weights)
+        via = np.empty((n, n), np.int32) if self.wants_predecessors else None
+        _native.closure(weights, via, False, self.n_left, 0.0, self.n_threads, self.progress)
+        distances = weights - potential.T
+        distances += potential
+        np.fill_diagonal(distances, 0)
+        before = None if via is None else self._predecessors(weights, via, MIN_PLUS)
         return 0.0 - distances if self.semiring.is_max else distances, before
 
     def _run(

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from tropalign.execution.progress import Show
-    from tropalign.placement import ReferencePackage
     from tropalign.placement.outputs import Wanted
+    from tropalign.placement.reference import ReferencePackage
     from tropalign.placement.task import PlaceTask
     from tropalign.results.otu_table import OtuTable
     from tropalign.sequences.blocks import Survey
@@ -367,7 +367,7 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
 
     def _package(self) -> ReferencePackage:
         """Read or load the reference."""
-        from tropalign.placement import ReferencePackage
+        from tropalign.placement.reference import ReferencePackage
         from tropalign.sequences.alphabet import ALPHABETS
 
         if ReferencePackage.is_saved(self.reference):
