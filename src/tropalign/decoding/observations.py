@@ -42,6 +42,28 @@ class Observations:
     offsets: NDArray[np.int64]
     is_single: bool
 
+    @classmethod
+    def of(cls, steps: NDArray[Any], offsets: NDArray[np.int64]) -> Observations:
+        """Return sequences of codes, shape (n,), or of numbers of each state, shape (n, n_states)."""
+        return cls(steps, None, offsets, False) if steps.ndim == 1 else cls(None, steps, offsets, False)
+
+    @property
+    def steps(self) -> NDArray[Any]:
+        """The codes, or the frames if there are no codes."""
+        found = self.codes if self.frames is None else self.frames
+        assert found is not None
+        return found
+
+    @property
+    def are_frames(self) -> bool:
+        """True if there is a number per state for each observation."""
+        return self.frames is not None
+
+    def part(self, begin: int, end: int) -> Observations:
+        """Return some neighbouring sequences."""
+        offsets = self.offsets[begin : end + 1]
+        return Observations.of(self.steps[offsets[0] : offsets[-1]], offsets - offsets[0])
+
 
 def letter_bytes(text: str) -> NDArray[np.uint8]:
     """Return a byte per letter of a text: 255, which is not a symbol, for letters that do not fit a byte."""
