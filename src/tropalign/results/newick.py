@@ -80,11 +80,11 @@ class Nodes:
     parents : list of int
         -1 for the root.
     labels : list of str
-        As they are written, without quotes; "" where there is none. Support from a comment stands behind a slash.
+        As they are written, without quotes; empty if there is no label. Support from a comment stands behind a slash.
     names : list of str
         Labels without support, "" where an inner node's is a number.
     lengths : list of float or None
-        Of the branch above each node; None where there is none.
+        Of the branch above each node; None if there is no length.
     support : list of float or None
         The labels of inner nodes that are numbers, or the number that a comment adds to a name.
     numbers : list of int or None

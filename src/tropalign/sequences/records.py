@@ -52,7 +52,7 @@ class RecordText(io.RawIOBase):
     blank_lines
         Lines before it.
     is_odd
-        Whether FASTQ that was read holds a zero or a byte outside ASCII, which whoever splits it into lines judges.
+        Whether FASTQ that was read holds a zero or a byte outside ASCII, which the parser of lines checks.
     """
 
     def __init__(self, stream: io.BufferedReader, file: str, replaces_bytes: bool) -> None:
@@ -326,7 +326,7 @@ def _fastq(
 ) -> Iterator[Records]:
     """FASTQ: natively where a record has four lines, as nearly all have; what is unusual, and every fault, in Python.
 
-    Python goes on where the first block begins in which something is unusual: blocks are the same whoever reads.
+    Python goes on where the first block begins in which something is unusual: blocks are the same for all readers.
     """
     from tropalign import _native
 
