@@ -42,8 +42,8 @@ ALLOWED = {
         "devices", "formats", "pairwise",
     },
     "placement": {
-        "errors", "properties", "arrays", "resources", "options", "execution", "sequences", "results", "devices",
-        "formats",
+        "errors", "properties", "arrays", "ragged", "resources", "options", "execution", "sequences", "results",
+        "devices", "formats",
     },
     "profiles": {
         "errors", "properties", "arrays", "resources", "options", "execution", "sequences", "results", "devices",

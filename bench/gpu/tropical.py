@@ -24,7 +24,8 @@ import numpy as np
 from measure import TimedGpu
 
 from tropalign import _native
-from tropalign.decoding.gpu import ModelsOnGpu, Steps
+from tropalign.decoding.gpu import ModelsOnGpu
+from tropalign.decoding.observations import Observations
 from tropalign.devices.gpu import Gpu
 from tropalign.devices.registry import open_gpu
 from tropalign.errors import TropalignError
@@ -93,10 +94,10 @@ def models(gpu: TimedGpu, n_states: int, n_sequences: int, n_steps: int) -> list
     start, transition = rng.dirichlet(np.ones(n_states)), rng.dirichlet(np.ones(n_states), n_states)
     emission = rng.dirichlet(np.ones(20), n_states)
     offsets = np.arange(n_sequences + 1, dtype=np.int64) * n_steps
-    steps = Steps(rng.integers(0, 20, offsets[-1]).astype(np.uint8), offsets)
+    steps = Observations.of(rng.integers(0, 20, offsets[-1]).astype(np.uint8), offsets)
     logs = np.log(start), np.log(transition), np.log(emission)
     given, sums, decoder = (start, transition, emission), float(offsets[-1]) * n_states**2, ModelsOnGpu(gpu)
-    few = Steps(steps.steps[: 2 * n_steps], offsets[:3])
+    few = Observations.of(steps.steps[: 2 * n_steps], offsets[:3])
     decoder.paths(*logs, few)
     decoder.forward(*given, few)
     seen = steps.steps, offsets, available_threads()

@@ -47,10 +47,10 @@ if TYPE_CHECKING:
     from tropalign.pairwise.reports import plot_matrix as plot_matrix
     from tropalign.pairwise.reports import write_report as write_report
     from tropalign.pairwise.score_statistics import score_statistics as score_statistics
-    from tropalign.placement import PlacementScoring as PlacementScoring
-    from tropalign.placement import ReferencePackage as ReferencePackage
-    from tropalign.placement import place as place
-    from tropalign.placement import read_taxonomy as read_taxonomy
+    from tropalign.placement.api import place as place
+    from tropalign.placement.reference import ReferencePackage as ReferencePackage
+    from tropalign.placement.scoring import PlacementScoring as PlacementScoring
+    from tropalign.placement.taxonomy import read_taxonomy as read_taxonomy
     from tropalign.profiles.api import scan as scan
     from tropalign.profiles.api import search as search
     from tropalign.profiles.build_task import build_model as build_model
@@ -109,7 +109,10 @@ __all__, __getattr__, __dir__ = lazy(
         "pairwise.masking": "mask",
         "pairwise.reports": "dot_plot plot_matrix write_report",
         "pairwise.score_statistics": "score_statistics",
-        "placement": "PlacementScoring ReferencePackage place read_taxonomy",
+        "placement.api": "place",
+        "placement.reference": "ReferencePackage",
+        "placement.scoring": "PlacementScoring",
+        "placement.taxonomy": "read_taxonomy",
         "profiles.api": "scan search",
         "profiles.build_task": "build_model",
         "profiles.outputs": "write_hits",

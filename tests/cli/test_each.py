@@ -200,7 +200,7 @@ def test_what_all_files_need_is_no_pipe(tmp_path, monkeypatch, capfd):
 
 
 def test_samples_are_placed_on_one_reference(tmp_path, monkeypatch):
-    from tropalign.placement import ReferencePackage
+    from tropalign.placement.reference import ReferencePackage
 
     monkeypatch.chdir(tmp_path)
     folder = EXAMPLES / "16s"

@@ -18,18 +18,18 @@ NEVER = {
     "tropalign.serve.command", "tropalign.submissions.submission",
 }  # fmt: skip
 #: Folders of jobs, and those that each verb has a use for.
-JOBS = {"pairwise", "distance_trees", "clusters", "phylo", "msa", "profile", "clustalw", "semirings", "hmm"}
+JOBS = {"pairwise", "trees", "clusters", "placement", "msa", "profiles", "clustalw", "tropical", "decoding"}
 COMMANDS = {
     "pairs": (["pairs", PROTEINS, "-o", "x.tsv"], {"pairwise"}),
     "msa": (["msa", PROTEINS, "-o", "x.fa"], {"msa", "pairwise", "clustalw"}),
-    "search": (["search", MODEL, PROTEINS, "-o", "x.tbl"], {"profile", "pairwise"}),
-    "tree": (["tree", ALIGNED, "-o", "x.nwk"], {"distance_trees", "pairwise"}),
+    "search": (["search", MODEL, PROTEINS, "-o", "x.tbl"], {"profiles", "pairwise"}),
+    "tree": (["tree", ALIGNED, "-o", "x.nwk"], {"trees", "pairwise"}),
     "cluster": (["cluster", PROTEINS, "-o", "x.tsv"], {"clusters", "pairwise"}),
-    "decode": (["decode", EXAMPLES / "cpgislands.fa", "--model", "cpg", "-o", "x.tsv"], {"hmm", "pairwise"}),
+    "decode": (["decode", EXAMPLES / "cpgislands.fa", "--model", "cpg", "-o", "x.tsv"], {"decoding", "pairwise"}),
     "score": (["score", ALIGNED, "--reference", EXAMPLES / "efp_clustalw.fasta", "-o", "x.tsv"], {"msa"}),
-    "paths": (["paths", "edges.tsv", "-o", "x.tsv"], {"semirings"}),
+    "paths": (["paths", "edges.tsv", "-o", "x.tsv"], {"tropical"}),
     "db": (["db", "build", PROTEINS, "-o", "x.store"], set()),
-    "merge": (["merge", "1.shard", "2.shard", "-o", "x.tsv"], JOBS - {"semirings", "distance_trees"}),
+    "merge": (["merge", "1.shard", "2.shard", "-o", "x.tsv"], JOBS - {"tropical", "trees"}),
 }
 
 

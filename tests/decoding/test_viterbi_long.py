@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 import pytest
-from hmm.hmm_models import logs, random_model, sequences, sticky_model, tied_model
+from decoding.hmm_models import logs, random_model, sequences, sticky_model, tied_model
 from oracles import hmm as oracle
 
 from tropalign import _native

@@ -22,7 +22,8 @@ from tropalign.placement.gpu import Shape
 from tropalign.profiles.gpu import FiltersOnGpu, Shape as Groups
 from tropalign.profiles.self_test import on_processor, proteins_of, random_model
 from tropalign.tropical.gpu import Kind, Layout, ProductsOnGpu
-from tropalign.decoding.gpu import ModelsOnGpu, Steps
+from tropalign.decoding.gpu import ModelsOnGpu
+from tropalign.decoding.observations import Observations
 from tropalign.decoding.gpu import Shape as Abreast
 from tropalign.tropical.gpu import random_matrix
 
@@ -58,10 +59,11 @@ for word_bits in (16, 32):
         products.closure(np.abs(random_matrix(rng, (140, 140), layout, 0.9)), layout)
 for n_states in (3, 70):
     logs = np.log(rng.dirichlet(np.ones(n_states), n_states))
-    steps = Steps(rng.integers(0, 3, 50).astype(np.uint8), np.array([0, 20, 20, 21, 50], np.int64))
+    steps = Observations.of(rng.integers(0, 3, 50).astype(np.uint8), np.array([0, 20, 20, 21, 50], np.int64))
     models.paths(logs[0], logs, logs[:, :3].copy(), steps)
     models.forward(np.exp(logs[0]), np.exp(logs), np.exp(logs[:, :3]), steps)
-    models.forward(np.exp(logs[0]), np.exp(logs), None, Steps(np.exp(logs[:3]), np.array([0, 1, 3], np.int64)))
+    frames = Observations.of(np.exp(logs[:3]), np.array([0, 1, 3], np.int64))
+    models.forward(np.exp(logs[0]), np.exp(logs), None, frames)
 profiles = [rng.dirichlet(np.ones(5), n) for n in (1, 64, 70, 3)]
 aligned = ProfilesOnGpu(device)
 aligned.profiles([(profiles[0], profiles[1]), (profiles[2], profiles[3])])

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 import tropalign
 from tropalign import _native
-from tropalign.decoding.gpu import ModelsOnGpu, Shape, Steps, forward_period, plain_forward
+from tropalign.decoding.gpu import ModelsOnGpu, Shape, forward_period, plain_forward
 from tropalign.decoding.gpu import check_gpu as check_models
+from tropalign.decoding.observations import Observations
 from tropalign.errors import DeviceError, ResourceError
 from tropalign.tropical.gpu import INFINITY, Kind, Layout, ProductsOnGpu, check_gpu, random_matrix
 
@@ -165,13 +166,13 @@ def check_model(device, rng, model, lengths, shape=None):
     models = ModelsOnGpu(device, shape)
     wanted = _native.viterbi_codes(start, transition, emission, codes, offsets)
     for emitted, steps in ((emission, codes), (None, frames)):
-        found = models.paths(start, transition, emitted, Steps(steps, offsets))
+        found = models.paths(start, transition, emitted, Observations.of(steps, offsets))
         for one, other in zip(found, wanted, strict=True):
             assert one.dtype == other.dtype
             np.testing.assert_array_equal(one, other)
     sums = [plain_forward(*model, codes[a:b]) for a, b in pairwise(offsets)]
     for emitted, steps in ((model[2], codes), (None, np.exp(frames))):
-        found = models.forward(*model[:2], emitted, Steps(steps, offsets))
+        found = models.forward(*model[:2], emitted, Observations.of(steps, offsets))
         np.testing.assert_allclose(found, sums, rtol=1e-12, atol=1e-12)
     return wanted
 
@@ -208,18 +209,18 @@ def test_any_model(host, data):
 def test_ties_take_the_lowest_state(device):
     same = np.full((6, 6), -1.0)
     offsets = np.array([0, 40], np.int64)
-    paths, scores = ModelsOnGpu(device).paths(same[0], same, same, Steps(np.zeros(40, np.uint8), offsets))
+    paths, scores = ModelsOnGpu(device).paths(same[0], same, same, Observations.of(np.zeros(40, np.uint8), offsets))
     assert not paths.any() and scores[0] == -80
 
 
 def test_models_that_are_too_large(host):
     many = np.zeros((1025, 1025))
-    one = Steps(np.zeros(1, np.uint8), np.array([0, 1], np.int64))
+    one = Observations.of(np.zeros(1, np.uint8), np.array([0, 1], np.int64))
     with pytest.raises(DeviceError, match=r"^host: models of 1,025 states are computed on the CPU only$"):
         ModelsOnGpu(host).paths(many[0], many, many, one)
     with pytest.raises(ResourceError, match="the values of a sequence of 10 steps side by side need"):
         tight = HostDevice(16, budget=100)
-        steps = Steps(np.zeros(10, np.uint8), np.array([0, 10], np.int64))
+        steps = Observations.of(np.zeros(10, np.uint8), np.array([0, 10], np.int64))
         ModelsOnGpu(tight).paths(many[0, :3], many[:3, :3], many[:3, :3], steps)
 
 

@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 from oracles import placement as oracle
-from phylo.cases import reads, reference, vector_of
+from placement.cases import reads, reference, vector_of
 
 import tropalign as ta
 from tropalign.errors import InputError, UsageError

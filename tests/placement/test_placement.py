@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import placement as oracle
-from phylo.cases import newick, reads, reference, vector_of
+from placement.cases import newick, reads, reference, vector_of
 
 import tropalign as ta
 from tropalign import _native

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from phylo.cases import reads, reference
+from placement.cases import reads, reference
 
 import tropalign as ta
 from tropalign.placement.reference import write_saved

@@ -13,7 +13,7 @@ from scipy.sparse import coo_array, csgraph, csr_array
 from tropalign.errors import DeviceError, InputError, ResourceError, UsageError
 from tropalign.tropical import DenseGraph, Graph, shortest_paths
 from tropalign.tropical.closures import NegativeCycle
-from tropalign.tropical.sparse_paths import search_seconds, searched
+from tropalign.tropical.paths import search_seconds, searched
 
 
 def edges_of(n, n_edges, seed=0, lowest=1, highest=50):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -10,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign import _native, ragged
+from tropalign import _native
 from tropalign.arrays import distinct
 from tropalign.decoding.model import HMM
 from tropalign.decoding.model_base import logs_of
-from tropalign.decoding.observations import STRANGE, letter_bytes, letter_codes
+from tropalign.decoding.observations import STRANGE, letter_codes, letters_of_sequences
 from tropalign.decoding.options import DecodeOptions
 from tropalign.errors import InputError, UsageError, named, shown
 from tropalign.execution.task import checked_progress
@@ -24,8 +23,6 @@ from tropalign.resources.limits import PROCESS_BYTES, require, resolve_threads
 from tropalign.resources.numbers import checked_memory
 from tropalign.results.segments import Segments
 from tropalign.sequences.batch import Sequences
-from tropalign.sequences.blocks import BlockReader, Policy
-from tropalign.sequences.inputs import named_file, named_texts
 
 #: Minimum number of successive missing letters that cut a sequence. GenBank uses ten N for a gap of an assembly,
 #: and fewer for letters that were not read well.
@@ -211,7 +208,14 @@ class Decoder:
         sums, again = self._support(pieces, starts, ends, numbers, done)
         likelihoods = again if likelihoods is None else likelihoods
         if np.isneginf(likelihoods).any():
-            raise _impossible(names, pieces, int(np.argmax(np.isneginf(likelihoods))), file)
+            number = int(np.argmax(np.isneginf(likelihoods)))
+            of_piece, begin = int(pieces.sequence[number]), int(pieces.begin[number])
+            text = "the model cannot make this sequence: no path has a probability above 0"
+            if (pieces.sequence == of_piece).sum() > 1:
+                end = begin + int(np.diff(pieces.offsets)[number])
+                cut_by = f"runs of {LEAST_RUN} missing letters or more"
+                text += f" for its letters {begin + 1:,} to {end:,}, which {cut_by} cut out"
+            raise InputError(text, file=file, record=names[of_piece])
         piece = np.searchsorted(pieces.offsets, starts, side="right") - 1
         sequence, shift = pieces.sequence[piece], pieces.begin[piece] - pieces.offsets[piece]
         support = sums / (ends - starts)
@@ -314,16 +318,6 @@ class Decoder:
             require(needed, self._allowed_bytes, what, f"allow more with {named('memory_bytes')}, or cut the sequence")
 
 
-def _impossible(names: tuple[str, ...], pieces: Pieces, number: int, file: str | None) -> InputError:
-    """Return the error for a piece without a path."""
-    sequence, begin = int(pieces.sequence[number]), int(pieces.begin[number])
-    text = "the model cannot make this sequence: no path has a probability above 0"
-    if (pieces.sequence == sequence).sum() > 1:
-        end = begin + int(pieces.offsets[number + 1] - pieces.offsets[number])
-        text += f" for its letters {begin + 1:,} to {end:,}, which runs of {LEAST_RUN} missing letters or more cut out"
-    return InputError(text, file=file, record=names[sequence])
-
-
 def _runs(
     found: NDArray[Any],
     labels: NDArray[np.uint8] | None,
@@ -400,24 +394,5 @@ def decode(call: DecodeArguments) -> Segments:
         raise UsageError(f"an object of type {type(model).__name__} is not an HMM: give one, or the name of a model")
     options, allowed = DecodeOptions(**call.shared_with(DecodeOptions)), checked_memory(call.memory_bytes)
     decoder, progress = Decoder(model, options, call.n_threads, allowed_bytes=allowed), checked_progress(call.progress)
-    sequences = named_file(call.sequences)
-    names, texts = _read(sequences) if isinstance(sequences, os.PathLike) else _given(sequences)
-    letters = np.concatenate([np.zeros(0, np.uint8), *texts])
-    return decoder.decode(tuple(names), letters, ragged.offsets_of([len(text) for text in texts]), progress=progress)
-
-
-def _given(sequences: Any) -> tuple[list[str], list[NDArray[np.uint8]]]:
-    """Return names and letters of sequences in memory."""
-    pairs = list(named_texts(sequences))
-    names = [f"sequence_{number}" if name is None else name for number, (name, _) in enumerate(pairs, 1)]
-    return names, [letter_bytes(text) for _, text in pairs]
-
-
-def _read(file: os.PathLike[str]) -> tuple[list[str], list[NDArray[np.uint8]]]:
-    """Return names and letters of a file's records."""
-    names: list[str] = []
-    texts: list[NDArray[np.uint8]] = []
-    for block in BlockReader(file, Policy(gaps="keep")):
-        names += block.names
-        texts += np.split(block.letters, block.offsets[1:-1])
-    return names, texts
+    names, letters, offsets = letters_of_sequences(call.sequences)
+    return decoder.decode(names, letters, offsets, progress=progress)

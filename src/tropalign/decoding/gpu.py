@@ -68,23 +68,6 @@ def source() -> str:
     return kernel_source(Path(__file__).parent, "hmm.k")
 
 
-@dataclass(frozen=True)
-class Steps:
-    """Observations for models on a GPU.
-
-    `steps`: uint8 codes, shape (n_steps,), or float64 numbers of each state, shape (n_steps, n_states). `offsets`:
-    int64, shape (n_sequences + 1,); sequence j is steps `offsets[j]` to `offsets[j + 1]`.
-    """
-
-    steps: NDArray[Any]
-    offsets: Ints
-
-    @property
-    def are_frames(self) -> bool:
-        """True if each step has a number per state that says how well the state explains it."""
-        return self.steps.ndim == 2
-
-
 class ModelsOnGpu:
     """Viterbi and forward on one device."""
 
@@ -98,7 +81,7 @@ class ModelsOnGpu:
         start: Floats,
         transition: Floats,
         emission: Floats | None,
-        observed: Steps,
+        observed: Observations,
         alive: Callable[[], None] | None = None,
     ) -> tuple[NDArray[Any], Floats]:
         """Compute the result of native ``viterbi_codes`` or ``viterbi_frames``.
@@ -110,7 +93,7 @@ class ModelsOnGpu:
         """
         tables = [rounded(start), rounded(transition)]
         given = rounded(observed.steps if emission is None else emission.T)
-        swept = Steps(given, observed.offsets) if emission is None else observed
+        swept = Observations.of(given, observed.offsets) if emission is None else observed
         states = np.zeros(len(observed.steps), np.uint16)
 
         def walked(batch: _Batch) -> None:
@@ -130,7 +113,7 @@ class ModelsOnGpu:
         start: Floats,
         transition: Floats,
         emission: Floats | None,
-        observed: Steps,
+        observed: Observations,
         alive: Callable[[], None] | None = None,
     ) -> Floats:
         """Return natural logarithms of the probabilities of sequences, within 1e-12 (relative) of the CPU's.
@@ -159,7 +142,7 @@ class ModelsOnGpu:
     def _swept(
         self,
         tables: list[Floats],
-        observed: Steps,
+        observed: Observations,
         period: int,
         sums: bool,
         done: Callable[[_Batch], None],
@@ -211,7 +194,7 @@ def _launch(
     memory: Memory,
     program: Program,
     model: list[Buffer],
-    observed: Steps,
+    observed: Observations,
     some: Ints,
     period: int,
     constants: dict[str, int],
@@ -243,7 +226,7 @@ def forward_period(start: Floats, transition: Floats, emission: Floats) -> int:
 
 
 def path_scores(
-    start: Floats, transition: Floats, emission: Floats | None, observed: Steps, states: NDArray[np.uint16]
+    start: Floats, transition: Floats, emission: Floats | None, observed: Observations, states: NDArray[np.uint16]
 ) -> Floats:
     """Return sums along paths from left to right: a start, and in turn an observation and a transition."""
     n = len(states)
@@ -272,7 +255,7 @@ def check_gpu(gpu: Gpu) -> None:
         for n, rows in ((N_STATES, ()), (N_STATES, (N_STATES,)), (N_SYMBOLS, (N_STATES,)))
     )
     offsets = np.concatenate([[0], np.cumsum(LENGTHS)]).astype(np.int64)
-    observed = Steps(rng.integers(0, N_SYMBOLS, offsets[-1]).astype(np.uint8), offsets)
+    observed = Observations.of(rng.integers(0, N_SYMBOLS, offsets[-1]).astype(np.uint8), offsets)
     logs = np.log(start), np.log(transition), np.log(emission)
     found, wanted = models.paths(*logs, observed), _native.viterbi_codes(*logs, observed.steps, offsets)
     if not all(map(np.array_equal, found, wanted)):
@@ -329,32 +312,19 @@ class ModelTask:
 
     def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> Any:
         """Compute the tile's sequences."""
-        return self._on_cpu(_part(self._seen, *tile.payload), n_threads)
+        return self._on_cpu(self._seen.part(*tile.payload), n_threads)
 
     def on_gpu(self, tile: Tile, device: Gpu, progress: Progress | None = None) -> Any:
         """Compute the tile's sequences on a GPU."""
         models: ModelsOnGpu = self._cache.get(device, "models", partial(ModelsOnGpu, device))
-        return self._on_gpu(models, _part(self._seen, *tile.payload), progress and partial(progress, 0))
-
-
-def _part(seen: Observations, begin: int, end: int) -> Observations:
-    offsets = seen.offsets[begin : end + 1]
-    codes = None if seen.codes is None else seen.codes[offsets[0] : offsets[-1]]
-    frames = None if seen.frames is None else seen.frames[offsets[0] : offsets[-1]]
-    return Observations(codes, frames, offsets - offsets[0], False)
-
-
-def _steps(some: Observations) -> Steps:
-    steps = some.codes if some.frames is None else some.frames
-    assert steps is not None
-    return Steps(steps, some.offsets)
+        return self._on_gpu(models, self._seen.part(*tile.payload), progress and partial(progress, 0))
 
 
 def paths_on(devices: Sequence[Device], seen: Observations, logs: Tables, on_cpu: OnCpu) -> tuple[NDArray[Any], Floats]:
     """Return the best paths, one after another, and their scores; `logs` are the logarithms of the model's tables."""
 
     def on_gpu(models: ModelsOnGpu, some: Observations, alive: Alive) -> tuple[NDArray[Any], Floats]:
-        return models.paths(*logs, _steps(some), alive)
+        return models.paths(*logs, some, alive)
 
     task = ModelTask(seen, len(logs[0]), on_cpu, on_gpu)
     found = [result.value for result in Scheduler(devices).run([task])]
@@ -365,20 +335,17 @@ def sums_on(devices: Sequence[Device], seen: Observations, tables: Tables, on_cp
     """Return the log-probability of each sequence; `tables` are probabilities, but frames are logarithms."""
 
     def on_gpu(models: ModelsOnGpu, some: Observations, alive: Alive) -> Floats:
-        sums = _forward(models, tables, _steps(some), alive)
+        if some.frames is None:
+            sums = models.forward(*tables, some, alive)
+        else:  # a forward sum of scores less their highest one at each step
+            highest = some.frames.max(axis=1, initial=-np.inf)
+            highest[np.isneginf(highest)] = 0
+            above = np.concatenate([[0.0], np.cumsum(highest)])[some.offsets]
+            scaled = Observations.of(np.exp(some.frames - highest[:, None]), some.offsets)
+            sums = models.forward(*tables, scaled, alive) + np.diff(above)
         for j in map(int, np.flatnonzero(np.isneginf(sums))):  # impossible, or below the range of doubles
-            sums[j] = on_cpu(_part(some, j, j + 1), 1)[0]
+            sums[j] = on_cpu(some.part(j, j + 1), 1)[0]
         return sums
 
     task = ModelTask(seen, len(tables[0]), on_cpu, on_gpu)
     return np.concatenate([result.value for result in Scheduler(devices).run([task])])
-
-
-def _forward(models: ModelsOnGpu, tables: Tables, some: Steps, alive: Alive) -> Floats:
-    if not some.are_frames:
-        return models.forward(*tables, some, alive)
-    highest = some.steps.max(axis=1, initial=-np.inf)
-    highest[np.isneginf(highest)] = 0
-    above = np.concatenate([[0.0], np.cumsum(highest)])[some.offsets]
-    scaled = Steps(np.exp(some.steps - highest[:, None]), some.offsets)
-    return models.forward(*tables, scaled, alive) + np.diff(above)

@@ -189,7 +189,8 @@ def checked_probabilities(
         (n != want if want is not None else n < 1) for n, want in zip(made.shape, shape, strict=True)
     ):
         wanted = " x ".join("any number" if n is None else str(n) for n in shape)
-        raise InputError(f"{name} has the shape {_shape(made.shape)} and needs {wanted}: a row per state")
+        found = " x ".join(map(str, made.shape)) or "of one number"
+        raise InputError(f"{name} has the shape {found} and needs {wanted}: a row per state")
     rows = made.reshape(1, -1) if made.ndim == 1 else made
     for k, row in enumerate(rows):
         where = name if made.ndim == 1 else f"row {k}{f' ({shown(states[k])})' if states else ''} of {name}"
@@ -202,10 +203,6 @@ def checked_probabilities(
             raise InputError(f"{where} sums to {total:.9g} and not to 1: correct it, or divide the row by its sum")
     made.flags.writeable = False
     return made
-
-
-def _shape(shape: tuple[int, ...]) -> str:
-    return " x ".join(map(str, shape)) or "of one number"
 
 
 def logs_of(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -22,7 +22,7 @@ import tomllib
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,9 +31,7 @@ from tropalign.errors import InputError, shown
 from tropalign.execution.files import output_path, write_stream, written
 from tropalign.sequences.files import Source, file_name, read_text
 
-if TYPE_CHECKING:
-    from tropalign.decoding.model import HMM
-
+Model = TypeVar("Model")
 Frames = Callable[[Any], NDArray[np.float64]]
 
 
@@ -80,7 +78,7 @@ def model_names() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in FOLDER.glob("*.toml")))
 
 
-def load_model(source: Source, make: Callable[..., HMM]) -> HMM:
+def load_model(source: Source, make: Callable[..., Model]) -> Model:
     """Load a model by its name, or from a file; `make` is the class."""
     if isinstance(source, str) and source in model_names() and not os.path.exists(source):
         source = FOLDER / f"{source}.toml"
@@ -100,7 +98,7 @@ def load_model(source: Source, make: Callable[..., HMM]) -> HMM:
         raise InputError(str(error), file=file) from None
 
 
-def _model_of(entries: dict[str, Any], make: Callable[..., HMM]) -> HMM:
+def _model_of(entries: dict[str, Any], make: Callable[..., Model]) -> Model:
     if entries.get("format") != FORMAT:
         raise InputError(f'the first line of a model is format = "{FORMAT}": this is another kind of file')
     _check_fields("the model", entries, FIELDS)
@@ -115,7 +113,9 @@ def _model_of(entries: dict[str, Any], make: Callable[..., HMM]) -> HMM:
     if len(set(names)) < len(names):
         raise InputError("two states have the same name: give each its own")
     words = {field: _text(entries, field) for field in ("name", "description", "missing")}
-    symbols = _symbols(entries)
+    symbols = _text(entries, "symbols") if "symbols" in entries else None
+    if symbols is None and any("emission" in state for state in states):
+        raise InputError('states have emissions but there are no symbols: give symbols = "ACGT" or the like')
     return make(
         [_number(state.get("start", 0), f"start of state {state['name']}") for state in states],
         _table(states, "transition", names),
@@ -139,14 +139,6 @@ def _text(table: dict[str, Any], field: str) -> str:
     if not isinstance(value, str):
         raise InputError(f"{field} is no text: write it in quotes")
     return value
-
-
-def _symbols(entries: dict[str, Any]) -> str | None:
-    if "symbols" not in entries:
-        if any("emission" in state for state in entries["states"]):
-            raise InputError('states have emissions but there are no symbols: give symbols = "ACGT" or the like')
-        return None
-    return _text(entries, "symbols")
 
 
 def _number(value: Any, what: str) -> float:
@@ -174,8 +166,8 @@ def _table(states: list[dict[str, Any]], field: str, columns: list[str]) -> NDAr
     return made
 
 
-def save_model(model: HMM, path: str | os.PathLike[str] | IO[bytes]) -> None:
-    """Write a file that `HMM.load` reads; numbers are preserved exactly.
+def save_model(model: Any, path: str | os.PathLike[str] | IO[bytes]) -> None:
+    """Write an `HMM` to a file that `HMM.load` reads; numbers are preserved exactly.
 
     Raises InputError for a model whose symbols are not letters.
     """
@@ -200,7 +192,7 @@ def save_model(model: HMM, path: str | os.PathLike[str] | IO[bytes]) -> None:
         write(out)
 
 
-def _lines(model: HMM) -> list[str]:
+def _lines(model: Any) -> list[str]:
     lines = [f"format = {_quoted(FORMAT)}"]
     lines += [
         f"{field} = {_quoted(getattr(model, field))}" for field in ("name", "description") if getattr(model, field)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +12,9 @@ from numpy.typing import NDArray
 
 from tropalign.arrays import is_masked
 from tropalign.errors import InputError, shown
-from tropalign.sequences.inputs import letters_of
+from tropalign.ragged import offsets_of
+from tropalign.sequences.blocks import BlockReader, Policy
+from tropalign.sequences.inputs import letters_of, named_file, named_texts
 
 #: The type of codes.
 BYTE = np.dtype(np.uint8)
@@ -38,6 +41,28 @@ class Observations:
     frames: NDArray[np.float64] | None
     offsets: NDArray[np.int64]
     is_single: bool
+
+    @classmethod
+    def of(cls, steps: NDArray[Any], offsets: NDArray[np.int64]) -> Observations:
+        """Return sequences of codes, shape (n,), or of numbers of each state, shape (n, n_states)."""
+        return cls(steps, None, offsets, False) if steps.ndim == 1 else cls(None, steps, offsets, False)
+
+    @property
+    def steps(self) -> NDArray[Any]:
+        """The codes, or the frames if there are no codes."""
+        found = self.codes if self.frames is None else self.frames
+        assert found is not None
+        return found
+
+    @property
+    def are_frames(self) -> bool:
+        """True if there is a number per state for each observation."""
+        return self.frames is not None
+
+    def part(self, begin: int, end: int) -> Observations:
+        """Return some neighbouring sequences."""
+        offsets = self.offsets[begin : end + 1]
+        return Observations.of(self.steps[offsets[0] : offsets[-1]], offsets - offsets[0])
 
 
 def letter_bytes(text: str) -> NDArray[np.uint8]:
@@ -91,7 +116,9 @@ class Reader:
         if type(given) is np.ndarray and given.ndim == 2:
             frames = self._one(given, None)
             return Observations(None, frames, np.array((0, len(frames)), np.int64), True)
-        is_single = _is_one(given)
+        is_single = _is_text(given) or isinstance(given, np.ndarray)
+        if isinstance(given, list | tuple | range) and len(given) > 0 and isinstance(given[0], int | np.integer):
+            is_single = True
         if isinstance(given, Mapping):
             given = given.values()
         elif not is_single and not isinstance(given, Iterable):
@@ -104,7 +131,7 @@ class Reader:
         kinds = {part.ndim for part in parts}
         if len(kinds) > 1:
             raise InputError("some sequences are codes and others are frames: give all in one form")
-        offsets = _offsets(parts)
+        offsets = offsets_of([len(part) for part in parts])
         if kinds == {2}:
             return Observations(None, np.concatenate(parts), offsets, is_single)
         codes = parts[0] if len(parts) == 1 else np.concatenate([np.zeros(0, np.uint8), *parts])
@@ -141,7 +168,7 @@ class Reader:
             return None
         codes = np.concatenate(given)
         is_right = codes.max(initial=0) < self._n_symbols
-        return Observations(codes, None, _offsets(given), False) if is_right else None
+        return Observations(codes, None, offsets_of([len(part) for part in given]), False) if is_right else None
 
     def _one(self, given: Any, number: int | None) -> NDArray[Any]:
         """Return codes or frames of one sequence."""
@@ -206,26 +233,27 @@ class Reader:
         return frames
 
 
-def _offsets(parts: list[Any]) -> NDArray[np.int64]:
-    offsets = np.zeros(len(parts) + 1, np.int64)
-    np.cumsum([len(part) for part in parts], out=offsets[1:])
-    return offsets
-
-
 def _is_text(given: Any) -> bool:
     is_plain = isinstance(given, str | bytes | bytearray)
     return is_plain or hasattr(given, "seq") or (hasattr(given, "letters") and hasattr(given, "name"))
-
-
-def _is_one(given: Any) -> bool:
-    """True for one sequence: a text, an array, or a list of integers."""
-    if _is_text(given) or isinstance(given, np.ndarray):
-        return True
-    is_list = isinstance(given, list | tuple | range)
-    return is_list and len(given) > 0 and isinstance(given[0], int | np.integer)
 
 
 def _said(given: object) -> str:
     if isinstance(given, np.ndarray):
         return f"an array of {given.dtype} of shape {given.shape}"
     return f"an object of type {type(given).__name__}"
+
+
+def letters_of_sequences(sequences: Any) -> tuple[tuple[str, ...], NDArray[np.uint8], NDArray[np.int64]]:
+    """Return the names, letters and offsets of the sequences of a file or of objects in memory."""
+    file = named_file(sequences)
+    names, texts = list[str](), [np.zeros(0, np.uint8)]
+    if isinstance(file, os.PathLike):
+        for block in BlockReader(file, Policy(gaps="keep")):
+            names += block.names
+            texts += np.split(block.letters, block.offsets[1:-1])
+    else:
+        for number, (name, text) in enumerate(named_texts(file), 1):
+            names.append(f"sequence_{number}" if name is None else name)
+            texts.append(letter_bytes(text))
+    return tuple(names), np.concatenate(texts), offsets_of([len(text) for text in texts[1:]])

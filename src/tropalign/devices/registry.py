@@ -184,7 +184,7 @@ def _is_installed(library: str) -> bool:
         return False
 
 
-#: Type of ``self_test.check_gpu`` of a job's folder: raises DeviceError if a result differs from the processor's.
+#: Type of a job's ``check_gpu`` (verbs/devices.py): raises DeviceError if a result differs from the processor's.
 Check = Callable[[Gpu], None]
 
 

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
-from tropalign.devices.names import ComputeArguments, device_names, is_cluster
+from tropalign.devices.names import ComputeArguments, device_names
 from tropalign.devices.registry import open_devices
-from tropalign.errors import InputError, UsageError, named
+from tropalign.errors import InputError, UsageError
 from tropalign.execution.scheduler import Scheduler
 from tropalign.options.called import called_with
 from tropalign.options.option import argument, but
-from tropalign.placement.reads import MatedBlocks
+from tropalign.placement.reads import opened
 from tropalign.placement.reference import ReferencePackage
-from tropalign.placement.scorer import N_BEST
-from tropalign.placement.scoring import SCHEMES, PlacementScoring, Scheme, StrandOption
+from tropalign.placement.scorer import N_BEST, check_mates, check_place
+from tropalign.placement.scoring import PlacementScoring, Scheme, StrandOption, scheme_of
 from tropalign.placement.task import PlaceTask
 from tropalign.resources.limits import default_budget, resolve_threads
 from tropalign.resources.numbers import checked_memory
-from tropalign.results.placements import Placements
-from tropalign.sequences import SequenceBatch
-from tropalign.sequences.batch import Sequences
-from tropalign.sequences.blocks import READS, ReadBlocks, with_gaps
+from tropalign.sequences.batch import SequenceBatch, Sequences
 from tropalign.sequences.files import Source
+
+if TYPE_CHECKING:
+    from tropalign.results.placements import Placements
 
 
 class PlaceArguments(StrandOption, ComputeArguments):
@@ -101,11 +101,7 @@ def place(call: PlaceArguments) -> Iterator[Placements]:
     names = check_place(package, scoring, call.strand, device_names(call.device))
     if mates is not None:
         check_mates(package)
-    files: Any = reads
-    policy = with_gaps(READS, call.gaps)
-    blocks = iter(
-        ReadBlocks(reads, package.names, policy) if mates is None else MatedBlocks(files, mates, package.names, policy)
-    )
+    blocks = opened(reads, mates, package.names, call.gaps)
     first = next(blocks, None)
     if first is None:
         return iter(())
@@ -123,41 +119,3 @@ def place(call: PlaceArguments) -> Iterator[Placements]:
     # a driver.
     devices = open_devices(names, call.n_threads, task.cost_cells(len(first.letters)))
     return (result.value for result in Scheduler(devices, call.progress).run([task]))
-
-
-def scheme_of(scoring: PlacementScoring | Scheme) -> PlacementScoring:
-    """Return the scoring, or the scheme of that name; raises UsageError for an unknown one."""
-    if isinstance(scoring, PlacementScoring):
-        return scoring
-    if not isinstance(scoring, str):
-        raise UsageError(f"an object of type {type(scoring).__name__} is no PlacementScoring, nor the name of a scheme")
-    if scoring not in SCHEMES:
-        raise UsageError(f"the scheme {scoring!r} is none of {', '.join(SCHEMES)}")
-    return SCHEMES[scoring]
-
-
-def check_mates(package: ReferencePackage) -> None:
-    """Raise InputError if sequences have no opposite strand for the second mate."""
-    alphabet = package.states.alphabet
-    if not alphabet.has_strands:
-        raise InputError(
-            f"mates lie on both strands, but {alphabet.name}s have one: place them without {named('mates')}"
-        )
-
-
-def check_place(package: ReferencePackage, scoring: PlacementScoring, strand: str, devices: list[str]) -> list[str]:
-    """Return the devices that may score; raises UsageError or InputError if reference and options do not fit."""
-    alphabet = package.states.alphabet
-    if not isinstance(strand, str) or strand not in ("plus", "both"):
-        raise UsageError(f"strand {strand!r} is none of plus, both")
-    if strand == "both" and not alphabet.has_strands:
-        raise InputError(
-            f"both strands were asked for, but {alphabet.name}s have one: leave {named('strand')} both out"
-        )
-    if package.states.n_states <= 4 and not scoring.whole_read:
-        return devices
-    clusters = [name for name in devices if is_cluster(name)]
-    if any(name not in ("auto", "cpu", *clusters) for name in devices):  # there are no kernels for these
-        what = "whole reads" if scoring.whole_read else f"{alphabet.name}s"
-        raise UsageError(f"{what} are placed by the processor only: leave {named('device')} out")
-    return ["cpu", *clusters]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from tropalign import _native
 from tropalign.errors import InputError, TropalignWarning, shown
-from tropalign.placement.tree import Tree
+from tropalign.placement.tree import PlacementTree, plain_name
 from tropalign.properties import cached
 from tropalign.sequences import Alphabet
 from tropalign.sequences.alphabet import GAP_LETTERS
@@ -69,16 +69,16 @@ SHOWN = 10
 MOST_IN_BYTE = 255
 
 
-def rows_of_tips(names: tuple[str, ...], tree: Tree, file: str) -> list[int]:
+def rows_of_tips(names: tuple[str, ...], tree: PlacementTree, file: str) -> list[int]:
     """Return the alignment's row of each tip; names also match with underscores for blanks and without quotes."""
     tips = [tree.names[tip] for tip in tree.tips]
-    for change in (str, _plain):
+    for change in (str, plain_name):
         row = {change(name): k for k, name in enumerate(names)}
         wanted = [change(tip) for tip in tips]
         if len(row) == len(names) and len(set(wanted)) == len(wanted) and row.keys() == set(wanted):
             return [row[name] for name in wanted]
-    only_tree = [tip for tip in tips if _plain(tip) not in {_plain(name) for name in names}]
-    only_rows = [name for name in names if _plain(name) not in {_plain(tip) for tip in tips}]
+    only_tree = [tip for tip in tips if plain_name(tip) not in {plain_name(name) for name in names}]
+    only_rows = [name for name in names if plain_name(name) not in {plain_name(tip) for tip in tips}]
     parts = [
         f"{len(side)} only in the {where} ({', '.join(map(shown, side[:SHOWN]))}{', ...' if len(side) > SHOWN else ''})"
         for side, where in ((only_tree, "tree"), (only_rows, "alignment"))
@@ -89,10 +89,6 @@ def rows_of_tips(names: tuple[str, ...], tree: Tree, file: str) -> list[int]:
         "as they are, and without quotes and with underscores for blanks, they do not match",
         file=file,
     )
-
-
-def _plain(name: str) -> str:
-    return name.strip("'\"").replace(" ", "_")
 
 
 def warn_of_unknown(names: tuple[str, ...], letters: NDArray[np.uint8], states: StateAlphabet, file: str) -> None:
@@ -211,7 +207,7 @@ def _inverse(a: Matrix) -> Matrix:
 
 
 def branch_maker(
-    tree: Tree,
+    tree: PlacementTree,
     letters: NDArray[np.uint8],
     row: list[int],
     columns: NDArray[np.int64],
@@ -237,7 +233,7 @@ def branch_maker(
 class _Plan:
     """Dependencies between directional vectors, in native form."""
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: PlacementTree) -> None:
         self.tree, self.joints, self.branches = tree, list[tuple[int, ...]](), list[tuple[int, int, int]]()
         self.lengths: list[float] = []
         self._of_length: dict[float, int] = {}
@@ -249,7 +245,14 @@ class _Plan:
             if tree.children[node]:
                 one, other = tree.children[node]
                 self._below[node] = self._join(one, self._below[one], other, self._below[other])
-        self._from_the_root()
+        root = tree.children[0]
+        if len(root) == 2:
+            one, other = root
+            self._above[one], self._above[other] = self._below[other], self._below[one]
+        else:
+            for k, child in enumerate(root):
+                one, other = (node for j, node in enumerate(root) if j != k)
+                self._above[child] = self._join(one, self._below[one], other, self._below[other])
         for node in range(1, len(tree.children)):
             if tree.children[node]:
                 one, other = tree.children[node]
@@ -257,16 +260,6 @@ class _Plan:
                 self._above[other] = self._join(node, self._above[node], one, self._below[one])
         for node, length in zip(tree.branches(), tree.branch_lengths().tolist(), strict=True):
             self.branches.append((self._below[node], self._above[node], self._transition(length)))
-
-    def _from_the_root(self) -> None:
-        root = self.tree.children[0]
-        if len(root) == 2:
-            one, other = root
-            self._above[one], self._above[other] = self._below[other], self._below[one]
-            return
-        for k, child in enumerate(root):
-            one, other = (node for j, node in enumerate(root) if j != k)
-            self._above[child] = self._join(one, self._below[one], other, self._below[other])
 
     def _join(self, one: int, of_one: int, other: int, of_other: int) -> int:
         """Add a vector from those at the far ends of the branches above two nodes; return its index."""

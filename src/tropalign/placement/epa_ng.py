@@ -280,15 +280,11 @@ def run(folder: Path, program: Program, model: str, n_threads: int) -> None:
         )
     if status != 0 or not (folder / RESULT).is_file():
         ended = f"with exit status {status}" if status >= 0 else f"by signal {-status}"
-        raise InputError(f"EPA-ng failed {ended} ({_last_words(folder / LOG)}); its files are in {folder}")
-
-
-def _last_words(log: Path) -> str:
-    """Return the end of a log: the lines that name an error, or the last ones."""
-    lines = [line.strip() for line in log.read_text("utf-8", "replace").splitlines() if line.strip()]
-    told = [line for line in lines if line.startswith(("ERR", "what():"))]
-    words = [re.sub(r"^(ERR|what\(\):)\s+", "", line) for line in (told or lines)[-_SHOWN_LINES:]]
-    return shown("; ".join(words)) or "it wrote nothing"
+        lines = [line.strip() for line in (folder / LOG).read_text("utf-8", "replace").splitlines() if line.strip()]
+        told = [line for line in lines if line.startswith(("ERR", "what():"))]
+        words = [re.sub(r"^(ERR|what\(\):)\s+", "", line) for line in (told or lines)[-_SHOWN_LINES:]]
+        reason = shown("; ".join(words)) or "it wrote nothing"
+        raise InputError(f"EPA-ng failed {ended} ({reason}); its files are in {folder}")
 
 
 def finish(
@@ -310,7 +306,8 @@ def finish(
         frame, entries = _parsed(path.read_text("utf-8"))
         if frame["version"] != 3 or frame["fields"] != FIELDS:
             raise ValueError("another version or other fields")
-        tree = re.sub(r"(?<=[(,])[^(),:;]+(?=:)", lambda tip: _own_tip(tip[0], prepared), frame["tree"])
+        tips = {name: quoted(own) for name, own in prepared.tip_names.items()}
+        tree = re.sub(r"(?<=[(,])[^(),:;]+(?=:)", lambda tip: tips.get(tip[0], tip[0]), frame["tree"])
         edges = {int(number) for number in re.findall(r"\{(\d+)\}", frame["tree"])}
         noted = shlex.join([PROGRAM, *arguments(model, 0)[:-2]])
         meta = {"invocation": noted, "software": program.version, "aligned_by": aligned_by}
@@ -337,10 +334,6 @@ def finish(
     if left:
         first = next(iter(left.values()))
         raise InputError(f"EPA-ng's result lacks {len(left)} reads, {first!r} for one: look at it", file=str(path))
-
-
-def _own_tip(name: str, prepared: Prepared) -> str:
-    return quoted(prepared.tip_names[name]) if name in prepared.tip_names else name
 
 
 def _parsed(text: str) -> tuple[dict[str, Any], list[str]]:

@@ -6,18 +6,29 @@ import hashlib
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign import ragged
 from tropalign.errors import InputError, UsageError, counted, said, shown, warn
 from tropalign.placement.branch_vectors import StateAlphabet
 from tropalign.placement.scorer import Best, Scores, Sets
 from tropalign.results.otu_table import RowOwners
 from tropalign.sequences.alphabet import GAP_LETTERS, Alphabet, reverse_complement
-from tropalign.sequences.blocks import READS, BlockReader, NumberedNames, Policy, SequenceBlock, sources_of
+from tropalign.sequences.blocks import (
+    READS,
+    BlockReader,
+    NumberedNames,
+    Policy,
+    ReadBlocks,
+    SequenceBlock,
+    sources_of,
+    with_gaps,
+)
 from tropalign.sequences.files import Source, file_name
 
 #: Separator of the mates of a pair; readers replace zero bytes in files.
@@ -154,32 +165,10 @@ class Reads:
     offsets: Index
 
 
-@dataclass(frozen=True, eq=False)
-class Texts:
-    """State sets of some reads of a block, on one strand or on both.
-
-    `chosen`: int64, indices of the reads. `sets`, `other_sets`: of all letters of the block; the latter of the
-    opposite strand, or None.
-    """
-
-    block: Reads
-    chosen: Index
-    sets: NDArray[np.uint32]
-    other_sets: NDArray[np.uint32] | None
-
-    def own(self, k: int) -> NDArray[np.uint32]:
-        """Return read k of the block as it was written."""
-        return self.sets[self.block.offsets[k] : self.block.offsets[k + 1]]
-
-    def other(self, k: int) -> NDArray[np.uint32]:
-        """Return read k of the block on its opposite strand; raises TypeError if there is one strand."""
-        if self.other_sets is None:
-            raise TypeError("these reads have one strand")
-        return self.other_sets[self.block.offsets[k] : self.block.offsets[k + 1]]
-
-    def take(self, chosen: Index) -> Texts:
-        """Choose other reads of the block."""
-        return replace(self, chosen=chosen)
+def are_usable(sets: Sets, offsets: Index, states: StateAlphabet) -> NDArray[np.bool_]:
+    """Return which reads have a letter that does not represent all states."""
+    before = np.concatenate([[0], np.cumsum(sets != states.all_states)])
+    return np.diff(before[offsets]) > 0
 
 
 def part(block: Reads | SequenceBlock, begin: int, end: int) -> Reads:
@@ -219,10 +208,15 @@ def _together(pieces: list[Reads]) -> Reads:
     """Concatenate the reads of neighbouring blocks."""
     if len(pieces) == 1:
         return pieces[0]
-    lengths: Any = np.concatenate([np.diff(piece.offsets) for piece in pieces])
     names = tuple(name for piece in pieces for name in piece.names)
-    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    offsets = ragged.joined([piece.offsets for piece in pieces])
     return Reads(names, np.concatenate([piece.letters for piece in pieces]), offsets)
+
+
+def opened(reads: Any, mates: Any, taken: Iterable[str], gaps: str) -> Iterator[SequenceBlock]:
+    """Open reads, or pairs of `reads` and `mates`, block by block; `taken`: names that are in use."""
+    policy = with_gaps(READS, gaps)
+    return iter(ReadBlocks(reads, taken, policy) if mates is None else MatedBlocks(reads, mates, taken, policy))
 
 
 def owning(blocks: Iterable[SequenceBlock], owners: RowOwners, settles: bool = True) -> Iterator[SequenceBlock]:
@@ -358,12 +352,11 @@ def key_of(sets: NDArray[Any]) -> bytes:
     return hashlib.blake2b(sets.tobytes(), digest_size=16).digest()
 
 
-def known_of(best: Best, columns: NDArray[np.int32], lengths: NDArray[np.int64]) -> list[KnownRead]:
+def known_of(best: Best, columns: NDArray[np.int32], offsets: Index) -> list[KnownRead]:
     """Return the placements one by one; `columns` holds the columns of all reads, one read after another."""
     arrays = (best.score, best.second, best.row, best.ties, best.windows[:, 0], best.windows[:, 1], best.strands)
     numbers = zip(*(array.tolist() for array in arrays), strict=True)
-    ends = np.cumsum(lengths).tolist()
-    of_read = (columns[end - n : end].copy() for n, end in zip(lengths.tolist(), ends, strict=True))
+    of_read = (columns[a:b].copy() for a, b in pairwise(offsets.tolist()))
     return [KnownRead(*parts) for parts in zip(numbers, best.tied, of_read, strict=True)]
 
 
@@ -401,10 +394,9 @@ class Mates:
             raise ValueError("pairs have one byte between their mates each")
         lengths = np.stack([between - offsets[:-1], offsets[1:] - between - 1], axis=1).reshape(-1)
         own = letters[letters != BETWEEN]
-        of_mates = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        before = np.concatenate([[0], np.cumsum(states.sets[own] != states.all_states)])
-        is_usable = np.diff(before[of_mates]) > 0
-        return cls(own, reverse_complement(own, of_mates, states.alphabet), of_mates, is_usable)
+        of_mates = ragged.offsets_of(lengths)
+        other = reverse_complement(own, of_mates, states.alphabet)
+        return cls(own, other, of_mates, are_usable(states.sets[own], of_mates, states))
 
     def turned(self, strand: NDArray[np.int8]) -> Letters:
         """Return letters on the strand of the reference; `strand` is 1 if mate 1 is read as it is, -1 if reversed."""

@@ -26,7 +26,7 @@ from tropalign.placement.branch_vectors import (
     warn_of_unknown,
 )
 from tropalign.placement.scoring import GAP_FLAGS, GapFlags
-from tropalign.placement.tree import Tree, parse_tree, read_tree
+from tropalign.placement.tree import PlacementTree, parse_tree, read_tree
 from tropalign.properties import cached_property
 from tropalign.resources.limits import default_budget, require, resolve_threads
 from tropalign.sequences.aligned_files import read_alignment
@@ -64,15 +64,6 @@ def write_saved(
         if not is_name:  # the caller opened the file
             raise
         raise disk_error(error, str(path), 0) from error
-
-
-def is_saved(path: str | os.PathLike[str]) -> bool:
-    """True if `write_saved` wrote this file, by its first bytes."""
-    try:
-        with open(path, "rb") as file:
-            return file.read(4) == b"PK\x03\x04"
-    except (OSError, ValueError):
-        return False
 
 
 def read_saved(
@@ -191,7 +182,7 @@ class ReferencePackage:
 
     names: tuple[str, ...]
     letters: NDArray[np.uint8]
-    tree: Tree
+    tree: PlacementTree
     states: StateAlphabet
     gap_flags: str
     columns: NDArray[np.int64]
@@ -203,7 +194,7 @@ class ReferencePackage:
         return f"<ReferencePackage: {rows:,} {self.states.alphabet.name} sequences, {columns:,} columns>"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.tree, Tree) or not isinstance(self.states, StateAlphabet):
+        if not isinstance(self.tree, PlacementTree) or not isinstance(self.states, StateAlphabet):
             raise ValueError("the tree has to be a Tree, and the states a StateAlphabet")
         if not isinstance(self.gap_flags, str) or self.gap_flags not in GAP_FLAGS:
             raise ValueError(f"gap flags are one of {', '.join(GAP_FLAGS)}")
@@ -214,10 +205,6 @@ class ReferencePackage:
             view = np.ascontiguousarray(array).view()
             view.flags.writeable = False
             object.__setattr__(self, name, view)
-        self._check_rows()
-        self._check_planes()
-
-    def _check_rows(self) -> None:
         n_rows, n_columns = self.letters.shape
         if not all(isinstance(name, str) for name in self.names) or len(set(self.names)) != len(self.names):
             raise ValueError("names have to be different texts")
@@ -230,8 +217,6 @@ class ReferencePackage:
             raise ValueError(f"columns have to ascend within the {n_columns} of the alignment")
         if len(self.tree.tips) != n_rows:
             raise ValueError(f"the tree has {len(self.tree.tips)} tips for {n_rows} rows")
-
-    def _check_planes(self) -> None:
         n_branches, distinct = len(self.tree.branches()), self.distinct
         if len(distinct) != n_branches or distinct.min() < 0 or distinct.max() >= n_branches:
             raise ValueError(f"distinct has to hold one number for each of the {n_branches} branches")
@@ -302,7 +287,7 @@ class ReferencePackage:
         cls,
         names: tuple[str, ...],
         letters: NDArray[np.uint8],
-        tree: Tree | str,
+        tree: PlacementTree | str,
         *,
         alphabet: AlphabetLike | None = None,
         gap_flags: GapFlags = "compat",
@@ -359,7 +344,7 @@ class ReferencePackage:
         if not isinstance(gap_flags, str) or gap_flags not in GAP_FLAGS:
             raise InputError(f"gap flags {gap_flags!r} are none of {', '.join(GAP_FLAGS)}")
         tree = parse_tree(tree) if isinstance(tree, str) else tree
-        if not isinstance(tree, Tree):
+        if not isinstance(tree, PlacementTree):
             raise InputError(f"an object of type {type(tree).__name__} is no tree: give a Tree or Newick text")
         row = rows_of_tips(names, tree, file)
         letters = np.ascontiguousarray(letters)
@@ -522,7 +507,11 @@ class ReferencePackage:
         >>> tropalign.ReferencePackage.is_saved("examples/16s/ref.nwk")
         False
         """
-        return is_saved(path)
+        try:
+            with open(path, "rb") as file:
+                return file.read(4) == b"PK\x03\x04"
+        except (OSError, ValueError):
+            return False
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], memory_bytes: int | None = None) -> ReferencePackage:
@@ -561,7 +550,7 @@ class ReferencePackage:
         meta, arrays = read_saved(path, memory_bytes)
         try:
             children, lengths, names = (meta["tree"][name] for name in ("children", "lengths", "names"))
-            tree = Tree(tuple(map(tuple, children)), np.array(lengths, np.float64), tuple(names))
+            tree = PlacementTree(tuple(map(tuple, children)), np.array(lengths, np.float64), tuple(names))
             states = states_of(alphabet_named(meta["alphabet"]))
             return cls(tuple(meta["names"]), tree=tree, states=states, gap_flags=meta["gap_flags"], **arrays)
         except ValueError as error:

@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from tropalign import _native
 from tropalign.devices.gpu import DeviceCache, Gpu
-from tropalign.errors import DeviceError, ScoringError
+from tropalign.devices.names import is_cluster
+from tropalign.errors import DeviceError, InputError, ScoringError, UsageError, named
 from tropalign.execution.task import Progress
-from tropalign.placement.gpu import ScoresOnGpu
 from tropalign.placement.reference import ReferencePackage
 from tropalign.placement.scoring import SCHEMES, PlacementScoring
+from tropalign.ragged import offsets_of
 from tropalign.sequences import NUCLEOTIDE
 
 #: State set of each letter of a read.
@@ -54,6 +55,8 @@ class Scorer:
         self.cells = 0
         self._lock = threading.Lock()
         self._on_devices = DeviceCache()
+        self._by_vector = np.argsort(package.distinct, kind="stable")  # branches
+        self._begin = offsets_of(package.multiplicity)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_lock"}
@@ -106,7 +109,7 @@ class Scorer:
             device, "scores", lambda: ScoresOnGpu(device, self.package.vectors(), self.numbers)
         )
         codes = np.concatenate(texts).astype(np.uint8)
-        offsets = np.concatenate([[0], np.cumsum([len(text) for text in texts], dtype=np.int64)])
+        offsets = offsets_of([len(text) for text in texts])
         scores = on_device.scores(codes, offsets, progress)
         with self._lock:
             self.cells += len(codes) * self.package.n_distinct * len(self.package.columns)
@@ -114,10 +117,27 @@ class Scorer:
         found = Scores(scores, windows, np.zeros(len(texts), np.int8))
         return found.better(self.on_gpu(others, [], device, _at_end(progress, len(texts)))) if others else found
 
+    def best(self, scores: Scores) -> Best:
+        """Return the best branches of the scored reads."""
+        n = len(scores.values)
+        score, second = np.zeros(n, np.int32), np.zeros(n, np.int32)
+        row, ties = np.zeros(n, np.int64), np.zeros(n, np.int64)
+        tied: list[NDArray[np.int64]] = []
+        for k, values in enumerate(scores.values):
+            row[k] = values.argmax()
+            score[k] = values[row[k]]
+            rows = np.flatnonzero(values == score[k])
+            ties[k] = self.package.multiplicity[rows].sum()
+            following = score[k] if ties[k] > 1 else values[values < score[k]].max(initial=NOT_COMPUTED)
+            second[k] = max(following, NOT_COMPUTED + 1)
+            branches = [self._by_vector[self._begin[r] : self._begin[r + 1]] for r in rows.tolist()]
+            tied.append(np.sort(np.concatenate(branches)))
+        return Best(score, second, row, ties, scores.windows, tied, scores.strands)
+
 
 def encoded(texts: list[Sets]) -> tuple[NDArray[np.uint8], NDArray[np.int64], Sets]:
     """Return reads as codes, their offsets, and the set of states of each code."""
-    offsets = np.concatenate([[0], np.cumsum([len(text) for text in texts], dtype=np.int64)])
+    offsets = offsets_of([len(text) for text in texts])
     table, codes = np.unique(np.concatenate(texts) if texts else np.zeros(0, np.uint32), return_inverse=True)
     return codes.astype(np.uint8), offsets, table.astype(np.uint32)
 
@@ -159,39 +179,37 @@ class Best:
         return Best(**arrays, tied=[self.tied[k] for k in which.tolist()])
 
 
-class Ranking:
-    """Selection of the best branches, set up once per reference."""
-
-    def __init__(self, package: ReferencePackage) -> None:
-        self._multiplicity = package.multiplicity
-        self._by_vector = np.argsort(package.distinct, kind="stable")  # branches
-        self._begin = np.concatenate([[0], np.cumsum(package.multiplicity)])
-
-    def best(self, scores: Scores) -> Best:
-        """Return the best branches of the scored reads."""
-        n = len(scores.values)
-        score, second = np.zeros(n, np.int32), np.zeros(n, np.int32)
-        row, ties = np.zeros(n, np.int64), np.zeros(n, np.int64)
-        tied: list[NDArray[np.int64]] = []
-        for k, of_read in enumerate(scores.values):
-            score[k], row[k], second[k], ties[k], branches = self._of_read(of_read)
-            tied.append(branches)
-        return Best(score, second, row, ties, scores.windows, tied, scores.strands)
-
-    def _of_read(self, scores: NDArray[np.int32]) -> tuple[int, int, int, int, NDArray[np.int64]]:
-        row = int(scores.argmax())
-        best = int(scores[row])
-        rows = np.flatnonzero(scores == best)
-        ties = int(self._multiplicity[rows].sum())
-        second = best if ties > 1 else int(scores[scores < best].max(initial=NOT_COMPUTED))
-        branches = np.concatenate([self._by_vector[self._begin[r] : self._begin[r + 1]] for r in rows.tolist()])
-        return best, row, max(second, NOT_COMPUTED + 1), ties, np.sort(branches)
-
-
 def joined(parts: list[Best]) -> Best:
     """Concatenate the results of several parts."""
     arrays = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _ARRAYS}
     return Best(**arrays, tied=[branches for part in parts for branches in part.tied])
+
+
+def check_mates(package: ReferencePackage) -> None:
+    """Raise InputError if sequences have no opposite strand for the second mate."""
+    alphabet = package.states.alphabet
+    if not alphabet.has_strands:
+        raise InputError(
+            f"mates lie on both strands, but {alphabet.name}s have one: place them without {named('mates')}"
+        )
+
+
+def check_place(package: ReferencePackage, scoring: PlacementScoring, strand: str, devices: list[str]) -> list[str]:
+    """Return the devices that may score; raises UsageError or InputError if reference and options do not fit."""
+    alphabet = package.states.alphabet
+    if not isinstance(strand, str) or strand not in ("plus", "both"):
+        raise UsageError(f"strand {strand!r} is none of plus, both")
+    if strand == "both" and not alphabet.has_strands:
+        raise InputError(
+            f"both strands were asked for, but {alphabet.name}s have one: leave {named('strand')} both out"
+        )
+    if package.states.n_states <= 4 and not scoring.whole_read:
+        return devices
+    clusters = [name for name in devices if is_cluster(name)]
+    if any(name not in ("auto", "cpu", *clusters) for name in devices):  # there are no kernels for these
+        what = "whole reads" if scoring.whole_read else f"{alphabet.name}s"
+        raise UsageError(f"{what} are placed by the processor only: leave {named('device')} out")
+    return ["cpu", *clusters]
 
 
 #: Tips (so that branches make two work-groups), columns, and reads of the synthetic reference.
@@ -206,10 +224,8 @@ def check_gpu(gpu: Gpu) -> None:
     reads = [row[: rng.integers(1, N_COLUMNS)] for row in sets]
     # Multiplied by a thousand, the scores exceed 16 bits.
     for scoring in (SCHEMES["program"], PlacementScoring(2000, 0, -3000, 3000, 1000, 3000, 1000)):
-        wanted = Scorer(package, scoring, 0).on_cpu(reads, [], 1, None).values
-        codes, lengths = np.concatenate(reads).astype(np.uint8), [len(read) for read in reads]
-        offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
-        if not np.array_equal(ScoresOnGpu(gpu, package.vectors(), scoring.numbers()).scores(codes, offsets), wanted):
+        scorer = Scorer(package, scoring, 0)
+        if not np.array_equal(scorer.on_gpu(reads, [], gpu, None).values, scorer.on_cpu(reads, [], 1, None).values):
             raise DeviceError(f"{gpu.name}: its scores of reads are not those of the processor")
 
 

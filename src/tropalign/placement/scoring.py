@@ -5,7 +5,7 @@ from __future__ import annotations
 from numbers import Integral
 from typing import Any, Literal, get_args
 
-from tropalign.errors import ScoringError, named
+from tropalign.errors import ScoringError, UsageError, named
 from tropalign.options.called import documented
 from tropalign.options.option import Option, Options, argument, but, option, whole
 
@@ -117,8 +117,11 @@ class PlacementScoring(Options):
             if isinstance(value, bool) or not isinstance(value, Integral):
                 raise ScoringError(f"{named(name)} has to be a whole number, not {value!r}")
             self.set(name, int(value))
-        if not _is_flag(self.whole_read):
-            raise ScoringError(f"{named('whole_read')} has to be True or False, not {self.whole_read!r}")
+        if not isinstance(self.whole_read, bool):
+            import numpy as np
+
+            if not isinstance(self.whole_read, np.bool_):
+                raise ScoringError(f"{named('whole_read')} has to be True or False, not {self.whole_read!r}")
         self.set("whole_read", bool(self.whole_read))
         if self.match <= self.mismatch:
             raise ScoringError(f"a match ({self.match}) has to score more than a mismatch ({self.mismatch})")
@@ -169,16 +172,18 @@ class PlacementScoring(Options):
         }
 
 
-def _is_flag(value: Any) -> bool:
-    """True if the value is a Python or NumPy boolean."""
-    if isinstance(value, bool):
-        return True
-    import numpy as np
-
-    return isinstance(value, np.bool_)
-
-
 SCHEMES: dict[Scheme, PlacementScoring] = {
     "program": PlacementScoring(),
     "paper": PlacementScoring(**PAPER, whole_read=True),
 }
+
+
+def scheme_of(scoring: PlacementScoring | Scheme) -> PlacementScoring:
+    """Return the scoring, or the scheme of that name; raises UsageError for an unknown one."""
+    if isinstance(scoring, PlacementScoring):
+        return scoring
+    if not isinstance(scoring, str):
+        raise UsageError(f"an object of type {type(scoring).__name__} is no PlacementScoring, nor the name of a scheme")
+    if scoring not in SCHEMES:
+        raise UsageError(f"the scheme {scoring!r} is none of {', '.join(SCHEMES)}")
+    return SCHEMES[scoring]

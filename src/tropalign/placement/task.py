@@ -9,7 +9,7 @@
    as `KnownReads` has room.
 4. `Scorer` scores reads against all branches, a lane per branch: bounds first, then the branches that they leave. With
    both strands the scores are those of the better one.
-5. `Ranking.best` chooses branches, and native code traces chosen reads back, to a column per base: `Placements`.
+5. `Scorer.best` chooses branches, and native code traces chosen reads back, to a column per base: `Placements`.
 """
 
 from __future__ import annotations
@@ -24,12 +24,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign import _native
+from tropalign import _native, ragged
 from tropalign.arrays import distinct
 from tropalign.errors import InputError, TropalignWarning, named
-from tropalign.execution.manifest import Shard
 from tropalign.execution.task import CostList, Progress, Tile, cuts, share
-from tropalign.placement.branch_vectors import StateAlphabet
 from tropalign.placement.reads import (
     BETWEEN,
     N_BASES,
@@ -38,7 +36,7 @@ from tropalign.placement.reads import (
     Mates,
     OtherStrand,
     Reads,
-    Texts,
+    are_usable,
     best_of,
     key_of,
     known_of,
@@ -48,17 +46,18 @@ from tropalign.placement.reads import (
     sums,
 )
 from tropalign.placement.reference import ReferencePackage
-from tropalign.placement.scorer import Best, Ranking, Scorer, Scores, Sets, encoded, joined
-from tropalign.placement.scoring import PlacementScoring
+from tropalign.placement.scorer import Best, Scorer, Scores, Sets, encoded, joined
 from tropalign.resources.limits import require
 from tropalign.resources.numbers import environment_number
 from tropalign.results.placements import Placements, concatenate
 from tropalign.sequences.alphabet import reverse_complement
-from tropalign.sequences.blocks import SequenceBlock, Survey
 from tropalign.sequences.kinds import Evidence, Kind
 
 if TYPE_CHECKING:
     from tropalign.devices.gpu import Gpu
+    from tropalign.execution.manifest import Shard
+    from tropalign.placement.scoring import PlacementScoring
+    from tropalign.sequences.blocks import SequenceBlock, Survey
 
 Index = NDArray[np.int64]
 #: Scores of some texts; of the better strand if the second list holds the opposite ones.
@@ -109,7 +108,6 @@ class PlaceTask:
         self.scorer = Scorer(package, scoring, n_best)
         self.n_threads = n_threads
         self._blocks = blocks
-        self._ranking = Ranking(package)
         self._base_cells = package.n_distinct * len(package.columns) * (2 if both_strands else 1)
         kept = int(KNOWN_SHARE * memory_bytes)
         self._memory_bytes, self._known = memory_bytes - kept, KnownReads(kept)
@@ -174,7 +172,7 @@ class PlaceTask:
         for index, reads in enumerate(regrouped(map(self._checked, self._blocks()), spans, self._most_reads())):
             self._warn_of_unknown(reads)
             self.n_unusable += len(reads.names) - int(
-                _is_usable(states.sets[reads.letters], reads.offsets, states).sum()
+                are_usable(states.sets[reads.letters], reads.offsets, states).sum()
             )
             cells = self.cost_cells(len(reads.letters)) if self._spans is None else self._spans[index][2]
             n_reads += len(reads.names)
@@ -189,11 +187,19 @@ class PlaceTask:
 
     def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> Placements:
         """Place the tile's reads."""
-        return self._place(tile.payload, partial(self._on_cpu, n_threads), n_threads, progress)
+
+        def engine(texts: list[Sets], others: list[Sets], progress: Progress | None) -> Scores:
+            return self.scorer.on_cpu(texts, others, n_threads, progress)
+
+        return self._place(tile.payload, engine, n_threads, progress)
 
     def on_gpu(self, tile: Tile, device: Gpu, progress: Progress | None = None) -> Placements:
         """Place the tile's reads by the scores of a GPU."""
-        return self._place(tile.payload, partial(self._on_gpu, device), self.n_threads, progress)
+
+        def engine(texts: list[Sets], others: list[Sets], progress: Progress | None) -> Scores:
+            return self.scorer.on_gpu(texts, others, device, progress)
+
+        return self._place(tile.payload, engine, self.n_threads, progress)
 
     def split(self, tile: Tile) -> list[Tile]:
         """Return two tiles of half the reads each; an empty list for a single read."""
@@ -206,12 +212,6 @@ class PlaceTask:
     def join(self, tile: Tile, results: list[Placements]) -> Placements:
         """Concatenate the results of split tiles."""
         return concatenate(results)
-
-    def _on_cpu(self, n_threads: int, texts: list[Sets], others: list[Sets], progress: Progress | None) -> Scores:
-        return self.scorer.on_cpu(texts, others, n_threads, progress)
-
-    def _on_gpu(self, device: Gpu, texts: list[Sets], others: list[Sets], progress: Progress | None) -> Scores:
-        return self.scorer.on_gpu(texts, others, device, progress)
 
     def _checked(self, block: SequenceBlock) -> SequenceBlock:
         """Return the block; raises InputError for proteins with a reference of nucleotides, and vice versa."""
@@ -254,12 +254,11 @@ class PlaceTask:
             return self._place_pairs(block, engine, n_threads, progress)
         states = self.package.states
         sets, letters = states.sets[block.letters], block.letters
-        chosen = np.flatnonzero(_is_usable(sets, block.offsets, states))
+        chosen = np.flatnonzero(are_usable(sets, block.offsets, states))
         self._check_lengths(block, chosen)
         other_letters = reverse_complement(letters, block.offsets, states.alphabet) if self.both_strands else None
         other_sets = None if other_letters is None else states.sets[other_letters]
-        both = Texts(block, chosen, sets, other_sets)
-        found = self._placed(both, engine, n_threads, progress)
+        found = self._placed(block, chosen, sets, other_sets, engine, n_threads, progress)
         best = best_of(found)
         strand, column = np.ones(len(block.names), np.int8), np.full(len(letters), -1, np.int32)
         strand[chosen[best.strands > 0]] = -1
@@ -269,12 +268,22 @@ class PlaceTask:
             column[block.offsets[k] : block.offsets[k + 1]] = read.column
         return self._assembled(block, letters, chosen, best, strand, column)
 
-    def _placed(self, texts: Texts, engine: Engine, n_threads: int, progress: Progress | None) -> list[KnownRead]:
-        """Place the chosen reads; equal ones are placed once."""
-        keys = [key_of(texts.own(k)) for k in texts.chosen.tolist()]
+    def _placed(
+        self,
+        block: Reads,
+        chosen: Index,
+        sets: Sets,
+        other_sets: Sets | None,
+        engine: Engine,
+        n_threads: int,
+        progress: Progress | None,
+    ) -> list[KnownRead]:
+        """Place the chosen reads, by the sets of all letters (`other_sets`: on the other strand); equal ones once."""
+        spans = {k: slice(int(block.offsets[k]), int(block.offsets[k + 1])) for k in chosen.tolist()}
+        keys = [key_of(sets[span]) for span in spans.values()]
         known: dict[bytes, KnownRead] = {}
         new: dict[bytes, int] = {}
-        for k, key in zip(texts.chosen.tolist(), keys, strict=True):
+        for k, key in zip(spans, keys, strict=True):
             if key in known or key in new:
                 continue
             if (read := self._known.get(key)) is not None:
@@ -282,26 +291,17 @@ class PlaceTask:
             else:
                 new[key] = k
         if new:
-            placed = self._place_different(texts.take(np.array(list(new.values()))), engine, n_threads, progress)
-            of_new = dict(zip(new, placed, strict=True))
+            own = [sets[spans[k]] for k in new.values()]
+            others = [] if other_sets is None else [other_sets[spans[k]] for k in new.values()]
+            best = self._best(own, others, engine, progress)
+            self._check_memory(block, np.array(list(new.values())), best, n_threads)
+            of_strand = [others[k] if other else own[k] for k, other in enumerate(best.strands.tolist())]
+            offsets = ragged.offsets_of([len(text) for text in own])
+            columns = self._paths(np.concatenate(of_strand), offsets, np.arange(len(own)), best, n_threads)
+            of_new = dict(zip(new, known_of(best, columns, offsets), strict=True))
             self._known.keep(of_new)
             known |= of_new
         return [known[key] for key in keys]
-
-    def _place_different(
-        self, texts: Texts, engine: Engine, n_threads: int, progress: Progress | None
-    ) -> list[KnownRead]:
-        """Place each of the chosen reads."""
-        chosen = texts.chosen.tolist()
-        own = [texts.own(k) for k in chosen]
-        others = [texts.other(k) for k in chosen] if self.both_strands else []
-        best = self._best(own, others, engine, progress)
-        self._check_memory(texts.block, texts.chosen, best, n_threads)
-        of_strand = [others[k] if other else own[k] for k, other in enumerate(best.strands.tolist())]
-        lengths = np.array([len(text) for text in own], np.int64)
-        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        columns = self._paths(np.concatenate(of_strand), offsets, np.arange(len(own)), best, n_threads)
-        return known_of(best, columns, lengths)
 
     def _place_pairs(self, block: Reads, engine: Engine, n_threads: int, progress: Progress | None) -> Placements:
         states, n = self.package.states, len(block.names)
@@ -314,7 +314,7 @@ class PlaceTask:
         else:
             n_columns, score = len(self.package.columns), partial(self._all_scores, engine=engine)
             scores = sums(mates, chosen, states, self.both_strands, n_columns, score)
-        best, strand = self._ranking.best(scores), np.ones(n, np.int8)
+        best, strand = self.scorer.best(scores), np.ones(n, np.int8)
         strand[chosen[best.strands > 0]] = -1
         letters = mates.turned(strand)
         pair_of = np.full(n, -1, np.int64)
@@ -323,27 +323,25 @@ class PlaceTask:
         of_usable = best.take(pair_of[usable // 2])
         self._check_memory(of_mates, usable, of_usable, n_threads)
         column = self._paths(states.sets[letters], mates.offsets, usable, of_usable, n_threads)
-        rows = [self._row_of_pair(letters, column, mates.offsets, k) for k in range(n)]
-        offsets = np.concatenate([[0], np.cumsum([len(row) for row, _ in rows])]).astype(np.int64)
+        spans = [slice(a, b) for a, b in pairwise(mates.offsets.tolist())]
+        sides = [(letters[span], column[span]) for span in spans]
+        rows = [merged(one, other, states) for one, other in zip(sides[::2], sides[1::2], strict=True)]
+        offsets = ragged.offsets_of([len(row) for row, _ in rows])
         whole = Reads(block.names, np.concatenate([np.zeros(0, np.uint8), *(row for row, _ in rows)]), offsets)
         columns = np.concatenate([np.zeros(0, np.int32), *(at for _, at in rows)])
         if progress is not None:
             progress(n)
         return self._assembled(whole, whole.letters, chosen, best, strand, columns)
 
-    def _row_of_pair(
-        self, letters: NDArray[np.uint8], column: NDArray[np.int32], offsets: Index, k: int
-    ) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
-        spans = [slice(int(offsets[m]), int(offsets[m + 1])) for m in (2 * k, 2 * k + 1)]
-        one, other = ((letters[span], column[span]) for span in spans)
-        return merged(one, other, self.package.states)
+    def _by_width(self, texts: list[Sets]) -> list[Index]:
+        """Return indices of texts whose words are equally wide, and which therefore are scored together."""
+        bits = np.array([self.scorer.word_bits(len(text)) for text in texts], np.int64)
+        return [np.flatnonzero(bits == width) for width in distinct(bits).tolist()]
 
     def _all_scores(self, texts: list[Sets], engine: Engine) -> NDArray[np.int32]:
-        """Score texts against all distinct vectors, those of equal word width together."""
+        """Return the scores of texts against all distinct vectors."""
         values = np.zeros((len(texts), self.package.n_distinct), np.int32)
-        bits = np.array([self.scorer.word_bits(len(text)) for text in texts], np.int64)
-        for width in distinct(bits).tolist():
-            taken = np.flatnonzero(bits == width)
+        for taken in self._by_width(texts):
             values[taken] = engine([texts[k] for k in taken.tolist()], [], None).values[:, : self.package.n_distinct]
         return values
 
@@ -372,27 +370,20 @@ class PlaceTask:
             )
 
     def _best(self, texts: list[Sets], others: list[Sets], engine: Engine, progress: Progress | None) -> Best:
-        """Return the best branches of one or more reads; those of equal word width are scored together."""
-        bits = np.array([self.scorer.word_bits(len(text)) for text in texts], np.int64)
-        order = np.argsort(bits, kind="stable")
-        parts: list[Best] = []
-        done = 0
-        for width in distinct(bits).tolist():
-            taken = order[done : done + int((bits == width).sum())].tolist()
-            of_width, turned = [texts[k] for k in taken], [others[k] for k in taken] if others else []
-            parts.append(self._ranking.best(engine(of_width, turned, progress and partial(_after, progress, done))))
-            done += len(of_width)
-        place = np.empty(len(order), np.int64)
-        place[order] = np.arange(len(order))
-        return joined(parts).take(place)
+        """Return the best branches of different reads, at least one."""
+        groups, parts, done = self._by_width(texts), list[Best](), 0
+        for taken in groups:
+            of_width, turned = ([side[k] for k in taken.tolist()] if side else [] for side in (texts, others))
+            parts.append(self.scorer.best(engine(of_width, turned, progress and partial(_after, progress, done))))
+            done += len(taken)
+        return joined(parts).take(np.argsort(np.concatenate(groups)))
 
     def _paths(self, sets: Sets, offsets: Index, chosen: Index, best: Best, n_threads: int) -> NDArray[np.int32]:
         """Return the columns (of the whole alignment) of all letters; -1 for reads that were not chosen."""
         column = np.full(len(sets), -1, np.int32)
         if not len(chosen):
             return column
-        lengths = np.diff(offsets)[chosen]
-        at = np.repeat(offsets[chosen] - np.cumsum(lengths) + lengths, lengths) + np.arange(int(lengths.sum()))
+        at = ragged.chosen(offsets, chosen)[1]
         codes, own, table = encoded([sets[offsets[k] : offsets[k + 1]] for k in chosen.tolist()])
         package = self.package
         reference = (package.planes, package.n_distinct, package.n_empty)
@@ -430,12 +421,6 @@ class PlaceTask:
             tied_offsets=np.concatenate([[0], np.cumsum(n_tied)]).astype(np.int64),
             column=column,
         )
-
-
-def _is_usable(sets: Sets, offsets: Index, states: StateAlphabet) -> NDArray[np.bool_]:
-    """Return a mask of the reads with a letter that does not stand for all states."""
-    before = np.concatenate([[0], np.cumsum(sets != states.all_states)])
-    return np.diff(before[offsets]) > 0
 
 
 def _after(progress: Progress, before: int, items: int) -> None:

@@ -7,10 +7,8 @@ import re
 import warnings
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from tropalign.errors import InputError, TropalignWarning, shown
-from tropalign.placement.tree import Tree
+from tropalign.placement.tree import plain_name
 from tropalign.results.placements import BranchLineages, Lineage
 from tropalign.sequences.files import file_name, read_text
 
@@ -67,8 +65,14 @@ def read_taxonomy(path: str | os.PathLike[str], package: ReferencePackage) -> Br
     file = file_name(path)
     of_names = _parsed(read_text(path, MOST_BYTES), file)
     tips = [package.tree.names[tip] for tip in package.tree.tips]
-    plain = _by_plain_name(of_names, set(tips), file)
-    lineages = tuple(of_names.get(tip, plain.get(_plain(tip), ())) for tip in tips)
+    plain: dict[str, tuple[str, Lineage]] = {}
+    for name, lineage in of_names.items():
+        before, other = plain.setdefault(plain_name(name), (name, lineage))
+        if lineage != other and not {name, before} <= {*tips}:
+            raise InputError(
+                f"{before!r} and {name!r} are one tip, with two lineages: leave one of them out", file=file
+            )
+    lineages = tuple(of_names.get(tip, plain.get(plain_name(tip), ("", ()))[1]) for tip in tips)
     missing = [tip for tip, lineage in zip(tips, lineages, strict=True) if not lineage]
     if len(missing) == len(tips):
         raise InputError(
@@ -78,23 +82,7 @@ def read_taxonomy(path: str | os.PathLike[str], package: ReferencePackage) -> Br
     if missing:
         text = f"{shown(file)}: {len(missing)} tips of the tree have no lineage, {missing[0]!r} for one: left out"
         warnings.warn(text, TropalignWarning, stacklevel=2)
-    return BranchLineages(lineages, *_tips_below(package.tree))
-
-
-def _by_plain_name(of_names: dict[str, Lineage], tips: set[str], file: str) -> dict[str, Lineage]:
-    """Return lineages by names without quotes and blanks; two names of one tip must have the same lineage."""
-    found: dict[str, tuple[str, Lineage]] = {}
-    for name, lineage in of_names.items():
-        before, other = found.setdefault(_plain(name), (name, lineage))
-        if lineage != other and not {name, before} <= tips:
-            raise InputError(
-                f"{before!r} and {name!r} are one tip, with two lineages: leave one of them out", file=file
-            )
-    return {name: lineage for name, (_, lineage) in found.items()}
-
-
-def _plain(name: str) -> str:
-    return name.strip("'\"").replace(" ", "_")
+    return BranchLineages(lineages, *package.tree.tips_below())
 
 
 def _parsed(text: str, file: str) -> dict[str, Lineage]:
@@ -117,16 +105,3 @@ def _parsed(text: str, file: str) -> dict[str, Lineage]:
             raise InputError(f"the tip {name!r} is there already: give it one line", file=where)
         found[name] = lineage
     return found
-
-
-def _tips_below(tree: Tree) -> tuple[np.ndarray, np.ndarray]:
-    """Return start and end of the tips below each branch (`Tree.tops`), in the order of `Tree.tips`."""
-    place = {tip: k for k, tip in enumerate(tree.tips)}
-    n_nodes = len(tree.children)
-    begin, end = np.zeros(n_nodes, np.int64), np.zeros(n_nodes, np.int64)
-    for node in range(n_nodes - 1, -1, -1):  # children come after their parents
-        below = tree.children[node]
-        begin[node] = begin[below[0]] if below else place[node]
-        end[node] = end[below[-1]] if below else place[node] + 1
-    tops = tree.tops()
-    return begin[tops], end[tops]

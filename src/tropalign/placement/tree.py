@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError, TropalignWarning, shown
 from tropalign.properties import cached_property
-from tropalign.results.newick import MOST_BYTES, Nodes, newick_text, parse_nodes, preorder, quoted
+from tropalign.results.newick import MOST_BYTES, newick_text, parse_nodes, preorder, quoted
 from tropalign.sequences.files import file_name, read_text
 
 #: Length of a branch without one (as in PaPaRa 2).
@@ -21,7 +21,7 @@ MOST_LENGTH = 1e300
 
 
 @dataclass(frozen=True, eq=False)
-class Tree:
+class PlacementTree:
     """An unrooted binary tree, kept as it is rooted in its file.
 
     Nodes are numbered parents first; node 0 is the root, with two or three children. `children`: of each node, in
@@ -91,12 +91,11 @@ class Tree:
 
         All tips are below the branch through a root with two children, unless it is the branch of a single tip.
         """
-        first, last = list(self.names), list(self.names)
-        for node in range(len(self.children) - 1, -1, -1):  # children come after their parents
-            if self.children[node]:
-                first[node], last[node] = first[self.children[node][0]], last[self.children[node][-1]]
-        tops = self.tops()
-        return [first[node] if not self.children[node] else f"{first[node]}|{last[node]}" for node in tops]
+        names = [self.names[tip] for tip in self.tips]
+        return [
+            names[first] if end == first + 1 else f"{names[first]}|{names[end - 1]}"
+            for first, end in zip(*(bounds.tolist() for bounds in self.tips_below()), strict=True)
+        ]
 
     def tops(self) -> list[int]:
         """Return the top node of the clade below each branch.
@@ -108,6 +107,17 @@ class Tree:
         if len(self.children[0]) == 2:
             tops[0] = next((child for child in self.children[0] if not self.children[child]), 0)
         return tops
+
+    def tips_below(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return start and end of the tips below each branch (`tops`), in the order of `tips`."""
+        place = {tip: k for k, tip in enumerate(self.tips)}
+        begin, end = np.zeros((2, len(self.children)), np.int64)
+        for node in range(len(self.children) - 1, -1, -1):  # children come after their parents
+            below = self.children[node]
+            begin[node] = begin[below[0]] if below else place[node]
+            end[node] = end[below[-1]] if below else place[node] + 1
+        tops = self.tops()
+        return begin[tops], end[tops]
 
     def newick(self) -> str:
         """Return the unrooted tree with names of tips only, and the number of each branch in braces."""
@@ -146,7 +156,7 @@ class Tree:
         return newick_text(self.children, texts, 0)
 
 
-def read_tree(path: str | os.PathLike[str]) -> Tree:
+def read_tree(path: str | os.PathLike[str]) -> PlacementTree:
     """Read a tree from a Newick or NEXUS file, compressed or not.
 
     Polytomies are resolved with branches of length 0, nodes with one child are removed, a missing length is 1, a
@@ -156,85 +166,60 @@ def read_tree(path: str | os.PathLike[str]) -> Tree:
     return parse_tree(read_text(path, MOST_BYTES), file_name(path))
 
 
-def parse_tree(text: str, file: str = "the tree") -> Tree:
-    """Parse a tree from text in Newick or NEXUS format."""
-    made = _Maker(parse_nodes(text, file), file)
-    made.take_all()
-    for count, what in made.notes():
-        if count:
-            warnings.warn(f"{shown(file)}: {what.format(count=count)}", TropalignWarning, stacklevel=3)
-    _check_tips([name for name, below in zip(made.names, made.children, strict=True) if not below], file)
-    return Tree(tuple(map(tuple, made.children)), np.array(made.lengths), tuple(made.names))
+def parse_tree(text: str, file: str = "the tree") -> PlacementTree:
+    """Parse a tree in Newick or NEXUS format."""
+    nodes = parse_nodes(text, file)
+    below = nodes.children()
+    children, lengths, names = list[list[int]](), list[float](), list[str]()
+    resolved = missing = negative = skipped = 0
 
-
-class _Maker:
-    """Conversion of a file's nodes to those of a binary tree."""
-
-    def __init__(self, nodes: Nodes, file: str) -> None:
-        self.nodes, self.file = nodes, file
-        self.below = nodes.children()
-        self.children: list[list[int]] = []
-        self.lengths: list[float] = []
-        self.names: list[str] = []
-        self.resolved = self.missing = self.negative = self.skipped = 0
-
-    def notes(self) -> list[tuple[int, str]]:
-        return [
-            (self.resolved, "{count} nodes with more than two children: resolved with branches of length 0"),
-            (self.skipped, "{count} nodes with a single child: left out, their lengths added"),
-            (self.missing, "{count} branches without a length: taken as 1"),
-            (self.negative, "{count} branches of negative length: taken as 0"),
-        ]
-
-    def take_all(self) -> None:
-        """Add all nodes, parents first."""
-        root = 0
-        while len(self.below[root]) == 1:
-            self.skipped += 1
-            root = self.below[root][0]
-        stack = [(-1, root, 0.0)]
-        while stack:
-            parent, at, length = stack.pop()
-            while len(self.below[at]) == 1:
-                self.skipped += 1
-                at = self.below[at][0]
-                length += self._length(at)
-            labels = self.nodes.labels if self.below[at] else self.nodes.names
-            node = self._add(parent, length, labels[at])
-            groups = self._grouped(self.below[at], 3 if parent < 0 else 2)
-            stack.extend((node, child, self._length(child)) for child in reversed(groups))
-
-    def _add(self, parent: int, length: float, name: str) -> int:
-        self.children.append([])
-        self.lengths.append(length)
-        self.names.append(name)
-        if parent >= 0:
-            self.children[parent].append(len(self.children) - 1)
-        return len(self.children) - 1
-
-    def _grouped(self, children: list[int], most: int) -> list[int]:
-        """Reduce children to `most`: join the first two by a new node, and so on."""
-        if len(children) <= most:
-            return children
-        self.resolved += 1
-        group = children[0]
-        for other in children[1 : len(children) - most + 1]:
-            self.below.append([group, other])
-            group = self.nodes.add(-1)
-            self.nodes.lengths[group] = 0.0
-        return [group, *children[len(children) - most + 1 :]]
-
-    def _length(self, at: int) -> float:
-        length = self.nodes.lengths[at]
+    def length_above(at: int) -> float:
+        nonlocal missing, negative
+        length = nodes.lengths[at]
         if length is None:
-            self.missing += 1
+            missing += 1
             return MISSING_LENGTH
         if not abs(length) <= MOST_LENGTH:
-            problem = f"a branch of length {length}: lengths are numbers up to {MOST_LENGTH:g}"
-            raise InputError(problem, file=self.file)
-        if length < 0:
-            self.negative += 1
+            raise InputError(f"a branch of length {length}: lengths are numbers up to {MOST_LENGTH:g}", file=file)
+        negative += length < 0
         return max(0.0, float(length))
+
+    root = 0
+    while len(below[root]) == 1:
+        skipped += 1
+        root = below[root][0]
+    stack = [(-1, root, 0.0)]
+    while stack:  # parents first
+        parent, at, length = stack.pop()
+        while len(below[at]) == 1:
+            skipped += 1
+            at = below[at][0]
+            length += length_above(at)
+        node, groups, most = len(children), below[at], 3 if parent < 0 else 2
+        children.append([])
+        lengths.append(length)
+        names.append(nodes.labels[at] if groups else nodes.names[at])
+        if parent >= 0:
+            children[parent].append(node)
+        if len(groups) > most:  # join the first two by an additional node, and so on
+            resolved += 1
+            group, *others = groups
+            for other in others[: 1 - most]:
+                below.append([group, other])
+                group = nodes.add(-1)
+                nodes.lengths[group] = 0.0
+            groups = [group, *others[1 - most :]]
+        stack.extend((node, child, length_above(child)) for child in reversed(groups))
+    for count, what in (
+        (resolved, "nodes with more than two children: resolved with branches of length 0"),
+        (skipped, "nodes with a single child: left out, their lengths added"),
+        (missing, "branches without a length: taken as 1"),
+        (negative, "branches of negative length: taken as 0"),
+    ):
+        if count:
+            warnings.warn(f"{shown(file)}: {count} {what}", TropalignWarning, stacklevel=3)
+    _check_tips([name for name, groups in zip(names, children, strict=True) if not groups], file)
+    return PlacementTree(tuple(map(tuple, children)), np.array(lengths), tuple(names))
 
 
 def _check_tips(names: list[str], file: str) -> None:
@@ -245,3 +230,8 @@ def _check_tips(names: list[str], file: str) -> None:
     if len(set(names)) != len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise InputError(f"two tips are called {twice!r}: give each its own name", file=file)
+
+
+def plain_name(name: str) -> str:
+    """Return the name without quotes, and with underscores for blanks."""
+    return name.strip("'\"").replace(" ", "_")

@@ -1,4 +1,8 @@
-"""Products over min-plus and max-plus, in types in which no number wraps around."""
+"""Products over one kind of semiring each.
+
+Over min-plus and max-plus they are computed in types in which no number wraps around; over real numbers and logarithms
+by BLAS.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +65,7 @@ def suffices(dtype: np.dtype[Any], semiring: Semiring, of_a: Survey, of_b: Surve
     """True if sums of two numbers stay within a type, and integers stay apart from its infinity."""
     if dtype == np.float16:
         return False
-    low, high = _sums(of_a, of_b)
+    low, high = of_a.lowest + of_b.lowest, of_a.highest + of_b.highest  # inf and -inf without finite numbers
     if dtype.kind == "f":
         largest = float(np.finfo(dtype).max)
         return low > high or (low >= -largest and high <= largest)
@@ -77,13 +81,6 @@ def suffices(dtype: np.dtype[Any], semiring: Semiring, of_a: Survey, of_b: Surve
     limit = limit_of(dtype, semiring, of_a, of_b)
     is_apart = low > limit if semiring.is_max else high < limit
     return bool(is_within and is_apart and lowest >= -bound and highest <= bound)
-
-
-def _sums(of_a: Survey, of_b: Survey) -> tuple[float, float]:
-    """Return the bounds of sums of finite numbers; the lower bound is above the upper one without finite numbers."""
-    if of_a.lowest > of_a.highest or of_b.lowest > of_b.highest:
-        return np.inf, -np.inf
-    return of_a.lowest + of_b.lowest, of_a.highest + of_b.highest
 
 
 def limit_of(dtype: np.dtype[Any], semiring: Semiring, of_a: Survey, of_b: Survey) -> int:
@@ -124,46 +121,31 @@ _LEAST_SUM = 1e-280
 
 
 def real_product(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
-    """Return sums of products, by NumPy's BLAS; raises InputError for a number or result out of range."""
+    """Return sums of products, by NumPy's BLAS; raises InputError for a number or result out of range.
+
+    Sums of integers are exact.
+    """
+    found: NDArray[Any]
     for matrix, name in ((a, "A"), (b, "B")):
         surveyed(matrix, REAL, name)
-    if a.dtype.kind == "i":
-        return _whole_product(a, b)
-    wide = np.float32 if a.dtype == np.float16 else a.dtype
-    with np.errstate(over="ignore", invalid="ignore"):
-        product: NDArray[Any] = np.matmul(a.astype(wide, copy=False), b.astype(wide, copy=False))
-        found = product.astype(a.dtype, copy=False)
-    if not np.isfinite(found).all():
-        raise InputError(_too_large(~np.isfinite(found), a.dtype))
-    return found
-
-
-def _whole_product(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
-    """Return exact sums of products of integers, multiplied as float64 by BLAS if that is exact."""
-    bound = a.shape[-1] * _largest(a) * _largest(b)
-    found: NDArray[Any]
-    if bound < _EXACT:
-        found = np.matmul(a.astype(np.float64), b.astype(np.float64))
+    if a.dtype.kind == "f":
+        wide = np.float32 if a.dtype == np.float16 else a.dtype
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = np.matmul(a.astype(wide, copy=False), b.astype(wide, copy=False)).astype(a.dtype, copy=False)
+        is_beyond = ~np.isfinite(found)
     else:
-        # int64 wraps around, but stays correct modulo 2^64, and the sum of floats shows whether it has wrapped.
-        found = np.matmul(a.astype(np.int64), b.astype(np.int64))
-        nearly = np.matmul(a.astype(np.float64), b.astype(np.float64))
-        found = np.where(np.abs(nearly) < 2.0**62, found, np.iinfo(np.int64).max)
-    limits = np.iinfo(a.dtype)
-    is_beyond = (found < limits.min) | (found > limits.max)
+        found = np.matmul(a.astype(np.float64), b.astype(np.float64))
+        largest, other = (max(-int(one.min(initial=0)), int(one.max(initial=0))) for one in (a, b))
+        if a.shape[-1] * largest * other >= _EXACT:
+            # int64 wraps around, but stays correct modulo 2^64, and the sum of floats shows whether it has wrapped.
+            whole = np.matmul(a.astype(np.int64), b.astype(np.int64))
+            found = np.where(np.abs(found) < 2.0**62, whole, np.iinfo(np.int64).max)
+        is_beyond = (found < np.iinfo(a.dtype).min) | (found > np.iinfo(a.dtype).max)
     if is_beyond.any():
-        raise InputError(_too_large(is_beyond, a.dtype))
-    return found.astype(a.dtype)
-
-
-def _largest(matrix: NDArray[Any]) -> float:
-    return float(max(-int(matrix.min(initial=0)), int(matrix.max(initial=0))))
-
-
-def _too_large(is_beyond: NDArray[np.bool_], dtype: np.dtype[Any]) -> str:
-    place = place_of(int(np.argmax(is_beyond)), is_beyond.shape)
-    remedy = "divide both by a number" if dtype == np.float64 else "convert the matrices to float64"
-    return f"the product's entry [{place}] is beyond {dtype}: {remedy}"
+        place = place_of(int(np.argmax(is_beyond)), is_beyond.shape)
+        remedy = "divide both by a number" if a.dtype == np.float64 else "convert the matrices to float64"
+        raise InputError(f"the product's entry [{place}] is beyond {a.dtype}: {remedy}")
+    return found.astype(a.dtype, copy=False)
 
 
 def log_product(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
@@ -184,17 +166,12 @@ def log_product(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
     sums = np.matmul(np.exp(wide_a - rows), np.exp(wide_b - columns))
     with np.errstate(divide="ignore"):
         found: NDArray[Any] = np.log(sums) + rows + columns
-    for p, i, j in _small_sums(sums):
+    is_small = sums < _LEAST_SUM
+    for p, i in zip(*np.nonzero(is_small.any(2)), strict=True):
+        j = np.flatnonzero(is_small[p, i])
         terms = wide_a[p % len(wide_a), i] + wide_b[p % len(wide_b)][:, j].T
         largest = terms.max(1)
         largest[np.isneginf(largest)] = 0
         with np.errstate(divide="ignore"):
             found[p, i, j] = np.log(np.exp(terms - largest[:, None]).sum(1)) + largest
     return found.astype(a.dtype, copy=False)
-
-
-def _small_sums(sums: NDArray[np.float64]) -> Any:
-    """Yield the positions of small sums: product, row and some columns at a time."""
-    is_small = sums < _LEAST_SUM
-    for p, i in zip(*np.nonzero(is_small.any(2)), strict=True):
-        yield int(p), int(i), np.nonzero(is_small[p, i])[0]

@@ -59,44 +59,6 @@ class NegativeCycle(InputError):
         )
 
 
-def closed_by_potentials(
-    weights: NDArray[np.float64],
-    tolerance: float,
-    *,
-    n_left: int,
-    wants_predecessors: bool,
-    n_threads: int,
-    progress: Callable[[int], object] | None,
-) -> tuple[NDArray[np.float64], NDArray[Any] | None, NDArray[Any] | None] | None:
-    """Return min-plus distances, and for predecessors `via` and its distances; None for a negative cycle.
-
-    Each vertex gets the potential h(v), its distance from a vertex with edges of weight 0 to all. Then w(u, v) +
-    h(u) - h(v) is 0 or more, up to rounding, and every path between two vertices becomes longer by the same amount
-    (Johnson 1977). No sum of such weights is smaller than its terms, however it is rounded. `weights`, n x n, is
-    overwritten. `tolerance`: potentials that fall by at most this are accepted.
-    """
-    n = len(weights)
-    np.fill_diagonal(weights, 0)
-    potential = np.zeros((1, n))
-    for _ in range(n + 1):
-        lower = np.minimum(potential, matmul(potential, weights, n_threads=n_threads))
-        fall = float((potential - lower).max(initial=0))
-        potential = lower
-        if fall <= tolerance:
-            break
-    else:
-        return None
-    weights += potential.T
-    weights -= potential
-    np.maximum(weights, 0, out=weights)
-    via = np.empty((n, n), np.int32) if wants_predecessors else None
-    _native.closure(weights, via, False, n_left, 0.0, n_threads, progress)
-    distances = weights - potential.T
-    distances += potential
-    np.fill_diagonal(distances, 0)
-    return distances, via, weights if wants_predecessors else None
-
-
 #: Called now and then with the number of vertices that are done.
 Progress = Callable[[int], object]
 
@@ -107,10 +69,6 @@ _WIDER = {
 }  # fmt: skip
 #: Numbers that are converted at once.
 _AT_ONCE = 1 << 20
-
-
-def _any_memory(n_bytes: int) -> None:
-    return
 
 
 @dataclass(frozen=True)
@@ -161,7 +119,7 @@ def tropical_closure(
     n_threads: int = 1,
     devices: Sequence[Device] | None = None,
     progress: Progress | None = None,
-    require_bytes: Callable[[int], None] = _any_memory,
+    require_bytes: Callable[[int], None] = lambda n_bytes: None,
 ) -> tuple[NDArray[Any], NDArray[np.int32] | None]:
     """Compute `closure` over min-plus or max-plus of a matrix from `checked_matrix`.
 
@@ -175,7 +133,9 @@ def tropical_closure(
     for dtype in _WIDER[matrix.dtype.name]:
         if not reach.fits(dtype):
             continue
-        require_bytes(_bytes_of(matrix, dtype, wants_predecessors))
+        # Distances in the computed and the requested type, and two matrices for paths.
+        each = np.dtype(dtype).itemsize + (matrix.itemsize if matrix.dtype.name != dtype else 0)
+        require_bytes(matrix.size * (each + 8 * wants_predecessors))
         job = _Job(matrix, semiring, dtype, n_left, wants_predecessors, n_threads, devices, progress)
         tolerance = n * float(np.finfo(dtype).eps) * reach.edge if dtype[0] == "f" and reach.has_negative else 0.0
         try:
@@ -188,12 +148,6 @@ def tropical_closure(
     raise InputError(
         f"weights as large as {reach.edge:g} make paths of {n} vertices that no type holds: divide all by a number"
     )
-
-
-def _bytes_of(matrix: NDArray[Any], dtype: str, wants_predecessors: bool) -> int:
-    """Return the bytes of distances in the computed and the requested type, and of two matrices for paths."""
-    each = np.dtype(dtype).itemsize + (matrix.itemsize if matrix.dtype.name != dtype else 0)
-    return matrix.size * (each + (8 if wants_predecessors else 0))
 
 
 class _Rounded(Exception):
@@ -224,29 +178,46 @@ class _Job:
                 _, via, vertex, _ = self._run(True, tolerance, None)
             if via is None or vertex < 0:  # a GPU rounds differently
                 raise _Rounded
-            raise self._cycle([int(v) for v in _native.negative_cycle(via, vertex)], tolerance)
+            cycle = [int(v) for v in _native.negative_cycle(via, vertex)]
+            weight = math.fsum(float(self.matrix[i, j]) for i, j in zip(cycle, [*cycle[1:], cycle[0]], strict=True))
+            if self.dtype[0] == "f" and (-weight if self.semiring.is_max else weight) >= -tolerance:
+                raise _Rounded
+            raise NegativeCycle(cycle, weight, is_max=self.semiring.is_max)
         return values, None if via is None else self._predecessors(values, via), any_infinite
 
     def closed_by_potentials(self, tolerance: float) -> tuple[NDArray[np.float64], NDArray[np.int32] | None]:
-        """Return the closure after rounding made a cycle negative; raises InputError if that is not possible."""
-        weights = _converted(self.matrix, self.semiring, "float64")
+        """Return the closure after rounding made a cycle negative; raises InputError if that is not possible.
+
+        Each vertex gets the potential h(v), its distance from a vertex with edges of weight 0 to all. Then w(u, v) +
+        h(u) - h(v) is 0 or more, up to rounding, and every path between two vertices becomes longer by the same amount
+        (Johnson 1977). No sum of such weights is smaller than its terms, however it is rounded. Potentials that fall
+        by at most the tolerance are accepted.
+        """
+        n, weights = len(self.matrix), _converted(self.matrix, self.semiring, "float64")
         if self.semiring.is_max:
             np.negative(weights, out=weights)
-        found = closed_by_potentials(
-            weights,
-            tolerance,
-            n_left=self.n_left,
-            wants_predecessors=self.wants_predecessors,
-            n_threads=self.n_threads,
-            progress=self.progress,
-        )
-        if found is None:
+        np.fill_diagonal(weights, 0)
+        potential = np.zeros((1, n))
+        for _ in range(n + 1):
+            lower = np.minimum(potential, matmul(potential, weights, n_threads=self.n_threads))
+            fall = float((potential - lower).max(initial=0))
+            potential = lower
+            if fall <= tolerance:
+                break
+        else:
             raise InputError(
                 "cycles are negative by no more than rounding explains, or by little more: give the weights as whole "
                 "numbers of a type of integers"
             )
-        distances, via, reduced = found
-        before = None if via is None or reduced is None else self._predecessors(reduced, via, MIN_PLUS)
+        weights += potential.T
+        weights -= potential
+        np.maximum(weights, 0, out=weights)
+        via = np.empty((n, n), np.int32) if self.wants_predecessors else None
+        _native.closure(weights, via, False, self.n_left, 0.0, self.n_threads, self.progress)
+        distances = weights - potential.T
+        distances += potential
+        np.fill_diagonal(distances, 0)
+        before = None if via is None else self._predecessors(weights, via, MIN_PLUS)
         return 0.0 - distances if self.semiring.is_max else distances, before
 
     def _run(
@@ -273,14 +244,6 @@ class _Job:
         if not _native.path_predecessors(values, via, is_max, found, self.n_threads, self.progress):
             raise _Rounded
         return found
-
-    def _cycle(self, vertices: list[int], tolerance: float) -> Exception:
-        """Return the error that names a cycle."""
-        following = [*vertices[1:], vertices[0]]
-        weight = math.fsum(float(self.matrix[i, j]) for i, j in zip(vertices, following, strict=True))
-        if self.dtype[0] == "f" and (-weight if self.semiring.is_max else weight) >= -tolerance:
-            return _Rounded()
-        return NegativeCycle(vertices, weight, is_max=self.semiring.is_max)
 
 
 def _converted(matrix: NDArray[Any], semiring: Semiring, dtype: str) -> NDArray[Any]:
@@ -434,7 +397,13 @@ def closure(
     if predecessors:
         raise UsageError(f"{semiring.name} has no predecessors: leave predecessors out, or choose MIN_PLUS or MAX_PLUS")
     if semiring == BOOL:
-        return _reached(matrix, threads, progress)
+        n = len(matrix)
+        packed = np.packbits(matrix, axis=1, bitorder="little")
+        bits = np.zeros((n, (n + 511) // 512 * 64), np.uint8)
+        bits[:, : packed.shape[1]] = packed
+        words = bits.view("<u8").astype(np.uint64, copy=False)
+        _native.closure_bits(words, n, threads, progress)
+        return np.unpackbits(words.view(np.uint8), axis=1, count=n, bitorder="little").view(np.bool_)
     return _star(matrix, semiring)
 
 
@@ -445,18 +414,6 @@ def without_kernel(dtype: np.dtype[Any], semiring: Semiring, predecessors: bool)
     if dtype not in (np.float32, np.int16, np.int32):
         return f"closures of {dtype}"
     return "closures with predecessors" if predecessors else None
-
-
-def _reached(matrix: NDArray[np.bool_], n_threads: int, progress: Progress | None) -> NDArray[np.bool_]:
-    """Return the transitive closure, from rows of bits."""
-    n = len(matrix)
-    n_words = (n + 511) // 512 * 8
-    bits = np.zeros((n, n_words * 8), np.uint8)
-    packed = np.packbits(matrix, axis=1, bitorder="little")
-    bits[:, : packed.shape[1]] = packed
-    words = bits.view("<u8").astype(np.uint64, copy=False)
-    _native.closure_bits(words, n, n_threads, progress)
-    return np.unpackbits(words.view(np.uint8), axis=1, count=n, bitorder="little").view(np.bool_)
 
 
 def _star(matrix: NDArray[Any], semiring: Semiring) -> NDArray[Any]:
@@ -470,7 +427,12 @@ def _star(matrix: NDArray[Any], semiring: Semiring) -> NDArray[Any]:
     if semiring == LOG:
         with np.errstate(over="ignore"):
             real = np.exp(real)
-    radius = _spectral_radius(real)
+    sizes = np.abs(real)
+    if not np.isfinite(sizes).all():
+        radius = math.inf
+    else:  # a norm below 1 spares the eigenvalues
+        radius = min(sizes.sum(0).max(initial=0), sizes.sum(1).max(initial=0))
+        radius = radius if radius < 1 else np.abs(np.linalg.eigvals(real)).max()
     if not radius < 1:
         raise InputError(
             f"the sum of A's powers has no limit: its largest eigenvalue is {radius:g} in size, and has to be below 1"
@@ -480,14 +442,3 @@ def _star(matrix: NDArray[Any], semiring: Semiring) -> NDArray[Any]:
         with np.errstate(divide="ignore"):
             star = np.log(np.maximum(star, 0))
     return np.ascontiguousarray(star.astype(matrix.dtype))
-
-
-def _spectral_radius(matrix: NDArray[np.float64]) -> float:
-    """Return the absolute value of the largest eigenvalue, or a bound on it below 1."""
-    if not matrix.size:
-        return 0.0
-    sizes = np.abs(matrix)
-    if not np.isfinite(sizes).all():
-        return math.inf
-    bound = float(min(sizes.sum(0).max(), sizes.sum(1).max()))
-    return bound if bound < 1 else float(np.abs(np.linalg.eigvals(matrix)).max())

@@ -171,15 +171,25 @@ class ProductsOnGpu:
         other's. `alive` is called repeatedly; an exception from it stops the work.
         """
         n_matrices, m, n = max(len(a), len(b)), a.shape[1], b.shape[2]
+        rows, depth, width = padded_to(m, SIDE), padded_to(a.shape[2], DEPTH), padded_to(n, layout.width)
+        n_bytes = (rows * depth + depth * width + rows * width) * layout.bits // 8
         found = np.empty((n_matrices, m, n), layout.dtype)
         at = 0
         while found.size and at < n_matrices:
-            count = min(self._count(m, a.shape[2], n, layout), n_matrices - at)
+            most = min(self.device.budget_bytes() // n_bytes, self.pace.cells // (rows * depth * width))
+            count = min(max(1, most), n_matrices - at)  # as many as fit and take a short time
             left, right = _some(a, at, count), _some(b, at, count)
             if count == 1:
                 found[at] = self.times(left[0], self.held(right[0], layout), alive)
-            else:
-                found[at : at + count] = self._side_by_side(left, right, count, layout, alive)
+            else:  # several products in one launch
+                launch = self._launcher(layout, alive)
+                with self.device.scope() as memory, self.pace.measured(count * rows * width * depth):
+                    ours = self._upload(memory, left, layout)
+                    others = self._upload(memory, right, layout, DEPTH, layout.width)
+                    c = self._room(memory, layout, rows, width, count)
+                    launch(ours, others, c, rows, width, depth, count)
+                    whole = memory.download(c.buffer, layout.dtype, count * rows * width)
+                found[at : at + count] = whole.reshape(count, rows, width)[:, :m, :n]
             at += count
         return found
 
@@ -205,26 +215,6 @@ class ProductsOnGpu:
             found[row : row + len(some)] = whole.reshape(rows, b.width)[: len(some), : b.n]
             row += len(some)
         return found
-
-    def _side_by_side(
-        self, a: NDArray[Any], b: NDArray[Any], count: int, layout: Layout, alive: Callable[[], object] | None
-    ) -> NDArray[Any]:
-        """Compute several products in one launch."""
-        (_, m, k), n = a.shape, b.shape[2]
-        rows, depth, width = padded_to(m, SIDE), padded_to(k, DEPTH), padded_to(n, layout.width)
-        launch = self._launcher(layout, alive)
-        with self.device.scope() as memory, self.pace.measured(count * rows * width * depth):
-            left, right = self._upload(memory, a, layout), self._upload(memory, b, layout, DEPTH, layout.width)
-            c = self._room(memory, layout, rows, width, count)
-            launch(left, right, c, rows, width, depth, count)
-            found = memory.download(c.buffer, layout.dtype, count * rows * width)
-        return found.reshape(count, rows, width)[:, :m, :n]
-
-    def _count(self, m: int, k: int, n: int, layout: Layout) -> int:
-        """Return how many products fit the device's memory at once and take a short time; at least 1."""
-        rows, depth, width = padded_to(m, SIDE), padded_to(k, DEPTH), padded_to(n, layout.width)
-        n_bytes = (rows * depth + depth * width + rows * width) * layout.bits // 8
-        return max(1, min(self.device.budget_bytes() // n_bytes, self.pace.cells // (rows * depth * width)))
 
     def _rows(self, b: Held) -> int:
         """Return how many rows of a product fit the memory and take a short time; at least those of a tile."""
@@ -372,22 +362,19 @@ def check_gpu(gpu: Gpu) -> None:
     """Raise DeviceError if products or closures differ from the CPU's."""
     rng = np.random.default_rng(9)
     for layout in (Layout(Kind.WORDS, gpu.word_bits), Layout(Kind.FLOATS, 32), Layout(Kind.POSITIVE, 32)):
-        _check_products(ProductsOnGpu(gpu), layout, rng)
-
-
-def _check_products(products: ProductsOnGpu, layout: Layout, rng: np.random.Generator) -> None:
-    m, depth, n = SIZES
-    a, b = random_matrix(rng, (m, depth), layout), random_matrix(rng, (depth, n), layout)
-    wanted = np.minimum((a[:, :, None].astype(float) + b[None]).min(axis=1), layout.infinity)
-    if not np.array_equal(products.product(a[None], b[None], layout)[0], wanted):
-        raise DeviceError(f"{products.device.name}: its products are not those of the processor")
-    edges = np.abs(random_matrix(rng, (N_VERTICES, N_VERTICES), layout, missing=0.97))
-    paths = edges.astype(float)
-    np.fill_diagonal(paths, 0)
-    for k in range(N_VERTICES):
-        paths = np.minimum(paths, paths[:, k : k + 1] + paths[k])
-    if not np.array_equal(products.closure(edges, layout), np.minimum(paths, layout.infinity)):
-        raise DeviceError(f"{products.device.name}: its shortest paths are not those of the processor")
+        products = ProductsOnGpu(gpu)
+        m, depth, n = SIZES
+        a, b = random_matrix(rng, (m, depth), layout), random_matrix(rng, (depth, n), layout)
+        wanted = np.minimum((a[:, :, None].astype(float) + b[None]).min(axis=1), layout.infinity)
+        if not np.array_equal(products.product(a[None], b[None], layout)[0], wanted):
+            raise DeviceError(f"{gpu.name}: its products are not those of the processor")
+        edges = np.abs(random_matrix(rng, (N_VERTICES, N_VERTICES), layout, missing=0.97))
+        paths = edges.astype(float)
+        np.fill_diagonal(paths, 0)
+        for k in range(N_VERTICES):
+            paths = np.minimum(paths, paths[:, k : k + 1] + paths[k])
+        if not np.array_equal(products.closure(edges, layout), np.minimum(paths, layout.infinity)):
+            raise DeviceError(f"{gpu.name}: its shortest paths are not those of the processor")
 
 
 def random_matrix(

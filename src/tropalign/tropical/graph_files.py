@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import re
 from array import array
 from collections.abc import Iterator
@@ -164,8 +165,19 @@ def _from_text(stream: io.BufferedReader, file: str, is_directed: bool) -> Graph
             raise InputError(f"the line has {len(fields)} fields instead of {n_fields}", file=file, line=line_number)
         weight = 1.0
         if n_fields == 3:
-            weight = _weight(fields[2], file, line_number)
-            is_whole = is_whole and _is_whole(fields[2])
+            text = fields[2]
+            try:
+                weight = float(text) if "_" not in text else math.nan
+            except ValueError:
+                weight = math.nan
+            if math.isnan(weight) or weight == -math.inf:
+                remedy = ": write a decimal point for the comma" if re.fullmatch(r"[+-]?\d*,\d+", text) else ""
+                raise InputError(f"the weight {text[:40]!r} is not a number{remedy}", file=file, line=line_number)
+            text_is_whole = text.lstrip("+-").isdecimal()
+            if abs(weight) >= _MOST_WHOLE and text_is_whole:
+                problem = "the weight is 2^53 or more, which float64 does not hold exactly"
+                raise InputError(problem, file=file, line=line_number)
+            is_whole = is_whole and text_is_whole
         if fields[0] == fields[1] and weight < 0:
             raise InputError(
                 f"the loop at {shown(fields[0])} is negative: a path through it can be made as short as one likes",
@@ -220,23 +232,6 @@ def _is_header(fields: list[str]) -> bool:
     if len(fields) == 2:
         return fields[0].lower() in HEADER_WORDS
     return not re.search(r"\d|^[+-]?(inf|nan)", fields[2], re.IGNORECASE)
-
-
-def _weight(text: str, file: str, line: int) -> float:
-    try:
-        weight = float(text) if "_" not in text else float("nan")
-    except ValueError:
-        weight = float("nan")
-    if weight != weight or weight == float("-inf"):
-        remedy = ": write a decimal point for the comma" if re.fullmatch(r"[+-]?\d*,\d+", text) else ""
-        raise InputError(f"the weight {text[:40]!r} is not a number{remedy}", file=file, line=line)
-    if abs(weight) >= _MOST_WHOLE and _is_whole(text):
-        raise InputError("the weight is 2^53 or more, which float64 does not hold exactly", file=file, line=line)
-    return weight
-
-
-def _is_whole(text: str) -> bool:
-    return text.lstrip("+-").isdecimal()
 
 
 def _smallest(weights: NDArray[np.float64], n: int, is_whole: bool) -> NDArray[Any]:

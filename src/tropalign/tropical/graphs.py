@@ -328,29 +328,23 @@ def dense_weights(*matrices: Any) -> list[Any]:
     if all(one.dtype.kind in "iu" for one in matrices):
         if all(one.dtype.newbyteorder("=").name in DTYPES for one in matrices):
             return list(matrices)
-        return _dense_integers(matrices)
-    return [_dense_floats(one) for one in matrices]
-
-
-def _dense_integers(matrices: Sequence[NDArray[Any]]) -> list[Any]:
-    infinite = [one == np.iinfo(one.dtype).max for one in matrices]
-    finite = [np.where(mask, 0, one) for mask, one in zip(infinite, matrices, strict=True)]
-    most = max(max(-int(one.min(initial=0)), int(one.max(initial=0))) for one in finite)
-    if most > 2**53:
-        raise InputError("weights are beyond 2^53, which float64 does not hold exactly: divide them by a number")
-    longest = 2 * most * sum(map(len, matrices))
-    dtype = np.dtype(np.int32 if longest < 2**30 else np.float64)
-    zero = zero_of(MIN_PLUS, dtype)
-    return [np.where(mask, zero, one).astype(dtype) for mask, one in zip(infinite, finite, strict=True)]
-
-
-def _dense_floats(matrix: NDArray[Any]) -> NDArray[Any]:
-    if matrix.dtype.kind != "f" or matrix.dtype.newbyteorder("=").name in DTYPES:
-        return matrix
-    held = matrix.astype(np.float32 if matrix.dtype.itemsize < 4 else np.float64)
-    if not np.array_equal(held, matrix, equal_nan=True):
-        raise InputError(f"weights of {matrix.dtype} are not held exactly by float64: round them to that")
-    return held
+        infinite = [one == np.iinfo(one.dtype).max for one in matrices]
+        finite = [np.where(mask, 0, one) for mask, one in zip(infinite, matrices, strict=True)]
+        most = max(max(-int(one.min(initial=0)), int(one.max(initial=0))) for one in finite)
+        if most > 2**53:
+            raise InputError("weights are beyond 2^53, which float64 does not hold exactly: divide them by a number")
+        dtype = np.dtype(np.int32 if 2 * most * sum(map(len, matrices)) < 2**30 else np.float64)
+        zero = zero_of(MIN_PLUS, dtype)
+        return [np.where(mask, zero, one).astype(dtype) for mask, one in zip(infinite, finite, strict=True)]
+    found = []
+    for one in matrices:
+        held = one
+        if one.dtype.kind == "f" and one.dtype.newbyteorder("=").name not in DTYPES:
+            held = one.astype(np.float32 if one.dtype.itemsize < 4 else np.float64)
+            if not np.array_equal(held, one, equal_nan=True):
+                raise InputError(f"weights of {one.dtype} are not held exactly by float64: round them to that")
+        found.append(held)
+    return found
 
 
 def _cleaned(
@@ -401,21 +395,17 @@ def graph_of(value: Any, names: Sequence[Hashable] | None = None) -> Graph | Non
     if isinstance(value, Graph):
         return value
     if hasattr(value, "tocoo"):
-        return _of_sparse(value, names)
+        if value.ndim != 2 or value.shape[0] != value.shape[1]:
+            raise InputError(f"the sparse matrix is of shape {value.shape}: it has to be square")
+        entries = value.tocoo()
+        data = entries.data
+        if data.dtype.kind in "iub" and data.dtype.name not in DTYPES:
+            data = _shortest_integers(data)
+        row, column = (np.asarray(index, np.int64) for index in (entries.row, entries.col))
+        return Graph.from_edges(row, column, data, n=value.shape[0], names=names)
     if hasattr(value, "is_directed") and hasattr(value, "edges") and hasattr(value, "nodes"):
         return _of_networkx(value, names)
     return None
-
-
-def _of_sparse(value: Any, names: Sequence[Hashable] | None) -> Graph:
-    if value.ndim != 2 or value.shape[0] != value.shape[1]:
-        raise InputError(f"the sparse matrix is of shape {value.shape}: it has to be square")
-    entries = value.tocoo()
-    data = entries.data
-    if data.dtype.kind in "iub" and data.dtype.name not in DTYPES:
-        data = _shortest_integers(data)
-    row, column = (np.asarray(index, np.int64) for index in (entries.row, entries.col))
-    return Graph.from_edges(row, column, data, n=value.shape[0], names=names)
 
 
 def _of_networkx(value: Any, names: Sequence[Hashable] | None) -> Graph:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +20,6 @@ from tropalign.results.paths import ShortestPaths, Vertices
 from tropalign.tropical.closures import NegativeCycle, Progress, tropical_closure, without_kernel
 from tropalign.tropical.graphs import DenseGraph, Graph, checked_names, dense_weights, graph_of
 from tropalign.tropical.semirings import MIN_PLUS, checked_matrix, zero_of
-from tropalign.tropical.sparse_paths import search_seconds, searched
 
 #: Sums per nanosecond of a closure on a processor's core with AVX-512, measured with 1024 to 8192 vertices.
 _CLOSURE_RATES = {"int16": 110.0, "int32": 60.0, "float32": 38.0, "float64": 21.0}
@@ -104,6 +104,7 @@ def shortest_paths(
         raise UsageError("give either a graph or the two matrices of a bipartite one")
     checked_choice("predecessors", predecessors)
     allowed = checked_memory(memory_bytes)
+    allowed = default_budget() if allowed is None else allowed
     told, threads = checked_progress(progress), resolve_threads(checked_threads(n_threads))
     work = _Work(predecessors, threads, device_names(device), allowed, told)
     if bipartite is not None:
@@ -122,26 +123,23 @@ def shortest_paths(
         return closing.paths(_rows(sources, labels, len(matrix)), work)
     rows = _rows(sources, edges.names, edges.n)
     names_gpu = any(name not in ("auto", "cpu") for name in work.devices)
-    if not names_gpu and search_seconds(edges, len(rows)) < _closure_seconds(edges.n, edges.weights.dtype):
+    # Without machine-dependent data, so that the method, and with it the last digits of floats, is always the same.
+    closure_seconds = edges.n**3 * 1e-9 / _CLOSURE_RATES[edges.weights.dtype.name]
+    if not names_gpu and search_seconds(edges, len(rows)) < closure_seconds:
         return _searched(edges, rows, work)
     closing = _Closing(edges.matrix, edges.n, edges.weights.dtype, edges.names, edges.notes)
     return closing.paths(rows, work)
 
 
+@dataclass(frozen=True)
 class _Work:
     """Options of a request, excluding the graph."""
 
-    def __init__(
-        self,
-        wants_predecessors: bool,
-        n_threads: int,
-        devices: Sequence[str],
-        memory_bytes: int | None,
-        progress: Progress | None,
-    ) -> None:
-        self.wants_predecessors, self.n_threads, self.progress = wants_predecessors, n_threads, progress
-        self.devices = devices
-        self.allowed_bytes = default_budget() if memory_bytes is None else memory_bytes
+    wants_predecessors: bool
+    n_threads: int
+    devices: Sequence[str]
+    allowed_bytes: int
+    progress: Progress | None
 
     def require(self, n_bytes: int, n: int) -> None:
         """Raise ResourceError if the memory does not suffice."""
@@ -151,14 +149,6 @@ class _Work:
             f"a matrix of the distances of {n} vertices",
             f"allow more with {named('memory_bytes')}, ask for fewer sources, or use a smaller type",
         )
-
-
-def _closure_seconds(n: int, dtype: np.dtype[Any]) -> float:
-    """Estimate a closure's seconds on a core, without machine-dependent data, so that the method is always the same.
-
-    Otherwise the last digits of floats would depend on the machine.
-    """
-    return n**3 * 1e-9 / _CLOSURE_RATES[dtype.name]
 
 
 def _labels(names: Sequence[Hashable] | None, n: int) -> tuple[Hashable, ...] | None:
@@ -290,3 +280,130 @@ def _from_bipartite(
 
     closing = _Closing(matrix, n, there.dtype, labels, n_left=n_left, turn=p if is_turned else 0)
     return closing.paths(_rows(sources, labels, n), work)
+
+
+#: Nanoseconds of SciPy's Dijkstra per edge, and per vertex and bit of their number (its heap), for each source;
+#: measured with 300 to 3000 vertices of 2 to 128 edges each.
+_PER_EDGE, _PER_VERTEX = 3.4, 20.0
+#: Approximate seconds of the sources that are searched from at once: a stop of the run waits for them.
+_SECONDS_AT_ONCE = 0.5
+#: Float64 holds sums of weights up to here.
+_MOST = 1e308
+
+
+def search_seconds(graph: Graph, n_sources: int) -> float:
+    """Estimate the seconds of searches from this number of vertices."""
+    per_source = _PER_EDGE * len(graph.weights) + _PER_VERTEX * graph.n * math.log2(max(graph.n, 2))
+    return n_sources * per_source * 1e-9
+
+
+def searched(
+    graph: Graph, rows: NDArray[np.int64], wants_predecessors: bool, progress: Progress | None = None
+) -> tuple[NDArray[Any], NDArray[np.int32] | None, str]:
+    """Compute distances and predecessors from the vertices `rows` by SciPy's Dijkstra; also return the method's name.
+
+    Potentials make negative weights positive first (Johnson 1977). SciPy's own `johnson` is not used: for cycles of
+    weight 0 that rounding makes negative it raises an error, or never ends.
+
+    Raises InputError for a negative cycle, and for distances that the type of the weights does not hold.
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import dijkstra
+
+    edge = float(np.abs(graph.weights.astype(np.float64)).max(initial=0))
+    if edge * max(graph.n - 1, 1) > _MOST:
+        raise InputError(
+            f"weights as large as {edge:g} make paths of {graph.n} vertices that no type holds: divide all by a number"
+        )
+    is_negative = bool((graph.weights < 0).any())
+    potential = _potentials(graph, edge) if is_negative else np.zeros(graph.n)
+    weights = graph.weights + potential[graph.sources] - potential[graph.targets]
+    matrix = csr_array((np.maximum(weights, 0), (graph.sources, graph.targets)), shape=(graph.n, graph.n))
+    n_rows = max(1, int(_SECONDS_AT_ONCE / search_seconds(graph, 1))) if graph.n else 1
+    distances = np.empty((len(rows), graph.n))
+    before = np.empty((len(rows), graph.n), np.int32) if wants_predecessors else None
+    for row in range(0, len(rows), n_rows):
+        part = slice(row, row + n_rows)
+        found = dijkstra(matrix, directed=True, indices=rows[part], return_predecessors=wants_predecessors)
+        if before is None:
+            distances[part] = found
+        else:
+            distances[part], before[part] = found[0], np.where(found[1] < 0, -1, found[1])
+        if progress:
+            progress(graph.n * min(row + n_rows, len(rows)) // len(rows))
+    if is_negative:
+        distances += potential
+        distances -= potential[rows, None]
+        distances[np.arange(len(rows)), rows] = 0
+    return _as_type(distances, graph.weights.dtype), before, "johnson" if is_negative else "dijkstra"
+
+
+def _as_type(distances: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[Any]:
+    if dtype == np.float64:
+        return distances
+    is_infinite = np.isinf(distances)
+    finite = np.where(is_infinite, 0, distances)
+    limits: Any = np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype)
+    highest = float(limits.max) - (dtype.kind == "i")  # the highest integer is infinity
+    if finite.max(initial=0) > highest or finite.min(initial=0) < limits.min:
+        worst = finite.flat[int(np.argmax(np.abs(finite)))]
+        raise InputError(f"the weights of paths reach {worst:g}, which {dtype} does not hold: convert them to float64")
+    found = finite.astype(dtype)
+    found[is_infinite] = np.inf if dtype.kind == "f" else limits.max
+    return found
+
+
+def _potentials(graph: Graph, edge: float) -> NDArray[np.float64]:
+    """Return the distance of each vertex from one with edges of weight 0 to all, by Bellman and Ford's method.
+
+    Integers are exact. A cycle of floats counts as negative below -n e w, for the type's epsilon e and the highest
+    weight w (`edge`), as in `tropical_closure`; one that is less negative may make potentials fall in every round.
+    Raises NegativeCycle.
+    """
+    is_float = graph.weights.dtype.kind == "f"
+    tolerance = graph.n * float(np.finfo(graph.weights.dtype).eps) * edge if is_float else 0.0
+    weights = graph.weights.astype(np.float64)
+    order = np.argsort(graph.targets, kind="stable")
+    sources, targets, weights = graph.sources[order], graph.targets[order], weights[order]
+    firsts = np.flatnonzero(np.diff(targets, prepend=-1))
+    ends = targets[firsts]
+    potential = np.zeros(graph.n)
+    before = np.full(graph.n, -1, np.int64)
+    for round_ in range(graph.n + 1):
+        offered = potential[sources] + weights
+        lightest = potential.copy()
+        lightest[ends] = np.minimum(potential[ends], np.minimum.reduceat(offered, firsts))
+        is_better = (offered == lightest[targets]) & (lightest < potential)[targets]
+        if not is_better.any():
+            break
+        before[targets[is_better]] = sources[is_better]
+        potential = lightest
+        if (round_ & (round_ + 1)) == 0 or round_ == graph.n:
+            _refuse_circles(graph, before, tolerance)
+    return potential
+
+
+def _refuse_circles(graph: Graph, before: NDArray[np.int64], tolerance: float) -> None:
+    """Raise NegativeCycle if predecessors form a circle that is more negative than the tolerance.
+
+    Every vertex that still gets lighter after n rounds has a negative cycle before it, which appears as such a
+    circle.
+    """
+    seen, steps = np.full(len(before), -1, np.int64).tolist(), before.tolist()
+    weight_of: dict[tuple[int, int], float] = {}
+    for start in np.flatnonzero(before >= 0).tolist():
+        v = start
+        walk: list[int] = []
+        while v >= 0 and seen[v] < 0:
+            seen[v] = start
+            walk.append(v)
+            v = steps[v]
+        if v < 0 or seen[v] != start:
+            continue
+        circle = walk[walk.index(v) :][::-1]  # in the order of its edges
+        if not weight_of:
+            edges = zip(graph.sources.tolist(), graph.targets.tolist(), strict=True)
+            weight_of = dict(zip(edges, graph.weights.tolist(), strict=True))
+        weight = math.fsum(weight_of[pair] for pair in zip(circle, [*circle[1:], *circle[:1]], strict=True))
+        if weight < -tolerance:
+            raise NegativeCycle(circle, weight, names=graph.names)

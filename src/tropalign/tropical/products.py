@@ -185,7 +185,10 @@ def product(
 ) -> tuple[NDArray[Any], NDArray[np.int32] | None]:
     """Multiply matrices (p, m, k) and (p, k, n), of which everything but the numbers is checked."""
     a, b = np.ascontiguousarray(a), np.ascontiguousarray(b)
-    _require_memory(max(len(a), len(b)) * a.shape[1] * b.shape[2], a.dtype, semiring, argbest)
+    n_numbers = max(len(a), len(b)) * a.shape[1] * b.shape[2]
+    n_bytes = n_numbers * (3 * 8 if semiring == LOG else a.dtype.itemsize + 4 * argbest)
+    if n_bytes > _LITTLE_BYTES:  # for small results the query would cost as much as they do
+        require(n_bytes, default_budget(), f"a product of {n_numbers} numbers", "multiply it in parts")
     if semiring.is_tropical:
         return tropical_product(
             a, b, semiring, argbest=argbest, n_threads=n_threads, devices=devices, progress=progress
@@ -193,13 +196,6 @@ def product(
     if semiring == BOOL:
         return _native.truth_product(a, b, n_threads, progress), None
     return (real_product if semiring == REAL else log_product)(a, b), None
-
-
-def _require_memory(n_numbers: int, dtype: np.dtype[Any], semiring: Semiring, argbest: bool) -> None:
-    """Raise ResourceError if a large result does not fit; for small ones the query would cost as much as they do."""
-    per_number = 3 * 8 if semiring == LOG else dtype.itemsize + 4 * argbest
-    if n_numbers * per_number > _LITTLE_BYTES:
-        require(n_numbers * per_number, default_budget(), f"a product of {n_numbers} numbers", "multiply it in parts")
 
 
 def identity(n: int, semiring: Semiring, dtype: Any) -> NDArray[Any]:
@@ -337,7 +333,15 @@ def chain(
     """
     semiring = checked_semiring(semiring)
     n_threads = resolve_threads(n_threads)
-    factors = _checked_factors(matrices, semiring)
+    try:
+        given = list(matrices)
+    except TypeError:
+        raise UsageError(f"{type(matrices).__name__} is no list of matrices") from None
+    if not given:
+        raise InputError("there is no matrix: give at least one")
+    factors = [checked_matrix(matrix, semiring, f"matrices[{k}]") for k, matrix in enumerate(given)]
+    for k, (left, right) in enumerate(pairwise(factors)):
+        check_fit(left, right, (f"matrices[{k}]", f"matrices[{k + 1}]"))
     if len(factors) == 1:
         surveyed(factors[0], semiring, "matrices[0]")
         return factors[0].copy()
@@ -356,20 +360,6 @@ def chain(
     for i, k in reversed(_order(sizes)):
         products[i] = told.product(products[i], products.pop(k + 1), semiring, **how)
     return products[0]
-
-
-def _checked_factors(matrices: Any, semiring: Semiring) -> list[NDArray[Any]]:
-    """Return matrices of one type whose sizes fit."""
-    try:
-        given = list(matrices)
-    except TypeError:
-        raise UsageError(f"{type(matrices).__name__} is no list of matrices") from None
-    if not given:
-        raise InputError("there is no matrix: give at least one")
-    factors = [checked_matrix(matrix, semiring, f"matrices[{k}]") for k, matrix in enumerate(given)]
-    for k, (left, right) in enumerate(pairwise(factors)):
-        check_fit(left, right, (f"matrices[{k}]", f"matrices[{k + 1}]"))
-    return factors
 
 
 def _order(sizes: list[int]) -> list[tuple[int, int]]:

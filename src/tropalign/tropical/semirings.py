@@ -167,12 +167,9 @@ def _as_array(value: Any, semiring: Semiring, name: str) -> NDArray[Any]:
     except ValueError:
         raise InputError(f"{name} has rows of different lengths") from None
     if array.dtype.kind not in "iufb" or (semiring == BOOL and array.dtype.kind != "b"):
-        raise InputError(f"{name} is a {type(value).__name__} and no matrix of {_kind_of(semiring)}")
+        kind = "truth values" if semiring == BOOL else "numbers"
+        raise InputError(f"{name} is a {type(value).__name__} and no matrix of {kind}")
     return array if hasattr(value, "dtype") or semiring == BOOL else array.astype(np.float64)
-
-
-def _kind_of(semiring: Semiring) -> str:
-    return "truth values" if semiring == BOOL else "numbers"
 
 
 @dataclass(frozen=True)
@@ -198,17 +195,12 @@ def surveyed(array: NDArray[Any], semiring: Semiring, name: str = "A") -> Survey
     if semiring == REAL and any_zero and bad < 0 and array.dtype.kind == "f":
         bad = int(np.argmin(np.isfinite(array.reshape(-1))))
     if bad >= 0:
-        raise InputError(_bad_number(array, int(bad), semiring, name))
+        where, number = f"{name}[{place_of(int(bad), array.shape)}]", array.reshape(-1)[bad]
+        if np.isnan(number):
+            raise InputError(f"{where} is NaN (no number): give numbers only")
+        hint = "give finite numbers" if semiring == REAL else f"its infinity is {semiring.zero}"
+        raise InputError(f"{where} is {number}, which {semiring.name} does not have: {hint}")
     return Survey(low, high, bool(any_zero)) if any_finite else Survey(math.inf, -math.inf, bool(any_zero))
-
-
-def _bad_number(array: NDArray[Any], bad: int, semiring: Semiring, name: str) -> str:
-    place = place_of(bad, array.shape)
-    number = array.reshape(-1)[bad]
-    if np.isnan(number):
-        return f"{name}[{place}] is NaN (no number): give numbers only"
-    hint = "give finite numbers" if semiring == REAL else f"its infinity is {semiring.zero}"
-    return f"{name}[{place}] is {number}, which {semiring.name} does not have: {hint}"
 
 
 def place_of(at: int, shape: tuple[int, ...]) -> str:

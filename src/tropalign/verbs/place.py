@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from tropalign.execution.progress import Show
-    from tropalign.placement import ReferencePackage
     from tropalign.placement.outputs import Wanted
+    from tropalign.placement.reference import ReferencePackage
     from tropalign.placement.task import PlaceTask
     from tropalign.results.otu_table import OtuTable
     from tropalign.sequences.blocks import Survey
@@ -367,7 +367,7 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
 
     def _package(self) -> ReferencePackage:
         """Read or load the reference."""
-        from tropalign.placement import ReferencePackage
+        from tropalign.placement.reference import ReferencePackage
         from tropalign.sequences.alphabet import ALPHABETS
 
         if ReferencePackage.is_saved(self.reference):
@@ -386,22 +386,19 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
         self, package: ReferencePackage, otus: OtuTable | None
     ) -> tuple[Callable[..., Iterator[Any]], Survey | None]:
         """Return the reader of the reads, given names in use, and the result of a first pass, if possible."""
-        from tropalign.placement.api import check_mates
-        from tropalign.placement.reads import MatedBlocks, owning
+        from tropalign.placement.reads import opened, owning
+        from tropalign.placement.scorer import check_mates
         from tropalign.results.otu_table import RowOwners
-        from tropalign.sequences.blocks import READS, ReadBlocks, survey_of, with_gaps
+        from tropalign.sequences.blocks import survey_of
         from tropalign.sequences.files import can_be_read_twice, file_name
 
-        mates, policy = self.mates, with_gaps(READS, self.gaps)
-        if mates is not None:
+        if self.mates is not None:
             check_mates(package)
 
         def blocks(taken: Iterable[str] = package.names) -> Iterator[Any]:
-            if mates is None:
-                return iter(ReadBlocks(self.reads, taken, policy))
-            return iter(MatedBlocks(self.reads, mates, taken, policy))
+            return opened(self.reads, self.mates, taken, self.gaps)
 
-        is_first_of_two = all(map(can_be_read_twice, [*self.reads, *(mates or [])]))
+        is_first_of_two = all(map(can_be_read_twice, [*self.reads, *(self.mates or [])]))
         if otus is None or self.counts is None:
             return blocks, survey_of(blocks(())) if is_first_of_two else None
         owners = RowOwners(otus, file_name(self.counts))
@@ -432,8 +429,7 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
         self, package: ReferencePackage, blocks: Callable[..., Iterator[Any]], found: Survey | None, memory_bytes: int
     ) -> tuple[PlaceTask, list[str]]:
         """Return the task, and the devices for it."""
-        from tropalign.placement.api import check_place
-        from tropalign.placement.scorer import N_BEST
+        from tropalign.placement.scorer import N_BEST, check_place
         from tropalign.placement.task import PlaceTask
         from tropalign.resources.limits import resolve_threads
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Literal, get_args
 from tropalign.options.option import Options, option
 
 if TYPE_CHECKING:
-    from tropalign.placement import ReferencePackage
     from tropalign.placement.epa_ng import Program
     from tropalign.placement.outputs import Wanted
+    from tropalign.placement.reference import ReferencePackage
     from tropalign.results.otu_table import OtuTable
     from tropalign.verbs.place import Place
 

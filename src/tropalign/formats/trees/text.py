@@ -106,7 +106,7 @@ def lengths_of(nodes: Nodes) -> NDArray[Any]:
 
 
 def numbered_tree(text: str) -> tuple[list[str], dict[str, NDArray[Any]]]:
-    """The nodes of a tree that `phylo.tree.Tree.newick` wrote, parents first, children in the order of the text.
+    """The nodes of a tree that `PlacementTree.newick` wrote, parents first, children in the order of the text.
 
     Returns
     -------
