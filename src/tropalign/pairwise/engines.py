@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,6 +74,11 @@ class Rows:
     strand: NDArray[np.int8] | None
     taken: Taken | None = None
 
+    def some(self, rows: Index) -> Rows:
+        """Select rows that have nothing taken."""
+        strand = None if self.strand is None else self.strand[rows]
+        return Rows(self.query[rows], self.target[rows], self.report, strand)
+
     def scores_of(self, rows: Index) -> Rows:
         """Select rows whose scores are needed, however low."""
         strand = None if self.strand is None else self.strand[rows]
@@ -85,22 +90,20 @@ class Rows:
 Engine = Callable[[Rows, "Progress | None"], dict[str, Any]]
 
 
+class Sides(NamedTuple):
+    """The sequences to align; `reverse` holds the other strands of the queries, or None. One set is one object."""
+
+    queries: SequenceBatch
+    reverse: SequenceBatch | None
+    targets: SequenceBatch
+
+
 class Engines:
-    """Aligns rows of pairs of these sequences.
+    """Aligns rows of pairs of these sequences; `scratch_bytes` is the memory limit of native code."""
 
-    `reverse` holds the other strands of the queries, or None; `scratch_bytes` is the memory limit of native code.
-    """
-
-    def __init__(
-        self,
-        queries: SequenceBatch,
-        reverse: SequenceBatch | None,
-        targets: SequenceBatch,
-        options: PairOptions,
-        scratch_bytes: int,
-    ) -> None:
-        self.queries, self.targets, self.options = queries, targets, options
-        self.reverse, self.scratch_bytes = reverse, scratch_bytes
+    def __init__(self, sides: Sides, options: PairOptions, scratch_bytes: int) -> None:
+        self.queries, self.reverse, self.targets = self.sides = sides
+        self.options, self.scratch_bytes = options, scratch_bytes
         self._on_devices = DeviceCache()
 
     @property

@@ -23,7 +23,7 @@ from tropalign.arrays import distinct
 from tropalign.errors import quiet
 from tropalign.execution.task import Device, Tile
 from tropalign.pairwise.options import SHARES, PairOptions
-from tropalign.pairwise.selection import LEAST_TARGETS, PAIR_CELLS
+from tropalign.pairwise.plan import GROUP_PAIR_CELLS, LEAST_TARGETS
 from tropalign.results.alignments import concatenate
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ class _Scored:
         residues = [int(lengths.sum()) for lengths in (queries.lengths, task.targets.lengths[targets])]
         best = np.stack([self._queries[found.query_index], targets[found.target_index]], 1)
         best = best[best[:, 0] != best[:, 1]] if task.skips_self else best
-        return residues[0] * residues[1] + PAIR_CELLS * len(queries) * len(targets), took, best
+        return residues[0] * residues[1] + GROUP_PAIR_CELLS * len(queries) * len(targets), took, best
 
 
 def _seconds_per_alignment(task: PairsTask, best: Index, device: Device) -> float:

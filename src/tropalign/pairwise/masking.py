@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from tropalign import _native
 from tropalign.errors import InputError, UsageError, named, shown
 from tropalign.execution.task import Progress, checked_progress
+from tropalign.pairwise.engines import Sides
 from tropalign.pairwise.options import MethodName
 from tropalign.properties import cached
 from tropalign.resources.limits import resolve_threads
@@ -54,28 +55,19 @@ def _masked(side: Side, options: PairOptions, n_threads: int) -> Side:
 
 
 def _batch(batch: SequenceBatch, options: PairOptions, n_threads: int) -> SequenceBatch:
-
     assert options.mask != "none"
-    mask = partial(masked, method=options.mask, n_threads=n_threads)
+    mask = partial(masked, method=options.mask, n_threads=resolve_threads(n_threads))
     return batch.changed(mask) if isinstance(batch, StoredBatch) else mask(batch)
 
 
-def decisive(
-    queries: SequenceBatch,
-    reverse: SequenceBatch | None,
-    targets: SequenceBatch,
-    options: PairOptions,
-    n_threads: int,
-) -> tuple[SequenceBatch, SequenceBatch | None, SequenceBatch]:
-    """Return the sequences by which pairs are selected and judged: masked if masks are soft; one set stays one object.
+def decisive(sides: Sides, options: PairOptions, n_threads: int) -> Sides:
+    """Return the softly masked sequences by which pairs are selected and judged.
 
     The reverse strand has the mask of the query's plus strand.
     """
-    if not options.is_softly_masked:
-        return queries, reverse, targets
-    own = _batch(queries, options, n_threads)
-    other = own if targets is queries else _batch(targets, options, n_threads)
-    return own, None if reverse is None else own.reverse_complement(), other
+    own = _batch(sides.queries, options, n_threads)
+    other = own if sides.targets is sides.queries else _batch(sides.targets, options, n_threads)
+    return Sides(own, None if sides.reverse is None else own.reverse_complement(), other)
 
 
 Index = NDArray[np.int64]

@@ -17,9 +17,6 @@ from tropalign.resources.numbers import checked_choice, decimal_number, whole_nu
 from tropalign.results.names import AmbiguousRule, checked_definition
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from tropalign.pairwise.integer_scoring import WholeScoring
     from tropalign.scoring import Gap, SubstitutionMatrix
     from tropalign.sequences import Alphabet, SequenceBatch
@@ -548,9 +545,20 @@ class PairOptions(
         return WholeScoring.of(self.matrix, self.gap, self.min_score, self.end_gap)
 
     @property
+    def asks_scores(self) -> bool:
+        """True if a filter by score, bits or E-value is set."""
+        return any(limit is not None for limit in (self.min_score, self.min_bits, self.max_evalue))
+
+    @property
     def asks_shares(self) -> bool:
         """True if alignments are filtered by identity or coverage."""
         return any(getattr(self, name) is not None for name in SHARES)
+
+    @property
+    def selects(self) -> bool:
+        """True if not every pair is reported as it is: some are chosen, or its strand is."""
+        is_chosen = self.top is not None or self.exclude_self or self.strand == "both" or self.is_softly_masked
+        return is_chosen or self.asks_scores or self.asks_shares
 
     @property
     def sought_evalue(self) -> float | None:
@@ -647,33 +655,6 @@ def _most_cost(whole: WholeScoring) -> int:
     """Return the highest possible cost of a gap at a cell (native/bindings/pair_arguments.hpp)."""
     costs = (*whole.gap, *whole.end_gap)
     return max(costs[::2]) + 2 * max(costs[1::2])
-
-
-def checked_pairs(pairs: Any, n_queries: int, n_targets: int) -> NDArray[np.int64]:
-    """Return listed pairs for engines: int64, shape (n, 2), contiguous, from any array-like of integers.
-
-    Raises InputError for another shape or type, or an index out of range (with its row).
-    """
-    import numpy as np
-
-    try:
-        given = np.asarray(pairs)
-    except ValueError:  # rows of different lengths
-        given = np.zeros((1, 1))
-    if not given.size and given.ndim < 3:
-        return np.zeros((0, 2), np.int64)
-    if given.ndim != 2 or given.shape[1] != 2:
-        raise InputError(f"pairs have to be an array of (query index, target index), not of shape {given.shape}")
-    if given.dtype.kind not in "iu":
-        raise InputError(f"pairs have to be whole numbers, not {given.dtype}: give indices of sequences, from 0")
-    is_out = (given < 0) | (given >= np.array([n_queries, n_targets]))
-    if is_out.any():
-        row, side = (int(k) for k in np.argwhere(is_out)[0])
-        what, count = (("query", n_queries), ("target", n_targets))[side]
-        raise InputError(
-            f"row {row} of pairs names {what} {given[row, side]}, but there are {count}: indices begin at 0"
-        )
-    return np.ascontiguousarray(given, np.int64)
 
 
 def of_two_alphabets(first: Alphabet, second: Alphabet, words: tuple[str, str]) -> InputError:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from platformdirs import user_cache_path
 
 from tropalign.errors import ScoringError
-from tropalign.pairwise.engines import Engines, Rows
+from tropalign.pairwise.engines import Engines, Rows, Sides
 from tropalign.pairwise.integer_scoring import WholeScoring
 from tropalign.pairwise.options import PairOptions
 from tropalign.resources.limits import default_budget, resolve_threads
@@ -154,7 +154,7 @@ def _aligned(matrix: SubstitutionMatrix, gap: Gap, n_pairs: int, length: int) ->
     for begin in range(0, n_pairs, AT_ONCE):
         n = min(AT_ONCE, n_pairs - begin)
         queries, targets = (random_sequences(matrix, n, length, bits) for _ in range(2))
-        engines = Engines(queries, None, targets, PairOptions(matrix, gap), default_budget())
+        engines = Engines(Sides(queries, None, targets), PairOptions(matrix, gap), default_budget())
         pair = np.arange(n)
         found = engines.native(n_threads, Rows(pair, pair, "ends", None), lambda _: None)
         scores.append(found["score"].astype(np.int64))

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, UsageError, named
-from tropalign.pairwise.selection import selected
+from tropalign.pairwise.filters import selected
 from tropalign.sequences import NUCLEOTIDE, PROTEIN, SequenceBatch
 from tropalign.sequences.kinds import read_as
 from tropalign.sequences.translation import FRAMES, Frames, codon_table

@@ -196,7 +196,7 @@ class PairsCommand(
 
     def _memory_left(self, request: Request, form: PairsFormat, sides: tuple[Side, Side | None], allowed: int) -> int:
         """Return the memory that inputs, format and reports leave. Raises ResourceError if it is too little."""
-        from tropalign.pairwise.task import least_bytes
+        from tropalign.pairwise.plan import least_bytes
         from tropalign.pairwise.translated import aligned, given
         from tropalign.resources.limits import left_for_job
 
@@ -403,7 +403,7 @@ class PairsCommand(
         is_passed &= self.translate in (None, "query") and format_name not in WHOLE_FORMATS
         is_passed &= {"auto", "cpu"} >= set(devices_of(self))
         if is_passed and is_store(path):
-            from tropalign.pairwise.selection import suits_groups
+            from tropalign.pairwise.plan import suits_groups
             from tropalign.sequences.stored_batch import TAKEN_BYTES, stored_batch
 
             keeps = self.duplicate_names == "keep"
