@@ -17,6 +17,7 @@ from tropalign.execution.task import checked_progress
 from tropalign.options.called import called_with
 from tropalign.options.option import Options, again, argument, but
 from tropalign.pairwise import single
+from tropalign.pairwise.engines import aligned
 from tropalign.pairwise.options import (
     FREE_ENDS,
     MODES,
@@ -43,11 +44,11 @@ from tropalign.pairwise.options import (
 from tropalign.pairwise.reciprocal import first_options, reciprocal_pairs
 from tropalign.pairwise.significance import Significance
 from tropalign.pairwise.task import PairsTask
-from tropalign.pairwise.translated import aligned, check_code, check_sides, side_of
+from tropalign.pairwise.translated import check_code, check_sides, side_of
 from tropalign.resources.numbers import checked_memory, checked_threads
 from tropalign.results.alignments import Alignment, AlignmentTable, concatenate
 from tropalign.scoring import Gap, MatrixLike
-from tropalign.scoring.defaults import default_scoring
+from tropalign.scoring.gap import default_scoring
 from tropalign.sequences import SequenceBatch, read_sequences
 from tropalign.sequences.alphabet import AlphabetLike
 from tropalign.sequences.batch import Sequences

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tropalign.devices.gpu import Gpu
     from tropalign.pairwise.gpu import PairsOnGpu
     from tropalign.pairwise.gpu_plan import Shape
+    from tropalign.sequences.translation import Frames
 
 #: If fewer targets than this share are needed, as for the best hits in a database, only those are passed on.
 FEW_USED = 0.1
@@ -96,6 +97,16 @@ class Sides(NamedTuple):
     queries: SequenceBatch
     reverse: SequenceBatch | None
     targets: SequenceBatch
+
+
+def aligned(side: SequenceBatch | Frames) -> SequenceBatch:
+    """Return the sequences to align: the proteins of frames."""
+    return side if isinstance(side, SequenceBatch) else side.proteins
+
+
+def given(side: SequenceBatch | Frames) -> SequenceBatch:
+    """Return the original sequences: the nucleotides of frames."""
+    return side if isinstance(side, SequenceBatch) else side.source
 
 
 class Engines:

@@ -17,8 +17,8 @@ from tropalign.resources.numbers import checked_choice, decimal_number, whole_nu
 from tropalign.results.names import AmbiguousRule, checked_definition
 
 if TYPE_CHECKING:
-    from tropalign.pairwise.integer_scoring import WholeScoring
     from tropalign.scoring import Gap, SubstitutionMatrix
+    from tropalign.scoring.gap import WholeScoring
     from tropalign.sequences import Alphabet, SequenceBatch
 
 MethodName = Literal["seg", "dust", "tantan", "lower"]
@@ -540,7 +540,7 @@ class PairOptions(
     @cached_property
     def whole(self) -> WholeScoring:
         """Scores, costs and the least score times the factor that makes them integers; may raise ScoringError."""
-        from tropalign.pairwise.integer_scoring import WholeScoring
+        from tropalign.scoring.gap import WholeScoring
 
         return WholeScoring.of(self.matrix, self.gap, self.min_score, self.end_gap)
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError, UsageError, named
 from tropalign.execution.task import Device, Progress, Tile
-from tropalign.pairwise.engines import REPORT_COLUMNS, Engine, Engines, Rows, Sides
+from tropalign.pairwise.engines import REPORT_COLUMNS, Engine, Engines, Rows, Sides, aligned
 from tropalign.pairwise.options import PairOptions
 from tropalign.pairwise.plan import Plan, checked_pairs
 from tropalign.pairwise.significance import Significance
@@ -270,7 +270,7 @@ def _prepared(
 
         queries, targets = hard_masked(queries, targets, options, n_threads)
     if not (isinstance(queries, SequenceBatch) and isinstance(targets, SequenceBatch | None)):
-        from tropalign.pairwise.translated import PairFrames, aligned
+        from tropalign.pairwise.translated import PairFrames
 
         frames = PairFrames.of(queries, targets)
         queries, targets = aligned(queries), None if targets is None else aligned(targets)

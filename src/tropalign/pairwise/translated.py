@@ -31,16 +31,6 @@ SIDES = ("query", "target", "both")
 MAPS = ("bam", "sam")
 
 
-def aligned(side: SequenceBatch | Frames) -> SequenceBatch:
-    """Return the sequences to align: the proteins of frames."""
-    return side.proteins if isinstance(side, Frames) else side
-
-
-def given(side: SequenceBatch | Frames) -> SequenceBatch:
-    """Return the original sequences: the nucleotides of frames."""
-    return side.source if isinstance(side, Frames) else side
-
-
 def check_code(code: int) -> None:
     """Raise UsageError if NCBI has no genetic code of this number."""
     codon_table(code)

@@ -196,8 +196,8 @@ class PairsCommand(
 
     def _memory_left(self, request: Request, form: PairsFormat, sides: tuple[Side, Side | None], allowed: int) -> int:
         """Return the memory that inputs, format and reports leave. Raises ResourceError if it is too little."""
+        from tropalign.pairwise.engines import aligned, given
         from tropalign.pairwise.plan import least_bytes
-        from tropalign.pairwise.translated import aligned, given
         from tropalign.resources.limits import left_for_job
 
         there = [side for side in sides if side is not None]
@@ -215,7 +215,7 @@ class PairsCommand(
         """Return the task, and the devices for it."""
         from tropalign.devices.registry import open_devices
         from tropalign.pairwise import PairsTask
-        from tropalign.pairwise.translated import aligned, given
+        from tropalign.pairwise.engines import aligned, given
         from tropalign.sequences.stored_batch import StoredBatch
 
         queries, targets = given(sides[0]), None if sides[1] is None else given(sides[1])
