@@ -174,21 +174,17 @@ class Adjusted(Correction):
         if rows.taken is None:
             found = score(*self._how(rows), n_threads, self._engines.scratch_bytes, progress)
         else:
-            found = self._beside_others(rows, n_threads)
+            # Further alignments of pairs are few: one by one.
+            found = _native.adjusted_matrices(*self._how(rows))
+            found["score"] = np.zeros(len(rows.query), np.int32)
+            for k in np.flatnonzero(found["is_adjusted"]):
+                engines = _by_scores(self._engines, found["matrix"][k], self._parts)
+                found["score"][k] = engines.native(n_threads, rows.scores_of(np.array([k])), None)["score"][0]
         scores = np.rint(found["score"] / self._parts).astype(np.int32)
         if len(poor := np.flatnonzero(found["is_adjusted"] == 0)):
             scores[poor] = self._scaled.scores(rows.scores_of(poor), raw[poor], n_threads, progress)
         is_kept = suffices(table, self._options, np.arange(len(raw)), scores)
         return np.flatnonzero(is_kept), scores[is_kept]
-
-    def _beside_others(self, rows: Rows, n_threads: int) -> dict[str, Any]:
-        """Return adjusted scores of further alignments of pairs, one by one because they are few."""
-        found: dict[str, Any] = _native.adjusted_matrices(*self._how(rows))
-        found["score"] = np.zeros(len(rows.query), np.int32)
-        for k in np.flatnonzero(found["is_adjusted"]):
-            engines = _by_scores(self._engines, found["matrix"][k], self._parts)
-            found["score"][k] = engines.native(n_threads, rows.scores_of(np.array([k])), None)["score"][0]
-        return found
 
     def _how(self, rows: Rows) -> tuple[Any, ...]:
         """Return the arguments of native code."""

@@ -20,7 +20,6 @@ from tropalign.sequences.stored_batch import in_memory
 
 if TYPE_CHECKING:
     from tropalign.devices.gpu import Gpu
-    from tropalign.pairwise.gpu import PairsOnGpu
     from tropalign.pairwise.gpu_plan import Shape
     from tropalign.sequences.translation import Frames
 
@@ -168,17 +167,14 @@ class Engines:
 
     def on_gpu(self, device: Gpu, shape: Shape | None, rows: Rows, progress: Progress | None) -> dict[str, Any]:
         """Align rows on a GPU, with kernels of the given or the usual shape."""
-        query, target = rows.query, rows.target
+        from tropalign.pairwise.gpu import PairsOnGpu, Sequences
+        from tropalign.pairwise.gpu_plan import KEEPS_ZERO, Scheme
+
+        query, target, traced = rows.query, rows.target, rows.report != "score"
         if rows.strand is not None:
             query = query + np.where(rows.strand < 0, len(self.queries), 0)
         if self.targets is not self.queries:
             target = target + len(self.queries) * (1 if self.reverse is None else 2)
-        return self._aligner(device, shape, rows.report != "score").align(query, target, progress)
-
-    def _aligner(self, device: Gpu, shape: Shape | None, traced: bool) -> PairsOnGpu:
-        """Return the aligner of that device with its copy of the sequences, made on first use."""
-        from tropalign.pairwise.gpu import PairsOnGpu, Sequences
-        from tropalign.pairwise.gpu_plan import KEEPS_ZERO, Scheme
 
         def upload() -> Sequences:
             batches = [self.queries, self.reverse, None if self.targets is self.queries else self.targets]
@@ -192,7 +188,8 @@ class Engines:
             scheme = Scheme(whole.scores, *costs, KEEPS_ZERO[options.recurrence], options.freed(), traced)
             return PairsOnGpu(device, sequences, scheme, shape)
 
-        return self._on_devices.get(device, ("aligner", traced), make)
+        aligner = self._on_devices.get(device, ("aligner", traced), make)
+        return aligner.align(query, target, progress)
 
 
 def used_targets(index: Index, batch: SequenceBatch) -> tuple[Index, NDArray[np.uint8], Index]:

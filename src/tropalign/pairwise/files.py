@@ -6,11 +6,10 @@ import os
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from tropalign.errors import UsageError
 from tropalign.execution.files import check_outputs, check_terminal, output_name, output_path, write_to
-from tropalign.execution.run import Writer
 from tropalign.execution.sections import Spool
 from tropalign.formats.format import Header
 from tropalign.formats.pairs import layout_of
@@ -22,7 +21,10 @@ from tropalign.results.alignments import AlignmentTable
 from tropalign.results.export import warn_of_local
 from tropalign.results.names import AlignmentsFormat
 from tropalign.results.output_columns import own_names
-from tropalign.scoring import Gap, SubstitutionMatrix
+
+if TYPE_CHECKING:
+    from tropalign.execution.run import Writer
+    from tropalign.scoring import Gap, SubstitutionMatrix
 
 
 def write_alignments(

@@ -204,19 +204,6 @@ def _with_residues(batch: SequenceBatch) -> SequenceBatch:
     return batch
 
 
-def _seg(batch: SequenceBatch, n_threads: int) -> Masks:
-    return _native.mask_seg(batch.codes, batch.offsets, *SEG, n_threads)
-
-
-def _dust(batch: SequenceBatch, n_threads: int) -> Masks:
-    return _native.mask_dust(batch.codes, batch.offsets, *DUST, n_threads)
-
-
-def _tantan(batch: SequenceBatch, n_threads: int) -> Masks:
-    alphabet = batch.alphabet
-    return _native.mask_tantan(batch.codes, batch.offsets, _ratios(alphabet), PERIODS[alphabet], *TANTAN, n_threads)
-
-
 @cached
 def _ratios(alphabet: Alphabet) -> NDArray[np.float64]:
     """Return how much likelier each letter (row) is as a copy of another one than on its own; shape (32, 32).
@@ -251,9 +238,23 @@ def _lower(batch: SequenceBatch, n_threads: int) -> Masks:
 #: All methods by name, for the command line and the API.
 METHODS: Mapping[str, Method] = MappingProxyType(
     {
-        "seg": Method("proteins in which few residues are frequent", (PROTEIN,), _seg),
-        "dust": Method("nucleotides in which triplets repeat", (NUCLEOTIDE,), _dust),
-        "tantan": Method("tandem repeats", (PROTEIN, NUCLEOTIDE), _tantan),
+        "seg": Method(
+            "proteins in which few residues are frequent",
+            (PROTEIN,),
+            lambda batch, n_threads: _native.mask_seg(batch.codes, batch.offsets, *SEG, n_threads),
+        ),
+        "dust": Method(
+            "nucleotides in which triplets repeat",
+            (NUCLEOTIDE,),
+            lambda batch, n_threads: _native.mask_dust(batch.codes, batch.offsets, *DUST, n_threads),
+        ),
+        "tantan": Method(
+            "tandem repeats",
+            (PROTEIN, NUCLEOTIDE),
+            lambda batch, n_threads: _native.mask_tantan(
+                batch.codes, batch.offsets, _ratios(batch.alphabet), PERIODS[batch.alphabet], *TANTAN, n_threads
+            ),
+        ),
         "lower": Method("letters in lower case", (PROTEIN, NUCLEOTIDE), _lower),
     }
 )

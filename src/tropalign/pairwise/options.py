@@ -458,12 +458,16 @@ class PairOptions(
         for name in SHARES:
             self._check_share(named(name), getattr(self, name))
         self._check_hsps()
-        self._check_sums()
         checked_choice("exclude_self", self.exclude_self)
         checked_choice("reciprocal", self.reciprocal)
-        self._check_culling()
-        self._check_significance()
-        self._check_mask()
+        if self.culling is not None:
+            name = named("culling")
+            self.set("culling", whole_number("culling", self.culling, 1))
+            if self.top is None:
+                raise UsageError(f"{name} compares the best targets of a query: add {named('top')}")
+            if self.report == "score":
+                raise UsageError(f"{name} goes by spans on the query: {named('report')} score has none")
+        self._check_local()
 
     def _check_share(self, name: str, share: Any) -> None:
         if share is None:
@@ -474,6 +478,7 @@ class PairOptions(
             raise UsageError(f"{name} needs {named('report')} alignment")
 
     def _check_hsps(self) -> None:
+        """Check how many alignments a pair has, and how they are judged together."""
         name = named("max_hsps")
         self.set("max_hsps", whole_number("max_hsps", self.max_hsps, 1, MOST_HSPS))
         if self.max_hsps > 1 and not self.is_local:
@@ -482,8 +487,6 @@ class PairOptions(
             raise UsageError(f"{name} needs {named('report')} alignment")
         if self.max_hsps > 1 and self.is_softly_masked:
             raise UsageError(f"{name} counts all letters of further alignments: add {named('mask_hard')}")
-
-    def _check_sums(self) -> None:
         name = named("sum_statistics")
         checked_choice("sum_statistics", self.sum_statistics)
         if self.sum_statistics and self.max_hsps == 1:
@@ -496,17 +499,8 @@ class PairOptions(
         if not self.sum_statistics:
             raise UsageError(f"{named('max_intron')} says which alignments {name} links: add {name}")
 
-    def _check_culling(self) -> None:
-        if self.culling is None:
-            return
-        name = named("culling")
-        self.set("culling", whole_number("culling", self.culling, 1))
-        if self.top is None:
-            raise UsageError(f"{name} compares the best targets of a query: add {named('top')}")
-        if self.report == "score":
-            raise UsageError(f"{name} goes by spans on the query: {named('report')} score has none")
-
-    def _check_significance(self) -> None:
+    def _check_local(self) -> None:
+        """Check what only local alignments have: E-values, bits, and soft masks, which decide by scores."""
         if self.db_size is not None:
             self.set("db_size", whole_number("db_size", self.db_size))
         for name in ("max_evalue", "min_bits", "db_size"):
@@ -526,8 +520,6 @@ class PairOptions(
                 f"{named('composition')} {self.composition} is for E-values and bits, which local alignments have: use "
                 f"{named('mode')} local"
             )
-
-    def _check_mask(self) -> None:
         checked_choice("mask_hard", self.mask_hard)
         if self.mask_hard and self.mask == "none":
             raise UsageError(f"{named('mask_hard')} needs a mask: add {named('mask')} seg, or another one")
@@ -612,8 +604,9 @@ class PairOptions(
 
     def fits(self, longest: int, factor: int = 1) -> bool:
         """True if all scores of sequences of this length fit 32 bits, times a factor."""
-        scores = self.whole.scores
-        worst = max(int(scores.max()), -int(scores.min())) + _most_cost(self.whole)
+        scores, costs = self.whole.scores, (*self.whole.gap, *self.whole.end_gap)
+        most_cost = max(costs[::2]) + 2 * max(costs[1::2])  # of a gap at a cell (native/bindings/pair_arguments.hpp)
+        worst = max(int(scores.max()), -int(scores.min())) + most_cost
         return factor * worst * (2 * longest + 2) < 2**31
 
     def check_range(self, longest: int) -> None:
@@ -649,12 +642,6 @@ class PairOptions(
             if name != "report" and getattr(self, name) is not None:
                 words[name] = str(getattr(self, name))
         return words
-
-
-def _most_cost(whole: WholeScoring) -> int:
-    """Return the highest possible cost of a gap at a cell (native/bindings/pair_arguments.hpp)."""
-    costs = (*whole.gap, *whole.end_gap)
-    return max(costs[::2]) + 2 * max(costs[1::2])
 
 
 def of_two_alphabets(first: Alphabet, second: Alphabet, words: tuple[str, str]) -> InputError:

@@ -105,8 +105,10 @@ def simulated_statistics(matrix: SubstitutionMatrix, gap: Gap) -> ScoreStatistic
         if found.mean_length() <= LONG * length:
             break
         if found.mean_length() > TOO_LONG * length:
+            cost = f"{gap.open} + {gap.extend} k"
+            cost = f"min({cost}, {gap.open2} + {gap.extend2} k)" if gap.has_two_pieces else cost
             raise ScoringError(
-                f"with {matrix.name} and gaps of {_formula(gap)} the best alignment of two random sequences takes "
+                f"with {matrix.name} and gaps of {cost} the best alignment of two random sequences takes "
                 f"{found.mean_length() / length:.0%} of them, however long they are, so that no score has an E-value: "
                 f"raise the gap costs, or take {USUAL[matrix.alphabet.name]}"
             )
@@ -116,12 +118,6 @@ def simulated_statistics(matrix: SubstitutionMatrix, gap: Gap) -> ScoreStatistic
     lambda_, alpha = lambda_ * scale, alpha * scale  # in units of the given scores
     numbers = _digits(lambda_, 4), _digits(k, 3), _digits(lambda_ / alpha, 3), _digits(alpha, 3), _digits(beta, 3)
     return ScoreStatistics(*numbers, source, 1 / scale if scale > 1 else 1)
-
-
-def _formula(gap: Gap) -> str:
-    """Return the formula for the cost of a gap of k residues."""
-    pieces = f"{gap.open} + {gap.extend} k"
-    return f"min({pieces}, {gap.open2} + {gap.extend2} k)" if gap.has_two_pieces else pieces
 
 
 class _Found(NamedTuple):
