@@ -1,7 +1,8 @@
 """Selection of pairs: by names, by bounds before they are aligned, and by scores before their paths are sought.
 
 Scores alone cost a third of an alignment, so only rows that will be kept, on their better strand or frames, are
-aligned. The best targets of a query are found without a list of its pairs if there are many (`best_targets`).
+aligned. The best targets of a query are found without a list of its pairs if there are many
+(native/pairwise/best_targets.cpp).
 
 Identity and coverage are known only after a pair has been aligned. The candidates of a query are aligned by
 descending score until K of them pass (`BestPassing`):
@@ -198,19 +199,44 @@ class Selection:
         return None if self.least_scores is None else self.least_scores.of(query, target)
 
     def _best_of(self, queries: tuple[int, int], top: int, n_threads: int, progress: Progress | None) -> Scored:
-        """Find the best targets of queries [first, last) by score; indices are those of the original sequences."""
+        """Find the best targets of queries [first, last): query by query, best first, ties by the earlier target."""
+        options, (own, reverse, targets) = self._options, self._sides
         with_self = top if self._namesakes is None else top + 1  # room for the query's namesake
-        found = best_targets(
-            *self._sides,
-            queries if self._frames is None else self._frames.query_span(*queries),
-            self._skips_self,
-            with_self,
-            self._options,
-            self.least_scores,
-            n_threads,
-            self._plan.scratch_bytes,
-            progress,
-        )
+        span = queries if self._frames is None else self._frames.query_span(*queries)
+        n_queries = span[1] - span[0]
+        if self.least_scores is not None:
+            least, class_of_target = self.least_scores.by_class(*span)
+        else:
+            least = np.full((n_queries, 1), np.iinfo(np.int32).min, np.int32)
+            class_of_target = np.zeros(len(targets), np.int32)
+        found: dict[str, Any] = {}
+        for begin, part in targets.parts() if isinstance(targets, StoredBatch) else [(0, targets)]:
+            best_of_part: dict[str, Any] = _native.best_targets(
+                own.codes,
+                own.offsets,
+                None if reverse is None else reverse.codes,
+                part.codes,
+                part.offsets,
+                span,
+                self._skips_self,
+                min(with_self, len(part)),
+                least,
+                class_of_target[begin : begin + len(part)],
+                options.whole.scores,
+                options.whole.gap_open,
+                options.whole.gap_extend,
+                options.recurrence,
+                options.freed(),
+                n_threads,
+                self._plan.scratch_bytes,
+                progress and partial(after, progress, begin * n_queries, len(part) * n_queries),
+            )
+            best_of_part["target"] = best_of_part["target"] + begin
+            if found:
+                together = {name: np.concatenate([found[name], best_of_part[name]]) for name in found}
+                best = selected(together["query"], together["score"], None, with_self)
+                best_of_part = {name: values[best] for name, values in together.items()}
+            found = best_of_part
         if self._frames is not None:
             found = self._frames.best_found(found, with_self)
         if self._namesakes is not None:  # of which each query has one at most
@@ -268,73 +294,6 @@ def namesakes(queries: SequenceBatch, targets: SequenceBatch) -> Index:
     if twice:
         raise UsageError(f"{named('exclude_self')} goes by names, and two records have the same name: rename one")
     return found
-
-
-def best_targets(
-    queries: SequenceBatch,
-    reverse: SequenceBatch | None,
-    targets: SequenceBatch,
-    span: tuple[int, int],
-    skips_self: bool,
-    top: int,
-    options: PairOptions,
-    least_scores: LeastScores | None,
-    n_threads: int,
-    memory_bytes: int,
-    progress: Progress | None,
-) -> dict[str, Any]:
-    """Find the best targets of some queries among those that reach the least score.
-
-    reverse: the queries' other strand, if the better strand counts.
-    span: the first query and the one after the last.
-    skips_self: queries and targets are one set, and no sequence is paired with itself.
-    least_scores: None to accept any score.
-
-    Returns "query" and "target" (int64), "score" (int32) and "strand" (int8), a row per pair: query by query, best
-    first, ties by the earlier target.
-    """
-    if least_scores is None:
-        least = np.full((span[1] - span[0], 1), np.iinfo(np.int32).min, np.int32), np.zeros(len(targets), np.int32)
-    else:
-        least = least_scores.by_class(*span)
-
-    def best_of(begin: int, part: SequenceBatch) -> dict[str, Any]:
-        """Find the best targets in a part that starts at `begin`."""
-        n_before = begin * (span[1] - span[0])
-        found: dict[str, Any] = _native.best_targets(
-            queries.codes,
-            queries.offsets,
-            None if reverse is None else reverse.codes,
-            part.codes,
-            part.offsets,
-            span,
-            skips_self,
-            min(top, len(part)),
-            least[0],
-            least[1][begin : begin + len(part)],
-            options.whole.scores,
-            options.whole.gap_open,
-            options.whole.gap_extend,
-            options.recurrence,
-            options.freed(),
-            n_threads,
-            memory_bytes,
-            progress and (lambda items: progress(n_before + items)),
-        )
-        return found | {"target": found["target"] + begin}
-
-    if not isinstance(targets, StoredBatch):
-        return best_of(0, targets)
-    kept: dict[str, Any] | None = None
-    for begin, part in targets.parts():
-        found = best_of(begin, part)
-        if kept is not None:
-            together = {name: np.concatenate([kept[name], found[name]]) for name in found}
-            best = selected(together["query"], together["score"], None, top)
-            found = {name: values[best] for name, values in together.items()}
-        kept = found
-    assert kept is not None  # every store has sequences
-    return kept
 
 
 class Bounds:

@@ -369,11 +369,12 @@ class PairsCommand(
     def _sides(self, wants_qualities: bool, format_name: str, allowed: int) -> tuple[Side, Side | None]:
         """Read queries and targets as they are aligned, with their frames if translated."""
         from tropalign.pairwise.options import check_same_alphabet
-        from tropalign.pairwise.translated import check_code, side_of
         from tropalign.sequences.files import file_name
         from tropalign.sequences.kinds import agreed, untold
 
         if self.translate is not None and self.targets is not None:
+            from tropalign.pairwise.translated import check_code, side_of
+
             code = self.genetic_code or 1
             check_code(code)  # before anything is read
             with untold():  # `side_of` checks the letters against the expected kind
