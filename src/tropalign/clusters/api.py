@@ -26,7 +26,7 @@ from tropalign.pairwise.options import ModeName, ModeOption, PairOptions, Strand
 from tropalign.resources.limits import default_budget, resolve_threads
 from tropalign.resources.numbers import checked_memory, checked_threads
 from tropalign.results.clusters import Clusters
-from tropalign.scoring.gap import default_scoring
+from tropalign.scoring import default_scoring
 from tropalign.sequences import SequenceBatch
 from tropalign.sequences.samples import counts_of
 

@@ -17,8 +17,7 @@ from tropalign.resources.numbers import checked_choice, decimal_number, whole_nu
 from tropalign.results.names import AmbiguousRule, checked_definition
 
 if TYPE_CHECKING:
-    from tropalign.scoring import Gap, SubstitutionMatrix
-    from tropalign.scoring.gap import WholeScoring
+    from tropalign.scoring import Gap, SubstitutionMatrix, WholeScoring
     from tropalign.sequences import Alphabet, SequenceBatch
 
 MethodName = Literal["seg", "dust", "tantan", "lower"]
@@ -532,7 +531,7 @@ class PairOptions(
     @cached_property
     def whole(self) -> WholeScoring:
         """Scores, costs and the least score times the factor that makes them integers; may raise ScoringError."""
-        from tropalign.scoring.gap import WholeScoring
+        from tropalign.scoring import WholeScoring
 
         return WholeScoring.of(self.matrix, self.gap, self.min_score, self.end_gap)
 

@@ -19,8 +19,7 @@ from tropalign.errors import ScoringError
 from tropalign.pairwise.engines import Engines, Rows, Sides
 from tropalign.pairwise.options import PairOptions
 from tropalign.resources.limits import default_budget, resolve_threads
-from tropalign.scoring import Gap, MatrixLike, SubstitutionMatrix
-from tropalign.scoring.gap import WholeScoring
+from tropalign.scoring import Gap, MatrixLike, SubstitutionMatrix, WholeScoring
 from tropalign.scoring.statistics import (
     ESTIMATED,
     ScoreStatistics,

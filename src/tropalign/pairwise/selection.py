@@ -1,4 +1,4 @@
-"""Selection of pairs: by names, by bounds before they are aligned, and by scores before their paths are sought.
+"""Selection of pairs: by names, bounds, scores, identity and coverage, and as the best of both sequences.
 
 Scores alone cost a third of an alignment, so only rows that will be kept, on their better strand or frames, are
 aligned. The best targets of a query are found without a list of its pairs if there are many
@@ -16,7 +16,8 @@ the K-th one kept so far. The result does not depend on the parts: of equal scor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +39,7 @@ from tropalign.pairwise.filters import (
     selected,
 )
 from tropalign.properties import cached_property
+from tropalign.results import nucleotides
 from tropalign.results.alignments import AlignmentTable, concatenate
 from tropalign.sequences.stored_batch import StoredBatch
 
@@ -434,6 +436,40 @@ class BestPassing:
         is_worse = (kept[last][place] == query[left]) & (given[left] <= score[last][place])
         found: Index = left[~is_worse]
         return found
+
+
+def first_options(options: PairOptions) -> PairOptions:
+    """Return options for `reciprocal_pairs`: the best alignment of each passing pair, no deeper than necessary."""
+    alone: dict[str, Any] = {"max_hsps": 1, "sum_statistics": False, "max_intron": None, "culling": None}
+    alone |= {"top": None, "top_first": False, "reciprocal": False, "max_evalue": options.sought_evalue}
+    return replace(options, report="alignment" if options.asks_shares else "score", **alone)
+
+
+def reciprocal_pairs(tables: Iterable[AlignmentTable], n_queries: int, n_targets: int | None, is_local: bool) -> Index:
+    """Return the pairs that score at least as high as all others of their query and of their target.
+
+                     t0   t1   t2     best of the query
+    q0               50   80   80     t1, t2
+    q1               90   85   30     t0
+    best of target   q1   q1   q0     each other's best: q0 with t2, q1 with t0
+
+    In a single set (`n_targets` is None), a sequence has one best score, whether it is query or target. The result
+    is int64, shape (n, 2): ascending indices of the original queries and targets; all ties are included.
+    """
+    of_query = np.full(n_queries, -np.inf)
+    of_target = of_query if n_targets is None else np.full(n_targets, -np.inf)
+    found, scores = np.zeros((2, 0), np.int64), np.zeros(0)
+    for table in tables:
+        pairs = np.stack([nucleotides.given(table, side)[1] for side in ("query", "target")])
+        score = np.asarray(deciding(table), np.float64)
+        if is_local:  # a score of 0 means that there is no alignment
+            pairs, score = pairs[:, score > 0], score[score > 0]
+        np.maximum.at(of_query, pairs[0], score)
+        np.maximum.at(of_target, pairs[1], score)
+        found, scores = np.concatenate([found, pairs], 1), np.concatenate([scores, score])
+        is_best = (scores == of_query[found[0]]) & (scores == of_target[found[1]])
+        found, scores = found[:, is_best], scores[is_best]
+    return np.unique(found.T, axis=0)
 
 
 def after(progress: Progress, before: int, most: int, items: int, per_pair: int = 1) -> None:

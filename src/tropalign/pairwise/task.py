@@ -129,6 +129,17 @@ class PairsTask:
         return self.plan.has_whole_queries
 
     @property
+    def given(self) -> tuple[SequenceBatch, SequenceBatch]:
+        """The original queries and targets: nucleotides, if they are translated."""
+        sides = self.queries, self.targets
+        return sides if self.frames is None else self.frames.given(*sides)
+
+    @property
+    def n_given(self) -> tuple[int, int | None]:
+        """Numbers of original queries and targets, None for one set."""
+        return len(self.given[0]), None if self.targets is self.queries else len(self.given[1])
+
+    @property
     def parameters(self) -> dict[str, str]:
         """Parameters for headers and manifests."""
         return self.options.parameters() | ({} if self.frames is None else {"translate": self.frames.words})

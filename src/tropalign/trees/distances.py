@@ -154,7 +154,7 @@ def pair_distances(
     """
     from tropalign.pairwise.options import PairOptions
     from tropalign.pairwise.task import PairsTask
-    from tropalign.scoring.gap import default_scoring  # imported late: aligned input does not need it
+    from tropalign.scoring import default_scoring  # imported late: aligned input does not need it
 
     if not isinstance(sequences, SequenceBatch):
         what = f"an object of type {type(sequences).__name__} is no SequenceBatch"

@@ -476,7 +476,7 @@ class PairsCommand(
         if columns is None and not format_of("pairs", request.format).own_columns:
             columns = task.columns
         if task.frames is not None and request.format == "matrix":
-            queries, targets = task.frames.given(task.queries, task.targets)
+            queries, targets = task.given
         return PairsContext(
             queries=queries,
             targets=targets,
@@ -640,11 +640,13 @@ def _reciprocal(
     show: Show,
 ) -> PairsTask:
     """Find the pairs that are each other's best, and return their task."""
-    from tropalign.pairwise.reciprocal import first_options, reciprocal_pairs
+    from tropalign.execution.scheduler import Scheduler
+    from tropalign.pairwise.selection import first_options, reciprocal_pairs
 
     first = task_of(options=first_options(options), pairs=listed)
     with show("pairs", first.n_pairs) as progress:
-        best = reciprocal_pairs(first, devices, progress)
+        tables = (result.value for result in Scheduler(devices, progress).run([first]))
+        best = reciprocal_pairs(tables, *first.n_given, options.is_local)
     return task_of(options=options, pairs=best)
 
 
@@ -666,8 +668,7 @@ def _parameters(request: Request, task: PairsTask, side_outputs: dict[str, str])
         words |= {"matrix_values": request.matrix_values}
     if request.columns is not None:
         words["columns"] = ",".join(request.columns)
-        sides = task.queries, task.targets
-        taxa = (sides if task.frames is None else task.frames.given(*sides))[1].taxa
+        taxa = task.given[1].taxa
         if taxa is not None and TAXA.intersection(request.columns):
             words["taxa"] = taxa.digest()
     if side_outputs:
