@@ -84,8 +84,8 @@ class Selection:
         significance: Significance | None,
         skips_self: bool,
     ) -> None:
-        self._options, self._sides, self._frames, self._plan = options, sides, frames, plan
-        self._skips_self = skips_self
+        self._options, self._sides, self._frames, self._skips_self = options, sides, frames, skips_self
+        self._plan = replace(plan, tiles=[])  # which travel to workers one by one
         given = (sides.queries, sides.targets) if frames is None else frames.given(sides.queries, sides.targets)
         self._namesakes = namesakes(*given) if options.exclude_self else None
         scored = options, sides.queries, sides.targets, significance
@@ -320,9 +320,7 @@ class Bounds:
             # coverage.
             chooses_after = options.top is None or not options.top_first
             if any(share is not None for share in coverages_asked(options).values()) and chooses_after:
-                tests.append(
-                    lambda query, target, _: may_cover(options, queries.lengths[query], targets.lengths[target])
-                )
+                tests.append(self._coverages)
             if least_scores is not None:
                 tests.append(self._scores)
             # A global alignment has at least as many columns as the longer sequence, so this also bounds
@@ -360,6 +358,9 @@ class Bounds:
         most = _native.identity_bounds(*self._codes, query, target, n_threads)
         keep: NDArray[np.bool_] = most / columns >= (self._options.min_identity or 0.0)
         return keep
+
+    def _coverages(self, query: Index, target: Index, n_threads: int) -> NDArray[np.bool_]:
+        return may_cover(self._options, self._queries.lengths[query], self._targets.lengths[target])
 
     @property
     def _codes(self) -> tuple[Codes, Index, Codes, Index]:
