@@ -1,4 +1,4 @@
-"""What rows need to be kept: scores, identity and coverage, and fewer better rows that envelop them."""
+"""Filters of rows: by scores, by identity and coverage, and by better rows that envelop them."""
 
 from __future__ import annotations
 

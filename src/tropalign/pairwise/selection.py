@@ -401,7 +401,7 @@ class BestPassing:
         while len(left := self._improving(left, query, given)):
             taken = left[rank(query[left]) < step][: self._most_rows]
             table = self._align(rows.some(taken), score[taken])
-            # Of equal scores those kept earlier win, which come first in the order of the pairs.
+            # Earlier rows win ties: they come first in the order of the pairs.
             both = table if self._kept is None else concatenate([self._kept, table])
             source = self._source(both.query_index)
             order = np.lexsort((-deciding(both).astype(np.float64), source))
