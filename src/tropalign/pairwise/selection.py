@@ -85,7 +85,7 @@ class Selection:
         skips_self: bool,
     ) -> None:
         self._options, self._sides, self._frames, self._skips_self = options, sides, frames, skips_self
-        self._plan = replace(plan, tiles=[])  # which travel to workers one by one
+        self._plan = replace(plan, tiles=[])  # tiles travel to workers one by one
         given = (sides.queries, sides.targets) if frames is None else frames.given(sides.queries, sides.targets)
         self._namesakes = namesakes(*given) if options.exclude_self else None
         scored = options, sides.queries, sides.targets, significance
