@@ -23,6 +23,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
     "command_line",
+    "chains",
     "gallery",
     "make_pictures",
     "mathml",

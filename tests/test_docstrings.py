@@ -1,12 +1,15 @@
 """Every public object is documented as numpydoc asks, and its examples run."""
 
+import ast
 import dataclasses
 import doctest
 import functools
 import importlib
 import inspect
+import io
 import re
 import textwrap
+import tokenize
 from pathlib import Path
 
 import pytest
@@ -119,3 +122,36 @@ def test_no_docstring_or_comment_begins_with_a_riddle():
             if RIDDLE.match(line) and (line[0] == '"' or before[:1] != line[0]):
                 riddles.append(f"{path.relative_to(ROOT)}:{number}: {line}")
     assert not riddles
+
+
+#: Words that the field does not use, in docstrings and comments.
+PRIVATE = re.compile(
+    r"\b(foretold|foretell|reckon\w*|at the (most|least)|nobody|whoever|whatever|anew|so many|likewise|kin of|beside"
+    r"|(is|are|was|were) none|walk back)\b"
+)
+
+
+def prose_of(path):
+    """Yield (line, text) of the docstrings and comments of a file."""
+    source = path.read_text(encoding="utf-8")
+    if path.suffix != ".py":
+        yield from ((source.count("\n", 0, at.start()) + 1, at[1]) for at in re.finditer(r"(?:^|\s)//+ (.*)", source))
+        return
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and (text := ast.get_docstring(node)):
+            yield from ((node.body[0].lineno + number, line) for number, line in enumerate(text.splitlines()))
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.start[0], token.string
+
+
+def test_docstrings_and_comments_use_the_terms_of_the_field():
+    skip_without("src", "native")
+    paths = [*(ROOT / "src").rglob("*.py"), *(ROOT / "src").rglob("*.k"), *(ROOT / "native").rglob("*.?pp")]
+    found = [
+        f"{path.relative_to(ROOT)}:{number}: {text}"
+        for path in paths
+        for number, text in prose_of(path)
+        if PRIVATE.search(text)
+    ]
+    assert not found

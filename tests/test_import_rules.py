@@ -86,7 +86,7 @@ NATIVE = {
 #: No folder: `tropalign.__version__`, and who may tell it.
 VERSION = "__version__"
 TELL_THE_VERSION = {
-    "cli", "client", "clusters", "trees", "execution", "msa", "pairwise", "profiles", "sequences", "serve", "verbs",
+    "cli", "client", "clusters", "devices", "trees", "msa", "pairwise", "profiles", "sequences", "serve", "verbs",
 }  # fmt: skip
 
 

@@ -36,7 +36,7 @@ MEASURED = Path(__file__).parent / "measured.json"
 SIMULATED = Path(__file__).parent / "simulated.json"
 
 
-#: As in `tropalign.execution.cluster_pool`: when a batch is late.
+#: As in `tropalign.devices.cluster_pool`: when a batch is late.
 LATE_TIMES, LATE_SECONDS = 3.0, 10.0
 
 

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from tropalign.clustalw.options import ClustalwOptions as ClustalwOptions
     from tropalign.clustalw.pipeline import align_clustalw as align_clustalw
     from tropalign.clusters.api import cluster as cluster
-    from tropalign.clusters.chimera_files import write_chimeras as write_chimeras
     from tropalign.clusters.chimeras import find_chimeras as find_chimeras
     from tropalign.clusters.dereplication import Uniques as Uniques
     from tropalign.clusters.dereplication import dereplicate as dereplicate
     from tropalign.clusters.dereplication import otu_table as otu_table
+    from tropalign.clusters.files import write_chimeras as write_chimeras
     from tropalign.clusters.files import write_clusters as write_clusters
     from tropalign.decoding.decoding import decode as decode
     from tropalign.decoding.model import HMM as HMM
@@ -92,10 +92,9 @@ __all__, __getattr__, __dir__ = lazy(
         "clustalw.pipeline": "align_clustalw",
         "clustalw.options": "ClustalwOptions",
         "clusters.api": "cluster",
-        "clusters.chimera_files": "write_chimeras",
         "clusters.chimeras": "find_chimeras",
         "clusters.dereplication": "Uniques dereplicate otu_table",
-        "clusters.files": "write_clusters",
+        "clusters.files": "write_chimeras write_clusters",
         "errors": "DeviceError InputError ResourceError ScoringError TropalignError TropalignWarning",
         "formats.clusters.read_otu_tables": "read_otu_table",
         "formats.saved_results": "read_result",

@@ -21,7 +21,7 @@ CASES = {
 def folder(tmp_path, monkeypatch):
     """Reads of six origins, with sizes; two rows per tile or so."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("tropalign.clusters.linkage.TILE_CELLS", 60_000)
+    monkeypatch.setattr("tropalign.clusters.methods.TILE_CELLS", 60_000)
     rng = random.Random(5)
     origins = ["".join(rng.choices("ACGT", k=60)) for _ in range(6)]
     reads = []
@@ -53,7 +53,7 @@ def test_shards_become_the_bytes_of_one_run(case):
 
 @pytest.mark.parametrize("method", ["single", "average"])
 def test_a_stopped_shard_goes_on(method, monkeypatch):
-    from tropalign.clusters.linkage import LinkageTask
+    from tropalign.clusters.methods import LinkageTask
 
     command = ["cluster", "in.fa", "--method", method, "--min-identity", "0.7"]
     assert main([*command, "-q", "-o", "one.tsv"]) == 0

@@ -8,7 +8,7 @@ import pytest
 
 import tropalign as ta
 from tropalign.cli.main import main
-from tropalign.sequences.databases import database_path, databases
+from tropalign.verbs.db import database_path, databases
 
 COLUMNS = "query,target,score,evalue,bits"
 _CODONS = "GCT TGT GAT GAA TTT GGT CAT ATT AAA CTG ATG AAT CCG CAG CGT AGC ACC GTG TGG TAT"

@@ -14,7 +14,7 @@ NEVER = {
     "http", "importlib.resources", "lzma", "multiprocessing", "numpy.fft", "numpy.ma", "numpy.polynomial",
     "numpy.random", "numpy.testing", "psutil", "pyhmmer", "rich", "scipy", "select", "socket", "sqlite3", "ssl",
     "subprocess", "unittest", "urllib.request", "xml", "xopen", "zoneinfo",
-    "tropalign.execution.cluster_pool", "tropalign.execution.dask_cluster", "tropalign.client.calls",
+    "tropalign.devices.cluster_pool", "tropalign.devices.dask_cluster", "tropalign.client.calls",
     "tropalign.serve.command", "tropalign.submissions.submission",
 }  # fmt: skip
 #: Folders of jobs, and those that each verb has a use for.

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from tropalign.clusters.api import clustered, compared_by, foretold, growth
+from tropalign.clusters.api import foretold, growth
+from tropalign.clusters.methods import clustered, compared_by
 from tropalign.clusters.options import ClusterOptions
 from tropalign.devices.registry import CpuDevice
 from tropalign.pairwise.api import default_scoring

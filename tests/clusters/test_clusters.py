@@ -11,16 +11,15 @@ from hypothesis import strategies as st
 from oracles import clusters as oracle
 
 import tropalign as ta
-from tropalign.clusters import candidates, comparison, greedy, linkage
-from tropalign.clusters.api import compared_by
+from tropalign.clusters import candidates, comparison, methods
 from tropalign.clusters.candidates import CandidateFilter
 from tropalign.clusters.comparison import coverages
-from tropalign.clusters.linkage import LINKAGES, check_memory
+from tropalign.clusters.methods import LINKAGES, check_memory, compared_by
 from tropalign.clusters.options import METHODS, ClusterOptions, CoverageOf
 from tropalign.errors import InputError, ResourceError, UsageError
 from tropalign.pairwise.options import MODES, PairOptions
 from tropalign.results.alignments import concatenate
-from tropalign.results.identity import identities
+from tropalign.results.gapped import identities
 from tropalign.results.names import DEFINITIONS
 
 DNA, PROTEIN = "ACGT", "ARNDCQEGHILKMFPSTWYV"
@@ -226,8 +225,8 @@ def test_blocks_bounds_and_threads_change_nothing(assign, pair_bytes, monkeypatc
     asked = {"min_identity": 0.95, "assign": assign, "strand": "both"}
     expected = ta.cluster(batch, **asked, n_threads=1)
     assert 10 < len(expected) < 145
-    monkeypatch.setattr(greedy, "MOST_BLOCK", 37)
-    monkeypatch.setattr(greedy, "ROUND", 3)
+    monkeypatch.setattr(methods, "MOST_BLOCK", 37)
+    monkeypatch.setattr(methods, "ROUND", 3)
     monkeypatch.setattr(comparison, "LEAST_PAIRS", 5)
     monkeypatch.setattr(comparison, "SEQUENCE_BYTES", 1 << 20)
     monkeypatch.setattr(
@@ -235,7 +234,7 @@ def test_blocks_bounds_and_threads_change_nothing(assign, pair_bytes, monkeypatc
         "within",
         lambda self, q, t, asked=None: np.ones((len(q), len(t)), bool) if asked is None else asked,
     )
-    monkeypatch.setattr(greedy, "PAIR_BYTES", pair_bytes)  # of 1 MiB: a sequence at a time, and 50 representatives
+    monkeypatch.setattr(methods, "CANDIDATE_BYTES", pair_bytes)  # 50 representatives at a time
     found = ta.cluster(batch, **asked, n_threads=3, memory_bytes=100 << 20)
     for name in ("labels", "representative_index", "identity", "strand", "score"):
         assert (getattr(found, name) == getattr(expected, name)).all(), name
@@ -274,11 +273,11 @@ def test_single_linkage_leaves_out_what_is_connected(identity, strand, monkeypat
         pairs = PairOptions(matrix, gap, mode="global", strand=strand)
         options = ClusterOptions(pairs=pairs, min_identity=0.95, identity=identity, method="single")
         compared = compared_by(batch, options, 1, 1 << 30, ["cpu"])
-        every = linkage.labels_of(len(batch), options, linkage._compared(*compared, None))
-        monkeypatch.setattr(linkage, "MOST_ROWS", int(rng.integers(1, 60)))
-        monkeypatch.setattr(linkage, "FEW_ROWS", int(rng.integers(1, 20)))
+        every = methods.labels_of(len(batch), options, methods._compared(*compared, None))
+        monkeypatch.setattr(methods, "MOST_ROWS", int(rng.integers(1, 60)))
+        monkeypatch.setattr(methods, "FEW_ROWS", int(rng.integers(1, 20)))
         n_before = compared[0].tally.n_pairs
-        found = linkage.linkage_labels(*compared, 1 << 30)
+        found = methods.linkage_labels(*compared, 1 << 30)
         assert (found == every).all() and 5 < found.max() < 85
         assert compared[0].tally.n_pairs - n_before < 10 * len(batch)
 
@@ -426,19 +425,19 @@ def test_blocks_stay_small_however_much_memory_there_is(monkeypatch):
     """The bound holds for every comparison, and decides nothing."""
     batch = batch_of(families(np.random.default_rng(5), 200, DNA, longest=60, divergence=0.05), ta.NUCLEOTIDE)
     whole = ta.cluster(batch, memory_bytes=4 << 30).labels
-    most, offered = greedy.PAIR_BYTES * greedy.MOST_BLOCK, []
-    offer = greedy.Greedy._offer_some
+    most, offered = methods.CANDIDATE_BYTES * methods.MOST_BLOCK, []
+    offer = methods.Greedy._offer_some
 
     def recorded(self, places, begin, end):
-        offered.append(greedy.PAIR_BYTES * len(places) * (end - begin))
+        offered.append(methods.CANDIDATE_BYTES * len(places) * (end - begin))
         offer(self, places, begin, end)
 
-    monkeypatch.setattr(greedy.Greedy, "_offer_some", recorded)
-    monkeypatch.setattr(greedy, "MOST_BLOCK_BYTES", most)
-    monkeypatch.setattr(greedy, "MOST_BLOCK", 64)
+    monkeypatch.setattr(methods.Greedy, "_offer_some", recorded)
+    monkeypatch.setattr(methods, "MOST_BLOCK_BYTES", most)
+    monkeypatch.setattr(methods, "MOST_BLOCK", 64)
     assert ta.cluster(batch, memory_bytes=4 << 30).labels.tolist() == whole.tolist()
     assert 0 < max(offered) <= most
-    monkeypatch.setattr(greedy, "MOST_BLOCK_BYTES", most // 16)
+    monkeypatch.setattr(methods, "MOST_BLOCK_BYTES", most // 16)
     offered.clear()
     assert ta.cluster(batch, memory_bytes=4 << 30).labels.tolist() == whole.tolist()
     assert most // 32 < max(offered) <= most // 16

@@ -9,7 +9,7 @@ import pytest
 
 import tropalign as ta
 from tropalign.errors import InputError, UsageError
-from tropalign.sequences.samples import counts_of
+from tropalign.sequences.annotations import counts_of
 
 COMPLEMENT = str.maketrans("ACGTRY", "TGCAYR")
 

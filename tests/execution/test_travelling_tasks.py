@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import tropalign
-from tropalign.execution.remote_worker import is_sent_once, packed, unpacked
+from tropalign.devices.remote_worker import is_sent_once, packed, unpacked
 from tropalign.msa.group_task import Groups, GroupTask, LargeMemoryEstimate
 from tropalign.msa.groups import Item, starting_columns
 from tropalign.msa.models import model_of
@@ -31,7 +31,7 @@ from tropalign.profiles.options import SearchOptions
 from tropalign.profiles.task import SearchTask
 from tropalign.results.threshold_options import Thresholds
 from tropalign.scoring import Gap, SubstitutionMatrix
-from tropalign.sequences.blocks import blocks_of
+from tropalign.sequences.blocks import ReadBlocks
 from tropalign.trees.bootstrap import SampleTask
 from tropalign.trees.pair_counts import PairCountTask
 from tropalign.verbs.each import EachTask, Work
@@ -78,7 +78,7 @@ def place_task(**means):
     wanted = {"n_best": 2, "both_strands": False, "n_threads": 1, "memory_bytes": MEMORY}
 
     def blocks():
-        return blocks_of([("x", "ACGTACGTGGCTAA"), ("y", "GGCTACACACGTGC"), ("z", "TTTACG"), ("w", "ACGGTA")])
+        return ReadBlocks([("x", "ACGTACGTGGCTAA"), ("y", "GGCTACACACGTGC"), ("z", "TTTACG"), ("w", "ACGGTA")])
 
     return PlaceTask(package, blocks, SCHEMES["program"], **(wanted | means))
 
@@ -222,7 +222,7 @@ def test_what_is_large_travels_by_name(in_small_tiles):
 
 
 def test_blocks_that_are_made_anew_have_the_name_of_equal_ones(in_small_tiles):
-    from tropalign.execution.cluster_pool import ClusterDevice
+    from tropalign.devices.cluster_pool import ClusterDevice
 
     class Nobody:
         name, n_slots, tiles_per_machine, n_connections = "tcp://nobody:1", 1, 1, 1

@@ -26,7 +26,7 @@ from tropalign.placement.tree import parse_tree
 from tropalign.results.newick import quoted
 from tropalign.results.otu_table import OtuTable
 from tropalign.results.placements import concatenate
-from tropalign.sequences.samples import teller
+from tropalign.sequences.annotations import teller
 
 TIPS = 24
 

@@ -56,7 +56,7 @@ def commands() -> Iterator[tuple[str, list[str], list[str]]]:
         for option in options.values():
             flag = [] if option.flags == () else [flag_of(option)]
             if option.name in verb.served.example:
-                words += [*flag, str(EXAMPLES / verb.served.example[option.name])]
+                words += [*flag, f"examples/{verb.served.example[option.name]}"]
             elif option.default_name and option.default is REQUIRED:
                 words += [*flag, option.default_name]
         words += [flag_of(options[name]) for name in verb.served.example_options]
@@ -90,9 +90,17 @@ def format_table(kind: str) -> list[Format]:
     return list(registry._formats(kind).values())
 
 
+@contextlib.contextmanager
+def workplace() -> Iterator[str]:
+    """Work in an empty folder with a link to the examples, so that headers hold the same names everywhere."""
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        Path("examples").symlink_to(EXAMPLES)
+        yield folder
+
+
 def written(words: list[str]) -> str:
     """Run a command in an empty folder, and hash the files that it leaves there."""
-    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+    with workplace():
         code, _ = run(words)
         found = hashlib.sha256()
         for path in sorted(Path().rglob("*")):
@@ -103,7 +111,7 @@ def written(words: list[str]) -> str:
 
 def merged(words: list[str], outputs: list[str]) -> str:
     """Hash what `merge` makes of two shards; empty if the verb has no shards."""
-    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+    with workplace() as folder:
         shards = [f"{folder}/{k}.shard" for k in (1, 2)]
         for k, shard in enumerate(shards, 1):
             if run([*words, "-o", shard, *outputs[2:], "--shard", f"{k}/2"])[0]:

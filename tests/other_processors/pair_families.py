@@ -14,7 +14,8 @@ from phylo.cases import reads, reference
 import tropalign as ta
 from tropalign import _native
 from tropalign.placement.scoring import SCHEMES
-from tropalign.results.alignments import arrays_of, concatenate
+from tropalign.results.aligned_pairs import arrays_of
+from tropalign.results.alignments import concatenate
 
 AMINO_ACIDS = "ARNDCQEGHILKMFPSTWYV"
 MODES = ("local", "global", "semiglobal")

@@ -10,8 +10,8 @@ import tropalign as ta
 from tropalign.pairwise import engines, plan
 from tropalign.pairwise.options import FREE_ENDS, MODES, PairOptions
 from tropalign.pairwise.task import PairsTask
+from tropalign.results.aligned_pairs import KEPT_COLUMNS
 from tropalign.results.alignments import concatenate
-from tropalign.results.kept_columns import KEPT_COLUMNS
 
 LETTERS = "ARNDCQEGHILKMFPSTWYVBZX"
 

@@ -6,7 +6,7 @@ import random
 import numpy as np
 import pytest
 
-from tropalign.execution.partition import cuts, share
+from tropalign.execution.task import cuts, share
 from tropalign.pairwise.plan import PAIR_CELLS, Grid, Listed
 
 FORMS = ("all", "triangle", "no diagonal", "list")

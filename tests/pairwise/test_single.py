@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import tropalign as ta
 from tropalign.errors import UsageError
 from tropalign.pairwise import single
-from tropalign.results.alignments import arrays_of
+from tropalign.results.aligned_pairs import arrays_of
 
 ENDS = ta.pairwise.FREE_ENDS
 PROTEINS, NUCLEOTIDES = "ARNDCQEGHILKMFPSTWYV", "ACGT"

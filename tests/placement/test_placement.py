@@ -18,7 +18,7 @@ from tropalign.placement.scorer import Scorer, encoded
 from tropalign.placement.scoring import SCHEMES
 from tropalign.placement.task import BASE_BYTES, PlaceTask
 from tropalign.results.placements import concatenate
-from tropalign.sequences.blocks import blocks_of, survey_of
+from tropalign.sequences.blocks import ReadBlocks, survey_of
 
 SCHEMES_HERE = {
     "program": SCHEMES["program"],
@@ -354,7 +354,7 @@ def test_words_that_repeat_are_no_places():
 
 def test_tiles_of_equal_reads_are_bounded_by_their_letters():
     package = reference(3, n_tips=20, n_columns=90)
-    found = survey_of(blocks_of([(f"r{k}", "ACGTTGCA" * 500) for k in range(400)]))
+    found = survey_of(ReadBlocks([(f"r{k}", "ACGTTGCA" * 500) for k in range(400)]))
     means = {"n_best": 2, "both_strands": False, "n_threads": 1, "memory_bytes": 8 << 20}
     task = PlaceTask(package, list, SCHEMES["program"], found=found, **means)
     most = max(tile.n_items for tile in task.outline())

@@ -7,8 +7,8 @@ import pytest
 from formats.tables import matrix_for, random_table, reduced
 
 from tropalign.results import gapped
+from tropalign.results.aligned_pairs import KEPT_COLUMNS
 from tropalign.results.alignments import Alignment, AlignmentTable, concatenate, empty_table
-from tropalign.results.kept_columns import KEPT_COLUMNS
 
 
 def same(a, b):
@@ -180,7 +180,7 @@ def test_arrow_streams_copy_no_numbers(any_table, monkeypatch):
     empty = empty_table(any_table.queries, any_table.targets, "alignment", any_table.strand is not None)
     assert pa.RecordBatchReader.from_stream(empty).schema == pa.table(any_table).schema
     whole = pa.table(any_table)
-    monkeypatch.setattr("tropalign.results.export.ARROW_ROWS", 7)
+    monkeypatch.setattr("tropalign.results.output_columns.ARROW_ROWS", 7)
     assert pa.RecordBatchReader.from_stream(any_table).read_all().equals(whole)
     buffer = pa.table(any_table)["score"].chunk(0).buffers()[1]
     assert buffer.address == any_table.score.ctypes.data

@@ -5,7 +5,7 @@ import pytest
 
 import tropalign as ta
 from tropalign.errors import UsageError
-from tropalign.results.identity import compatible_columns, residue_sets
+from tropalign.results.gapped import compatible_columns, residue_sets
 from tropalign.results.names import DEFINITIONS
 
 PLAIN = "ACGTACGGTTACAGTCAGTCAGGACCATGCATTTGACAGGTACCA"

@@ -13,8 +13,8 @@ from formats.tables import random_table, reduced
 
 import tropalign as ta
 from tropalign.errors import UsageError
+from tropalign.results.aligned_pairs import KEPT_COLUMNS
 from tropalign.results.alignments import AlignmentTable
-from tropalign.results.kept_columns import KEPT_COLUMNS
 from tropalign.results.output_columns import OUTPUT_COLUMNS, chosen_names, default_names, depth_of
 from tropalign.sequences import NUCLEOTIDE, PROTEIN
 

@@ -108,7 +108,7 @@ def test_queries_stay_in_order_also_without_hits():
     assert hits.names == ("t4", "t2", "t0", "t5", "t3", "t1")
     found = made_found([])
     own = verdicts(found, Thresholds())
-    assert (len(own.is_included), own.columns["domZ"].tolist()) == (0, [0])
+    assert (len(own["is_included"]), own["domZ"].tolist()) == (0, [0])
     assert "0 of 1 query in 100 targets" in repr(judged(found, Thresholds()))
 
 

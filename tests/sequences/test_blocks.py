@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import tropalign as ta
 from tropalign.sequences import records as module
-from tropalign.sequences.blocks import READS, SEQUENCES, BlockReader, Policy, blocks_of, survey_of, with_gaps
+from tropalign.sequences.blocks import READS, SEQUENCES, BlockReader, Policy, ReadBlocks, survey_of, with_gaps
 
 REMOVING = with_gaps(READS, "remove")
 READS_TEXT = b">a one\nAC-GT\nac\n>\nA.C\n>b\n\n>a\nNN__\n"
@@ -40,7 +40,7 @@ def reads(tmp_path):
 
 def test_reads_as_they_come(reads):
     with pytest.warns(ta.TropalignWarning, match="the name 'a' is there already: reads of one name are numbered"):
-        (block,) = blocks_of(reads, policy=REMOVING)
+        (block,) = ReadBlocks(reads, policy=REMOVING)
     assert records([block]) == [("a", "ACGTac"), ("read_2", "AC"), ("b", ""), ("a_2", "NN")]
     assert block.numbers.tolist() == [1, 2, 3, 4] and block.descriptions[0] == "one" and block.file == str(reads)
 
@@ -83,11 +83,11 @@ def test_the_cut_into_blocks_changes_nothing(data, names, n_reads, n_letters, is
         lines = [f">{n} x\n{t[:5]}\n{t[5:]}\n" for n, t in zip(names, given_texts, strict=True)]
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        whole = records(blocks_of(io.BytesIO("".join(lines).encode())))
+        whole = records(ReadBlocks(io.BytesIO("".join(lines).encode())))
         patch.setattr(module, "BLOCK_RECORDS", n_reads)
         patch.setattr(module, "BLOCK_LETTERS", n_letters)
-        cut = list(blocks_of(io.BytesIO("".join(lines).encode())))
-        from_pairs = records(blocks_of(list(zip(names, given_texts, strict=True))))
+        cut = list(ReadBlocks(io.BytesIO("".join(lines).encode())))
+        from_pairs = records(ReadBlocks(list(zip(names, given_texts, strict=True))))
     assert records(cut) == whole == from_pairs
     assert all(len(block) <= n_reads for block in cut)
     assert np.concatenate([block.numbers for block in cut]).tolist() == list(range(1, len(names) + 1))
@@ -111,38 +111,38 @@ def test_how_far_it_is(tmp_path, monkeypatch, pack):
     one.write_bytes(pack(b"".join(lines)))
     two.write_bytes(pack(b"".join(b">x" + line[1:] for line in lines)))
     monkeypatch.setattr(module, "BLOCK_RECORDS", 500)
-    reader = blocks_of([one, two])
+    reader = ReadBlocks([one, two])
     assert reader.fraction() == 0
     seen = [reader.fraction() for _ in reader]
     assert seen == sorted(seen) and len(seen) == 14  # a megabyte of a file has 500 records five times, and a rest
     assert 0 < seen[0] < 0.6 and seen[7] >= 0.5 and reader.fraction() == 1  # igzip takes half a megabyte at a time
-    assert blocks_of(io.BytesIO(b">a\nA\n")).fraction() is None and blocks_of([("a", "A")]).fraction() is None
+    assert ReadBlocks(io.BytesIO(b">a\nA\n")).fraction() is None and ReadBlocks([("a", "A")]).fraction() is None
 
 
 def test_other_reads_than_files():
     batch = ta.SequenceBatch.from_strings(["MKV", "WW"], ["a", "b"])
     pairs = {"a": "MKV", "b": b"WW"}
     for reads in (batch, list(batch), [("a", "MKV"), ("b", "WW")], pairs.items(), pairs):
-        assert records(blocks_of(reads)) == [("a", "MKV"), ("b", "WW")]
-    assert records(blocks_of((pair for pair in [("a", "M-K")]), taken=["x"], policy=REMOVING)) == [("a", "MK")]
-    assert list(blocks_of([])) == []
+        assert records(ReadBlocks(reads)) == [("a", "MKV"), ("b", "WW")]
+    assert records(ReadBlocks((pair for pair in [("a", "M-K")]), taken=["x"], policy=REMOVING)) == [("a", "MK")]
+    assert list(ReadBlocks([])) == []
     with pytest.raises(ta.InputError, match="None is no sequence"):
-        list(blocks_of([("a", None)]))
+        list(ReadBlocks([("a", None)]))
     with pytest.raises(ta.InputError, match="is no file"):
-        list(blocks_of(["reads.fa", ("a", "MKV")]))
+        list(ReadBlocks(["reads.fa", ("a", "MKV")]))
 
 
 def test_survey(reads, tmp_path):
-    found = survey_of(blocks_of(reads, policy=REMOVING))
+    found = survey_of(ReadBlocks(reads, policy=REMOVING))
     assert found.n_reads == 4 and found.lengths.tolist() == [6, 2, 0, 2] and found.lengths.dtype == np.int64
     packed, parts = tmp_path / "x.gz", [tmp_path / "1", tmp_path / "2"]
     packed.write_bytes(gzip.compress(READS_TEXT))
-    assert survey_of(blocks_of(packed, policy=REMOVING)).sha256 == found.sha256
+    assert survey_of(ReadBlocks(packed, policy=REMOVING)).sha256 == found.sha256
     parts[0].write_bytes(b">a one\nACGTac\n>read_2\nAC\n>b\n")
     parts[1].write_bytes(b">a\nNN\n")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        in_two = survey_of(blocks_of(parts))
+        in_two = survey_of(ReadBlocks(parts))
     assert in_two.sha256 == found.sha256
     others = [
         READS_TEXT.replace(b">b", b">c"),
@@ -152,7 +152,7 @@ def test_survey(reads, tmp_path):
     digests = {found.sha256}
     for other in others:
         reads.write_bytes(other)
-        digests.add(survey_of(blocks_of(reads, policy=REMOVING)).sha256)
+        digests.add(survey_of(ReadBlocks(reads, policy=REMOVING)).sha256)
     assert len(digests) == 4 and all(len(digest) == 64 for digest in digests)
 
 
@@ -237,7 +237,7 @@ def test_reading_many_short_records_takes_little_beside_their_names(tmp_path):
 
 def test_read_policy_is_that_of_place():
     assert Policy("refuse", True, True, "keep", True) == READS
-    assert hashlib.sha256(b"").hexdigest() != survey_of(blocks_of([])).sha256
+    assert hashlib.sha256(b"").hexdigest() != survey_of(ReadBlocks([])).sha256
 
 
 SIGNS = [b">", b"@", b"+", b"\n", b"\r", b" ", b"\t", b"#", b"a", b"ACGT", b"II", b"\0", b"\xe9", b"-", b"*"]

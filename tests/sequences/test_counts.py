@@ -3,7 +3,7 @@
 import pytest
 
 from tropalign.errors import InputError
-from tropalign.sequences.samples import counts_of
+from tropalign.sequences.annotations import counts_of
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from tropalign.cli.main import main
 from tropalign.errors import InputError, TropalignWarning
 from tropalign.sequences.alphabet import byte_counts
 from tropalign.sequences.kinds import Evidence, Kind, Tally, alphabet_by
+from tropalign.sequences.reader import evidence_of
 
 N, P = ta.NUCLEOTIDE, ta.PROTEIN
 DNA = "ACGTACGTTGCATGCA"
@@ -181,4 +182,4 @@ def test_blocks_and_texts_are_counted_alike():
 
 def test_proteins_of_the_examples():
     batch = ta.read_sequences(Path("examples/efp.fasta"))
-    assert Evidence.of(batch).certain.keys() == {Kind.PROTEIN}
+    assert evidence_of(batch).certain.keys() == {Kind.PROTEIN}

@@ -5,7 +5,7 @@ import pytest
 
 from tropalign.errors import InputError, UsageError
 from tropalign.sequences import SequenceBatch
-from tropalign.sequences.samples import by_underscore, by_vsearch, numbered, pooled, samples_of, teller
+from tropalign.sequences.annotations import by_underscore, by_vsearch, numbered, pooled, samples_of, teller
 
 #: What ``vsearch --otutabout`` was seen to make of labels.
 SEEN = {

@@ -9,7 +9,7 @@ import pytest
 
 import tropalign
 from tropalign.errors import InputError, ResourceError, UsageError
-from tropalign.sequences.blocks import READS, BlockReader, Policy, blocks_of, survey_of, with_gaps
+from tropalign.sequences.blocks import READS, BlockReader, Policy, ReadBlocks, survey_of, with_gaps
 from tropalign.sequences.mapped_store import ARRAYS, END, END_BYTES, is_store
 from tropalign.sequences.records import STORE_MAGIC
 from tropalign.sequences.store import SequenceStore
@@ -79,7 +79,7 @@ def test_large_ones_in_blocks_from_any_source(tmp_path):
     batch, other = tropalign.read_sequences(path), tropalign.read_sequences(again.path)
     assert batch.fingerprint() == other.fingerprint()
     assert batch.descriptions == other.descriptions
-    assert survey_of(blocks_of([str(path)])).sha256 == survey_of(blocks_of([built.path])).sha256
+    assert survey_of(ReadBlocks([str(path)])).sha256 == survey_of(ReadBlocks([built.path])).sha256
     assert np.array_equal(built.by_length, np.argsort(batch.lengths, kind="stable"))
     spans = list(built.spans(10_000, 50))
     assert [a for a, _ in spans] == [0, *[b for _, b in spans[:-1]]]

@@ -6,8 +6,9 @@ import pytest
 from Bio.Phylo.NewickIO import Parser
 
 from tropalign.errors import InputError
-from tropalign.results import newick, parse_tree
+from tropalign.results import newick
 from tropalign.results.rooting import parted, rooted_at_outgroup
+from tropalign.trees import parse_tree
 
 PLAIN = [
     "(A,B);",

@@ -158,7 +158,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _leave_clusters() -> None:
     """Stop the processes of ``--cluster local:4``."""
-    known = sys.modules.get("tropalign.execution.dask_cluster")
+    known = sys.modules.get("tropalign.devices.dask_cluster")
     if known is not None:
         known.close_clusters()
 

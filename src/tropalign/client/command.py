@@ -188,7 +188,7 @@ def _submit(server: Server, asked: Submit) -> None:
 
 def _sent(server: Server, path: str, may_be_database: bool) -> dict[str, str]:
     """Return a file as an input of submissions; NAME or OWNER/NAME is a database if no local file has this name."""
-    from tropalign.sequences.databases import SUFFIX
+    from tropalign.verbs.db import SUFFIX
 
     if not may_be_database or path in ("-", "") or path.count("/") > 1 or os.path.lexists(path):
         return server.uploads.file(path)

@@ -4,31 +4,26 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tropalign.clusters.candidates import CandidateFilter
-from tropalign.clusters.comparison import Comparison, Tally, processing_order, warn_of_giant
-from tropalign.clusters.greedy import Greedy
-from tropalign.clusters.linkage import check_memory, linkage_labels
+from tropalign.clusters.comparison import Tally, check_set
+from tropalign.clusters.methods import check_memory, cluster_batch, clustered, compared_on
 from tropalign.clusters.options import MIN_IDENTITY, ClusteringOptions, ClusterOptions
 from tropalign.devices.names import ComputeArguments, device_names
-from tropalign.devices.registry import open_devices
 from tropalign.execution.task import Device, checked_progress
 from tropalign.options.called import called_with
 from tropalign.options.option import but
 from tropalign.pairwise.api import AlphabetArgument, ProgressArgument, ScoringArguments, SequencesArgument, batch_of
 from tropalign.pairwise.options import ModeName, ModeOption, PairOptions, StrandOption
-from tropalign.resources.limits import default_budget, resolve_threads
+from tropalign.resources.limits import default_budget
 from tropalign.resources.numbers import checked_memory, checked_threads
 from tropalign.results.clusters import Clusters
 from tropalign.scoring import default_scoring
 from tropalign.sequences import SequenceBatch
-from tropalign.sequences.samples import counts_of
 
 Progress = Callable[[int], object]
 
@@ -91,86 +86,6 @@ def cluster(call: ClusterArguments) -> Clusters:
     return cluster_batch(batch, options, threads, memory_bytes, device_names(call.device), progress)
 
 
-def cluster_batch(
-    batch: SequenceBatch,
-    options: ClusterOptions,
-    n_threads: int,
-    memory_bytes: int,
-    devices: Iterable[str],
-    progress: Progress | None = None,
-) -> Clusters:
-    """Cluster a batch by checked options."""
-    return clustered(*compared_by(batch, options, n_threads, memory_bytes, devices), memory_bytes, progress)
-
-
-def clustered(
-    comparison: Comparison,
-    candidates: CandidateFilter,
-    memory_bytes: int,
-    progress: Progress | None = None,
-) -> Clusters:
-    """Cluster the batch of a comparison."""
-    options = comparison.options
-    if options.method == "greedy":
-        labels, representatives = Greedy(comparison, candidates, comparison.order, memory_bytes, progress).run()
-        return _with_alignments(comparison, labels, representatives)
-    return linked(comparison, linkage_labels(comparison, candidates, memory_bytes // 2, progress))
-
-
-def compared_by(
-    batch: SequenceBatch, options: ClusterOptions, n_threads: int, memory_bytes: int, devices: Iterable[str]
-) -> tuple[Comparison, CandidateFilter]:
-    """Return the aligner of pairs and the filter of candidate pairs."""
-    warn_of_giant(batch, options)
-    options.pairs.matrix.check(batch)
-    options.pairs.check_range(int(batch.lengths.max()))
-    opened = open_devices(list(devices), n_threads, int(batch.lengths.sum()) ** 2 // 8, memory_bytes)
-    candidates = CandidateFilter(options, batch.alphabet, resolve_threads(n_threads))
-    return Comparison(batch, options, opened, memory_bytes // 2), candidates
-
-
-def linked(comparison: Comparison, labels: NDArray[np.int64]) -> Clusters:
-    """Return the clusters of a linkage, with their representatives."""
-    labels, representatives = _in_order(labels, comparison.order)
-    return _with_alignments(comparison, labels, representatives)
-
-
-def _in_order(labels: NDArray[np.int64], order: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Number clusters by their first sequence in `order`; return the labels and these first sequences."""
-    _, first = np.unique(labels[order], return_index=True)
-    firsts = np.sort(first)
-    number = np.zeros(len(firsts), np.int64)
-    number[labels[order[firsts]]] = np.arange(len(firsts))
-    return number[labels], order[firsts]
-
-
-def _with_alignments(comparison: Comparison, labels: NDArray[np.int64], representatives: NDArray[np.int64]) -> Clusters:
-    """Return the clusters, with the alignment of each member to its representative."""
-    n = len(labels)
-    members = np.flatnonzero(representatives[labels] != np.arange(n))
-    columns: dict[str, Any] = {
-        "identity": np.ones(n),
-        "strand": np.ones(n, np.int8),
-        "score": np.zeros(n, np.int32),
-        "cigars": [None] * n,
-        "member_start": np.zeros(n, np.int64),
-        "representative_start": np.zeros(n, np.int64),
-    }
-    begin = 0
-    for table, identity in comparison.alignments(members, representatives[labels[members]]):
-        some = members[begin : begin + len(table)]
-        begin += len(table)
-        columns["identity"][some] = identity
-        columns["member_start"][some], columns["representative_start"][some] = table.query_start, table.target_start
-        columns["score"] = columns["score"].astype(table.score.dtype, copy=False)
-        columns["score"][some] = table.score
-        if table.strand is not None:
-            columns["strand"][some] = table.strand
-        for k, cigar in zip(some.tolist(), table.cigars(), strict=True):
-            columns["cigars"][k] = cigar
-    return Clusters(comparison.batch, labels, representatives, comparison.rank, comparison.sizes, **columns)
-
-
 #: Size of the first sample, or less if all its pairs have more cells than FIRST_CELLS. Each further sample is twice
 #: as large, until one takes SAMPLE_SECONDS.
 FIRST_SAMPLE, FIRST_CELLS, SAMPLE_SECONDS = 32, 500_000_000, 0.5
@@ -200,10 +115,7 @@ def foretold(
     default as many as time permits.
     """
     n = len(batch)
-    warn_of_giant(batch, options)
-    options.pairs.matrix.check(batch)
-    options.pairs.check_range(int(batch.lengths.max()))
-    processing_order(batch, counts_of(batch.names), options.order)
+    check_set(batch, options)
     if options.method != "greedy":
         check_memory(n, options.method, memory_bytes // 2)
     chance, most = np.random.default_rng(1).permutation(n), min(n, most_sampled or n)
@@ -216,10 +128,9 @@ def foretold(
         begin = time.perf_counter()
         samples.append(_work(batch[np.sort(chance[:size])], options, devices, n_threads, memory_bytes))
         size, took = min(2 * size, most), time.perf_counter() - begin
-    grown = [
-        growth([sample.n_sequences for sample in samples], values, n, options.method) for values in _counts(samples)
-    ]
-    pairs, cells, bounded = grown
+    sizes = [sample.n_sequences for sample in samples]
+    counts = [(sample.aligned.n_pairs, sample.aligned.n_cells, sample.bounded.n_cells) for sample in samples]
+    pairs, cells, bounded = (growth(sizes, values, n, options.method) for values in zip(*counts, strict=True))
     last = samples[-1]
     others = (n / last.n_sequences) ** (1 if options.method == "greedy" else 2)
     seconds = last.aligned.seconds * cells + last.bounded.seconds * bounded + last.seconds * others
@@ -231,30 +142,21 @@ def _work(
 ) -> Work:
     """Cluster a sample and return its cost."""
     begin = time.perf_counter()
-    comparison = Comparison(batch, options, devices[-1:], memory_bytes // 2)
-    candidates = CandidateFilter(options, batch.alphabet, resolve_threads(n_threads))
+    comparison, candidates = compared_on(devices[-1:], batch, options, n_threads, memory_bytes)
     clustered(comparison, candidates, memory_bytes)
     others = time.perf_counter() - begin - comparison.tally.seconds - candidates.tally.seconds
     return Work(len(batch), comparison.tally, candidates.tally, others)
 
 
-def _counts(samples: Sequence[Work]) -> tuple[list[int], list[int], list[int]]:
-    """Return pairs and cells of alignments, and cells of pairs checked by bounds, of each sample."""
-    return (
-        [sample.aligned.n_pairs for sample in samples],
-        [sample.aligned.n_cells for sample in samples],
-        [sample.bounded.n_cells for sample in samples],
-    )
-
-
 def growth(sizes: Sequence[int], values: Sequence[int], n: int, method: str) -> float:
-    """Return how many times the work of the last sample n sequences take.
+    """How many times as much n sequences take as the last of some samples.
 
-    Linkages that keep distances compare all pairs. Greedy clustering compares each sequence with the representatives
-    before it: work is linear if they are few and known, quadratic if all sequences become representatives, and
-    otherwise a power in between, taken from the last two doublings. Alignments of single linkage grow in the same
-    way.
+    Linkages that keep distances compare all pairs. Greedy clusters compare each sequence with the representatives
+    before it: work grows as the number of sequences where these are few and known, as its square where all sequences
+    become one, and as a power in between, that of the last two doublings. By single linkage alignments grow so, too.
 
+    Examples
+    --------
     >>> from tropalign.clusters.api import growth
     >>> growth([32, 64, 128], [320, 640, 1280], 1024, "greedy"), growth([32, 64, 128], [100, 400, 1600], 1024, "greedy")
     (8.0, 64.0)

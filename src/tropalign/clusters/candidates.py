@@ -11,7 +11,7 @@ from tropalign import _native
 from tropalign.arrays import places_of
 from tropalign.clusters.comparison import Tally, covered_length
 from tropalign.clusters.options import ClusterOptions
-from tropalign.results.identity import is_ambiguous
+from tropalign.results.gapped import is_ambiguous
 from tropalign.sequences import Alphabet, SequenceBatch
 
 Index = NDArray[np.int64]
@@ -96,9 +96,21 @@ class CandidateFilter:
         codes = (queries.codes, queries.offsets, targets.codes, targets.offsets)
         if self._options.identity in ("shorter", "longer", "matches"):
             return self._by_subsequences(queries, targets, codes, asked)
+        options, query, target = self._options, queries.lengths[:, None], targets.lengths[None, :]
+        longer = np.maximum(query, target)
+        # Identical columns of a similar pair: at most, by the words in common, and at least.
         shared = _native.shared_words(*codes, self._word, self._n_threads)
-        most = self._most_identical(shared, queries.lengths[:, None], targets.lengths[None, :])
-        keep = most >= self._least_identical(queries.lengths[:, None], targets.lengths[None, :]) - ROUNDING
+        least = (options.min_coverage or 0.0) * covered_length(query, target, options.coverage_of)
+        if options.identity == "openings":
+            different = (1 - options.min_identity) * longer
+            most = shared + (1 + different) * (self._word - 1)
+            least = np.maximum(0.0, least - different)
+        else:
+            most = (shared + (self._word - 1)) / self._left
+            if options.identity in ("columns", "blast") and self._pays_ends:
+                least = np.maximum(least, longer)
+            least = options.min_identity * least
+        keep = most >= least - ROUNDING
         if asked is not None:
             keep &= asked
         if self._pays_ends:
@@ -110,64 +122,42 @@ class CandidateFilter:
         self, queries: SequenceBatch, targets: SequenceBatch, codes: Codes, asked: NDArray[np.bool_] | None
     ) -> NDArray[np.bool_]:
         """Return the pairs with a long enough common subsequence, computed only for pairs with enough common k-mers."""
-        share, n_threads = self._options.min_identity, self._n_threads
-        similar = self._covering(queries.lengths[:, None], targets.lengths[None, :])
+        options, share, n_threads = self._options, self._options.min_identity, self._n_threads
+        query, target = queries.lengths[:, None], targets.lengths[None, :]
+        similar = np.ones((len(queries), len(targets)), bool)
+        if options.min_coverage:
+            longest = np.minimum(query, target) + ROUNDING
+            similar = options.min_coverage * covered_length(query, target, options.coverage_of) <= longest
         if asked is not None:
             similar &= asked
         if self._word:
             similar &= _native.similar_by_words(*codes, self._word, share, ROUNDING, n_threads).view(bool)
-        is_long = _are_long(queries.lengths, targets.lengths)
-        wanted = similar if is_long is None else similar & ~is_long
-        common = self._common_letters(queries, targets, None if wanted.all() else wanted.view(np.uint8))
+        wanted = similar
+        if int(query.max()) * int(target.max()) > MOST_LETTERS:
+            wanted = similar & (query * target <= MOST_LETTERS)
+        # Letters of the longest common subsequences.
+        n, n_all = len(queries), len(queries) + len(targets)
+        common = _native.lcs_lengths(
+            np.concatenate([queries.codes, targets.codes]),
+            np.concatenate([queries.offsets, targets.offsets[1:] + queries.offsets[-1]]),
+            N_CODES,
+            np.arange(n, dtype=np.int32),
+            np.arange(n, n_all, dtype=np.int32),
+            n_threads,
+            wanted=None if wanted.all() else wanted.view(np.uint8),
+        )
         places = np.flatnonzero(wanted)
         for begin in range(0, len(places), AT_ONCE):
             some = places[begin : begin + AT_ONCE]
             row, column = np.divmod(some, len(targets))
-            least = share * self._divisor(queries.lengths[row], targets.lengths[column]) - ROUNDING
-            np.put(similar, some, np.take(common, some) >= least)
+            lengths = queries.lengths[row], targets.lengths[column]
+            # What identical columns are divided by, at least.
+            if options.identity == "matches":  # pairs of residues
+                divisor = (options.min_coverage or 0.0) * covered_length(*lengths, options.coverage_of)
+            else:
+                divisor = (np.minimum if options.identity == "shorter" else np.maximum)(*lengths)
+            np.put(similar, some, np.take(common, some) >= share * divisor - ROUNDING)
         return similar
-
-    def _divisor(self, query: Index, target: Index) -> Reals:
-        """Return the smallest possible denominator of the identity for pairs of these lengths."""
-        if self._options.identity == "matches":  # pairs of residues
-            least = self._options.min_coverage or 0.0
-            return np.asarray(least * covered_length(query, target, self._options.coverage_of), np.float64)
-        shorter_or_longer = np.minimum if self._options.identity == "shorter" else np.maximum
-        return np.asarray(shorter_or_longer(query, target), np.float64)
-
-    def _covering(self, query: Index, target: Index) -> NDArray[np.bool_]:
-        """Return the pairs that are long enough for the coverage, as a new array of shape (len(query), len(target))."""
-        if not self._options.min_coverage:
-            return np.ones((len(query), target.shape[1]), bool)
-        least = self._options.min_coverage * covered_length(query, target, self._options.coverage_of)
-        return np.asarray(least <= np.minimum(query, target) + ROUNDING)
-
-    def _common_letters(
-        self, queries: SequenceBatch, targets: SequenceBatch, wanted: NDArray[np.uint8] | None
-    ) -> NDArray[np.int32]:
-        """Return lengths of the longest common subsequences, shape (len(queries), len(targets)); 0 if not `wanted`."""
-        n_queries, n = len(queries), len(queries) + len(targets)
-        codes = np.concatenate([queries.codes, targets.codes])
-        offsets = np.concatenate([queries.offsets, targets.offsets[1:] + queries.offsets[-1]])
-        rows, columns = np.arange(n_queries, dtype=np.int32), np.arange(n_queries, n, dtype=np.int32)
-        return _native.lcs_lengths(codes, offsets, N_CODES, rows, columns, self._n_threads, wanted=wanted)
-
-    def _least_identical(self, query: Index, target: Index) -> Reals:
-        """Return the smallest possible number of identical columns of a similar pair."""
-        options, longer = self._options, np.maximum(query, target)
-        pairs = (options.min_coverage or 0.0) * covered_length(query, target, options.coverage_of)
-        if options.identity == "openings":
-            return np.maximum(0.0, pairs - (1 - options.min_identity) * longer)
-        if options.identity in ("columns", "blast") and self._pays_ends:
-            pairs = np.maximum(pairs, longer)
-        return np.asarray(options.min_identity * pairs, np.float64)
-
-    def _most_identical(self, shared: NDArray[np.int32], query: Index, target: Index) -> Reals:
-        """Return the largest possible number of identical columns of a similar pair with this many common k-mers."""
-        if self._options.identity == "openings":
-            different = (1 - self._options.min_identity) * np.maximum(query, target)
-            return np.asarray(shared + (1 + different) * (self._word - 1), np.float64)
-        return np.asarray((shared + (self._word - 1)) / self._left, np.float64)
 
     def _may_be_best(
         self,
@@ -194,10 +184,3 @@ class CandidateFilter:
         enough = most.astype(np.int32)
         keep: NDArray[np.bool_] = _native.score_floors(*codes, query, target, enough, *costs, self._n_threads) <= most
         return keep
-
-
-def _are_long(query: Index, target: Index) -> NDArray[np.bool_] | None:
-    """Return the pairs that are too long for a common subsequence; None if there are no such pairs."""
-    if int(query.max()) * int(target.max()) <= MOST_LETTERS:
-        return None
-    return np.asarray(query[:, None] * target[None, :] > MOST_LETTERS)

@@ -86,7 +86,9 @@ def proposed(matches: Booleans) -> NDArray[np.int64]:
 
 def _winner(matches: Booleans, is_left: Booleans) -> tuple[int, Booleans] | None:
     """Return the reference that wins most windows by the residues left, and its windows; None if nothing matches."""
-    windows = [(rows, _sums(matches[rows] & is_left)) for rows in _slices(matches)]
+    step = max(1, SLICE_BYTES // matches.shape[1])
+    slices = [slice(begin, begin + step) for begin in range(0, len(matches), step)]
+    windows = [(rows, _sums(matches[rows] & is_left)) for rows in slices]
     best = np.max([sums.max(axis=0) for _, sums in windows], axis=0)
     if not best.any():
         return None
@@ -98,11 +100,6 @@ def _winner(matches: Booleans, is_left: Booleans) -> tuple[int, Booleans] | None
     # lexsort takes the last key first; if all are equal, the first reference wins.
     ranked = np.lexsort((equals, -matches[equals].sum(axis=1), -all_letters))
     return int(equals[ranked[0]]), is_won[ranked[0]]
-
-
-def _slices(matches: Booleans) -> Iterator[slice]:
-    step = max(1, SLICE_BYTES // matches.shape[1])
-    return (slice(begin, begin + step) for begin in range(0, len(matches), step))
 
 
 def _words(matches: Booleans) -> NDArray[np.int64]:
@@ -296,15 +293,11 @@ class ParentAligner:
         strange = np.flatnonzero(self._is_strange[0][table.query_index] | self._is_strange[1][table.target_index])
         ends = np.cumsum(lengths)
         for k in strange.tolist():
-            found[ends[k] - lengths[k] + 1 : ends[k] - 1] = self._overlaps(table, k)
-        return found
-
-    def _overlaps(self, table: AlignmentTable, k: int) -> NDArray[np.bool_]:
-        """Return the matches of one row, residue by residue, without the ends."""
-        query, beside, _ = beside_query(table, k)
-        is_paired = beside >= 0
-        found = np.zeros(len(query), bool)
-        found[is_paired] = self._overlap[query[is_paired], beside[is_paired]]
+            query, beside, _ = beside_query(table, k)
+            is_paired = beside >= 0
+            overlaps = np.zeros(len(query), bool)
+            overlaps[is_paired] = self._overlap[query[is_paired], beside[is_paired]]
+            found[ends[k] - lengths[k] + 1 : ends[k] - 1] = overlaps  # without the query's ends
         return found
 
 

@@ -35,8 +35,8 @@ from tropalign.resources.limits import default_budget, require
 from tropalign.resources.numbers import checked_memory, checked_threads
 from tropalign.results.chimeras import Chimeras
 from tropalign.sequences import NUCLEOTIDE, SequenceBatch
+from tropalign.sequences.annotations import counts_of, has_count
 from tropalign.sequences.batch import Sequences
-from tropalign.sequences.samples import counts_of, has_count
 
 Index = NDArray[np.int64]
 Progress = Callable[[int], object]
@@ -160,7 +160,10 @@ def by_abundance(batch: SequenceBatch) -> tuple[Index, Index]:
 
 def _judge_de_novo(judge: _Judge, sizes: Index, skew: float, progress: Progress | None) -> None:
     """Judge sequences of decreasing abundance, block by block."""
-    same = _numbers_of_equal(judge.aligner.queries)
+    queries = judge.aligner.queries
+    codes, bounds, known = queries.codes.tobytes(), queries.offsets.tolist(), dict[bytes, int]()
+    # A number per sequence, the same for equal ones.
+    same = np.array([known.setdefault(codes[bounds[k] : bounds[k + 1]], k) for k in range(len(queries))])
     is_parent = np.zeros(len(sizes), bool)
     for begin, end in blocks(sizes, skew):
         before = np.flatnonzero(is_parent[:begin])
@@ -189,13 +192,6 @@ def blocks(sizes: Index, skew: float) -> Iterator[tuple[int, int]]:
         end = begin + 1 if skew == 1 else end
         yield begin, end
         begin = end
-
-
-def _numbers_of_equal(batch: SequenceBatch) -> Index:
-    """Return a number per sequence, equal for equal sequences."""
-    codes, bounds = batch.codes.tobytes(), batch.offsets.tolist()
-    known: dict[bytes, int] = {}
-    return np.array([known.setdefault(codes[bounds[k] : bounds[k + 1]], k) for k in range(len(batch))])
 
 
 @dataclass

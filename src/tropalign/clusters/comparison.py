@@ -16,17 +16,15 @@ from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import Device
 from tropalign.pairwise.task import PairsTask
 from tropalign.results.alignments import AlignmentTable
-from tropalign.results.identity import identities, lengths
+from tropalign.results.gapped import identities, lengths
 from tropalign.sequences import SequenceBatch
-from tropalign.sequences.samples import counts_of, has_count
+from tropalign.sequences.annotations import counts_of, has_count
 
 
 def processing_order(batch: SequenceBatch, sizes: NDArray[np.int64], order: str) -> NDArray[np.int64]:
-    """Return the processing order as indices; ties keep input order. Raises InputError if abundances are missing."""
+    """Indices of the sequences in the order in which they are looked at; as in the input where equal."""
     if order == "input":
         return np.arange(len(batch))
-    if order == "abundance" and not any(map(has_count, batch.names)):
-        raise InputError("no name has an abundance like ;size=12: add them, or choose order length or input")
     keys = sizes if order == "abundance" else batch.lengths
     return np.argsort(-keys, kind="stable").astype(np.int64)
 
@@ -42,18 +40,24 @@ SEQUENCE_BYTES, COPIED_SHARE, LEAST_PAIRS = 256, 0.3, 256
 GIANT = 1000
 
 
-def warn_of_giant(batch: SequenceBatch, options: ClusterOptions) -> None:
-    """Warn of a sequence that dwarfs all others, such as a chromosome among reads: each of them may fit in it."""
+def check_set(batch: SequenceBatch, options: ClusterOptions) -> None:
+    """Check that scores and order suit the sequences; warn of one that is far longer than all others.
+
+    Each of the others may fit in it, as reads fit in a chromosome.
+    """
     usual, longest = float(np.median(batch.lengths)), int(batch.lengths.max())
-    if options.min_coverage or longest < GIANT * usual:
-        return
-    name = batch.names[int(batch.lengths.argmax())]
-    warnings.warn(
-        f"record {name!r} has {longest:,} residues, {longest / usual:,.0f} times as many as most: aligning others "
-        f"along all of it takes long, and most fit somewhere: leave it out, or give {named('min_coverage')}",
-        TropalignWarning,
-        stacklevel=3,
-    )
+    if not options.min_coverage and longest >= GIANT * usual:
+        name = batch.names[int(batch.lengths.argmax())]
+        warnings.warn(
+            f"record {name!r} has {longest:,} residues, {longest / usual:,.0f} times as many as most: aligning others "
+            f"along all of it takes long, and most fit somewhere: leave it out, or give {named('min_coverage')}",
+            TropalignWarning,
+            stacklevel=3,
+        )
+    options.pairs.matrix.check(batch)
+    options.pairs.check_range(longest)
+    if options.order == "abundance" and not any(map(has_count, batch.names)):
+        raise InputError("no name has an abundance like ;size=12: add them, or choose order length or input")
 
 
 @dataclass
@@ -66,13 +70,30 @@ class Tally:
 
 
 class Comparison:
-    """Aligns pairs of a set during a run; raises InputError for an order that the sequences do not have.
+    """Aligns pairs of a set, for the length of a run.
 
-    An alignment, and so its identity, may depend on which sequence is the query, through the tie-breaking rule or an
-    asymmetric matrix. The query is always the member.
+    An alignment, and so its identity, may depend on which of the two sequences is the query, by a rule for ties or by a
+    matrix that is not symmetric. It is always the member.
 
-    sizes: reads per sequence. order, rank: sequences in processing order, and the rank of each. memory_bytes: limit
-    for aligning, excluding the set.
+    Parameters
+    ----------
+    batch
+        The set.
+    options
+        How pairs are aligned, and what identity is.
+    devices
+        What computes.
+    memory_bytes
+        What aligning may take beside the set.
+
+    Attributes
+    ----------
+    sizes : int64, shape (n,)
+        How many reads each sequence stands for.
+    order, rank : int64, shape (n,)
+        The sequences as they are looked at, and the place of each among them.
+    tally : Tally
+        The alignments so far.
     """
 
     def __init__(
@@ -90,8 +111,11 @@ class Comparison:
 
     def similarities(self, members: Index, representatives: Index) -> Reals:
         """Return the identity of each pair, -1 if too little is covered; float64, shape (n,)."""
-        found = [self._similarity(table) for table in self._tables(members, representatives)]
-        return np.concatenate(found) if found else np.zeros(0)
+        found, least = [np.zeros(0)], self.options.min_coverage
+        for table, identity in self.alignments(members, representatives):
+            is_covered = True if least is None else coverages(table, self.options.coverage_of) >= least
+            found.append(np.where(is_covered, identity, NOT_COVERED))
+        return np.concatenate(found)
 
     def pair_similarities(self, first: Index, second: Index) -> Reals:
         """Return the identity of pairs of sequences; the one later in processing order is the member, as in results."""
@@ -100,36 +124,20 @@ class Comparison:
 
     def alignments(self, members: Index, representatives: Index) -> Iterator[tuple[AlignmentTable, Reals]]:
         """Yield alignments and identities of pairs, in order and in parts; the members are the queries."""
-        for table in self._tables(members, representatives):
-            yield table, identities(table, self.options.identity)
-
-    def _tables(self, members: Index, representatives: Index) -> Iterator[AlignmentTable]:
-        for begin in range(0, len(members), self._most_pairs):
-            part = slice(begin, begin + self._most_pairs)
-            yield from self._tables_of(members[part], representatives[part])
-
-    def _tables_of(self, members: Index, representatives: Index) -> Iterator[AlignmentTable]:
-        begin, lengths = time.perf_counter(), self.batch.lengths
         n_strands = 2 if self.options.pairs.strand == "both" else 1
-        self.tally.n_pairs += len(members)
-        self.tally.n_cells += n_strands * int(lengths[members] @ lengths[representatives])
-        queries, query = np.unique(members, return_inverse=True)
-        targets, target = np.unique(representatives, return_inverse=True)
-        pairs = np.stack([query, target], 1).astype(np.int64)
-        task = PairsTask(self.batch[queries], self.batch[targets], self.options.pairs, pairs, self._memory_bytes)
-        for result in self._scheduler.run([task]):
-            self.tally.seconds += time.perf_counter() - begin
-            yield result.value
-            begin = time.perf_counter()
-
-    def _similarity(self, table: AlignmentTable) -> Reals:
-        found = identities(table, self.options.identity)
-        least = self.options.min_coverage
-        return (
-            found
-            if least is None
-            else np.where(coverages(table, self.options.coverage_of) >= least, found, NOT_COVERED)
-        )
+        for first in range(0, len(members), self._most_pairs):
+            begin, some = time.perf_counter(), slice(first, first + self._most_pairs)
+            queries, query = np.unique(members[some], return_inverse=True)
+            targets, target = np.unique(representatives[some], return_inverse=True)
+            self.tally.n_pairs += len(query)
+            lengths = self.batch.lengths
+            self.tally.n_cells += n_strands * int(lengths[members[some]] @ lengths[representatives[some]])
+            pairs = np.stack([query, target], 1).astype(np.int64)
+            task = PairsTask(self.batch[queries], self.batch[targets], self.options.pairs, pairs, self._memory_bytes)
+            for result in self._scheduler.run([task]):
+                self.tally.seconds += time.perf_counter() - begin
+                yield result.value, identities(result.value, self.options.identity)
+                begin = time.perf_counter()
 
 
 def coverages(table: AlignmentTable, of: str) -> Reals:

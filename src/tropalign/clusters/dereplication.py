@@ -21,8 +21,8 @@ from tropalign.results.columns import Result
 from tropalign.results.otu_table import OtuTable, otu_names
 from tropalign.sequences import SequenceBatch
 from tropalign.sequences.alphabet import AlphabetLike
+from tropalign.sequences.annotations import NameRule, Teller, counts_of, numbered, samples_of, teller, with_count
 from tropalign.sequences.batch import Sequences
-from tropalign.sequences.samples import NameRule, Teller, counts_of, numbered, samples_of, teller, with_count
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,11 +7,13 @@ import os
 from tropalign.errors import UsageError
 from tropalign.execution.files import check_outputs, output_name
 from tropalign.execution.run import Output, write_outputs
+from tropalign.formats.chimeras import ChimerasContext
 from tropalign.formats.clusters import ClustersContext
 from tropalign.formats.format import Header
 from tropalign.formats.registry import format_for_path, format_names, format_of, make_writer, suffix_of
+from tropalign.results.chimeras import Chimeras
 from tropalign.results.clusters import Clusters
-from tropalign.results.names import ClustersFormat
+from tropalign.results.names import ChimerasFormat, ClustersFormat
 from tropalign.results.otu_table import OtuTable
 
 
@@ -48,29 +50,75 @@ def write_clusters(
     """
     if not isinstance(clusters, Clusters | OtuTable):
         raise UsageError(f"an object of type {type(clusters).__name__} is no Clusters")
+    if isinstance(clusters, OtuTable):
+        _write(clusters, path, format, "counts", None, "write_clusters", ClustersContext())
+    else:
+        _write(clusters, path, format, "clusters", "representatives", "write_clusters", ClustersContext())
+
+
+def write_all(result: Clusters | OtuTable | Chimeras, outputs: list[Output]) -> None:
+    """Write every file completely, and only after all of them have been made."""
+    write_outputs(outputs, lambda output: [output.writer.encode(result)])
+
+
+TABLE, SEQUENCES = "chimeras/table", "chimeras/sequences"
+
+
+def write_chimeras(chimeras: Chimeras, path: str | os.PathLike[str], format: ChimerasFormat | None = None) -> None:
+    """Write a table of the rows, or their sequences; the file appears complete or not at all.
+
+    Parameters
+    ----------
+    chimeras
+        The results to write.
+    path
+        ``-`` is standard output; a suffix such as ``.gz`` compresses.
+    format
+        "tsv", "uchime" (like vsearch's ``--uchimeout``), or "fasta" for the sequences. By default, the suffix of the
+        path decides.
+
+    Raises
+    ------
+    UsageError
+        The format or suffix does not exist.
+    InputError
+        A name that the format cannot hold, or a path that cannot be written.
+    ResourceError
+        The disk is full.
+
+    Examples
+    --------
+    >>> found = tropalign.find_chimeras({"a;size=9": "ACGT", "b;size=8": "AGGT"})
+    >>> write_chimeras(found, "-", "uchime")
+    0.0000	a;size=9	*	*	*	*	*	*	*	*	0	0	0	0	0	0	*	N
+    0.0000	b;size=8	*	*	*	*	*	*	*	*	0	0	0	0	0	0	*	N
+    """
+    if not isinstance(chimeras, Chimeras):
+        raise UsageError(f"an object of type {type(chimeras).__name__} is no Chimeras")
+    _write(chimeras, path, format, TABLE, SEQUENCES, "write_chimeras", ChimerasContext())
+
+
+def _write(
+    result: Clusters | OtuTable | Chimeras,
+    path: str | os.PathLike[str],
+    format: str | None,
+    kind: str,
+    sequences: str | None,
+    call: str,
+    context: ClustersContext | ChimerasContext,
+) -> None:
+    """Write a result in a format of its kind, or its `sequences`, which is the kind of the format fasta."""
     from tropalign import __version__
 
-    output = output_name(path)
-    fasta = format_of("representatives", "fasta")
-    is_fasta = format == fasta.name if format else suffix_of(output) in fasta.suffixes
-    kind = "counts" if isinstance(clusters, OtuTable) else "representatives" if is_fasta else "clusters"
+    output, known = output_name(path), format_names(kind)
+    if sequences is not None:
+        fasta = format_of(sequences, "fasta")
+        known = (*known, fasta.name)
+        if format == fasta.name if format else suffix_of(output) in fasta.suffixes:
+            kind = sequences
     name = format_for_path(kind, output) if format is None else format
     if name not in format_names(kind):
-        known = format_names(kind) if kind == "counts" else (*format_names("clusters"), "fasta")
         raise UsageError(f"format {name!r} is none of {', '.join(known)}")
     check_outputs([output], [])
-    write_all(
-        clusters,
-        [
-            Output(
-                kind,
-                output,
-                make_writer(kind, name, Header(__version__, "tropalign.write_clusters", {}), ClustersContext()),
-            )
-        ],
-    )
-
-
-def write_all(clusters: Clusters | OtuTable, outputs: list[Output]) -> None:
-    """Write every file completely, and only after all of them have been made."""
-    write_outputs(outputs, lambda output: [output.writer.encode(clusters)])
+    writer = make_writer(kind, name, Header(__version__, f"tropalign.{call}", {}), context)
+    write_all(result, [Output(kind, output, writer)])

@@ -17,8 +17,7 @@ from tropalign.decoding.decoding import LEAST_RUN, POSITION_BYTES, Decoder
 from tropalign.decoding.model import HMM
 from tropalign.errors import InputError, TropalignWarning
 from tropalign.execution.manifest import Shard
-from tropalign.execution.partition import CostList, cuts, share
-from tropalign.execution.task import Progress, Tile
+from tropalign.execution.task import CostList, Progress, Tile, cuts, share
 from tropalign.formats.segments.tracks import Track, bounds_of
 from tropalign.resources.numbers import environment_number
 from tropalign.results.segments import Segments

@@ -16,9 +16,8 @@ from tropalign import _native
 from tropalign.decoding.observations import Observations
 from tropalign.devices.gpu import Buffer, DeviceCache, Gpu, Memory, Pace, Program, Programs, kernel_source, require_room
 from tropalign.errors import DeviceError
-from tropalign.execution.partition import CostList, cuts
 from tropalign.execution.scheduler import Scheduler
-from tropalign.execution.task import Device, Progress, Tile
+from tropalign.execution.task import CostList, Device, Progress, Tile, cuts
 from tropalign.properties import cached
 
 Floats = NDArray[np.float64]

@@ -109,7 +109,12 @@ class Context:
         self._holds = ["the context"]
         self.device = checked(driver.cuDeviceGet(number), f"{name}: finding it")
         try:
-            self._let_waits_sleep()
+            # By default two host threads per card would spin while they wait, beside the processor's own tiles.
+            with suppress(DeviceError):
+                _, is_active = checked(driver.cuDevicePrimaryCtxGetState(self.device), "asking for the context")
+                if not is_active:  # else another library of this process has chosen
+                    flags = int(driver.CUctx_flags.CU_CTX_SCHED_BLOCKING_SYNC)
+                    checked(driver.cuDevicePrimaryCtxSetFlags(self.device, flags), "choosing how to wait")
             self._handle = checked(driver.cuDevicePrimaryCtxRetain(self.device), f"{name}: opening it")
             if attribute_of(driver, self.device, "MEMORY_POOLS_SUPPORTED"):
                 self.pool = self.call("cuDeviceGetDefaultMemPool", self.device)
@@ -119,14 +124,6 @@ class Context:
             self.free_at_first = self.free_bytes()
         except MemoryError as error:
             raise DeviceError(f"{name} cannot be opened: {error}") from None
-
-    def _let_waits_sleep(self) -> None:
-        """Let waiting host threads sleep: by default two per card would spin while the processor computes tiles."""
-        with suppress(DeviceError):
-            _, is_active = checked(self.driver.cuDevicePrimaryCtxGetState(self.device), "asking for the context")
-            if not is_active:  # otherwise another library of this process has chosen
-                flags = int(self.driver.CUctx_flags.CU_CTX_SCHED_BLOCKING_SYNC)
-                checked(self.driver.cuDevicePrimaryCtxSetFlags(self.device, flags), "choosing how to wait")
 
     def call(self, function: str, *arguments: Any) -> Any:
         """Call a driver function in this context and return its result.
@@ -257,27 +254,22 @@ def find() -> list[GpuInfo]:
     for k in range(int(checked(driver.cuDeviceGetCount(), "counting devices"))):
         device = checked(driver.cuDeviceGet(k), "finding a device")
         model = checked(driver.cuDeviceGetName(100, device), "reading a device's name").decode().strip("\0 ")
-        capability = capability_of(driver, device)
+        capability, n_free = capability_of(driver, device), None
+        with suppress(DeviceError, MemoryError):  # full, or in exclusive use: its self-test reports it
+            n_free = CudaDevice(f"cuda:{k}").free_bytes()
         infos.append(
             GpuInfo(
                 f"cuda:{k}",
                 f"{model} (sm_{capability})",
                 f"driver for CUDA {version[0]}.{version[1]}",
                 int(checked(driver.cuDeviceTotalMem(device), "reading a device's memory")),
-                _free_bytes_or_none(f"cuda:{k}"),
+                n_free,
                 is_gpu=True,
                 has_dpx=capability >= DPX_CAPABILITY,
                 shuffles="warps",
             )
         )
     return infos
-
-
-def _free_bytes_or_none(name: str) -> int | None:
-    try:
-        return CudaDevice(name).free_bytes()
-    except (DeviceError, MemoryError):  # full, or in exclusive use: its self-test reports it
-        return None
 
 
 class CudaDevice:

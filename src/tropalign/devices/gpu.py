@@ -1,4 +1,8 @@
-"""Interface that jobs use of any GPU (build kernels, hold memory, launch), implemented by CUDA and OpenCL devices."""
+"""Interface that jobs use of any GPU (build kernels, hold memory, launch), implemented by CUDA and OpenCL devices.
+
+The launcher for the kernels of all jobs stands here as well: compiled programs, launches of bounded time and memory,
+and a cache per device. A job (pairwise/gpu.py, placement/gpu.py) has only its arrays and its kernels' arguments.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of devices and their kinds: each kind is a module of this folder (docs/gpu.md, "Adding a device")."""
+"""Names of devices, their kinds and those of clusters: each kind is a module here (docs/gpu.md, "Adding a device")."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from tropalign.errors import UsageError
-from tropalign.execution.cluster_address import is_cluster
+from tropalign.errors import UsageError, shown
 from tropalign.options.option import Options, argument
 
 if TYPE_CHECKING:
@@ -79,3 +78,24 @@ class ComputeArguments(Options):
         'the GPUs if the job is large. A cluster ("tcp://host:8786", "local:4", or a distributed.Client) computes on '
         "its workers. The result does not depend on it.",
     )
+
+
+LOCAL = re.compile(r"local(?::([1-9][0-9]{0,3}))?")
+_ADDRESS = re.compile(r"(tcp|tls|ws|wss|ucx|ucxx)://.+|.+\.json", re.DOTALL)
+
+
+def check_address(text: str) -> str:
+    """Return the address unchanged, or raise ValueError if it is not a cluster address."""
+    if not isinstance(text, str) or not (LOCAL.fullmatch(text) or _ADDRESS.fullmatch(text)):
+        raise ValueError(
+            f"{shown(repr(text))} is no cluster: write tcp://HOST:8786, the scheduler's file.json, or local:4 for four "
+            "processes here"
+        )
+    return text
+
+
+def is_cluster(value: Any) -> bool:
+    """True for a cluster address or a distributed.Client."""
+    if isinstance(value, str):
+        return bool(LOCAL.fullmatch(value) or _ADDRESS.fullmatch(value))
+    return type(value).__module__.partition(".")[0] == "distributed" and hasattr(value, "scatter")

@@ -49,6 +49,7 @@ def _devices() -> list[tuple[str, Any]]:
 def find() -> list[GpuInfo]:
     """Return all OpenCL devices; raise DeviceError if pyopencl is missing."""
     cl = _library()
+    known = {"cl_khr_subgroup_shuffle": "sub-groups", "cl_intel_subgroups": "Intel sub-groups"}
     return [
         GpuInfo(
             name,
@@ -58,7 +59,7 @@ def find() -> list[GpuInfo]:
             None,
             is_gpu=bool(device.type & cl.device_type.GPU),
             has_dpx=False,
-            shuffles=_shuffles(device.extensions),
+            shuffles=next((how for extension, how in known.items() if extension in device.extensions), "local memory"),
         )
         for name, device in _devices()
     ]
@@ -67,11 +68,6 @@ def find() -> list[GpuInfo]:
 def open_device(name: str) -> OpenClDevice:
     """Open the device of that name; raise DeviceError if it does not exist or cannot be used."""
     return OpenClDevice(name)
-
-
-def _shuffles(extensions: str) -> str:
-    known = {"cl_khr_subgroup_shuffle": "sub-groups", "cl_intel_subgroups": "Intel sub-groups"}
-    return next((how for extension, how in known.items() if extension in extensions), "local memory")
 
 
 class OpenClDevice:
@@ -95,12 +91,8 @@ class OpenClDevice:
             raise DeviceError(f"{name} cannot be opened ({error})") from None
         self.n_multiprocessors = int(self._device.max_compute_units)
         self._own = threading.local()
-        self._try_compiler()
-
-    def _try_compiler(self) -> None:
-        """Compile a probe kernel, because some drivers list devices that their compiler does not support."""
         try:
-            self.build(PROBE, {})
+            self.build(PROBE, {})  # because some drivers list devices that their compiler does not support
         except DeviceError as error:
             lines = [line.strip() for line in str(error).splitlines() if line.strip()]
             why = next((line for line in lines if "error:" in line), lines[-1])

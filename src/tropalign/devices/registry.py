@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from tropalign.devices.gpu import Gpu, GpuInfo
-from tropalign.devices.names import KINDS, device_names
+from tropalign.devices.names import KINDS, device_names, is_cluster
 from tropalign.errors import DeviceError, TropalignError, TropalignWarning, UsageError, named
-from tropalign.execution.cluster_address import is_cluster
 from tropalign.execution.task import Device, Progress, Task, Tile
 from tropalign.resources.limits import available_threads, default_budget, free_bytes, resolve_threads
 
@@ -139,11 +138,11 @@ def open_devices(
     """
     clusters = [name for name in names if is_cluster(name)]
     if clusters:
-        from tropalign.execution.cluster_pool import ClusterDevice
-        from tropalign.execution.dask_cluster import Cluster
+        from tropalign.devices.cluster_pool import ClusterDevice
+        from tropalign.devices.dask_cluster import Cluster
 
         others = [name for name in names if not is_cluster(name)] or ["auto"]
-        opener = partial(_opened_there, others, cost_cells, memory_bytes)
+        opener = partial(open_devices, others, cost_cells=cost_cells, memory_bytes=memory_bytes)
         needs_gpu = not {"auto", "cpu"} & set(others)
         return [ClusterDevice(Cluster(clusters[0], needs_gpu), opener, n_threads)]
     devices: list[Device] = []
@@ -157,11 +156,6 @@ def open_devices(
         else:
             devices.append(GpuDevice(open_gpu(name)))
     return list({device.name: device for device in devices}.values())
-
-
-def _opened_there(names: Sequence[str], cost_cells: int, memory_bytes: int | None, n_threads: int) -> list[Device]:
-    """Open the devices of a cluster worker."""
-    return open_devices(names, n_threads, cost_cells, memory_bytes)
 
 
 def _auto_gpus(cost_cells: int) -> list[Device]:

@@ -1,4 +1,10 @@
-"""A shard's parts as one file, and the parts of the whole run from all shards."""
+"""A shard's parts as one file, and the parts of the whole run from all shards.
+
+A part in a single piece, as in shards and for results packed into others, has a section of bytes per output:
+
+    tropart2 | number of sections | length and CRC-32 of each | the sections one after another
+    8 bytes  | 4 bytes            | 8 + 4 bytes               |
+"""
 
 from __future__ import annotations
 
@@ -11,6 +17,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
@@ -163,19 +170,14 @@ class Shards:
             self._shards[shard.number] = shard
         if first is None:
             raise InputError("there is no shard to merge: name the files that --shard wrote")
-        self._check_complete(first.count)
+        count, n_missing = first.count, first.count - len(self._shards)
+        if n_missing:
+            numbers = (str(number) for number in range(1, count + 1) if number not in self._shards)
+            which = ", ".join(islice(numbers, SHOWN)) + (", ..." if n_missing > SHOWN else "")
+            verb = "number {} is" if n_missing == 1 else "numbers {} are"
+            raise InputError(f"of {count} shards {verb.format(which)} missing: give all of them")
         self.outputs, self.words = first.outputs, first.words
         self.whole = first.manifest.of_whole()
-
-    def _check_complete(self, count: int) -> None:
-        n_missing = count - len(self._shards)
-        if not n_missing:
-            return
-        numbers = (str(number) for number in range(1, count + 1) if number not in self._shards)
-        shown = [number for number, _ in zip(numbers, range(SHOWN), strict=False)]
-        which = ", ".join(shown) + (", ..." if n_missing > SHOWN else "")
-        verb = "number {} is" if n_missing == 1 else "numbers {} are"
-        raise InputError(f"of {count} shards {verb.format(which)} missing: give all of them")
 
     @property
     def tile_counts(self) -> list[int]:

@@ -53,24 +53,20 @@ def check_outputs(outputs: Sequence[str], inputs: Sequence[str]) -> None:
     seen: set[object] = set()
     for output in outputs:
         try:
-            _check_output(output, taken, seen)
+            path = output_path(output)
+            if path is None and output != "-":
+                continue
+            keys = {"-", *_redirected(sys.stdout)} if path is None else set(_identities(output))
+            where = "standard output" if path is None else output
+            if keys & taken:
+                raise UsageError(f"{where} is an input: name another file to write to")
+            if keys & seen:
+                raise UsageError(f"two outputs go to {where}: give each its own name")
+            seen |= keys
+            if path is not None:
+                _check_place(path)
         except (OSError, ValueError, RuntimeError) as error:  # an impossible file name
             raise disk_error(error, output, 0) from None
-
-
-def _check_output(output: str, taken: set[object], seen: set[object]) -> None:
-    path = output_path(output)
-    if path is None and output != "-":
-        return
-    keys = {"-", *_redirected(sys.stdout)} if path is None else set(_identities(output))
-    where = "standard output" if path is None else output
-    if keys & taken:
-        raise UsageError(f"{where} is an input: name another file to write to")
-    if keys & seen:
-        raise UsageError(f"two outputs go to {where}: give each its own name")
-    seen |= keys
-    if path is not None:
-        _check_place(path)
 
 
 def _identities(path: str) -> list[object]:
@@ -289,7 +285,13 @@ def write_stream(output: str, write: Callable[[BinaryIO], None]) -> None:
         if output == "-":
             if sys.stdout is None:
                 raise InputError("standard output is closed: name a file with -o")
-            _write_standard(write)
+            if hasattr(sys.stdout, "buffer"):
+                write(_Terminal(sys.stdout.buffer) if sys.stdout.isatty() else sys.stdout.buffer)  # type: ignore[arg-type]
+                sys.stdout.buffer.flush()
+            else:  # a notebook's stream, which takes only text
+                made = io.BytesIO()
+                write(made)
+                sys.stdout.write(made.getvalue().decode("utf-8", "replace"))
         else:
             with open(output, "wb") as out:
                 write(out)
@@ -313,16 +315,6 @@ class _Terminal(io.RawIOBase):
         data = bytes(text)
         self._out.write(_CONTROL.sub(lambda found: b"\\x%02x" % found[0][-1], data))
         return len(data)
-
-
-def _write_standard(write: Callable[[BinaryIO], None]) -> None:
-    if hasattr(sys.stdout, "buffer"):
-        write(_Terminal(sys.stdout.buffer) if sys.stdout.isatty() else sys.stdout.buffer)  # type: ignore[arg-type]
-        sys.stdout.buffer.flush()
-    else:  # a notebook's stream, which takes only text
-        made = io.BytesIO()
-        write(made)
-        sys.stdout.write(made.getvalue().decode("utf-8", "replace"))
 
 
 def write_to(output: str, write: Callable[[BinaryIO], None]) -> None:

@@ -69,7 +69,7 @@ class Manifest:
 
     def difference(self, other: Manifest) -> str | None:
         """Return how `other` differs, by the first differing parameter if possible; None if the runs are equal."""
-        mine, theirs = ({**m.parameters, "shard": _shard_text(m.shard)} for m in (self, other))
+        mine, theirs = ({**m.parameters, "shard": "/".join(map(str, m.shard or ["none"]))} for m in (self, other))
         for name in [*mine, *(name for name in theirs if name not in mine)]:
             if mine.get(name) != theirs.get(name):
                 return f"{name} was {mine.get(name)!r} and is {theirs.get(name)!r}"
@@ -112,8 +112,10 @@ class Manifest:
             and isinstance(parameters, dict)
             and all(isinstance(word, str) for item in parameters.items() for word in item)
             and "shard" in entries
-            and (shard is None or _is_shard(shard))
+            and (shard is None or (isinstance(shard, list | tuple) and len(shard) == 2 and all(map(_is_count, shard))))
         )
+        if is_sound and shard is not None:
+            is_sound = 1 <= shard[0] <= shard[1] <= MOST_SHARDS
         if not is_sound or entries["layout"] != LAYOUT:
             raise ValueError("no manifest, or one of another version")
         known = {field.name: entries[field.name] for field in dataclasses.fields(cls)}
@@ -122,13 +124,3 @@ class Manifest:
 
 def _is_count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 62
-
-
-def _is_shard(value: object) -> bool:
-    if not isinstance(value, list | tuple) or len(value) != 2 or not all(_is_count(k) for k in value):
-        return False
-    return bool(1 <= value[0] <= value[1] <= MOST_SHARDS)
-
-
-def _shard_text(shard: Shard | None) -> str:
-    return f"{shard[0]}/{shard[1]}" if shard else "none"

@@ -1,7 +1,7 @@
 """Directory of finished parts with the run's manifest, which survives a kill.
 
 A part is the output of one tile: a section of bytes for each output. Sections of an output are appended to one
-file, in the order in which tiles finish, and a list (`part_list`) stores the position of each:
+file, in the order in which tiles finish, and a list stores the position of each:
 
     list      part 0: 0..310, 0..95 | part 2: 310..512, 95..200 | part 1: ...
     section0  text of part 0 .......| text of part 2 ...........| text of part 1 ...
@@ -10,7 +10,12 @@ file, in the order in which tiles finish, and a list (`part_list`) stores the po
 A part is valid once it is listed, after all its sections: a kill costs the running tiles, and their incomplete
 output is cut off. Files are synced to disk soon afterwards (`PartWriting`). Damage by a power cut or a bad disk is
 detected by checksums, and these parts are computed again. If parts arrived in output order and the output is their
-text unchanged, the section file is renamed to the output.
+text unchanged, the section file is renamed to the output. The list is
+
+    tropart3 | index | group | number of sections | start, length, CRC-32 of each | CRC-32 of the entry | index | ...
+    8 bytes  | 8       4       4                    8      8       4                4                   |
+
+An entry is valid once it is complete. An entry with the index `FORGOTTEN` deletes the parts of its group.
 """
 
 from __future__ import annotations
@@ -119,7 +124,11 @@ class Parts:
                 hold(self._lock, directory)
             found = recorded_manifest(directory)
             difference = None if found is None else found.difference(manifest)
-            is_read = self._read_list()
+            try:
+                data = (directory / LIST).read_bytes()
+            except FileNotFoundError:  # as a kill during `finish` leaves it
+                data = MAGIC
+            self._entries, is_read = listed(data)
             if difference and not (is_read and self.is_empty()):
                 refused = InputError(
                     f"this holds finished parts of another run ({difference}): repeat that run to end it, or remove "
@@ -310,15 +319,6 @@ class Parts:
         with self._changed:
             if (file := self._files.pop(path, None)) is not None:
                 os.close(file.descriptor)
-
-    def _read_list(self) -> bool:
-        """Read the list of parts; False if it is damaged. A kill during `finish` leaves no list."""
-        try:
-            data = (self.directory / LIST).read_bytes()
-        except FileNotFoundError:
-            data = MAGIC
-        self._entries, is_read = listed(data)
-        return is_read
 
     def _write_list(self) -> None:
         """Rewrite the list."""

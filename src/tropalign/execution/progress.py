@@ -19,7 +19,8 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from functools import partial
 from typing import Any
 
 from tropalign.errors import UsageError, counted, shown
@@ -59,7 +60,12 @@ def no_progress(unit: str, total: int | None) -> Iterator[Progress | None]:
 def status_only(unit: str, total: int | None) -> Iterator[Progress | None]:
     """Yield the callback for the number of items begun; None if there is no status file."""
     with _status() as tell:
-        yield None if tell is None else _counting(tell, unit, total)
+        if tell is None:
+            yield None
+            return
+        whole = None if total is None else int(total)
+        tell({"unit": unit, "done": 0, "total": whole})
+        yield lambda done: tell({"unit": unit, "done": int(done), "total": whole})
 
 
 def tell_forecast(found: Mapping[str, Any]) -> None:
@@ -143,83 +149,57 @@ def _status() -> Iterator[Callable[[Mapping[str, Any]], None] | None]:
             status.close()
 
 
-def _counting(tell: Callable[[Mapping[str, Any]], None], unit: str, total: int | None) -> Progress:
-    total = None if total is None else int(total)
-    tell({"unit": unit, "done": 0, "total": total})
-    return lambda done: tell({"unit": unit, "done": int(done), "total": total})
-
-
 @contextmanager
 def progress_bar(unit: str, total: int | None) -> Iterator[Progress | None]:
     """Yield the callback for the number of items begun; None if there is neither a status file nor a terminal."""
-    with status_only(unit, total) as count, _items_bar(unit, total) as show:
-        if count is None or show is None:
-            yield count or show
-        else:
-            counted, shown = count, show
-
-            def both(done: int) -> None:
-                counted(done)
-                shown(done)
-
-            yield both
-
-
-@contextmanager
-def _items_bar(unit: str, total: int | None) -> Iterator[Progress | None]:
-    """Show a bar of items if standard error is a terminal."""
-    if sys.stderr is None or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        ProgressColumn,
-        SpinnerColumn,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-    from rich.progress import Progress as Bar
-
-    columns: tuple[ProgressColumn, ...]
-    if total is None:
-        columns = (SpinnerColumn(), TextColumn("{task.fields[done]}"), TimeElapsedColumn())
-    else:
-        of_all = TextColumn("{task.completed:,.0f}/{task.total:,.0f}")
-        columns = (TextColumn("{task.description}"), BarColumn(), of_all, TimeRemainingColumn())
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(unit, total=total, done=counted(0, unit))
-        yield lambda done: bar.update(task, completed=done, done=counted(int(done), unit))
-
-
-@contextmanager
-def stage_bar(is_quiet: bool = False) -> Iterator[StageProgress | None]:
-    """Yield the callback for stages and shares; None if there is neither a status file nor a terminal."""
-    with _status() as tell, _stages_bar(is_quiet) as show:
-        if tell is None:
-            yield show
+    kind = "counted" if total is None else "items"
+    with status_only(unit, total) as count, _bar(kind, unit, total=total, done=counted(0, unit)) as update:
+        if update is None:
+            yield count
             return
 
-        def report(stage: str, share: float) -> None:
-            tell({"stage": stage, "share": round(float(share), 4)})
-            if show is not None:
-                show(stage, share)
+        def report(done: int) -> None:
+            if count is not None:
+                count(done)
+            update(completed=done, done=counted(int(done), unit))
 
         yield report
 
 
 @contextmanager
-def _stages_bar(is_quiet: bool) -> Iterator[StageProgress | None]:
-    """Show a bar of stages if standard error is a terminal."""
-    if is_quiet or sys.stderr is None or not sys.stderr.isatty():
+def stage_bar(is_quiet: bool = False) -> Iterator[StageProgress | None]:
+    """Yield the callback for stages and shares; None if there is neither a status file nor a terminal."""
+    with _status() as tell, nullcontext() if is_quiet else _bar("stages", "", total=1.0) as update:
+        if tell is None and update is None:
+            yield None
+            return
+
+        def report(stage: str, share: float) -> None:
+            if tell is not None:
+                tell({"stage": stage, "share": round(float(share), 4)})
+            if update is not None:
+                update(description=stage, completed=share)
+
+        yield report
+
+
+@contextmanager
+def _bar(kind: str, description: str, **fields: Any) -> Iterator[Callable[..., object] | None]:
+    """Show a bar of items, of an unknown number of items ("counted") or of stages, if standard error is a terminal."""
+    if sys.stderr is None or not sys.stderr.isatty():
         yield None
         return
+    from rich import progress
     from rich.console import Console
-    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
 
-    columns = (TextColumn("{task.description:<15}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=1.0)
-        yield lambda stage, share: bar.update(task, description=stage, completed=share)
+    of_all = progress.TextColumn("{task.completed:,.0f}/{task.total:,.0f}")
+    remaining, bar_column = progress.TimeRemainingColumn(), progress.BarColumn()
+    done, elapsed = progress.TextColumn("{task.fields[done]}"), progress.TimeElapsedColumn()
+    stage = progress.TextColumn("{task.description:<15}")
+    columns: dict[str, tuple[progress.ProgressColumn, ...]] = {
+        "counted": (progress.SpinnerColumn(), done, elapsed),
+        "items": (progress.TextColumn("{task.description}"), bar_column, of_all, remaining),
+        "stages": (stage, bar_column, progress.TaskProgressColumn(), remaining),
+    }
+    with progress.Progress(*columns[kind], console=Console(stderr=True), transient=True) as bar:
+        yield partial(bar.update, bar.add_task(description, **fields))

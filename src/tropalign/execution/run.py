@@ -186,9 +186,9 @@ class Run:
                 raise UsageError("a shard goes to a file that tropalign merge reads: name it with -o")
             total = None if self.outline is None else _n_items(self.outline)
             with show(self.unit, total) as progress:
-                return _Stream(self, Scheduler(devices, progress)).write(path)
+                return _write_streams(self, Scheduler(devices, progress), path)
         with show(self.unit, _n_items(self.outline)) as progress:
-            return _Resumable(self, self.outline, Scheduler(devices, progress)).write(path)
+            return _write_files(self, self.outline, Scheduler(devices, progress), path)
 
     def encoded(self, result: Any) -> list[bytes]:
         """Return a section for each output."""
@@ -200,104 +200,87 @@ class Run:
         return Encoder(tuple(output.writer for output in self.outputs))
 
 
-class _Stream:
-    """Run with a stream as input or main output."""
+def _write_streams(run: Run, scheduler: Scheduler, path: Path | None) -> Done:
+    """Compute a run with a stream as input or main output, which is written as results arrive if its format allows."""
+    outputs, n_items = run.outputs, 0
 
-    def __init__(self, run: Run, scheduler: Scheduler) -> None:
-        self.run, self.scheduler = run, scheduler
-        self._n_items = 0
-
-    def write(self, path: Path | None) -> Done:
-        """Write the main output as results arrive, if possible, and the others at the end."""
-        outputs = self.run.outputs
-        results = self._results()
-        with Spool(None if path is None else path.parent) as spool:
-            late = list(outputs)
-            if path is None and not outputs[0].writer.needs_all:
-                late = late[1:]
-                self._write_first(results, spool if late else None)
-            else:
-                for sections in results:
-                    spool.write(sections)
-            write_outputs(late, lambda output: spool.sections(outputs.index(output)))
-        return Done(self._n_items)
-
-    def _results(self) -> Iterator[list[Blocks]]:
-        for result in self.scheduler.run([self.run.task], finish=self.run.encoder):
-            self._n_items += result.tile.n_items
+    def results() -> Iterator[list[Blocks]]:
+        nonlocal n_items
+        for result in scheduler.run([run.task], finish=run.encoder):
+            n_items += result.tile.n_items
             yield result.value
 
-    def _write_first(self, results: Iterator[list[Blocks]], spool: Spool | None) -> None:
-        first = self.run.outputs[0]
+    def firsts(keeps_others: bool) -> Iterator[bytes]:
+        for sections in results():
+            if keeps_others:
+                spool.write([b"", *sections[1:]])
+            yield from [sections[0]] if isinstance(sections[0], bytes) else sections[0]
 
-        def firsts() -> Iterator[bytes]:
-            for sections in results:
-                if spool is not None:
-                    spool.write([b"", *sections[1:]])
-                yield from [sections[0]] if isinstance(sections[0], bytes) else sections[0]
+    with Spool(None if path is None else path.parent) as spool:
+        late = list(outputs)
+        if path is None and not outputs[0].writer.needs_all:
+            first = late.pop(0)
+            parts = firsts(keeps_others=bool(late))
+            begun = list(islice(parts, 1))  # nothing is written if the first part cannot be computed
+            write_stream(first.path, lambda out: first.writer.assemble(chain(_taken(begun), parts), out))
+        else:
+            for sections in results():
+                spool.write(sections)
+        write_outputs(late, lambda output: spool.sections(outputs.index(output)))
+    return Done(n_items)
 
-        parts = firsts()
-        begun = list(islice(parts, 1))  # nothing is written if the first part cannot be computed
-        write_stream(first.path, lambda out: first.writer.assemble(chain(_taken(begun), parts), out))
 
+def _write_files(run: Run, tiles: Sequence[Tile], scheduler: Scheduler, path: Path) -> Done:
+    """Compute a run whose parts survive a kill: resume an earlier one if there is one, and make the files."""
+    outputs, indices = run.outputs, [tile.index for tile in tiles]
+    cut = hashlib.sha256(repr([(tile.index, tile.n_items, tile.cost_cells) for tile in tiles]).encode()).hexdigest()
+    mark = run.fingerprint or hash_of(run.parameters)
+    manifest = Manifest(mark, cut, len(tiles), run.parameters, run.memory_bytes, run.shard)
+    frames: dict[int, tuple[Path, Frame]] = {}  # outputs that can be renamed section files: uncompressed, in the folder
+    for number, output in enumerate(() if run.shard else outputs):
+        place, frame = output_path(output.path), output.writer.frame
+        if place is not None and frame is not None and place.parent == path.parent and not is_compressed(place):
+            frames[number] = place, frame
+    with Parts(parts_directory(path), manifest) as parts:
+        try:
+            for number, (place, _) in frames.items():
+                parts.take_back(number, place)
+            finished = parts.finished(indices, len(outputs))
+            with _resumable():
+                for number, (_, frame) in frames.items():
+                    parts.write_head(number, frame[0])
+            results = scheduler.run(
+                [run.task], skip=lambda tile: tile.index in finished, finish=run.encoder, in_order=False
+            )
+            with _resumable(), PartWriting(parts) as writing:
+                for result in results:
+                    writing.put(result.tile.index, result.value)
+                    del result  # frees its table before the next one is made
+            with _resumable():
+                if run.shard is not None:
+                    from tropalign.execution.archive import Description, write_archive
 
-class _Resumable:
-    """Run whose parts survive a kill."""
-
-    def __init__(self, run: Run, tiles: Sequence[Tile], scheduler: Scheduler) -> None:
-        self.run, self.tiles, self.scheduler = run, tiles, scheduler
-        cut = hashlib.sha256(repr([(tile.index, tile.n_items, tile.cost_cells) for tile in tiles]).encode()).hexdigest()
-        mark = run.fingerprint or hash_of(run.parameters)
-        self.manifest = Manifest(mark, cut, len(tiles), run.parameters, run.memory_bytes, run.shard)
-
-    def write(self, path: Path) -> Done:
-        """Resume an earlier run if there is one, and make the files from all parts."""
-        outputs = self.run.outputs
-        indices = [tile.index for tile in self.tiles]
-        frames = {} if self.run.shard else _frames_of_parts(outputs, path.parent)
-        with Parts(parts_directory(path), self.manifest) as parts:
-            try:
-                for number in frames:
-                    parts.take_back(number, _path_of(outputs[number]))
-                finished = parts.finished(indices, len(outputs))
-                with _resumable():
-                    for number, frame in frames.items():
-                        parts.write_head(number, frame[0])
-                self._compute(parts, finished)
-                with _resumable():
-                    if self.run.shard is not None:
-                        from tropalign.execution.archive import Description, write_archive
-
-                        described = [Description(output.role, output.writer.describe()) for output in outputs]
-                        with made(path, parts.temporary):
-                            write_archive(parts.temporary, self.manifest, described, parts, indices, self.run.remaining)
-                    else:
-                        found = [parts.sections(number, indices) for number in range(len(outputs))]
-                        ready = _ready_files(parts, indices, frames)
-                        write_outputs(outputs, lambda output: found[outputs.index(output)], parts.temporary, ready)
-            except BrokenPipeError:  # of a stream output: the files are complete
-                parts.finish()
-                raise
-            except KeyboardInterrupt:
-                if parts.is_empty():
-                    raise
-                raise KeyboardInterrupt(
-                    f"interrupted: the same command goes on where this one stopped ({parts.directory} has what is done)"
-                ) from None
+                    described = [Description(output.role, output.writer.describe()) for output in outputs]
+                    with made(path, parts.temporary):
+                        write_archive(parts.temporary, manifest, described, parts, indices, run.remaining)
+                else:
+                    found = [parts.sections(number, indices) for number in range(len(outputs))]
+                    complete = {number: parts.as_file(number, indices, *frame) for number, (_, frame) in frames.items()}
+                    ready = {number: file for number, file in complete.items() if file is not None}
+                    write_outputs(outputs, lambda output: found[outputs.index(output)], parts.temporary, ready)
+        except BrokenPipeError:  # of a stream output: the files are complete
             parts.finish()
-        whole = sum(tile.cost_cells for tile in self.tiles)
-        done_before = sum(tile.cost_cells for tile in self.tiles if tile.index in finished)
-        return Done(_n_items(self.tiles), 1 - done_before / whole if whole else 1.0)
-
-    def _compute(self, parts: Parts, finished: set[int]) -> None:
-        results = self.scheduler.run(
-            [self.run.task], skip=lambda tile: tile.index in finished, finish=self.run.encoder, in_order=False
-        )
-
-        with _resumable(), PartWriting(parts) as writing:
-            for result in results:
-                writing.put(result.tile.index, result.value)
-                del result  # frees its table before the next one is made
+            raise
+        except KeyboardInterrupt:
+            if parts.is_empty():
+                raise
+            raise KeyboardInterrupt(
+                f"interrupted: the same command goes on where this one stopped ({parts.directory} has what is done)"
+            ) from None
+        parts.finish()
+    whole = sum(tile.cost_cells for tile in tiles)
+    done_before = sum(tile.cost_cells for tile in tiles if tile.index in finished)
+    return Done(_n_items(tiles), 1 - done_before / whole if whole else 1.0)
 
 
 def _taken(items: list[Any]) -> Iterator[Any]:
@@ -308,32 +291,6 @@ def _taken(items: list[Any]) -> Iterator[Any]:
 
 def _n_items(tiles: Sequence[Tile]) -> int:
     return sum(tile.n_items for tile in tiles)
-
-
-def _path_of(output: Output) -> Path:
-    path = output_path(output.path)
-    assert path is not None
-    return path
-
-
-def _frames_of_parts(outputs: Sequence[Output], folder: Path) -> dict[int, Frame]:
-    """Return the frame of each output that can be a renamed section file: uncompressed, and in that folder."""
-    found = {}
-    for number, output in enumerate(outputs):
-        path, frame = output_path(output.path), output.writer.frame
-        if path is not None and frame is not None and path.parent == folder and not is_compressed(path):
-            found[number] = frame
-    return found
-
-
-def _ready_files(parts: Parts, indices: Sequence[int], frames: dict[int, Frame]) -> dict[int, Path]:
-    """Return section files that are now complete outputs, by output number."""
-    found = {}
-    for number, frame in frames.items():
-        path = parts.as_file(number, indices, *frame)
-        if path is not None:
-            found[number] = path
-    return found
 
 
 def write_outputs(

@@ -104,8 +104,15 @@ class Scheduler:
         self._jobs.begin(tiles, in_order)
         finish_here = self._pool.begin(finish)
         try:
-            while self._is_more_to_come():
+            while True:
+                self._pool.prepare()
+                if self._jobs.n_given == self._jobs.n_known:
+                    break
                 yield self._next_result(finish_here)  # not held while the next one is computed
+            if not self._jobs.is_exhausted:
+                raise RuntimeError(
+                    "a task waits for a result, but all results have been handed over, those of skipped tiles aside"
+                )
         finally:
             self._pool.end()
             self._jobs.end()
@@ -122,16 +129,6 @@ class Scheduler:
                         self._jobs.items_done += tile.n_items
                 else:
                     yield task, tile
-
-    def _is_more_to_come(self) -> bool:
-        self._pool.prepare()
-        if self._jobs.n_given < self._jobs.n_known:
-            return True
-        if not self._jobs.is_exhausted:
-            raise RuntimeError(
-                "a task waits for a result, but all results have been handed over, those of skipped tiles aside"
-            )
-        return False
 
     def _next_result(self, finish: Callable[[Any], Any] | None) -> Result:
         """Wait for the next result; meanwhile report progress and show warnings."""

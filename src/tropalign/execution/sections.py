@@ -56,7 +56,19 @@ class Sections:
         """Write the concatenated sections, copied by the system if possible."""
         out.flush()
         for begin, length in _joined(self._stretches):
-            _copy(self._descriptor, begin, length, out)
+            end = begin + length
+            try:
+                while begin < end and (
+                    n := os.copy_file_range(self._descriptor, out.fileno(), min(end - begin, COPIED_BYTES), begin)
+                ):
+                    begin += n
+            except (AttributeError, OSError):  # unsupported; if the disk is full, writing reports it
+                pass
+            for block in blocks_at(self._descriptor, begin, end - begin):
+                out.write(block)
+                begin += len(block)
+            if begin < end:
+                raise OSError(errno.EIO, "a file of parts ends too early")
 
     def _checked(self, stretch: Stretch) -> Iterator[bytes]:
         checksum, n_bytes = 0, 0
@@ -78,16 +90,17 @@ def is_whole(descriptor: int, stretch: Stretch) -> bool:
 def blocks_at(descriptor: int, begin: int, length: int) -> Iterator[bytes]:
     """Yield bytes of a file in blocks; fewer than `length` if the file ends early."""
     end = begin + length
-    while begin < end and (block := _read_at(descriptor, min(BLOCK_BYTES, end - begin), begin)):
+    while begin < end:
+        size = min(BLOCK_BYTES, end - begin)
+        if hasattr(os, "pread"):
+            block = os.pread(descriptor, size, begin)
+        else:  # Windows
+            os.lseek(descriptor, begin, os.SEEK_SET)
+            block = os.read(descriptor, size)
+        if not block:
+            return
         begin += len(block)
         yield block
-
-
-def _read_at(descriptor: int, n_bytes: int, begin: int) -> bytes:
-    if hasattr(os, "pread"):
-        return os.pread(descriptor, n_bytes, begin)
-    os.lseek(descriptor, begin, os.SEEK_SET)  # Windows
-    return os.read(descriptor, n_bytes)
 
 
 def write_all(descriptor: int, data: bytes) -> None:
@@ -108,23 +121,6 @@ def _joined(stretches: Iterable[Stretch]) -> Iterator[tuple[int, int]]:
         length += stretch.length
     if length:
         yield begin, length
-
-
-def _copy(descriptor: int, begin: int, length: int, out: BinaryIO) -> None:
-    """Copy bytes of a file to the position of another file, within the kernel if possible."""
-    end = begin + length
-    try:
-        while begin < end and (
-            n := os.copy_file_range(descriptor, out.fileno(), min(end - begin, COPIED_BYTES), begin)
-        ):
-            begin += n
-    except (AttributeError, OSError):  # unsupported; if the disk is full, writing reports it
-        pass
-    for block in blocks_at(descriptor, begin, end - begin):
-        out.write(block)
-        begin += len(block)
-    if begin < end:
-        raise OSError(errno.EIO, "a file of parts ends too early")
 
 
 class GrowingFile:

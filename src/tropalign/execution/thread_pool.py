@@ -63,10 +63,15 @@ class Job:
 
 
 class JobQueue:
-    """Upcoming, queued and finished jobs of consecutive runs, shared between threads.
+    """Jobs from upcoming tiles to ready results, without threads, devices and clusters.
 
-    Callers hold `changed`, which wakes threads that wait for jobs or results; exceptions are `look_ahead` and
-    `hand_over`, which belong to the thread that takes the results.
+    source --look_ahead--> upcoming --admit--> queue (by cost) --take--> a device --finish--> ready --hand_over-->
+                               |                     ^                     |
+                               |                     +------- again -------+   pieces, and failures of another device
+                               +--take_batch--> a cluster --finish--> ready
+
+    It serves consecutive runs and is shared between threads. Callers hold `changed`, which wakes threads that wait for
+    jobs or results; exceptions are `look_ahead` and `hand_over`, which belong to the thread that takes the results.
 
     - `n_known`, `n_given`: whole tiles known, and those whose results were handed over.
     - `left_cells`: cost of jobs that no worker has taken.
@@ -282,32 +287,25 @@ class ThreadPool:
     def begin(self, finish: Callable[[Any], Any] | None) -> Callable[[Any], Any] | None:
         """Start a thread for each worker; the calling thread finishes results."""
         self._error, self._is_stopped = None, False
-        if not self._is_alone:
-            self._start_threads()
-        return finish
-
-    def _start_threads(self) -> None:
-        """Start the threads; workers whose thread cannot be started are dropped."""
-        for worker in self._workers:
+        for worker in self._workers if not self._is_alone else ():
             if worker.is_lost:
                 continue
             worker.thread = threading.Thread(target=copy_context().run, args=(self._work, worker), daemon=True)
             try:
                 worker.thread.start()
-            except RuntimeError:  # the system allows no more threads
+            except RuntimeError:  # the system allows no more threads: this worker is dropped
                 worker.is_lost, worker.thread = True, None
         devices = [worker.device for worker in self._workers if worker.thread is not None]
-        if not devices:
-            self._work_alone()
-        elif self._cpu not in devices:
+        if not devices and not self._is_alone:  # the calling thread works
+            own = next((worker for worker in self._workers if worker.device is self._cpu), None)
+            if own is None:
+                raise DeviceError(
+                    f"{self._workers[0].device.name}: no thread can be started for it: end other programs"
+                )
+            own.is_lost, self._workers, self._is_alone = False, [own], True
+        elif self._cpu not in devices and not self._is_alone:
             self._cpu = None  # so that failures of a GPU are not queued for a missing CPU thread
-
-    def _work_alone(self) -> None:
-        """Let the calling thread work, because no thread can be started."""
-        own = next((worker for worker in self._workers if worker.device is self._cpu), None)
-        if own is None:
-            raise DeviceError(f"{self._workers[0].device.name}: no thread can be started for it: end other programs")
-        own.is_lost, self._workers, self._is_alone = False, [own], True
+        return finish
 
     def prepare(self) -> None:
         """Learn of upcoming tiles, split them if the run has too few for its workers, and queue some."""
@@ -396,7 +394,11 @@ class ThreadPool:
             if self._is_stopped or worker.is_lost:
                 raise _Stopped
             if self._is_alone:
-                self._report_while_computing()
+                try:
+                    self._report()
+                except BaseException as error:  # of the display, not of the tile
+                    self._error = self._error or error
+                    raise _Stopped from None
 
         try:
             return worker.device.compute(job.task, job.tile, hear), None
@@ -404,14 +406,6 @@ class ThreadPool:
             if isinstance(error, MemoryError | ResourceError):
                 error.__traceback__ = None  # which would keep the attempt's memory alive
             return None, error
-
-    def _report_while_computing(self) -> None:
-        """Report within a tile; exceptions of the display are not failures of the tile."""
-        try:
-            self._report()
-        except BaseException as error:
-            self._error = self._error or error
-            raise _Stopped from None
 
     def _join(self, job: Job) -> Job | None:
         """Join the pieces of a job without the lock, since it may copy much; return the next job to join."""
@@ -463,7 +457,8 @@ class ThreadPool:
             return None
         if error is None:
             seconds = max(time.monotonic() - worker.began, 1e-6)
-            self._rates[name] = averaged(self._rates.get(name), job.cost / seconds * self._n_busy(name), NEWEST)
+            n_busy = sum(worker.device.name == name and worker.job is not None for worker in self._workers) or 1
+            self._rates[name] = averaged(self._rates.get(name), job.cost / seconds * n_busy, NEWEST)
             self._failures[name] = 0
             return self._jobs.finish(job, result)
         if isinstance(error, _Stopped):
@@ -479,10 +474,6 @@ class ThreadPool:
         if not isinstance(error, MemoryError | ResourceError):
             self._failures[name] = self._failures.get(name, 0) + 1
         return None
-
-    def _n_busy(self, name: str) -> int:
-        """Return the number of busy workers of a device, among which its rate is divided."""
-        return sum(worker.device.name == name and worker.job is not None for worker in self._workers) or 1
 
     def _retry_on_cpu(self, worker: _Worker, job: Job, why: str) -> None:
         job.is_for_cpu = True

@@ -35,7 +35,7 @@ from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.alphabet import Alphabet, AlphabetLike
 from tropalign.sequences.batch import SequenceBatch, Sequences
 from tropalign.sequences.files import file_name
-from tropalign.sequences.kinds import check_kinds
+from tropalign.sequences.reader import check_kinds
 
 
 class StageArgument(Options):

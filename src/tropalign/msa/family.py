@@ -16,8 +16,7 @@ from tropalign.sequences.alphabet import PROTEIN, AlphabetLike, alphabet_of
 from tropalign.sequences.batch import SequenceBatch
 from tropalign.sequences.files import Source, file_name
 from tropalign.sequences.inputs import named_file
-from tropalign.sequences.kinds import check_kinds
-from tropalign.sequences.reader import read_sequences
+from tropalign.sequences.reader import check_kinds, read_sequences
 
 #: Most residues of a sequence: columns of posteriors have 16 bits.
 MOST_RESIDUES = 65_535

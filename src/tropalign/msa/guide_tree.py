@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError
-from tropalign.results.newick import MOST_BYTES, Nodes, clustalw_name, preorder
-from tropalign.results.nexus import parse_nodes
+from tropalign.results.newick import MOST_BYTES, Nodes, clustalw_name, parse_nodes, preorder
 from tropalign.results.tree import Tree
 from tropalign.sequences.files import file_name, read_text
 

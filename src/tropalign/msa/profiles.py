@@ -18,9 +18,8 @@ from tropalign.devices.gpu import DeviceCache
 from tropalign.devices.names import DeviceLike, device_names
 from tropalign.devices.registry import open_devices
 from tropalign.errors import ScoringError, UsageError
-from tropalign.execution.partition import CostList, cuts
 from tropalign.execution.scheduler import Scheduler
-from tropalign.execution.task import Progress, Tile
+from tropalign.execution.task import CostList, Progress, Tile, cuts
 from tropalign.msa.add import joined
 from tropalign.msa.gpu_profiles import Merged, ProfilesOnGpu
 from tropalign.resources.numbers import checked_threads

@@ -22,8 +22,7 @@ from tropalign import _native
 from tropalign.arrays import distinct
 from tropalign.devices.gpu import DeviceCache
 from tropalign.execution.manifest import Shard
-from tropalign.execution.partition import CostList, cuts, share
-from tropalign.execution.task import Progress, Tile
+from tropalign.execution.task import CostList, Progress, Tile, cuts, share
 from tropalign.msa.memory import scratch_of
 from tropalign.msa.models import PairModel
 from tropalign.resources.numbers import environment_number

@@ -52,7 +52,7 @@ from tropalign.sequences import SequenceBatch, read_sequences
 from tropalign.sequences.alphabet import AlphabetLike
 from tropalign.sequences.batch import Sequences
 from tropalign.sequences.inputs import letters_of, named_file, named_texts
-from tropalign.sequences.kinds import agreed, untold
+from tropalign.sequences.reader import agreed, untold
 
 if TYPE_CHECKING:
     from tropalign.sequences.translation import Frames

@@ -36,7 +36,7 @@ from tropalign.scoring import Gap, SubstitutionMatrix
 from tropalign.scoring.scores import MOST
 from tropalign.scoring.statistics import background, rates
 from tropalign.sequences import PROTEIN
-from tropalign.sequences.stored_batch import in_memory
+from tropalign.sequences.batch import in_memory
 
 if TYPE_CHECKING:
     from tropalign.execution.task import Progress

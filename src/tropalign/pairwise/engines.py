@@ -14,9 +14,9 @@ from tropalign.devices.gpu import DeviceCache
 from tropalign.errors import ResourceError, named
 from tropalign.execution.task import Progress
 from tropalign.pairwise.options import PairOptions
-from tropalign.results.kept_columns import COUNT_COLUMNS, DEPTHS, END_COLUMNS
+from tropalign.results.aligned_pairs import COUNT_COLUMNS, DEPTHS, END_COLUMNS
 from tropalign.sequences import SequenceBatch
-from tropalign.sequences.stored_batch import in_memory
+from tropalign.sequences.batch import in_memory
 
 if TYPE_CHECKING:
     from tropalign.devices.gpu import Gpu

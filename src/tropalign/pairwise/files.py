@@ -17,8 +17,7 @@ from tropalign.formats.pairs.context import PairsContext
 from tropalign.formats.registry import format_for_path, format_of, make_writer, suffix_of
 from tropalign.pairwise.translated import check_shown
 from tropalign.results import MatrixValue, nucleotides
-from tropalign.results.alignments import AlignmentTable
-from tropalign.results.export import warn_of_local
+from tropalign.results.alignments import AlignmentTable, warn_of_local
 from tropalign.results.names import AlignmentsFormat
 from tropalign.results.output_columns import own_names
 

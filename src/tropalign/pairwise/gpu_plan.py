@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from tropalign import _native
 from tropalign.properties import cached_property
+from tropalign.results.aligned_pairs import COUNT_COLUMNS, END_COLUMNS
 from tropalign.results.gapped import DELETION, DIFFERENT, EQUAL, INSERTION
-from tropalign.results.kept_columns import COUNT_COLUMNS, END_COLUMNS
 
 #: Columns of a block.
 COLUMNS = 8

@@ -22,8 +22,7 @@ from tropalign.properties import cached
 from tropalign.resources.limits import resolve_threads
 from tropalign.scoring import SubstitutionMatrix
 from tropalign.sequences import NUCLEOTIDE, PROTEIN, Alphabet, SequenceBatch
-from tropalign.sequences.batch import with_letters
-from tropalign.sequences.stored_batch import StoredBatch
+from tropalign.sequences.batch import changed, with_letters
 from tropalign.sequences.translation import Frames
 
 if TYPE_CHECKING:
@@ -57,7 +56,7 @@ def _masked(side: Side, options: PairOptions, n_threads: int) -> Side:
 def _batch(batch: SequenceBatch, options: PairOptions, n_threads: int) -> SequenceBatch:
     assert options.mask != "none"
     mask = partial(masked, method=options.mask, n_threads=resolve_threads(n_threads))
-    return batch.changed(mask) if isinstance(batch, StoredBatch) else mask(batch)
+    return changed(batch, mask)
 
 
 def decisive(sides: Sides, options: PairOptions, n_threads: int) -> Sides:

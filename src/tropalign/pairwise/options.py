@@ -9,8 +9,8 @@ from numbers import Real
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from tropalign.devices.names import is_cluster
 from tropalign.errors import DeviceError, InputError, ScoringError, UsageError, named
-from tropalign.execution.cluster_address import is_cluster
 from tropalign.options.option import BITS, DECIMAL, E_VALUE, FRACTION, TEXT, Options, argument, option, whole
 from tropalign.properties import cached_property
 from tropalign.resources.numbers import checked_choice, decimal_number, whole_number
@@ -659,7 +659,7 @@ def check_same_alphabet(
     if queries.alphabet != targets.alphabet:
         if not (queries.alphabet.judged and targets.alphabet.judged):
             raise of_two_alphabets(queries.alphabet, targets.alphabet, ("queries were", "targets"))
-        from tropalign.sequences.kinds import of_two_kinds
+        from tropalign.sequences.reader import of_two_kinds
 
         remedy = f"translate the nucleotides with {named('translate')}"
         raise of_two_kinds([(queries, files[0]), (targets, files[1])], remedy)

@@ -23,12 +23,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, named, said
-from tropalign.execution.partition import CostList, cuts, share
-from tropalign.execution.task import Tile
+from tropalign.execution.task import CostList, Tile, cuts, share
 from tropalign.properties import cached_property
 from tropalign.resources.limits import require
 from tropalign.resources.numbers import environment_number
 from tropalign.sequences import SequenceBatch
+from tropalign.sequences.batch import TAKEN_BYTES
 from tropalign.sequences.files import Source, file_name, opened, with_line_ends
 from tropalign.sequences.texts import decoded
 
@@ -326,11 +326,7 @@ def bytes_per_pair(sides: Sides, options: PairOptions, column_bytes: float) -> f
     """Return the memory of a pair's rows; `column_bytes` are those of text per alignment column."""
     report, rows = options.report, options.max_hsps
     queries, _, targets = sides
-    taken = 0.0
-    if type(targets) is not SequenceBatch:
-        from tropalign.sequences.stored_batch import TAKEN_BYTES
-
-        taken = TAKEN_BYTES * float(targets.lengths.mean())
+    taken = TAKEN_BYTES * float(targets.lengths.mean()) if targets.is_stored else 0.0
     if report != "alignment":
         return ROW_BYTES[report] + taken
     shorter, longer = sorted(float(batch.lengths.mean()) for batch in (queries, targets))

@@ -41,7 +41,7 @@ from tropalign.pairwise.filters import (
 from tropalign.properties import cached_property
 from tropalign.results import nucleotides
 from tropalign.results.alignments import AlignmentTable, concatenate
-from tropalign.sequences.stored_batch import StoredBatch
+from tropalign.sequences.batch import parts_of
 
 if TYPE_CHECKING:
     from tropalign.execution.task import Progress, Tile
@@ -212,7 +212,7 @@ class Selection:
             least = np.full((n_queries, 1), np.iinfo(np.int32).min, np.int32)
             class_of_target = np.zeros(len(targets), np.int32)
         found: dict[str, Any] = {}
-        for begin, part in targets.parts() if isinstance(targets, StoredBatch) else [(0, targets)]:
+        for begin, part in parts_of(targets):
             best_of_part: dict[str, Any] = _native.best_targets(
                 own.codes,
                 own.offsets,

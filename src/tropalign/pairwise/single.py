@@ -17,8 +17,8 @@ import numpy as np
 
 from tropalign.errors import TropalignError
 from tropalign.pairwise.options import ModeName, PairOptions, ReportName, of_two_alphabets
+from tropalign.results.aligned_pairs import DEPTHS
 from tropalign.results.alignments import Alignment, LonePair, Numbers, columns_of
-from tropalign.results.kept_columns import DEPTHS
 from tropalign.scoring import Gap, SubstitutionMatrix
 from tropalign.scoring.names import canonical
 from tropalign.scoring.scores import letters_and_scores
@@ -57,7 +57,7 @@ def aligned(
     except (TropalignError, TypeError, ValueError):
         return None
     found = None if engine is None else _found(engine, *texts, strand, alphabet)
-    return None if found is None else Alignment._of_pair(LonePair(found[0], names, texts, alphabet, report, found[1]))
+    return None if found is None else LonePair(found[0], names, texts, alphabet, report, found[1]).alignment()
 
 
 def alphabet_for(matrix: Any, texts: tuple[str, str], words: tuple[str, str] = ("query was", "target")) -> Alphabet:

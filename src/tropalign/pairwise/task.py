@@ -24,7 +24,7 @@ from tropalign.pairwise.plan import Plan, checked_pairs
 from tropalign.pairwise.significance import Significance
 from tropalign.resources.limits import default_budget
 from tropalign.results.alignments import AlignmentTable, concatenate
-from tropalign.results.identity import compatible_columns
+from tropalign.results.gapped import compatible_columns
 from tropalign.results.output_columns import default_names
 from tropalign.sequences import SequenceBatch
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError, UsageError, named
 from tropalign.pairwise.filters import selected
 from tropalign.sequences import NUCLEOTIDE, PROTEIN, SequenceBatch
-from tropalign.sequences.kinds import read_as
+from tropalign.sequences.reader import read_as
 from tropalign.sequences.translation import FRAMES, Frames, codon_table
 
 Index = NDArray[np.int64]

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import Any, Literal
 
-from tropalign.devices.names import ComputeArguments, device_names
+from tropalign.devices.names import ComputeArguments, device_names, is_cluster
 from tropalign.devices.registry import open_devices
 from tropalign.errors import InputError, UsageError, named
-from tropalign.execution.cluster_address import is_cluster
 from tropalign.execution.scheduler import Scheduler
 from tropalign.options.called import called_with
 from tropalign.options.option import argument, but
+from tropalign.placement.reads import MatedBlocks
 from tropalign.placement.reference import ReferencePackage
 from tropalign.placement.scorer import N_BEST
 from tropalign.placement.scoring import SCHEMES, PlacementScoring, Scheme, StrandOption
@@ -22,9 +22,8 @@ from tropalign.resources.numbers import checked_memory
 from tropalign.results.placements import Placements
 from tropalign.sequences import SequenceBatch
 from tropalign.sequences.batch import Sequences
-from tropalign.sequences.blocks import READS, blocks_of, with_gaps
+from tropalign.sequences.blocks import READS, ReadBlocks, with_gaps
 from tropalign.sequences.files import Source
-from tropalign.sequences.mates import MatedBlocks
 
 
 class PlaceArguments(StrandOption, ComputeArguments):
@@ -105,7 +104,7 @@ def place(call: PlaceArguments) -> Iterator[Placements]:
     files: Any = reads
     policy = with_gaps(READS, call.gaps)
     blocks = iter(
-        blocks_of(reads, package.names, policy) if mates is None else MatedBlocks(files, mates, package.names, policy)
+        ReadBlocks(reads, package.names, policy) if mates is None else MatedBlocks(files, mates, package.names, policy)
     )
     first = next(blocks, None)
     if first is None:

@@ -12,7 +12,7 @@ from tropalign.formats.format import Header
 from tropalign.formats.placed.context import PlacedContext
 from tropalign.formats.registry import format_for_path, make_writer
 from tropalign.placement.reference import ReferencePackage
-from tropalign.sequences.samples import teller
+from tropalign.sequences.annotations import teller
 
 if TYPE_CHECKING:
     from tropalign.execution.run import Writer
@@ -30,7 +30,7 @@ class Wanted:
     reference to ``FILE.reference``. `insertions`: "drop" letters between the reference's columns, or put them into
     new "columns". `otus`: table of counts with lineages. `sunburst`, `report`: HTML pages of the taxa, and of the
     tree. `query`: the reads alone in the reference's columns, as FASTA, for another program. `sample_delimiter`,
-    `sample_regex`: how names give samples for the page of the tree, as in `tropalign.sequences.samples.teller`.
+    `sample_regex`: how names give samples for the page of the tree, as in `tropalign.sequences.annotations.teller`.
     """
 
     alignment: str | None

@@ -186,7 +186,7 @@ class ReferencePackage:
     5
     """
 
-    #: For transfer to remote workers (`tropalign.execution.remote_worker`).
+    #: For transfer to remote workers (`tropalign.devices.remote_worker`).
     is_sent_once = True
 
     names: tuple[str, ...]

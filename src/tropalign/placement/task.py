@@ -28,10 +28,10 @@ from tropalign import _native
 from tropalign.arrays import distinct
 from tropalign.errors import InputError, TropalignWarning, named
 from tropalign.execution.manifest import Shard
-from tropalign.execution.partition import CostList, cuts, share
-from tropalign.execution.task import Progress, Tile
+from tropalign.execution.task import CostList, Progress, Tile, cuts, share
 from tropalign.placement.branch_vectors import StateAlphabet
 from tropalign.placement.reads import (
+    BETWEEN,
     N_BASES,
     KnownRead,
     KnownReads,
@@ -56,7 +56,6 @@ from tropalign.results.placements import Placements, concatenate
 from tropalign.sequences.alphabet import reverse_complement
 from tropalign.sequences.blocks import SequenceBlock, Survey
 from tropalign.sequences.kinds import Evidence, Kind
-from tropalign.sequences.mates import BETWEEN
 
 if TYPE_CHECKING:
     from tropalign.devices.gpu import Gpu
@@ -87,7 +86,7 @@ class PlaceTask:
     be exact (0: all, without pruning). `both_strands`: place the better of a nucleotide read's two strands.
     `n_threads`: for the traceback of reads that a GPU has scored. `memory_bytes` excludes the reference. `found`:
     lengths and hashes of the reads if known in advance, as shards and resumed runs require. `shard`: (i, n), the
-    i-th of n equal shards, from 1. `paired`: each read is two mates, as in `tropalign.sequences.mates`; every
+    i-th of n equal shards, from 1. `paired`: each read is two mates, as in `tropalign.placement.reads`; every
     branch is scored (`n_best` must be 0). `n_unusable`: reads without a usable letter among those that `tiles` has
     read.
     """

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError, TropalignWarning, shown
 from tropalign.properties import cached_property
-from tropalign.results.newick import MOST_BYTES, Nodes, newick_text, preorder, quoted
-from tropalign.results.nexus import parse_nodes
+from tropalign.results.newick import MOST_BYTES, Nodes, newick_text, parse_nodes, preorder, quoted
 from tropalign.sequences.files import file_name, read_text
 
 #: Length of a branch without one (as in PaPaRa 2).

@@ -30,7 +30,7 @@ from tropalign.results.found_hits import in_all_targets, of_all_queries
 from tropalign.results.hits import Hits, judged
 from tropalign.results.threshold_options import Thresholds
 from tropalign.sequences.batch import Sequences
-from tropalign.sequences.blocks import TARGETS, SequenceBlock, blocks_of, with_gaps
+from tropalign.sequences.blocks import TARGETS, ReadBlocks, SequenceBlock, with_gaps
 from tropalign.sequences.files import Source, is_stream, opened, size_of
 
 if TYPE_CHECKING:
@@ -290,7 +290,7 @@ class _Opener:
     gaps: str = "refuse"
 
     def __call__(self) -> Iterable[SequenceBlock]:
-        return blocks_of(self.sequences, policy=with_gaps(TARGETS, self.gaps))
+        return ReadBlocks(self.sequences, policy=with_gaps(TARGETS, self.gaps))
 
     def __getstate__(self) -> dict[str, Any]:
         given = self.sequences

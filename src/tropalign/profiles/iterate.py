@@ -17,8 +17,7 @@ import numpy as np
 from tropalign import _native
 from tropalign.errors import UsageError
 from tropalign.execution.manifest import Shard
-from tropalign.execution.partition import CostList, cuts, share
-from tropalign.execution.task import Progress, Tile
+from tropalign.execution.task import CostList, Progress, Tile, cuts, share
 from tropalign.profiles.building import model_of_rows
 from tropalign.profiles.models import Model
 from tropalign.profiles.options import SearchOptions

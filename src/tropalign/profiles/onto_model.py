@@ -29,8 +29,7 @@ from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.batch import SequenceBatch, Sequences
 from tropalign.sequences.files import file_name
 from tropalign.sequences.inputs import named_file
-from tropalign.sequences.kinds import check_kinds
-from tropalign.sequences.reader import read_sequences
+from tropalign.sequences.reader import check_kinds, read_sequences
 
 Int32 = NDArray[np.int32]
 #: Bytes per residue and node of a sequence that is aligned in logarithms.

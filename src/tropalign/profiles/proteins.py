@@ -82,7 +82,7 @@ class Proteins:
     if it has no accession; empty if no sequence has one.
     """
 
-    #: For transfer to remote workers (`tropalign.execution.remote_worker`): every batch of models needs each block,
+    #: For transfer to remote workers (`tropalign.devices.remote_worker`): every batch of models needs each block,
     #: and each pass over sequences that are not kept creates it again.
     is_sent_once = is_made_anew = True
 

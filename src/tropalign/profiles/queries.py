@@ -21,7 +21,7 @@ from tropalign.profiles.models import Model
 from tropalign.profiles.options import QueryAlphabet, QueryKind
 from tropalign.profiles.proteins import EASEL_CODES, UNKNOWN, Encoder
 from tropalign.sequences.aligned_files import STOCKHOLM, check_stockholm, is_alignment, read_alignment
-from tropalign.sequences.blocks import TARGETS, blocks_of
+from tropalign.sequences.blocks import TARGETS, ReadBlocks
 from tropalign.sequences.files import Source, file_name, is_stream, mistaken, opened, with_line_ends
 from tropalign.sequences.flat_files import BEGINS, is_pir
 from tropalign.sequences.records import records_of_file
@@ -159,7 +159,7 @@ def _judged(begin: bytes, stream: io.BufferedReader, file: str) -> tuple[str, io
 
 def _models_of_sequences(stream: io.BufferedReader, are_proteins: bool, keeps_text: bool) -> Iterator[Model]:
     encoder = Encoder(are_proteins)
-    for block in blocks_of(stream, policy=TARGETS):
+    for block in ReadBlocks(stream, policy=TARGETS):
         bounds = list(pairwise(block.offsets.tolist()))
         if not are_proteins:  # among proteins, one of glycine and alanine alone is a protein
             refuse_nucleotides([EASEL_CODES[block.letters]], "a sequence", block.file, block.names[0])

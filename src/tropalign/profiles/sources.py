@@ -36,7 +36,7 @@ ROOM = 1 << 21
 class Models:
     """A run of models; `first` is the index of the first one among all."""
 
-    #: For transfer to remote workers (`tropalign.execution.remote_worker`), as in `Proteins`.
+    #: For transfer to remote workers (`tropalign.devices.remote_worker`), as in `Proteins`.
     is_sent_once = is_made_anew = True
 
     items: tuple[Model, ...]

@@ -23,8 +23,7 @@ from tropalign import _native
 from tropalign.arrays import distinct
 from tropalign.devices.gpu import DeviceCache
 from tropalign.execution.manifest import Shard
-from tropalign.execution.partition import CostList, cuts, share
-from tropalign.execution.task import Progress, Tile
+from tropalign.execution.task import CostList, Progress, Tile, cuts, share
 from tropalign.profiles.models import Model
 from tropalign.profiles.options import SearchOptions
 from tropalign.profiles.proteins import Proteins

@@ -3,66 +3,40 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import FrozenInstanceError, dataclass
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import ragged
-from tropalign.properties import cached, cached_property
-from tropalign.results import MatrixValue, display, export, rows
-from tropalign.results.columns import Axis, Flat, Table, check_column
-from tropalign.results.gapped import DELETION, INSERTION, cigar_text, gapped, operations_of
-from tropalign.results.identity import identities
-from tropalign.results.kept_columns import (
+from tropalign.errors import InputError, TropalignWarning, UsageError, shown
+from tropalign.properties import cached_property
+from tropalign.results import MatrixValue, display, nucleotides, rows
+from tropalign.results.aligned_pairs import (
     COUNT_COLUMNS,
     DEPTH_COLUMNS,
-    DEPTHS,
     END_COLUMNS,
-    INDEX_COLUMNS,
     KEPT_COLUMNS,
     OPTIONAL,
-    SCORES,
+    AlignedPairs,
+    Int32,
+    axis_of,
 )
+from tropalign.results.columns import Cell, Flat, Row, Table
+from tropalign.results.gapped import DELETION, INSERTION, cigar_text, cigars, gapped, identities, operations_of
 from tropalign.results.names import AlignmentsFormat
-from tropalign.results.output_columns import Significance, default_numbers
+from tropalign.results.output_columns import batches, column_arrays, default_numbers
 from tropalign.sequences import Alphabet, SequenceBatch
-from tropalign.sequences.translation import Frames
 
 if TYPE_CHECKING:
     import Bio.Align
 
-Number = TypeVar("Number", int, float)
 
-
-class _Cell(Generic[Number]):
-    """Descriptor for a number of an alignment: the row's value in the table column of the same name."""
-
-    def __init__(self, meaning: str) -> None:
-        self.__doc__ = meaning
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    @overload
-    def __get__(self, row: None, owner: type) -> _Cell[Number]: ...
-    @overload
-    def __get__(self, row: Alignment, owner: type) -> Number: ...
-    def __get__(self, row: Alignment | None, owner: type) -> _Cell[Number] | Number:
-        if row is None:
-            return self
-        lone = row._lone
-        value = row._of_table(self.name) if lone is None else lone.number(self.name)
-        if value is None:
-            raise AttributeError(f"Alignment.{self.name} was not computed: ask for a deeper report than {row._depth!r}")
-        number: Number = value
-        return number
-
-
-class Alignment:
+class Alignment(Row):
     """One row of an AlignmentTable: ``print`` shows it as text, a notebook in colour.
 
     Parameters
@@ -91,24 +65,17 @@ class Alignment:
     def __init__(self, table: AlignmentTable, index: int) -> None:
         self.__dict__.update(table=table, index=index)
 
-    query_index = _Cell[int]("Which of the table's queries it is.")
-    target_index = _Cell[int]("Which of the table's targets it is.")
-    score = _Cell[float]("The score, in units of the matrix; an int where no score and no cost has decimals.")
-    query_start = _Cell[int]("Where the aligned part of the query begins, 0-based, on its original strand.")
-    query_end = _Cell[int]("One past the end of the aligned part of the query.")
-    target_start = _Cell[int]("Where the aligned part of the target begins, 0-based.")
-    target_end = _Cell[int]("One past the end of the aligned part of the target.")
-    n_identical = _Cell[int]("Columns of equal letters.")
-    n_similar = _Cell[int]("Columns of letters that score above 0.")
-    n_gaps = _Cell[int]("Residues that stand against a gap.")
-    n_columns = _Cell[int]("All columns.")
-
-    @classmethod
-    def _of_pair(cls, lone: LonePair) -> Alignment:
-        """Make the row of a pair that was aligned alone."""
-        row = cls.__new__(cls)
-        row.__dict__["_lone"] = lone
-        return row
+    query_index = Cell[int]("Which of the table's queries it is.")
+    target_index = Cell[int]("Which of the table's targets it is.")
+    score = Cell[float]("The score, in units of the matrix; an int where no score and no cost has decimals.")
+    query_start = Cell[int]("Where the aligned part of the query begins, 0-based, on its original strand.")
+    query_end = Cell[int]("One past the end of the aligned part of the query.")
+    target_start = Cell[int]("Where the aligned part of the target begins, 0-based.")
+    target_end = Cell[int]("One past the end of the aligned part of the target.")
+    n_identical = Cell[int]("Columns of equal letters.")
+    n_similar = Cell[int]("Columns of letters that score above 0.")
+    n_gaps = Cell[int]("Residues that stand against a gap.")
+    n_columns = Cell[int]("All columns.")
 
     @cached_property
     def table(self) -> AlignmentTable:
@@ -131,51 +98,61 @@ class Alignment:
     def _depth(self) -> str:
         return self.table.depth if self._lone is None else self._lone.depth
 
-    def _of_table(self, name: str) -> Any:
-        values = getattr(self.table, name)
-        return None if values is None else values[self.index].item()
+    def _value(self, name: str) -> Any:
+        """The item of a column of numbers; None if the table lacks it."""
+        values = self._lone.number(name) if self._lone is not None else getattr(self.table, name)
+        return values[self.index].item() if isinstance(values, np.ndarray) else values
+
+    def _cell(self, column: str) -> Any:
+        if (value := self._value(column)) is None:
+            raise AttributeError(f"Alignment.{column} was not computed: ask for a deeper report than {self._depth!r}")
+        return value
+
+    def _name(self, side: str) -> str:
+        """The name of the query or the target."""
+        if self._lone is not None:
+            return self._lone.names[side == "target"]
+        batch = self.table.queries if side == "query" else self.table.targets
+        name: str = batch.names[self._cell(f"{side}_index")]
+        return name
 
     @property
     def query(self) -> str:
         """Name of the query."""
-        if self._lone is not None:
-            return self._lone.names[0]
-        return self.table.queries.names[int(self.table.query_index[self.index])]
+        return self._name("query")
 
     @property
     def target(self) -> str:
         """Name of the target."""
-        if self._lone is not None:
-            return self._lone.names[1]
-        return self.table.targets.names[int(self.table.target_index[self.index])]
+        return self._name("target")
 
     @property
     def strand(self) -> int:
         """1, or -1 if the query was reverse-complemented."""
-        if self._lone is not None:
-            return self._lone.strand or 1
-        return 1 if self.table.strand is None else int(self.table.strand[self.index])
+        return self._value("strand") or 1
 
     @property
     def hsp(self) -> int:
         """Rank among the alignments of its pair, from 1 for the best."""
-        return 1 if self._lone is not None or self.table.hsp is None else int(self.table.hsp[self.index])
+        return self._value("hsp") or 1
 
     @property
     def corrected_score(self) -> float:
         """The score corrected for composition and without masked residues, if requested; otherwise the score."""
-        has_scaled = self._lone is None and self.table.corrected_score is not None
-        return self._of_table("corrected_score") if has_scaled else self.score
+        corrected: float | None = self._value("corrected_score")
+        return self.score if corrected is None else corrected
 
     @property
     def sum_evalue(self) -> float | None:
         """E-value of the set of alignments that this alignment belongs to; None without sum statistics."""
-        return None if self._lone is not None or self.table.sum_evalue is None else self._of_table("sum_evalue")
+        evalue: float | None = self._value("sum_evalue")
+        return evalue
 
     @property
     def sum_count(self) -> int | None:
         """Number of alignments in the set that this alignment belongs to; None without sum statistics."""
-        return None if self._lone is not None or self.table.sum_count is None else self._of_table("sum_count")
+        count: int | None = self._value("sum_count")
+        return count
 
     @property
     def identity(self) -> float:
@@ -227,7 +204,17 @@ class Alignment:
         Positions in the target are in the first row, those in the query in the second, descending on the minus
         strand.
         """
-        return _coordinates(self)
+        places = [(self.target_start, self.query_start if self.strand > 0 else self.query_end)]
+        was_paired = False
+        for operation, length in self.operations():
+            target, query = places[-1]
+            is_paired = operation not in (INSERTION, DELETION)
+            if is_paired and was_paired:  # equal and different residues form one run
+                places.pop()
+            was_paired = is_paired
+            query += self.strand * length * (operation != DELETION)
+            places.append((target + length * (operation != INSERTION), query))
+        return np.array(places, np.int64).T.copy()
 
     def to_biopython(self) -> Bio.Align.Alignment:
         """Return Biopython's Alignment of the full target and the full query, with the score.
@@ -293,7 +280,7 @@ class Alignment:
         if self._lone is not None:
             return self._lone.texts[side == "target"], self._lone.alphabet
         batch = self.table.queries if side == "query" else self.table.targets
-        return batch.text(self.query_index if side == "query" else self.target_index), batch.alphabet
+        return batch.text(self._cell(f"{side}_index")), batch.alphabet
 
     def query_span(self) -> tuple[int, int]:
         """Return start and end of the aligned part within ``query_text()``.
@@ -350,31 +337,40 @@ class Alignment:
         >>> "<span" in hit.html()
         True
         """
-        return display.coloured(self)
+        if self._depth != "alignment":
+            return ""
+        lines = display.coloured(self._blocks(display.HTML_WIDTH, display.HTML_COLUMNS))
+        if self.n_columns > display.HTML_COLUMNS:
+            lines.append(f"... and {self.n_columns - display.HTML_COLUMNS:,} more columns")
+        return "\n".join(lines)
+
+    def _blocks(self, width: int, most: int | None = None) -> list[display.Block]:
+        query, middle, target = self.aligned()
+        is_minus = self.strand < 0
+        before = self.query_end + 1 if is_minus else self.query_start, self.target_start
+        lines = query.translate(display.PLAIN), middle, target.translate(display.PLAIN)
+        return display.blocks(lines, before, width, step=-1 if is_minus else 1, most=most)
 
     def __repr__(self) -> str:
-        return display.alignment_title(self)
+        """Return one line with names, score, ends and identity, as far as they were computed."""
+        text = f"{shown(self.query)} x {shown(self.target)}: score {self.score}"
+        if self.strand < 0:
+            text += ", reverse strand"
+        if self._depth != "score":
+            text += f", query {self.query_start}-{self.query_end}, target {self.target_start}-{self.target_end}"
+        if self._depth == "alignment":
+            text += f", identity {self.identity:.3f}"
+        return text
 
     def __str__(self) -> str:
-        return display.alignment_text(self)
+        """The title, then the letters of both with the midline between them."""
+        if self._depth != "alignment":
+            return repr(self)
+        cut = self._blocks(display.TEXT_WIDTH)
+        return display.pair_text(repr(self), cut, "query", max(self.query_end, self.target_end))
 
     def _repr_html_(self) -> str:
-        return display.alignment_html(self)
-
-
-def _coordinates(row: Alignment) -> NDArray[np.int64]:
-    """Return positions in the target (first row) and the query (second row) at the ends of each run of columns."""
-    places = [(row.target_start, row.query_start if row.strand > 0 else row.query_end)]
-    was_paired = False
-    for operation, length in row.operations():
-        target, query = places[-1]
-        is_paired = operation not in (INSERTION, DELETION)
-        if is_paired and was_paired:  # equal and different residues form one run
-            places.pop()
-        was_paired = is_paired
-        query += row.strand * length * (operation != DELETION)
-        places.append((target + length * (operation != INSERTION), query))
-    return np.array(places, np.int64).T.copy()
+        return f"{display.PRE}{display.escaped(repr(self))}\n\n{self.html()}</pre>"
 
 
 def biopython_alignment(row: Alignment, records: dict[tuple[str, int], Any] | None = None) -> Any:
@@ -382,7 +378,7 @@ def biopython_alignment(row: Alignment, records: dict[tuple[str, int], Any] | No
     from Bio.Align import Alignment as BioAlignment
 
     made = BioAlignment(
-        [_record(row, "target", records), _record(row, "query", records)], np.array(_coordinates(row), int)
+        [_record(row, "target", records), _record(row, "query", records)], np.array(row.coordinates, int)
     )
     made.score = row.score
     return made
@@ -392,36 +388,17 @@ def _record(row: Alignment, side: str, records: dict[tuple[str, int], Any] | Non
     from Bio.Seq import Seq
     from Bio.SeqRecord import SeqRecord
 
-    key = (side, row.target_index if side == "target" else row.query_index)
+    key = (side, row._cell(f"{side}_index"))
     if records is not None and key in records:
         return records[key]
-    name = row.target if side == "target" else row.query
+    name = row._name(side)
     record = SeqRecord(Seq(row._text(side)[0]), id=name, name=name, description="")
     if records is not None:
         records[key] = record
     return record
 
 
-Int32 = NDArray[np.int32]
-Scores = NDArray[np.int32] | NDArray[np.float64]
-Int64 = NDArray[np.int64]
-
-_ABSENT: Any = None
-
-
-@cached
-def _axis_of(depth: str, absent: tuple[str, ...] = (), has_decimals: bool = False) -> Axis:
-    """Return the arrays of a table of this depth, without absent optional ones."""
-    columns: dict[str, type] = dict.fromkeys(INDEX_COLUMNS, np.int64)
-    for column in KEPT_COLUMNS:
-        if DEPTHS.index(column.depth) <= DEPTHS.index(depth) and column.name not in absent:
-            columns[column.name] = np.float64 if column.name in SCORES and has_decimals else column.dtype
-    paths = {"cigar_offsets": Axis("cigar_ops", {"cigar_ops": np.uint32})}
-    return Axis("rows", columns, paths if depth == "alignment" else {})
-
-
-@dataclass(eq=False, repr=False)
-class AlignmentTable(Table[Alignment]):
+class AlignmentTable(AlignedPairs, Table[Alignment]):
     """Alignments of pairs, a row per pair, or several rows with `max_hsps`.
 
     ``table[k]`` is one Alignment; a slice, a mask or indices select a table of those rows. ``len``, iteration,
@@ -476,56 +453,6 @@ class AlignmentTable(Table[Alignment]):
     >>> table.score.tolist(), table.cigars()
     ([32, 28, 27], ['2=1X3=', '5=', '1=1X3='])
     """
-
-    _axis: ClassVar[Axis] = _axis_of("alignment")
-    _aside: ClassVar[frozenset[str]] = frozenset({"significance", "query_frames", "target_frames"})
-
-    queries: SequenceBatch
-    targets: SequenceBatch
-    depth: str
-    query_index: Int64
-    target_index: Int64
-    score: Scores
-    strand: NDArray[np.int8] | None = None
-    query_start: Int32 = _ABSENT
-    query_end: Int32 = _ABSENT
-    target_start: Int32 = _ABSENT
-    target_end: Int32 = _ABSENT
-    n_identical: Int32 = _ABSENT
-    n_similar: Int32 = _ABSENT
-    n_gaps: Int32 = _ABSENT
-    n_columns: Int32 = _ABSENT
-    cigar_ops: NDArray[np.uint32] = _ABSENT
-    cigar_offsets: Int64 = _ABSENT
-    significance: Significance | None = None
-    query_frames: Frames | None = None
-    target_frames: Frames | None = None
-    corrected_score: Scores | None = None
-    hsp: Int32 | None = None
-    sum_evalue: NDArray[np.float64] | None = None
-    sum_count: Int32 | None = None
-    identity_definition: str = "columns"
-
-    def __post_init__(self) -> None:
-        if self.depth not in DEPTHS:
-            raise ValueError(f"depth {self.depth!r} is none of {', '.join(DEPTHS)}")
-        has_decimals = getattr(self.score, "dtype", None) == np.float64
-        absent = tuple(name for name in OPTIONAL if getattr(self, name) is None)
-        axis = _axis_of(self.depth, absent, has_decimals)
-        for name in ("score", *axis.columns, *axis.runs, "cigar_ops") if axis.runs else ("score", *axis.columns):
-            if getattr(self, name) is None:
-                raise ValueError(f"depth {self.depth!r} needs the column {name}")
-        check_column("score", self.score, axis.columns["score"])
-        axis.check(self, len(self.score))
-        for index, batch in ((self.query_index, self.queries), (self.target_index, self.targets)):
-            # When shards are merged, a batch may be reduced to its names, so only these are required.
-            if not isinstance(batch, SequenceBatch) and not hasattr(batch, "names"):
-                raise ValueError(f"queries and targets have to be SequenceBatches, not a {type(batch).__name__}")
-            if len(index) and not 0 <= int(index.min()) <= int(index.max()) < len(batch):
-                raise ValueError(f"an index points outside a batch of {len(batch)} sequences")
-
-    def __len__(self) -> int:
-        return len(self.score)
 
     @property
     def identity(self) -> NDArray[np.float64]:
@@ -584,7 +511,7 @@ class AlignmentTable(Table[Alignment]):
         >>> table.cigars()
         ['2=1X3=', '5=', '1=1X3=']
         """
-        text, offsets = rows.column_text(rows.cigars(self), len(self))
+        text, offsets = rows.column_text(cigars(self), len(self))
         whole, begins = text.decode("ascii"), offsets.tolist()
         return [whole[begin:end] for begin, end in pairwise(begins)]
 
@@ -658,10 +585,10 @@ class AlignmentTable(Table[Alignment]):
         >>> table.columns(["target", "query_coverage", "gap_openings"])["query_coverage"].tolist()
         [1.0, 0.833..., 0.833...]
         """
-        return export.column_arrays(self, names)
+        return column_arrays(self, names)
 
     def _batches(self) -> Iterator[dict[str, Flat]]:
-        return export.batches(self)
+        return batches(self)
 
     def matrix(self, values: MatrixValue = "score") -> NDArray[np.float64]:
         """Return the pairs as a matrix: the best alignment of each pair, and both triangles for a set.
@@ -696,7 +623,30 @@ class AlignmentTable(Table[Alignment]):
         >>> table.matrix("distance").round(2).tolist()
         [[0.0, 0.17, 0.17], [0.17, 0.0, 0.33], [0.17, 0.33, 0.0]]
         """
-        return export.matrix(self, values)
+        if values not in get_args(MatrixValue):
+            raise UsageError(f"values {values!r} is none of {', '.join(get_args(MatrixValue))}")
+        table = self if self.hsp is None else self.take(self.hsp == 1)
+        of_rows: Any = table.score if values == "score" else table.identity
+        warn_of_local(table, values, stacklevel=3)
+        (queries, rows), (targets, columns) = (nucleotides.given(table, side) for side in ("query", "target"))
+        made = np.full((len(queries), len(targets)), np.nan)
+        made[rows, columns] = of_rows
+        is_set = queries is targets and table.query_frames is None
+        if is_set:
+            made = np.where(np.isnan(made), made.T, made)
+            if values != "score":
+                np.fill_diagonal(made, 1.0)
+        missing = np.isnan(made)
+        if is_set:
+            np.fill_diagonal(missing, False)
+        if missing.any():
+            query, target = (int(k) for k in np.argwhere(missing)[0])
+            names = f"{shown(queries.names[query])} with {shown(targets.names[target])}"
+            raise InputError(
+                f"a matrix needs every pair, and {int(missing.sum())} of its cells have none (the first is {names}): "
+                "leave out what selects pairs, and join all tables"
+            )
+        return 1.0 - made if values == "distance" else made
 
     def write(self, path: str | os.PathLike[str], format: AlignmentsFormat | None = None, **options: Any) -> None:
         """Write the rows in any format of the command line: see `write_alignments`, which also accepts several tables.
@@ -748,16 +698,23 @@ class AlignmentTable(Table[Alignment]):
         return f"AlignmentTable: {len(self):,} rows, pairs of {of}, depth {self.depth}"
 
     def __repr__(self) -> str:
-        return display.table_text(self)
+        cells = display.cells(self.slice(0, display.SHOWN_ROWS).columns())
+        return display.grid_text(self._title(), cells, len(self))
 
     def _repr_html_(self) -> str:
-        return display.table_html(self)
+        first = self.slice(0, display.SHOWN_ROWS)
+        details = ((repr(row), row.html()) for row in (first if self.depth == "alignment" else ()))
+        return display.grid_html(self._title(), display.cells(first.columns()), len(self), details)
 
 
-def arrays_of(table: AlignmentTable) -> dict[str, NDArray[Any]]:
-    """Return all arrays of a table by attribute name, from which it can be rebuilt."""
-    names = (*AlignmentTable._axis.columns, "cigar_ops", "cigar_offsets")
-    return {name: values for name in names if (values := getattr(table, name)) is not None}
+def warn_of_local(table: AlignmentTable, values: MatrixValue, stacklevel: int = 4) -> None:
+    """Warn of a matrix of identities or distances of local alignments; only local alignments have statistics."""
+    if values != "score" and table.significance is not None:
+        warnings.warn(
+            f"values {values!r} of local alignments ignore all residues that do not align: align with mode='global'",
+            TropalignWarning,
+            stacklevel,
+        )
 
 
 def empty_table(
@@ -765,7 +722,7 @@ def empty_table(
 ) -> AlignmentTable:
     """Return a table without rows; with decimals, its scores are floats."""
     absent = tuple(name for name in OPTIONAL if name != "strand" or not has_strand)
-    return AlignmentTable(queries, targets, depth, **_axis_of(depth, absent, has_decimals).empty())
+    return AlignmentTable(queries, targets, depth, **axis_of(depth, absent, has_decimals).empty())
 
 
 def concatenate(tables: Sequence[AlignmentTable]) -> AlignmentTable:
@@ -785,9 +742,6 @@ def concatenate(tables: Sequence[AlignmentTable]) -> AlignmentTable:
             if (getattr(table, name) is None) != (getattr(first, name) is None):
                 raise ValueError(f"tables with and without {words} cannot be concatenated")
     return first._of_rows(first._axis.joined(tables))
-
-
-__all__ = ["Alignment", "AlignmentTable", "arrays_of", "concatenate", "empty_table"]
 
 
 #: Numbers that an engine returns for a pair: as many as the depth has, in the order of PLACES, then the CIGAR.
@@ -812,20 +766,25 @@ class LonePair:
     strand: int | None = None
 
     def number(self, name: str) -> Any:
-        """Return the number of a table's column; None if the depth does not include it."""
+        """The number of a table's column; None if the depth lacks it."""
+        if name == "strand":
+            return self.strand
         place = PLACES.get(name)
         if place is None:
-            return INDICES[name]
+            return INDICES.get(name)
         return self.numbers[place] if place < len(self.numbers) else None
 
-    def columns(self) -> dict[str, Any]:
-        """Return the columns of a one-row table, without indices."""
-        return columns_of([self.numbers], None if self.strand is None else [self.strand])
+    def alignment(self) -> Alignment:
+        """The row of this pair."""
+        row = Alignment.__new__(Alignment)
+        row.__dict__["_lone"] = self
+        return row
 
     def table(self) -> AlignmentTable:
         """Return a one-row table whose two sequences are in one batch."""
         batch = SequenceBatch.from_strings(self.texts, self.names, self.alphabet)
-        return AlignmentTable(batch, batch, self.depth, np.zeros(1, np.int64), np.ones(1, np.int64), **self.columns())
+        columns = columns_of([self.numbers], None if self.strand is None else [self.strand])
+        return AlignmentTable(batch, batch, self.depth, np.zeros(1, np.int64), np.ones(1, np.int64), **columns)
 
 
 def columns_of(rows: Sequence[Numbers], strands: Sequence[int] | None) -> dict[str, Any]:

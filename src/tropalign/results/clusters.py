@@ -105,12 +105,6 @@ class Clusters(Table[Cluster]):
     member_start: NDArray[np.int64]
     representative_start: NDArray[np.int64]
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore a pickle, including those of earlier versions without alignment starts."""
-        self.__dict__.update(state)
-        if "member_start" not in state:
-            self.__dict__.update(starts_by_cigars(self.sequences, self.representative_index[self.labels], self.cigars))
-
     def __len__(self) -> int:
         return len(self.representative_index)
 

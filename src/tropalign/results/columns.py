@@ -158,6 +158,31 @@ class Result:
         return display.text_html(str(self))
 
 
+class Cell(Generic[Item]):
+    """A row's item of a column of its table: of the cell's own name, unless another column is named."""
+
+    def __init__(self, meaning: str, column: str = "") -> None:
+        self.__doc__, self.column = meaning, column
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.column = self.column or name
+
+    @overload
+    def __get__(self, row: None, owner: type) -> Cell[Item]: ...
+    @overload
+    def __get__(self, row: Row, owner: type) -> Item: ...
+    def __get__(self, row: Row | None, owner: type) -> Any:
+        return self if row is None else row._cell(self.column)
+
+
+class Row:
+    """A view of one row of a table: its class says by `Cell` which columns it shows."""
+
+    def _cell(self, column: str) -> Any:
+        """The row's item of a column, as Python's own object."""
+        raise NotImplementedError
+
+
 class Rows(Result, Generic[Item]):
     """Result of rows that can be selected by number, slice, indices or mask.
 

@@ -8,15 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import shown
-
-if TYPE_CHECKING:
-    from tropalign.results.alignments import Alignment, AlignmentTable
 
 #: Rows that a table shows.
 SHOWN_ROWS = 10
@@ -82,51 +79,24 @@ def _more(n_rows: int) -> list[str]:
 
 def cells(columns: Mapping[str, Any]) -> dict[str, list[str]]:
     """Format the first rows of columns: four decimals, shortened CIGARs, names escaped for terminals."""
-    first = {name: values[:SHOWN_ROWS] for name, values in columns.items()}
-    return {
-        name: [_cell(name, value) for value in (values if isinstance(values, list) else values.tolist())]
-        for name, values in first.items()
-    }
+    found: dict[str, list[str]] = {}
+    for name, values in columns.items():
+        first = values[:SHOWN_ROWS]
+        texts = found[name] = list[str]()
+        for value in first if isinstance(first, list) else first.tolist():
+            if name == "cigar" and len(value) >= CIGAR_LETTERS:
+                texts.append(f"{value[: CIGAR_LETTERS - 4]} ...")
+            else:
+                is_decimal = isinstance(value, float) and name != "score"
+                texts.append(f"{value:.4f}" if is_decimal else shown(str(value)))
+    return found
 
 
-def _cell(name: str, value: Any) -> str:
-    if name == "cigar" and len(value) >= CIGAR_LETTERS:
-        return f"{value[: CIGAR_LETTERS - 4]} ..."
-    if isinstance(value, float) and name != "score":
-        return f"{value:.4f}"
-    return shown(str(value))
+class Block(NamedTuple):
+    """Columns of two aligned sequences that fit a line.
 
-
-def table_text(table: AlignmentTable) -> str:
-    """Return the ``repr``: a title, the first rows under column names, and the number of further rows."""
-    return grid_text(table._title(), cells(table.slice(0, SHOWN_ROWS).columns()), len(table))
-
-
-def table_html(table: AlignmentTable) -> str:
-    """Return the ``repr`` as HTML, with the alignments of the rows as collapsible details."""
-    first = table.slice(0, SHOWN_ROWS)
-    rows = first if table.depth == "alignment" else ()
-    details = ((alignment_title(row), coloured(row)) for row in rows)
-    return grid_html(table._title(), cells(first.columns()), len(table), details)
-
-
-def alignment_title(row: Alignment) -> str:
-    """Return one line with names, score, ends and identity, as far as they were computed."""
-    text = f"{shown(row.query)} x {shown(row.target)}: score {row.score}"
-    if row.strand < 0:
-        text += ", reverse strand"
-    if row._depth != "score":
-        text += f", query {row.query_start}-{row.query_end}, target {row.target_start}-{row.target_end}"
-    if row._depth == "alignment":
-        text += f", identity {row.identity:.3f}"
-    return text
-
-
-class _Block(NamedTuple):
-    """Columns that fit on one line.
-
-    Positions are 1-based; those of a query on the minus strand descend. A sequence without a residue in the block
-    repeats its last position.
+    Positions are 1-based; those of a query on the minus strand descend, and those of a sequence without a residue
+    repeat the last one.
     """
 
     query_begin: int
@@ -138,54 +108,54 @@ class _Block(NamedTuple):
     target_end: int
 
 
-def _blocks(row: Alignment, width: int, most: int | None = None) -> list[_Block]:
-    top, middle, bottom = row.aligned()
-    top, bottom = top.translate(PLAIN), bottom.translate(PLAIN)
-    step = -1 if row.strand < 0 else 1
-    i, j = row.query_end + 1 if step < 0 else row.query_start, row.target_start  # numbers of the preceding residues
-    blocks = []
+def blocks(
+    lines: tuple[str, str, str],
+    before: tuple[int, int],
+    width: int = TEXT_WIDTH,
+    *,
+    step: int = 1,
+    gap: str = "-",
+    most: int | None = None,
+) -> list[Block]:
+    """Cut aligned lines (query, middle, target); `before`: positions of the residues before; `gap`: the query's."""
+    top, middle, bottom = lines
+    i, j = before
+    found = []
     for k in range(0, min(len(top), most or len(top)), width):
         a, m, b = top[k : k + width], middle[k : k + width], bottom[k : k + width]
-        n_query, n_target = len(a) - a.count("-"), len(b) - b.count("-")
-        query_begin, query_end = i + step * (n_query > 0), i + step * n_query
-        blocks.append(_Block(query_begin, a, query_end, m, j + (n_target > 0), b, j + n_target))
-        i, j = query_end, j + n_target
-    return blocks
+        n_query, n_target = len(a) - a.count(gap), len(b) - b.count("-")
+        end = i + step * n_query
+        found.append(Block(i + step * (n_query > 0), a, end, m, j + (n_target > 0), b, j + n_target))
+        i, j = end, j + n_target
+    return found
 
 
-def alignment_text(row: Alignment) -> str:
-    """Return the ``print`` text: the title, then both sequences with the midline between them."""
-    if row._depth != "alignment":
-        return alignment_title(row)
-    digits = len(str(max(row.query_end, row.target_end)))
-    blocks = [
-        f"query  {b.query_begin:>{digits}} {b.query} {b.query_end}\n"
-        f"{'':{digits + 7}} {b.middle}\n"
-        f"target {b.target_begin:>{digits}} {b.target} {b.target_end}"
-        for b in _blocks(row, TEXT_WIDTH)
-    ]
-    return "\n\n".join([alignment_title(row), *blocks])
+def pair_text(title: str, cut: Iterable[Block], query: str, last: int, below: str = "") -> str:
+    """Return a title and blocks with positions up to `last` and a line below each; `query`: the label of the query."""
+    digits = len(str(last))
+    lines = [title]
+    for k, b in enumerate(cut):
+        lines += [
+            "",
+            f"{query:<6} {b.query_begin:>{digits}} {b.query} {b.query_end}",
+            f"{'':{digits + 7}} {b.middle}",
+            f"target {b.target_begin:>{digits}} {b.target} {b.target_end}",
+        ]
+        if below:
+            lines.append(f"{'':{digits + 7}} {below[k * TEXT_WIDTH : (k + 1) * TEXT_WIDTH]}")
+    return "\n".join(lines)
 
 
-def alignment_html(row: Alignment) -> str:
-    """Return notebook HTML: the title and the coloured alignment."""
-    return f"{PRE}{escaped(alignment_title(row))}\n\n{coloured(row)}</pre>"
-
-
-def coloured(row: Alignment) -> str:
-    """Return the coloured residues as lines for a ``<pre>``; empty for depths below "alignment"."""
-    if row._depth != "alignment":
-        return ""
+def coloured(cut: Iterable[Block]) -> list[str]:
+    """Return blocks as lines for a ``<pre>``, letters coloured by the line between them."""
     lines = []
-    for b in _blocks(row, HTML_WIDTH, HTML_COLUMNS):
+    for b in cut:
         lines += [
             f"{b.query_begin:>9} {_spans(b.query, b.middle)} {b.query_end}",
             f"{b.target_begin:>9} {_spans(b.target, b.middle)} {b.target_end}",
             "",
         ]
-    if row.n_columns > HTML_COLUMNS:
-        lines.append(f"... and {row.n_columns - HTML_COLUMNS:,} more columns")
-    return "\n".join(lines)
+    return lines
 
 
 def _spans(letters: str, middle: str) -> str:

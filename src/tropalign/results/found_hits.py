@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from tropalign.arrays import distinct
 from tropalign.errors import InputError
+from tropalign.properties import cached_property
 from tropalign.results import display
 from tropalign.results.columns import Axis, check_column
 from tropalign.results.threshold_options import Thresholds
@@ -54,6 +55,8 @@ AXIS = Axis(
     {**dict.fromkeys(TEXTS, str), **HIT_COLUMNS},
     {"domain_offsets": Axis("domains", DOMAIN_COLUMNS, {"line_offsets": _LINES})},
 )
+#: Bits per nat, HMMER's constant.
+BITS = 1.44269504088896341
 #: Runs of inserts in the model line of an alignment.
 INSERTS = re.compile(r"(\.+)")
 #: Placeholder default of columns that __post_init__ creates.
@@ -108,7 +111,7 @@ class FoundHits:
     """Hits of queries in targets: columns with an item per hit, and columns of their domains.
 
     Positions are 0-based and half-open; nats are natural logarithms of odds. Fields of domains are those of
-    ``native/profiles/hit.hpp``, other fields are described in `tropalign.results.hits`. In a tile, `first_query` is
+    ``native/profile/hit.hpp``, other fields are described in `tropalign.results.hits`. In a tile, `first_query` is
     the number of queries before its own.
     """
 
@@ -173,10 +176,6 @@ class FoundHits:
             values, shape = getattr(self, name), (len(self.queries), n_values)
             if not isinstance(values, np.ndarray) or values.dtype != np.int64 or values.shape != shape:
                 raise ValueError(f"{name} has to be int64 of shape {shape}")
-        self._check_links()
-
-    def _check_links(self) -> None:
-        """Raise ValueError if a hit refers to a query, domain or model that does not exist."""
         if len(self) and not 0 <= int(self.query.min()) <= int(self.query.max()) < len(self.queries):
             raise ValueError(f"a hit's query is none of the {len(self.queries)}")
         n_own = self.n_domains
@@ -238,6 +237,75 @@ class FoundHits:
         """
         begin, end = int(self.line_offsets[d]), int(self.line_offsets[d + 1])
         return {name: getattr(self, name)[begin:end].tobytes().decode("latin-1") for name in LINES}
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class JudgedHits(FoundHits):
+    """Hits that are reported, and which of them and of their domains are significant; `Hits` describes the fields."""
+
+    _axis: ClassVar[Axis] = AXIS.with_columns(
+        {"is_included": np.bool_},
+        domain_offsets=AXIS.runs["domain_offsets"].with_columns(
+            {"domain_is_reported": np.bool_, "domain_is_included": np.bool_}
+        ),
+    )
+
+    thresholds: Thresholds
+    Z: float
+    is_included: Bools
+    domain_is_reported: Bools
+    domain_is_included: Bools
+
+    @cached_property
+    def evalue(self) -> Float64:
+        """E-value of each hit: the expected number of such hits among `Z` random targets."""
+        return e_values(self.log_p, self.Z)
+
+    @cached_property
+    def bias(self) -> NDArray[np.float32]:
+        """Correction of each score for biased composition, in bits, float32."""
+        return self.pre_bits - self.bits
+
+    @cached_property
+    def domain_hit(self) -> NDArray[np.int64]:
+        """Hit of each domain."""
+        return np.repeat(np.arange(len(self)), self.n_domains)
+
+    @cached_property
+    def domain_c_evalue(self) -> Float64:
+        """Conditional E-value of each domain, given that its target is a hit: among `domZ` targets."""
+        return e_values(self.domain_log_p, self.domZ[self.query[self.domain_hit]])
+
+    @cached_property
+    def domain_i_evalue(self) -> Float64:
+        """Independent E-value of each domain, as if it were its target's only one: among `Z` targets."""
+        return e_values(self.domain_log_p, self.Z)
+
+    @cached_property
+    def domain_bias(self) -> Float64:
+        """Correction of each domain's score for biased composition, in bits."""
+        return self.domain_bias_nats.astype(np.float64) * BITS
+
+    @cached_property
+    def domain_accuracy(self) -> Float64:
+        """Expected share of each envelope's residues that are aligned correctly."""
+        return self.domain_expected_accuracy.astype(np.float64) / (
+            self.domain_envelope_end - self.domain_envelope_begin
+        )
+
+    @cached_property
+    def n_reported(self) -> NDArray[np.int64]:
+        """Number of reported domains of each hit."""
+        return self._counts(self.domain_is_reported)
+
+    @cached_property
+    def n_included(self) -> NDArray[np.int64]:
+        """Number of included domains of each hit."""
+        return self._counts(self.domain_is_included)
+
+    def _counts(self, marks: Bools) -> NDArray[np.int64]:
+        before = np.concatenate([[0], np.cumsum(marks)])
+        return np.diff(before[self.domain_offsets])
 
 
 def columns_of(found: FoundHits) -> dict[str, Any]:
@@ -319,22 +387,14 @@ def annotation_line(annotation: str, model_line: str, begin: int) -> str:
 Bools = NDArray[np.bool_]
 
 
-@dataclass(frozen=True, eq=False)
-class Verdicts:
-    """Reported hits and domains, and which of them are included.
+def verdicts(found: FoundHits, thresholds: Thresholds) -> dict[str, Any]:
+    """The fields of `JudgedHits`, when all targets have been searched; sorted by query, then the best first.
 
-    columns: fields of FoundHits, sorted like HMMER: by query, then the best first. Z: targets for E-values of hits.
+    Raises
+    ------
+    InputError
+        A model without the cutoffs that are asked for.
     """
-
-    columns: dict[str, Any]
-    Z: float
-    is_included: Bools
-    domain_is_reported: Bools
-    domain_is_included: Bools
-
-
-def verdicts(found: FoundHits, thresholds: Thresholds) -> Verdicts:
-    """Apply thresholds to the hits after all targets have been searched. Raises InputError for missing cutoffs."""
     Z = float(found.n_targets) if thresholds.Z is None else float(thresholds.Z)
     every_E = e_values(found.log_p, Z)
     cutoffs = _cutoffs(found, thresholds.bit_cutoffs) if thresholds.bit_cutoffs else None
@@ -361,8 +421,21 @@ def verdicts(found: FoundHits, thresholds: Thresholds) -> Verdicts:
     if cutoffs is not None:
         domain_is_included &= domain_is_reported
     _drop_copies(columns, domain_is_reported, domain_is_included)
-    columns["widths"] = _widths(found, is_kept(found, thresholds) | is_reported)
-    return Verdicts(columns, Z, is_included, domain_is_reported, domain_is_included)
+    widths, kept = found.widths.copy(), is_kept(found, thresholds) | is_reported
+    names, accessions = (
+        np.array([n_bytes(text) for text in texts], np.int64) for texts in (found.names, found.accessions)
+    )
+    for place, values in enumerate((names, accessions, np.where(accessions > 0, accessions, names))):
+        np.maximum.at(widths[:, place], found.query[kept], values[kept])
+    columns["widths"] = widths
+    return {
+        **columns,
+        "thresholds": thresholds,
+        "Z": Z,
+        "is_included": is_included,
+        "domain_is_reported": domain_is_reported,
+        "domain_is_included": domain_is_included,
+    }
 
 
 def is_kept(found: FoundHits, thresholds: Thresholds) -> Bools:
@@ -450,16 +523,6 @@ def _drop_copies(columns: dict[str, Any], is_reported: Bools, is_included: Bools
             if (begin[d], end[d]) == (begin[other], end[other]):
                 worse = other if bits[d] >= bits[other] else d
                 is_reported[worse] = is_included[worse] = False
-
-
-def _widths(found: FoundHits, rows: Bools) -> NDArray[np.int64]:
-    widths = found.widths.copy()
-    names, accessions = (
-        np.array([n_bytes(text) for text in texts], np.int64) for texts in (found.names, found.accessions)
-    )
-    for place, values in enumerate((names, accessions, np.where(accessions > 0, accessions, names))):
-        np.maximum.at(widths[:, place], found.query[rows], values[rows])
-    return widths
 
 
 def n_bytes(text: str) -> int:

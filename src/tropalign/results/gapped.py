@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
 from tropalign.properties import cached_per_object
+from tropalign.results.aligned_pairs import AlignedPairs
 from tropalign.results.rows import Column
-from tropalign.sequences import SequenceBatch
-from tropalign.sequences.stored_batch import in_memory
-
-if TYPE_CHECKING:
-    from tropalign.results.alignments import AlignmentTable
+from tropalign.sequences import Alphabet, SequenceBatch
+from tropalign.sequences.batch import in_memory
 
 Bytes = NDArray[np.uint8]
 Strands = tuple[Bytes, Bytes, NDArray[np.int64]]
@@ -56,7 +54,7 @@ def both_strands(batch: SequenceBatch) -> Strands:
     return np.concatenate([batch.letters, other.letters]), np.concatenate([batch.codes, other.codes]), offsets
 
 
-def aligned_queries(table: AlignmentTable) -> tuple[Bytes, Bytes, NDArray[np.int64], NDArray[np.int64]]:
+def aligned_queries(table: AlignedPairs) -> tuple[Bytes, Bytes, NDArray[np.int64], NDArray[np.int64]]:
     """Return characters, codes and offsets that include the strands of all rows, and the sequence index of each row."""
     batch = table.queries
     if table.strand is None or not (table.strand < 0).any():
@@ -64,7 +62,7 @@ def aligned_queries(table: AlignmentTable) -> tuple[Bytes, Bytes, NDArray[np.int
     return *both_strands(batch), table.query_index + len(batch) * (table.strand < 0)
 
 
-def query_starts(table: AlignmentTable) -> NDArray[np.int32]:
+def query_starts(table: AlignedPairs) -> NDArray[np.int32]:
     """Return the start of the aligned part on the aligned strand, int32, shape (n,)."""
     if table.strand is None:
         return table.query_start
@@ -72,7 +70,7 @@ def query_starts(table: AlignmentTable) -> NDArray[np.int32]:
     return np.where(table.strand < 0, lengths - table.query_end, table.query_start).astype(np.int32)
 
 
-def arrays(table: AlignmentTable, substitution: Any = None) -> dict[str, Any]:
+def arrays(table: AlignedPairs, substitution: Any = None) -> dict[str, Any]:
     """Return the arguments of native code that writes alignments; `substitution` (a matrix) defines similarity."""
     letters, codes, offsets, index = aligned_queries(table)
     targets, target = in_memory(table.targets, table.target_index)
@@ -91,7 +89,7 @@ def arrays(table: AlignmentTable, substitution: Any = None) -> dict[str, Any]:
 
 
 def lines(
-    table: AlignmentTable, substitution: Any = None, wants_middle: bool = True
+    table: AlignedPairs, substitution: Any = None, wants_middle: bool = True
 ) -> tuple[Bytes, Bytes, Bytes, NDArray[np.int64]]:
     """Return gapped queries, midlines and gapped targets of all rows, and the offset of each row in them.
 
@@ -103,7 +101,17 @@ def lines(
     return text
 
 
-def differences(table: AlignmentTable, prefix: str = "") -> Column:
+def cigars(table: AlignedPairs, prefix: str = "") -> Column:
+    """Return a column of CIGARs; ``*`` for an empty one."""
+    return (
+        "cigar",
+        np.ascontiguousarray(table.cigar_ops, np.uint32),
+        np.ascontiguousarray(table.cigar_offsets, np.int64),
+        prefix,
+    )
+
+
+def differences(table: AlignedPairs, prefix: str = "") -> Column:
     """Return a column of minimap2's short cs tags along the target's forward strand; non-letters become wildcards."""
     shown = np.full(256, ord(table.targets.alphabet.wildcard.lower()), np.uint8)
     for first in (ord("A"), ord("a")):
@@ -112,14 +120,14 @@ def differences(table: AlignmentTable, prefix: str = "") -> Column:
     return ("text", np.frombuffer(text, np.uint8), offsets, None, prefix)
 
 
-def gap_openings(table: AlignmentTable) -> NDArray[np.int64]:
+def gap_openings(table: AlignedPairs) -> NDArray[np.int64]:
     """Count the gaps of each row, int64, shape (n,); adjacent gaps in different sequences count separately."""
     before = np.concatenate([[0], np.cumsum(_are_gaps(table.cigar_ops))])
     found: NDArray[np.int64] = np.diff(before[table.cigar_offsets])
     return found
 
 
-def terminal_gaps(table: AlignmentTable) -> NDArray[np.int64]:
+def terminal_gaps(table: AlignedPairs) -> NDArray[np.int64]:
     """Count the columns of each row before its first and after its last aligned pair; int64, shape (n,)."""
     is_gap, lengths = _are_gaps(table.cigar_ops), (table.cigar_ops >> 4).astype(np.int64)
     total = np.zeros(len(table), np.int64)
@@ -141,4 +149,89 @@ def _are_gaps(operations: NDArray[np.uint32]) -> NDArray[np.bool_]:
     """Return a mask of the operations I (1) and D (2)."""
     kinds = operations & 15
     found: NDArray[np.bool_] = (kinds == 1) | (kinds == 2)
+    return found
+
+
+#: Rows whose columns are expanded at once.
+ROWS = 4096
+
+
+def identities(table: AlignedPairs, definition: str) -> NDArray[np.float64]:
+    """Return the identity of each row of full alignments, float64, shape (n_rows,); 0 without aligned pairs."""
+    identical: NDArray[np.float64] = table.n_identical.astype(np.float64)
+    if definition in ("columns", "blast"):
+        return identical / np.maximum(table.n_columns, 1)
+    if definition == "matches":
+        share: NDArray[np.float64] = identical / np.maximum(table.n_columns - table.n_gaps, 1)
+        return share
+    query, target = lengths(table)
+    if definition == "shorter":
+        return identical / np.minimum(query, target)
+    longer = np.maximum(query, target)
+    if definition == "longer":
+        return identical / longer
+    # From the first aligned pair to the last.
+    internal: NDArray[np.int64] = table.n_columns - terminal_gaps(table)
+    if definition == "internal":
+        return identical / np.maximum(internal, 1)
+    mismatches = table.n_columns - table.n_gaps - table.n_identical
+    # Each end of either sequence that is not aligned counts as a gap.
+    bare = (table.query_start > 0, table.query_end < query, table.target_start > 0, table.target_end < target)
+    # A single division, so that 2 of 10 is exactly 0.2; 1 - 8/10 is slightly less.
+    found = np.maximum(longer - mismatches - gap_openings(table) - np.sum(bare, axis=0), 0) / longer
+    return np.where(internal > 0, found, 0.0)
+
+
+def lengths(table: AlignedPairs) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the lengths of the queries and targets of all rows."""
+    return table.queries.lengths[table.query_index], table.targets.lengths[table.target_index]
+
+
+def residue_sets(alphabet: Alphabet) -> NDArray[np.uint32]:
+    """Return the residues that each letter may stand for, as bits, uint32, by code.
+
+    An unambiguous letter stands for itself; the wildcard for all except the stop ``*``.
+    """
+    letters = alphabet.letters
+    sets = np.uint32(1) << np.arange(len(letters), dtype=np.uint32)
+    own = dict(zip(letters, sets.tolist(), strict=True))
+    for letter, states in alphabet.ambiguous.items():
+        if len(states) > 1:
+            sets[letters.index(letter)] = sum(own[state] for state in states)
+    sets[letters.index(alphabet.wildcard)] = sum(bit for letter, bit in own.items() if letter != "*")
+    return sets
+
+
+def is_ambiguous(alphabet: Alphabet) -> NDArray[np.bool_]:
+    """Return a mask of the letters that may stand for several residues, by code."""
+    sets = residue_sets(alphabet)
+    found: NDArray[np.bool_] = (sets & (sets - 1)) != 0
+    return found
+
+
+def compatible_columns(table: AlignedPairs) -> NDArray[np.int32]:
+    """Count the columns whose letters may be the same residue, like vsearch; int32, shape (n_rows,)."""
+    found = table.n_identical.copy()
+    sets = residue_sets(table.queries.alphabet)
+    for begin in range(0, len(table), ROWS):
+        some = table.slice(begin, begin + ROWS)
+        native = arrays(some)
+        kinds, sizes = native["operations"] & 15, (native["operations"] >> 4).astype(np.int64)
+        row = np.repeat(np.arange(len(some)), np.diff(native["offsets"]))
+        differ = np.flatnonzero(kinds == DIFFERENT)
+        letters = []
+        for side, gap in (("query", DELETION), ("target", INSERTION)):
+            before = np.concatenate([[0], np.cumsum(np.where(kinds == gap, 0, sizes))])
+            first = native[f"{side}_begin"][row] + before[:-1] - before[native["offsets"][row]]
+            letters.append(sets[native[f"{side}_codes"][_places(first[differ], sizes[differ])]])
+        is_same = (letters[0] & letters[1]) != 0
+        rows = np.repeat(row[differ], sizes[differ])[is_same]
+        found[begin : begin + ROWS] += np.bincount(rows, minlength=len(some)).astype(np.int32)
+    return found
+
+
+def _places(first: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return consecutive positions: `sizes` of them from each of `first` on."""
+    ends = np.cumsum(sizes)
+    found: NDArray[np.int64] = np.arange(int(sizes.sum())) + np.repeat(first - (ends - sizes), sizes)
     return found

@@ -4,95 +4,56 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import ragged
 from tropalign.errors import shown
-from tropalign.results.columns import Result, Table
-from tropalign.results.found_hits import Query
-
-if TYPE_CHECKING:
-    from tropalign.results.hits import Hits
-
-#: Alignment columns per line.
-TEXT_WIDTH = 60
-#: Bits per nat, HMMER's constant.
-BITS = 1.44269504088896341
+from tropalign.results import display
+from tropalign.results.columns import Cell, Result, Row, Table
+from tropalign.results.found_hits import JudgedHits, Query
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Domain(Result):
+class Domain(Row, Result):
     """A domain of a hit: one alignment of the model to the sequence; `number` counts from 0 among the hit's domains."""
 
     hit: Hit
     number: int
+
+    bits = Cell[float]("Score in bits, corrected for biased composition.")
+    bias = Cell[float]("Correction of the score for biased composition, in bits.")
+    log_p = Cell[float]("Logarithm of the P-value.")
+    c_evalue = Cell[float]("Conditional E-value, given that the target is a hit: among `domZ` targets.")
+    i_evalue = Cell[float]("Independent E-value, as if this were the target's only domain: among `Z` targets.")
+    accuracy = Cell[float]("Expected share of the envelope's residues that are aligned correctly.")
+    is_reported = Cell[bool]("True if its E-value or score passes the reporting threshold.")
+    is_included = Cell[bool]("True if it passes the inclusion threshold.")
 
     @property
     def index(self) -> int:
         """Row in the columns of domains."""
         return int(self.hit.hits.domain_offsets[self.hit.index]) + self.number
 
-    def _value(self, column: str) -> float:
-        return getattr(self.hit.hits, f"domain_{column}")[self.index].item()  # type: ignore[no-any-return]
-
-    @property
-    def bits(self) -> float:
-        """Score in bits, corrected for biased composition."""
-        return self._value("bits")
-
-    @property
-    def bias(self) -> float:
-        """Correction of the score for biased composition, in bits."""
-        return self._value("bias_nats") * BITS
-
-    @property
-    def log_p(self) -> float:
-        """Logarithm of the P-value."""
-        return self._value("log_p")
-
-    @property
-    def c_evalue(self) -> float:
-        """Conditional E-value, given that the target is a hit: among `domZ` targets."""
-        return float(self.hit.hits.domain_c_evalue[self.index])
-
-    @property
-    def i_evalue(self) -> float:
-        """Independent E-value, as if this were the target's only domain: among `Z` targets."""
-        return float(self.hit.hits.domain_i_evalue[self.index])
+    def _cell(self, column: str) -> Any:
+        return getattr(self.hit.hits, f"domain_{column}")[self.index].item()
 
     @property
     def model_span(self) -> tuple[int, int]:
         """Aligned nodes of the model, 0-based, half-open."""
-        return int(self._value("model_begin")), int(self._value("model_end"))
+        return self._cell("model_begin"), self._cell("model_end")
 
     @property
     def span(self) -> tuple[int, int]:
         """Aligned residues of the sequence, 0-based, half-open."""
-        return int(self._value("begin")), int(self._value("end"))
+        return self._cell("begin"), self._cell("end")
 
     @property
     def envelope(self) -> tuple[int, int]:
         """Range of the sequence in which the domain may lie, 0-based, half-open."""
-        return int(self._value("envelope_begin")), int(self._value("envelope_end"))
-
-    @property
-    def accuracy(self) -> float:
-        """Expected share of the envelope's residues that are aligned correctly."""
-        begin, end = self.envelope
-        return self._value("expected_accuracy") / (end - begin)
-
-    @property
-    def is_reported(self) -> bool:
-        """True if its E-value or score passes the reporting threshold."""
-        return bool(self._value("is_reported"))
-
-    @property
-    def is_included(self) -> bool:
-        """True if it passes the inclusion threshold."""
-        return bool(self._value("is_included"))
+        return self._cell("envelope_begin"), self._cell("envelope_end")
 
     @property
     def lines(self) -> dict[str, str]:
@@ -100,18 +61,42 @@ class Domain(Result):
         return self.hit.hits.domain_lines(self.index)
 
     def __repr__(self) -> str:
-        return domain_title(self)
+        """Return one line with names, positions, E-value and score."""
+        hit, (begin, end), (first, last) = self.hit, self.span, self.model_span
+        sequence = hit.name if hit.hits.orientation == "search" else hit.query.name
+        return (
+            f"{shown(hit.model.name)} {first}-{last} x {shown(sequence)} {begin}-{end}: "
+            f"E-value {self.i_evalue:.2g}, {self.bits:.1f} bits"
+        )
 
     def __str__(self) -> str:
-        return domain_text(self)
+        """The title, then the alignment where it is there."""
+        model, match, target, posterior = self.lines.values()
+        cut = display.blocks((model, match, target), (self.model_span[0], self.span[0]), gap=".")
+        return display.pair_text(repr(self), cut, "model", max(self.model_span[1], self.span[1]), posterior)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Hit(Result):
+class Hit(Row, Result):
     """A target with a match to a query (in a scan, a model with a match in the query); `index` is the row of `hits`."""
 
-    hits: Hits
+    hits: JudgedHits
     index: int
+
+    name = Cell[str]("Name of the target.", "names")
+    accession = Cell[str]("Accession of the target; empty if missing.", "accessions")
+    description = Cell[str]("Description of the target; empty if missing.", "descriptions")
+    length = Cell[int]("Length of the target in residues, or in nodes in a scan.")
+    target = Cell[int]("Index of the target, from 0; -1 if unknown.")
+    bits = Cell[float]("Score of the full target in bits, corrected for biased composition.")
+    bias = Cell[float]("Correction of the score for biased composition, in bits.")
+    log_p = Cell[float]("Logarithm of the P-value.")
+    evalue = Cell[float]("Expected number of such hits among `Z` random targets.")
+    is_included = Cell[bool]("True if it passes the inclusion threshold.")
+
+    def _cell(self, column: str) -> Any:
+        value = getattr(self.hits, column)[self.index]
+        return value if isinstance(value, str) else value.item()
 
     @property
     def query(self) -> Query:
@@ -124,64 +109,14 @@ class Hit(Result):
         return self.hits.model(self.index)
 
     @property
-    def name(self) -> str:
-        """Name of the target."""
-        return self.hits.names[self.index]
-
-    @property
-    def accession(self) -> str:
-        """Accession of the target; empty if missing."""
-        return self.hits.accessions[self.index]
-
-    @property
-    def description(self) -> str:
-        """Description of the target; empty if missing."""
-        return self.hits.descriptions[self.index]
-
-    @property
-    def length(self) -> int:
-        """Length of the target in residues, or in nodes in a scan."""
-        return int(self.hits.length[self.index])
-
-    @property
-    def target(self) -> int:
-        """Index of the target, from 0; -1 if unknown."""
-        return int(self.hits.target[self.index])
-
-    @property
-    def bits(self) -> float:
-        """Score of the full target in bits, corrected for biased composition."""
-        return float(self.hits.bits[self.index])
-
-    @property
-    def bias(self) -> float:
-        """Correction of the score for biased composition, in bits."""
-        return float(self.hits.pre_bits[self.index] - self.hits.bits[self.index])
-
-    @property
-    def log_p(self) -> float:
-        """Logarithm of the P-value."""
-        return float(self.hits.log_p[self.index])
-
-    @property
-    def evalue(self) -> float:
-        """Expected number of such hits among `Z` random targets."""
-        return float(self.hits.evalue[self.index])
-
-    @property
-    def is_included(self) -> bool:
-        """True if it passes the inclusion threshold."""
-        return bool(self.hits.is_included[self.index])
-
-    @property
     def domains(self) -> tuple[Domain, ...]:
         """Domains in the order of the target, including unreported ones."""
-        return tuple(Domain(self, number) for number in range(int(self.hits.n_domains[self.index])))
+        return tuple(Domain(self, number) for number in range(self._cell("n_domains")))
 
     @property
     def best_domain(self) -> Domain:
         """The domain with the highest score."""
-        return Domain(self, int(self.hits.best_domain[self.index]))
+        return Domain(self, self._cell("best_domain"))
 
     def _content(self) -> dict[str, Any]:
         """Return the visible values, independent of the table that contains the hit."""
@@ -190,82 +125,38 @@ class Hit(Result):
         return {"query": self.query, "numbers": numbers, "is_included": self.is_included, "domains": lines}
 
     def __repr__(self) -> str:
-        return hit_title(self)
+        """Return one line with names, E-value, score and the number of domains."""
+        n = self._cell("n_reported")
+        found = f"{shown(self.query.name)} x {shown(self.name)}: E-value {self.evalue:.2g}, {self.bits:.1f} bits"
+        return f"{found}, {n} domain{'s' * (n != 1)}"
 
     def __str__(self) -> str:
-        return hit_text(self)
-
-
-def hit_title(hit: Hit) -> str:
-    """Return one line with names, E-value, score and the number of domains."""
-    n = int(hit.hits.n_reported[hit.index])
-    found = f"{shown(hit.query.name)} x {shown(hit.name)}: E-value {hit.evalue:.2g}, {hit.bits:.1f} bits"
-    return f"{found}, {n} domain{'s' * (n != 1)}"
-
-
-def domain_title(domain: Domain) -> str:
-    """Return one line with names, positions, E-value and score."""
-    hit, (begin, end), (first, last) = domain.hit, domain.span, domain.model_span
-    sequence = hit.name if hit.hits.orientation == "search" else hit.query.name
-    return (
-        f"{shown(hit.model.name)} {first}-{last} x {shown(sequence)} {begin}-{end}: "
-        f"E-value {domain.i_evalue:.2g}, {domain.bits:.1f} bits"
-    )
-
-
-def hit_text(hit: Hit) -> str:
-    """Return the ``print`` text: the title, then the reported domains."""
-    return "\n\n".join([hit_title(hit), *(domain_text(domain) for domain in hit.domains if domain.is_reported)])
-
-
-def domain_text(domain: Domain) -> str:
-    """Return the ``print`` text: the title, then the alignment if present."""
-    lines = [domain_title(domain)]
-    model, match, target, posterior = domain.lines.values()
-    i, j = domain.model_span[0], domain.span[0]
-    digits = len(str(max(domain.model_span[1], domain.span[1])))
-    for k in range(0, len(model), TEXT_WIDTH):
-        part = slice(k, k + TEXT_WIDTH)
-        n_model = len(model[part]) - model[part].count(".")
-        n_target = len(target[part]) - target[part].count("-")
-        lines += [
-            "",
-            f"model  {i + (n_model > 0):>{digits}} {model[part]} {i + n_model}",
-            f"{'':{digits + 7}} {match[part]}",
-            f"target {j + (n_target > 0):>{digits}} {target[part]} {j + n_target}",
-            f"{'':{digits + 7}} {posterior[part]}",
-        ]
-        i, j = i + n_model, j + n_target
-    return "\n".join(lines)
+        """The title, then the reported domains."""
+        return "\n\n".join([repr(self), *(str(domain) for domain in self.domains if domain.is_reported)])
 
 
 Columns = dict[str, list[str] | NDArray[Any]]
 Int64 = NDArray[np.int64]
 #: A column: its type, and a function of hits and row indices (of hits or domains) that returns its values.
-Shown = tuple[type, Callable[["Hits", Int64], Any]]
+Shown = tuple[type, Callable[["JudgedHits", Int64], Any]]
 
 
-def _kept(name: str) -> Callable[[Hits, Int64], Any]:
-    """Return a getter of the hits' own column."""
-    return lambda hits, rows: getattr(hits, name)[rows]
+def _kept(name: str) -> Callable[[JudgedHits, Int64], Any]:
+    """The hits' own column, of numbers or of texts."""
 
-
-def _text(name: str) -> Callable[[Hits, Int64], list[str]]:
-    """Return a getter of the hits' own texts."""
-
-    def of(hits: Hits, rows: Int64) -> list[str]:
+    def of(hits: JudgedHits, rows: Int64) -> Any:
         values = getattr(hits, name)
-        return [values[k] for k in rows.tolist()]
+        return [values[k] for k in rows.tolist()] if isinstance(values, tuple) else values[rows]
 
     return of
 
 
-def _of_query(name: str) -> Callable[[Hits, Int64], list[Any]]:
+def _of_query(name: str) -> Callable[[JudgedHits, Int64], list[Any]]:
     """Return a getter of a field of each hit's query."""
     return lambda hits, rows: [getattr(hits.queries[q], name) for q in hits.query[rows].tolist()]
 
 
-def _of_best(name: str) -> Callable[[Hits, Int64], Any]:
+def _of_best(name: str) -> Callable[[JudgedHits, Int64], Any]:
     """Return a getter of a domain column for the best domain of each hit."""
     return lambda hits, rows: getattr(hits, name)[hits.domain_offsets[:-1][rows] + hits.best_domain[rows]]
 
@@ -276,7 +167,7 @@ def _of_hit(shown: Shown) -> Shown:
     return dtype, lambda hits, domains: of(hits, hits.domain_hit[domains])
 
 
-def _number(hits: Hits, domains: Int64) -> Int64:
+def _number(hits: JudgedHits, domains: Int64) -> Int64:
     """Number the reported domains within their hit from 1."""
     before = ragged.offsets_of(hits.n_reported)
     return np.cumsum(hits.domain_is_reported)[domains] - before[hits.domain_hit[domains]]
@@ -287,8 +178,8 @@ _FIRST: dict[str, Shown] = {
     "query": (str, _of_query("name")),
     "query_accession": (str, _of_query("accession")),
     "query_length": (np.int32, _of_query("length")),
-    "target": (str, _text("names")),
-    "target_accession": (str, _text("accessions")),
+    "target": (str, _kept("names")),
+    "target_accession": (str, _kept("accessions")),
     "target_length": (np.int32, _kept("length")),
     "evalue": (np.float64, _kept("evalue")),
     "bits": (np.float32, _kept("bits")),
@@ -296,7 +187,7 @@ _FIRST: dict[str, Shown] = {
     "is_included": (np.bool_, _kept("is_included")),
 }
 #: Last columns of both tables.
-_LAST: dict[str, Shown] = {"description": (str, _text("descriptions"))}
+_LAST: dict[str, Shown] = {"description": (str, _kept("descriptions"))}
 #: Columns of hits.
 HITS: dict[str, Shown] = {
     **_FIRST,
@@ -334,7 +225,7 @@ DOMAINS: dict[str, Shown] = {
 }
 
 
-def shown_columns(columns: Mapping[str, Shown], hits: Hits, rows: Int64) -> Columns:
+def shown_columns(columns: Mapping[str, Shown], hits: JudgedHits, rows: Int64) -> Columns:
     """Return the columns of these hits or domains: texts as lists, numbers as arrays."""
     return {
         name: of(hits, rows) if dtype is str else np.asarray(of(hits, rows), dtype)
@@ -350,7 +241,7 @@ class DomainTable(Table[Domain]):
 
     _chosen: Int64 | None = None
 
-    def __init__(self, hits: Hits, chosen: Int64 | None = None) -> None:
+    def __init__(self, hits: JudgedHits, chosen: Int64 | None = None) -> None:
         self._hits, self._chosen = hits, chosen
 
     @property

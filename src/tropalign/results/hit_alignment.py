@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from tropalign import ragged
 from tropalign.properties import cached_property
 from tropalign.results.display import digits
-from tropalign.results.found_hits import Query
 from tropalign.results.hits import Hits
 
 Letters = NDArray[np.uint8]
@@ -20,6 +19,8 @@ GAP, DOT = ord("-"), ord(".")
 #: Posteriors by digit, with HMMER's values: 0.01 for 0, and 1 for a star.
 POSTERIORS = np.zeros(256)
 POSTERIORS[[ord(digit) for digit in "0123456789*"]] = np.array([0.01, *np.arange(1, 10) / 10, 1], np.float32)
+#: Each byte's letter in upper and in lower case.
+UPPER, LOWER = (np.frombuffer(table, np.uint8) for table in (bytes(range(256)).upper(), bytes(range(256)).lower()))
 #: Characters that are not residues.
 NO_RESIDUES = np.frombuffer(b"*~", np.uint8)
 #: Characters of alignments that are processed at once.
@@ -90,11 +91,14 @@ def align_hits(hits: Hits, query: int = 0) -> HitAlignment | None:
         lines = _Lines(hits, some)
         column, is_residue = lines.columns(columns), lines.letter != GAP
         at = (n_first + first + lines.row[is_residue], column[is_residue])
-        letters[at] = np.where(lines.is_insert, _lower(lines.letter), _upper(lines.letter))[is_residue]
+        letters[at] = np.where(lines.is_insert, LOWER[lines.letter], UPPER[lines.letter])[is_residue]
         posteriors[at] = lines.posterior[is_residue]
     names, accessions, descriptions = _words(hits, domains, owner)
     if n_first:
-        letters[0, columns.is_node] = _first_row(asked)
+        if len(asked.sequence) != asked.length:
+            n, n_nodes = len(asked.sequence), asked.length
+            raise ValueError(f"the query's sequence has {n} residues, but the model {n_nodes} nodes")
+        letters[0, columns.is_node] = np.frombuffer(asked.sequence.upper().encode("latin-1"), np.uint8)
         names, accessions, descriptions = (
             [asked.name, *names],
             [asked.accession, *accessions],
@@ -104,12 +108,6 @@ def align_hits(hits: Hits, query: int = 0) -> HitAlignment | None:
     return HitAlignment(
         tuple(names), tuple(accessions), tuple(descriptions), letters, posteriors, has_posteriors, columns.is_node
     )
-
-
-def _first_row(query: Query) -> Letters:
-    if len(query.sequence) != query.length:
-        raise ValueError(f"the query's sequence has {len(query.sequence)} residues, but the model {query.length} nodes")
-    return np.frombuffer(query.sequence.upper().encode("latin-1"), np.uint8)
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,11 +186,3 @@ def _words(hits: Hits, domains: Int64, owner: Int64) -> tuple[list[str], list[st
     names = [f"{hits.names[k]}/{begin}-{end}" for k, (begin, end) in zip(owners, spans, strict=True)]
     descriptions = [f"[subseq from] {hits.descriptions[k] or hits.names[k]}" for k in owners]
     return names, [hits.accessions[k] for k in owners], descriptions
-
-
-def _upper(letters: Letters) -> Letters:
-    return np.where((letters >= ord("a")) & (letters <= ord("z")), letters - 32, letters).astype(np.uint8)
-
-
-def _lower(letters: Letters) -> Letters:
-    return np.where((letters >= ord("A")) & (letters <= ord("Z")), letters + 32, letters).astype(np.uint8)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from tropalign.results.found_hits import (
     LINES,
     TEXTS,
     FoundHits,
+    JudgedHits,
     Query,
     annotation_line,
     of_all_queries,
@@ -27,9 +28,6 @@ from tropalign.results.found_hits import (
 from tropalign.results.hit import Domain, Hit
 from tropalign.results.threshold_options import Cutoffs, Thresholds
 from tropalign.sequences.texts import decoded
-
-if TYPE_CHECKING:
-    from tropalign.results.hits import Hits
 
 #: A hit: size, window, sort key; scores, logarithms of P-values; expected domains; counts, flags, counts and the
 #: best domain; index and start of a window; flags of the texts after the name.
@@ -70,55 +68,34 @@ class _Reader:
 
 
 def _add_hit(columns: dict[str, list[Any]], models: _Models | None, data: bytes) -> None:
-    """Read a hit; in a scan, also its model into `models`."""
+    """Reads a hit with its domains and their alignments; of a scan, whose `models` by name these are, its model."""
     reader = _Reader(data)
-    _, _, _, bits, pre_bits, sum_bits, log_p, pre_log_p, sum_log_p, expected, *rest = reader.numbers(_HIT)
-    n_regions, n_clustered, n_overlaps, n_envelopes, n_domains, _, _, _, best, _, _, texts = rest
+    numbers = reader.numbers(_HIT)
+    (n_domains, _, _, _, best), texts = numbers[14:19], numbers[21]
     name = decoded(reader.text())
     accession, description = (decoded(reader.text()) if texts & mark else "" for mark in (_ACCESSION, _DESCRIPTION))
     for _ in range(n_domains):
-        n_nodes, n_residues = _add_domain(columns, reader)
+        domain = reader.numbers(_DOMAIN)
+        reader.at += 4 * domain[15]  # a score per column
+        _, n_columns, first, last, n_nodes, _, _, n_residues, lines = reader.numbers(_ALIGNMENT)
+        there = {mark: reader.text() for mark in (_REFERENCE, _MASK, _STRUCTURE) if lines & mark}
+        model, match = reader.text(), reader.text()
+        there |= {mark: reader.text() for mark in (_TARGET, _CODONS, _POSTERIOR) if lines & mark}
+        for _ in range(6):  # names, accessions and descriptions of both
+            reader.text()
+        # Envelope, alignment, nodes; scores and the logarithm of the P-value.
+        of_domain = (domain[1] - 1, domain[2], domain[3] - 1, domain[4], first - 1, last, *domain[7:13])
+        of_lines = (model, match, there[_TARGET], there.get(_POSTERIOR, b"." * n_columns))
+        for column, value in zip((*DOMAIN_COLUMNS, *LINES), (*of_domain, *of_lines), strict=True):
+            columns[column].append(value)
     target, length = -1, n_residues
     if models is not None:
         models.setdefault(name, (len(models), Query(name, n_nodes, accession, description)))
         target, length = models[name][0], n_nodes
-    scores = (bits, pre_bits, sum_bits, log_p, pre_log_p, sum_log_p, expected)
-    row = (
-        0,
-        target,
-        length,
-        *scores,
-        n_regions,
-        n_clustered,
-        n_overlaps,
-        n_envelopes,
-        best,
-    )
+    row = (0, target, length, *numbers[3:10], *numbers[10:14], best)
     for column, value in zip((*HIT_COLUMNS, *TEXTS), (*row, name, accession, description), strict=True):
         columns[column].append(value)
     columns["n_domains"].append(n_domains)
-
-
-def _add_domain(columns: dict[str, list[Any]], reader: _Reader) -> tuple[int, int]:
-    """Read a domain and its alignment; return the lengths of model and sequence."""
-    _, begin, end, ali_begin, ali_end, _, _, envelope, correction, bias, accuracy, bits, log_p, _, _, n_scores = (
-        reader.numbers(_DOMAIN)
-    )
-    reader.at += 4 * n_scores
-    _, n_columns, first, last, n_nodes, _, _, n_residues, lines = reader.numbers(_ALIGNMENT)
-    there = {mark: reader.text() for mark in (_REFERENCE, _MASK, _STRUCTURE) if lines & mark}
-    model, match = reader.text(), reader.text()
-    there |= {mark: reader.text() for mark in (_TARGET, _CODONS, _POSTERIOR) if lines & mark}
-    for _ in range(6):  # names, accessions and descriptions of both
-        reader.text()
-    row = (begin - 1, end, ali_begin - 1, ali_end, first - 1, last, envelope, correction, bias, accuracy, bits, log_p)
-    for column, value in zip(DOMAIN_COLUMNS, row, strict=True):
-        columns[column].append(value)
-    for column, value in zip(
-        LINES, (model, match, there[_TARGET], there.get(_POSTERIOR, b"." * n_columns)), strict=True
-    ):
-        columns[column].append(value)
-    return n_nodes, n_residues
 
 
 def found_of(top_hits: Any, models: _Models | None = None) -> FoundHits:
@@ -205,7 +182,7 @@ def found_in(top_hits: Any) -> tuple[FoundHits, Thresholds]:
     return of_all_queries([found_of(one, models) for one in several]), thresholds
 
 
-def top_hits_of(hits: Hits, queries: Iterable[Any]) -> list[Any]:
+def top_hits_of(hits: JudgedHits, queries: Iterable[Any]) -> list[Any]:
     """Return a pyhmmer.plan7.TopHits per query with its reported hits; ValueError unless there is one object per query.
 
     queries: pyhmmer's objects, since its results refer to their query: HMMs, or digital sequences in a scan.
@@ -221,7 +198,7 @@ def top_hits_of(hits: Hits, queries: Iterable[Any]) -> list[Any]:
     for index, query in enumerate(objects):
         rows = range(bounds[index], bounds[index + 1])
         made = TopHits(query)
-        packed = [VectorU8(bytearray(_packed_hit(hits[row]))) for row in rows]
+        packed = [VectorU8(bytearray(_packed_hit(Hit(hits, row)))) for row in rows]
         counts = {
             "N": len(rows),
             "Nalloc": max(len(rows), 1),
@@ -243,7 +220,7 @@ def top_hits_of(hits: Hits, queries: Iterable[Any]) -> list[Any]:
     return found
 
 
-def _pipeline(hits: Hits, index: int) -> dict[str, Any]:
+def _pipeline(hits: JudgedHits, index: int) -> dict[str, Any]:
     """Return the state of the pipeline that found the hits of a query."""
     chosen, is_search = hits.thresholds, hits.orientation == "search"
     own, others = hits.queries[index].length, hits.n_target_residues
@@ -296,33 +273,22 @@ def _packed_domain(domain: Domain) -> bytes:
     (begin, end), (first, last) = domain.envelope, domain.span
     names = ("envelope_nats", "correction_nats", "bias_nats", "expected_accuracy", "bits", "log_p")
     values = [float(getattr(hits, f"domain_{name}")[d]) for name in names]
-    marks = (domain.is_reported, domain.is_included)
     spans = (begin + 1, end, first + 1, last, 0, 0)
-    return _DOMAIN.pack(_DOMAIN.size, *spans, *values, *marks, 0) + _packed_alignment(domain)
-
-
-def _packed_alignment(domain: Domain) -> bytes:
+    head = _DOMAIN.pack(_DOMAIN.size, *spans, *values, domain.is_reported, domain.is_included, 0)
     hit, model, lines = domain.hit, domain.hit.model, domain.lines
-    (first, last), (begin, end) = domain.model_span, domain.span
+    (begin, end), (first, last) = domain.span, domain.model_span
     is_search = hit.hits.orientation == "search"
     marks, texts = _POSTERIOR | _TARGET, []
     for mark, annotation in ((_REFERENCE, model.reference), (_STRUCTURE, model.structure)):
         if annotation is not None:
             marks |= mark
             texts.append(annotation_line(annotation, lines["model_line"], first))
-    query, target = (
-        (hit.query.name, hit.query.accession, hit.query.description),
-        (
-            hit.name,
-            hit.accession,
-            hit.description,
-        ),
-    )
-    own = [lines[name] for name in ("model_line", "match_line", "target_line", "posterior_line")]
-    data = b"".join(map(_zero_ended, [*texts, *own, *(query + target if is_search else target + query)]))
+    query = (hit.query.name, hit.query.accession, hit.query.description)
+    target = (hit.name, hit.accession, hit.description)
+    data = b"".join(map(_zero_ended, [*texts, *lines.values(), *(query + target if is_search else target + query)]))
     n_residues = hit.length if is_search else hit.query.length
     numbers = (len(lines["model_line"]), first + 1, last, model.length, begin + 1, end, n_residues, marks)
-    return _ALIGNMENT.pack(_ALIGNMENT.size + len(data), *numbers) + data
+    return head + _ALIGNMENT.pack(_ALIGNMENT.size + len(data), *numbers) + data
 
 
 def _zero_ended(text: str) -> bytes:

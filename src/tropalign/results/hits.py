@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tropalign import ragged
 from tropalign.errors import shown
-from tropalign.properties import cached_property
 from tropalign.results import display, hit_pyhmmer
-from tropalign.results.columns import Axis, Table
-from tropalign.results.found_hits import AXIS, FoundHits, e_values, verdicts
-from tropalign.results.hit import BITS, HITS, Columns, DomainTable, Hit, shown_columns
+from tropalign.results.columns import Table
+from tropalign.results.found_hits import FoundHits, JudgedHits, verdicts
+from tropalign.results.hit import HITS, Columns, DomainTable, Hit, shown_columns
 from tropalign.results.names import HitsFormat
 from tropalign.results.threshold_options import Thresholds
 
 if TYPE_CHECKING:
     import os
 
-Bools = NDArray[np.bool_]
-Float64 = NDArray[np.float64]
 
-
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Hits(FoundHits, Table[Hit]):
+class Hits(JudgedHits, Table[Hit]):
     """The reported hits of a search or a scan: a row per hit, queries in order, the best hits of each first.
 
     ``hits[k]`` is a `Hit` with its domains; a slice, a mask or indices select hits.
@@ -113,70 +106,6 @@ class Hits(FoundHits, Table[Hit]):
     >>> hits[0].best_domain.lines["model_line"][:25]
     'MkievndirkGsvielegelyivle'
     """
-
-    _axis: ClassVar[Axis] = AXIS.with_columns(
-        {"is_included": np.bool_},
-        domain_offsets=AXIS.runs["domain_offsets"].with_columns(
-            {"domain_is_reported": np.bool_, "domain_is_included": np.bool_}
-        ),
-    )
-
-    thresholds: Thresholds
-    Z: float
-    is_included: Bools
-    domain_is_reported: Bools
-    domain_is_included: Bools
-
-    @cached_property
-    def evalue(self) -> Float64:
-        """E-value of each hit: the expected number of such hits among `Z` random targets."""
-        return e_values(self.log_p, self.Z)
-
-    @cached_property
-    def bias(self) -> NDArray[np.float32]:
-        """Correction of each score for biased composition, in bits, float32."""
-        return self.pre_bits - self.bits
-
-    @cached_property
-    def domain_hit(self) -> NDArray[np.int64]:
-        """Hit of each domain."""
-        return np.repeat(np.arange(len(self)), self.n_domains)
-
-    @cached_property
-    def domain_c_evalue(self) -> Float64:
-        """Conditional E-value of each domain, given that its target is a hit: among `domZ` targets."""
-        return e_values(self.domain_log_p, self.domZ[self.query[self.domain_hit]])
-
-    @cached_property
-    def domain_i_evalue(self) -> Float64:
-        """Independent E-value of each domain, as if it were its target's only one: among `Z` targets."""
-        return e_values(self.domain_log_p, self.Z)
-
-    @cached_property
-    def domain_bias(self) -> Float64:
-        """Correction of each domain's score for biased composition, in bits."""
-        return self.domain_bias_nats.astype(np.float64) * BITS
-
-    @cached_property
-    def domain_accuracy(self) -> Float64:
-        """Expected share of each envelope's residues that are aligned correctly."""
-        return self.domain_expected_accuracy.astype(np.float64) / (
-            self.domain_envelope_end - self.domain_envelope_begin
-        )
-
-    @cached_property
-    def n_reported(self) -> NDArray[np.int64]:
-        """Number of reported domains of each hit."""
-        return self._counts(self.domain_is_reported)
-
-    @cached_property
-    def n_included(self) -> NDArray[np.int64]:
-        """Number of included domains of each hit."""
-        return self._counts(self.domain_is_included)
-
-    def _counts(self, marks: Bools) -> NDArray[np.int64]:
-        before = np.concatenate([[0], np.cumsum(marks)])
-        return np.diff(before[self.domain_offsets])
 
     def row(self, k: int) -> Hit:
         """Return a single hit.
@@ -341,12 +270,4 @@ class Hits(FoundHits, Table[Hit]):
 
 def judged(found: FoundHits, thresholds: Thresholds) -> Hits:
     """Return the reported hits, sorted. Raises InputError for a model without the requested cutoffs."""
-    own = verdicts(found, thresholds)
-    return Hits(
-        thresholds=thresholds,
-        Z=own.Z,
-        is_included=own.is_included,
-        domain_is_reported=own.domain_is_reported,
-        domain_is_included=own.domain_is_included,
-        **own.columns,
-    )
+    return Hits(**verdicts(found, thresholds))

@@ -414,19 +414,15 @@ class MultipleAlignment(Rows[str]):
             )
             for k, (name, text) in enumerate(zip(self.names, descriptions, strict=True))
         ]
-        made = Alignment(records, self._coordinates())
-        if self.column_confidence is not None:
-            made.column_annotations = {"confidence": self.column_confidence.tolist()}
-        return made
-
-    def _coordinates(self) -> NDArray[np.int64]:
-        """Return Biopython's coordinates: residues before each change of the gap pattern, shape (n_rows, n_borders)."""
         is_residue = np.zeros(self.shape, bool)
         is_residue[self.row_index, self.columns] = True
         changes = np.flatnonzero((is_residue[:, 1:] != is_residue[:, :-1]).any(0)) + 1
-        borders = np.concatenate([[0], changes, [self.n_columns]])
         before = np.concatenate([np.zeros((len(self), 1), np.int64), np.cumsum(is_residue, 1)], 1)
-        return before[:, borders]
+        # Residues before each border between runs of equal columns.
+        made = Alignment(records, before[:, np.concatenate([[0], changes, [self.n_columns]])])
+        if self.column_confidence is not None:
+            made.column_annotations = {"confidence": self.column_confidence.tolist()}
+        return made
 
     def write(self, path: str | os.PathLike[str], format: MultipleFormat | None = None) -> None:
         """Write the alignment: see `tropalign.write_alignment`.
@@ -488,7 +484,8 @@ def title(alignment: MultipleAlignment) -> str:
 
 def block_text(alignment: MultipleAlignment) -> str:
     """Return the title and the rows; the middle of long rows, and of many rows, is omitted."""
-    return "\n".join([title(alignment), *_lines(alignment, SHOWN_ROWS, SHOWN_COLUMNS)])
+    names, texts = _rows(alignment, SHOWN_ROWS, SHOWN_COLUMNS)
+    return "\n".join([title(alignment), *(f"{name}  {text}".rstrip() for name, text in zip(names, texts, strict=True))])
 
 
 def block_html(alignment: MultipleAlignment) -> str:
@@ -503,11 +500,6 @@ def block_html(alignment: MultipleAlignment) -> str:
     block = "\n".join(lines)
     box = "<div style='overflow:auto;max-height:30em'>"
     return f"<p>{escaped(title(alignment))}</p>{box}{PRE}{block}</pre></div>"
-
-
-def _lines(alignment: MultipleAlignment, most_rows: int, most_columns: int) -> list[str]:
-    names, texts = _rows(alignment, most_rows, most_columns)
-    return [f"{name}  {text}".rstrip() for name, text in zip(names, texts, strict=True)]
 
 
 def _rows(alignment: MultipleAlignment, most_rows: int, most_columns: int) -> tuple[list[str], list[str]]:
@@ -556,14 +548,12 @@ def cell_colours(alignment: MultipleAlignment) -> tuple[NDArray[np.uint8], list[
     Index 0, white, is for gaps and characters without a colour.
     """
     upper = np.frombuffer(bytes(range(256)).upper(), np.uint8)[alignment.letters]
-    return (_bases if alignment.sequences.alphabet.has_strands else _clustal)(upper)
-
-
-def _bases(upper: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], list[str]]:
-    table = np.zeros(256, np.uint8)
-    for number, (letters, _, _) in enumerate(rules()["nucleotide"], 1):
+    if not alignment.sequences.alphabet.has_strands:
+        return _clustal(upper)
+    table, bases = np.zeros(256, np.uint8), rules()["nucleotide"]
+    for number, (letters, _, _) in enumerate(bases, 1):
         table[_codes(letters)] = number
-    return table[upper], [WHITE, *(hue for _, hue, _ in rules()["nucleotide"])]
+    return table[upper], [WHITE, *(hue for _, hue, _ in bases)]
 
 
 def _clustal(upper: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], list[str]]:

@@ -80,11 +80,11 @@ class Nodes:
     parents : list of int
         -1 for the root.
     labels : list of str
-        As they are written, without quotes; "" where there is none. Support from a comment stands behind a slash.
+        As they are written, without quotes; empty if there is no label. Support from a comment stands behind a slash.
     names : list of str
         Labels without support, "" where an inner node's is a number.
     lengths : list of float or None
-        Of the branch above each node; None where there is none.
+        Of the branch above each node; None if there is no length.
     support : list of float or None
         The labels of inner nodes that are numbers, or the number that a comment adds to a name.
     numbers : list of int or None
@@ -131,24 +131,23 @@ class TreeText:
         self.has_comments = bool(self._comments)
 
     def _without_comments(self) -> str:
+        """Note the comments, which may hold comments, and leave blanks in their place."""
         text, at, pieces = self._text, 0, list[str]()
         while (end := _OUTSIDE.match(text, at).end()) < len(text):  # type: ignore[union-attr]
             pieces.append(text[at:end])
-            begin, at = end, self._after_comment(end)
+            begin, depth = end, 0
+            for bracket in _BRACKET.finditer(text, begin):
+                depth += 1 if bracket[0] == "[" else -1
+                if depth < 0:
+                    raise self.error(begin, "this bracket ends a comment that did not begin")
+                if depth == 0:
+                    at = bracket.end()
+                    break
+            else:
+                raise self.error(begin, "this comment is not closed", "close it with ]")
             pieces.append(" " * (at - begin))
             self._comments.append(_Comment(begin, text[begin + 1 : at - 1]))
         return "".join([*pieces, text[at:]])
-
-    def _after_comment(self, begin: int) -> int:
-        """Return the position after the comment that starts here; comments may be nested."""
-        depth = 0
-        for bracket in _BRACKET.finditer(self._text, begin):
-            depth += 1 if bracket[0] == "[" else -1
-            if depth == 0:
-                return bracket.end()
-            if depth < 0:
-                raise self.error(begin, "this bracket ends a comment that did not begin")
-        raise self.error(begin, "this comment is not closed", "close it with ]")
 
     def comments_in(self, begin: int, end: int) -> list[str]:
         """Return the comments that start within a span of the text."""
@@ -247,7 +246,9 @@ class _Maker:
             number = number or in_length
         if label and not is_quoted and not number:
             # `)0.9:1{5}` and `) {5}`; a name may end in braces unless all branches are known to be numbered.
-            label, number = self._without_number(label)
+            brace = label.rfind("{")
+            if brace >= 0 and (self.has_numbers or brace == 0) and _NUMBER.fullmatch(label, brace):
+                label, number = label[:brace], label[brace:]
         if number:
             nodes.numbers[node] = int(number[1:-1])
         if label:
@@ -255,8 +256,14 @@ class _Maker:
             self._name(node, unquoted(label), is_inner and not is_quoted)
             if last >= 0 and not is_quoted:
                 self._refuse_decimal_comma(node, last, label, match.start(1))
-        if self.source.has_comments and (is_inner or node):
-            self._take_comments(node, is_inner, match)
+        if not self.source.has_comments or (node == 0 and not is_inner):
+            return
+        for text in self.source.comments_in(match.start(), match.end()):
+            if _BARE_SUPPORT.fullmatch(text):
+                self.bare[node] = text
+                self.has_bare_tips |= not is_inner
+            elif is_inner and (found := _SUPPORT_COMMENT.search(text)):
+                self._add_support(node, found[1] or found[2])
 
     def _length(self, text: str | None, match: re.Match[str]) -> tuple[float, str | None]:
         """Return the length, and the branch number directly after it."""
@@ -268,12 +275,6 @@ class _Maker:
             problem = f"the length {_excerpt(text)} is not a number" + ("" if found is None else " that a double holds")
             raise self.source.error(match.start(3), problem, "write one such as 0.15 or 1e-5")
         return length, found[2]
-
-    def _without_number(self, label: str) -> tuple[str, str | None]:
-        brace = label.rfind("{")
-        if brace < 0 or not (self.has_numbers or brace == 0) or not _NUMBER.fullmatch(label, brace):
-            return label, None
-        return label[:brace], label[brace:]
 
     def _name(self, node: int, label: str, may_be_support: bool) -> None:
         """Enter a label, as support if it is a number."""
@@ -292,14 +293,6 @@ class _Maker:
                 return
             problem = f"the comma before {_excerpt(label)} may be a decimal comma"
             raise self.source.error(at - 1, problem, "write decimals with a point, or a length at every branch")
-
-    def _take_comments(self, node: int, is_inner: bool, match: re.Match[str]) -> None:
-        for text in self.source.comments_in(match.start(), match.end()):
-            if _BARE_SUPPORT.fullmatch(text):
-                self.bare[node] = text
-                self.has_bare_tips |= not is_inner
-            elif is_inner and (found := _SUPPORT_COMMENT.search(text)):
-                self._add_support(node, found[1] or found[2])
 
     def take_bare_support(self) -> None:
         """Use comments that are numbers as support, unless tips have them as well, as in old jplace files."""
@@ -417,3 +410,112 @@ def quoted(name: str) -> str:
     if _PLAIN.fullmatch(name):
         return name
     return "'" + name.replace("'", "''") + "'"
+
+
+#: First word of a NEXUS file, in any case.
+BEGIN = "#NEXUS"
+_TOKEN = re.compile(rf"\s*({LABEL})\s*")
+_SEMICOLON = re.compile(r"\s*;")
+_TREE_NAME = re.compile(rf"\s*(?:\*\s*)?(?:{QUOTED}|[^\s()\[\],:;='\"]+)\s*=")
+
+
+def is_nexus(begin: str) -> bool:
+    """True if a text that starts like this is NEXUS.
+
+    >>> is_nexus("#nexus begin trees;"), is_nexus("(a,b);")
+    (True, False)
+    """
+    return begin.lstrip("\ufeff \t\r\n")[: len(BEGIN)].upper() == BEGIN
+
+
+def parse_nodes(text: str, file: str) -> Nodes:
+    """Return the only tree of a text in Newick or NEXUS format.
+
+    >>> parse_nodes("#NEXUS begin trees; translate 1 a, 2 b; tree x = [&U] (1:1,2:2); end;", "a file").names
+    ['', 'a', 'b']
+    """
+    if not is_nexus(text):
+        return parse_newick(text, file)
+    source = TreeText(text, file)
+    found: Nodes | None = None
+    n_trees, block = 0, ""
+    taxa: list[list[str]] = []
+    names: dict[str, str] = {}
+    at = text.index("#") + len(BEGIN)
+    while word := _TOKEN.match(source.plain, at):
+        begin, verb = at, word[1].lower()
+        if verb == "begin":
+            named = _TOKEN.match(source.plain, word.end())
+            block, names = named[1].lower() if named else "", {}
+        elif verb == "taxlabels" and block in ("taxa", "data", "characters"):
+            taxa.append(_words(source, word.end()))
+        elif block == "trees" and verb == "translate":
+            names = _translation(source, word.end())
+        elif block == "trees" and verb in ("tree", "utree"):
+            n_trees += 1
+            if n_trees == 1:
+                found = _tree(source, word, names or (_numbered(taxa[0]) if len(taxa) == 1 else {}))
+        block = "" if verb in ("end", "endblock") else block
+        at = source.statement_end(at)
+        if source.plain[at - 1] != ";":
+            raise source.error(begin, "this statement has no semicolon at its end", "the file may be cut short")
+        while empty := _SEMICOLON.match(source.plain, at):
+            at = empty.end()
+    if source.plain[at:].strip():
+        at += len(source.plain[at:]) - len(source.plain[at:].lstrip())
+        raise source.error(at, f"no statement begins with {source.plain[at]!r}")
+    if found is None:
+        problem = "this NEXUS file holds no tree in a block TREES: name a file with a tree"
+        raise InputError(problem, file=file)
+    if n_trees > 1:
+        raise source.count_error(n_trees)
+    return found
+
+
+def _tree(source: TreeText, word: re.Match[str], names: dict[str, str]) -> Nodes:
+    """Return the tree of a statement ``tree name = (...);``, with tip labels translated by `names`."""
+    equals = _TREE_NAME.match(source.plain, word.end())
+    if equals is None:
+        raise source.error(word.start(1), "this tree has no name and equals sign", "write tree NAME = (...);")
+    nodes, _ = tree_at(source, equals.end())
+    is_inner = [False] * len(nodes.parents)
+    for parent in nodes.parents[1:]:
+        is_inner[parent] = True
+    nodes.names = [name if inner else names.get(name, name) for name, inner in zip(nodes.names, is_inner, strict=True)]
+    return nodes
+
+
+def _words(source: TreeText, at: int) -> list[str]:
+    found = []
+    while word := _TOKEN.match(source.plain, at):
+        source.check_label(word[1], word.start(1))
+        found.append(unquoted(word[1]))
+        at = word.end()
+    return found
+
+
+def _numbered(taxa: list[str]) -> dict[str, str]:
+    """Map numbers to taxa, except numbers that are themselves the name of a taxon."""
+    names = set(taxa)
+    return {str(number): name for number, name in enumerate(taxa, 1) if str(number) not in names}
+
+
+def _translation(source: TreeText, at: int) -> dict[str, str]:
+    """Read TRANSLATE, ``1 mouse, 2 cat``, as a map from label to name; a trailing comma is allowed."""
+    names: dict[str, str] = {}
+    while key := _TOKEN.match(source.plain, at):
+        name = _TOKEN.match(source.plain, key.end())
+        if name is None:
+            raise source.error(key.start(1), f"TRANSLATE has no name for {key[1]!r}")
+        for word in (key, name):
+            source.check_label(word[1], word.start(1))
+        if names.setdefault(unquoted(key[1]), unquoted(name[1])) != unquoted(name[1]):
+            raise source.error(key.start(1), f"TRANSLATE has two names for {key[1]!r}")
+        at = name.end()
+        if source.plain[at : at + 1] != ",":
+            break
+        at += 1
+    if source.plain[at : at + 1] != ";":
+        problem = "TRANSLATE has to be pairs of a label and a name with commas between them"
+        raise source.error(at, problem, "put a name with blanks into quotes, or add the comma that is missing")
+    return names

@@ -1,28 +1,30 @@
 """Every column that a table of pairs can show, by name: ``OUTPUT_COLUMNS``.
 
-``tropalign.results.kept_columns`` lists the stored columns; the others are derived from them, from the lengths of
-the sequences and from the run's statistics. Formats and Python select columns by name and get numbers as arrays,
-and texts in the layout of the row joiner.
+What a table keeps stands in ``tropalign.results.aligned_pairs``; the others follow from it, from the lengths of the
+sequences and from the run's statistics. Formats and Python choose by name and get numbers as arrays, texts as the row
+joiner has them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import UsageError, named, shown
 from tropalign.results import gapped, nucleotides, rows
-from tropalign.results.identity import identities
-from tropalign.results.kept_columns import DEPTHS, SUMS
-
-if TYPE_CHECKING:
-    from tropalign.results.alignments import AlignmentTable
+from tropalign.results.aligned_pairs import DEPTHS, SUMS, AlignedPairs, Significance
+from tropalign.results.columns import Flat
+from tropalign.results.gapped import identities
+from tropalign.sequences.texts import decoded
 
 Values = NDArray[Any] | rows.Column
+#: Rows per batch of the Arrow stream.
+ARROW_ROWS = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -39,42 +41,25 @@ class OutputColumn:
     meaning: str
     dtype: type
     depth: str
-    of: Callable[[AlignmentTable], Values]
+    of: Callable[[AlignedPairs], Values]
     form: str = "number"
     aliases: tuple[str, ...] = ()
     letters: float = 0.0
 
 
-def _kept(name: str) -> Callable[[AlignmentTable], Values]:
+def _kept(name: str) -> Callable[[AlignedPairs], Values]:
     """Return a getter of the table's own column."""
-    return lambda table: getattr(table, name)
+    return lambda t: getattr(t, name)
 
 
-def _index(side: str) -> Callable[[AlignmentTable], Values]:
-    """Return a getter of the indices of the input sequences."""
-    return lambda table: nucleotides.given(table, side)[1]
-
-
-def _hsp(table: AlignmentTable) -> Values:
-    return np.ones(len(table), np.int32) if table.hsp is None else table.hsp
-
-
-def _length(side: str) -> Callable[[AlignmentTable], Values]:
-    return lambda table: nucleotides.lengths(table, side)
-
-
-def _frame(side: str) -> Callable[[AlignmentTable], Values]:
-    return lambda table: nucleotides.frame(table, side)
-
-
-def _staxid(table: AlignmentTable) -> Values:
+def _staxid(table: AlignedPairs) -> Values:
     batch, index = nucleotides.given(table, "target")
     taxids = np.zeros(len(table), np.int64) if batch.taxa is None else batch.taxa.taxids[index]
     used, place = np.unique(taxids, return_inverse=True)
     return rows.choices(place, [str(taxid) if taxid else "" for taxid in used.tolist()])
 
 
-def _lineage(table: AlignmentTable) -> Values:
+def _lineage(table: AlignedPairs) -> Values:
     batch, index = nucleotides.given(table, "target")
     if batch.taxa is None:
         return rows.choices(np.zeros(len(table), np.int64), [""])
@@ -82,54 +67,21 @@ def _lineage(table: AlignmentTable) -> Values:
     return rows.choices(place, [batch.taxa.lineages[k] for k in used.tolist()])
 
 
-def _begin(side: str) -> Callable[[AlignmentTable], Values]:
-    return lambda table: nucleotides.span(table, side)[0]
-
-
-def _end(side: str) -> Callable[[AlignmentTable], Values]:
-    return lambda table: nucleotides.span(table, side)[1]
-
-
-def _lengths(table: AlignmentTable) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the lengths of the aligned sequences: residues of the frame if they were translated."""
-    return table.queries.lengths[table.query_index], table.targets.lengths[table.target_index]
-
-
-class Significance(Protocol):
-    """Converts scores of local alignments to bits and E-values, for a run with known targets."""
-
-    def bits(self, scores: NDArray[Any]) -> NDArray[np.float64]:
-        """Return scores in bits."""
-
-    def evalues(
-        self, scores: NDArray[Any], query_lengths: NDArray[Any], target_lengths: NDArray[Any]
-    ) -> NDArray[np.float64]:
-        """Return the E-values of scores for queries and targets of these lengths."""
-
-
-def _significance(table: AlignmentTable) -> Significance:
+def _significance(table: AlignedPairs) -> Significance:
     if table.significance is None:
         raise UsageError("bits and E-values are those of local alignments: use mode local, or leave these columns out")
     return table.significance
 
 
-def _judged(table: AlignmentTable) -> NDArray[Any]:
+def _judged(table: AlignedPairs) -> NDArray[Any]:
     """Return the scores from which bits and E-values are computed."""
     return table.score if table.corrected_score is None else table.corrected_score
 
 
-def _bits(table: AlignmentTable) -> Values:
-    return _significance(table).bits(_judged(table))
-
-
-def _evalues(table: AlignmentTable) -> Values:
-    return _significance(table).evalues(_judged(table), *_lengths(table))
-
-
-def _of_sums(name: str) -> Callable[[AlignmentTable], Values]:
+def _of_sums(name: str) -> Callable[[AlignedPairs], Values]:
     """Return a getter of a column of sum statistics."""
 
-    def of(table: AlignmentTable) -> Values:
+    def of(table: AlignedPairs) -> Values:
         values: Values | None = getattr(table, name)
         if values is None:
             raise UsageError(f"{name} is what sum statistics tell of alignments: add {named('sum_statistics')}")
@@ -138,45 +90,30 @@ def _of_sums(name: str) -> Callable[[AlignmentTable], Values]:
     return of
 
 
-def _pair(table: AlignmentTable) -> NDArray[np.int64]:
+def _pair(table: AlignedPairs) -> NDArray[np.int64]:
     (_, query), (targets, target) = (nucleotides.given(table, side) for side in ("query", "target"))
     number: NDArray[np.int64] = query * len(targets) + target + 1
     return number
 
 
-def _descends(table: AlignmentTable, side: str) -> NDArray[np.bool_]:
-    """Return a mask of the rows whose positions are listed from last to first, as in BLAST.
+def _edge(side: str, is_first: bool) -> Callable[[AlignedPairs], Values]:
+    """Where a span begins (or ends), from 1, or 0 if it is empty; where it descends, its other end.
 
-    For translated sequences: frames of the reverse strand. Otherwise: the target, if the query's reverse strand is
-    aligned.
+    As BLAST has it, spans of translated sequences descend on frames of the other strand; else the target's, where the
+    query's other strand is aligned.
     """
-    if table.strand is not None and side == "target":
-        return table.strand < 0
-    return nucleotides.frame(table, side) < 0
 
-
-def _first(side: str) -> Callable[[AlignmentTable], Values]:
-    """Return a getter of the first position of a span, from 1, or 0 if it is empty; its end if it descends."""
-
-    def of(table: AlignmentTable) -> Values:
+    def of(table: AlignedPairs) -> Values:
         begin, end = nucleotides.span(table, side)
-        first = np.where(_descends(table, side), end, begin + 1)
-        return np.where(begin < end, first, 0).astype(np.int32)
+        by_strand = table.strand if side == "target" else None
+        descends = (nucleotides.frame(table, side) if by_strand is None else by_strand) < 0
+        return np.where(begin < end, np.where(descends == is_first, end, begin + 1), 0).astype(np.int32)
 
     return of
 
 
-def _last(side: str) -> Callable[[AlignmentTable], Values]:
-    def of(table: AlignmentTable) -> Values:
-        begin, end = nucleotides.span(table, side)
-        last = np.where(_descends(table, side), begin + 1, end)
-        return np.where(begin < end, last, 0).astype(np.int32)
-
-    return of
-
-
-def _span(side: str) -> Callable[[AlignmentTable], Values]:
-    def of(table: AlignmentTable) -> Values:
+def _span(side: str) -> Callable[[AlignedPairs], Values]:
+    def of(table: AlignedPairs) -> Values:
         begin, end = nucleotides.span(table, side)
         share: NDArray[np.float64] = (end - begin) / nucleotides.lengths(table, side)
         return share
@@ -184,13 +121,13 @@ def _span(side: str) -> Callable[[AlignmentTable], Values]:
     return of
 
 
-def _within_span(table: AlignmentTable) -> NDArray[np.int64]:
+def _within_span(table: AlignedPairs) -> NDArray[np.int64]:
     """Return, per row, the residues of the query from the first aligned one to the last."""
     begin, end = nucleotides.span(table, "query")
     return end.astype(np.int64) - begin
 
 
-def _within_spans(table: AlignmentTable) -> NDArray[np.int64]:
+def _within_spans(table: AlignedPairs) -> NDArray[np.int64]:
     """Return, per row, the residues of the query within the span of any row of the same pair."""
     if table.hsp is None or not len(table):
         return _within_span(table)
@@ -206,10 +143,10 @@ def _within_spans(table: AlignmentTable) -> NDArray[np.int64]:
     return of_rows
 
 
-def _percent_of_query(covered: Callable[[AlignmentTable], NDArray[np.int64]]) -> Callable[[AlignmentTable], Values]:
+def _percent_of_query(covered: Callable[[AlignedPairs], NDArray[np.int64]]) -> Callable[[AlignedPairs], Values]:
     """Return a getter of integer percentages, rounded like BLAST: below 99 to the nearest, then down."""
 
-    def of(table: AlignmentTable) -> Values:
+    def of(table: AlignedPairs) -> Values:
         part, length = 100 * covered(table), nucleotides.lengths(table, "query")
         nearest = (2 * part + length) // (2 * length)
         return np.where(part < 99 * length, nearest, part // length).astype(np.int32)
@@ -217,45 +154,47 @@ def _percent_of_query(covered: Callable[[AlignmentTable], NDArray[np.int64]]) ->
     return of
 
 
-def coverage_of(side: str) -> Callable[[AlignmentTable], NDArray[np.float64]]:
+def coverage_of(side: str) -> Callable[[AlignedPairs], NDArray[np.float64]]:
     """Return a getter of the share of aligned residues of one side, "query" or "target"; float64, shape (n,)."""
 
-    def of(table: AlignmentTable) -> NDArray[np.float64]:
-        share: NDArray[np.float64] = (table.n_columns - table.n_gaps) / _lengths(table)[side == "target"]
+    def of(table: AlignedPairs) -> NDArray[np.float64]:
+        share: NDArray[np.float64] = (table.n_columns - table.n_gaps) / gapped.lengths(table)[side == "target"]
         return share
 
     return of
 
 
-def _mismatches(table: AlignmentTable) -> NDArray[np.int32]:
-    return table.n_columns - table.n_gaps - table.n_identical
-
-
-def _identity(definition: str) -> Callable[[AlignmentTable], Values]:
-    def of(table: AlignmentTable) -> Values:
-        return identities(table, definition)
+def _row(side: str) -> Callable[[AlignedPairs], Values]:
+    def of(table: AlignedPairs) -> Values:
+        query, _, target, offsets = gapped.lines(table, wants_middle=False)
+        return ("text", query if side == "query" else target, offsets, None, "")
 
     return of
 
 
-def _percent(table: AlignmentTable) -> Values:
-    return table.identity * 100
-
-
-_SEQUENCES = (
+_COLUMNS = (
     OutputColumn("query", "name of the query", str, "score", _kept("query_index"), "query", ("qseqid",)),
     OutputColumn("target", "name of the target", str, "score", _kept("target_index"), "target", ("sseqid",)),
-    OutputColumn("query_index", "number of the query, from 0", np.int64, "score", _index("query")),
-    OutputColumn("target_index", "number of the target, from 0", np.int64, "score", _index("target")),
     OutputColumn(
-        "pair", "number of the pair, from 1, in the order of each query with all targets", np.int64, "score", _pair
-    ),
-    OutputColumn("hsp", "number of the alignment among those of its pair, from 1", np.int32, "score", _hsp),
-    OutputColumn(
-        "query_length", "residues of the query", np.int64, "score", _length("query"), aliases=("qlen", "ql"),
+        "query_index", "number of the query, from 0", np.int64, "score", lambda t: nucleotides.given(t, "query")[1],
     ),
     OutputColumn(
-        "target_length", "residues of the target", np.int64, "score", _length("target"), aliases=("tlen", "slen", "tl"),
+        "target_index", "number of the target, from 0", np.int64, "score", lambda t: nucleotides.given(t, "target")[1],
+    ),
+    OutputColumn(
+        "pair", "number of the pair, from 1, in the order of each query with all targets", np.int64, "score", _pair,
+    ),
+    OutputColumn(
+        "hsp", "number of the alignment among those of its pair, from 1", np.int32, "score",
+        lambda t: np.ones(len(t), np.int32) if t.hsp is None else t.hsp,
+    ),
+    OutputColumn(
+        "query_length", "residues of the query", np.int64, "score", lambda t: nucleotides.lengths(t, "query"),
+        aliases=("qlen", "ql"),
+    ),
+    OutputColumn(
+        "target_length", "residues of the target", np.int64, "score", lambda t: nucleotides.lengths(t, "target"),
+        aliases=("tlen", "slen", "tl"),
     ),
     OutputColumn(
         "staxid", "taxon of the target, by NCBI's number; empty where its store does not know it", str, "score",
@@ -270,61 +209,64 @@ _SEQUENCES = (
     ),
     OutputColumn(
         "query_frame", "the query's frame, 1 to 3 or -1 to -3; 0 where it was not translated", np.int8, "score",
-        _frame("query"), aliases=("qframe",),
+        lambda t: nucleotides.frame(t, "query"), aliases=("qframe",),
     ),
     OutputColumn(
-        "target_frame", "the target's frame, as query_frame", np.int8, "score", _frame("target"), aliases=("sframe",),
+        "target_frame", "the target's frame, as query_frame", np.int8, "score",
+        lambda t: nucleotides.frame(t, "target"), aliases=("sframe",),
     ),
-)  # fmt: skip
-
-_SCORES = (
     OutputColumn("score", "the score, in units of the matrix", np.int32, "score", _kept("score"), aliases=("raw",)),
     OutputColumn(
         "corrected_score",
-        "the score corrected for composition and without masked letters: what bits and E-values are of",
-        np.int32,
-        "score",
-        _judged,
-    ),
-    OutputColumn("bits", "the score in bits (local mode)", np.float64, "score", _bits, "bits", ("bitscore",)),
-    OutputColumn("evalue", "E-value (local mode)", np.float64, "score", _evalues, "evalue"),
-    OutputColumn(
-        "sum_evalue",
-        "E-value of the set of alignments that it is one of (--sum-statistics)",
-        np.float64,
-        "alignment",
-        _of_sums("sum_evalue"),
-        "evalue",
+        "the score corrected for composition and without masked letters: what bits and E-values are of", np.int32,
+        "score", _judged,
     ),
     OutputColumn(
-        "sum_count",
-        "alignments of that set (--sum-statistics)",
-        np.int32,
-        "alignment",
-        _of_sums("sum_count"),
+        "bits", "the score in bits (local mode)", np.float64, "score", lambda t: _significance(t).bits(_judged(t)),
+        "bits", ("bitscore",),
     ),
-)
-
-_PLACES = (
-    OutputColumn("query_start", "begin of the query's aligned part, from 0", np.int32, "ends", _begin("query")),
-    OutputColumn("query_end", "one past the end of the query's aligned part", np.int32, "ends", _end("query")),
-    OutputColumn("target_start", "begin of the target's aligned part, from 0", np.int32, "ends", _begin("target")),
-    OutputColumn("target_end", "one past the end of the target's aligned part", np.int32, "ends", _end("target")),
+    OutputColumn(
+        "evalue", "E-value (local mode)", np.float64, "score",
+        lambda t: _significance(t).evalues(_judged(t), *gapped.lengths(t)), "evalue",
+    ),
+    OutputColumn(
+        "sum_evalue", "E-value of the set of alignments that it is one of (--sum-statistics)", np.float64, "alignment",
+        _of_sums("sum_evalue"), "evalue",
+    ),
+    OutputColumn(
+        "sum_count", "alignments of that set (--sum-statistics)", np.int32, "alignment", _of_sums("sum_count"),
+    ),
+    OutputColumn(
+        "query_start", "begin of the query's aligned part, from 0", np.int32, "ends",
+        lambda t: nucleotides.span(t, "query")[0],
+    ),
+    OutputColumn(
+        "query_end", "one past the end of the query's aligned part", np.int32, "ends",
+        lambda t: nucleotides.span(t, "query")[1],
+    ),
+    OutputColumn(
+        "target_start", "begin of the target's aligned part, from 0", np.int32, "ends",
+        lambda t: nucleotides.span(t, "target")[0],
+    ),
+    OutputColumn(
+        "target_end", "one past the end of the target's aligned part", np.int32, "ends",
+        lambda t: nucleotides.span(t, "target")[1],
+    ),
     OutputColumn(
         "query_first", "first aligned residue of the query, from 1; 0 where none is", np.int32, "ends",
-        _first("query"), aliases=("qstart",),
+        _edge("query", True), aliases=("qstart",),
     ),
     OutputColumn(
         "query_last", "last aligned residue of the query, from 1; 0 where none is", np.int32, "ends",
-        _last("query"), aliases=("qend",),
+        _edge("query", False), aliases=("qend",),
     ),
     OutputColumn(
         "target_first", "the target's residue beside query_first, from 1: above target_last on the minus strand",
-        np.int32, "ends", _first("target"), aliases=("sstart", "tstart"),
+        np.int32, "ends", _edge("target", True), aliases=("sstart", "tstart"),
     ),
     OutputColumn(
-        "target_last", "the target's residue beside query_last, from 1", np.int32, "ends",
-        _last("target"), aliases=("send", "tend"),
+        "target_last", "the target's residue beside query_last, from 1", np.int32, "ends", _edge("target", False),
+        aliases=("send", "tend"),
     ),
     OutputColumn(
         "query_span", "(query_end - query_start) / query_length", np.float64, "ends", _span("query"), "fraction",
@@ -350,75 +292,62 @@ _PLACES = (
         "target_coverage", "residues of the target beside a residue, not a gap, / target_length", np.float64,
         "alignment", coverage_of("target"), "fraction",
     ),
-)  # fmt: skip
-
-_COUNTS = (
     OutputColumn(
         "identical", "columns of equal letters; with --ambiguous match of letters that may be equal", np.int32,
-        "alignment", _kept("n_identical"),
-        aliases=("nident", "ids"),
+        "alignment", _kept("n_identical"), aliases=("nident", "ids"),
     ),
     OutputColumn(
         "similar", "columns of letters that score above 0", np.int32, "alignment", _kept("n_similar"),
         aliases=("positive", "pv"),
     ),
     OutputColumn(
-        "mismatches", "columns of different letters", np.int32, "alignment", _mismatches, aliases=("mismatch", "mism")
+        "mismatches", "columns of different letters", np.int32, "alignment",
+        lambda t: t.n_columns - t.n_gaps - t.n_identical, aliases=("mismatch", "mism"),
     ),
     OutputColumn(
-        "gap_openings", "gaps, each run of residues against a gap once", np.int64, "alignment",
-        gapped.gap_openings, aliases=("gapopen", "opens"),
+        "gap_openings", "gaps, each run of residues against a gap once", np.int64, "alignment", gapped.gap_openings,
+        aliases=("gapopen", "opens"),
     ),
     OutputColumn("gaps", "residues against a gap", np.int32, "alignment", _kept("n_gaps")),
+    OutputColumn("columns", "all columns", np.int32, "alignment", _kept("n_columns"), aliases=("length", "alnlen")),
     OutputColumn(
-        "columns", "all columns", np.int32, "alignment", _kept("n_columns"), aliases=("length", "alnlen"),
+        "identity", "identical / columns, or as --identity says", np.float64, "alignment",
+        lambda t: identities(t, t.identity_definition), "fraction", ("fident",),
     ),
     OutputColumn(
-        "identity", "identical / columns, or as --identity says", np.float64, "alignment", _kept("identity"),
-        "fraction", ("fident",),
-    ),
-    OutputColumn("similarity", "similar / columns", np.float64, "alignment", _kept("similarity"), "fraction"),
-    OutputColumn(
-        "percent_identity", "100 identity", np.float64, "alignment", _percent, "percent", ("pident",),
-    ),
-    OutputColumn(
-        "identity_0", "CD-HIT's: identical / length of the shorter sequence", np.float64, "alignment",
-        _identity("shorter"), "fraction",
-    ),
-    OutputColumn(
-        "identity_1", "edit distance's: identical / columns", np.float64, "alignment", _identity("columns"),
+        "similarity", "similar / columns", np.float64, "alignment", lambda t: t.n_similar / np.maximum(t.n_columns, 1),
         "fraction",
     ),
     OutputColumn(
+        "percent_identity", "100 identity", np.float64, "alignment",
+        lambda t: identities(t, t.identity_definition) * 100, "percent", ("pident",),
+    ),
+    OutputColumn(
+        "identity_0", "CD-HIT's: identical / length of the shorter sequence", np.float64, "alignment",
+        lambda t: identities(t, "shorter"), "fraction",
+    ),
+    OutputColumn(
+        "identity_1", "edit distance's: identical / columns", np.float64, "alignment",
+        lambda t: identities(t, "columns"), "fraction",
+    ),
+    OutputColumn(
         "identity_2", "identical / columns, gaps at the ends aside", np.float64, "alignment",
-        _identity("internal"), "fraction",
+        lambda t: identities(t, "internal"), "fraction",
     ),
     OutputColumn(
         "identity_3",
         "Marine Biological Lab's: 1 - (mismatches + gap_openings + ends that are not aligned) / length of the longer "
-        "sequence; 0 without a pair of residues", np.float64, "alignment", _identity("openings"), "fraction",
+        "sequence; 0 without a pair of residues", np.float64, "alignment", lambda t: identities(t, "openings"),
+        "fraction",
     ),
-    OutputColumn("identity_4", "BLAST's: identical / columns", np.float64, "alignment", _identity("blast"), "fraction"),
-)  # fmt: skip
-
-
-def _differences(table: AlignmentTable) -> Values:
-    return gapped.differences(table)
-
-
-def _row(side: str) -> Callable[[AlignmentTable], Values]:
-    def of(table: AlignmentTable) -> Values:
-        query, _, target, offsets = gapped.lines(table, wants_middle=False)
-        return ("text", query if side == "query" else target, offsets, None, "")
-
-    return of
-
-
-_PATHS = (
-    OutputColumn("cigar", "the path with =XID, along the target", str, "alignment", rows.cigars, "text"),
     OutputColumn(
-        "cs", "the path with the letters that differ, minimap2's short form", str, "alignment", _differences, "text",
-        letters=3.0,
+        "identity_4", "BLAST's: identical / columns", np.float64, "alignment", lambda t: identities(t, "blast"),
+        "fraction",
+    ),
+    OutputColumn("cigar", "the path with =XID, along the target", str, "alignment", gapped.cigars, "text"),
+    OutputColumn(
+        "cs", "the path with the letters that differ, minimap2's short form", str, "alignment", gapped.differences,
+        "text", letters=3.0,
     ),
     OutputColumn(
         "query_row", "the query's aligned letters with gaps", str, "alignment", _row("query"), "text",
@@ -429,9 +358,8 @@ _PATHS = (
         ("taln", "trow", "sseq"), 1.0,
     ),
 )  # fmt: skip
-
 #: All columns by name, in the order of help and documentation.
-OUTPUT_COLUMNS = {column.name: column for column in (*_SEQUENCES, *_SCORES, *_PLACES, *_COUNTS, *_PATHS)}
+OUTPUT_COLUMNS = {column.name: column for column in _COLUMNS}
 #: Columns that come from stores with taxonomy.
 TAXA = frozenset({"staxid", "lineage"})
 #: Columns that exist for local alignments only.
@@ -474,7 +402,7 @@ def default_names(
     )
 
 
-def own_names(table: AlignmentTable) -> tuple[str, ...]:
+def own_names(table: AlignedPairs) -> tuple[str, ...]:
     """Return the default columns of a table."""
     sides = {"query": table.query_frames, "target": table.target_frames}
     translated = (side for side, frames in sides.items() if frames is not None)
@@ -521,7 +449,7 @@ def letters_of(names: Iterable[str]) -> float:
     return sum(OUTPUT_COLUMNS[name].letters for name in names)
 
 
-def values_of(table: AlignmentTable, name: str) -> Values:
+def values_of(table: AlignedPairs, name: str) -> Values:
     """Return a column; AttributeError if the depth lacks it, UsageError for bits or E-values outside local mode."""
     column = OUTPUT_COLUMNS[name]
     if DEPTHS.index(column.depth) > DEPTHS.index(table.depth):
@@ -531,7 +459,54 @@ def values_of(table: AlignmentTable, name: str) -> Values:
     return column.of(table)
 
 
-def default_numbers(table: AlignmentTable) -> dict[str, NDArray[Any]]:
+def default_numbers(table: AlignedPairs) -> dict[str, NDArray[Any]]:
     """Return the numeric ones of a table's default columns, by name."""
     values = {name: values_of(table, name) for name in own_names(table) if OUTPUT_COLUMNS[name].dtype is not str}
     return {name: column for name, column in values.items() if isinstance(column, np.ndarray)}  # for type checkers
+
+
+def column_arrays(table: AlignedPairs, names: Iterable[str] | None = None) -> dict[str, NDArray[Any]]:
+    """Return columns by their names in output, texts as Python strings; by default the table's own columns."""
+    found: dict[str, NDArray[Any]] = {}
+    for name in own_names(table) if names is None else chosen_names(names):
+        form = OUTPUT_COLUMNS[name].form
+        if form in ("query", "target"):
+            batch, index = nucleotides.given(table, form)
+            found[name] = np.array(batch.names, dtype=object)[index]
+            continue
+        values = values_of(table, name)
+        if isinstance(values, np.ndarray):
+            found[name] = values
+            continue
+        text, offsets = rows.column_text(values, len(table))
+        found[name] = np.empty(len(table), dtype=object)
+        found[name][:] = [decoded(text[begin:end]) for begin, end in pairwise(offsets.tolist())]
+    return found
+
+
+def flat_columns(table: AlignedPairs, names: Sequence[str]) -> dict[str, Flat]:
+    """Return columns in Arrow's layout: numbers, or concatenated text and offsets."""
+    flat: dict[str, Flat] = {}
+    types = types_of(names, table.score.dtype == np.float64)
+    for name in names:
+        values = values_of(table, name)
+        if isinstance(values, np.ndarray):
+            flat[name] = np.ascontiguousarray(values, types[name])
+        else:
+            text, offsets = rows.column_text(values, len(table))
+            flat[name] = (np.frombuffer(text, np.uint8), offsets)
+    return flat
+
+
+def batches(table: AlignedPairs) -> Iterator[dict[str, Flat]]:
+    """Yield the table's own columns in batches of ARROW_ROWS rows, at least one batch."""
+    names = own_names(table)
+    for begin in range(0, max(len(table), 1), ARROW_ROWS):
+        yield flat_columns(table.slice(begin, begin + ARROW_ROWS), names)
+
+
+def no_rows(names: Iterable[str], has_decimals: bool = False) -> dict[str, Flat]:
+    """Return the columns of a table without rows, in Arrow's layout."""
+    none = (np.zeros(0, np.uint8), np.zeros(1, np.int64))
+    types = types_of(names, has_decimals)
+    return {name: none if dtype is str else np.zeros(0, dtype) for name, dtype in types.items()}

@@ -316,10 +316,6 @@ class BranchLineages(Result):
             found.append((np.array(of_tips, np.int64), list(number)))
         return found
 
-    @cached_property
-    def _is_known(self) -> NDArray[np.bool_]:
-        return np.array([bool(lineage) for lineage in self.lineages])
-
     def __repr__(self) -> str:
         known = sum(map(bool, self.lineages))
         return (
@@ -354,9 +350,10 @@ class BranchLineages(Result):
         Assigned(common=('P',), likely=('P', 'R'), support=(1.0, 0.75))
         """
         weights = np.zeros(len(self.lineages))
+        is_known = self._taxa[0][0] >= 0 if self._taxa else np.zeros(len(self.lineages), bool)
         for branch in branches:
             tips = slice(int(self.begin[branch]), int(self.end[branch]))
-            known = self._is_known[tips]
+            known = is_known[tips]
             if known.any():
                 weights[tips] += known / known.sum()
         inside = np.flatnonzero(weights)  # remaining tips: those with the ranks chosen so far

@@ -75,7 +75,11 @@ def rooted_at_outgroup(tree: Tree, outgroup: str | Sequence[str]) -> Tree:
         below.append((sum(below[child][0] for child in joined), sum(below[child][1] for child in joined)))
     for node, counts in enumerate(below[:-1]):
         if counts in ((len(wanted), len(wanted)), (n - len(wanted), 0)):
-            return _rooted_above(tree, node, 0.5, outgroup_is_below=counts[1] > 0)
+            parent = next(k for k, joined in enumerate(tree.children) if node in joined) + n
+            if parent == len(tree.lengths) - 1 and tree.is_rooted:
+                parent = next(child for child in tree.children[-1] if child != node)
+            first, second = (node, parent) if counts[1] else (parent, node)
+            return _rooted_between(tree, _branches(tree), first, second, 0.5)
     listed = ", ".join(repr(name) for name in list(outgroup)[:3])
     raise InputError(f"no branch parts {listed} from the other taxa: name taxa that the tree has together")
 
@@ -160,7 +164,7 @@ def _of_one_branch(said: list[tuple[float, str]]) -> tuple[float, str]:
         text = (
             f"the two branches at the old root are one, with support {texts[0]} and {texts[1]}: {texts[kept]} is kept"
         )
-        warnings.warn(text, TropalignWarning, stacklevel=5)
+        warnings.warn(text, TropalignWarning, stacklevel=4)
     return said[kept]
 
 
@@ -200,15 +204,6 @@ def _end_of_longest(around: list[list[_Branch]], n_taxa: int) -> int:
                 best = max(best, (far[0] + below[node][0], ends))
             below[node] = max(below.get(node, far), far)
     return -best[1]
-
-
-def _rooted_above(tree: Tree, node: int, share: float, *, outgroup_is_below: bool) -> Tree:
-    around = _branches(tree)
-    parent = next(k for k, joined in enumerate(tree.children) if node in joined) + tree.n_taxa
-    if parent == len(tree.lengths) - 1 and tree.is_rooted:
-        parent = next(child for child in tree.children[-1] if child != node)
-    first, second = (node, parent) if outgroup_is_below else (parent, node)
-    return _rooted_between(tree, around, first, second, share)
 
 
 def _rooted_between(tree: Tree, around: list[list[_Branch]], first: int, second: int, share: float) -> Tree:

@@ -7,7 +7,7 @@ A column is a tuple of its kind, its arrays, and last a prefix for every value. 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +16,8 @@ from tropalign import _native
 from tropalign.errors import InputError
 from tropalign.properties import cached_per_object
 from tropalign.sequences import SequenceBatch
-from tropalign.sequences.samples import header_of
+from tropalign.sequences.annotations import header_of
 from tropalign.sequences.texts import Texts as BytesTexts
-
-if TYPE_CHECKING:
-    from tropalign.results.alignments import AlignmentTable
 
 Column = tuple[Any, ...]
 Texts = tuple[NDArray[np.uint8], NDArray[np.int64]]
@@ -193,16 +190,6 @@ def each(values: NDArray[Any], form: str, zero: str, prefix: str = "") -> Column
     return choices(place, [form.format(value) if value else zero for value in distinct.tolist()], prefix)
 
 
-def cigars(table: AlignmentTable, prefix: str = "") -> Column:
-    """Return a column of CIGARs; ``*`` for an empty one."""
-    return (
-        "cigar",
-        np.ascontiguousarray(table.cigar_ops, np.uint32),
-        np.ascontiguousarray(table.cigar_offsets, np.int64),
-        prefix,
-    )
-
-
 def where(column: Column, has_text: NDArray[np.bool_]) -> Column:
     """Expand a text column of some rows to all rows, with ``*`` in the others; constant columns stay."""
     if column[0] == "constant":
@@ -216,12 +203,6 @@ def where(column: Column, has_text: NDArray[np.bool_]) -> Column:
 def constant(text: str) -> Column:
     """Return a column with one text in every row."""
     return ("constant", text)
-
-
-def strands(table: AlignmentTable, prefix: str = "") -> Column:
-    """Return a column of ``+`` or ``-``."""
-    minus = np.zeros(len(table), np.int64) if table.strand is None else (table.strand < 0).astype(np.int64)
-    return choices(minus, ["+", "-"], prefix)
 
 
 def join(columns: list[Column], n_rows: int, separator: str = "\t", terminator: str = "\n") -> bytes:

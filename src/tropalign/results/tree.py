@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError, UsageError, shown
 from tropalign.resources.numbers import whole_number
-from tropalign.results.newick import MOST_BYTES, newick_text, number_in, quoted
-from tropalign.results.nexus import parse_nodes
+from tropalign.results.newick import MOST_BYTES, newick_text, number_in, parse_nodes, quoted
 from tropalign.sequences.files import file_name, read_text
 
 #: Largest tree that `str` draws, in taxa, and its width in characters.
@@ -124,11 +123,25 @@ class Tree:
         """
         if digits is not None:
             whole_number("digits", digits, 0, 100)
-        labels = [quoted(name) for name in self.names] + self._inner_labels()
+        n = self.n_taxa
+        labels, support = [quoted(name) for name in self.names], np.full(len(self.children), np.nan)
+        if self.support is not None:
+            support = self.support[n:]
+        for value, label in zip(support.tolist(), self.labels or [""] * len(support), strict=True):
+            # Of bootstrap samples, whose number is known, whole percents; else what a file says.
+            text = "" if math.isnan(value) else support_text(value) if self.n_samples is None else f"{value:.0f}"
+            says_both = text and number_in(label.rpartition("/")[2]) == value
+            labels.append(quoted(label if says_both else "/".join(filter(None, (label, text)))))
+        # Up to this share of the longest one, lengths are roundings of 0 if the number of digits is given.
         least = NOISE * float(np.abs(self.lengths).max(initial=0, where=~np.isnan(self.lengths)))
-        lengths = [_length_text(length, digits, least) for length in self.lengths[:-1].tolist()]
-        texts = [label + length for label, length in zip(labels, [*lengths, ""], strict=True)]
-        return newick_text([()] * self.n_taxa + list(self.children), texts, len(texts) - 1)
+        for node, length in enumerate(self.lengths[:-1].tolist()):
+            if math.isnan(length):
+                continue
+            text = f"{length!r}" if digits is None else f"{length:.{digits}f}"
+            if digits is not None and float(text) == 0:
+                text = f"{length:.{digits}g}" if abs(length) > least else text.removeprefix("-")
+            labels[node] += f":{text}"
+        return newick_text([()] * n + list(self.children), labels, len(labels) - 1)
 
     def write(
         self, path: str | os.PathLike[str], format: TreeFormat | None = None, *, groups: Mapping[str, str] | None = None
@@ -154,26 +167,11 @@ class Tree:
 
         tropalign.trees.write_tree(self, path, format, groups=groups)
 
-    def _inner_labels(self) -> list[str]:
-        """Return labels of inner nodes followed by their support, unless the label already ends in this number."""
-        support = self._support_labels()
-        if self.labels is None:
-            return support
-        assert self.support is not None or not any(support)
-        found = []
-        for node, (label, text) in enumerate(zip(self.labels, support, strict=True), self.n_taxa):
-            written = number_in(label.rpartition("/")[2])
-            is_both = self.support is not None and written is not None and written == self.support[node]
-            found.append(quoted(label if is_both else "/".join(filter(None, (label, text)))))
-        return found
 
-    def _support_labels(self) -> list[str]:
-        if self.support is None:
-            return [""] * len(self.children)
-        known = self.support[self.n_taxa :].tolist()
-        if self.n_samples is not None:  # percentages of bootstrap samples, computed here
-            return ["" if math.isnan(value) else f"{value:.0f}" for value in known]
-        return ["" if math.isnan(value) else support_text(value) for value in known]
+def resupported(tree: Tree, support: NDArray[np.float64], n_samples: int) -> Tree:
+    """Return the tree with support from samples in place of labels that are numbers."""
+    labels = None if tree.labels is None else tuple("" if number_in(text) else text for text in tree.labels)
+    return replace(tree, support=support, n_samples=n_samples, labels=labels)
 
 
 def support_text(value: float) -> str:
@@ -201,18 +199,6 @@ def _drawn(tree: Tree) -> str:
     out = StringIO()
     Phylo.draw_ascii(drawn, file=out, column_width=LINE_LETTERS)
     return out.getvalue().rstrip()
-
-
-def _length_text(length: float, digits: int | None, least: float) -> str:
-    """A length behind its colon; `least`: those up to it are roundings of 0 if the number of digits is given."""
-    if math.isnan(length):
-        return ""
-    if digits is None:
-        return f":{length!r}"
-    text = f"{length:.{digits}f}"
-    if float(text) != 0:
-        return f":{text}"
-    return f":{length:.{digits}g}" if abs(length) > least else f":{text.removeprefix('-')}"
 
 
 def tree_of_joins(names: Iterable[str], children: Iterable[Iterable[int]], lengths: NDArray[np.float64]) -> Tree:

@@ -34,10 +34,8 @@ BY_BIOPYTHON = {
 }
 #: Clustal and NEXUS are read here, because Biopython's readers do not terminate on some damaged files.
 CLUSTALS = (b"CLUSTAL", b"MUSCLE", b"PROBCONS", b"MSAPROBS", b"Kalign")
-
-
 #: Bytes that stand for no residue, including the "~" at the ends of MSF rows.
-GAPS = np.frombuffer(GAP_LETTERS.encode() + b"~", np.uint8)
+GAPS = np.frombuffer(GAP_LETTERS.encode(), np.uint8)
 #: Annotation of the file, of columns, of a row or of its residues, and its feature.
 _ANNOTATION = re.compile(rb"#=(?:(G[FC])|(G[SR])\s+\S+)\s+(\S+)")
 _PHYLIP = re.compile(rb"\d+[ \t]+\d+[ \t\r\n]")
@@ -87,7 +85,18 @@ def _read(path: Source) -> _Rows:
         raise InputError("alignments in PIR format are not read: convert the file to FASTA", file=file, line=first[0])
     rows = _Rows(file, may_be_a3m=first[1].startswith(b">"))
     if first[1].startswith(b">"):
-        _read_fasta(lines, rows)
+        for number, line in lines:
+            if line.startswith(b">"):
+                words = line[1:].split(None, 1)
+                if not words:
+                    what = "the header holds no name: write one right after the '>'"
+                    raise InputError(what, file=file, line=number)
+                rows.begin(words[0], number, rows.text(words[1].strip()) if len(words) > 1 else "")
+            elif line.startswith(b";"):
+                what = "lines that begin with ; are comments of old FASTA files: remove them"
+                raise InputError(what, file=file, line=number)
+            else:
+                rows.letters += b"".join(line.split())
     elif first[1].startswith(CLUSTALS):
         _read_clustal(lines, rows)
     elif _is_nexus(first[1]):
@@ -135,29 +144,18 @@ class _Rows:
         size = len(self.letters) - self._ends[-1]
         self._ends.append(len(self.letters))
         self.width = size if self.width is None else self.width
-        if size != self.width and not self._is_row_of_a3m():
+        if size != self.width and self._may_be_a3m:  # does it have as many match columns (A3M) as the first row?
+            if self._n_matches < 0:
+                self._n_matches = int(_is_match(self._row(0)).sum())
+            # Unaligned sequences that are masked in lower case may have equally many capitals, but no gaps.
+            says_so = b"-" in self.letters or self._is_called_a3m
+            self._is_a3m = says_so and self._n_matches == int(_is_match(self._row(len(self._ends) - 2)).sum())
+        if size != self.width and not self._is_a3m:
             raise UnequalRowsError(
                 f"{size} letters, but {self.width} are expected: rows of an alignment are equally long",
                 file=self.file,
                 record=list(self.names)[-1],
             )
-
-    def _is_row_of_a3m(self) -> bool:
-        """True if the last row has as many match columns (A3M) as the first one."""
-        if not self._may_be_a3m:
-            return False
-        if self._n_matches < 0:
-            self._n_matches = int(_is_match(self._row(0)).sum())
-        # Unaligned sequences that are masked in lower case may have equally many capitals, but no gaps.
-        says_so = b"-" in self.letters or self._is_called_a3m
-        self._is_a3m = says_so and self._n_matches == int(_is_match(self._row(len(self._ends) - 2)).sum())
-        return self._is_a3m
-
-    def _is_a3m_of_equal_rows(self) -> bool:
-        """True if rows of one length have insertions in different columns; the file name must say that it is A3M."""
-        if not (self._may_be_a3m and self._is_called_a3m):
-            return False
-        return len({int(_is_match(self._row(k)).sum()) for k in range(len(self.names))}) == 1
 
     def _row(self, k: int) -> NDArray[np.uint8]:
         return np.frombuffer(self.letters[self._ends[k] : self._ends[k + 1]], np.uint8)
@@ -169,8 +167,11 @@ class _Rows:
             raise InputError("the alignment has no columns", file=self.file)
         if not self._is_utf8:
             tell_of_latin_1(self.file)
-        if self._is_a3m or self._is_a3m_of_equal_rows():
-            return tuple(self.names), _unfolded([self._row(k) for k in range(len(self.names))])
+        if self._is_a3m or (self._may_be_a3m and self._is_called_a3m):
+            rows = [self._row(k) for k in range(len(self.names))]
+            # Rows of one length may have insertions in different columns, if the file's name says that it is A3M.
+            if self._is_a3m or len({int(_is_match(row).sum()) for row in rows}) == 1:
+                return tuple(self.names), _unfolded(rows)
         return tuple(self.names), np.frombuffer(self.letters, np.uint8).reshape(len(self.names), self.width)
 
 
@@ -205,21 +206,6 @@ def _unfolded(rows: list[NDArray[np.uint8]]) -> NDArray[np.uint8]:
         first = np.searchsorted(places, places, "left")  # first letter of each insertion
         made[begins[places] + np.arange(len(places)) - first] = row[is_inserted] - (ord("a") - ord("A"))
     return found
-
-
-def _read_fasta(lines: Iterable[tuple[int, bytes]], rows: _Rows) -> None:
-    for number, line in lines:
-        if line.startswith(b">"):
-            words = line[1:].split(None, 1)
-            if not words:
-                raise InputError("the header holds no name: write one right after the '>'", file=rows.file, line=number)
-            rows.begin(words[0], number, rows.text(words[1].strip()) if len(words) > 1 else "")
-        elif line.startswith(b";"):
-            raise InputError(
-                "lines that begin with ; are comments of old FASTA files: remove them", file=rows.file, line=number
-            )
-        else:
-            rows.letters += b"".join(line.split())
 
 
 def _read_phylip(lines: Iterator[tuple[int, bytes]], rows: _Rows) -> None:
@@ -309,7 +295,8 @@ def biopython_rows(lines: Iterable[bytes], name: str, file: str, first: int = 1)
     if name == "stockholm":
         lines = list(lines)
         check_stockholm(enumerate(lines, first), file)
-        lines = [line for line in lines if not _is_empty_note(line)]
+        # Biopython does not read annotation of the file or of a row without a text.
+        lines = [line for line in lines if len(line.split()) >= {b"#=GF": 3, b"#=GS": 4}.get(line[:4], 0)]
     # Non-ASCII bytes must not look like blanks to Python, as some of Unicode's letters do when read as Latin-1.
     text = "".join(line.decode("ascii", "surrogateescape") + "\n" for line in lines)
     try:
@@ -322,11 +309,6 @@ def biopython_rows(lines: Iterable[bytes], name: str, file: str, first: int = 1)
         what = "several alignments, and one is taken: split it" if found else "no alignment: fetch it again"
         raise InputError(f"the file holds {what}", file=file)
     return found[0]
-
-
-def _is_empty_note(line: bytes) -> bool:
-    """Whether a line of annotation of the file or of a row has no text, which Biopython does not read."""
-    return len(line.split()) < {b"#=GF": 3, b"#=GS": 4}.get(line[:4], 0)
 
 
 def check_stockholm(lines: Iterable[tuple[int, bytes]], file: str) -> None:

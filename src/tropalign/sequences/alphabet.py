@@ -114,8 +114,6 @@ class Alphabet:
 
     @cached_property
     def _codes(self) -> NDArray[np.uint8]:
-        import numpy as np
-
         table = np.full(256, UNKNOWN, np.uint8)
         for letter, code in self.codes_by_letter.items():
             table[ord(letter)] = code
@@ -124,8 +122,6 @@ class Alphabet:
     @cached_property
     def complement_table(self) -> NDArray[np.uint8]:
         """The complement of each byte, uint8, shape (256,): case is kept, unknown bytes stay."""
-        import numpy as np
-
         table = np.arange(256, dtype=np.uint8)
         for letter, other in self.complement.items():
             table[ord(letter)], table[ord(letter.lower())] = ord(other), ord(other.lower())
@@ -241,8 +237,6 @@ class Alphabet:
         >>> tropalign.NUCLEOTIDE.decode(np.array([0, 1, 2, 3], np.uint8))
         'ACGT'
         """
-        import numpy as np
-
         return np.frombuffer(self.letters.encode(), np.uint8)[codes].tobytes().decode()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Sequence as PySequence
 from dataclasses import dataclass, field
 from operator import index
@@ -26,10 +26,12 @@ from tropalign.sequences.alphabet import (
     mirrored,
     reverse_complement,
 )
-from tropalign.sequences.inputs import named_texts
+from tropalign.sequences.inputs import chosen_names, named_texts
 from tropalign.sequences.kinds import Evidence
-from tropalign.sequences.taxa import Taxa
-from tropalign.sequences.texts import Texts, joined_by, lengths_of
+from tropalign.sequences.texts import Texts, joined_by, lengths_of, part
+
+if TYPE_CHECKING:
+    from tropalign.sequences.mapped_store import Taxa
 
 #: Quality of each residue of a sequence without qualities in a batch with qualities, as in BAM.
 NO_QUALITY = 255
@@ -101,8 +103,10 @@ class SequenceBatch:
     [6, 5]
     """
 
-    #: For transfer to remote workers (`tropalign.execution.remote_worker`).
+    #: For transfer to remote workers (`tropalign.devices.remote_worker`).
     is_sent_once = True
+    #: True if the letters stay in a file: a `StoredBatch`.
+    is_stored = False
 
     codes: NDArray[np.uint8]
     offsets: NDArray[np.int64]
@@ -259,10 +263,7 @@ class SequenceBatch:
         if not found:
             raise InputError("there is no sequence: give one or more")
         texts = [text for _, text in found]
-        return cls._of_texts(_chosen_names([name for name, _ in found], names), texts, alphabet)
-
-    @classmethod
-    def _of_texts(cls, names: tuple[str, ...], texts: list[str], alphabet: AlphabetLike | None) -> SequenceBatch:
+        names = chosen_names([name for name, _ in found], names)
         if alphabet is not None:
             alphabet = alphabet_of(alphabet)
         for name, text in zip(names, texts, strict=True):
@@ -277,7 +278,12 @@ class SequenceBatch:
             alphabet = evidence.alphabet()
         codes, unknown = alphabet.encode(letters)
         if unknown.any() and alphabet == NUCLEOTIDE:
-            unknown &= ~_inosine(names, letters, offsets)
+            inosine = (letters & 0xDF) == ord("I")  # which nucleotide sequences read as N
+            if n := int(inosine.sum()):
+                k = int(np.searchsorted(offsets, int(inosine.argmax()), "right")) - 1
+                what = f"{n} letter{'s' * (n > 1)} 'I' (inosine) read as N"
+                warnings.warn(f"record {shown(names[k])!r}: {what}", TropalignWarning, stacklevel=2)
+            unknown &= ~inosine
         if unknown.any():
             at = int(np.flatnonzero(unknown)[0])
             k = int(np.searchsorted(offsets, at, "right")) - 1
@@ -346,7 +352,10 @@ class SequenceBatch:
         if isinstance(key, int | np.integer):
             k = self._number(int(key))
             return Sequence(self.names[k], self.text(k), self.alphabet)
-        return self._take(np.arange(len(self))[key if isinstance(key, slice) else _indices(key)])
+        if not isinstance(key, slice):
+            key = np.asarray(key)
+            key = key if key.size else key.astype(np.intp)
+        return self._take(np.arange(len(self))[key])
 
     def part(self, begin: int, end: int) -> SequenceBatch:
         """Return consecutive sequences as views of the arrays: nothing is copied.
@@ -368,10 +377,7 @@ class SequenceBatch:
         """
         self._check_residues()
         first, last = (int(self.offsets[k]) for k in (begin, end))
-        names, descriptions = (
-            texts.part(begin, end) if isinstance(texts, Texts) else texts[begin:end]
-            for texts in (self.name_texts, self._description_texts)
-        )
+        names, descriptions = (part(texts, begin, end) for texts in (self.name_texts, self._description_texts))
         return SequenceBatch(
             self.codes[first:last],
             self.offsets[begin : end + 1] - first,
@@ -443,20 +449,18 @@ class SequenceBatch:
         >>> copy.deepcopy(batch).fingerprint() == batch.fingerprint()
         True
         """
-        return self._fingerprint
-
-    @cached_property
-    def _fingerprint(self) -> str:
+        if (known := self.__dict__.get("_fingerprint")) is not None:
+            return str(known)
         digest = hashlib.sha256()
         self._digest_residues(digest)
         parts = [self.offsets.data, joined_by(self.name_texts, "\0")]
-        for part in parts if self.qualities is None else [*parts, self.qualities.data]:
-            _digest(digest, part)
-        return digest.hexdigest()
+        for piece in parts if self.qualities is None else [*parts, self.qualities.data]:
+            _digest(digest, piece)
+        return str(self.__dict__.setdefault("_fingerprint", digest.hexdigest()))
 
     def _digest_residues(self, digest: hashlib._Hash) -> None:
-        for part in (self.codes.data, self.letters.data):
-            _digest(digest, part)
+        for piece in (self.codes.data, self.letters.data):
+            _digest(digest, piece)
 
     @property
     def code_counts(self) -> NDArray[np.int64]:
@@ -485,24 +489,9 @@ class SequenceBatch:
 Sequences = SequenceBatch | Iterable[Any] | Mapping[str, Any] | os.PathLike[str]
 
 
-def _inosine(names: tuple[str, ...], letters: NDArray[np.uint8], offsets: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which letters are inosine (I), which nucleotide sequences read as N, and warn if there are any."""
-    found: NDArray[np.bool_] = (letters & 0xDF) == ord("I")
-    if n := int(found.sum()):
-        k = int(np.searchsorted(offsets, int(found.argmax()), "right")) - 1
-        what = f"{n} letter{'s' * (n > 1)} 'I' (inosine) read as N"
-        warnings.warn(f"record {shown(names[k])!r}: {what}", TropalignWarning, stacklevel=4)
-    return found
-
-
 def _digest(digest: hashlib._Hash, part: memoryview) -> None:
     digest.update(part.nbytes.to_bytes(8, "little"))
     digest.update(part)
-
-
-def _indices(key: PySequence[int] | NDArray[np.integer] | NDArray[np.bool_]) -> NDArray[np.generic]:
-    chosen = np.asarray(key)
-    return chosen if chosen.size else chosen.astype(np.intp)
 
 
 def _fixed(name: str, array: Any, dtype: Any) -> NDArray[Any]:
@@ -542,27 +531,29 @@ def _texts(name: str, values: Any) -> tuple[str, ...]:
     return found
 
 
-def _chosen_names(own: list[str | None], names: PySequence[str] | None) -> tuple[str, ...]:
-    """Return the given names, else the sequences' own, else numbered ones."""
-    if names is not None:
-        if isinstance(names, str | bytes) or not isinstance(names, Iterable):
-            raise InputError("the names have to be a list, one per sequence")
-        chosen = tuple(_name(name) for name in names)
-        if len(chosen) != len(own):
-            raise InputError(f"{len(own)} sequences but {len(chosen)} names: give one name per sequence")
-    elif None not in own:
-        chosen = tuple(name or "" for name in own)
-    elif any(name is not None for name in own):
-        raise InputError("some sequences have names and some have none: give every one a name, or none")
-    else:
-        chosen = tuple(f"sequence_{k + 1}" for k in range(len(own)))
-    if len(set(chosen)) != len(chosen):
-        raise InputError("two sequences have the same name: give each its own")
-    return chosen
+#: Bytes per letter of sequences copied out of a store: letters and codes, and native code's copy.
+TAKEN_BYTES = 6
 
 
-def _name(name: Any) -> str:
-    """Convert a user's name to str: a string, or an integer such as the row numbers of a table."""
-    if isinstance(name, bool) or not isinstance(name, str | int | np.integer):
-        raise InputError(f"the name {shown(repr(name)[:60])} is neither a text nor a whole number: give texts")
-    return str(name)
+def in_memory(batch: SequenceBatch, index: NDArray[Any]) -> tuple[SequenceBatch, NDArray[Any]]:
+    """Return a batch in memory that has the indexed sequences, and their new indices; only a stored batch is reduced.
+
+    `index` has a sequence per row; integer, shape (n,).
+    """
+    if not batch.is_stored:
+        return batch, index
+    used, place = np.unique(index, return_inverse=True)
+    return batch[used], place.astype(np.int64)
+
+
+def parts_of(batch: SequenceBatch) -> Iterator[tuple[int, SequenceBatch]]:
+    """Yield batches in memory, with the index of their first sequence: the parts of a stored batch, or the batch."""
+    stored: Any = batch
+    yield from stored.parts() if batch.is_stored else [(0, batch)]
+
+
+def changed(batch: SequenceBatch, how: Callable[[SequenceBatch], SequenceBatch]) -> SequenceBatch:
+    """Apply `how` to a batch; to the parts of a stored batch when they are loaded."""
+    stored: Any = batch
+    made: SequenceBatch = stored.changed(how) if batch.is_stored else how(batch)
+    return made

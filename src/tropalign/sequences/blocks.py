@@ -12,7 +12,7 @@ import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, pairwise
+from itertools import chain, islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -21,10 +21,9 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError, UsageError, named, quiet, said, shown, warn
 from tropalign.sequences.alphabet import GAP_LETTERS
 from tropalign.sequences.batch import SequenceBatch
-from tropalign.sequences.files import Source, can_be_read_twice, file_name, is_stream, read_lines, size_of
+from tropalign.sequences.files import Source, can_be_read_twice, file_name, is_store, is_stream, read_lines, size_of
 from tropalign.sequences.inputs import named_texts
-from tropalign.sequences.mapped_store import is_store, records_of_store
-from tropalign.sequences.records import BLOCK_LETTERS, BLOCK_RECORDS, Records, records_of_file
+from tropalign.sequences.records import Records, grouped, records_of_file
 from tropalign.sequences.texts import chosen
 
 #: Start of a comment line in old FASTA files; never a residue.
@@ -109,30 +108,28 @@ class BlockReader:
             return None
         return min(1.0, self._read / self._total) if self._total else 1.0
 
-    def __iter__(self) -> Iterator[SequenceBlock]:
-        for source in self._sources:
-            yield from self._of_file(source)
-
     def _count(self, n_bytes: int) -> None:
         self._read += n_bytes
 
-    def _of_file(self, source: Source) -> Iterator[SequenceBlock]:
-        file = file_name(source)
-        policy, kept = self._policy, 0
-        found = _Settled(policy, file, None if is_stream(source) else source)
-        records = (
-            records_of_store(source, self._count)
-            if is_store(source)
-            else records_of_file(
-                source, policy.replaces_bytes, policy.names_records, self._count, policy.keeps_qualities
-            )
-        )
-        for block in found.blocks(records):
-            kept += len(block)
-            yield block
-        if not kept:
-            what = "every sequence is empty: there is nothing to read" if found.number else "the file holds no sequence"
-            raise InputError(what, file=file)
+    def __iter__(self) -> Iterator[SequenceBlock]:
+        policy = self._policy
+        for source in self._sources:
+            file, kept = file_name(source), 0
+            found = _Settled(policy, file, None if is_stream(source) else source)
+            if is_store(source):
+                from tropalign.sequences.mapped_store import records_of_store
+
+                records = records_of_store(source, self._count)
+            else:
+                records = records_of_file(
+                    source, policy.replaces_bytes, policy.names_records, self._count, policy.keeps_qualities
+                )
+            for block in found.blocks(records):
+                kept += len(block)
+                yield block
+            if not kept:
+                is_read = "every sequence is empty: there is nothing to read"
+                raise InputError(is_read if found.number else "the file holds no sequence", file=file)
 
 
 def sources_of(sources: Source | Iterable[Source]) -> list[Source]:
@@ -278,17 +275,27 @@ class ReadBlocks:
         if isinstance(reads, Mapping):
             reads = reads.items()
         if not _is_source(reads) and not isinstance(reads, SequenceBatch):
-            reads, first = _peeked(reads)
-            if first is _NOTHING:
+            if not isinstance(reads, Iterable):
+                what = f"an object of type {type(reads).__name__} holds no reads"
+                raise InputError(f"{what}: give files, a SequenceBatch, or pairs of name and text")
+            values = iter(reads)
+            firsts = list(islice(values, 1))
+            if not firsts:
                 self._blocks: Iterator[SequenceBlock] = iter(())
                 return
-            if _is_source(first):
+            reads = chain(firsts, values)
+            if _is_source(firsts[0]):
                 reads = list(reads)
         if _is_source(reads) or isinstance(reads, list):
             self._reader = BlockReader(reads, policy)
             self._blocks = iter(self._reader)
         else:
-            self._blocks = _Settled(policy, "the reads").blocks(_named_records(_pairs(reads)))
+            if isinstance(reads, SequenceBatch):
+                pairs = ((name, reads.text(k)) for k, name in enumerate(reads.names))
+            else:
+                pairs = ((name or "", text) for name, text in named_texts(reads))
+            groups = (Records.of_named(*zip(*group, strict=True)) for group in grouped(pairs))
+            self._blocks = _Settled(policy, "the reads").blocks(groups)
 
     def fraction(self) -> float | None:
         """Return the fraction of the files read so far, 0 to 1; None if unknown."""
@@ -321,49 +328,11 @@ def line_with(source: Any, letter: bytes) -> int | None:
     return None
 
 
-_NOTHING = object()
-
-
-def _peeked(values: Iterable[Any]) -> tuple[Iterator[Any], Any]:
-    """Return an iterator over all values, and the first of them (`_NOTHING` if there are no values)."""
-    if not isinstance(values, Iterable):
-        what = f"an object of type {type(values).__name__} holds no reads"
-        raise InputError(f"{what}: give files, a SequenceBatch, or pairs of name and text")
-    taken = iter(values)
-    first = next(taken, _NOTHING)
-    return (iter(()) if first is _NOTHING else chain([first], taken)), first
-
-
-def _pairs(reads: Any) -> Iterator[tuple[str, str]]:
-    if isinstance(reads, SequenceBatch):
-        return ((name, reads.text(k)) for k, name in enumerate(reads.names))
-    return ((name or "", text) for name, text in named_texts(reads))
-
-
-def _named_records(pairs: Iterable[tuple[str, str]]) -> Iterator[Records]:
-    """Yield names and texts in blocks."""
-    names, texts, size = list[str](), list[str](), 0
-    for name, text in pairs:
-        names.append(name)
-        texts.append(text)
-        size += len(text)
-        if size >= BLOCK_LETTERS or len(names) >= BLOCK_RECORDS:
-            yield Records.of_named(names, texts)
-            names, texts, size = [], [], 0
-    if names:
-        yield Records.of_named(names, texts)
-
-
 def with_gaps(policy: Policy, gaps: str) -> Policy:
     """Return the policy with this rule for gaps. Raises UsageError for another word."""
     if gaps not in ("refuse", "remove"):
         raise UsageError(f"{named('gaps')} {gaps!r} is not one of refuse, remove")
     return replace(policy, gaps=gaps)
-
-
-def blocks_of(reads: Any, taken: Iterable[str] = (), policy: Policy = READS) -> ReadBlocks:
-    """Return blocks of reads: see `ReadBlocks`."""
-    return ReadBlocks(reads, taken, policy)
 
 
 def survey_of(blocks: Iterable[SequenceBlock]) -> Survey:
@@ -375,14 +344,10 @@ def survey_of(blocks: Iterable[SequenceBlock]) -> Survey:
             names.update("".join(f"{name}\0" for name in block.names).encode("utf-8", "surrogatepass"))
             letters.update(block.letters.data)
             lengths.append(np.diff(block.offsets))
-            hashes.append(_hashes(block))
+            # The first eight bytes of a hash of each read's letters: the same on every machine.
+            text, offsets = block.letters.tobytes(), block.offsets.tolist()
+            found = (hashlib.blake2b(text[a:b], digest_size=8).digest() for a, b in pairwise(offsets))
+            hashes.append(np.frombuffer(b"".join(found), "<u8").astype(np.uint64))
     of_all = np.concatenate(lengths)
     digest = hashlib.sha256(names.digest() + letters.digest() + of_all.tobytes())
     return Survey(len(of_all), of_all, np.concatenate(hashes), digest.hexdigest())
-
-
-def _hashes(block: SequenceBlock) -> NDArray[np.uint64]:
-    """Return a number per read, the first eight bytes of a hash of its letters: the same on every machine."""
-    letters, offsets = block.letters.tobytes(), block.offsets.tolist()
-    found = (hashlib.blake2b(letters[a:b], digest_size=8).digest() for a, b in pairwise(offsets))
-    return np.frombuffer(b"".join(found), "<u8").astype(np.uint64)

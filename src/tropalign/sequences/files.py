@@ -75,6 +75,8 @@ BUFFER_BYTES = 1 << 16
 #: Decompressed ahead, while the previous piece is being processed.
 AHEAD_BYTES = 1 << 20
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+#: First bytes of a sequence store.
+STORE_MAGIC = b"tropalign store\n"
 TRUNCATED = "the compressed file is truncated: fetch or write it again"
 #: Bytes that are examined before a file is accepted as text.
 FIRST_BYTES = 1 << 16
@@ -126,7 +128,21 @@ def opened(source: Source, count: Callable[[int], None] | None = None) -> Iterat
             closed_after.callback(raw.close)
         plain: io.BufferedReader = io.BufferedReader(_Counted(raw, count), BUFFER_BYTES)
         with _naming(file):
-            stream = _decompressed(plain)
+            begin = plain.peek(6)[:6]  # which show the compression
+            stream: Any = plain
+            # Decompressors are imported only if needed: the import takes as long as a short search.
+            if begin.startswith(b"BZh"):
+                import bz2
+
+                stream = _Members(plain, bz2.BZ2Decompressor, OSError)
+            elif begin == b"\xfd7zXZ\x00":
+                import lzma
+
+                stream = _Members(plain, lzma.LZMADecompressor, lzma.LZMAError)
+            elif begin.startswith((b"\x1f\x8b", b"\x28\xb5\x2f\xfd")):  # gzip, Zstandard
+                import xopen
+
+                stream = xopen.xopen(plain, "rb", threads=0)
         if stream is not plain and is_ours and os.path.isfile(source):  # type: ignore[arg-type]
             # A thread that waits for a pipe or a terminal could not be stopped.
             stream = closed_after.enter_context(_Ahead(stream))
@@ -143,6 +159,17 @@ def mistaken(head: bytes, wanted: str) -> str | None:
         if head.startswith(begin):
             return f"this is {what} and not {wanted}: {remedy}"
     return None
+
+
+def is_store(source: Source) -> bool:
+    """True if this is the name of a file that starts like a sequence store."""
+    if is_stream(source) or os.fsdecode(source) == "-" or not os.path.isfile(source):  # type: ignore[arg-type]
+        return False
+    try:
+        with open(source, "rb") as stream:  # type: ignore[arg-type]
+            return bool(stream.read(len(STORE_MAGIC)) == STORE_MAGIC)
+    except OSError:
+        return False  # the reader reports the reason
 
 
 def read_text(source: Source, most_bytes: int | None = None) -> str:
@@ -281,14 +308,34 @@ def _naming(file: str) -> Iterator[None]:
         raise InputError(f"the compressed file is damaged ({what}): fetch or write it again", file=file) from None
 
 
-class _Counted(io.RawIOBase):
+class Readable(io.RawIOBase):
+    """Base of streams that define `readinto`."""
+
+    def readable(self) -> bool:
+        return True
+
+
+class Pieces(Readable):
+    """The concatenated bytes of an iterator."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces, self._rest = pieces, memoryview(b"")
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._rest:
+            if (piece := next(self._pieces, None)) is None:
+                return 0
+            self._rest = memoryview(piece)
+        size = min(len(buffer), len(self._rest))
+        buffer[:size], self._rest = self._rest[:size], self._rest[size:]
+        return size
+
+
+class _Counted(Readable):
     """Bytes of a stream, counted; text is encoded."""
 
     def __init__(self, stream: Any, count: Callable[[int], None] | None) -> None:
         self._stream, self._count, self._rest = stream, count, b""
-
-    def readable(self) -> bool:
-        return True
 
     def readinto(self, buffer: Any) -> int:
         read = getattr(self._stream, "readinto1", None) or getattr(self._stream, "readinto", None)
@@ -304,15 +351,12 @@ class _Counted(io.RawIOBase):
         return size
 
 
-class _Newlines(io.RawIOBase):
+class _Newlines(Readable):
     """A stream whose lines end with line feeds."""
 
     def __init__(self, stream: io.BufferedReader) -> None:
         self._stream, self._is_after_return = stream, False
         self.name = getattr(stream, "name", None)
-
-    def readable(self) -> bool:
-        return True
 
     def readinto(self, buffer: Any) -> int:
         room = memoryview(buffer)[:AHEAD_BYTES]  # of which there is a copy
@@ -330,59 +374,27 @@ class _Newlines(io.RawIOBase):
         return 0
 
 
-class _Named(io.RawIOBase):
+class _Named(Readable):
     """A decompressed stream whose errors name the file."""
 
     def __init__(self, stream: Any, file: str) -> None:
         self._stream, self.name = stream, file
-
-    def readable(self) -> bool:
-        return True
 
     def readinto(self, buffer: Any) -> int:
         with _naming(self.name):
             return int(self._stream.readinto(buffer))
 
 
-def _decompressed(stream: io.BufferedReader) -> Any:
-    """Return the plain bytes of a stream; its first bytes show the compression."""
-    begin = stream.peek(6)[:6]
-    # Decompressors are imported only if needed: the import takes as long as a short search.
-    if begin.startswith(b"BZh"):
-        import bz2
-
-        return _Members(stream, bz2.BZ2Decompressor, OSError)
-    if begin == b"\xfd7zXZ\x00":
-        import lzma
-
-        return _Members(stream, lzma.LZMADecompressor, lzma.LZMAError)
-    if not begin.startswith((b"\x1f\x8b", b"\x28\xb5\x2f\xfd")):  # neither gzip nor Zstandard
-        return stream
-    import xopen
-
-    return xopen.xopen(stream, "rb", threads=0)
-
-
-class _Ahead(io.RawIOBase):
+class _Ahead(Pieces):
     """A stream that is decompressed in a thread of its own, one piece ahead."""
 
     def __init__(self, stream: Any) -> None:
-        self._pieces = prefetched(iter(lambda: _piece(stream), b""), waits=True)
-        self._rest = memoryview(b"")
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        if not self._rest:
-            self._rest = memoryview(next(self._pieces, b""))
-        size = min(len(buffer), len(self._rest))
-        buffer[:size], self._rest = self._rest[:size], self._rest[size:]
-        return size
+        self._ahead = prefetched(iter(lambda: _piece(stream), b""), waits=True)
+        super().__init__(self._ahead)
 
     def close(self) -> None:
         """Stop the thread."""
-        self._pieces.close()
+        self._ahead.close()
         super().close()
 
 
@@ -392,7 +404,7 @@ def _piece(stream: Any) -> bytes:
     return data
 
 
-class _Members(io.RawIOBase):
+class _Members(Readable):
     """bzip2 or xz data of several members; Python's readers ignore trailing garbage, which is an error here.
 
     `member` makes a decompressor, `error` is the exception that it raises if no member starts.
@@ -401,9 +413,6 @@ class _Members(io.RawIOBase):
     def __init__(self, stream: io.BufferedReader, member: Callable[[], Any], error: type[Exception]) -> None:
         self._stream, self._new, self._member, self._error = stream, member, member(), error
         self._data = b""
-
-    def readable(self) -> bool:
-        return True
 
     def readinto(self, buffer: Any) -> int:
         while True:

@@ -19,10 +19,9 @@ import re
 from collections import deque
 from collections.abc import Iterator
 from string import ascii_letters
-from typing import Any
 
 from tropalign.errors import InputError
-from tropalign.sequences.files import BYTE_ORDER_MARK
+from tropalign.sequences.files import BYTE_ORDER_MARK, Pieces
 
 #: Start of the first record of a flat file.
 BEGINS = (b"ID   ", b"LOCUS ")
@@ -49,27 +48,7 @@ def is_pir(begin: bytes) -> bool:
     return _PIR.match(begin) is not None
 
 
-class _Rewritten(io.RawIOBase):
-    """FASTA bytes made from another format, piece by piece."""
-
-    def __init__(self, pieces: Iterator[bytes]) -> None:
-        self._pieces, self._piece = pieces, b""
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        while not self._piece:
-            found = next(self._pieces, None)
-            if found is None:
-                return 0
-            self._piece = found
-        size = min(len(buffer), len(self._piece))
-        buffer[:size], self._piece = self._piece[:size], self._piece[size:]
-        return size
-
-
-class PirText(_Rewritten):
+class PirText(Pieces):
     """FASTA bytes made from PIR format.
 
     >P1;CRAB_ANAPL                      >CRAB_ANAPL ALPHA CRYSTALLIN B CHAIN
@@ -114,7 +93,7 @@ class PirText(_Rewritten):
         )
 
 
-class FlatFileText(_Rewritten):
+class FlatFileText(Pieces):
     """FASTA bytes made from a flat file: one line per header, and one per sequence.
 
     `stream` starts at the first record, except for blanks. `replaces_bytes`: read non-residues as ``?`` instead of
@@ -142,7 +121,10 @@ class FlatFileText(_Rewritten):
 
     def _fasta(self) -> Iterator[bytes]:
         while head := self._head():
-            self._accessions.append(_first_accession(head))
+            # UniProt's primary accession, which HMMER's tables show; "" if the name is an accession already.
+            is_bare = head.startswith(b"LOCUS") or b"; SV " in head.partition(b"\n")[0]
+            found = None if is_bare else _ACCESSION.search(head)
+            self._accessions.append("" if found is None else found[1].decode("ascii"))
             yield b">" + _header(head) + b"\n"
             if not head.rstrip().endswith(b"\n//"):
                 yield from self._letters()
@@ -198,32 +180,20 @@ class FlatFileText(_Rewritten):
 
 
 def _header(head: bytes) -> bytes:
-    """Return name and description of a record."""
-    return _genbank_header(head) if head.startswith(b"LOCUS") else _embl_header(head)
+    """Return name and description of a record.
 
-
-def _embl_header(head: bytes) -> bytes:
-    """Return the first word of the ID line, with EMBL's version, and the DE lines."""
+    EMBL and UniProt: the first word of the ID line, with EMBL's version, and the DE lines. GenBank: the first word of
+    VERSION, else of LOCUS, and the DEFINITION.
+    """
     lines = head.splitlines()
-    words = lines[0][5:].split()
-    name = words[0].rstrip(b";") if words else b""
-    if words[1:2] == [b"SV"] and len(words) > 2:
-        name += b"." + words[2].rstrip(b";")
-    description = [line[5:] for line in lines if line.startswith(b"DE   ")]
-    return b" ".join([name, *b" ".join(description).split()])
-
-
-def _first_accession(head: bytes) -> str:
-    """Return UniProt's primary accession, which HMMER's tables show; "" if the name is an accession already."""
-    found = None if head.startswith(b"LOCUS") else _ACCESSION.search(head)
-    return "" if found is None or b"; SV " in head.partition(b"\n")[0] else found[1].decode("ascii")
-
-
-def _genbank_header(head: bytes) -> bytes:
-    """Return the first word of VERSION, else of LOCUS, and the DEFINITION."""
-    fields = {b"LOCUS": b"", b"DEFINITION": b"", b"VERSION": b""}
-    field = b""
-    for line in head.splitlines():
+    if not head.startswith(b"LOCUS"):
+        words = lines[0][5:].split()
+        name = words[0].rstrip(b";") if words else b""
+        if words[1:2] == [b"SV"] and len(words) > 2:
+            name += b"." + words[2].rstrip(b";")
+        return b" ".join([name, *b" ".join(line[5:] for line in lines if line.startswith(b"DE   ")).split()])
+    fields, field = {b"LOCUS": b"", b"DEFINITION": b"", b"VERSION": b""}, b""
+    for line in lines:
         if not line.startswith(b" " * 10):
             field = line.split(b" ", 1)[0]
         if field in fields:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -43,35 +43,22 @@ def named_texts(sequences: Any) -> Iterator[tuple[str | None, str]]:
         )
     if hasattr(sequences, "columns"):
         raise InputError("a table was given where a column of sequences belongs: name the column")
-    if isinstance(sequences, Mapping) or _has_names(sequences):
+    is_series = all(hasattr(sequences, name) for name in ("items", "index", "dtype"))  # of pandas
+    if isinstance(sequences, Mapping) or (is_series and any(isinstance(label, str) for label in sequences.index)):
         sequences = sequences.items()
     elif not isinstance(sequences, Iterable) or getattr(sequences, "ndim", 1) != 1:
         raise InputError(f"{_said(sequences)} is no set of sequences: {_KINDS}, in a list")
     for number, value in enumerate(sequences, 1):
-        yield _name_and_letters(value, number)
-
-
-def _has_names(sequences: Any) -> bool:
-    """True for a pandas Series whose index holds names instead of the default numbers."""
-    return (
-        hasattr(sequences, "items")
-        and hasattr(sequences, "index")
-        and hasattr(sequences, "dtype")
-        and any(isinstance(label, str) for label in sequences.index)
-    )
-
-
-def _name_and_letters(value: Any, number: int) -> tuple[str | None, str]:
-    name = None
-    if isinstance(value, tuple) and len(value) == 2:
-        name, value = value
-        if not isinstance(name, str):
-            raise InputError(
-                f"the name {_said(name)} is no text: give pairs of name and text", record=f"number {number}"
-            )
-        name = str(name)
-    own_name, letters = letters_of(value, f"number {number}" if name is None else name)
-    return own_name if name is None else name, letters
+        name = None
+        if isinstance(value, tuple) and len(value) == 2:
+            name, value = value
+            if not isinstance(name, str):
+                raise InputError(
+                    f"the name {_said(name)} is no text: give pairs of name and text", record=f"number {number}"
+                )
+            name = str(name)
+        own_name, letters = letters_of(value, f"number {number}" if name is None else name)
+        yield own_name if name is None else name, letters
 
 
 def letters_of(value: Any, record: str) -> tuple[str | None, str]:
@@ -91,20 +78,39 @@ def letters_of(value: Any, record: str) -> tuple[str | None, str]:
 
 def _is_spelled(value: Any) -> bool:
     """True for a Seq or another library's sequence: anything that str() spells in as many letters as it has items."""
-    if isinstance(value, _biopython()):
+    module = sys.modules.get("Bio.Seq")  # another thread may be importing it now
+    classes = tuple(getattr(module, name) for name in ("Seq", "MutableSeq") if hasattr(module, name))
+    if isinstance(value, classes):
         return True
     if not hasattr(value, "__len__") or hasattr(value, "dtype") or isinstance(value, _CONTAINERS):
         return False
     return len(str(value)) == len(value) > 0
 
 
-def _biopython() -> tuple[type, ...]:
-    """Return Biopython's sequence classes if it has been imported; another thread may be importing it now."""
-    module = sys.modules.get("Bio.Seq")
-    return tuple(getattr(module, name) for name in ("Seq", "MutableSeq") if hasattr(module, name))
-
-
 def _said(value: object) -> str:
     """Return a value for a message, shortened."""
     text = repr(value) if isinstance(value, int | float | None) else f"an object of type {type(value).__name__}"
     return shown(text[:60])
+
+
+def chosen_names(own: list[str | None], names: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the given names, else the sequences' own, else numbered ones."""
+    if names is not None:
+        if isinstance(names, str | bytes) or not isinstance(names, Iterable):
+            raise InputError("the names have to be a list, one per sequence")
+        names = tuple(names)
+        for name in names:
+            if isinstance(name, bool) or not isinstance(name, str | int | np.integer):  # row numbers of a table
+                raise InputError(f"the name {shown(repr(name)[:60])} is neither a text nor a whole number: give texts")
+        chosen = tuple(map(str, names))
+        if len(chosen) != len(own):
+            raise InputError(f"{len(own)} sequences but {len(chosen)} names: give one name per sequence")
+    elif None not in own:
+        chosen = tuple(name or "" for name in own)
+    elif any(name is not None for name in own):
+        raise InputError("some sequences have names and some have none: give every one a name, or none")
+    else:
+        chosen = tuple(f"sequence_{k + 1}" for k in range(len(own)))
+    if len(set(chosen)) != len(chosen):
+        raise InputError("two sequences have the same name: give each its own")
+    return chosen

@@ -17,21 +17,17 @@ record that is not certain follows the certain ones of its set:
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, TropalignWarning, named, said, shown
 from tropalign.sequences.alphabet import NUCLEOTIDE, PROTEIN, Alphabet, byte_counts
-
-if TYPE_CHECKING:
-    from tropalign.sequences.batch import SequenceBatch
 
 #: Score from which a record is certainly nucleotide: a peptide may have fewer bases by chance (also HMMER's
 #: number).
@@ -182,13 +178,6 @@ class Evidence:
     tally: Tally = field(default_factory=Tally)
     is_near: bool = False
 
-    @classmethod
-    def of(cls, batch: SequenceBatch, file: str | None = None) -> Evidence:
-        """Collect the evidence of a batch."""
-        found = cls()
-        found.add(batch.name_texts, batch.letters, batch.offsets, byte_counts(batch.letters), file)
-        return found
-
     def add(
         self,
         names: Sequence[str],
@@ -208,24 +197,27 @@ class Evidence:
         filled = np.flatnonzero(offsets[1:] > offsets[:-1])
         if not len(filled):
             return
-        oddest = _oddest(letters, offsets[filled]) if has_odd else np.zeros(len(filled), np.uint8)
+        oddest = np.zeros(len(filled), np.uint8)  # the sign of the oddest letter of each record
+        if has_odd:
+            from tropalign import _native
+
+            signs = np.empty(len(letters), np.uint8)
+            _native.recode(letters, _ODDITY, signs)  # 0.2 ns per letter
+            oddest = np.maximum.reduceat(signs, offsets[filled])
         # Nearly all records with other letters are proteins, and records without any odd letter never are.
         for oddity, wanted in ((_OTHER_SIGN, {Kind.PROTEIN}), (0, {Kind.NUCLEOTIDE}), (_INOSINE_SIGN, {*_CERTAIN})):
             for k in filled[oddest == oddity].tolist():
                 if wanted <= self.certain.keys():
                     break
-                self._add_record(names, letters[offsets[k] : offsets[k + 1]], k, file)
-
-    def _add_record(self, names: Sequence[str], letters: NDArray[np.uint8], k: int, file: str | None) -> None:
-        tally = Tally.of_counts(byte_counts(letters))
-        kind = tally.kind
-        if kind in _CERTAIN:
-            self.certain.setdefault(kind, (names[k], file))
-            return
-        self.tally += tally
-        self.is_near = self.is_near or kind == Kind.NEAR
-        if self.either is None and kind == Kind.EITHER:
-            self.either = names[k], file
+                tally = Tally.of_counts(byte_counts(letters[offsets[k] : offsets[k + 1]]))
+                kind = tally.kind
+                if kind in _CERTAIN:
+                    self.certain.setdefault(kind, (names[k], file))
+                    continue
+                self.tally += tally
+                self.is_near = self.is_near or kind == Kind.NEAR
+                if self.either is None and kind == Kind.EITHER:
+                    self.either = names[k], file
 
     @property
     def kind(self) -> Kind:
@@ -243,7 +235,7 @@ class Evidence:
     def tell(self) -> None:
         """Warn if the kind is a close call, unless `agreed` will have more evidence."""
         if self.kind == Kind.EITHER and self.either is not None:
-            if _waits.get() or not self.tally.is_close:
+            if waits.get() or not self.tally.is_close:
                 return
             name, file = self.either
             where = f"record {shown(name)!r}" if file is None else f"{shown(file)}, record {shown(name)!r}"
@@ -255,16 +247,6 @@ class Evidence:
             warnings.warn(text, TropalignWarning, stacklevel=3)
 
 
-def _oddest(letters: NDArray[np.uint8], begins: NDArray[np.int64]) -> NDArray[np.uint8]:
-    """Return the sign of the oddest letter of each record, given the starts of the records: 0.2 ns per letter."""
-    from tropalign import _native
-
-    signs = np.empty(len(letters), np.uint8)
-    _native.recode(letters, _ODDITY, signs)
-    found: NDArray[np.uint8] = np.maximum.reduceat(signs, begins)
-    return found
-
-
 def together(kinds: Collection[Kind]) -> Kind:
     """Return the kind of a set with records of these kinds, of which at most one is certain."""
     order = (Kind.PROTEIN, Kind.NUCLEOTIDE, Kind.NEAR, Kind.EITHER)
@@ -272,47 +254,7 @@ def together(kinds: Collection[Kind]) -> Kind:
 
 
 #: True while close calls wait for the other side of an alignment.
-_waits: ContextVar[bool] = ContextVar("waits", default=False)
-
-
-@contextmanager
-def untold() -> Iterator[None]:
-    """Silence `Evidence.tell` while one side of an alignment is read: `agreed` warns when both sides are known."""
-    before = _waits.set(True)
-    try:
-        yield
-    finally:
-        _waits.reset(before)
-
-
-def agreed(
-    first: SequenceBatch, second: SequenceBatch, is_judged: bool, tells: bool = False
-) -> tuple[SequenceBatch, SequenceBatch]:
-    """Return both sides of an alignment; a side that can be of either kind is read like the other.
-
-    `is_judged`: the user named no alphabet. `tells`: warn if both sides can be of either kind and it is a close
-    call.
-    """
-    sides = first, second
-    if not is_judged or not all(batch.alphabet.judged for batch in sides):
-        return sides
-    evidence = Evidence.of(first)
-    if first.alphabet == second.alphabet and (not tells or evidence.kind != Kind.EITHER):
-        return sides
-    evidence.add(second.name_texts, second.letters, second.offsets, byte_counts(second.letters))
-    if len(evidence.certain) == 2:  # which `of_two_kinds` words
-        return sides
-    if tells:
-        evidence.tell()
-    alphabet = evidence.alphabet()
-    return read_as(alphabet, first), read_as(alphabet, second)
-
-
-def read_as(alphabet: Alphabet, batch: SequenceBatch) -> SequenceBatch:
-    """Return the batch, in another alphabet if its letters can be of either kind."""
-    if batch.alphabet == alphabet or Evidence.of(batch).kind != Kind.EITHER:
-        return batch
-    return replace(batch, codes=alphabet.codes_of(batch.letters)[0], alphabet=alphabet)
+waits: ContextVar[bool] = ContextVar("waits", default=False)
 
 
 def alphabet_of_rows(names: Sequence[str], rows: NDArray[np.uint8], file: str | None = None) -> Alphabet:
@@ -327,33 +269,6 @@ def alphabet_of_rows(names: Sequence[str], rows: NDArray[np.uint8], file: str | 
     evidence.add(names, letters, np.arange(len(rows) + 1, dtype=np.int64) * n_columns, counts, file)
     evidence.tell()
     return evidence.alphabet()
-
-
-def check_kinds(batch: SequenceBatch, file: str | None = None) -> None:
-    """Raise InputError if a sequence is certainly of another kind than the alphabet of the batch."""
-    if not batch.alphabet.judged:
-        return
-    found = Evidence.of(batch, file)
-    kind, other = (Kind.PROTEIN, "nucleotide") if batch.alphabet == NUCLEOTIDE else (Kind.NUCLEOTIDE, "protein")
-    if kind not in found.certain:
-        return
-    name, _ = found.certain[kind]
-    raise InputError(
-        f"by its letters this is a {kind.name.lower()} sequence, but the others are read as {other}: remove it, or say "
-        f"what all are with {named('alphabet')}",
-        file=file,
-        record=name,
-    )
-
-
-def of_two_kinds(sets: Sequence[tuple[SequenceBatch, str | None]], remedy: str = ONE_KIND) -> InputError:
-    """The error of a set of nucleotides and one of proteins; each has a file, which may be unknown."""
-    found = {}
-    for batch, file in sets:
-        kind = Kind.NUCLEOTIDE if batch.alphabet == NUCLEOTIDE else Kind.PROTEIN
-        found[kind] = Evidence.of(batch, file).certain.get(kind, (batch.name_texts[0], file))
-    (nucleotide, file), (protein, other_file) = found[Kind.NUCLEOTIDE], found[Kind.PROTEIN]
-    return mixed(nucleotide, protein, file, other_file, remedy)
 
 
 def mixed(

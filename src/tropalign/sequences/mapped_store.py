@@ -18,7 +18,7 @@ import hashlib
 import json
 import mmap
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -27,11 +27,10 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError, shown
 from tropalign.sequences.alphabet import Alphabet, byte_counts
-from tropalign.sequences.files import Source, file_name, is_stream
+from tropalign.sequences.files import STORE_MAGIC, Source, file_name, is_store
 from tropalign.sequences.kinds import judge_counts
-from tropalign.sequences.records import BLOCK_LETTERS, BLOCK_RECORDS, STORE_MAGIC, Records, in_utf8
-from tropalign.sequences.taxa import Taxa
-from tropalign.sequences.texts import Texts
+from tropalign.sequences.records import BLOCK_LETTERS, BLOCK_RECORDS, Records, in_utf8
+from tropalign.sequences.texts import Texts, joined
 
 END = b"end of the store"
 #: Increased when an older tropalign cannot read what a newer one writes. Names and descriptions are UTF-8; the
@@ -63,6 +62,64 @@ MOST_MANIFEST_BYTES = 1 << 20
 #: Letters whose pages are released together while blocks are read.
 SPAN = 1 << 24
 REBUILD = "build it again with tropalign db build"
+
+
+@dataclass(frozen=True, eq=False)
+class Taxa:
+    """Taxa of sequences, in their order.
+
+    taxids: int64, shape (n,), NCBI's numbers, or 0.
+    lineages: the distinct lineages; the first one is empty.
+    lineage: int64, shape (n,), index of each sequence's lineage.
+
+    Raises ValueError for arrays of different lengths and invalid numbers.
+    """
+
+    taxids: NDArray[np.int64]
+    lineages: Texts
+    lineage: NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        if len(self.taxids) != len(self.lineage):
+            raise ValueError(f"{len(self.taxids)} taxids for {len(self.lineage)} lineages: give as many")
+        if len(self) and not 0 <= self.lineage.min() <= self.lineage.max() < len(self.lineages):
+            raise ValueError(f"a lineage has a number that is none of {len(self.lineages)}")
+        if len(self) and self.taxids.min() < 0:
+            raise ValueError(f"a taxid is {self.taxids.min()}: taxids are 0 or more")
+
+    def __len__(self) -> int:
+        return len(self.taxids)
+
+    @classmethod
+    def unknown(cls, n: int) -> Taxa:
+        """Make the taxa of n sequences of which nothing is known."""
+        return cls(np.zeros(n, np.int64), Texts.of([""]), np.zeros(n, np.int64))
+
+    @classmethod
+    def joined(cls, pieces: Sequence[Taxa]) -> Taxa:
+        """Concatenate the taxa of several sets of sequences."""
+        shifts = np.cumsum([0, *(len(piece.lineages) for piece in pieces)])
+        return cls(
+            np.concatenate([piece.taxids for piece in pieces]),
+            Texts.of(joined([piece.lineages for piece in pieces])),
+            np.concatenate([piece.lineage + shift for piece, shift in zip(pieces, shifts.tolist(), strict=False)]),
+        )
+
+    def take(self, index: NDArray[np.integer] | slice) -> Taxa:
+        """Return the taxa of the sequences with these indices."""
+        return Taxa(self.taxids[index], self.lineages, self.lineage[index])
+
+    @property
+    def nbytes(self) -> int:
+        """Memory in bytes."""
+        return self.taxids.nbytes + self.lineage.nbytes + self.lineages.data.nbytes + self.lineages.offsets.nbytes
+
+    def digest(self) -> str:
+        """Return a SHA-256 in hexadecimal: equal for equal taxids and lineages that were found in the same order."""
+        found = hashlib.sha256()
+        for part in (self.taxids, self.lineage, self.lineages.offsets, self.lineages.data):
+            found.update(np.ascontiguousarray(part).data)
+        return found.hexdigest()
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,17 +284,6 @@ class MappedStore:
         return end
 
 
-def is_store(source: Source) -> bool:
-    """True if this is the name of a file that starts like a store."""
-    if is_stream(source) or os.fsdecode(source) == "-" or not os.path.isfile(source):  # type: ignore[arg-type]
-        return False
-    try:
-        with open(source, "rb") as stream:  # type: ignore[arg-type]
-            return bool(stream.read(len(STORE_MAGIC)) == STORE_MAGIC)
-    except OSError:
-        return False  # the reader reports the reason
-
-
 def taxa_of_stores(sources: list[Source]) -> dict[str, Taxa]:
     """Return the taxa of those files that are stores with taxa, by the file's name in messages."""
     stores = (MappedStore.open(source) for source in sources if is_store(source))  # type: ignore[arg-type]
@@ -247,16 +293,16 @@ def taxa_of_stores(sources: list[Source]) -> dict[str, Taxa]:
 def records_of_store(source: Source, count: Callable[[int], None]) -> Iterator[Records]:
     """Yield the records of a store in blocks, without copying letters; `count` receives the number of letters read."""
     store = MappedStore.open(source)  # type: ignore[arg-type]
-    return in_utf8(_store_records(store, count), store.path)
 
+    def records() -> Iterator[Records]:
+        for begin, end in store.spans(BLOCK_LETTERS, BLOCK_RECORDS):
+            first, last = int(store.offsets[begin]), int(store.offsets[end])
+            count(last - first)
+            names, descriptions = store.names.part(begin, end), store.descriptions.part(begin, end)
+            letters = store.letters[first:last]
+            yield Records(names, descriptions, letters, store.offsets[begin : end + 1] - first, byte_counts(letters))
 
-def _store_records(store: MappedStore, count: Callable[[int], None]) -> Iterator[Records]:
-    for begin, end in store.spans(BLOCK_LETTERS, BLOCK_RECORDS):
-        first, last = int(store.offsets[begin]), int(store.offsets[end])
-        count(last - first)
-        names, descriptions = store.names.part(begin, end), store.descriptions.part(begin, end)
-        letters = store.letters[first:last]
-        yield Records(names, descriptions, letters, store.offsets[begin : end + 1] - first, byte_counts(letters))
+    return in_utf8(records(), store.path)
 
 
 def damaged(what: str, file: str) -> InputError:

@@ -60,10 +60,6 @@ class _Format:
     width: int | None = None
     flags: dict[str, str] = field(default_factory=dict)
 
-    @property
-    def is_interleaved(self) -> bool:
-        return self.flags.get("interleave", "no") != "no"
-
     def mark(self, name: str) -> bytes | None:
         """Return the character for `name` (gap, missing data, or a match with the first row), or None."""
         found = self.flags.get(name, "").strip("'\"").encode()
@@ -91,7 +87,15 @@ def rows_of_nexus(data: bytes, file: str) -> Iterator[Row]:
         if verb == "begin":
             block = words[1] if len(words) > 1 else ""
         elif verb == "dimensions" and block in ("taxa", "data", "characters"):
-            _set_dimensions(said, " ".join(words[1:]), file, line)
+            for name, value in _FLAG.findall(" ".join(words[1:])):
+                if name not in ("ntax", "nchar"):
+                    continue
+                if not value.isdecimal() or len(value) > MOST_DIGITS:
+                    raise InputError(f"{name} is a number, not {shown(repr(value))}", file=file, line=line)
+                if name == "ntax":
+                    said.n_rows = int(value)
+                else:
+                    said.width = int(value)
         elif block not in ("data", "characters"):
             continue
         elif verb in ("format", "eliminate"):
@@ -149,18 +153,6 @@ def _statements(data: bytes, file: str) -> Iterator[tuple[int, bytes]]:
         )
 
 
-def _set_dimensions(said: _Format, text: str, file: str, line: int) -> None:
-    for name, value in _FLAG.findall(text):
-        if name not in ("ntax", "nchar"):
-            continue
-        if not value.isdecimal() or len(value) > MOST_DIGITS:
-            raise InputError(f"{name} is a number, not {shown(repr(value))}", file=file, line=line)
-        if name == "ntax":
-            said.n_rows = int(value)
-        else:
-            said.width = int(value)
-
-
 def _set_format(said: _Format, verb: str, text: str, file: str, line: int) -> None:
     flags = {"eliminate": ""} if verb == "eliminate" else dict(_FLAG.findall(text))
     unsupported = next((name for name in (*UNSUPPORTED, "eliminate") if name in flags), None)
@@ -178,7 +170,8 @@ def _set_format(said: _Format, verb: str, text: str, file: str, line: int) -> No
 def _rows(statement: bytes, line: int, said: _Format, file: str) -> Iterator[Row]:
     """Yield the rows of a matrix, with gaps and missing data in their usual characters."""
     body = statement[len(b"matrix") :]
-    found = (_interleaved if said.is_interleaved else _sequential)(body, line, said, file)
+    is_interleaved = said.flags.get("interleave", "no") != "no"
+    found = (_interleaved if is_interleaved else _sequential)(body, line, said, file)
     if said.n_rows is not None and len(found) != said.n_rows:
         what = f"ntax promises {said.n_rows} rows, but there are {len(found)}"
         raise InputError(f"{what}: the file may be truncated, or its dimensions wrong", file=file, line=line)

@@ -5,23 +5,26 @@ from __future__ import annotations
 import os
 import warnings
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, TropalignWarning, UsageError, named, said, shown
-from tropalign.sequences.alphabet import Alphabet, AlphabetLike, alphabet_of
+from tropalign.sequences.alphabet import NUCLEOTIDE, Alphabet, AlphabetLike, alphabet_of, byte_counts
 from tropalign.sequences.batch import NO_QUALITY, SequenceBatch
 from tropalign.sequences.blocks import BlockReader, Policy, SequenceBlock, sources_of
-from tropalign.sequences.files import Source, file_name
-from tropalign.sequences.kinds import Evidence, Kind, Tally, alphabet_by
-from tropalign.sequences.mapped_store import is_store, taxa_of_stores
-from tropalign.sequences.taxa import Taxa
+from tropalign.sequences.files import Source, file_name, is_store
+from tropalign.sequences.kinds import ONE_KIND, Evidence, Kind, Tally, alphabet_by, mixed, waits
 from tropalign.sequences.texts import Texts, joined
+
+if TYPE_CHECKING:
+    from tropalign.sequences.mapped_store import Taxa
 
 #: Treatments of gap characters in unaligned sequences.
 GapRule = Literal["refuse", "remove", "note"]
@@ -119,7 +122,8 @@ def read_sequences(
     # The batch decodes names and descriptions on first use.
     texts: Any = found.names, found.descriptions
     scores = found.qualities if qualities else None
-    batch = SequenceBatch(codes, offsets, texts[0], alphabet, letters, texts[1], scores, found.taxa(sources))
+    taxa = found.taxa(sources) if any(map(is_store, sources)) else None
+    batch = SequenceBatch(codes, offsets, texts[0], alphabet, letters, texts[1], scores, taxa)
     if count:
         tell_unknown(batch, at, count, found.file_of(int(np.searchsorted(offsets, at, "right")) - 1), strict)
     return batch
@@ -146,7 +150,12 @@ def tell_unknown(batch: SequenceBatch, at: int, count: int, file: str, strict: b
     k = int(np.searchsorted(batch.offsets, at, "right")) - 1
     first, n_records = f"{chr(batch.letters[at])!r} at position {at - int(batch.offsets[k]) + 1}", 1
     if count > 1:
-        n_records = _n_with_unknown(batch)
+        n_records, last = 0, -1
+        for begin in range(0, len(batch.letters), PART):
+            unknown = np.flatnonzero(batch.alphabet.encode(batch.letters[begin : begin + PART])[1]) + begin
+            records = np.unique(np.searchsorted(batch.offsets, unknown, "right"))
+            n_records += len(records) - int(len(records) > 0 and records[0] == last)
+            last = int(records[-1]) if len(records) else last
     within = "" if n_records == 1 else f" in {n_records:,} records"
     what = f"{count:,} letter{'s' * (count > 1)} outside the {batch.alphabet.name} alphabet{within}, the first {first}"
     name = batch.name_texts[k]
@@ -155,17 +164,6 @@ def tell_unknown(batch: SequenceBatch, at: int, count: int, file: str, strict: b
     warnings.warn(
         f"{shown(file)}, record {name!r}: {what}; read as {batch.alphabet.wildcard}", TropalignWarning, stacklevel=3
     )
-
-
-def _n_with_unknown(batch: SequenceBatch) -> int:
-    """Number of records with letters outside the alphabet; looks at a part of a store at a time."""
-    found, last = 0, -1
-    for begin in range(0, len(batch.letters), PART):
-        unknown = np.flatnonzero(batch.alphabet.encode(batch.letters[begin : begin + PART])[1]) + begin
-        records = np.unique(np.searchsorted(batch.offsets, unknown, "right"))
-        found += len(records) - int(len(records) > 0 and records[0] == last)
-        last = int(records[-1]) if len(records) else last
-    return found
 
 
 class _Whole:
@@ -212,6 +210,8 @@ class _Whole:
 
     def taxa(self, sources: list[Source]) -> Taxa | None:
         """Return the taxa from stores among the sources; None if no store has any."""
+        from tropalign.sequences.mapped_store import Taxa, taxa_of_stores
+
         of_files = taxa_of_stores(sources)
         if not of_files:
             return None
@@ -291,3 +291,77 @@ def _moved(pieces: list[Texts]) -> Texts:
     together = Texts.of(joined(pieces))
     pieces.clear()
     return together
+
+
+@contextmanager
+def untold() -> Iterator[None]:
+    """Silence `Evidence.tell` while one side of an alignment is read: `agreed` warns when both sides are known."""
+    before = waits.set(True)
+    try:
+        yield
+    finally:
+        waits.reset(before)
+
+
+def evidence_of(batch: SequenceBatch, file: str | None = None) -> Evidence:
+    """Collect the evidence of a batch for the kind of its letters."""
+    found = Evidence()
+    found.add(batch.name_texts, batch.letters, batch.offsets, byte_counts(batch.letters), file)
+    return found
+
+
+def agreed(
+    first: SequenceBatch, second: SequenceBatch, is_judged: bool, tells: bool = False
+) -> tuple[SequenceBatch, SequenceBatch]:
+    """Return both sides of an alignment; a side that can be of either kind is read like the other.
+
+    `is_judged`: the user named no alphabet. `tells`: warn if both sides can be of either kind and it is a close
+    call.
+    """
+    sides = first, second
+    if not is_judged or not all(batch.alphabet.judged for batch in sides):
+        return sides
+    evidence = evidence_of(first)
+    if first.alphabet == second.alphabet and (not tells or evidence.kind != Kind.EITHER):
+        return sides
+    evidence.add(second.name_texts, second.letters, second.offsets, byte_counts(second.letters))
+    if len(evidence.certain) == 2:  # which `of_two_kinds` words
+        return sides
+    if tells:
+        evidence.tell()
+    alphabet = evidence.alphabet()
+    return read_as(alphabet, first), read_as(alphabet, second)
+
+
+def read_as(alphabet: Alphabet, batch: SequenceBatch) -> SequenceBatch:
+    """Return the batch, in another alphabet if its letters can be of either kind."""
+    if batch.alphabet == alphabet or evidence_of(batch).kind != Kind.EITHER:
+        return batch
+    return replace(batch, codes=alphabet.codes_of(batch.letters)[0], alphabet=alphabet)
+
+
+def check_kinds(batch: SequenceBatch, file: str | None = None) -> None:
+    """Raise InputError if a sequence is certainly of another kind than the alphabet of the batch."""
+    if not batch.alphabet.judged:
+        return
+    found = evidence_of(batch, file)
+    kind, other = (Kind.PROTEIN, "nucleotide") if batch.alphabet == NUCLEOTIDE else (Kind.NUCLEOTIDE, "protein")
+    if kind not in found.certain:
+        return
+    name, _ = found.certain[kind]
+    raise InputError(
+        f"by its letters this is a {kind.name.lower()} sequence, but the others are read as {other}: remove it, or say "
+        f"what all are with {named('alphabet')}",
+        file=file,
+        record=name,
+    )
+
+
+def of_two_kinds(sets: Sequence[tuple[SequenceBatch, str | None]], remedy: str = ONE_KIND) -> InputError:
+    """The error of a set of nucleotides and one of proteins; each has a file, which may be unknown."""
+    found = {}
+    for batch, file in sets:
+        kind = Kind.NUCLEOTIDE if batch.alphabet == NUCLEOTIDE else Kind.PROTEIN
+        found[kind] = evidence_of(batch, file).certain.get(kind, (batch.name_texts[0], file))
+    (nucleotide, file), (protein, other_file) = found[Kind.NUCLEOTIDE], found[Kind.PROTEIN]
+    return mixed(nucleotide, protein, file, other_file, remedy)

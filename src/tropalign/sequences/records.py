@@ -5,17 +5,18 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, counted
-from tropalign.sequences.aligned_files import GAPS, is_alignment, read_described
-from tropalign.sequences.alphabet import byte_counts
+from tropalign.sequences.alphabet import GAP_LETTERS, byte_counts
 from tropalign.sequences.files import (
     BYTE_ORDER_MARK,
     MOST_LINE,
+    STORE_MAGIC,
+    Readable,
     Source,
     file_name,
     lines_of,
@@ -24,16 +25,12 @@ from tropalign.sequences.files import (
     tell_of_latin_1,
     with_line_ends,
 )
-from tropalign.sequences.flat_files import BEGINS as FLAT_FILES
-from tropalign.sequences.flat_files import RELEASE, FlatFileText, PirText, is_pir
 from tropalign.sequences.texts import Texts, decoded, mended
 
 #: Most blanks before the first record; a file with more is not a sequence file (and may be endless).
 MOST_BLANKS = 1 << 20
 #: Blanks, including line ends, as `is_blank` of the native readers defines them.
 BLANKS = b" \t\x0b\x0c\r\n\x1c\x1d\x1e\x1f"
-#: First bytes of a sequence store.
-STORE_MAGIC = b"tropalign store\n"
 #: Bytes in which the last line end is searched for first.
 TAIL_BYTES = 1 << 9
 
@@ -42,7 +39,7 @@ ASCII = "a byte outside ASCII in a sequence: mend the record (names may hold any
 ZERO = "a zero byte in the text: write the file as plain text, in ASCII or UTF-8"
 
 
-class RecordText(io.RawIOBase):
+class RecordText(Readable):
     """Bytes of FASTA or FASTQ from the first record on; what can be no part of them is refused or becomes "?".
 
     Attributes
@@ -52,7 +49,7 @@ class RecordText(io.RawIOBase):
     blank_lines
         Lines before it.
     is_odd
-        Whether FASTQ that was read holds a zero or a byte outside ASCII, which whoever splits it into lines judges.
+        Whether FASTQ that was read holds a zero or a byte outside ASCII, which the parser of lines checks.
     """
 
     def __init__(self, stream: io.BufferedReader, file: str, replaces_bytes: bool) -> None:
@@ -63,9 +60,6 @@ class RecordText(io.RawIOBase):
         self._lines = self.blank_lines
         self._line_sign = b""  # first non-blank byte of the unfinished line
         self._checked = b""  # given back, to be read again
-
-    def readable(self) -> bool:
-        return True
 
     def _begin(self) -> bytes:
         """Read the first bytes, without byte order mark and blanks."""
@@ -123,22 +117,20 @@ class RecordText(io.RawIOBase):
             return
         if odd >= 0:
             ends = np.flatnonzero(data == ord("\n"))
-            self._check_odd(data, ends)
+            places = np.flatnonzero((data == 0) | (data > 127))
+            line = np.searchsorted(ends, places)
+            faults = places[(data[places] == 0) | ~self._is_header(data, ends, line)]
+            if len(faults) and not self._replaces_bytes:
+                number = self._lines + int(np.searchsorted(ends, faults[0])) + 1
+                raise InputError(ASCII if data[faults[0]] else ZERO, file=self._file, line=number)
+            data[faults] = ord("?")
             n_lines = len(ends)
         self._lines += n_lines
-        self._line_sign = self._sign_of_last_line(data)
-
-    def _check_odd(self, data: NDArray[np.uint8], ends: NDArray[np.intp]) -> None:
-        """Check data with zeros or non-ASCII bytes; `ends` are the positions of its line ends."""
-        odd = np.flatnonzero((data == 0) | (data > 127))
-        line = np.searchsorted(ends, odd)
-        faults = odd[(data[odd] == 0) | ~self._is_header(data, ends, line)]
-        if not len(faults):
-            return
-        if not self._replaces_bytes:
-            number = self._lines + int(np.searchsorted(ends, faults[0])) + 1
-            raise InputError(ASCII if data[faults[0]] else ZERO, file=self._file, line=number)
-        data[faults] = ord("?")
+        text = data[-TAIL_BYTES:].tobytes()
+        if (at := text.rfind(b"\n")) < 0:
+            text = data.tobytes()
+            at = text.rfind(b"\n")
+        self._line_sign = (at < 0 and self._line_sign) or text[at + 1 :].lstrip(BLANKS)[:1]
 
     def _is_header(self, data: NDArray[np.uint8], ends: NDArray[np.intp], line: NDArray[np.intp]) -> NDArray[np.bool_]:
         """Return which of these lines are headers or comments."""
@@ -149,13 +141,6 @@ class RecordText(io.RawIOBase):
             signs[0] = self._line_sign
         found: NDArray[np.bool_] = np.array([sign in (b">", b"#") for sign in signs])[place]
         return found
-
-    def _sign_of_last_line(self, data: NDArray[np.uint8]) -> bytes:
-        text = data[-TAIL_BYTES:].tobytes()
-        if (at := text.rfind(b"\n")) < 0:
-            text = data.tobytes()
-            at = text.rfind(b"\n")
-        return (at < 0 and self._line_sign) or text[at + 1 :].lstrip(BLANKS)[:1]
 
 
 def _moved(data: bytes, buffer: Any) -> tuple[int, bytes]:
@@ -171,6 +156,7 @@ BLOCK_LETTERS, BLOCK_RECORDS = 1 << 20, 4096
 FASTQ_BYTES = 1 << 22
 BUFFER_BYTES = 1 << 16
 _NOTHING = np.zeros(0, np.uint8)
+Named = TypeVar("Named", bound=tuple[Any, ...])
 #: Phred 0 as a FASTQ character, and the highest score that has one.
 FIRST_QUALITY, HIGHEST_QUALITY = 33, 93
 
@@ -251,29 +237,35 @@ def records_of_file(
     with opened(source, count) as raw:
         stream = with_line_ends(raw)
         begin = stream.peek().removeprefix(BYTE_ORDER_MARK).lstrip()
-        if is_alignment(begin):
-            yield from _rows(stream)
-            return
         plain: Any = stream
-        if begin.startswith(FLAT_FILES) or RELEASE in begin.partition(b"\n")[0]:
-            plain = FlatFileText(stream, file, replaces_bytes)
-        elif is_pir(begin):
-            plain = PirText(stream, file)
+        next_accessions: Callable[[int], tuple[str, ...]] | None = None
+        if begin[:1] not in (b">", b"@") or begin[3:4] == b";":  # neither FASTA nor FASTQ, or PIR (">P1;")
+            from tropalign.sequences.aligned_files import is_alignment, read_described
+            from tropalign.sequences.flat_files import BEGINS, RELEASE, FlatFileText, PirText, is_pir
+
+            if is_alignment(begin):
+                yield from _rows(*read_described(stream))
+                return
+            if begin.startswith(BEGINS) or RELEASE in begin.partition(b"\n")[0]:
+                plain = FlatFileText(stream, file, replaces_bytes)
+                next_accessions = plain.next_accessions
+            elif is_pir(begin):
+                plain = PirText(stream, file)
         text = RecordText(plain, file, replaces_bytes)
         if text.sign == b">":
             for records in in_utf8(_fasta(text, leading_blanks), file):
-                is_flat = isinstance(plain, FlatFileText)
-                yield replace(records, accessions=plain.next_accessions(len(records.names))) if is_flat else records
+                if next_accessions is not None:
+                    records = replace(records, accessions=next_accessions(len(records.names)))
+                yield records
         else:
             yield from in_utf8(_fastq(text, file, replaces_bytes, leading_blanks, keeps_qualities), file)
 
 
-def _rows(stream: io.BufferedReader) -> Iterator[Records]:
-    """Yield rows of an alignment, which is read whole, without gaps."""
-    names, letters, descriptions = read_described(stream)
+def _rows(names: Sequence[str], letters: NDArray[np.uint8], descriptions: Sequence[str]) -> Iterator[Records]:
+    """Yield rows of an alignment without gaps."""
     for begin in range(0, len(names), BLOCK_RECORDS):
         chosen = slice(begin, begin + BLOCK_RECORDS)
-        stays = ~np.isin(letters[chosen], GAPS)
+        stays = ~np.isin(letters[chosen], list(GAP_LETTERS.encode()))
         offsets = np.concatenate([[0], np.cumsum(np.count_nonzero(stays, axis=1))])
         kept = letters[chosen][stays]
         yield Records(names[chosen], descriptions[chosen], kept, offsets, byte_counts(kept))
@@ -326,7 +318,7 @@ def _fastq(
 ) -> Iterator[Records]:
     """FASTQ: natively where a record has four lines, as nearly all have; what is unusual, and every fault, in Python.
 
-    Python goes on where the first block begins in which something is unusual: blocks are the same whoever reads.
+    Python goes on where the first block begins in which something is unusual: blocks are the same for all readers.
     """
     from tropalign import _native
 
@@ -381,7 +373,7 @@ class _Fastq:
 
     def blocks(self, leading_blanks: bool, keeps_qualities: bool) -> Iterator[Records]:
         """The records, some at a time."""
-        for found in _grouped(self._records()):
+        for found in grouped(self._records()):
             headers, texts, qualities = zip(*found, strict=True)
             records = Records.of_headers(headers, texts, leading_blanks)
             if keeps_qualities:
@@ -405,17 +397,13 @@ class _Fastq:
                     letters.append(self._checked(line, ASCII))
             if line[1:] not in (b"", header[1:]):
                 raise self._fault("what follows '+' is not the header of the record", name)
-            yield name, b"".join(letters).decode("ascii"), self._quality(name, letters)
-
-    def _quality(self, name: bytes, letters: list[bytes]) -> bytes:
-        """Check that there are as many characters as letters."""
-        wanted, found = sum(map(len, letters)), b""
-        while len(found) < wanted and not (found and len(letters) == 1):
-            found += self._checked(self._next(name), ASCII)
-        if len(found) != wanted:
-            lengths = f"{counted(len(found), 'characters')}, and the sequence {counted(wanted, 'residues')}"
-            raise self._fault(f"the quality has {lengths}", name)
-        return found
+            wanted, quality = sum(map(len, letters)), b""
+            while len(quality) < wanted and not (quality and len(letters) == 1):
+                quality += self._checked(self._next(name), ASCII)
+            if len(quality) != wanted:
+                lengths = f"{counted(len(quality), 'characters')}, and the sequence {counted(wanted, 'residues')}"
+                raise self._fault(f"the quality has {lengths}", name)
+            yield name, b"".join(letters).decode("ascii"), quality
 
     def _next(self, name: bytes) -> bytes:
         """The next line. Raises InputError at the end of the file."""
@@ -438,9 +426,9 @@ class _Fastq:
         return InputError(f"{what}: {remedy}", file=self._file, line=self._line, record=record)
 
 
-def _grouped(found: Iterable[tuple[bytes, str, bytes]]) -> Iterator[list[tuple[bytes, str, bytes]]]:
-    """Records in groups that make a block."""
-    group, size = list[tuple[bytes, str, bytes]](), 0
+def grouped(found: Iterable[Named]) -> Iterator[list[Named]]:
+    """Yield records, each a tuple of a name, its letters and perhaps more, in lists that make a block."""
+    group, size = list[Named](), 0
     for record in found:
         group.append(record)
         size += len(record[1])

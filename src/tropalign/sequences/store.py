@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from tropalign import __version__
 from tropalign.execution.files import check_outputs, write_to
-from tropalign.sequences.alphabet import byte_counts
+from tropalign.sequences.alphabet import ALPHABETS, byte_counts
+from tropalign.sequences.batch import SequenceBatch
 from tropalign.sequences.blocks import BlockReader, Policy, sources_of
-from tropalign.sequences.files import Source, is_stream
+from tropalign.sequences.files import STORE_MAGIC, Source, is_stream
 from tropalign.sequences.mapped_store import (
     ARRAYS,
     ASCII_LAYOUT,
@@ -28,8 +29,7 @@ from tropalign.sequences.mapped_store import (
     TAXA_ARRAYS,
     MappedStore,
 )
-from tropalign.sequences.records import STORE_MAGIC
-from tropalign.sequences.taxonomy_files import FoundTaxa, Taxdump, TaxonTable, taxdump_files
+from tropalign.sequences.taxonomy import FoundTaxa, Taxdump, TaxonTable, taxdump_files
 from tropalign.sequences.texts import Texts
 
 #: Everything is stored as it is; verbs reject or skip what they do not accept when they read.
@@ -141,56 +141,48 @@ def write_store(sources: list[Source], out: IO[bytes], made_by: str, taxa: Found
     `out` need not be seekable; `made_by` names the program and its version; `taxa` is by default found from stores
     and headers alone. Raises InputError if a file cannot be read.
     """
+    file, found = _File(out), taxa or FoundTaxa(sources, None, None)
     with ExitStack() as held:
-        _write(BlockReader(sources, AS_IT_IS), _File(out), made_by, held, taxa or FoundTaxa(sources, None, None))
-
-
-def _write(reader: BlockReader, file: _File, made_by: str, held: ExitStack, taxa: FoundTaxa) -> None:
-    waiting = {
-        name: held.enter_context(_Waiting())
-        for name in ("offsets", "names", "name_offsets", "descriptions", "description_offsets")
-    }
-    for name in ("offsets", "name_offsets", "description_offsets"):
-        waiting[name].add(np.zeros(1, PLACE))
-    counts, is_ascii = np.zeros(256, np.int64), True
-    with file.array("letters") as letters:
-        for block in reader:
-            counts += byte_counts(block.letters)
-            waiting["offsets"].add(block.offsets[1:] + letters.n_bytes)
-            letters.add(block.letters)
-            taxa.add(block)
-            for kind, texts in (("name", block.names), ("description", block.descriptions)):
-                is_ascii = _add_texts(waiting, kind, Texts.of(texts)) and is_ascii
-    lengths = np.diff(waiting["offsets"].array(PLACE))
-    for name, values in waiting.items():
-        with file.array(name) as array:
-            values.move_to(array)
-    with file.array("by_length") as array:
-        array.add(np.argsort(lengths, kind="stable").astype(PLACE))
-    if (known := taxa.taxa()) is not None:
-        is_ascii &= known.lineages.is_ascii
-        numbers: list[NDArray[Any]] = [known.taxids, known.lineage, known.lineages.data, known.lineages.offsets]
-        for (name, dtype), taxon_array in zip(TAXA_ARRAYS.items(), numbers, strict=True):
-            with file.array(name) as array:
-                array.add(taxon_array.astype(dtype))
-    file.finish(
-        {
-            "layout": ASCII_LAYOUT if is_ascii else LAYOUT,
-            "made_by": made_by,
-            "n_sequences": len(lengths),
-            "n_residues": int(lengths.sum()),
-            "longest": int(lengths.max(initial=0)),
-            "letter_counts": counts.tolist(),
+        waiting = {
+            name: held.enter_context(_Waiting())
+            for name in ("offsets", "names", "name_offsets", "descriptions", "description_offsets")
         }
-    )
-
-
-def _add_texts(waiting: dict[str, _Waiting], kind: str, texts: Texts) -> bool:
-    """Add texts and their ends; return True if they are ASCII."""
-    data, offsets = waiting[f"{kind}s"], waiting[f"{kind}_offsets"]
-    offsets.add((texts.offsets[1:] + data.n_bytes).astype(PLACE))
-    data.add(texts.data)
-    return texts.is_ascii
+        for name in ("offsets", "name_offsets", "description_offsets"):
+            waiting[name].add(np.zeros(1, PLACE))
+        counts, is_ascii = np.zeros(256, np.int64), True
+        with file.array("letters") as letters:
+            for block in BlockReader(sources, AS_IT_IS):
+                counts += byte_counts(block.letters)
+                waiting["offsets"].add(block.offsets[1:] + letters.n_bytes)
+                letters.add(block.letters)
+                found.add(block)
+                for kind, texts in (("name", block.names), ("description", block.descriptions)):
+                    data, added = waiting[f"{kind}s"], Texts.of(texts)
+                    waiting[f"{kind}_offsets"].add((added.offsets[1:] + data.n_bytes).astype(PLACE))
+                    data.add(added.data)
+                    is_ascii &= added.is_ascii
+        lengths = np.diff(waiting["offsets"].array(PLACE))
+        for name, values in waiting.items():
+            with file.array(name) as array:
+                values.move_to(array)
+        with file.array("by_length") as array:
+            array.add(np.argsort(lengths, kind="stable").astype(PLACE))
+        if (known := found.taxa()) is not None:
+            is_ascii &= known.lineages.is_ascii
+            numbers: list[NDArray[Any]] = [known.taxids, known.lineage, known.lineages.data, known.lineages.offsets]
+            for (name, dtype), taxon_array in zip(TAXA_ARRAYS.items(), numbers, strict=True):
+                with file.array(name) as array:
+                    array.add(taxon_array.astype(dtype))
+        file.finish(
+            {
+                "layout": ASCII_LAYOUT if is_ascii else LAYOUT,
+                "made_by": made_by,
+                "n_sequences": len(lengths),
+                "n_residues": int(lengths.sum()),
+                "longest": int(lengths.max(initial=0)),
+                "letter_counts": counts.tolist(),
+            }
+        )
 
 
 class _Waiting:
@@ -270,3 +262,24 @@ class _File:
         self.write(len(manifest).to_bytes(SIZE_BYTES, "little"))
         self.write(hashlib.sha256(manifest).digest()[:DIGEST_BYTES])
         self.write(END)
+
+
+def batch_to_bytes(batch: SequenceBatch) -> bytes:
+    """Serialise a batch without its qualities."""
+    words = {"alphabet": batch.alphabet.name, "names": batch.names, "descriptions": batch.descriptions}
+    text = json.dumps(words).encode()
+    arrays = (batch.offsets.astype(PLACE), batch.codes, batch.letters)
+    return b"".join([len(text).to_bytes(SIZE_BYTES, "little"), text, *(array.tobytes() for array in arrays)])
+
+
+def batch_of_bytes(data: bytes) -> SequenceBatch:
+    """Restore a batch. Raises ValueError, LookupError or TypeError if the bytes are not those of one."""
+    begin = SIZE_BYTES + int.from_bytes(data[:SIZE_BYTES], "little")
+    words = json.loads(data[SIZE_BYTES:begin])
+    names, descriptions = (tuple(words[name]) for name in ("names", "descriptions"))
+    if not all(isinstance(text, str) for text in (*names, *descriptions)):
+        raise ValueError("names are text")
+    offsets = np.frombuffer(data, PLACE, len(names) + 1, begin)
+    n = int(offsets[-1])
+    codes, letters = np.frombuffer(data, np.uint8, offset=begin + offsets.nbytes).reshape(2, n)
+    return SequenceBatch(codes, offsets.astype(np.int64), names, ALPHABETS[words["alphabet"]], letters, descriptions)

@@ -22,8 +22,6 @@ from tropalign.sequences.texts import lengths_of, mended
 PART_LETTERS = 1 << 22
 #: Sequences that are copied before pages are released: the system maps 64 KiB around each.
 PAGES_AT_ONCE = 128
-#: Bytes per letter of copied sequences: letters and codes, and native code's copy.
-TAKEN_BYTES = 6
 #: Integers per sequence that stay in memory: offsets of letters, names and descriptions, lengths, the order by
 #: length.
 NUMBERS = 5
@@ -36,6 +34,7 @@ class StoredBatch(SequenceBatch):
     sequences.
     """
 
+    is_stored = True
     _store: MappedStore
     _changed: Callable[[SequenceBatch], SequenceBatch]
 
@@ -132,17 +131,6 @@ class StoredBatch(SequenceBatch):
         digest.update(size)
         for begin, end in self._store.spans(PART_LETTERS, len(self)):
             digest.update(self.letters[self.offsets[begin] : self.offsets[end]].data)
-
-
-def in_memory(batch: Any, index: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
-    """Return a batch in memory that has the indexed sequences, and their new indices; only a `StoredBatch` is reduced.
-
-    `index` has a sequence per row; integer, shape (n,).
-    """
-    if not isinstance(batch, StoredBatch):
-        return batch, index
-    used, place = np.unique(index, return_inverse=True)
-    return batch[used], place.astype(np.int64)
 
 
 def stored_batch(

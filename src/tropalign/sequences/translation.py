@@ -123,27 +123,15 @@ def translate(
         source = batch if strand > 0 else batch.reverse_complement()
         for column, frame in enumerate(asked):
             if np.sign(frame) == strand:
-                begins = ends[:, column] - n_codons[:, column]
-                _fill(made, begins, n_codons[:, column], source, abs(frame) - 1, table)
+                n, start = n_codons[:, column], abs(frame) - 1
+                places = np.arange(n.sum()) - np.repeat(np.cumsum(n) - n, n)  # 0 1 2 ... per sequence
+                at, first = np.repeat(ends[:, column] - n, n) + places, np.repeat(source.offsets[:-1] + start, n)
+                codes, first = source.codes, first + 3 * places
+                made[at] = table[codes[first], codes[first + 1], codes[first + 2]]
     offsets = np.concatenate([[0], ends.ravel()[n_codons.ravel() > 0]]).astype(np.int64)
     names = tuple(f"{batch.names[k]}/{asked[column]:+d}" for k, column in np.argwhere(n_codons).tolist())
     letters = np.frombuffer(PROTEIN.letters.encode("ascii"), np.uint8)[made]
     return SequenceBatch(made, offsets, names, PROTEIN, letters)
-
-
-def _fill(
-    made: NDArray[np.uint8],
-    begins: NDArray[np.int64],
-    n_codons: NDArray[np.int64],
-    source: SequenceBatch,
-    start: int,
-    table: NDArray[np.uint8],
-) -> None:
-    """Write the residues of one frame of every sequence to their positions."""
-    places = np.arange(n_codons.sum()) - np.repeat(np.cumsum(n_codons) - n_codons, n_codons)  # 0 1 2 ... per sequence
-    first = np.repeat(source.offsets[:-1] + start, n_codons) + 3 * places
-    codes = source.codes
-    made[np.repeat(begins, n_codons) + places] = table[codes[first], codes[first + 1], codes[first + 2]]
 
 
 def _by_todays_name(genetic_code: int, former: dict[str, Any]) -> int:

@@ -1,4 +1,4 @@
-"""Public names for trees and for building them from distances."""
+"""Trees, and the public names of what makes them of distances."""
 
 from __future__ import annotations
 

@@ -6,25 +6,22 @@ import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any, Final, Literal, NamedTuple, get_args
+from typing import Any, Final, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
-from tropalign.devices.names import DeviceLike, device_names
+from tropalign.devices.names import DeviceLike, device_names, is_cluster
 from tropalign.devices.registry import open_devices
 from tropalign.errors import InputError, TropalignWarning, UsageError, counted
-from tropalign.execution.cluster_address import is_cluster
 from tropalign.execution.manifest import Shard
-from tropalign.execution.partition import CostList, cuts, share
 from tropalign.execution.scheduler import Scheduler
-from tropalign.execution.task import Progress, Tile, checked_progress
-from tropalign.resources.limits import default_budget, resolve_threads
+from tropalign.execution.task import CostList, Progress, Tile, checked_progress, cuts, share
+from tropalign.resources.limits import resolve_threads
 from tropalign.resources.numbers import checked_memory, checked_threads, whole_number
 from tropalign.results.multiple import MultipleAlignment
-from tropalign.results.newick import number_in
-from tropalign.results.tree import Tree
+from tropalign.results.tree import Tree, resupported
 from tropalign.trees.distances import (
     SATURATED,
     GapRule,
@@ -119,48 +116,26 @@ def with_support(
         n_samples = whole_number("n_samples", n_samples, 1, 1_000_000)
     n_threads, memory_bytes = checked_threads(n_threads), checked_memory(memory_bytes)
     progress = checked_progress(progress)
-    made: dict[str, Any] = {"method": method, "model": model, "gaps": gaps, "seed": seed}
-    means: dict[str, Any]
-    names = _cluster_in(device)
-    if isinstance(n_samples, str):
-        if names:
-            raise UsageError("a cluster shares out samples, whose number auto does not know beforehand: give a number")
-        means = {"n_threads": n_threads, "memory_bytes": memory_bytes, "progress": progress}
-        return _settled(tree, alignment, **made, **means)
-    if names:
-        counts = _counts_elsewhere(names, tree, alignment, n_samples, n_threads, memory_bytes, progress, made)
-    else:
-        means = {"n_threads": n_threads, "memory_bytes": memory_bytes, "progress": progress}
-        counts = sample_counts(tree, alignment, range(n_samples), **made, **means)
-    return supported(tree, counts, n_samples, alignment, gaps)
-
-
-def _cluster_in(device: Any) -> list[Any]:
-    """Return the devices if one of them is a cluster, else an empty list. Raises UsageError for a GPU."""
+    made: dict[str, Any] = {
+        "method": method, "model": model, "gaps": gaps, "seed": seed, "memory_bytes": memory_bytes,
+    }  # fmt: skip
     names = device_names(device)
     if gpus := [name for name in names if not is_cluster(name) and name not in ("cpu", "auto")]:
         raise UsageError(f"samples of a bootstrap are made by processors only: leave {gpus[0]} out")
     clusters = list(filter(is_cluster, names))
-    return ["cpu", *clusters] if clusters else []
-
-
-def _counts_elsewhere(
-    names: list[Any],
-    tree: Tree,
-    alignment: MultipleAlignment,
-    n_samples: int,
-    n_threads: int,
-    memory_bytes: int | None,
-    progress: Any,
-    made: dict[str, Any],
-) -> NDArray[np.int32]:
-    """Return `sample_counts` as computed by the workers of a cluster."""
-    sample_counts(tree, alignment, range(1), n_threads=1, memory_bytes=memory_bytes, **made)  # check the arguments
-    task = SampleTask(tree, alignment, n_samples, (1, 1), memory_bytes=memory_bytes, **made)
-    devices = open_devices(names, checked_threads(n_threads), sum(tile.cost_cells for tile in task.tiles()))
-    results = Scheduler(devices, checked_progress(progress)).run([task])
-    counts: NDArray[np.int32] = np.sum([result.value for result in results], axis=0, dtype=np.int32)
-    return counts
+    if isinstance(n_samples, str):
+        if clusters:
+            raise UsageError("a cluster shares out samples, whose number auto does not know beforehand: give a number")
+        return _settled(tree, alignment, n_threads=n_threads, progress=progress, **made)
+    if clusters:
+        sample_counts(tree, alignment, range(1), n_threads=1, **made)  # check the arguments
+        task = SampleTask(tree, alignment, n_samples, (1, 1), **made)
+        devices = open_devices(["cpu", *clusters], n_threads, sum(tile.cost_cells for tile in task.tiles()))
+        results = Scheduler(devices, progress).run([task])
+        counts: NDArray[np.int32] = np.sum([result.value for result in results], axis=0, dtype=np.int32)
+    else:
+        counts = sample_counts(tree, alignment, range(n_samples), n_threads=n_threads, progress=progress, **made)
+    return supported(tree, counts, n_samples, alignment, gaps)
 
 
 def sample_counts(
@@ -180,20 +155,10 @@ def sample_counts(
 
     A sample depends on the seed and its index alone, so samples may be counted in several calls.
     """
-    source = _source(tree, alignment, method, model, gaps, seed, n_threads, memory_bytes)
+    trees, seed, threads = _source(tree, alignment, method, model, gaps, seed, n_threads, memory_bytes)
     if tree.n_taxa < 4:
         return np.zeros(len(tree.lengths), np.int32)
-    return _native.bootstrap_counts(
-        *source.trees, len(samples), source.seed, SATURATED, source.n_threads, progress, samples.start
-    )
-
-
-class _Source(NamedTuple):
-    """Input of the samples; `trees`: codes, model, whether to use neighbour joining, and the parent of each node."""
-
-    trees: tuple[NDArray[np.uint8], str, bool, NDArray[np.int32]]
-    seed: int
-    n_threads: int
+    return _native.bootstrap_counts(*trees, len(samples), seed, SATURATED, threads, progress, samples.start)
 
 
 def _source(
@@ -205,8 +170,12 @@ def _source(
     seed: int,
     n_threads: int,
     memory_bytes: int | None,
-) -> _Source:
-    """Check the input of the samples; raises like `with_support`."""
+) -> tuple[tuple[NDArray[np.uint8], str, bool, NDArray[np.int32]], int, int]:
+    """Checks what samples are made of; raises as `with_support` does.
+
+    Returns what the core takes (codes, model, whether by neighbour joining, the nodes above the tree's nodes), the seed
+    and the number of threads.
+    """
     if method not in METHODS:
         raise UsageError(f"method {method!r} is none of {', '.join(METHODS)}")
     seed = whole_number("seed", seed, 0, 2**63 - 1)
@@ -216,11 +185,13 @@ def _source(
     codes = compared_codes(alignment, gaps)
     n, threads = tree.n_taxa, resolve_threads(checked_threads(n_threads))
     if n >= 4:
-        threads = _threads_within(memory_bytes, threads, n, codes.nbytes)
+        each = 14 * n * n + codes.nbytes  # a thread has the rows, the distances, and a square of them
+        allowed = require_memory(each + codes.nbytes, memory_bytes, f"a bootstrap of {n} taxa")
+        threads = max(1, min(threads, (allowed - codes.nbytes) // each))
     parents = np.full(len(tree.lengths), -1, np.int32)
     for k, joined in enumerate(tree.children):
         parents[list(joined)] = n + k
-    return _Source((codes, chosen, method == "nj", parents), seed, threads)
+    return (codes, chosen, method == "nj", parents), seed, threads
 
 
 def _settled(
@@ -233,7 +204,7 @@ def _settled(
     **made: Any,
 ) -> Tree:
     """Return the tree with support from as many samples as it takes to settle."""
-    source = _source(tree, alignment, n_threads=n_threads, memory_bytes=memory_bytes, **made)
+    trees, seed, threads = _source(tree, alignment, n_threads=n_threads, memory_bytes=memory_bytes, **made)
     if tree.n_taxa < 4:
         return replace(tree, support=np.full(len(tree.lengths), np.nan), n_samples=0)
     # Splits of all samples, their numbers, and the memory for sorting them.
@@ -245,12 +216,10 @@ def _settled(
     def more(begin: int, end: int) -> NDArray[np.uint64]:
         nonlocal wanted
         told = None if progress is None else lambda done: progress(begin + done)
-        wanted, found = _native.bootstrap_splits(
-            *source.trees, end - begin, source.seed, SATURATED, source.n_threads, told, begin
-        )
+        wanted, found = _native.bootstrap_splits(*trees, end - begin, seed, SATURATED, threads, told, begin)
         return found
 
-    splits, is_settled = settled_samples(more, source.seed)
+    splits, is_settled = settled_samples(more, seed)
     if not is_settled:
         warnings.warn(f"support has not settled after {len(splits):,} samples", TropalignWarning, stacklevel=3)
     numbers, times = np.unique(splits, return_counts=True)
@@ -280,8 +249,7 @@ def supported(
         if n_empty := int(is_empty.sum()):
             text = f"{counted(n_empty, 'branches')} without length or between equal rows: given no support"
             warnings.warn(text, TropalignWarning, stacklevel=3)
-    labels = None if tree.labels is None else tuple("" if number_in(text) else text for text in tree.labels)
-    return replace(tree, support=support, n_samples=n_samples, labels=labels)
+    return resupported(tree, support, n_samples)
 
 
 def _parts_equal_rows(tree: Tree, codes: NDArray[np.uint8]) -> NDArray[np.bool_]:
@@ -302,15 +270,6 @@ def _parts_equal_rows(tree: Tree, codes: NDArray[np.uint8]) -> NDArray[np.bool_]
         sums[n + k] = sums[list(joined)].sum()
     found: NDArray[np.bool_] = sums != 0
     return found
-
-
-def _threads_within(memory_bytes: int | None, n_threads: int, n: int, n_codes: int) -> int:
-    """Return how many threads fit in memory: each needs the rows, the distances, and a square of them."""
-    each = 14 * n * n + n_codes
-    require_memory(each + n_codes, memory_bytes, f"a bootstrap of {n} taxa")
-    asked = checked_memory(memory_bytes)
-    allowed = default_budget() if asked is None else asked
-    return max(1, min(n_threads, (allowed - n_codes) // each))
 
 
 class SampleTask:
@@ -383,7 +342,12 @@ def has_settled(splits: NDArray[np.uint64], seed: int = 0) -> bool:
     n_low = 0
     for parting in range(PARTINGS):
         half = np.bincount(numbers[_half(n_samples, parting, seed)].ravel(), minlength=n)
-        n_low += _correlation(half, whole - half) < LEAST_CORRELATION
+        a, b = half - half.mean(), whole - half - (whole - half).mean()
+        spread = float(np.sqrt((a * a).sum() * (b * b).sum()))
+        if spread == 0:  # nothing to correlate where all are equal
+            n_low += not np.array_equal(half, whole - half)
+        else:  # Pearson's
+            n_low += float((a * b).sum()) / spread < LEAST_CORRELATION
         if n_low > PARTINGS - LEAST_PARTINGS:
             return False
     return True
@@ -407,10 +371,3 @@ def _half(n_samples: int, parting: int, seed: int) -> NDArray[np.int64]:
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return np.argsort(x ^ (x >> np.uint64(31)), kind="stable")[: n_samples // 2]
-
-
-def _correlation(first: NDArray[np.int64], second: NDArray[np.int64]) -> float:
-    """Return Pearson's correlation of integers; 1 if both vectors are constant and equal."""
-    a, b = first - first.mean(), second - second.mean()
-    spread = float(np.sqrt((a * a).sum() * (b * b).sum()))
-    return 1.0 if spread == 0 and np.array_equal(first, second) else float((a * b).sum()) / spread if spread else 0.0

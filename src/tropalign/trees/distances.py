@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+from typing import Any, Literal, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,15 +19,11 @@ from tropalign.execution.task import checked_progress
 from tropalign.resources.limits import resolve_threads
 from tropalign.resources.numbers import checked_memory, checked_threads
 from tropalign.results.multiple import MultipleAlignment
+from tropalign.sequences import Alphabet, SequenceBatch
 from tropalign.sequences.aligned_files import read_alignment
-from tropalign.sequences.alphabet import Alphabet, AlphabetLike, alphabet_of
-from tropalign.sequences.batch import SequenceBatch
 from tropalign.sequences.files import Source, file_name
 from tropalign.sequences.kinds import alphabet_of_rows
 from tropalign.trees.joining import pair_at, require_memory
-
-if TYPE_CHECKING:
-    from tropalign.results.alignments import AlignmentTable
 
 #: Models that convert differing residues to a distance.
 ModelName = Literal["identity", "kimura", "jc69", "k2p"]
@@ -152,9 +148,7 @@ def pair_distances(
     >>> pair_distances(batch, "identity").round(3).tolist()
     [0.0, 0.286, 0.333]
     """
-    from tropalign.pairwise.options import PairOptions
-    from tropalign.pairwise.task import PairsTask
-    from tropalign.scoring import default_scoring  # imported late: aligned input does not need it
+    from tropalign.trees.pair_counts import PairCountTask  # for which distances of alignments do not wait
 
     if not isinstance(sequences, SequenceBatch):
         what = f"an object of type {type(sequences).__name__} is no SequenceBatch"
@@ -164,12 +158,11 @@ def pair_distances(
     if n < 2:
         raise InputError(f"{n} sequence{'s' * (n != 1)}: a tree has two taxa or more")
     compared, equal = (np.zeros(n * (n - 1) // 2, np.int32) for _ in range(2))
-    options = PairOptions(*default_scoring(sequences.alphabet, None, None), mode="global")
-    task = PairsTask(sequences, None, options, None, checked_memory(memory_bytes))
-    names = options.able_devices(device_names(device))
+    task = PairCountTask(sequences, (1, 1), checked_memory(memory_bytes))
+    names = task.options.able_devices(device_names(device))
     devices = open_devices(names, checked_threads(n_threads), sum(tile.cost_cells for tile in task.tiles()))
     begin, told = 0, checked_progress(progress)
-    for result in Scheduler(devices).run([task], finish=_counted):
+    for result in Scheduler(devices).run([task]):
         end = begin + result.tile.n_items
         compared[begin:end], equal[begin:end] = result.value
         begin = end
@@ -195,11 +188,6 @@ def counted_distances(
     return without_saturation(found, sequences.names, model, None)
 
 
-def _counted(table: AlignmentTable) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return the numbers of aligned residue pairs and of identical ones in each alignment."""
-    return table.n_columns - table.n_gaps, table.n_identical
-
-
 def alignment_of(given: Any) -> MultipleAlignment:
     """Return an alignment as it is, or read it from a file. Raises InputError and UsageError for anything else."""
     if isinstance(given, str | os.PathLike):
@@ -217,9 +205,9 @@ def alignment_in(source: Source, alphabet: Alphabet | None = None) -> MultipleAl
     return MultipleAlignment.from_rows(names, letters, kind)
 
 
-def checked_model(model: Any, alphabet: AlphabetLike) -> ModelName:
+def checked_model(model: Any, alphabet: Alphabet) -> ModelName:
     """Return the model, or the default of an alphabet. Raises UsageError for an unknown model or a wrong alphabet."""
-    is_nucleotide = bool(alphabet_of(alphabet).complement)
+    is_nucleotide = bool(alphabet.complement)
     if model is None:
         return "k2p" if is_nucleotide else "kimura"
     if model not in MODELS:

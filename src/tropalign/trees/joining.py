@@ -46,33 +46,35 @@ def condensed_distances(
     n = len(array) if array.ndim == 2 else (1 + math.isqrt(1 + 8 * array.size)) // 2
     if array.ndim not in (1, 2) or array.shape not in ((n, n), (n * (n - 1) // 2,)):
         raise UsageError(f"distances of shape {array.shape}: give n (n - 1) / 2 of them, or a square")
-    taxa = _checked_names(names, n)
-    condensed = _upper(array, taxa) if array.ndim == 2 else array
-    _check_values(condensed, taxa)
-    return condensed, taxa
-
-
-def require_memory(needed_bytes: int, memory_bytes: Any, what: str) -> None:
-    """Raise ResourceError if the need exceeds `memory_bytes`, or by default a share of the free memory."""
-    asked = checked_memory(memory_bytes)
-    allowed = default_budget() if asked is None else asked
-    require(needed_bytes, allowed, what, "allow more memory, or leave taxa out")
-
-
-def _checked_names(names: Sequence[str] | None, n: int) -> tuple[str, ...]:
     if n < 2:
         raise InputError("the distances are those of one taxon: a tree has two or more")
-    if names is None:
-        return tuple(str(k + 1) for k in range(n))
-    if not isinstance(names, Iterable):
+    if names is not None and not isinstance(names, Iterable):
         raise UsageError(f"names is of type {type(names).__name__}: give a list with a text per taxon")
-    taxa = tuple(str(name) for name in names)
+    taxa = tuple(map(str, range(1, n + 1) if names is None else names))
     if len(taxa) != n:
         raise InputError(f"{len(taxa)} names, but distances of {n} taxa: give each taxon one name")
     if len(set(taxa)) < n:
         twice = next(name for name, count in Counter(taxa).items() if count > 1)
         raise InputError(f"two taxa are called {twice!r}: give each its own name")
-    return taxa
+    condensed = _upper(array, taxa) if array.ndim == 2 else array
+    if not (condensed.min() >= 0 and condensed.max() <= MOST_DISTANCE):
+        wrong = int(np.flatnonzero(~((condensed >= 0) & (condensed <= MOST_DISTANCE)))[0])
+        first, second = pair_at(wrong, n)
+        value = float(condensed[wrong])
+        said = "no number" if math.isnan(value) else f"{value:g}"
+        raise InputError(
+            f"the distance of {taxa[first]!r} and {taxa[second]!r} is {said}: "
+            f"distances are numbers from 0 to {MOST_DISTANCE:g}"
+        )
+    return condensed, taxa
+
+
+def require_memory(needed_bytes: int, memory_bytes: Any, what: str) -> int:
+    """The bytes that may be taken: `memory_bytes`, or a share of the free memory. Raises ResourceError for fewer."""
+    asked = checked_memory(memory_bytes)
+    allowed = default_budget() if asked is None else asked
+    require(needed_bytes, allowed, what, "allow more memory, or leave taxa out")
+    return allowed
 
 
 def _upper(square: NDArray[Any], taxa: tuple[str, ...]) -> NDArray[Any]:
@@ -81,7 +83,13 @@ def _upper(square: NDArray[Any], taxa: tuple[str, ...]) -> NDArray[Any]:
     if n and np.any(np.diagonal(square) != 0):
         k = int(np.flatnonzero(np.diagonal(square) != 0)[0])
         raise InputError(f"the distance of {taxa[k]!r} to itself is {square[k, k]:g}: write 0 on the diagonal")
-    for k in range(0 if _is_symmetric(square) else n):
+    # Tile by tile, so that neither half is read by columns of the whole.
+    is_symmetric = all(
+        (square[row : row + TILE, column : column + TILE] == square[column : column + TILE, row : row + TILE].T).all()
+        for row in range(0, n, TILE)
+        for column in range(row, n, TILE)
+    )
+    for k in range(0 if is_symmetric else n):
         differ = np.flatnonzero(~np.isclose(square[k, k + 1 :], square[k + 1 :, k], ROUNDING, 0.0))
         for other in (differ[:1] + k + 1).tolist():
             there, back = square[k, other], square[other, k]
@@ -93,32 +101,6 @@ def _upper(square: NDArray[Any], taxa: tuple[str, ...]) -> NDArray[Any]:
                 "symmetric square"
             )
     return np.concatenate([square[k, k + 1 :] for k in range(n)]) if n else square.ravel()
-
-
-def _is_symmetric(square: NDArray[Any]) -> bool:
-    """True if both halves are equal to the last bit; compared in tiles, since reading whole columns is slow."""
-    n = len(square)
-    for row in range(0, n, TILE):
-        for column in range(row, n, TILE):
-            tile = square[row : row + TILE, column : column + TILE]
-            if not (tile == square[column : column + TILE, row : row + TILE].T).all():
-                return False
-    return True
-
-
-def _check_values(condensed: NDArray[Any], taxa: tuple[str, ...]) -> None:
-    if condensed.size and condensed.min() >= 0 and condensed.max() <= MOST_DISTANCE:
-        return
-    wrong = np.flatnonzero(~((condensed >= 0) & (condensed <= MOST_DISTANCE)))
-    if not len(wrong):
-        return
-    first, second = pair_at(int(wrong[0]), len(taxa))
-    value = float(condensed[wrong[0]])
-    said = "no number" if math.isnan(value) else f"{value:g}"
-    raise InputError(
-        f"the distance of {taxa[first]!r} and {taxa[second]!r} is {said}: "
-        f"distances are numbers from 0 to {MOST_DISTANCE:g}"
-    )
 
 
 def pair_at(place: int, n: int) -> tuple[int, int]:
@@ -217,18 +199,13 @@ def neighbour_joining(
     joined, last, lengths = _native.neighbour_joining(used_up, n, is_clustalw, checked_progress(progress))
     children = [*joined.tolist(), last]
     if negative == "zero":
-        _without_negative(children, lengths)
+        for pair in children[:-1]:
+            for one, other in (pair, tuple(reversed(pair))):
+                if lengths[one] < 0:
+                    lengths[other] = max(0.0, lengths[other] + lengths[one])
+                    lengths[one] = 0.0
+        np.maximum(lengths, 0.0, out=lengths)
     return tree_of_joins(taxa, children, lengths)
-
-
-def _without_negative(children: list[Sequence[int]], lengths: NDArray[np.float64]) -> None:
-    """Set negative lengths to 0 in place; in a pair, the other branch absorbs the difference."""
-    for joined in children[:-1]:
-        for one, other in (joined, tuple(reversed(joined))):
-            if lengths[one] < 0:
-                lengths[other] = max(0.0, lengths[other] + lengths[one])
-                lengths[one] = 0.0
-    np.maximum(lengths, 0.0, out=lengths)
 
 
 def upgma(

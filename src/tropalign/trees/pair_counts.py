@@ -23,8 +23,8 @@ class PairCountTask:
     """
 
     def __init__(self, batch: SequenceBatch, shard: Shard, memory_bytes: int | None = None) -> None:
-        matrix, gap = default_scoring(batch.alphabet, None, None)
-        self._pairs = PairsTask(batch, None, PairOptions(matrix, gap, mode="global"), None, memory_bytes, shard)
+        self.options = PairOptions(*default_scoring(batch.alphabet, None, None), mode="global")
+        self._pairs = PairsTask(batch, None, self.options, None, memory_bytes, shard)
 
     def tiles(self) -> list[Tile]:
         """Return the runs of neighbouring pairs."""

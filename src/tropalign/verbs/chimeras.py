@@ -105,10 +105,10 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
     def run(self) -> None:
         """Read sequences, judge them and write the results."""
         from tropalign import __version__
-        from tropalign.clusters.chimera_files import SEQUENCES, TABLE, write_all
         from tropalign.clusters.chimera_options import ChimeraRules
         from tropalign.clusters.chimera_parents import BORDERLINE, NO, YES
         from tropalign.clusters.chimeras import judged
+        from tropalign.clusters.files import SEQUENCES, TABLE, write_all
         from tropalign.execution.run import Output
         from tropalign.formats.chimeras import ChimerasContext
         from tropalign.formats.format import Header
@@ -149,7 +149,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         if self.db is None:
             return None
         from tropalign.errors import InputError
-        from tropalign.sequences.kinds import untold
+        from tropalign.sequences.reader import untold
 
         with untold():
             references = self.batch(self.db)

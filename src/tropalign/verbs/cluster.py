@@ -223,9 +223,9 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
 
     def run(self) -> None:
         """Read sequences, cluster them, and write the results."""
-        from tropalign.clusters.api import cluster_batch
         from tropalign.clusters.dereplication import dereplicated
         from tropalign.clusters.files import write_all
+        from tropalign.clusters.methods import cluster_batch
         from tropalign.resources.limits import default_budget, left_for_job
 
         self.check()
@@ -261,12 +261,11 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
 
     def finish(self, shards: Shards, places: Mapping[str, str]) -> None:
         """Make clusters from the comparisons of shards."""
-        from tropalign.clusters.api import compared_by, linked
         from tropalign.clusters.files import write_all
-        from tropalign.clusters.linkage import check_memory, labels_of, restored
+        from tropalign.clusters.methods import check_memory, compared_by, labels_of, linked, restored
         from tropalign.execution.manifest import hash_of
         from tropalign.resources.limits import default_budget, left_for_job
-        from tropalign.sequences.saved_batch import batch_of_bytes
+        from tropalign.sequences.store import batch_of_bytes
 
         (data,) = shards.inputs(1)
         batch = batch_of_bytes(data)
@@ -283,13 +282,12 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
 
     def _shard(self, batch: SequenceBatch, chosen: ClusterOptions, form: str, show: Show, allowed: int) -> None:
         """Compare a share of the pairs, for `finish`."""
-        from tropalign.clusters.api import compared_by
-        from tropalign.clusters.linkage import LinkageTask, check_memory, encoded
+        from tropalign.clusters.methods import LinkageTask, check_memory, compared_by, encoded
         from tropalign.devices.registry import CpuDevice
         from tropalign.execution.manifest import RemainingWork
         from tropalign.execution.run import Output, Run, StageWriter
         from tropalign.resources.limits import left_for_job
-        from tropalign.sequences.saved_batch import batch_to_bytes
+        from tropalign.sequences.store import batch_to_bytes
 
         assert self.shard is not None
         memory_bytes = left_for_job(allowed, batch.held_bytes)

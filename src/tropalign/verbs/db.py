@@ -2,17 +2,45 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tropalign.formats.format import BYTES, Format
 from tropalign.options.option import REQUIRED, again, input_file, output_file
-from tropalign.sequences.databases import SUFFIX
 from tropalign.verbs.command import Command, Served
 from tropalign.verbs.runs import SEQUENCE_FILES, OutputOptions
 
 if TYPE_CHECKING:
     from tropalign.sequences import SequenceStore
+
+#: Folders in order of precedence, with the separator of PATH.
+VARIABLE = "TROPALIGN_DB"
+SUFFIX = ".tdb"
+
+
+def databases() -> Iterator[tuple[str, Path]]:
+    """Yield name and file of each database, sorted by name; of equal names the one that `database_path` finds."""
+    found: dict[str, Path] = {}
+    for folder in _folders():
+        for path in sorted(folder.glob(f"?*{SUFFIX}")):
+            found.setdefault(path.name.removesuffix(SUFFIX), path)
+    yield from sorted(found.items())
+
+
+def database_path(named: str) -> str:
+    """Return the path of a database: `named` if it is a file or contains a folder, else the database of this name."""
+    is_there = os.path.exists(named) and not os.path.isdir(named)
+    if is_there or named == "-" or os.path.basename(named) != named:
+        return named
+    paths = (folder / f"{named.removesuffix(SUFFIX)}{SUFFIX}" for folder in _folders())
+    return next((str(path) for path in paths if path.is_file()), named)
+
+
+def _folders() -> list[Path]:
+    return [Path(folder) for folder in os.environ.get(VARIABLE, "").split(os.pathsep) if folder]
 
 
 class Build(Command):
@@ -144,7 +172,6 @@ class Databases(Command):
 
         from tropalign.errors import TropalignError, shown
         from tropalign.sequences import SequenceStore
-        from tropalign.sequences.databases import VARIABLE, databases
 
         _check_stdout()
         found = list(databases())

@@ -120,7 +120,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
 
     def settle(self) -> None:
         """Resolve the name of a database."""
-        from tropalign.sequences.databases import database_path
+        from tropalign.verbs.db import database_path
 
         self.set("targets", database_path(self.targets))
 
@@ -129,7 +129,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         import os
 
         from tropalign.errors import InputError
-        from tropalign.sequences.databases import VARIABLE
+        from tropalign.verbs.db import VARIABLE
 
         if self.targets == os.path.basename(self.targets) != "-" and not os.path.lexists(self.targets):
             raise InputError(

@@ -241,7 +241,7 @@ number of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or d
         from tropalign.msa.guide_tree import GuideTree
         from tropalign.msa.run import MsaRun, ShardsKept
         from tropalign.resources.limits import default_budget, left_for_job, resolve_threads
-        from tropalign.sequences.saved_batch import batch_of_bytes
+        from tropalign.sequences.store import batch_of_bytes
 
         saved, saved_tree = shards.inputs(2)
         batch = batch_of_bytes(saved)
@@ -329,7 +329,7 @@ number of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or d
         from tropalign.msa import pipeline
         from tropalign.msa.memory import SCRATCH_SHARE
         from tropalign.msa.run import FamilyShare, MsaRun, encoded
-        from tropalign.sequences.saved_batch import batch_to_bytes
+        from tropalign.sequences.store import batch_to_bytes
 
         assert self.shard is not None
         if job.options.effort == "fast":

@@ -79,7 +79,7 @@ def extend(command: Msa, outputs: list[Output]) -> None:
     from tropalign.resources.limits import left_for_job
     from tropalign.sequences.alphabet import ALPHABETS
     from tropalign.sequences.files import file_name
-    from tropalign.sequences.kinds import check_kinds
+    from tropalign.sequences.reader import check_kinds
 
     allowed = memory_allowed(command.memory, "-")
     alphabet = ALPHABETS.get(command.alphabet)

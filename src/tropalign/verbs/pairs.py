@@ -216,7 +216,6 @@ class PairsCommand(
         from tropalign.devices.registry import open_devices
         from tropalign.pairwise import PairsTask
         from tropalign.pairwise.engines import aligned, given
-        from tropalign.sequences.stored_batch import StoredBatch
 
         queries, targets = given(sides[0]), None if sides[1] is None else given(sides[1])
         listed = None if self.pairs is None else self._listed(self.pairs, queries, targets or queries)
@@ -231,7 +230,7 @@ class PairsCommand(
             n_threads=self.threads,
         )
         task = task_of(options=pair_options, pairs=listed)
-        able = ["cpu"] if isinstance(targets, StoredBatch) else pair_options.able_devices(devices_of(self))
+        able = ["cpu"] if targets is not None and targets.is_stored else pair_options.able_devices(devices_of(self))
         devices = open_devices(able, self.threads, sum(tile.cost_cells for tile in task.tiles()), memory_bytes)
         if self.reciprocal and not self.dry_run:  # a forecast is for all pairs
             task = _reciprocal(task_of, pair_options, listed, devices, show)
@@ -349,7 +348,7 @@ class PairsCommand(
 
     def _check_sums(self, shown: ShownColumns) -> None:
         """Reject sum statistics of single alignments, and columns of sums without sum statistics."""
-        from tropalign.results.kept_columns import SUMS
+        from tropalign.results.aligned_pairs import SUMS
 
         if self.sum_statistics and self.max_hsps == 1:
             self.refuse("--sum-statistics judges several alignments of a pair together: add --max-hsps, such as 10")
@@ -370,7 +369,7 @@ class PairsCommand(
         """Read queries and targets as they are aligned, with their frames if translated."""
         from tropalign.pairwise.options import check_same_alphabet
         from tropalign.sequences.files import file_name
-        from tropalign.sequences.kinds import agreed, untold
+        from tropalign.sequences.reader import agreed, untold
 
         if self.translate is not None and self.targets is not None:
             from tropalign.pairwise.translated import check_code, side_of
@@ -396,7 +395,7 @@ class PairsCommand(
     def _database(self, path: str, format_name: str, allowed: int) -> SequenceBatch:
         """Return the targets: in memory, or in their store if they do not fit and the run needs a single pass."""
         from tropalign.sequences.alphabet import ALPHABETS
-        from tropalign.sequences.mapped_store import is_store
+        from tropalign.sequences.files import is_store
 
         costs_more = {self.gap_open2, self.end_gap_open, self.end_gap_extend} != {None}
         is_passed = self.top is not None and self.pairs is None and not costs_more and not self.mask_hard
@@ -405,7 +404,8 @@ class PairsCommand(
         is_passed &= {"auto", "cpu"} >= set(devices_of(self))
         if is_passed and is_store(path):
             from tropalign.pairwise.plan import suits_groups
-            from tropalign.sequences.stored_batch import TAKEN_BYTES, stored_batch
+            from tropalign.sequences.batch import TAKEN_BYTES
+            from tropalign.sequences.stored_batch import stored_batch
 
             keeps = self.duplicate_names == "keep"
             stored = stored_batch(path, int(MOST_READ * allowed), ALPHABETS.get(self.alphabet), self.strict, keeps)

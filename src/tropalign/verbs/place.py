@@ -115,7 +115,7 @@ class ResultOptions(Options, group="results"):
 
 def check_results(command: Place) -> None:
     """Reject unused lineages and counts, outputs that lack them, and unusable sample options."""
-    from tropalign.sequences.samples import teller
+    from tropalign.sequences.annotations import teller
 
     teller(None, command.sample_delimiter, command.sample_regex)
     beside = command.beside()
@@ -387,11 +387,10 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
     ) -> tuple[Callable[..., Iterator[Any]], Survey | None]:
         """Return the reader of the reads, given names in use, and the result of a first pass, if possible."""
         from tropalign.placement.api import check_mates
-        from tropalign.placement.reads import owning
+        from tropalign.placement.reads import MatedBlocks, owning
         from tropalign.results.otu_table import RowOwners
-        from tropalign.sequences.blocks import READS, blocks_of, survey_of, with_gaps
+        from tropalign.sequences.blocks import READS, ReadBlocks, survey_of, with_gaps
         from tropalign.sequences.files import can_be_read_twice, file_name
-        from tropalign.sequences.mates import MatedBlocks
 
         mates, policy = self.mates, with_gaps(READS, self.gaps)
         if mates is not None:
@@ -399,7 +398,7 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
 
         def blocks(taken: Iterable[str] = package.names) -> Iterator[Any]:
             if mates is None:
-                return iter(blocks_of(self.reads, taken, policy))
+                return iter(ReadBlocks(self.reads, taken, policy))
             return iter(MatedBlocks(self.reads, mates, taken, policy))
 
         is_first_of_two = all(map(can_be_read_twice, [*self.reads, *(mates or [])]))

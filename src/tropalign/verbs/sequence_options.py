@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tropalign.results.clusters import Clusters
     from tropalign.results.otu_table import OtuTable
     from tropalign.sequences import SequenceBatch
-    from tropalign.sequences.samples import Teller
+    from tropalign.sequences.annotations import Teller
 
 if TYPE_CHECKING:
     from tropalign.scoring import Gap, SubstitutionMatrix
@@ -355,7 +355,7 @@ class SampleCommand(SequenceCommand, SampleOptions):
 
     def reads(self) -> SequenceBatch:
         """Read the sequences of all files, with the names of their samples if these follow from the files."""
-        from tropalign.sequences.samples import pooled
+        from tropalign.sequences.annotations import pooled
 
         if self._is_by_file:
             return pooled((self.batch(path) for path in self.queries), self.queries, self.samples is None)
@@ -364,7 +364,7 @@ class SampleCommand(SequenceCommand, SampleOptions):
     def _teller(self) -> Teller:
         """Make the function that finds the sample in a read's name. Raises UsageError if that is impossible."""
         from tropalign.errors import InputError
-        from tropalign.sequences.samples import sample_of_file, teller
+        from tropalign.sequences.annotations import sample_of_file, teller
 
         of_file, samples = "", "label" if self.samples == "file" else self.samples  # names contain the file's by now
         if len(self.queries) == 1 and self.queries[0] != "-":
@@ -390,7 +390,7 @@ class SampleCommand(SequenceCommand, SampleOptions):
         import numpy as np
 
         from tropalign.errors import counted
-        from tropalign.sequences.samples import sample_of_file
+        from tropalign.sequences.annotations import sample_of_file
 
         _, first, counts = np.unique(reads.sample, return_index=True, return_counts=True)
         n = len(reads.samples)

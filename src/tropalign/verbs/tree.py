@@ -255,7 +255,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         from tropalign.execution.progress import progress_bar, status_only
         from tropalign.formats.distance_matrix import distance_format
         from tropalign.resources.limits import default_budget, left_for_job
-        from tropalign.sequences.saved_batch import batch_of_bytes
+        from tropalign.sequences.store import batch_of_bytes
         from tropalign.trees.bootstrap import sum_of, supported
         from tropalign.trees.distances import counted_distances, unaligned_model
         from tropalign.trees.pair_counts import pair_counts_of
@@ -290,7 +290,7 @@ def _shard(options: MakeTree, memory_bytes: int, allowed: int, show: Show) -> No
     from tropalign.execution.manifest import RemainingWork
     from tropalign.execution.run import Output, Run, StageWriter
     from tropalign.sequences.files import read_lines
-    from tropalign.sequences.saved_batch import batch_to_bytes
+    from tropalign.sequences.store import batch_to_bytes
     from tropalign.trees.bootstrap import SampleTask, count_bytes
     from tropalign.trees.distances import unaligned_model
     from tropalign.trees.pair_counts import PairCountTask

@@ -35,7 +35,7 @@ class Distances(NamedTuple):
 def read_taxa(options: MakeTree, memory_bytes: int, show: Show) -> Distances | Tree:
     """Read the input: distances, their source, or a tree."""
     from tropalign.formats.distance_matrix import is_distance_matrix, parse_distance_matrix
-    from tropalign.results.nexus import is_nexus
+    from tropalign.results.newick import is_nexus
     from tropalign.sequences.files import can_be_read_twice, file_name, read_lines
     from tropalign.sequences.nexus_files import holds_only_alignment
     from tropalign.sequences.texts import decoded

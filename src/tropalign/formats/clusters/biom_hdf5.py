@@ -165,7 +165,7 @@ def _ended_by(number: int, seconds: int, file: str) -> TropalignError:
 
 
 def _hard_cpu_seconds() -> int | None:
-    """The hard limit of processor time; None if there is none."""
+    """The hard limit of processor time; None if there is no limit."""
     try:
         import resource
     except ImportError:  # Windows

@@ -14,7 +14,7 @@ from tropalign.formats.saved_results import batch_packed
 from tropalign.results.clusters import RUN, Clusters
 from tropalign.results.otu_table import new_names, otu_names
 from tropalign.results.rows import check_names, fasta_headers
-from tropalign.sequences.samples import with_count
+from tropalign.sequences.annotations import with_count
 
 COLUMNS = ("cluster", "representative", "member", "identity", "strand", "score", "length", "size")
 

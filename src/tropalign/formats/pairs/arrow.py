@@ -19,8 +19,7 @@ from tropalign.formats.pairs.context import PairsContext
 from tropalign.formats.pairs.tables import names_of
 from tropalign.results.alignments import AlignmentTable
 from tropalign.results.columns import Flat, arrow_batch
-from tropalign.results.export import flat_columns, no_rows
-from tropalign.results.output_columns import types_of
+from tropalign.results.output_columns import flat_columns, no_rows, types_of
 
 #: Rows per batch, or per row group of Parquet.
 BATCH_ROWS = 1 << 16

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tropalign.formats.pairs import MATRIX_LAYOUTS
 from tropalign.results import MatrixValue
-from tropalign.results.kept_columns import DEPTHS
+from tropalign.results.aligned_pairs import DEPTHS
 from tropalign.results.names import DEFINITIONS
 from tropalign.results.output_columns import OUTPUT_COLUMNS
 from tropalign.results.rows import Named

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from tropalign.formats.array_files import part_arrays
 from tropalign.formats.pages import leb128
 from tropalign.formats.pairs.context import Labels, PairsContext
+from tropalign.results.aligned_pairs import DEPTH_COLUMNS
 from tropalign.results.alignments import AlignmentTable
-from tropalign.results.kept_columns import DEPTH_COLUMNS
-from tropalign.sequences.stored_batch import in_memory
+from tropalign.sequences.batch import in_memory
 
 Columns = dict[str, NDArray[Any]]
 """Columns of pairs by name; `paths` has all paths, and `path_sizes` how many bytes each takes."""

@@ -25,7 +25,7 @@ from tropalign.formats.pairs.context import PairsContext
 from tropalign.properties import cached_per_object
 from tropalign.results import rows
 from tropalign.results.alignments import AlignmentTable
-from tropalign.results.gapped import aligned_queries, query_starts
+from tropalign.results.gapped import aligned_queries, cigars, query_starts
 from tropalign.results.rows import Column, Named, Texts, encoded, encoded_names
 from tropalign.sequences import SequenceBatch
 from tropalign.sequences.alphabet import byte_counts, mirrored
@@ -206,7 +206,7 @@ def _some_lines(table: AlignmentTable, is_primary: Flags, has_u: bool) -> bytes:
         rows.numbers(np.where(empty, 0, table.target_start + 1), "\t"),
         rows.numbers(np.where(empty, 0, MAPPING_QUALITY_UNKNOWN), "\t"),
         rows.each(np.where(empty, 0, begin), "{}S", "", "\t"),
-        rows.cigars(table),
+        cigars(table),
         rows.each(np.where(empty, 0, after), "{}S", ""),
         rows.constant("\t*\t0\t0"),
         *_reads(table, is_primary, has_u),

@@ -22,7 +22,8 @@ from tropalign.formats.pairs import M8_COLUMNS, PairsFormat
 from tropalign.formats.pairs.context import PairsContext
 from tropalign.formats.saved_results import batch_packed
 from tropalign.results import nucleotides, rows
-from tropalign.results.alignments import AlignmentTable, arrays_of, empty_table
+from tropalign.results.aligned_pairs import arrays_of
+from tropalign.results.alignments import AlignmentTable, empty_table
 from tropalign.results.output_columns import (
     OUTPUT_COLUMNS,
     SIGNIFICANCE,

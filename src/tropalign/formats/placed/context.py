@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.sequences.samples import Teller, counts_of, said_in
+from tropalign.sequences.annotations import Teller, counts_of, said_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

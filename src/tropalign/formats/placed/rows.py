@@ -18,7 +18,7 @@ from tropalign.formats.format import Codec, Header
 from tropalign.formats.placed.context import PlacedContext
 from tropalign.results import rows
 from tropalign.results.placements import READ_COLUMNS, Int64, Placements
-from tropalign.sequences.samples import header_of
+from tropalign.sequences.annotations import header_of
 
 GAP = ord("-")
 #: A row's name and its characters, gaps included.

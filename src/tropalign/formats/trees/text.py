@@ -130,7 +130,7 @@ def numbered_tree(text: str) -> tuple[list[str], dict[str, NDArray[Any]]]:
     Raises
     ------
     InputError
-        It is none.
+        The file holds something else.
     """
     damaged = InputError("the tree of a placement is damaged: write the shard again")
     try:

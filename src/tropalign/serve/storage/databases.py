@@ -9,11 +9,11 @@ from stat import S_ISREG
 from sqlalchemy import Connection, Engine, delete, insert, select, update
 
 from tropalign.errors import InputError, UsageError, listed, shown
-from tropalign.sequences.databases import SUFFIX
 from tropalign.serve.records import Database, State
 from tropalign.serve.storage.database import hold, reading, writing
 from tropalign.serve.storage.files import FileStore
 from tropalign.serve.storage.schema import clean, databases, job_files, jobs
+from tropalign.verbs.db import SUFFIX
 
 
 class Databases:

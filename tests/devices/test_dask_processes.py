@@ -18,8 +18,8 @@ from pathlib import Path
 import pytest
 from kept_parts import parts_in
 
+from tropalign.devices import cluster_pool, dask_cluster
 from tropalign.errors import DeviceError, InputError, TropalignWarning
-from tropalign.execution import cluster_pool, dask_cluster
 
 pytest.importorskip("distributed")
 
@@ -27,8 +27,8 @@ from execution.dask_processes import Processes, free_port
 from execution.dask_toys import Sleeps
 from execution.toys import opener
 
-from tropalign.execution.cluster_pool import ClusterDevice
-from tropalign.execution.dask_cluster import Cluster
+from tropalign.devices.cluster_pool import ClusterDevice
+from tropalign.devices.dask_cluster import Cluster
 from tropalign.execution.scheduler import Scheduler
 
 ROOT = Path(__file__).parent.parent

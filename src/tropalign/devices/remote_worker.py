@@ -1,6 +1,13 @@
 """Code that Dask runs in a worker process: compute tiles that arrive as bytes on the worker's devices.
 
-Several threads of a worker may compute at a time.
+Several threads of a worker may compute at a time. Pickles name large objects instead of containing them, so that each
+is sent to every worker once:
+
+    task --pickled--> bytes with "batch 4f1c" in place of the task's SequenceBatch      4f1c: that batch, sent once
+    result --pickled--> the same on the way back: a table of pairs refers to its sequences by name
+
+A class whose objects are large, immutable and needed by many tiles sets ``is_sent_once = True``. It also sets
+``is_made_anew = True`` if equal objects are created repeatedly, such as blocks of a file that is read several times.
 """
 
 from __future__ import annotations
@@ -143,7 +150,12 @@ def compute(work: Work, tiles: bytes, objects: Mapping[str, Any]) -> Answer:
             data = packed(values, lambda value: names.get(id(value)))
     except Exception as error:
         seconds = time.perf_counter() - began
-        return Answer(None, seconds, worker, _portable(error), _is_of_machine(error))
+        is_of_machine = any(isinstance(cause, OF_THE_MACHINE) for cause in (error, error.__cause__))
+        try:
+            pickle.loads(pickle.dumps(error))
+        except Exception:  # it cannot travel: one with the same text can
+            error = RuntimeError(f"{type(error).__name__}: {error}")
+        return Answer(None, seconds, worker, error, is_of_machine)
     return Answer(data, time.perf_counter() - began, worker)
 
 
@@ -152,19 +164,6 @@ def _finished(loaded: Loaded, result: Result) -> Any:
         return result.value
     with naming(result.tile):
         return loaded.finish(result.value)
-
-
-def _is_of_machine(error: BaseException) -> bool:
-    return any(isinstance(cause, OF_THE_MACHINE) for cause in (error, error.__cause__))
-
-
-def _portable(error: Exception) -> Exception:
-    """Return the error, or a RuntimeError with the same text if it cannot be pickled."""
-    try:
-        pickle.loads(pickle.dumps(error))
-    except Exception:
-        return RuntimeError(f"{type(error).__name__}: {error}")
-    return error
 
 
 def _address() -> str:

@@ -14,14 +14,14 @@ from __future__ import annotations
 import hashlib
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Collection, MutableMapping
+from collections.abc import Callable, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
+from tropalign.devices.dask_cluster import Cluster, Unreachable
+from tropalign.devices.remote_worker import Answer, Opener, Work, is_made_anew, packed, unpacked
 from tropalign.errors import DeviceError, shown
-from tropalign.execution.dask_cluster import Cluster, Unreachable
-from tropalign.execution.remote_worker import Answer, Opener, Work, is_made_anew, packed, unpacked
 from tropalign.execution.task import Progress, Task, Tile, naming
 from tropalign.execution.thread_pool import MOST_FAILURES, Job, JobQueue, averaged
 
@@ -70,9 +70,16 @@ class ShippedObjects:
         objects = dict(of_work)
         tiles = packed(batch, lambda value: self._name(value, objects))
         self._last_used |= dict.fromkeys(objects, self._n_batches)
-        self._drop_old(of_work)
-        futures = {name: self._future(name, value, name in of_work) for name, value in objects.items()}
-        return Parcel(work, tiles, futures, objects)
+        # Release objects that no batch has used recently.
+        held = {name for _, _, used in self._works.values() for name in used} | set(of_work)
+        latest = self._n_batches - max(KEPT_BATCHES, 2 * self._cluster.n_slots)
+        for name in [name for name, last in self._last_used.items() if last < latest and name not in held]:
+            del self._last_used[name]
+            self._futures.pop(name, None)
+        for name, value in objects.items():
+            if name not in self._futures:
+                self._futures[name] = self._cluster.send(value, to_all=name in of_work)
+        return Parcel(work, tiles, {name: self._futures[name] for name in objects}, objects)
 
     def _work(self, task: Task, finish: Callable[[Any], Any] | None) -> tuple[Any, dict[str, Any]]:
         found = self._works.get((id(task), id(finish)))
@@ -95,23 +102,6 @@ class ShippedObjects:
             name = self._names[value] = f"{type(value).__name__}-{mark}"
         used[name] = value
         return name
-
-    def _future(self, name: str, value: Any, to_all: bool) -> Any:
-        if name not in self._futures:
-            self._futures[name] = self._cluster.send(value, to_all)
-        return self._futures[name]
-
-    def _drop_old(self, kept: Collection[str]) -> None:
-        """Release objects that no batch has used recently."""
-        of_works = {name for _, _, objects in self._works.values() for name in objects} | set(kept)
-        old = [
-            name
-            for name, last in self._last_used.items()
-            if last < self._n_batches - max(KEPT_BATCHES, 2 * self._cluster.n_slots) and name not in of_works
-        ]
-        for name in old:
-            del self._last_used[name]
-            self._futures.pop(name, None)
 
     def forget(self) -> None:
         """Forget all objects after their workers are lost, so that they are sent again when needed."""
@@ -228,7 +218,17 @@ class ClusterPool:
     def advance(self) -> None:
         """Collect finished batches, and submit as many as there is room for."""
         if self._in_flight:
-            self._collect()
+            keys = [key for key in self._cluster.finished(TICK) if key in self._in_flight]
+            answers = self._cluster.answers([self._in_flight[key].futures[key] for key in keys])
+            for key, answer in zip(keys, answers, strict=True):
+                batch = self._in_flight.pop(key, None)
+                if batch is None:
+                    continue  # its other copy was first
+                del batch.futures[key]
+                if isinstance(answer, Answer) and answer.data is not None:
+                    self._take(batch, answer, answer.data)
+                elif not batch.futures:
+                    self._retry(batch, answer)
         self._submit_more()
 
     def items_begun(self) -> int:
@@ -263,8 +263,15 @@ class ClusterPool:
                 self._wait_for_workers()
                 return
             room -= 1
-        if room > 0 and self._in_flight:
-            self._repeat_late(room)
+        if room > 0 and self._rate is not None:  # batches that are far too late are submitted a second time
+            latest = time.monotonic() - LATE_SECONDS
+            late = [
+                batch
+                for batch in self._in_flight.values()
+                if len(batch.futures) == 1 and batch.began + LATE_TIMES * batch.cost / self._rate < latest
+            ]
+            for batch in late[:room]:
+                self._submit(batch)
 
     def _wait_for_workers(self) -> None:
         """Sleep for a moment; raise DeviceError after PATIENCE seconds without a worker that takes tiles."""
@@ -290,14 +297,12 @@ class ClusterPool:
         seconds = max(TARGET_SECONDS, n_slots / BATCHES_PER_SECOND)
         target = 0.0 if self._rate is None else self._rate * seconds
         self._jobs.look_ahead(AHEAD * n_slots, AHEAD * n_slots * target)
-        if not self._jobs.n_upcoming or (self._jobs.in_order and self._jobs.n_ready > self._most_ready()):
+        # Results that may wait while the next one in order is missing.
+        most_ready = 2 * max(sum(len(batch.jobs) for batch in self._in_flight.values()), 8)
+        if not self._jobs.n_upcoming or (self._jobs.in_order and self._jobs.n_ready > most_ready):
             return None
         # Batches shrink towards the end.
         return _Batch(self._jobs.take_batch(min(target, self._jobs.left_cells / (AHEAD * n_slots))))
-
-    def _most_ready(self) -> int:
-        """Return how many results may wait while the next one in order is missing."""
-        return 2 * max(sum(len(batch.jobs) for batch in self._in_flight.values()), 8)
 
     def _submit(self, batch: _Batch) -> bool:
         """Submit a batch; True if the cluster accepted it."""
@@ -317,38 +322,12 @@ class ClusterPool:
         self._in_flight[future.key] = batch
         return True
 
-    def _repeat_late(self, room: int) -> None:
-        """Submit batches that are far too late a second time, when slots are free."""
-        if self._rate is None:
-            return
-        latest = time.monotonic() - LATE_SECONDS
-        late = [
-            batch
-            for batch in self._in_flight.values()
-            if len(batch.futures) == 1 and batch.began + LATE_TIMES * batch.cost / self._rate < latest
-        ]
-        for batch in late[:room]:
-            self._submit(batch)
-
     def _forget(self) -> None:
         """Forget the objects on workers, so that they are sent again when needed."""
         self._shipped.forget()
         self._forgot_at = time.monotonic()
 
     # Receiving.
-
-    def _collect(self) -> None:
-        keys = [key for key in self._cluster.finished(TICK) if key in self._in_flight]
-        answers = self._cluster.answers([self._in_flight[key].futures[key] for key in keys])
-        for key, answer in zip(keys, answers, strict=True):
-            batch = self._in_flight.pop(key, None)
-            if batch is None:
-                continue  # its other copy was first
-            del batch.futures[key]
-            if isinstance(answer, Answer) and answer.data is not None:
-                self._take(batch, answer, answer.data)
-            elif not batch.futures:
-                self._retry(batch, answer)
 
     def _take(self, batch: _Batch, answer: Answer, data: bytes) -> None:
         for other in batch.futures:
@@ -365,7 +344,11 @@ class ClusterPool:
         if answer is None:  # the batch is lost with its workers or the scheduler
             if batch.began >= self._forgot_at:  # otherwise the objects were sent again since
                 self._forget()
-            self._send_lost_again(batch)
+            batch.n_losses += 1
+            if batch.n_losses >= MOST_LOSSES:
+                with naming(batch.jobs[0].tile):
+                    raise DeviceError(f"workers of {self._cluster.name} ended {MOST_LOSSES} times when they had it")
+            self._again.extend(batch.halves() if batch.n_losses >= PATIENT_LOSSES else [batch])
             return
         batch.n_failures += 1
         if isinstance(answer, Answer):
@@ -373,24 +356,13 @@ class ClusterPool:
             batch.failed_on.add(answer.worker)
             if not answer.is_of_machine or batch.n_failures >= MOST_TRIES:
                 raise answer.error
-            self._blame(answer.worker, answer.error)
+            worker, shunned = answer.worker, self._cluster.shunned
+            self._failures[worker] += 1
+            if self._failures[worker] >= MOST_FAILURES and worker not in shunned and len(self._cluster.workers) > 1:
+                shunned.add(worker)
+                what = f"{worker} gets no more tiles: it failed {MOST_FAILURES} times ({answer.error})"
+                self._jobs.warnings.append(what)
         elif batch.n_failures >= MOST_TRIES:
             with naming(batch.jobs[0].tile):
                 raise DeviceError(f"workers of {self._cluster.name} ended when they computed it ({answer})")
         self._again.extend(batch.halves())
-
-    def _send_lost_again(self, batch: _Batch) -> None:
-        """Resubmit a lost batch, or end the run if it was lost too often."""
-        batch.n_losses += 1
-        if batch.n_losses >= MOST_LOSSES:
-            with naming(batch.jobs[0].tile):
-                raise DeviceError(f"workers of {self._cluster.name} ended {MOST_LOSSES} times when they had it")
-        self._again.extend(batch.halves() if batch.n_losses >= PATIENT_LOSSES else [batch])
-
-    def _blame(self, worker: str, error: BaseException) -> None:
-        """Count a worker's consecutive failures; shun the worker after MOST_FAILURES."""
-        self._failures[worker] += 1
-        is_last = len(self._cluster.workers) < 2
-        if self._failures[worker] >= MOST_FAILURES and worker not in self._cluster.shunned and not is_last:
-            self._cluster.shunned.add(worker)
-            self._jobs.warnings.append(f"{worker} gets no more tiles: it failed {MOST_FAILURES} times ({error})")

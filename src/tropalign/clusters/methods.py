@@ -8,7 +8,7 @@ x   | tile 1 3         x   |
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -18,14 +18,131 @@ from numpy.typing import NDArray
 from tropalign import _native
 from tropalign.arrays import places_of
 from tropalign.clusters.candidates import CandidateFilter
-from tropalign.clusters.comparison import Comparison
+from tropalign.clusters.comparison import Comparison, check_set
 from tropalign.clusters.options import ClusterOptions
+from tropalign.devices.registry import open_devices
 from tropalign.errors import named
 from tropalign.execution.archive import packed, unpacked
 from tropalign.execution.manifest import Shard
-from tropalign.execution.partition import CostList, cuts, share
-from tropalign.execution.task import Tile
-from tropalign.resources.limits import require
+from tropalign.execution.task import CostList, Device, Tile, cuts, share
+from tropalign.resources.limits import require, resolve_threads
+from tropalign.results.clusters import Clusters
+from tropalign.sequences import SequenceBatch
+
+#: Largest block, and sequences of its first round.
+MOST_BLOCK, ROUND = 1024, 8
+#: Bytes per pair of a block's sequence and a representative: common k-mers, bounds, positions.
+CANDIDATE_BYTES = 64
+#: Share of the memory for a block; alignments take the rest.
+BLOCK_SHARE = 0.5
+#: Byte limit of a block and its representatives; more is not faster.
+MOST_BLOCK_BYTES = 96 << 20
+
+
+class Greedy:
+    """Clusters sequences one after another.
+
+    order: indices in processing order. memory_bytes: limit for blocks and alignments together. progress: receives
+    the number of settled sequences; an exception that it raises stops the work.
+    """
+
+    def __init__(
+        self,
+        comparison: Comparison,
+        candidates: CandidateFilter,
+        order: Index,
+        memory_bytes: int,
+        progress: Callable[[int], object] | None = None,
+    ) -> None:
+        self._comparison, self._candidates, self._order, self._progress = comparison, candidates, order, progress
+        self._least = comparison.options.min_identity
+        self._is_first = comparison.options.assign == "first"
+        self._block_bytes = min(int(memory_bytes * BLOCK_SHARE), MOST_BLOCK_BYTES)
+        n = len(order)
+        self._representatives = np.zeros(n, np.int64)  # in the order in which they were chosen
+        self._places = np.zeros(n, np.int64)  # their positions in `order`
+        self._count = 0
+        # Best representative so far of each sequence, by position in `order`: its number, or -1.
+        self._best, self._similarity = np.full(n, -1, np.int64), np.zeros(n)
+
+    def run(self) -> tuple[Index, Index]:
+        """Return the cluster of each sequence, shape (n,), and the representative of each cluster."""
+        n, begin, least = len(self._order), 0, CANDIDATE_BYTES * MOST_BLOCK
+        require(least, self._block_bytes, "comparing sequences", f"allow more with {named('memory_bytes')}")
+        block = min(MOST_BLOCK, self._block_bytes // least)  # so many that a round of them fits the memory
+        while begin < n:
+            end = min(n, begin + block)
+            places = np.arange(begin, end)
+            self._offer(places, 0, self._count)
+            self._settle(places)
+            begin = end
+            if self._progress is not None:
+                self._progress(end)
+        labels = np.zeros(n, np.int64)
+        labels[self._order] = self._best
+        return labels, self._representatives[: self._count].copy()
+
+    def _settle(self, places: Index) -> None:
+        """Make unassigned sequences representatives, in order, and offer these to the sequences after them."""
+        count = ROUND
+        unsettled = places[self._best[places] < 0]
+        while len(unsettled):
+            first, before = unsettled[:count], self._count
+            self._choose(first)
+            later = unsettled[count:] if self._is_first else places[places > first[0]]
+            later = later[~np.isin(later, first)]
+            self._offer(later, before, self._count)
+            # Restart with small rounds if most joined one another: those were compared in vain.
+            count = min(2 * count, MOST_BLOCK) if 2 * (self._count - before) > len(first) else ROUND
+            unsettled = places[self._best[places] < 0]
+
+    def _choose(self, places: Index) -> None:
+        """Settle a few sequences among themselves."""
+        similar = np.zeros((len(places), len(places)))
+        batch = self._comparison.batch[self._order[places]]
+        is_later = np.tril(np.ones(similar.shape, bool), -1)  # not with itself: for a chromosome, that takes hours
+        later, earlier = places_of(self._candidates.within(batch, batch, is_later))
+        similar[later, earlier] = self._comparison.similarities(
+            self._order[places[later]], self._order[places[earlier]]
+        )
+        for k, place in enumerate(places.tolist()):
+            is_own = self._similarity[places[:k]] == np.inf  # a representative
+            chosen = np.flatnonzero(is_own & (similar[k, :k] >= self._least)).tolist()
+            if not chosen:
+                self._representatives[self._count], self._places[self._count] = self._order[place], place
+                self._best[place], self._similarity[place] = self._count, np.inf
+                self._count += 1
+                continue
+            best = chosen[0] if self._is_first else max(chosen, key=lambda j, k=k: similar[k, j])  # type: ignore[misc]
+            self._best[place], self._similarity[place] = self._best[places[best]], similar[k, best]
+
+    def _offer(self, places: Index, begin: int, end: int) -> None:
+        """Offer representatives `begin` to `end` to the sequences after them, as many at once as fit in memory."""
+        step = max(1, self._block_bytes // (CANDIDATE_BYTES * max(1, len(places))))
+        for first in range(begin, end, step):
+            self._offer_some(places, first, min(end, first + step))
+
+    def _offer_some(self, places: Index, begin: int, end: int) -> None:
+        """Assign each sequence to an offered representative that is more similar than its current one."""
+        places = places[~(self._similarity[places] == np.inf)]
+        if not len(places):
+            return
+        of = self._representatives[begin:end]
+        batch = self._comparison.batch
+        may_join = self._candidates.within(batch[self._order[places]], batch[of])
+        row, number = places_of(may_join & (places[:, None] > self._places[None, begin:end]))
+        similar = self._comparison.similarities(self._order[places[row]], of[number])
+        keep = similar >= self._least
+        row, number, similar = row[keep], number[keep], similar[keep]
+        # First of each row: the most similar (unless `first`), then the earliest representative.
+        ranked = np.lexsort((number, np.zeros(len(row)) if self._is_first else -similar, row))
+        row, number, similar = row[ranked], number[ranked], similar[ranked]
+        heads = np.flatnonzero(np.concatenate([[True], row[1:] != row[:-1]])) if len(row) else np.zeros(0, np.int64)
+        place, number, similar = places[row[heads]], number[heads] + begin, similar[heads]
+        is_better = (self._best[place] < 0) | (not self._is_first and similar > self._similarity[place])
+        self._best[place[is_better]] = number[is_better]
+        self._similarity[place[is_better]] = similar[is_better]
+
 
 Index = NDArray[np.int64]
 Reals = NDArray[np.float64]
@@ -75,7 +192,8 @@ def labels_of(n: int, options: ClusterOptions, compared: Iterable[tuple[Index, I
     if n == 1:
         return np.zeros(1, np.int64)
     if linkage.is_complete is None:
-        return _connected(n, _similar(compared, options.min_identity))
+        similar = ((pair[0], pair[1], pair[2] >= options.min_identity) for pair in compared)
+        return _connected(n, ((first[keep], second[keep]) for first, second, keep in similar))
     distances = np.ones(n * (n - 1) // 2)
     for first, second, similarity in compared:
         if linkage.counts_every_pair:
@@ -155,12 +273,6 @@ def compared_rows(
         first, second = (places + begin for places in places_of(np.triu(keep, 1)))
         yield end, first, second, comparison.pair_similarities(first, second)
         begin = end
-
-
-def _similar(compared: Iterable[tuple[Index, Index, Reals]], min_identity: float) -> Iterator[tuple[Index, Index]]:
-    for first, second, similarity in compared:
-        keep = similarity >= min_identity
-        yield first[keep], second[keep]
 
 
 def _connected(n: int, edges: Iterator[tuple[Any, Any]]) -> Index:
@@ -255,3 +367,83 @@ def restored(parts: Iterable[bytes], n: int) -> Iterator[tuple[Index, Index, Rea
         if not len(first) == len(second) == len(similarity) or ((first < 0) | (first >= second) | (second >= n)).any():
             raise ValueError("no pairs of these sequences")
         yield first, second, similarity
+
+
+def cluster_batch(
+    batch: SequenceBatch,
+    options: ClusterOptions,
+    n_threads: int,
+    memory_bytes: int,
+    devices: Iterable[str],
+    progress: Progress | None = None,
+) -> Clusters:
+    """Cluster a batch by checked options."""
+    return clustered(*compared_by(batch, options, n_threads, memory_bytes, devices), memory_bytes, progress)
+
+
+def clustered(
+    comparison: Comparison,
+    candidates: CandidateFilter,
+    memory_bytes: int,
+    progress: Progress | None = None,
+) -> Clusters:
+    """Cluster the batch of a comparison."""
+    options = comparison.options
+    if options.method == "greedy":
+        labels, representatives = Greedy(comparison, candidates, comparison.order, memory_bytes, progress).run()
+        return _with_alignments(comparison, labels, representatives)
+    return linked(comparison, linkage_labels(comparison, candidates, memory_bytes // 2, progress))
+
+
+def compared_by(
+    batch: SequenceBatch, options: ClusterOptions, n_threads: int, memory_bytes: int, devices: Iterable[str]
+) -> tuple[Comparison, CandidateFilter]:
+    """Return the aligner of pairs and the filter of candidate pairs."""
+    check_set(batch, options)
+    opened = open_devices(list(devices), n_threads, int(batch.lengths.sum()) ** 2 // 8, memory_bytes)
+    return compared_on(opened, batch, options, n_threads, memory_bytes)
+
+
+def compared_on(
+    devices: Sequence[Device], batch: SequenceBatch, options: ClusterOptions, n_threads: int, memory_bytes: int
+) -> tuple[Comparison, CandidateFilter]:
+    """As `compared_by`, of a set that is checked, on devices that are open."""
+    candidates = CandidateFilter(options, batch.alphabet, resolve_threads(n_threads))
+    return Comparison(batch, options, devices, memory_bytes // 2), candidates
+
+
+def linked(comparison: Comparison, labels: NDArray[np.int64]) -> Clusters:
+    """Return the clusters of a linkage, with their representatives."""
+    # Numbered by the first of their sequences in the order, which represent them.
+    _, first = np.unique(labels[comparison.order], return_index=True)
+    representatives = comparison.order[np.sort(first)]
+    number = np.zeros(len(representatives), np.int64)
+    number[labels[representatives]] = np.arange(len(representatives))
+    return _with_alignments(comparison, number[labels], representatives)
+
+
+def _with_alignments(comparison: Comparison, labels: NDArray[np.int64], representatives: NDArray[np.int64]) -> Clusters:
+    """Return the clusters, with the alignment of each member to its representative."""
+    n = len(labels)
+    members = np.flatnonzero(representatives[labels] != np.arange(n))
+    columns: dict[str, Any] = {
+        "identity": np.ones(n),
+        "strand": np.ones(n, np.int8),
+        "score": np.zeros(n, np.int32),
+        "cigars": [None] * n,
+        "member_start": np.zeros(n, np.int64),
+        "representative_start": np.zeros(n, np.int64),
+    }
+    begin = 0
+    for table, identity in comparison.alignments(members, representatives[labels[members]]):
+        some = members[begin : begin + len(table)]
+        begin += len(table)
+        columns["identity"][some] = identity
+        columns["member_start"][some], columns["representative_start"][some] = table.query_start, table.target_start
+        columns["score"] = columns["score"].astype(table.score.dtype, copy=False)
+        columns["score"][some] = table.score
+        if table.strand is not None:
+            columns["strand"][some] = table.strand
+        for k, cigar in zip(some.tolist(), table.cigars(), strict=True):
+            columns["cigars"][k] = cigar
+    return Clusters(comparison.batch, labels, representatives, comparison.rank, comparison.sizes, **columns)

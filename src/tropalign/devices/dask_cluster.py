@@ -28,9 +28,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from tropalign import __version__
+from tropalign.devices.names import LOCAL, check_address
+from tropalign.devices.remote_worker import Answer, compute
 from tropalign.errors import DeviceError, TropalignWarning, UsageError, shown
-from tropalign.execution.cluster_address import LOCAL, check_address
-from tropalign.execution.remote_worker import Answer, compute
 from tropalign.resources.limits import available_threads, without_interrupts
 
 #: Seconds within which a scheduler must answer at first.
@@ -82,7 +82,14 @@ class Cluster:
                 "dask.distributed is not installed: pip install 'tropalign[cluster]', or leave --cluster out"
             ) from None
         self._distributed, self.needs_gpu = distributed, needs_gpu
-        self.name = where if isinstance(where, str) else _address_of(where)
+        if isinstance(where, str):
+            self.name = where
+        elif where.status != "running" or where.scheduler is None:
+            raise UsageError(f"this client is {where.status}: give one that runs, or the address of its scheduler")
+        elif where.asynchronous:
+            raise UsageError("this client is asynchronous: give the address of its scheduler, or a client that is not")
+        else:
+            self.name = str(where.scheduler.address)
         self._own: list[Any] = []  # closed by `close`, or when the cluster is garbage-collected
         weakref.finalize(self, _close, self._own)
         _CLUSTERS.add(self)
@@ -163,19 +170,16 @@ class Cluster:
         """Update the list of workers, at most every LOOK_SECONDS."""
         if time.monotonic() - self._looked >= LOOK_SECONDS:
             try:
-                self._n_threads = self._tiles_at_a_time()
+                if self.needs_gpu:
+                    workers = self._client.scheduler_info()["workers"]
+                    n_tiles = {worker: about["resources"].get("GPU", 0) for worker, about in workers.items()}
+                else:
+                    n_tiles = self._client.nthreads()
+                self._n_threads = {str(worker): int(n) for worker, n in n_tiles.items() if n}
             except Exception:  # the scheduler is temporarily gone
                 self._n_threads = {}
                 self._reconnect()
             self._looked = time.monotonic()
-
-    def _tiles_at_a_time(self) -> dict[str, int]:
-        """Return the number of concurrent tiles by worker."""
-        if not self.needs_gpu:
-            return {str(worker): int(n) for worker, n in self._client.nthreads().items()}
-        workers = self._client.scheduler_info()["workers"]
-        n_gpus = {str(worker): int(about["resources"].get("GPU", 0)) for worker, about in workers.items()}
-        return {worker: n for worker, n in n_gpus.items() if n}
 
     def _reconnect(self) -> None:
         """Replace a client that has given up.
@@ -262,49 +266,28 @@ class Cluster:
 
     def answers(self, futures: Sequence[Any]) -> list[Answer | Exception | None]:
         """Return the outcome of each future: an answer, its exception, or None if it was lost."""
+        found: dict[str, Answer | Exception | None] = dict.fromkeys(future.key for future in futures)
         done = [future for future in futures if future.status == "finished"]
-        found: dict[str, Any] = {}
+        keys = [future.key for future in done]
         try:
-            found = dict(zip([future.key for future in done], self._client.gather(done), strict=True))
+            found |= zip(keys, self._client.gather(done), strict=True)
         except Exception:
             for future in done:
-                found[future.key] = self._fetched(future)
-        return [found[future.key] if future.key in found else self._failed(future) for future in futures]
-
-    def _fetched(self, future: Any) -> Answer | None:
-        try:
-            answer: Answer = future.result(timeout=CONNECT_SECONDS)
-        except Exception:  # its worker has died since
-            return None
-        return answer
-
-    def _failed(self, future: Any) -> Exception | None:
-        if future.status != "error":
-            return None
-        try:
-            error = future.exception(timeout=CONNECT_SECONDS)
-        except Exception:
-            return None
-        return error if isinstance(error, Exception) and not self._is_loss(error) else None
-
-    def _is_loss(self, error: Exception) -> bool:
-        """True if the error only reports lost data."""
-        return "Cancelled" in type(error).__name__ or "lost" in str(error).lower()
+                with suppress(Exception):  # its worker has died since
+                    found[future.key] = future.result(timeout=CONNECT_SECONDS)
+        for future in futures:
+            if future.status == "error" and future.key not in keys:
+                with suppress(Exception):
+                    error = future.exception(timeout=CONNECT_SECONDS)
+                    is_loss = "Cancelled" in type(error).__name__ or "lost" in str(error).lower()
+                    found[future.key] = error if isinstance(error, Exception) and not is_loss else None
+        return [found[future.key] for future in futures]
 
     def forget(self, futures: Sequence[Any]) -> None:
         """Cancel futures that are no longer needed."""
         if futures:
             with suppress(Exception):
                 self._client.cancel(list(futures), force=True)
-
-
-def _address_of(client: Any) -> str:
-    """Return the address of a client's scheduler; raise UsageError for a closed or asynchronous client."""
-    if client.status != "running" or client.scheduler is None:
-        raise UsageError(f"this client is {client.status}: give one that runs, or the address of its scheduler")
-    if client.asynchronous:
-        raise UsageError("this client is asynchronous: give the address of its scheduler, or a client that is not")
-    return str(client.scheduler.address)
 
 
 def _address_in(path: str) -> str:

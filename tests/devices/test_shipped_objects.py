@@ -8,9 +8,9 @@ import weakref
 import pytest
 from execution.toys import Large
 
-from tropalign.execution import cluster_pool
-from tropalign.execution.cluster_pool import ShippedObjects
-from tropalign.execution.remote_worker import unpacked
+from tropalign.devices import cluster_pool
+from tropalign.devices.cluster_pool import ShippedObjects
+from tropalign.devices.remote_worker import unpacked
 
 
 class Cluster:

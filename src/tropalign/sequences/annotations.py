@@ -1,4 +1,7 @@
-"""The sample of a read: ``r1;sample=gut``, ``gut-1.17`` with the delimiter ``.``, or the name of its file."""
+"""Annotations in names: ``;size=12``, the number of sequences that a record stands for, and the sample of a read.
+
+The sample is that of ``r1;sample=gut``, the part of ``gut-1.17`` before the delimiter ``.``, or the name of the file.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError, UsageError, named, shown
 from tropalign.sequences.batch import SequenceBatch
 from tropalign.sequences.files import file_name
-from tropalign.sequences.kinds import of_two_kinds
+from tropalign.sequences.reader import of_two_kinds
 
 #: The annotation at the start of the name or after a semicolon, up to the next one, the end, or the number
 #: (``_2``) that a repeated name gets.

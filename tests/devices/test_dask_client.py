@@ -8,11 +8,11 @@ from tropalign.errors import DeviceError, UsageError
 
 pytest.importorskip("distributed")
 
+from tropalign.devices.cluster_pool import ClusterDevice
+from tropalign.devices.dask_cluster import Cluster, Unreachable
+from tropalign.devices.names import is_cluster
 from tropalign.devices.registry import open_devices
-from tropalign.execution.cluster_address import is_cluster
-from tropalign.execution.cluster_pool import ClusterDevice
-from tropalign.execution.dask_cluster import Cluster, Unreachable
-from tropalign.execution.remote_worker import Answer
+from tropalign.devices.remote_worker import Answer
 
 
 class Future:

@@ -15,11 +15,11 @@ from execution.toys import Large, opener
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from tropalign.devices import cluster_pool, remote_worker
+from tropalign.devices.cluster_pool import ClusterDevice, ClusterPool
+from tropalign.devices.dask_cluster import Unreachable
+from tropalign.devices.remote_worker import Work, compute, packed, unpacked
 from tropalign.errors import DeviceError, InputError, ResourceError, TropalignError, TropalignWarning, options_named
-from tropalign.execution import cluster_pool, remote_worker
-from tropalign.execution.cluster_pool import ClusterDevice, ClusterPool
-from tropalign.execution.dask_cluster import Unreachable
-from tropalign.execution.remote_worker import Work, compute, packed, unpacked
 from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import Tile
 from tropalign.execution.thread_pool import ThreadPool

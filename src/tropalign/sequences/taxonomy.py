@@ -28,8 +28,7 @@ from tropalign.properties import cached_property
 from tropalign.resources.limits import default_budget, require
 from tropalign.sequences.blocks import SequenceBlock
 from tropalign.sequences.files import Source, file_name, lines_of, read_text
-from tropalign.sequences.mapped_store import taxa_of_stores
-from tropalign.sequences.taxa import Taxa
+from tropalign.sequences.mapped_store import Taxa, taxa_of_stores
 from tropalign.sequences.texts import Texts, decoded, joined_by, lines_in
 
 #: Largest possible taxid.
@@ -333,7 +332,18 @@ class FoundTaxa:
         Raises InputError if no record has a name of the table, or if no taxid is in the taxdump. Warns if that is
         true of some.
         """
-        self._tell_unmet()
+        table = self._table
+        if table is not None and self._unmet:
+            n, first = len(self._unmet), next(name for name in table.rows if name in self._unmet)
+            if n == len(table.rows):
+                what = f"none of its names is in the files, {shown(repr(first))} for one"
+                raise InputError(f"{what}: a name is the header up to the first blank", file=table.file)
+            warnings.warn(
+                f"{shown(table.file)}: {n:,} of its {len(table.rows):,} names {_verb(n)} not in the files, "
+                f"{shown(repr(first))} (line {table.rows[first].line}) for one",
+                TropalignWarning,
+                stacklevel=1,
+            )
         taxids, lineage = np.concatenate(self._taxids), np.concatenate(self._lineage)
         if self._taxdump is not None:
             open_ones = np.flatnonzero((taxids > 0) & (lineage == 0))
@@ -346,23 +356,6 @@ class FoundTaxa:
         if not taxids.any() and not lineage.any():
             return None
         return Taxa(taxids, Texts.of(list(self._numbers)), lineage)
-
-    def _tell_unmet(self) -> None:
-        if self._table is None or not self._unmet:
-            return
-        n, first = len(self._unmet), next(name for name in self._table.rows if name in self._unmet)
-        if n == len(self._table.rows):
-            raise InputError(
-                f"none of its names is in the files, {shown(repr(first))} for one: a name is the header up to the "
-                "first blank",
-                file=self._table.file,
-            )
-        warnings.warn(
-            f"{shown(self._table.file)}: {n:,} of its {len(self._table.rows):,} names {_verb(n)} not in the files, "
-            f"{shown(repr(first))} (line {self._table.rows[first].line}) for one",
-            TropalignWarning,
-            stacklevel=2,
-        )
 
     def _tell_strange(self, taxids: list[int], taxdump: Taxdump, has_none: bool) -> None:
         """Warn of taxids that are not in the taxdump."""
