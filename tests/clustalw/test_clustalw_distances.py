@@ -14,7 +14,8 @@ from tropalign.clustalw.matrices import LETTERS, UNITS, matrix_table, pair_scori
 from tropalign.clustalw.options import PROTEIN_SERIES, ClustalwOptions
 from tropalign.clustalw.rooting import compat_weights, read_clustalw_tree, root_tree, sequence_weights, tree_identities
 from tropalign.errors import ResourceError
-from tropalign.pairwise.task import PairsTask, least_bytes
+from tropalign.pairwise.plan import least_bytes
+from tropalign.pairwise.task import PairsTask
 from tropalign.trees.joining import neighbour_joining
 
 DATA = Path(__file__).parent.parent / "data" / "clustalw"

@@ -29,8 +29,7 @@ from tropalign.results.multiple import MultipleAlignment
 from tropalign.results.placements import Placements
 from tropalign.results.segments import Segments
 from tropalign.results.threshold_options import Thresholds
-from tropalign.scoring import Gap
-from tropalign.scoring.defaults import default_scoring
+from tropalign.scoring import Gap, default_scoring
 from tropalign.sequences import SequenceBatch, read_sequences
 from tropalign.sequences.inputs import named_file
 from tropalign.submissions.verbs import options_of

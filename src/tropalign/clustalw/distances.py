@@ -17,7 +17,8 @@ from tropalign.errors import named
 from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import Device, Progress
 from tropalign.pairwise.options import PairOptions
-from tropalign.pairwise.task import PairsTask, least_bytes
+from tropalign.pairwise.plan import least_bytes
+from tropalign.pairwise.task import PairsTask
 from tropalign.resources.limits import require
 from tropalign.scoring import Gap, SubstitutionMatrix
 from tropalign.sequences.batch import SequenceBatch
