@@ -6,37 +6,41 @@ import io
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
-from tropalign.client.records import RemoteDatabase
-from tropalign.clusters.api import cluster as cluster_sequences
-from tropalign.decoding.decoding import decode as decode_sequences
+from tropalign import (
+    AlignmentTable,
+    Clusters,
+    Gap,
+    Hits,
+    MultipleAlignment,
+    Placements,
+    SearchOptions,
+    Segments,
+    SequenceBatch,
+    Thresholds,
+    align_all,
+    align_multiple,
+    read_sequences,
+)
+from tropalign import cluster as cluster_sequences
+from tropalign import decode as decode_sequences
+from tropalign import place as place_reads
+from tropalign import scan as scan_sequences
+from tropalign import search as search_models
+from tropalign.client.remote_job import RemoteDatabase
 from tropalign.errors import InputError, UsageError, did_you_mean
 from tropalign.formats.saved_results import read_result
-from tropalign.msa.api import align_multiple
-from tropalign.pairwise.api import align_all
 from tropalign.pairwise.significance import Significance
-from tropalign.placement.api import place as place_reads
-from tropalign.profiles.api import scan as scan_sequences
-from tropalign.profiles.api import search as search_models
-from tropalign.profiles.options import SearchOptions
-from tropalign.results.alignments import AlignmentTable
-from tropalign.results.clusters import Clusters
-from tropalign.results.hits import Hits
-from tropalign.results.multiple import MultipleAlignment
-from tropalign.results.placements import Placements
-from tropalign.results.segments import Segments
-from tropalign.results.threshold_options import Thresholds
-from tropalign.scoring import Gap
 from tropalign.scoring.defaults import default_scoring
-from tropalign.sequences import SequenceBatch, read_sequences
 from tropalign.sequences.inputs import named_file
 from tropalign.submissions.verbs import options_of
 
 if TYPE_CHECKING:
-    from tropalign.client.server import Server
+    from tropalign.client.remote_job import RemoteJob
+    from tropalign.client.uploads import Uploads
 
 #: Arguments that the server decides.
 SERVERS = ("n_threads", "memory_bytes", "device")
@@ -77,6 +81,18 @@ SCORES = ("match", "mismatch", "on_gap", "gap_open", "gap_extend", "insert_open"
 T = TypeVar("T")
 
 
+class Server(Protocol):
+    """What of a server is needed here."""
+
+    uploads: Uploads
+
+    def submit(
+        self, verb: str, inputs: Mapping[str, Any], options: Mapping[str, Any] | None = None, *, format: str = ""
+    ) -> RemoteJob:  # pragma: no cover
+        """Submits a job."""
+        ...
+
+
 class _Job:
     """Inputs and options of a job in preparation."""
 
@@ -87,9 +103,12 @@ class _Job:
         self.progress = self.given.pop("progress", None)
         if self.progress is not None and not callable(self.progress):
             raise UsageError("progress has to be a function of the stage and the share of the work that is done")
-        self.given = FUNCTIONS[verb].arguments.renamed(self.given)  # type: ignore[attr-defined]
+        known = (*plain(verb), *OWN[verb])
         for name in self.given:
-            _check_known(verb, name)
+            if name in SERVERS:
+                raise UsageError(f"the server chooses threads, memory and devices: leave {name} out")
+            if name not in known:
+                raise UsageError(f"a server takes no {name} for {verb}{did_you_mean(name, known)}")
         self.options = {name: self.given[name] for name in plain(verb) if name in self.given}
 
     def option(self, name: str, value: Any, usual: Any = None) -> None:
@@ -108,14 +127,6 @@ class _Job:
         if not isinstance(found, kind):
             raise InputError(f"the server sends other results than those of {self.verb}: see whether it is one")
         return found
-
-
-def _check_known(verb: str, name: str) -> None:
-    known = (*plain(verb), *OWN[verb])
-    if name in SERVERS:
-        raise UsageError(f"the server chooses threads, memory and devices: leave {name} out")
-    if name not in known:
-        raise UsageError(f"a server takes no {name} for {verb}{did_you_mean(name, known)}")
 
 
 def pairs(server: Server, queries: Any, targets: Any, given: Mapping[str, Any]) -> Iterator[AlignmentTable]:

@@ -223,7 +223,6 @@ class Option:
     - `of_shards`: True if shards contain this output, so that `merge` writes it.
     - `is_common`: True if forms show the option first.
     - `by_place`: True if Python functions also take it as a positional argument.
-    - `former`: former names of the option, still accepted with a warning.
     """
 
     name: str = ""
@@ -251,7 +250,6 @@ class Option:
     of_shards: bool = True
     is_common: bool = False
     by_place: bool = False
-    former: tuple[str, ...] = ()
 
     def but(self, **changes: Any) -> Option:
         """Return a copy with other values.
@@ -266,11 +264,6 @@ class Option:
     def typed(self) -> tuple[str, ...]:
         """Flags of the option on the command line; empty for a positional argument."""
         return (f"--{self.name.replace('_', '-')}",) if self.flags is None else self.flags
-
-    @property
-    def formerly_typed(self) -> tuple[str, ...]:
-        """Former flags of the option on the command line."""
-        return tuple(f"--{name.replace('_', '-')}" for name in self.former)
 
     @property
     def is_flag(self) -> bool:
@@ -370,8 +363,6 @@ class Options:
     def __init__(self, *values: Any, **named: Any) -> None:
         if values:
             named = self._by_place(values, named)
-        if not named.keys() <= self._declared.keys():
-            named = self.renamed(named)
         if not self._required <= named.keys() <= self._declared.keys():
             raise TypeError(self._misfit(named))
         self.__dict__.update(named)

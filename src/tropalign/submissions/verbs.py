@@ -36,7 +36,6 @@ class InputField:
     - `flag`: option; None for a positional argument.
     - `kind`: content: "sequences", "alignment", "models", "tree", "table", "graph", "matrix" or "model".
     - `takes_database`: True if a store may take the file's place.
-    - `former`: former names.
     """
 
     dest: str
@@ -47,7 +46,6 @@ class InputField:
     many: bool
     kind: str
     takes_database: bool
-    former: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -58,7 +56,6 @@ class OptionField:
     - `many`: True for a list of such values.
     - `group`: label of the group.
     - `is_common`: True if forms show it first.
-    - `former`: former names.
     """
 
     dest: str
@@ -71,7 +68,6 @@ class OptionField:
     default: Any
     group: str
     is_common: bool
-    former: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -125,29 +121,19 @@ class ServedVerb:
         """Return the option of this name."""
         return next((one for one in self.options if one.dest == dest), None)
 
-    def todays_names(self) -> dict[str, str]:
-        """Return the current names of inputs and options by their former names."""
-        fields: list[InputField | OptionField] = [*self.inputs, *self.options]
-        return {name: one.dest for one in fields for name in one.former}
-
     def output(self, role: str) -> OutputField | None:
         """Return the output of this role."""
         return next((one for one in self.outputs if one.role == role), None)
 
 
-def _served() -> dict[str, type[Command]]:
-    """Return the verbs that a server runs by name; actions have names like "db build"."""
-    found = [
-        action for name in VERBS if name not in ("serve", "admin", "submit") for action in _actions(declared(name))
-    ]
-    return {one.verb: one for one in found if one.served is not None}
-
-
-def _actions(command: type[Command]) -> tuple[type[Command], ...]:
-    return command.actions or (command,)
-
-
-_COMMANDS = _served()
+#: The verbs that a server runs, actions as "db build".
+_COMMANDS = {
+    action.verb: action
+    for name in VERBS
+    if name not in ("serve", "admin", "submit")
+    for action in declared(name).actions or (declared(name),)
+    if action.served is not None
+}
 SERVED = tuple(_COMMANDS)
 
 
@@ -246,7 +232,6 @@ def _input(one: Option) -> InputField:
         many=one.many in ("+", "*"),
         kind=one.holds,
         takes_database=one.holds == "sequences",
-        former=one.former,
     )
 
 
@@ -270,7 +255,6 @@ def _options(command: type[Command]) -> list[OptionField]:
                     default=one.default if one.names is None else one.default_name,
                     group=group_label(title or "options"),
                     is_common=one.is_common,
-                    former=one.former,
                 )
             )
     return found

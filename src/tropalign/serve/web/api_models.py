@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import BaseModel
 
-from tropalign.serve.hook_calls import MOST_LETTERS as MOST_HOOK
+from tropalign.serve.notices import MOST_LETTERS as MOST_HOOK
 from tropalign.serve.records import State
 from tropalign.serve.web.downloads import MEDIA_TYPES, MOST_RANGES
 from tropalign.serve.web.limits import MOST_TAGS
