@@ -71,10 +71,11 @@ fuzz: $(VENV)/runnable  ## damaged files for every reader, random pairs for the 
 # Another major version of clang-format breaks lines elsewhere, so that it is fixed to one.
 CPP_FILES = $(wildcard native/*/*.cpp native/*/*.hpp tests/*/*.cpp tests/*/*.hpp)
 PAGE_FILES = $(wildcard src/tropalign/formats/pages/*/*.js src/tropalign/serve/web/static/*.js)
-lint: $(VENV)/test $(VENV)/dev  ## ruff, clang-format, mypy, hadolint, cffconvert
+lint: $(VENV)/installed $(VENV)/test $(VENV)/dev  ## ruff, clang-format, mypy, hadolint, cffconvert
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/clang-format --dry-run -Werror $(CPP_FILES) $(PAGE_FILES)
+	$(BIN)/python packaging/stub.py
 	$(BIN)/mypy src/tropalign
 	$(BIN)/hadolint Dockerfile
 	$(BIN)/cffconvert --validate -i CITATION.cff

@@ -1,9 +1,7 @@
-"""Writes src/tropalign/_native.pyi: the compiled core as type checkers see it.
+"""Write src/tropalign/_native.pyi: the compiled core for type checkers. `make rebuild` and `make lint` run it.
 
-    python packaging/stub.py            `make rebuild` does it, too
-
-Names, parameters, defaults and types are what nanobind says of the functions that are installed; the types of results
-are those of the functions in native/bindings (python.hpp has what is typed there).
+Names, parameters, defaults and types come from nanobind, for the core that is installed; the types of results are those
+of the functions in native/bindings (python.hpp has the typed ones). The file is not in the repository.
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ from nanobind.stubgen import StubGen  # type: ignore[import-untyped]
 from tropalign import _native
 
 STUB = Path(__file__).resolve().parent.parent / "src" / "tropalign" / "_native.pyi"
-HEAD = '''"""The compiled core, as type checkers see it; made by packaging/stub.py, out of native/bindings.
+HEAD = '''"""The compiled core for type checkers; made by packaging/stub.py from native/bindings.
 
 Every function checks its arrays and raises ValueError on a wrong one, TypeError on one of another dtype or layout.
 Arrays are contiguous in C order. What another thread writes into them during a call is not guarded.

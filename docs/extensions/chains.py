@@ -1,7 +1,7 @@
 """Sphinx: the Python files that a command runs through, from the command line to the kernel and back.
 
-The build writes them into ``docs/_generated/``; ``python docs/extensions/chains.py`` prints them. A file counts if one of
-its functions runs, with all its lines. What runs while a module is loaded does not count.
+The build writes them into ``docs/_generated/``; ``python docs/extensions/chains.py`` prints them. A file counts,
+with all its lines, if one of its functions runs. Code that runs while a module is loaded does not count.
 """
 
 from __future__ import annotations
