@@ -82,14 +82,14 @@ T = TypeVar("T")
 
 
 class Server(Protocol):
-    """What of a server is needed here."""
+    """The parts of `tropalign.client.Server` that calls need."""
 
     uploads: Uploads
 
     def submit(
         self, verb: str, inputs: Mapping[str, Any], options: Mapping[str, Any] | None = None, *, format: str = ""
     ) -> RemoteJob:  # pragma: no cover
-        """Submits a job."""
+        """Submit a job."""
         ...
 
 

@@ -344,7 +344,7 @@ def _mail_of(options: Serve) -> MailServer | None:
     password = password_from(options.smtp_password_file)
     if options.smtp_user is not None and not password:
         options.refuse("--smtp-user has no password: set TROPALIGN_SMTP_PASSWORD, or give --smtp-password-file FILE")
-    # Where users find the pages, as far as the options tell.
+    # Address of the pages for users, as far as the options tell it.
     web_host = (options.allowed_host or [""])[0] or ("127.0.0.1" if options.host in ("127.0.0.1", "localhost") else "")
     is_direct = not (options.https or options.trusted_proxy)  # a proxy listens on the default port
     root = (options.root_path or "").rstrip("/")
@@ -424,7 +424,7 @@ def _add_token(storage: Storage, user: str, path: str | None) -> None:
 
 
 def audit_line(entry: Entry) -> str:
-    """An entry of the audit log between tabs; what users wrote cannot begin a line or a column of its own."""
+    """Format an audit log entry as tab-separated columns; user text cannot start a new line or column."""
     columns = (entry.user, entry.address, entry.action, entry.object, entry.detail)
     return "\t".join((time_text(entry.at), *map(shown, columns)))
 

@@ -187,7 +187,7 @@ def _connected(host: str, port: int, is_secure: bool, is_named: bool) -> http.cl
         raise OSError(f"{host} has an address that is not public")
     kind = http.client.HTTPSConnection if is_secure else http.client.HTTPConnection
     connection = kind(host, port, timeout=SECONDS)
-    # The first of the addresses that takes a connection; each has its share of the time.
+    # Connect to the first address that accepts; each gets an equal share of the remaining time.
     until = time.monotonic() + SECONDS
     for i, address in enumerate(addresses):
         share = (until - time.monotonic()) / (len(addresses) - i)

@@ -267,7 +267,7 @@ class Token:
 
 @dataclass(frozen=True)
 class Page(Generic[Listed]):
-    """Some of many jobs, newest first: whole, or as lines, which are all that a list of many needs.
+    """A page of jobs, newest first: complete records, or lines, which suffice for a list.
 
     Parameters
     ----------

@@ -96,7 +96,7 @@ def _inputs(verb: ServedVerb, options: Command) -> tuple[dict[str, tuple[InputIt
     for one in verb.inputs:
         value: Any = getattr(options, one.dest)
         given = [value] if isinstance(value, str) else list(value or ())
-        # As verbs see it: a matrix's name goes before a file, a file before a model's name.
+        # Like the verbs: a matrix name takes precedence over a file, a file over a model name.
         goes_first = one.dest == "matrix" or not (given and os.path.exists(given[0]))
         if given and one.dest in known and goes_first and is_name(known[one.dest], given[0]):
             continue

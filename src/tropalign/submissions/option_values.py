@@ -69,7 +69,7 @@ def _text_of(verb: str, option: OptionField, value: Any, where: str) -> str:
             raise FieldError(where, "is not a number that can be computed with")
         if isinstance(value, int):
             return str(value)
-        number = format(Decimal(repr(value)), "f")  # in full: some options read no exponents
+        number = format(Decimal(repr(value)), "f")  # some options do not accept exponents
         return number.rstrip("0").rstrip(".") if "." in number else number
     if not isinstance(value, str):
         expected = "a number" if option.kind in ("whole", "number") else "a text"
@@ -116,7 +116,7 @@ def option_words(verb: str, options: Mapping[str, Any]) -> list[tuple[str, str |
         for text in texts.get(option.dest, ()):
             kind = command_named(verb).declared()[option.dest].kind
             if option.kind == "number" and text.startswith(("0.000", "-0.000")):
-                short = repr(float(text))  # ``1e-10`` where the option reads that, in place of ``0.0000000001``
+                short = repr(float(text))  # ``1e-10`` instead of ``0.0000000001`` if the option accepts it
                 text = short if kind is not None and kind.takes(short) else text
             words.append((option.flag, None if option.kind == "flag" else text))
     return words

@@ -368,7 +368,7 @@ def words_of(submission: Submission, paths: Callable[[InputItem], str]) -> list[
     several: list[str] = []  # a multi-file option takes all arguments up to the next option
     for one in verb.inputs:
         named = [paths(item) for item in submission.inputs.get(one.dest, ())]
-        named = [f"./{path}" if path.startswith("-") else path for path in named]  # none is an option
+        named = [f"./{path}" if path.startswith("-") else path for path in named]  # must not look like an option
         if one.flag is None:
             files += named
         elif one.many and named:
@@ -439,7 +439,7 @@ def link_names(submission: Submission) -> dict[InputItem, str]:
             if item not in found:
                 name = item.name
                 if one.dest in known and not name.lower().endswith((".txt", ".mat", ".toml")):
-                    name = f"{name}.txt"  # no name that the option knows
+                    name = f"{name}.txt"  # must differ from the names that the option accepts
                 if item.database is not None and not name.lower().endswith(".tdb"):
                     name = f"{name}.tdb"
                 if any(is_name(named, name) for named in known.values()):  # readers might take it for a name

@@ -126,7 +126,7 @@ class ServedVerb:
         return next((one for one in self.outputs if one.role == role), None)
 
 
-#: The verbs that a server runs, actions as "db build".
+#: Verbs that a server runs; actions have names like "db build".
 _COMMANDS = {
     action.verb: action
     for name in VERBS

@@ -85,7 +85,7 @@ def _sqlite(url: URL) -> Engine:
         make_private_file(path)
     except OSError as error:
         raise ResourceError(f"the database cannot be opened: {shown(str(path))}: {error.strerror}") from None
-    for ending in ("-wal", "-shm"):  # which SQLite makes with the same mode
+    for ending in ("-wal", "-shm"):  # SQLite creates them with the mode of the database
         take_from_others(path.with_name(path.name + ending))
     engine = create_engine(
         url,
@@ -183,7 +183,7 @@ def reading(engine: Engine) -> Iterator[Connection]:
 @contextmanager
 def writing(engine: Engine) -> Iterator[Connection]:
     """Yield a connection in a write transaction; SQLite allows one at a time across all processes."""
-    # One of SQLite's writers in this process at a time: those that wait in SQLite look again ever more rarely.
+    # One SQLite writer per process at a time: writers that wait inside SQLite poll with growing pauses.
     turn = engine.get_execution_options().get("turn")
     if turn is not None and not turn.acquire(timeout=PATIENCE):
         raise ResourceError("the database is busy: try again in a minute")

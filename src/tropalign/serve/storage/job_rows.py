@@ -46,7 +46,7 @@ from tropalign.submissions.submission import BUILD
 
 #: Maximum characters of a tag.
 MOST_TAG_LETTERS = 200
-#: The fields of a job that are columns of its row.
+#: Fields of a job that are columns of its row.
 _JOB = [one.name for one in fields(Job) if one.name in jobs.c]
 #: Queries of every page, built once.
 _FILES_OF = (
@@ -122,8 +122,8 @@ def add_files(connection: Connection, job: int, is_output: bool, files: Iterable
     for position, file in enumerate(files):
         if file.digest is not None and not store.holds(file.digest):
             raise InputError(f"{shown(file.name)!r} is no longer on the server: send it again")
-        if file.database is not None and not is_installed(file.database):  # workers look for installed ones
-            # Locked, it is not deleted before this transaction ends.
+        if file.database is not None and not is_installed(file.database):  # workers check installed ones
+            # The lock prevents its deletion before this transaction ends.
             question = select(databases.c.id).where(databases.c.id == file.database).with_for_update(read=True)
             if connection.execute(question).first() is None:
                 raise InputError(f"the database {shown(file.name)!r} is no longer on the server: choose another one")
@@ -182,7 +182,7 @@ def finish_as(connection: Connection, number: int, source: int, now: float) -> N
             select(literal(number), *copied).where(job_files.c.job == source, job_files.c.is_output),
         )
     )
-    # An equal build has a database of its own, too, called as its job is, and shared as that asks.
+    # An equal build also gets a database of its own, with the name of its job, shared as that requests.
     job, owner, title, request = connection.execute(
         select(jobs.c.id, jobs.c.owner, jobs.c.title, jobs.c.request).where(jobs.c.number == number)
     ).one()

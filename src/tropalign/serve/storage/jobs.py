@@ -34,7 +34,7 @@ from tropalign.serve.storage.job_rows import (
 from tropalign.serve.storage.schema import clean, databases, job_files, job_tags, jobs, uploads
 from tropalign.serve.storage.waits import await_others
 
-#: The fields of a line that are columns of a job's row.
+#: Fields of a line that are columns of a job's row.
 _LINE = [one.name for one in fields(JobLine) if one.name in jobs.c]
 #: Seconds for which slow counts are cached, and the maximum number of users in the cache.
 REMEMBERED_SECONDS, MOST_REMEMBERED = 10.0, 1_000
@@ -297,7 +297,7 @@ def _found(connection: Connection, question: Select[Any], search: Search) -> tup
     if search.tag is not None:
         question = question.where(jobs.c.number.in_(select(job_tags.c.job).where(job_tags.c.tag == search.tag)))
     if search.after is not None:
-        # What nobody has been given is the end.
+        # A cursor that this server did not issue gives an empty page.
         after = int(search.after) if re.fullmatch(r"[0-9]{1,18}", search.after) else 0
         question = question.where(jobs.c.number < after)
     order: Any = jobs.c.number

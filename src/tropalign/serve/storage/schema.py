@@ -32,7 +32,7 @@ class Words(TypeDecorator[str]):
 
 
 class Json(TypeDecorator[dict[str, Any]]):
-    """An object of JSON."""
+    """A JSON object, stored as text."""
 
     impl = Text
     cache_ok = True
@@ -45,7 +45,7 @@ class Json(TypeDecorator[dict[str, Any]]):
 
 
 class JobState(TypeDecorator[State]):
-    """The state of a job."""
+    """A job state, stored as text."""
 
     impl = Text
     cache_ok = True
@@ -63,12 +63,12 @@ Number = BigInteger().with_variant(Integer(), "sqlite")
 
 
 def _needed(kind: Any, *names: str) -> list[Column[Any]]:
-    """Columns without NULL."""
+    """Return NOT NULL columns of one type."""
     return [Column(name, kind, nullable=False) for name in names]
 
 
 def _of_job() -> Column[int]:
-    """The row of the job that something belongs to, and goes with."""
+    """Return the key of the owning job; its deletion deletes the row."""
     return Column("job", Number, ForeignKey("jobs.number", ondelete="CASCADE"), primary_key=True)
 
 

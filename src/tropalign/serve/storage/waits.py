@@ -58,7 +58,7 @@ class Waits:
             columns = (jobs.c.id, jobs.c.number, jobs.c.owner)
             asked = connection.execute(select(*columns).where(jobs.c.id.in_(ids), jobs.c.state == State.QUEUED)).all()
             numbers = [row.number for row in asked]
-            others: dict[int, dict[str, str]] = {}  # of each job the ids and titles of those it waits for
+            others: dict[int, dict[str, str]] = {}  # by job: ids and titles of the jobs that it waits for
             question = select(awaited.c.job, awaited.c.source, awaited.c.title).where(awaited.c.job.in_(numbers))
             for job, source, title in connection.execute(question.order_by(awaited.c.job, awaited.c.position)):
                 others.setdefault(job, {})[source] = title

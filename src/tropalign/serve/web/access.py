@@ -77,7 +77,7 @@ class Access:
             path = route_path(scope)
             if not path.startswith(UNCOUNTED):
                 state["user"], state["session"] = await self._who(scope, headers)
-                user = state["user"]  # nobody asks more often than all may
+                user = state["user"]  # the request rate is limited by user, or by address
                 wait = self.web.requests.wait(f"user {user.name}" if user else f"address {state['address']}")
                 if wait:
                     raise too_many("too many requests: wait a little", wait)

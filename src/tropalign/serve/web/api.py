@@ -193,7 +193,7 @@ async def send_file(
     most = web.settings.limits.stored_bytes_per_user
     await run_in_threadpool(web.storage.uploads.check_room, user.name, most)
     called = sanitised(name)
-    with web.storage.files.receive(web.settings.limits.upload_bytes) as receiving:  # nothing stays if it breaks off
+    with web.storage.files.receive(web.settings.limits.upload_bytes) as receiving:  # an interrupted upload is discarded
         block = bytearray()
         async for piece in request.stream():
             block += piece

@@ -114,7 +114,7 @@ def _add_handlers(app: FastAPI) -> None:
         assert isinstance(error, HTTPException)
         words, headers = _SENTENCES.get(error.status_code, str(error.detail)), dict(error.headers or {})
         if error.status_code == 405:
-            # Each route knows its own methods alone.
+            # Collect the methods of all matching routes: each route lists only its own.
             path = route_path(request.scope)
             there = [route for route in app.routes if isinstance(route, Route) and route.path_regex.match(path)]
             headers["Allow"] = ", ".join(sorted({method for route in there for method in route.methods or ()}))
@@ -216,7 +216,7 @@ def readiness(request: Request) -> Response:
 
 @router.get("/metrics")
 def metrics(request: Request) -> Response:
-    """Figures for Prometheus. `Access` asks for a token: a proxy on this machine may hand on anybody's request."""
+    """Return metrics for Prometheus. `Access` requires a token: a local proxy may forward anyone's request."""
     return Response(request.app.state.metrics.text(), media_type=CONTENT_TYPE_LATEST)
 
 
@@ -303,7 +303,7 @@ class Server(uvicorn.Server):
 
 def server_options() -> dict[str, Any]:
     """Return Uvicorn's options, excluding address and log settings."""
-    # Files and connections that this process may have open, raised as far as the system lets it.
+    # Raise the limit of open files and connections as far as the system allows.
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wish = MOST_CONNECTIONS + OTHER_FILES
     more = wish if hard == resource.RLIM_INFINITY else min(wish, hard)

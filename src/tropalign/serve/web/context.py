@@ -1,4 +1,4 @@
-"""What every route has at hand: the server with its sessions and rates, who asks, and the path that is asked for."""
+"""State that every route uses: the server with its sessions and rates, the user, and the requested path."""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ async def watch_job(request: Request, id: str) -> Response:
 
 
 class _Stream(StreamingResponse):
-    """Sends events, and holds a seat meanwhile; the seat does not depend on the iterator, which may never begin."""
+    """Event stream that holds a seat while it is sent; its iterator may never start, so it cannot hold the seat."""
 
     def __init__(self, seat: AbstractContextManager[None], events: AsyncIterator[bytes]) -> None:
         headers = {"X-Accel-Buffering": "no", "Cache-Control": "no-store"}
@@ -149,7 +149,7 @@ class _Stream(StreamingResponse):
         self._seat = seat
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers a request; Refused, before the answer begins, if there is no seat."""
+        """Send the response; raise Refused before it starts if there is no free seat."""
         with self._seat:
             await super().__call__(scope, receive, send)
 

@@ -154,7 +154,7 @@ def source_views(verb: ServedVerb, given: Given, databases: Sequence[Database]) 
             HELPS.get(each.kind) or for_forms(each.help),
             each.required,
             each.many,
-            # At once: what most jobs need, and what is there already.
+            # Show what most jobs need, and what is already given.
             each.required
             or each.dest in verb.example
             or (each.takes_database and each.flag is None)
@@ -178,7 +178,7 @@ def option_groups(verb: ServedVerb, given: Given) -> tuple[list[OptionView], lis
         default = "" if each.default is None else str(each.default)
         value = given.options.get(each.dest, "")
         help = for_forms(each.help)
-        for words in (f" (default: {default})", f"; default: {default}"):  # which the field shows
+        for words in (f" (default: {default})", f"; default: {default}"):  # the field shows the default
             help = help.removesuffix(words)
         view = OptionView(
             each.dest,
@@ -355,7 +355,7 @@ class FormPages:
         elif "example" in asked:
             given = _of_example(verb)
         if "database" in asked:
-            # Of several arguments that a database may stand for, the last one is what others are compared with.
+            # If several arguments accept a database, the last one is the target.
             takers = [each.dest for each in verb.inputs if each.takes_database and each.flag is None]
             given.databases |= dict.fromkeys(takers[-1:], asked["database"][:100])
         return self._page(request, verb, given)
@@ -382,7 +382,7 @@ class FormPages:
         refused = refusal_of(error)
         assert refused is not None
         sentence = shown(refused.sentence)
-        # ``inputs.queries[0].name`` is of the field ``queries``.
+        # ``inputs.queries[0].name`` belongs to the field ``queries``.
         field = (refused.field or "").removeprefix("inputs.").removeprefix("options.")
         name = field.partition(".")[0].partition("[")[0]
         if wants_json:
@@ -405,7 +405,7 @@ class FormPages:
             text, database = given.texts.get(each.dest, ""), given.databases.get(each.dest, "")
             name, example = PASTED.get(each.kind, "pasted.fa"), verb.example.get(each.dest)
             if example is not None and example_path(example) and pasted_bytes(text) == example_bytes(example):
-                name = _last(example)  # nobody has changed it
+                name = _last(example)  # the example is unchanged
             items = chosen_inputs(each, files, text, name, database, kept, partial(self._add_text, request))
             if items:
                 inputs[each.dest] = items

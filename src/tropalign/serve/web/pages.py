@@ -199,7 +199,7 @@ class Pages:
     def _ask(
         self, request: Request, here: str, name: str, sentence: str, action: str, back: str, jobs: Sequence[Job] = ()
     ) -> Response:
-        """Asks before something is deleted."""
+        """Show the page that asks for confirmation of a deletion."""
         action, back = self.root + action, self.root + back
         return self.templates.page(
             request, "delete", here=here, name=name, sentence=sentence, action=action, back=back, jobs=jobs
@@ -254,7 +254,7 @@ class Pages:
         return self._to(f"/jobs/{job.id}")
 
     def share(self, request: Request, id: str) -> Response:
-        """Makes a link, or takes it back."""
+        """Create or remove a job's public link."""
         job, is_shared = self._own(request, id), not request.url.path.endswith("/unshare")
         with still_there():
             self.storage.jobs.set_shared(job.id, is_shared)
@@ -303,7 +303,7 @@ class Pages:
         return self._to("/databases")
 
     def share_database(self, request: Request, id: str) -> Response:
-        """Lets all users name a database, or makes it its owner's alone again."""
+        """Share a database with all users, or make it private again."""
         is_shared = not request.url.path.endswith("/unshare")
         share_database(web_of(request), user_of(request), address_of(request), id, is_shared)
         return self._to("/databases")
@@ -329,7 +329,7 @@ class Pages:
         """Show how to use the server from programs."""
         user = user_of(request)
         programs = help_programs(str(request.base_url).rstrip("/"), user.token is not None)
-        routes = []  # of the API, from its own description
+        routes = []  # routes of the API, from its OpenAPI document
         for path, methods in request.app.openapi()["paths"].items():
             for method, about in methods.items() if path.startswith("/api/") else ():
                 words = about.get("description", about.get("summary", "")).partition("\n")[0]

@@ -53,7 +53,7 @@ def refusal_of(error: Exception) -> Refused | None:
         return Refused(413 if is_too_large else 503, str(error))
     if isinstance(error, TropalignError):
         return Refused(422, str(error), field=getattr(error, "field", None))
-    if isinstance(error, OperationalError | TimeoutError):  # of the database
+    if isinstance(error, OperationalError | TimeoutError):  # the database is unavailable
         return Refused(503, "the database does not answer: try again in some seconds", headers={"Retry-After": "5"})
     return None
 

@@ -74,10 +74,12 @@ def submit(
         names = [_title_of(web, file) for file in files[:2]]
         between = ", " if any(name.endswith(" more") for name in names) else " and "
         title = between.join(names) + (" ..." if len(files) > 2 else "")
-        title = clean_title(title if submission.verb == BUILD else f"{submission.verb} {title}")  # a database's name
+        title = clean_title(
+            title if submission.verb == BUILD else f"{submission.verb} {title}"
+        )  # a build's title names its database
     key = submission.key(digests.__getitem__, __version__)
     if submission.verb == BUILD:
-        # Equal files make another database under another name, and where the user's own is shared otherwise by now.
+        # Equal files make a different database if its name differs, or if the user's own is now shared differently.
         own = [one for one in web.storage.databases.list(user.name) if (one.owner, one.name) == (user.name, title)]
         is_other = bool(own) and all(one.shared != submission.shared for one in own)
         key = sha256(f"{key} {submission.shared} {title} {token_hex() if is_other else ''}".encode()).hexdigest()
@@ -100,7 +102,7 @@ def submit(
 
 
 def _named(submission: Submission) -> list[tuple[str, InputItem]]:
-    """All inputs with their names, in the order in which the record has them."""
+    """Return all inputs with their names, in the order of the record."""
     return [(dest, item) for dest, items in submission.inputs.items() for item in items]
 
 

@@ -105,7 +105,7 @@ class Templates:
         def option(field: Any) -> Markup:
             return Markup(template.render(field=field))
 
-        kept = lru_cache(MOST_OPTIONS)(option)  # of empty ones: what users fill in may be long
+        kept = lru_cache(MOST_OPTIONS)(option)  # only empty ones: user input may be long
         made.globals["line"] = _line(made)
         made.globals["option"] = lambda field: (option if field.value or field.error else kept)(field)
         return made
@@ -253,13 +253,13 @@ def doing(job: Job, wait: Wait | None) -> str:
 
 
 class JobViews:
-    """Makes what pages show of jobs beside their records, for owners and for those who have a link."""
+    """Makes what pages show of a job in addition to its record, for owners and for holders of a link."""
 
     def __init__(self, storage: Storage, settings: Settings) -> None:
         self._storage, self._settings, self._root = storage, settings, settings.root_path
 
     def own(self, job: Job, wait: Wait | None, share_base: str, has_token: bool = True) -> dict[str, Any]:
-        """What its owner sees: `share_base` is scheme and host under which this server was asked for."""
+        """Return what the owner sees; `share_base` is scheme and host of the request."""
         formats: tuple[str, ...] = ()
         if job.verb in SERVED and len((verb := served_verb(job.verb)).formats) > 1:
             current = job.request.get("format") or verb.default_format
@@ -292,7 +292,7 @@ class JobViews:
         }
 
     def _view(self, job: Job, files: str, page: str) -> dict[str, Any]:
-        """What all see: `files` and `page` are the addresses of its files and of its page."""
+        """Return what all viewers see; `files` and `page` are the addresses of its files and of its page."""
         report = next((file for file in job.outputs if file.media_type.startswith(PAGE)), None)
         main = next((file for file in job.outputs if file.role == "main"), None)
         preview = None

@@ -54,10 +54,10 @@ KILLED = {-9, 137}
 HELD_PAUSE = 0.5
 #: Kills from outside after which a job most likely needs more memory than there is.
 MOST_KILLS = 5
-#: Letters of a message at most, and bytes in which the last sentence of a command is looked for.
+#: Maximum length of a message, and number of last bytes of stderr that are searched for one.
 MOST_MESSAGE = 1000
 TAIL_BYTES = 1 << 16
-#: How its sentences begin.
+#: Prefixes of the command's messages.
 BEGIN, WARNING = "tropalign: ", "tropalign: warning: "
 RUN_ELSEWHERE = "ask for less, or run the command on a machine of your own"
 
@@ -167,7 +167,7 @@ class Attempt:
         try:
             if is_small(paths):
                 counts = survey(paths, most, plan.found)
-            else:  # in a process of its own; its names of files are those that the job's command has
+            else:  # in a process of its own, with the file names of the job's command
                 words = plan_of(plan.files, most, plan.found)
                 module = (sys.executable, "-P", "-m", "tropalign.serve.work.survey", words)
                 self._completed(self._watched(module, limits.seconds))
@@ -219,7 +219,7 @@ class Attempt:
             time.sleep(HELD_PAUSE)
         tail = StatusTail(self.folder.status)
         tail.newest()
-        # An earlier attempt's command may have made all of its files, which its worker did not live to note.
+        # An earlier attempt may have written all files before its worker died.
         if not (tail.has_ended and (self.folder.files / plan.outputs[0].filename).is_file()):
             for item in Submission.from_json(self.job.request).items:
                 if (
@@ -276,7 +276,7 @@ class Attempt:
             raise Interrupted
         exceeded = passed(ended.why, limits)
         if exceeded is None and ended.code != 0:
-            # A file that met the limit is removed then, and the disk, which the command blames, has room for it.
+            # A file that reached the limit has been removed, so the disk that the command found full has room again.
             most = limits.output_bytes
             has_room = disk_usage(self.folder.path).free > most
             if self.folder.size() >= most * 0.99 or (self.failed == DISK_FULL and has_room):

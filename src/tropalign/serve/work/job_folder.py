@@ -231,7 +231,7 @@ def is_alive(name: str) -> bool | None:
     except ProcessLookupError:
         return False
     except PermissionError:
-        pass  # it lives, and is another user's
+        pass  # alive, owned by another user
     return (started(int(pid)) or 0) == int(start)
 
 

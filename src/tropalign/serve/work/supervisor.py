@@ -48,7 +48,7 @@ TELL_SECONDS, SETTLE_SECONDS = 10.0, 2.0
 SWEEP_SECONDS, TIDY_SECONDS = 60.0, 6 * 3600.0
 #: Minimum age of unused files that are removed: a job that needs one may not be submitted yet.
 GRACE_SECONDS = 24 * 3600.0
-#: How often hooks are looked for that are due.
+#: Pause between looks for due hooks.
 HOOK_SECONDS = 1.0
 #: Concurrent calls, each for another user.
 N_CALLS = 8
@@ -425,20 +425,20 @@ class Messenger:
                 continue
             for hook in claimed:
                 self._busy.add(hook.job.owner)
-                try:  # a thread of its own, for which the end of the process does not wait, unlike a pool's
+                try:  # a thread, since the process would wait for those of a pool at exit
                     threading.Thread(target=self._call, args=(hook,), daemon=True).start()
                 except RuntimeError:  # no thread available: the claim expires, and the hook is due again
                     self._busy.discard(hook.job.owner)
 
     def _call(self, hook: Hook) -> None:
-        """Calls a hook in a thread of its own, after which its user is free for the next one."""
+        """Call a hook, then release its user for the next one."""
         by_mail = is_mail(hook.url)
         try:
             fault = send(hook.url, self._mail, hook.job) if by_mail else call(hook.url, self._hosts, hook.job)
             try:
                 comes_again = self._storage.hooks.called(hook, not fault)
                 if fault and not comes_again:
-                    # Only the host: the rest may be a secret.
+                    # Record only the host: the rest may be secret.
                     host = domain_of(hook.url) if by_mail else urlsplit(hook.url).hostname or ""
                     self._storage.audit.note(hook.job.owner, "", "hook given up", hook.job.id, host)
             except Exception as error:

@@ -96,7 +96,7 @@ class Worker:
         elif outcome is not None or heart.order == LOST:
             try:
                 self.storage.jobs.get(job.id)
-            except KeyError:  # it is nobody's any more, so that nobody else needs its folder
+            except KeyError:  # deleted: no other worker needs its folder
                 folder.remove()
                 self.storage.files.remove_these(file.digest or "" for file in (outcome.outputs if outcome else ()))
             except Exception:  # the database is unavailable: a later sweep checks again

@@ -1,6 +1,6 @@
-"""The first tables: those of `schema.py`, until a second migration comes.
+"""Initial schema: the tables of `schema.py`.
 
-This one then has to say what it makes in its own words, since `schema.py` goes on changing.
+When a second migration is added, this one must list its tables explicitly, because `schema.py` will change.
 """
 
 from __future__ import annotations
