@@ -245,12 +245,12 @@ def _digest(web: Web, item: InputItem, file: JobFile) -> str:
 
 
 @contextmanager
-def still_there() -> Iterator[None]:
-    """Convert KeyError, for a job that another request has just deleted, to Refused."""
+def still_there(sentence: str = _NONE) -> Iterator[None]:
+    """Convert KeyError, for a job or file that is missing or that another request has just deleted, to Refused."""
     try:
         yield
     except KeyError:
-        raise Refused(404, _NONE) from None
+        raise Refused(404, sentence) from None
 
 
 def own_job(web: Web, user: User, id: str) -> Job:
@@ -309,23 +309,18 @@ def shared_job(web: Web, secret: str) -> Job:
 
 def own_database(web: Web, user: User, id: str, for_deletion: bool = False) -> Database:
     """Return a database of this user, or for deletion by an administrator of any user; raise Refused otherwise."""
-    try:
+    with still_there(_NO_DATABASE):
         database = web.storage.databases.get(id[:100].replace("\0", ""))
-    except KeyError:
-        database = None
-    if database is not None and database.is_installed:
-        database = None
-    if database is None or (database.owner != user.name and not (for_deletion and is_administrator(web, user))):
+    is_own = database.owner == user.name or (for_deletion and is_administrator(web, user))
+    if database.is_installed or not is_own:
         raise Refused(404, _NO_DATABASE)
     return database
 
 
 def share_database(web: Web, user: User, address: str, id: str, shared: bool) -> Database:
     """Share a database of this user or make it private, and return it."""
-    try:
+    with still_there(_NO_DATABASE):
         changed = web.storage.databases.set_shared(own_database(web, user, id).id, shared)
-    except KeyError:  # it was deleted since the lookup
-        raise Refused(404, _NO_DATABASE) from None
     web.audit(user, address, "share database" if shared else "unshare database", changed.id)
     return changed
 
@@ -336,19 +331,15 @@ def forget_database(web: Web, user: User, address: str, id: str) -> None:
     Raises Refused if it does not exist, UsageError if a queued or running job needs it.
     """
     database = own_database(web, user, id, for_deletion=True)
-    try:
+    with still_there(_NO_DATABASE):
         web.storage.databases.delete(database.id)
-    except KeyError:  # it was deleted since the lookup
-        raise Refused(404, _NO_DATABASE) from None
     web.audit(user, address, "delete database", database.id)
 
 
 def delete_upload(web: Web, user: User, address: str, digest: str) -> None:
     """Delete an upload of this user, or raise Refused if there is no such upload."""
-    try:
+    with still_there("you have sent no such file of late: it was deleted, or is a job's"):
         web.storage.uploads.delete(user.name, digest[:100].replace("\0", ""))
-    except KeyError:
-        raise Refused(404, "you have sent no such file of late: it was deleted, or is a job's") from None
     web.audit(user, address, "delete upload", digest[:100])
 
 
