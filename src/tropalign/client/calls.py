@@ -66,6 +66,9 @@ OWN = {
 }
 #: Arguments whose results a server does not return in the form that these functions return.
 NOT_SENT = {"pairs": ("translate", "genetic_code")}
+#: Fields of PlacementScoring that are named like options.
+SCORES = ("match", "mismatch", "on_gap", "gap_open", "gap_extend", "insert_open", "insert_extend")
+T = TypeVar("T")
 
 
 def plain(verb: str) -> list[str]:
@@ -73,12 +76,6 @@ def plain(verb: str) -> list[str]:
     arguments = FUNCTIONS[verb].arguments.declared()  # type: ignore[attr-defined]
     others = (*OWN[verb], *NOT_SENT.get(verb, ()))
     return [one.name for one in options_of(verb, "value") if one.name in arguments and one.name not in others]
-
-
-#: Fields of PlacementScoring that are named like options.
-SCORES = ("match", "mismatch", "on_gap", "gap_open", "gap_extend", "insert_open", "insert_extend")
-
-T = TypeVar("T")
 
 
 class Server(Protocol):

@@ -26,6 +26,10 @@ STATES = (QUEUED, RUNNING, DONE, FAILED, REFUSED, CANCELLED)
 _PLAIN = re.compile(r"[A-Za-z0-9_-]{1,64}")
 #: File names that are safe here, regardless of the server: no folder, no leading dot, no special characters.
 _FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+#: Callback with the name of a stage and the completed share of all work.
+StageProgress = Callable[[str, float], object]
+#: Seconds between polls of a job if no events arrive.
+LOOK_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
@@ -200,12 +204,6 @@ def _database(entry: Any) -> RemoteDatabase:
     ):
         raise TypeError("a database has text and numbers")
     return RemoteDatabase(id, name, alphabet, n_sequences, n_residues, owner, shared, job, installed)
-
-
-#: Callback with the name of a stage and the completed share of all work.
-StageProgress = Callable[[str, float], object]
-#: Seconds between polls of a job if no events arrive.
-LOOK_SECONDS = 1.0
 
 
 class RemoteJob:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from tropalign.serve.settings import Limits, MailServer, Settings
     from tropalign.serve.storage import Storage
     from tropalign.serve.storage.users import Entry
+#: About a hundred years: some systems cannot represent later dates.
+MOST_KEEP_DAYS = 36_500
 
 
 class WhereOptions(Options, group="where"):
@@ -43,10 +45,6 @@ class WhereOptions(Options, group="where"):
     root_path: str | None = option(
         default=None, role="machine", metavar="PATH", help="where a reverse proxy has it, like /tropalign"
     )
-
-
-#: About a hundred years: some systems cannot represent later dates.
-MOST_KEEP_DAYS = 36_500
 
 
 def _read_by(module: str, name: str) -> Kind:

@@ -56,6 +56,19 @@ _NOT_PUBLIC = tuple(
 )
 _USUAL_PORTS = {"http": 80, "https": 443}
 _HOST = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
+ALL_DOMAINS = "*"
+#: Prefix of e-mail addresses among web hooks; it may be omitted.
+SCHEME = "mailto:"
+#: Total time limit for delivering a message.
+MAIL_SECONDS = 30.0
+#: Ports of mail servers: among trusted machines, with user and password, and with TLS from the start.
+PLAIN_PORT, LOGIN_PORT, TLS_PORT = 25, 587, 465
+#: Variable with the password, unless it is in a file.
+PASSWORD_VARIABLE = "TROPALIGN_SMTP_PASSWORD"
+_MOST_TITLE = 100
+_NAME = r"[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*"
+#: Mail programs decode text between ``=?`` and ``?=`` (RFC 2047), so addresses may not contain it.
+_ADDRESS = re.compile(rf"(?!.*=\?)[A-Za-z0-9.!#$%&'*+/=?^_`{{|}}~-]{{1,64}}@(?P<domain>{_NAME})")
 
 
 def hook_host(word: str) -> str:
@@ -215,21 +228,6 @@ def _break(connection: http.client.HTTPConnection | smtplib.SMTP) -> None:
     if connection.sock is not None:
         with suppress(OSError):
             connection.sock.shutdown(socket.SHUT_RDWR)
-
-
-ALL_DOMAINS = "*"
-#: Prefix of e-mail addresses among web hooks; it may be omitted.
-SCHEME = "mailto:"
-#: Total time limit for delivering a message.
-MAIL_SECONDS = 30.0
-#: Ports of mail servers: among trusted machines, with user and password, and with TLS from the start.
-PLAIN_PORT, LOGIN_PORT, TLS_PORT = 25, 587, 465
-#: Variable with the password, unless it is in a file.
-PASSWORD_VARIABLE = "TROPALIGN_SMTP_PASSWORD"
-_MOST_TITLE = 100
-_NAME = r"[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*"
-#: Mail programs decode text between ``=?`` and ``?=`` (RFC 2047), so addresses may not contain it.
-_ADDRESS = re.compile(rf"(?!.*=\?)[A-Za-z0-9.!#$%&'*+/=?^_`{{|}}~-]{{1,64}}@(?P<domain>{_NAME})")
 
 
 def mail_server(word: str) -> tuple[str, int]:

@@ -59,6 +59,19 @@ _TAGS_OF = (
     .where(job_tags.c.job.in_(bindparam("numbers", expanding=True)))
     .order_by(job_tags.c.job, job_tags.c.position)
 )
+#: Seconds before each retry of a failed call; after the last retry the hook is dropped.
+PAUSES = (60.0, 300.0, 1800.0, 7200.0)
+#: Seconds for which a claimed hook is reserved; longer than a call with its host lookup.
+CLAIM_SECONDS = 120.0
+#: Maximum distinct words per job, and significant characters of a word.
+MOST_WORDS, MOST_WORD_LETTERS = 20_000, 60
+#: Maximum total bytes of a job's words; a tsvector holds a megabyte.
+MOST_BYTES = 600_000
+#: Maximum words of a query.
+MOST_ASKED = 20
+_WORD = re.compile(r"[^\W_]+")
+#: The FTS5 table, for queries.
+_fts = Table("job_words", MetaData(), Column("rowid", Integer), Column("words", Text))
 
 
 def new_id() -> str:
@@ -192,12 +205,6 @@ def finish_as(connection: Connection, number: int, source: int, now: float) -> N
         connection.execute(insert(databases).values({**row, **changed}))
 
 
-#: Seconds before each retry of a failed call; after the last retry the hook is dropped.
-PAUSES = (60.0, 300.0, 1800.0, 7200.0)
-#: Seconds for which a claimed hook is reserved; longer than a call with its host lookup.
-CLAIM_SECONDS = 120.0
-
-
 class Hooks:
     """Hooks of jobs, which are deleted with their jobs; `clock` returns seconds since 1970."""
 
@@ -252,17 +259,6 @@ def add_hook(connection: Connection, number: int, url: str) -> None:
     """Add a hook to a new job, if there is an address."""
     if url:
         connection.execute(insert(hooks).values(job=number, url=url, tries=0, due=0.0))
-
-
-#: Maximum distinct words per job, and significant characters of a word.
-MOST_WORDS, MOST_WORD_LETTERS = 20_000, 60
-#: Maximum total bytes of a job's words; a tsvector holds a megabyte.
-MOST_BYTES = 600_000
-#: Maximum words of a query.
-MOST_ASKED = 20
-_WORD = re.compile(r"[^\W_]+")
-#: The FTS5 table, for queries.
-_fts = Table("job_words", MetaData(), Column("rowid", Integer), Column("words", Text))
 
 
 def words_of(*texts: str) -> list[str]:

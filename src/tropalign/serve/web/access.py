@@ -41,6 +41,11 @@ OPEN = ("/login", "/logout", "/static/", "/healthz", "/readyz", "/shared/", "/ap
         "/api/v1/openapi.json", "/favicon.ico", "/robots.txt")  # fmt: skip
 #: Paths without authentication and rate limit.
 UNCOUNTED = ("/static/", "/healthz")
+#: Content types that a form of any page can send.
+_OF_FORMS = ("application/x-www-form-urlencoded", "multipart/form-data", "text/plain")
+#: Maximum bytes of a form that are read to find the csrf value.
+MOST_BYTES = 10**6
+_HOST = re.compile(r"(\[[0-9a-fA-F:.]{2,45}\]|[A-Za-z0-9._-]{1,253})(?::[0-9]{1,5})?")
 
 
 class Access:
@@ -163,13 +168,6 @@ async def verified(web: Web, tokens: KnownTokens, text: str, address: str) -> tu
 
 def _not_logged_in(sentence: str) -> Refused:
     return Refused(401, sentence, headers={"WWW-Authenticate": 'Bearer realm="tropalign"'})
-
-
-#: Content types that a form of any page can send.
-_OF_FORMS = ("application/x-www-form-urlencoded", "multipart/form-data", "text/plain")
-#: Maximum bytes of a form that are read to find the csrf value.
-MOST_BYTES = 10**6
-_HOST = re.compile(r"(\[[0-9a-fA-F:.]{2,45}\]|[A-Za-z0-9._-]{1,253})(?::[0-9]{1,5})?")
 
 
 async def check_origin(web: Web, scope: Scope, headers: Headers, receive: Receive) -> Receive:

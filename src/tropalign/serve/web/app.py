@@ -54,6 +54,18 @@ _SENTENCES = {
     404: "there is nothing at this address",
     405: "this address does not take this method",
 }
+router = APIRouter(include_in_schema=False)
+#: Minimum seconds between reads of figures from the database.
+FIGURES_SECONDS = 5.0
+_METHODS = ("GET", "HEAD", "POST", "PATCH", "DELETE", "PUT", "OPTIONS")
+#: Seconds in which a connection must send a whole head, or the unread rest of a body.
+HEAD_SECONDS = 10.0
+#: Open files and database connections in addition to client connections.
+OTHER_FILES = 200
+MOST_CONNECTIONS = 4_000
+#: Idle connections are kept longer than proxies keep theirs (nginx: 60 s), so that no proxy sends a request while
+#: it is being closed here.
+KEEP_ALIVE_SECONDS = 75
 
 
 def create_app(settings: Settings, storage: Storage | None = None) -> FastAPI:
@@ -132,11 +144,6 @@ def _add_handlers(app: FastAPI) -> None:
     app.add_exception_handler(RequestValidationError, handle_fields)
 
 
-router = APIRouter(include_in_schema=False)
-#: Minimum seconds between reads of figures from the database.
-FIGURES_SECONDS = 5.0
-
-
 class Metrics:
     """Figures of one server."""
 
@@ -190,9 +197,6 @@ class Measured:
         await self.app(scope, receive, watched)
 
 
-_METHODS = ("GET", "HEAD", "POST", "PATCH", "DELETE", "PUT", "OPTIONS")
-
-
 @router.get("/healthz")
 async def health() -> Response:
     """Report that the server responds."""
@@ -218,16 +222,6 @@ def readiness(request: Request) -> Response:
 def metrics(request: Request) -> Response:
     """Return metrics for Prometheus. `Access` requires a token: a local proxy may forward anyone's request."""
     return Response(request.app.state.metrics.text(), media_type=CONTENT_TYPE_LATEST)
-
-
-#: Seconds in which a connection must send a whole head, or the unread rest of a body.
-HEAD_SECONDS = 10.0
-#: Open files and database connections in addition to client connections.
-OTHER_FILES = 200
-MOST_CONNECTIONS = 4_000
-#: Idle connections are kept longer than proxies keep theirs (nginx: 60 s), so that no proxy sends a request while
-#: it is being closed here.
-KEEP_ALIVE_SECONDS = 75
 
 
 class HeadsInTime(H11Protocol):

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 #: Lifetime of a session in seconds, and maximum characters of a cookie.
 SESSION_SECONDS, MOST_COOKIE = 14 * 24 * 3600, 1_000
+_SECRETS = re.compile(r"(/shared/|[?&]token=)[^/?&#]+")
 
 
 @dataclass(frozen=True)
@@ -165,9 +166,6 @@ def csrf_of(request: HTTPConnection) -> str:
     """Return the `csrf` value for forms of this session, which other sites cannot know."""
     state: dict[str, Any] = request.scope["state"]
     return web_of(request).sessions.csrf(state.get("session"))
-
-
-_SECRETS = re.compile(r"(/shared/|[?&]token=)[^/?&#]+")
 
 
 def route_path(scope: Scope) -> str:

@@ -44,6 +44,16 @@ LINGER_SECONDS = 3.0
 MOST_TAGS = 20
 #: Concurrent bodies above `MOST_SMALL_BYTES` per user.
 MOST_UPLOADS = 8
+MOST_FILES = 64
+MOST_FIELDS = 500
+#: Maximum bytes of all fields of a form except files, which are held in memory.
+MOST_FIELD_BYTES = 32 * 10**6
+#: Longer JSON is parsed in a thread, so that other requests are answered meanwhile.
+SMALL_BYTES = 100_000
+#: Maximum values and names in JSON: they take a hundred times the memory and time of as many bytes in one string.
+MOST_VALUES = 20_000
+#: Start of a surrogate in JSON.
+_SURROGATE = re.compile(r"\\u[dD]")
 
 
 def most_bytes(path: str, limits: Limits) -> int:
@@ -179,18 +189,6 @@ def _too_long(most: int) -> Refused:
 def _hanging_up(status: int, sentence: str) -> Refused:
     """Return a refusal that closes the connection without waiting for the rest of the body."""
     return Refused(status, sentence, headers={"Connection": "close"})
-
-
-MOST_FILES = 64
-MOST_FIELDS = 500
-#: Maximum bytes of all fields of a form except files, which are held in memory.
-MOST_FIELD_BYTES = 32 * 10**6
-#: Longer JSON is parsed in a thread, so that other requests are answered meanwhile.
-SMALL_BYTES = 100_000
-#: Maximum values and names in JSON: they take a hundred times the memory and time of as many bytes in one string.
-MOST_VALUES = 20_000
-#: Start of a surrogate in JSON.
-_SURROGATE = re.compile(r"\\u[dD]")
 
 
 async def read_json(request: Request, known: Sequence[str]) -> dict[str, Any]:

@@ -65,6 +65,7 @@ TITLES = {
     503: "Not now",
 }
 MOST_LETTERS = 500
+router = APIRouter(include_in_schema=False)
 
 
 def make_pages(settings: Settings, storage: Storage) -> tuple[APIRouter, Callable[[Request, int, str], Response]]:
@@ -368,9 +369,6 @@ def _are_live(jobs: tuple[JobLine, ...]) -> bool:
 
 def _with(tags: Iterable[str], chosen: str) -> list[str]:
     return [*dict.fromkeys([*tags, *([chosen] if chosen else [])])]
-
-
-router = APIRouter(include_in_schema=False)
 
 
 @router.post("/login")

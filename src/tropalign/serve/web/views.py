@@ -43,6 +43,12 @@ MOST_LINES = 2_048
 #: More than the options of all verbs.
 MOST_OPTIONS = 1_024
 THEMES = ("light", "dark")
+PREVIEW_BYTES, PREVIEW_LINES, PREVIEW_ROWS, PREVIEW_COLUMNS = 16_000, 200, 40, 30
+TEXT_TYPES = ("text/", "application/json", "application/x-ndjson")
+#: States of jobs that have outputs or may get them.
+WITH_OUTPUTS = (State.QUEUED, State.RUNNING, State.DONE)
+#: Media type of standalone pages.
+PAGE = "text/html"
 
 
 @dataclass(frozen=True)
@@ -196,14 +202,6 @@ def percent(progress: float | None) -> int | None:
 def sentence(text: str) -> str:
     """Return a text with a capital letter at the start and a full stop at the end."""
     return f"{text[:1].upper()}{text[1:].rstrip('.')}."
-
-
-PREVIEW_BYTES, PREVIEW_LINES, PREVIEW_ROWS, PREVIEW_COLUMNS = 16_000, 200, 40, 30
-TEXT_TYPES = ("text/", "application/json", "application/x-ndjson")
-#: States of jobs that have outputs or may get them.
-WITH_OUTPUTS = (State.QUEUED, State.RUNNING, State.DONE)
-#: Media type of standalone pages.
-PAGE = "text/html"
 
 
 @dataclass(frozen=True)
