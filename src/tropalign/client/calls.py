@@ -10,31 +10,28 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
-from tropalign import (
-    AlignmentTable,
-    Clusters,
-    Gap,
-    Hits,
-    MultipleAlignment,
-    Placements,
-    SearchOptions,
-    Segments,
-    SequenceBatch,
-    Thresholds,
-    align_all,
-    align_multiple,
-    read_sequences,
-)
-from tropalign import cluster as cluster_sequences
-from tropalign import decode as decode_sequences
-from tropalign import place as place_reads
-from tropalign import scan as scan_sequences
-from tropalign import search as search_models
 from tropalign.client.remote_job import RemoteDatabase
+from tropalign.clusters.api import cluster as cluster_sequences
+from tropalign.decoding.decoding import decode as decode_sequences
 from tropalign.errors import InputError, UsageError, did_you_mean
 from tropalign.formats.saved_results import read_result
+from tropalign.msa.api import align_multiple
+from tropalign.pairwise.api import align_all
 from tropalign.pairwise.significance import Significance
+from tropalign.placement.api import place as place_reads
+from tropalign.profiles.api import scan as scan_sequences
+from tropalign.profiles.api import search as search_models
+from tropalign.profiles.options import SearchOptions
+from tropalign.results.alignments import AlignmentTable
+from tropalign.results.clusters import Clusters
+from tropalign.results.hits import Hits
+from tropalign.results.multiple import MultipleAlignment
+from tropalign.results.placements import Placements
+from tropalign.results.segments import Segments
+from tropalign.results.threshold_options import Thresholds
+from tropalign.scoring import Gap
 from tropalign.scoring.defaults import default_scoring
+from tropalign.sequences import SequenceBatch, read_sequences
 from tropalign.sequences.inputs import named_file
 from tropalign.submissions.verbs import options_of
 
@@ -81,7 +78,10 @@ def plain(verb: str) -> list[str]:
 class Server(Protocol):
     """The parts of `tropalign.client.Server` that calls need."""
 
-    uploads: Uploads
+    @property
+    def uploads(self) -> Uploads:  # pragma: no cover
+        """Uploads of files to the server."""
+        ...
 
     def submit(
         self, verb: str, inputs: Mapping[str, Any], options: Mapping[str, Any] | None = None, *, format: str = ""

@@ -387,22 +387,6 @@ class Options:
             raise TypeError(f"{type(self).__name__} got multiple values for argument {twice!r}")
         return placed | named
 
-    @classmethod
-    def renamed(cls, named: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the values by current names, with a FutureWarning for each former name."""
-        import warnings
-
-        today = {name: one.name for one in cls._declared.values() for name in one.former}
-        found: dict[str, Any] = {}
-        for name, value in named.items():
-            new = name if name in cls._declared else today.get(name, name)
-            if new in found or (new != name and new in named):
-                raise TypeError(f"{cls.__name__} got multiple values for argument {new!r}")
-            if new != name:
-                warnings.warn(f"{name} is called {new} now", FutureWarning, stacklevel=4)
-            found[new] = value
-        return found
-
     def _misfit(self, named: Mapping[str, Any]) -> str:
         """Return the message for missing or unknown arguments."""
         missing = [repr(name) for name in self._declared if name in self._required and name not in named]
