@@ -47,11 +47,11 @@ class WhereOptions(Options, group="where"):
     )
 
 
-def _read_by(module: str, name: str) -> Kind:
+def _read_by(name: str) -> Kind:
     """Return a kind parsed by a function of the server, whose network modules are imported on first use."""
 
     def read(word: str) -> Any:
-        return getattr(import_module(f"tropalign.serve.{module}"), name)(word)
+        return getattr(import_module("tropalign.serve.notices"), name)(word)
 
     return Kind("text", read)
 
@@ -73,7 +73,7 @@ class WorkOptions(Options, group="work"):
         default=None,
         role="machine",
         many="append",
-        kind=_read_by("notices", "hook_host"),
+        kind=_read_by("hook_host"),
         metavar="NAME[:PORT]",
         help="a host at which jobs may have a web hook called at their end, without a port at 443 (https) or 80 "
         "(http); several times for several; * for any that is public (default: none)",
@@ -94,7 +94,7 @@ class MailOptions(Options, group="e-mail"):
     smtp: tuple[str, int] | None = option(
         default=None,
         role="machine",
-        kind=_read_by("mail", "mail_server"),
+        kind=_read_by("mail_server"),
         metavar="HOST[:PORT]",
         help="mail server through which jobs may have an e-mail sent at their end (default: none, and port 25, or "
         "587 with --smtp-user)",
@@ -102,7 +102,7 @@ class MailOptions(Options, group="e-mail"):
     mail_from: str | None = option(
         default=None,
         role="machine",
-        kind=_read_by("mail", "mail_address"),
+        kind=_read_by("mail_address"),
         metavar="ADDRESS",
         help="the sender of this e-mail",
     )
@@ -110,7 +110,7 @@ class MailOptions(Options, group="e-mail"):
         default=None,
         role="machine",
         many="append",
-        kind=_read_by("mail", "mail_domain"),
+        kind=_read_by("mail_domain"),
         metavar="NAME",
         help="a domain whose addresses may be written to; several times for several; * for all (default: the sender's)",
     )
