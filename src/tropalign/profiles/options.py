@@ -236,7 +236,6 @@ class BuildOptions(Options, group="how models are made"):
     """
 
     nodes: ColumnsName = option(
-        former=("columns",),
         default="occupied",
         choices=COLUMNS,
         label="Columns that become nodes",
@@ -331,7 +330,6 @@ class BuildOptions(Options, group="how models are made"):
         help="with --single: the matrix, for proteins (hmmbuild's --mx; default: BLOSUM62)",
     )
     gap_open_probability: float | None = option(
-        former=("gap_open",),
         default=None,
         kind=FRACTION,
         metavar="P",
@@ -340,7 +338,6 @@ class BuildOptions(Options, group="how models are made"):
         "0.03125 for nucleotides)",
     )
     gap_extend_probability: float | None = option(
-        former=("gap_extend",),
         default=None,
         kind=FRACTION,
         metavar="P",

@@ -290,7 +290,6 @@ class SampleOptions(SampleNameOptions, group="samples"):
         help="of equal reads, only those of which there are N: 2 leaves singletons out",
     )
     otu_table: str | None = output_file(
-        former=("table",),
         output="table",
         suffix=".biom",
         metavar="FILE",
