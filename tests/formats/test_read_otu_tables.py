@@ -4,6 +4,7 @@ import bz2
 import gzip
 import json
 import re
+import resource
 import signal
 import subprocess
 import sys
