@@ -116,13 +116,10 @@ def _out_of_thousand(weights: NDArray[np.int64]) -> NDArray[np.int32]:
     """Scale weights to a sum of about WEIGHT_SUM; each is at least 1."""
     if not weights.sum():
         weights[:] = 1
-    return np.maximum(_quotients(weights * WEIGHT_SUM, int(weights.sum())), 1).astype(np.int32)
-
-
-def _quotients(values: NDArray[np.int64], divisor: int) -> NDArray[np.int64]:
-    """Return integer quotients, rounded towards 0 as in C."""
-    found: NDArray[np.int64] = np.sign(values) * np.sign(divisor) * (np.abs(values) // abs(divisor))
-    return found
+    values, divisor = weights * WEIGHT_SUM, int(weights.sum())
+    quotients = np.sign(values) * np.sign(divisor) * (np.abs(values) // abs(divisor))  # rounded towards 0 as in C
+    whole: NDArray[np.int32] = np.maximum(quotients, 1).astype(np.int32)
+    return whole
 
 
 def _shares(tree: GuideTree, dtype: type[np.floating]) -> NDArray[np.floating]:

@@ -126,7 +126,8 @@ class PosteriorsOnGpu:
         opened, extended = model.transitions[3:5], model.transitions[5:7]
         self._stay = float(1 - 2 * opened.sum())
         odds = model.match / (model.insert[:, None] * model.insert) * self._stay
-        if not _all_within(MOST_ODDS, odds, model.boltzmann, model.gap, extended, opened, model.transitions[:1]):
+        arrays = (odds, model.boltzmann, model.gap, extended, opened, model.transitions[:1])
+        if not all(((array >= 0) & (array <= MOST_ODDS)).all() for array in arrays):
             raise DeviceError(f"{device.name}: a pair model with odds this large or small is computed on the CPU only")
         self._growth = math.log2(max(odds.max(), model.boltzmann.max(), 2))
         self._decline = -math.log2(max(min(extended.max(), model.gap[1]), 1e-9))
@@ -200,10 +201,13 @@ class PosteriorsOnGpu:
         if len(pairs) and min(int(m.min()), int(n.min())) < 1:
             raise ValueError("pairs: an empty sequence")
         result = _Result(m)
-        is_far = self._are_far(m, n)
+        # Exponents of these might exceed 16 bits, or indices of elements 32 bits.
+        powers = np.minimum(m, n) * self._growth + (m + n) * self._decline
+        is_far = (powers > MOST_EXPONENT) | (m * self.most_in_row(int(n.max(initial=0))) >= 1 << 31)
         far = np.flatnonzero(is_far)
         if len(far):
-            result.put(far, self._on_cpu(codes, offsets, pairs[far]))
+            how = {**self.model.arguments(), "cutoff": self.cutoff, "keep": self.keep, "n_threads": 1}
+            result.put(far, _native.pair_posteriors(codes, offsets, pairs[far], **how))
         rows = np.where(is_far, 0, self.shape.rows_for(m, n))
         on_device = self.device.upload(codes)
         done = len(far)
@@ -213,19 +217,6 @@ class PosteriorsOnGpu:
                 self._sweep(height, on_device, offsets, pairs, which, result, done, progress)
                 done += len(which)
         return result.joined()
-
-    def _are_far(self, m: Ints, n: Ints) -> NDArray[np.bool_]:
-        """Return a mask of the pairs whose exponents might exceed 16 bits, or whose element indices 32 bits."""
-        powers = np.minimum(m, n) * self._growth + (m + n) * self._decline
-        is_far: NDArray[np.bool_] = (powers > MOST_EXPONENT) | (m * self.most_in_row(int(n.max(initial=0))) >= 1 << 31)
-        return is_far
-
-    def _on_cpu(self, codes: NDArray[np.uint8], offsets: Ints, pairs: NDArray[np.int32]) -> Found:
-        model = self.model
-        found: Found = _native.pair_posteriors(
-            codes, offsets, pairs, **model.arguments(), cutoff=self.cutoff, keep=self.keep, n_threads=1
-        )
-        return found
 
     def _sweep(
         self,
@@ -309,11 +300,6 @@ class PosteriorsOnGpu:
                 memory.download(columns, np.uint16, n_elements),
                 memory.download(values, np.uint16, n_elements),
             )
-
-
-def _all_within(most: float, *arrays: NDArray[np.float64]) -> bool:
-    """True if all numbers are finite and between 0 and `most`."""
-    return all(bool(np.isfinite(a).all()) and float(a.min()) >= 0 and float(a.max()) <= most for a in arrays)
 
 
 def _table(offsets: Ints, pairs: NDArray[np.int32], height: int, group: int) -> Ints:

@@ -38,21 +38,17 @@ def check_gpu(gpu: Gpu) -> None:
     )
     if max(difference(got, wanted, CUTOFF)) > TOLERANCE:
         raise DeviceError(f"{gpu.name}: its posteriors are not those of the processor")
-    _check_profiles(gpu, rng)
-
-
-def _check_profiles(gpu: Gpu, rng: np.random.Generator) -> None:
-    """Align profiles of two strips; raises DeviceError if the paths differ from the CPU's."""
+    # Profiles of two strips, with the same paths.
     profiles = [rng.dirichlet(np.full(N_LETTERS, 0.2), n) for n in LENGTHS[:2]]
     profiles[0][::3] = np.eye(N_LETTERS)[-1]
     aligned = ProfilesOnGpu(gpu)
-    found: list[Any] = [*aligned.profiles([(profiles[1], profiles[0])])[0]]
-    wanted: list[Any] = [*_native.align_profiles(profiles[1], profiles[0])]
+    found_paths: list[Any] = [*aligned.profiles([(profiles[1], profiles[0])])[0]]
+    paths: list[Any] = [*_native.align_profiles(profiles[1], profiles[0])]
     scores = rng.integers(-4, 9, (N_LETTERS, N_LETTERS)).astype(np.float64)
     codes = rng.integers(0, N_LETTERS - 1, LENGTHS[0]).astype(np.uint8)
-    found += aligned.sequences([(profiles[1], codes)], scores)[0]
-    wanted += _native.align_profile_to_sequence(profiles[1], codes, scores)
-    if not all(np.array_equal(one, other) for one, other in zip(found, wanted, strict=True)):
+    found_paths += aligned.sequences([(profiles[1], codes)], scores)[0]
+    paths += _native.align_profile_to_sequence(profiles[1], codes, scores)
+    if not all(np.array_equal(one, other) for one, other in zip(found_paths, paths, strict=True)):
         raise DeviceError(f"{gpu.name}: its alignments of profiles are not those of the processor")
 
 
