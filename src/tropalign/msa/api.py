@@ -22,7 +22,7 @@ from tropalign.msa.options import (
     options_of,
 )
 from tropalign.options.called import called_with
-from tropalign.options.option import Options, argument, but
+from tropalign.options.option import argument, but
 from tropalign.pairwise.api import AlphabetArgument
 from tropalign.resources.limits import budget_of, resolve_threads
 from tropalign.resources.numbers import checked_threads
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from tropalign.sequences.batch import SequenceBatch, Sequences
 
 
-class StageArgument(Options):
-    """Progress callback for work in stages."""
+class AligningArguments(ComputeArguments):
+    """Devices, threads and progress callback of an alignment."""
 
     progress: Callable[[str, float], object] | None = argument(
         default=None,
@@ -46,10 +46,6 @@ class StageArgument(Options):
         doc="Receives the name of the stage and the share of all work that is done, 0 to 1; what it raises ends the "
         "work.",
     )
-
-
-class AligningArguments(ComputeArguments, StageArgument):
-    """Devices, threads and progress callback of an alignment."""
 
     def devices(self, cost_cells: int, memory_bytes: int | None = None) -> list[Device]:
         """Open the devices for work of `cost_cells` cells of a score."""
