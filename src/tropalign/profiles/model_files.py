@@ -218,12 +218,12 @@ def fields_of(
         if begin == OLD_TEXT:
             yield _OldReader(text, file, line).read(), line
             continue
-        found = _native.read_model(text, with_nucleotides)
-        if isinstance(found, tuple):
-            at, name, what = found
+        read = _native.read_model(text, with_nucleotides)
+        if isinstance(read, tuple):
+            at, name, what = read
             message = f"{shown(decoded(what))}: mend this line, or fetch the file again"
             raise InputError(message, file=file, record=decoded(name) or None, line=line + at + 1)
-        yield found | {"text": text}, line
+        yield read | {"text": text}, line
     if is_empty:
         raise InputError("the file is empty", file=file)
 
