@@ -55,6 +55,7 @@ class ClustalwChoices(Options, group="method clustalw"):
     word_length: int | None = option(
         default=None,
         kind=whole(0),
+        needs="quicktree",
         metavar="K",
         help="residues of a word of --quicktree (default: 1, nucleotides 2)",
         doc="Residues of a word of `quicktree`; 1 (nucleotides 2) when None.",
@@ -62,6 +63,7 @@ class ClustalwChoices(Options, group="method clustalw"):
     word_gap: int | None = option(
         default=None,
         kind=whole(0),
+        needs="quicktree",
         metavar="C",
         label="Gap between words",
         help="a change of the diagonal in a chain of words (default: 3, nucleotides 5)",
@@ -71,6 +73,7 @@ class ClustalwChoices(Options, group="method clustalw"):
     n_diagonals: int | None = option(
         default=None,
         kind=whole(0),
+        needs="quicktree",
         metavar="N",
         label="Best diagonals",
         help="diagonals with most words that are taken (default: 5, nucleotides 4)",
@@ -78,6 +81,7 @@ class ClustalwChoices(Options, group="method clustalw"):
     diagonal_window: int | None = option(
         default=None,
         kind=whole(0),
+        needs="quicktree",
         metavar="N",
         help="diagonals that are taken on either side of each of --n-diagonals (default: 5, nucleotides 4)",
         doc="Diagonals that are taken on either side of these (default: 5, nucleotides 4).",
@@ -179,11 +183,6 @@ class ClustalwChoices(Options, group="method clustalw"):
     no_weights: bool = option(
         default=False, help="all sequences count the same", doc="Sequences are weighted by the tree."
     )
-
-    def given(self) -> list[str]:
-        """Return the options that differ from their defaults, as typed on the command line."""
-        declared = ClustalwChoices.declared()
-        return [one.typed[0] for name, one in declared.items() if getattr(self, name) not in (None, False)]
 
     def settled(self) -> ClustalwOptions:
         """Return the checked options."""

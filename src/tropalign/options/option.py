@@ -143,6 +143,10 @@ class Choices:
 
 
 T = TypeVar("T")
+#: An error of two options that exclude each other.
+EXCLUSIVE = "{this} and {other} exclude each other: give one of them"
+#: Names of options, or a mapping from these to the sentence of an error; an empty sentence is the general one.
+Conditions = str | Collection[str] | Mapping[str, str]
 
 
 class _Signature:
@@ -209,6 +213,11 @@ class Option:
       "append" (the option may be repeated).
     - `group`: heading in the help.
     - `either`: name of a set of mutually exclusive options.
+    - `needs`: the option without which this one has no effect: "fit", "html|table" (at least one of these) or
+      "method=clustalw" (with this value, or one of several). For several needs a collection, or a mapping to the
+      sentences of the errors.
+    - `excludes`: options that have no effect together with this one, likewise; {this} and {other} in a sentence are
+      the two options.
     - `on_help`: module and function that print the possible values if the value is ``help``.
     - `role`: "value" (users of a server may set it), "input" (a file to read), "output" (a file to write),
       "machine" (how and where to run: set by the server) or "private" (not available on servers).
@@ -239,6 +248,8 @@ class Option:
     many: Literal["+", "*", "?", "...", "append"] | None = None
     group: str = ""
     either: str = ""
+    needs: Conditions = ()
+    excludes: Conditions = ()
     on_help: tuple[str, str] | None = None
     role: Literal["value", "input", "output", "machine", "private"] = "value"
     holds: str = ""
@@ -271,6 +282,11 @@ class Option:
     def formerly_typed(self) -> tuple[str, ...]:
         """Former flags of the option on the command line."""
         return tuple(f"--{name.replace('_', '-')}" for name in self.former)
+
+    @property
+    def flag(self) -> str:
+        """Flag for errors and headers."""
+        return self.typed[-1] if self.typed else self.metavar or self.name
 
     @property
     def is_flag(self) -> bool:
@@ -342,8 +358,12 @@ class Options:
         group: str | None = None,
         arranged: tuple[type[Options], ...] = (),
         more: Mapping[str, Option] | None = None,
+        needs: str = "",
     ) -> None:
-        """Collect the options of `arranged` and the bases, in this order, then the class's own."""
+        """Collect the options of `arranged` and the bases, in this order, then the class's own.
+
+        `needs`: what all of them need that say nothing else, except that option itself.
+        """
         found: dict[str, Option] = {}
         for base in (*arranged, *cls.__bases__):
             found = {**found, **getattr(base, "_declared", {})}
@@ -352,6 +372,8 @@ class Options:
             said = cls.__dict__.get(name)
             if isinstance(said, Option):
                 found[name] = said.but(name=name, group=said.group if group is None or said.group else group)
+        if needs:
+            found = {name: one if one.needs or name == needs else one.but(needs=needs) for name, one in found.items()}
         for name, one in found.items():  # includes bases, whose default another base may hide
             if one.default is not REQUIRED:
                 setattr(cls, name, one.default)

@@ -51,7 +51,7 @@ class FormatOptions(Options, group="output and resources"):
     threads: int = again(DeviceOptions, "threads")
 
 
-class TrainingOptions(Options, group="training"):
+class TrainingOptions(Options, group="training", needs="fit"):
     """Training of the model before its use."""
 
     fit: bool = option(
@@ -171,9 +171,9 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory or disk, 130 interrupted."""
         unlabelled.warn()
 
     def check(self) -> None:
+        """Reject invalid options before anything is read."""
+        super().check()
         refuse = self.refuse
-        if [*self.sequences, self.model].count("-") > 1:
-            refuse("standard input can be read once: name - once")
         if self.fit and self.shard is not None:
             refuse(
                 "--fit trains on all sequences, which has no shards: train once with --fit --model-out mine.toml, then "
@@ -181,10 +181,6 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory or disk, 130 interrupted."""
             )
         if self.shard is not None and "-" in self.sequences:
             refuse("sequences from standard input cannot be shared out: write them to a file first")
-        if not self.fit:
-            for name, one in TrainingOptions.declared().items():
-                if getattr(self, name) != one.default:
-                    refuse(f"--{name.replace('_', '-')} belongs to --fit: add that, or leave it out")
 
 
 def _parameters(options: Decode, model: HMM, outputs: list[Output], contents: Contents | None) -> dict[str, str]:

@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from tropalign.formats.format import Header
     from tropalign.formats.pairs import PairsFormat
     from tropalign.formats.pairs.context import PairsContext
-    from tropalign.formats.pairs.tables import ShownColumns
     from tropalign.pairwise import PairsTask
     from tropalign.sequences import Alphabet, SequenceBatch
     from tropalign.verbs.sequence_options import Side
@@ -251,18 +250,13 @@ class PairsCommand(
 
     def _request(self) -> Request:
         """Reject options that exclude each other, and return the requested output."""
-        self._check_translation()
-        self.check_alignment()
+        super().check()
         if self.aligned_mode == "local" and (self.end_gap_open is not None or self.end_gap_extend is not None):
             self.refuse("--end-gap-open and --end-gap-extend belong to --mode global or semiglobal")
         if self.top_first and self.top is None:
             self.refuse("--top-first says how the best targets are counted: add --top")
         if self.reciprocal and self.shard is not None:
             self.refuse("--reciprocal compares all pairs of a sequence, and a shard has some: leave --shard out")
-        if self.queries == self.targets == "-":
-            self.refuse("standard input can be read once: name - once")
-        if self.pairs == "-" and "-" in (self.queries, self.targets):
-            self.refuse("sequences and the list of pairs cannot both be standard input")
         name = self.format or format_for_path("pairs", self.output)
         if self.translate is not None:
             from tropalign.pairwise.translated import check_shown
@@ -276,23 +270,11 @@ class PairsCommand(
             name = "arrows"  # an Arrow file is read from its end, which a pipe cannot provide
         return self._table_request(name)
 
-    def _check_translation(self) -> None:
-        """Reject options that conflict with translation."""
-        if self.translate is None:
-            if self.genetic_code is not None:
-                self.refuse("--genetic-code belongs to --translate")
-            return
-        if self.alphabet != "auto":
-            self.refuse("--translate says what the sequences are: leave --alphabet out")
-        if self.strand not in (None, "plus"):
-            self.refuse("--translate takes both strands by itself: leave --strand out")
-        if self.targets is None:
-            self.refuse("--translate needs a second file: give B, which may be A again with --translate both")
-
     def _table_request(self, name: str) -> Request:
         """Return the columns to show, and the report that includes them and the values that filters need."""
         from tropalign.formats.pairs.tables import shown_columns
         from tropalign.formats.registry import format_of
+        from tropalign.results.kept_columns import SUMS
 
         form = format_of("pairs", name)
         if self.columns is not None and not form.takes_columns:
@@ -320,7 +302,8 @@ class PairsCommand(
             self.refuse(
                 "corrected_score is what composition or masks leave of the score: add --composition adjusted or --mask"
             )
-        self._check_sums(shown)
+        if not self.sum_statistics and (asked := [name for name in shown.names if name in SUMS]):
+            self.refuse(f"{asked[0]} is what sum statistics tell of alignments: add --sum-statistics")
         if self.max_hsps > 1 and self.aligned_mode != "local":
             self.refuse("--max-hsps is for local alignments, of which a pair has several: use --mode local")
         if not shown.names:
@@ -346,21 +329,6 @@ class PairsCommand(
             column_bytes=form.column_bytes + (0.0 if form.is_in_blocks else shown.letters),
             shows_significance=is_local and shown.have_significance,
         )
-
-    def _check_sums(self, shown: ShownColumns) -> None:
-        """Reject sum statistics of single alignments, and columns of sums without sum statistics."""
-        from tropalign.results.kept_columns import SUMS
-
-        if self.sum_statistics and self.max_hsps == 1:
-            self.refuse("--sum-statistics judges several alignments of a pair together: add --max-hsps, such as 10")
-        if self.max_intron is not None and not self.sum_statistics:
-            self.refuse("--max-intron says which alignments --sum-statistics links: add --sum-statistics")
-        if self.max_intron is not None and self.translate not in ("query", "target"):
-            self.refuse(
-                "--max-intron is for nucleotides against proteins: add --translate query or target, or leave it out"
-            )
-        if not self.sum_statistics and (asked := [name for name in shown.names if name in SUMS]):
-            self.refuse(f"{asked[0]} is what sum statistics tell of alignments: add --sum-statistics")
 
     def matrix_request(self) -> Request:
         """Return the request for a matrix of all pairs."""
@@ -608,19 +576,9 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
 
     def matrix_request(self) -> Request:
         """Return the values of the matrix, and the report that they need."""
-        for name in SELECTS:
-            if getattr(self, name) is not None:
-                self.refuse(f"--format matrix holds every pair: leave --{name.replace('_', '-')} out")
-        for name in ("columns", "db_size", "culling"):
-            if getattr(self, name) is not None:
-                self.refuse(f"--format matrix holds one value per pair: leave --{name.replace('_', '-')} out")
-        for name in ("exclude_self", "reciprocal"):
-            if getattr(self, name):
-                self.refuse(f"--format matrix holds every pair: leave --{name.replace('_', '-')} out")
-        if self.composition != "ignored":
-            self.refuse("--format matrix holds no E-values: leave --composition out")
-        if self.max_hsps > 1:
-            self.refuse("--format matrix holds one value per pair: leave --max-hsps out")
+        self.leave_out("--format matrix holds every pair", (*SELECTS, "exclude_self", "reciprocal"))
+        self.leave_out("--format matrix holds one value per pair", ("columns", "db_size", "culling", "max_hsps"))
+        self.leave_out("--format matrix holds no E-values", ["composition"])
         if self.mask != "none" and not self.mask_hard:
             self.refuse("--format matrix holds scores of all letters: leave --mask out, or add --mask-hard")
         values, layout = self._matrix()

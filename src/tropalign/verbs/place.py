@@ -66,6 +66,7 @@ class ResultOptions(Options, group="results"):
         holds="table",
         metavar="FILE",
         label="Lineages of the tips",
+        needs="table|taxa|taxa_html|otu_table|html",
         help="lineages of the tips, a name, a tab and a;b;c per line: the table then has those of the reads",
     )
     counts: str | None = input_file(
@@ -73,6 +74,8 @@ class ResultOptions(Options, group="results"):
         holds="table",
         metavar="FILE",
         label="Table of counts",
+        needs="taxa|taxa_html|otu_table|table|jplace|html",
+        excludes=("sample_delimiter", "sample_regex"),
         help="how many reads of each sample each read stands for: the table of cluster or derep (--otu-table), as "
         ".tsv, .biom or .hdf5 (default: ;size=N in names)",
         form_help="How many reads of each sample each read stands for: the table of Cluster or Dereplicate, TSV or "
@@ -81,6 +84,7 @@ class ResultOptions(Options, group="results"):
     taxa: str | None = output_file(
         output="taxa",
         suffix=".tsv",
+        needs="taxonomy",
         metavar="FILE",
         help="with --taxonomy: reads per taxon, TSV; with --counts of each sample",
         form_help="With lineages of the tips: reads per taxon, TSV; with a table of counts of each sample",
@@ -88,6 +92,7 @@ class ResultOptions(Options, group="results"):
     taxa_html: str | None = output_file(
         output="sunburst",
         suffix=".html",
+        needs="taxonomy",
         metavar="FILE",
         help="with --taxonomy: reads per taxon as a page for the browser, lineages as rings (sunburst)",
         form_help="With lineages of the tips: reads per taxon as a page, lineages as rings (sunburst)",
@@ -95,6 +100,10 @@ class ResultOptions(Options, group="results"):
     otu_table: str | None = output_file(
         output="otu_table",
         suffix=".biom",
+        needs={
+            "counts": "--otu-table is a table of counts with lineages: name the table with --counts",
+            "taxonomy": "",
+        },
         metavar="FILE",
         help="with --counts and --taxonomy: that table with the lineage of each read, .tsv (QIIME's classic table) or "
         ".biom (BIOM 1.0) or .hdf5 (BIOM 2.1)",
@@ -111,33 +120,6 @@ class ResultOptions(Options, group="results"):
         """Return the paths of the additional files by their options."""
         names = ("taxa", "taxa_html", "otu_table", "table", "jplace", "html")
         return {name: getattr(self, name) for name in names}
-
-
-def check_results(command: Place) -> None:
-    """Reject unused lineages and counts, outputs that lack them, and unusable sample options."""
-    from tropalign.sequences.samples import teller
-
-    teller(None, command.sample_delimiter, command.sample_regex)
-    beside = command.beside()
-    if command.taxonomy and not any(path for name, path in beside.items() if name != "jplace"):
-        command.refuse(
-            "--taxonomy is for --table, --taxa, --taxa-html, --otu-table or --html: name a file with one of them"
-        )
-    if command.counts and not any(beside.values()):
-        command.refuse(
-            "--counts is for --taxa, --taxa-html, --otu-table, --table, --jplace or --html: name a file with one of "
-            "them"
-        )
-    for name in ("sample_delimiter", "sample_regex"):
-        flag = f"--{name.replace('_', '-')}"
-        if getattr(command, name) is not None and (command.html is None or command.counts):
-            command.refuse(f"{flag} is for --html without --counts, which tells the samples: leave it out")
-    if command.otu_table and not command.counts:
-        command.refuse("--otu-table is a table of counts with lineages: name the table with --counts")
-    for name in ("taxa", "taxa_html", "otu_table"):
-        if beside[name] and not command.taxonomy:
-            flag = f"--{name.replace('_', '-')}"
-            command.refuse(f"{flag} needs the lineages of the tips: name their table with --taxonomy")
 
 
 class ReferenceOptions(Options, group="reference"):
@@ -244,11 +226,16 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
     )
 
     gaps: str = again(SequenceOptions, "gaps", group="reads")
+    sample_delimiter: str | None = again(SampleNameOptions, "sample_delimiter", needs="html")
+    sample_regex: str | None = again(SampleNameOptions, "sample_regex", needs="html")
 
     def check(self) -> None:
         """Reject options that do not go together."""
+        from tropalign.sequences.samples import teller
+
+        super().check()
+        teller(None, self.sample_delimiter, self.sample_regex)
         self._check_reads()
-        check_results(self)
         if self.shard is not None and "-" in [*self.reads, *(self.mates or [])]:
             self.refuse("reads from standard input cannot be shared out: write them to a file first")
         check_pipeline(self)
@@ -279,8 +266,6 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
         mates = self.mates or []
         if twice := set(mates) & set(self.reads) - {"-"}:
             self.refuse(f"{min(twice)} is named as reads and as their mates: name the file of the second mates")
-        if [*self.reads, *mates, self.reference, self.tree, self.taxonomy, self.counts].count("-") > 1:
-            self.refuse("standard input can be read once: name - once")
 
     def _run(self, wanted: Wanted, show: Show, pipeline: Pipeline | None) -> None:
         """Read, place and write; a pipeline may continue with the reads."""
@@ -371,10 +356,8 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
         from tropalign.sequences.alphabet import ALPHABETS
 
         if ReferencePackage.is_saved(self.reference):
-            for name in ("tree", "alphabet", "gap_flags"):
-                if getattr(self, name) is not None:
-                    flag = f"--{name.replace('_', '-')}"
-                    self.refuse(f"{self.reference} is a saved reference, which holds its own: leave {flag} out")
+            reason = f"{self.reference} is a saved reference, which holds its own"
+            self.leave_out(reason, ("tree", "alphabet", "gap_flags"))
             return ReferencePackage.load(self.reference, self.memory)
         if self.tree is None:
             self.refuse("name the reference's tree with --tree")

@@ -20,13 +20,20 @@ if TYPE_CHECKING:
 Next = Literal["epa-ng"]
 
 
-class PipelineOptions(Options, group="likelihoods"):
+class PipelineOptions(Options, group="likelihoods", needs="pipeline=epa-ng"):
     """The program, its path and its arguments."""
 
     pipeline: Next | None = option(
         default=None,
         choices=get_args(Next),
         role="private",
+        needs={
+            "jplace": "--pipeline makes a jplace file: name it with --jplace",
+            "model": "EPA-ng needs a model: name a .bestModel file or one such as GTR+G with --model",
+        },
+        excludes={
+            "shard": "--pipeline needs all reads: leave --shard out, or merge shards of --split and run EPA-ng on them"
+        },
         help="place by likelihood, too: EPA-ng gets the aligned reads, and --jplace is its result (default: none)",
     )
     model: str | None = option(
@@ -47,20 +54,11 @@ class PipelineOptions(Options, group="likelihoods"):
 def check_pipeline(command: Place) -> None:
     """Reject options that do not go together."""
     if command.pipeline is None:
-        for name in ("model", "epa_ng", "write_only"):
-            if getattr(command, name):
-                command.refuse(f"--{name.replace('_', '-')} is for --pipeline epa-ng")
         return
     from tropalign.execution.files import output_path
 
-    if command.jplace is None or output_path(command.jplace) is None:
+    if output_path(command.jplace) is None:
         command.refuse("--pipeline makes a jplace file: name it with --jplace")
-    if not command.model:
-        command.refuse("EPA-ng needs a model: name a .bestModel file or one such as GTR+G with --model")
-    if command.shard is not None:
-        command.refuse(
-            "--pipeline needs all reads: leave --shard out, or merge shards of --split and run EPA-ng on them"
-        )
     if not command.reads:
         command.refuse("no reads are named: name a file, or - for standard input")
     if command.split and command.output == "-":

@@ -19,8 +19,10 @@ from tropalign.verbs.command import Command
 
 if TYPE_CHECKING:
     from tropalign.execution.progress import Show
-    from tropalign.execution.run import Run
+    from tropalign.execution.run import Output, Run
     from tropalign.execution.task import Device
+    from tropalign.formats.format import Header
+    from tropalign.formats.registry import Context
 
 GROUP = "output and resources"
 #: Supported sequence files (`tropalign.sequences.records`), for the verbs' help.
@@ -168,6 +170,28 @@ def started(command: Command, outputs: Sequence[str], inputs: Sequence[str | Non
     if holds and shard is None and not getattr(command, "dry_run", False):
         hold_outputs(outputs)
     return status_only if getattr(command, "quiet", False) else progress_bar
+
+
+def header_of(command: OutputOptions, parameters: dict[str, str], **settled: str | None) -> Header:
+    """Return the header of a command's outputs; `settled` as in `Command.command_line`."""
+    from tropalign import __version__
+    from tropalign.formats.format import Header
+
+    assert isinstance(command, Command)
+    has_comments = not getattr(command, "no_comments", False)
+    return Header(__version__, command.command_line(**settled), parameters, has_comments=has_comments)
+
+
+def output_of(role: str, kind: str, path: str, header: Header, context: Context, name: str | None = None) -> Output:
+    """Return an output in the format `name`, by default that of the path; no binary format goes to a terminal."""
+    from tropalign.execution.files import check_terminal
+    from tropalign.execution.run import Output
+    from tropalign.formats.registry import format_for_path, make_writer
+
+    writer = make_writer(kind, name or format_for_path(kind, path), header, context)
+    if writer.is_binary:
+        check_terminal(writer.name, path)
+    return Output(role, path, writer)
 
 
 def carry_out(run: Run, devices: Sequence[Device], options: RunOptions, show: Show, n_cells: int) -> None:

@@ -87,10 +87,9 @@ class Score(Command, OutputOptions):
         from tropalign.execution.files import check_outputs, hold_outputs, write_to
         from tropalign.formats.registry import suffix_of
 
+        self.check()
         if self.reference_columns is not None and (self.all_columns or os.path.isdir(self.reference)):
             self.refuse("--reference-columns is for one reference, and not with --all-columns: give one of them")
-        if [*self.alignments, self.reference, self.reference_columns].count("-") > 1:
-            self.refuse("standard input can be read once: name - once")
         pairs = _pairs(self)
         self._check_page(len(pairs))
         inputs = [path for pair in pairs for path in pair] + (
@@ -116,14 +115,11 @@ class Score(Command, OutputOptions):
     def _check_page(self, n_alignments: int) -> None:
         """Reject an impossible HTML page."""
         from tropalign.execution.files import check_terminal
-        from tropalign.formats.registry import format_of, suffix_of
 
         if self.html is None:
             return
         if n_alignments > 1:
             self.refuse("--html shows one alignment: name one, or leave --html out")
-        if suffix_of(self.html) not in ("", *format_of("aligned/agreement", "html").suffixes):
-            self.refuse(f"--html {self.html}: end the name in .html (and .gz or the like to compress)")
         check_terminal("html", self.html)
 
 

@@ -52,6 +52,12 @@ AUTO: Final = "auto"
 ROUNDING = 1e-6
 
 
+_AUTO_IS_WHOLE = (
+    "--shard and --cluster share out samples, whose number --bootstrap auto does not know beforehand: give "
+    "--bootstrap N"
+)
+
+
 def samples(text: str) -> str:
     """Parse a number of samples, or auto. Raises ValueError."""
     if not (word := text.strip()).lstrip("-+").isdigit() and word != AUTO:
@@ -65,6 +71,7 @@ class DistanceOptions(Options, group="distances"):
     unaligned: bool = option(
         default=False,
         label="Sequences are not aligned",
+        excludes={"bootstrap": "--bootstrap needs an alignment: make one with tropalign msa", "gaps": ""},
         is_common=True,
         help="FILE holds sequences: align every pair of them",
         form_help="The input is sequences: every pair of them is aligned",
@@ -94,6 +101,7 @@ class TreeOptions(Options, group="tree"):
     method: MethodName = option(
         default="nj",
         choices=Choices("tropalign.trees.bootstrap", "METHODS"),
+        excludes={"negative": "--negative belongs to neighbour joining: UPGMA has no negative lengths"},
         is_common=True,
         help="neighbour joining (default), which gives a tree without a root, or UPGMA",
     )
@@ -107,7 +115,12 @@ class TreeOptions(Options, group="tree"):
         "most",
     )
     seed: int | None = option(
-        default=None, kind=whole(0), metavar="N", label="Random seed", help="what the samples depend on (default: 0)"
+        default=None,
+        kind=whole(0),
+        metavar="N",
+        label="Random seed",
+        needs="bootstrap",
+        help="what the samples depend on (default: 0)",
     )
     negative: NegativeRule | None = option(
         default=None,
@@ -179,9 +192,31 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         "that below), distances (PHYLIP, or TSV as the format matrix of pairs has them), or a tree (Newick, "
         "NEXUS), compressed or not",
     )
+    device: list[str] | None = again(DeviceOptions, "device", needs="unaligned")
+    cluster: str | None = again(
+        ClusterOptions,
+        "cluster",
+        needs={
+            "unaligned|bootstrap": "--cluster is for --unaligned and --bootstrap, and the rest is done in a moment: "
+            "leave it out"
+        },
+        excludes={"bootstrap=auto": _AUTO_IS_WHOLE},
+    )
     shard: Shard | None = again(
         ShardOptions,
         "shard",
+        needs={
+            "unaligned|bootstrap": "--shard shares out the samples of --bootstrap or the pairs of --unaligned, and a "
+            "tree without these takes a moment: leave it out"
+        },
+        excludes={
+            "bootstrap=auto": _AUTO_IS_WHOLE,
+            **dict.fromkeys(
+                ("html", "plot", "colours"),
+                "--html, --plot and --colours are for whole trees: merge the shards into tree.nwk, then say tropalign "
+                "tree tree.nwk --html tree.html",
+            ),
+        },
         help="with --bootstrap or --unaligned: compute the I-th of N shares only, into a file for tropalign merge",
     )
 
@@ -216,38 +251,12 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         write_tree(self, tree, [telling(output, tree) for output in outputs], begin)
 
     def check(self) -> None:
-        refuse = self.refuse
-        if self.shard is not None and not self.unaligned and self.bootstrap is None:
-            refuse(
-                "--shard shares out the samples of --bootstrap or the pairs of --unaligned, and a tree without these "
-                "takes a moment: leave it out"
-            )
-        if self.bootstrap == AUTO and (self.shard is not None or self.cluster is not None):
-            refuse(
-                "--shard and --cluster share out samples, whose number --bootstrap auto does not know beforehand: give "
-                "--bootstrap N"
-            )
-        if self.device is not None and not self.unaligned:
-            refuse("--device belongs to --unaligned: leave it out")
-        if self.cluster is not None and not self.unaligned and self.bootstrap is None:
-            refuse("--cluster is for --unaligned and --bootstrap, and the rest is done in a moment: leave it out")
-        if self.seed is not None and self.bootstrap is None:
-            refuse("--seed belongs to --bootstrap")
-        if self.unaligned and self.bootstrap is not None:
-            refuse("--bootstrap needs an alignment: make one with tropalign msa")
-        if self.unaligned and self.gaps is not None:
-            refuse("--gaps has no meaning with --unaligned: leave it out")
-        if self.method == "upgma" and self.negative is not None:
-            refuse("--negative belongs to neighbour joining: UPGMA has no negative lengths")
+        """Reject invalid options before anything is read."""
+        super().check()
         if self.colours is not None and not is_drawn(self):
-            refuse("--colours is for --html, --plot and for a page or a picture as -o: name one of these files")
-        if self.shard is not None and (self.html is not None or self.plot is not None or self.colours is not None):
-            refuse(
-                "--html, --plot and --colours are for whole trees: merge the shards into tree.nwk, then say tropalign "
-                "tree tree.nwk --html tree.html"
-            )
+            self.refuse("--colours is for --html, --plot and for a page or a picture as -o: name one of these files")
         if list(self.places().values()).count("-") > 1:
-            refuse("two files cannot both go to standard output: name a file for one of them")
+            self.refuse("two files cannot both go to standard output: name a file for one of them")
 
     def finish(self, shards: Shards, places: Mapping[str, str]) -> None:
         """Make the tree with the counts of shards."""

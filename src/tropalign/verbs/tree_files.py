@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tropalign.errors import counted
 from tropalign.options.option import Options, input_file, output_file
-from tropalign.verbs.runs import devices_of, tell_of
+from tropalign.verbs.runs import devices_of, header_of, output_of, tell_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,9 +53,8 @@ def read_taxa(options: MakeTree, memory_bytes: int, show: Show) -> Distances | T
     if not is_distance_matrix(first):
         source = _Kept(b"\n".join(lines), file_name(options.taxa)) if is_kept else options.taxa
         return alignment_distances_of(options, source, memory_bytes, show)
-    for name in ("distances", "gaps", "bootstrap", "alphabet"):
-        if getattr(options, name) != options.declared()[name].default:
-            options.refuse(f"--{name} needs an alignment, and {file_name(options.taxa)} holds distances")
+    for name in filter(options.is_given, ("distances", "gaps", "bootstrap", "alphabet")):
+        options.refuse(f"--{name} needs an alignment, and {file_name(options.taxa)} holds distances")
     lines = lines if is_kept else read_lines(options.taxa)
     return Distances(*parse_distance_matrix(lines, file_name(options.taxa), memory_bytes))
 
@@ -67,12 +66,11 @@ def _given_tree(options: MakeTree, text: bytes) -> Tree:
     from tropalign.trees import parse_tree
 
     file = file_name(options.taxa)
-    for name in ("distances", "gaps", "bootstrap", "negative", "distances_out"):
-        if getattr(options, name) is not None:
-            options.refuse(f"--{name.replace('_', '-')} needs an alignment or distances, and {file} holds a tree")
-    if options.alphabet != options.declared()["alphabet"].default:
+    for name in filter(options.is_given, ("distances", "gaps", "bootstrap", "negative", "distances_out")):
+        options.refuse(f"{options.declared()[name].flag} needs an alignment or distances, and {file} holds a tree")
+    if options.is_given("alphabet"):
         options.refuse(f"--alphabet says what sequences are, and {file} holds a tree")
-    if options.method != "nj":
+    if options.is_given("method"):
         options.refuse(f"--method makes a tree, and {file} holds one")
     return parse_tree(decoded(text), file)
 
@@ -166,30 +164,21 @@ def is_drawn(options: MakeTree) -> bool:
 
 
 def tree_outputs(options: MakeTree, places: Mapping[str, str], groups: Mapping[str, str]) -> list[Output]:
-    """Return the files of the tree with their writers; errors are raised before anything is computed."""
-    from tropalign import __version__
-    from tropalign.execution.files import check_terminal
-    from tropalign.execution.run import Output
+    """Return the output files of the tree with their writers; errors are raised before anything is computed."""
     from tropalign.formats.aligned import title_of
-    from tropalign.formats.format import Header
-    from tropalign.formats.registry import format_for_path, format_of, make_writer, suffix_of
     from tropalign.formats.trees import TreesContext
 
-    header = Header(__version__, options.command_line(), {}, has_comments=not options.no_comments)
-    context = TreesContext(title_of(options.taxa), groups)
-    outputs = []
-    for option_name, role in (("output", "tree"), ("html", "report"), ("plot", "plot")):
-        if (path := places.get(option_name)) is None:
-            continue
-        if option_name == "html" and suffix_of(path) not in ("", *format_of("trees", "html").suffixes):
-            options.refuse(f"--html {path}: end the name in .html (and .gz or the like to compress)")
-        kind = "trees/plots" if option_name == "plot" else "trees"
-        form = "html" if option_name == "html" else format_for_path(kind, path)
-        writer = make_writer(kind, form, header, context)
-        if writer.is_binary:
-            check_terminal(form, path)
-        outputs.append(Output(role, path, writer))
-    return outputs
+    header, context = header_of(options, {}), TreesContext(title_of(options.taxa), groups)
+    formats = {
+        "output": ("tree", "trees", None),
+        "html": ("report", "trees", "html"),
+        "plot": ("plot", "trees/plots", None),
+    }
+    return [
+        output_of(role, kind, places[name], header, context, form)
+        for name, (role, kind, form) in formats.items()
+        if name in places
+    ]
 
 
 def telling(output: Output, tree: Tree) -> Output:
