@@ -13,7 +13,7 @@ from tropalign.clusters.options import MIN_IDENTITY, ClusteringOptions, ClusterO
 from tropalign.errors import counted
 from tropalign.formats.registry import format_for_path, format_names
 from tropalign.options.option import Options, again, but, input_file, option, output_file
-from tropalign.pairwise.options import ModeName, ModeOption
+from tropalign.pairwise.options import ModeName, ModeOption, PairOptions
 from tropalign.verbs.command import Served
 from tropalign.verbs.runs import (
     GROUP,
@@ -23,6 +23,7 @@ from tropalign.verbs.runs import (
     MemoryOptions,
     OutputOptions,
     ShardOptions,
+    deciding,
     devices_of,
     header_of,
     output_of,
@@ -297,7 +298,6 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
 
     def _chosen(self, alphabet: Alphabet) -> ClusterOptions:
         """Return the checked options of clustering."""
-        from tropalign.pairwise import PairOptions
 
         matrix, gap = self.scoring(alphabet)
         how: dict[str, Any] = {"mode": self.mode, "strand": self.strand, "free_ends": self.ends}
@@ -338,8 +338,6 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
 
 def _parameters(words: list[str], chosen: ClusterOptions, data: bytes) -> dict[str, str]:
     """Return everything that determines the clusters, by name."""
-    from tropalign import __version__
-
     scores = hashlib.sha256(chosen.pairs.matrix.scores.tobytes()).hexdigest()
     read = {"scores": f"hash {scores[:16]}", "input": f"hash {hashlib.sha256(data).hexdigest()}"}
-    return {"version": __version__, "options": shlex.join(words), **read, **chosen.parameters()}
+    return deciding(options=shlex.join(words), **read, **chosen.parameters())

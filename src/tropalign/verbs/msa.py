@@ -13,6 +13,7 @@ from tropalign.verbs.msa_options import FamilyCommand
 from tropalign.verbs.runs import (
     SEQUENCE_FILES,
     carry_out,
+    deciding,
     devices_of,
     header_of,
     output_of,
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from tropalign.msa.options import MsaOptions
     from tropalign.msa.pipeline import Job
     from tropalign.sequences import SequenceBatch
-    from tropalign.sequences.features import Feature
 
 #: Formats that show any name.
 DRAWN = ("html", "svg", "png", "result")
@@ -209,12 +209,7 @@ number of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or d
                 formats[option_name] = (role, kind, format_for_path(kind, path))
         if self.html is not None:
             formats["html"] = ("report", "aligned", "html")
-        features: tuple[Feature, ...] = ()
-        if self.features is not None and batch is not None:
-            from tropalign.sequences.features import read_features
-
-            features = read_features(self.features, batch)
-        context = AlignedContext(title_of(self.family[0]), features)
+        context = AlignedContext(title_of(self.family[0]), () if batch is None else self.features_of(batch))
         outputs = []
         for option_name, (role, kind, chosen) in formats.items():
             about = TreesContext(context.title) if kind == "trees" else context
@@ -239,12 +234,8 @@ def _check_names(writer: Writer, batch: SequenceBatch) -> None:
 
 def _parameters(job: Job, form: str | None = None) -> dict[str, str]:
     """Return everything that determines the result, by name, including the format of shards."""
-    from tropalign import __version__
-
     batch = job.batch
-    words = {
-        "version": __version__,
-        **job.options.parameters(),
+    words = deciding(**job.options.parameters()) | {
         "confidence": "wanted" if job.wants_confidence else "not wanted",
         "family": f"{len(batch)} sequences of {int(batch.offsets[-1])} residues, hash {batch.fingerprint()[:16]}",
     }

@@ -22,6 +22,7 @@ from tropalign.verbs.sequence_options import READING, SequenceOptions
 if TYPE_CHECKING:
     from tropalign.execution.manifest import Shard
     from tropalign.sequences import SequenceBatch
+    from tropalign.sequences.features import Feature
 
 Method = Literal["consistency", "clustalw"]
 #: Options that do not apply when rows are added to an alignment.
@@ -262,3 +263,11 @@ class FamilyCommand(
 
         batch = read_family(self.family, ALPHABETS.get(self.alphabet), **self.reading)
         return on_one_strand(batch, self.strand, resolve_threads(self.threads))
+
+    def features_of(self, batch: SequenceBatch) -> tuple[Feature, ...]:
+        """Read the features of the family that a page shows."""
+        if self.features is None:
+            return ()
+        from tropalign.sequences.features import read_features
+
+        return read_features(self.features, batch)

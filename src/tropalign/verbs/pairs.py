@@ -14,7 +14,6 @@ from tropalign.pairwise.options import (
     ModeOption,
     PairOptions,
 )
-from tropalign.results import MatrixValue
 from tropalign.verbs.command import Served
 from tropalign.verbs.runs import SEQUENCE_FILES, carry_out, devices_of, started
 from tropalign.verbs.sequence_options import ModesOptions
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from tropalign.execution.task import Device
     from tropalign.formats.pairs import PairsFormat
     from tropalign.pairwise import PairsTask
+    from tropalign.results import MatrixValue
     from tropalign.sequences import Alphabet, SequenceBatch
     from tropalign.verbs.sequence_options import Side
 
@@ -52,7 +52,7 @@ class PairsCommand(PairsOutput):
         allowed = memory_allowed(self.memory, self.output)
         form = format_of("pairs", request.format)
         sides = self._sides(form.wants_qualities, request.format, allowed)
-        memory_bytes = self._memory_left(request, form, sides, allowed)
+        memory_bytes = self.memory_left(request, form, sides, allowed)
         task, devices = self._task(request, form, sides, memory_bytes, show)
         aligning = Run(
             task=task,
@@ -65,23 +65,6 @@ class PairsCommand(PairsOutput):
             unit="pairs",
         )
         carry_out(aligning, devices, self, show, task.n_cells)
-
-    def _memory_left(self, request: Request, form: PairsFormat, sides: tuple[Side, Side | None], allowed: int) -> int:
-        """Return the memory that inputs, format and reports leave. Raises ResourceError if it is too little."""
-        from tropalign.pairwise.task import least_bytes
-        from tropalign.pairwise.translated import aligned, given
-        from tropalign.resources.limits import left_for_job, require
-
-        there = [side for side in sides if side is not None]
-        inputs_bytes = sum(batch.held_bytes for side in there for batch in {given(side), aligned(side)})
-        report_bytes = self.report_bytes(request, len(aligned(there[0])), len(aligned(there[-1])))
-        least = least_bytes([aligned(side) for side in there])
-        memory_bytes = left_for_job(allowed, inputs_bytes + form.package_bytes + report_bytes, least)
-        if request.format == "matrix":
-            n_cells = len(given(there[0])) * len(given(there[-1]))
-            remedy = "choose format tsv, or allow more with --memory"
-            require(8 * n_cells, memory_bytes, f"a matrix of {n_cells} values", remedy)
-        return memory_bytes
 
     def _task(
         self, request: Request, form: PairsFormat, sides: tuple[Side, Side | None], memory_bytes: int, show: Show

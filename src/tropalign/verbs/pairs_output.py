@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from tropalign.formats.pairs.context import PairsContext
     from tropalign.pairwise import PairsTask
     from tropalign.sequences import SequenceBatch
+    from tropalign.verbs.sequence_options import Side
 
 Layout = Literal["tsv", "phylip", "npz"]
 #: Options that `--format matrix` rejects.
@@ -172,7 +173,24 @@ class PairsOutput(
         wanted = {"report": self.html, "plot": self.plot}
         return {role: path for role, path in wanted.items() if path is not None}
 
-    def report_bytes(self, request: Request, n_queries: int, n_targets: int) -> int:
+    def memory_left(self, request: Request, form: PairsFormat, sides: tuple[Side, Side | None], allowed: int) -> int:
+        """Return the memory that inputs, format and reports leave. Raises ResourceError if it is too little."""
+        from tropalign.pairwise.task import least_bytes
+        from tropalign.pairwise.translated import aligned, given
+        from tropalign.resources.limits import left_for_job, require
+
+        there = [side for side in sides if side is not None]
+        inputs_bytes = sum(batch.held_bytes for side in there for batch in {given(side), aligned(side)})
+        report_bytes = self._report_bytes(request, len(aligned(there[0])), len(aligned(there[-1])))
+        least = least_bytes([aligned(side) for side in there])
+        memory_bytes = left_for_job(allowed, inputs_bytes + form.package_bytes + report_bytes, least)
+        if request.format == "matrix":
+            n_cells = len(given(there[0])) * len(given(there[-1]))
+            remedy = "choose format tsv, or allow more with --memory"
+            require(8 * n_cells, memory_bytes, f"a matrix of {n_cells} values", remedy)
+        return memory_bytes
+
+    def _report_bytes(self, request: Request, n_queries: int, n_targets: int) -> int:
         """Return the most memory of reports and plots. Raises InputError if a plot would have too many rows."""
         if not self.side_outputs and request.format != "html":
             return 0

@@ -182,6 +182,13 @@ def header_of(command: OutputOptions, parameters: dict[str, str], **settled: str
     return Header(__version__, command.command_line(**settled), parameters, has_comments=has_comments)
 
 
+def deciding(**parameters: str) -> dict[str, str]:
+    """Return the parameters that determine a run's parts, with the version."""
+    from tropalign import __version__
+
+    return {"version": __version__, **parameters}
+
+
 def output_of(role: str, kind: str, path: str, header: Header, context: Context, name: str | None = None) -> Output:
     """Return an output in the format `name`, by default that of the path; no binary format goes to a terminal."""
     from tropalign.execution.files import check_terminal
