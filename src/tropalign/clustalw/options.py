@@ -84,14 +84,12 @@ class ClustalwChoices(Options, group="method clustalw"):
         needs="quicktree",
         metavar="N",
         help="diagonals that are taken on either side of each of --n-diagonals (default: 5, nucleotides 4)",
-        doc="Diagonals that are taken on either side of these (default: 5, nucleotides 4).",
     )
     clustering: Clustering | None = option(
         default=None,
         choices=get_args(Clustering),
         label="Guide tree method",
         help="how the guide tree is made (default: nj)",
-        doc="How the guide tree is made.",
     )
     series: Series | None = option(
         default=None, choices=PROTEIN_SERIES, label="Protein matrices", help="matrices for proteins (default: gonnet)"
@@ -151,7 +149,6 @@ class ClustalwChoices(Options, group="method clustalw"):
         metavar="LETTERS",
         label="Hydrophilic residues",
         help="amino acids whose runs make gaps cheap (default: GPSNDQEKR)",
-        doc="Amino acids whose runs make gaps cheap.",
     )
     no_hydrophilic_gaps: bool = option(
         default=False,
@@ -169,7 +166,6 @@ class ClustalwChoices(Options, group="method clustalw"):
         kind=number(0, 1),
         metavar="W",
         help="score of a transition between nucleotides, as a share of a match (default: 0.5)",
-        doc="Score of a transition as a share of a match.",
     )
     end_gaps: bool = option(default=False, help="gaps at the ends cost what others do")
     count_end_gaps: bool = option(

@@ -298,7 +298,6 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
 
     def _chosen(self, alphabet: Alphabet) -> ClusterOptions:
         """Return the checked options of clustering."""
-
         matrix, gap = self.scoring(alphabet)
         how: dict[str, Any] = {"mode": self.mode, "strand": self.strand, "free_ends": self.ends}
         how["ambiguous"] = self.ambiguous

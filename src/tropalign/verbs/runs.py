@@ -240,6 +240,7 @@ def where_foretold(devices: Sequence[Device], options: DeviceOptions) -> str:
 def _foretell(run: Run, devices: Sequence[Device], n_cells: int, options: RunOptions) -> None:
     """Print the forecast of a run."""
     from tropalign.execution.forecast import forecast
+    from tropalign.formats.format import COMPRESSED
     from tropalign.resources.limits import peak_bytes
 
     before = peak_bytes()
@@ -251,8 +252,9 @@ def _foretell(run: Run, devices: Sequence[Device], n_cells: int, options: RunOpt
     sizes = found.output_bytes or (0.0,) * len(run.outputs)
     print_forecast(cells, (found.n_items, run.unit), found.seconds, where, needed, run.memory_bytes, sizes=sizes)
     for output, size in zip(run.outputs, sizes, strict=True):
+        packed = " before it is compressed" if output.path.endswith(COMPRESSED) else ""
         where = "standard output" if output.path == "-" else output.path
-        print(f"output   {_size(size)} of {output.writer.name}{_unless_packed(output.path)}: {where}")
+        print(f"output   {_size(size)} of {output.writer.name}{packed}: {where}")
     print(f"tiles    {found.n_tiles:,}")
 
 
@@ -292,12 +294,6 @@ def print_forecast(
         print(f"time     {_duration(seconds)} on {device}, {rate:.1f} billion cells per second")
     needed = "" if needed_bytes is None else f"{_size(needed_bytes)}; "
     print(f"memory   {needed}at most {_size(allowed_bytes)} is allowed")
-
-
-def _unless_packed(path: str) -> str:
-    from tropalign.formats.format import COMPRESSED
-
-    return " before it is compressed" if path.endswith(COMPRESSED) else ""
 
 
 def _size(n_bytes: float) -> str:

@@ -228,6 +228,7 @@ def _sampling(options: MakeTree) -> dict[str, Any]:
 
 def _joined(options: MakeTree, given: Distances, memory_bytes: int, show: Show) -> Tree:
     """Make the unrooted tree of the distances, without support. Distances that are not written are overwritten."""
+    from tropalign.errors import warn
     from tropalign.results.rooting import rooted_at_outgroup
     from tropalign.trees import neighbour_joining, upgma
 
@@ -242,7 +243,10 @@ def _joined(options: MakeTree, given: Distances, memory_bytes: int, show: Show) 
             )
         else:
             tree = upgma(distances, names, memory_bytes=left, progress=progress)
-    _tell_negative(tree)
+    count = int((tree.lengths < -ROUNDING * abs(tree.lengths).max()).sum())
+    if count:
+        branches = "1 branch has a negative length" if count == 1 else f"{count} branches have negative lengths"
+        warn(f"{branches}, the least {tree.lengths.min():.8g}: --negative zero makes them 0")
     if options.outgroup is not None:
         rooted_at_outgroup(tree, options.outgroup)  # reports errors before the samples are computed
     return tree
@@ -254,19 +258,3 @@ def _rooted(options: MakeTree, tree: Tree) -> Tree:
     if options.outgroup is not None:
         tree = rooted_at_outgroup(tree, options.outgroup)
     return rooted_at_midpoint(tree) if options.midpoint else tree
-
-
-def _tell_negative(tree: Tree) -> None:
-    """Warn of negative lengths."""
-    import warnings
-
-    from tropalign.errors import TropalignWarning
-
-    count = int((tree.lengths < -ROUNDING * abs(tree.lengths).max()).sum())
-    if count:
-        branches = "1 branch has a negative length" if count == 1 else f"{count} branches have negative lengths"
-        warnings.warn(
-            f"{branches}, the least {tree.lengths.min():.8g}: --negative zero makes them 0",
-            TropalignWarning,
-            stacklevel=2,
-        )
