@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import FrozenInstanceError, dataclass
+from dataclasses import FrozenInstanceError, dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar, dataclass_transform
 
@@ -248,8 +248,8 @@ class Option:
     many: Literal["+", "*", "?", "...", "append"] | None = None
     group: str = ""
     either: str = ""
-    needs: Conditions = ()
-    excludes: Conditions = ()
+    needs: Conditions = field(default=(), hash=False)  # may be a dict
+    excludes: Conditions = field(default=(), hash=False)
     on_help: tuple[str, str] | None = None
     role: Literal["value", "input", "output", "machine", "private"] = "value"
     holds: str = ""
