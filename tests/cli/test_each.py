@@ -84,7 +84,8 @@ def test_a_file_that_changes_while_it_is_read_is_done_again(families, monkeypatc
     monkeypatch.setattr(module, "hash_of_file", lambda file: steps.append(("hash", file)) or hash_of_file(file))
     monkeypatch.setattr(module, "_ran", changing)
     assert each("msa", *families, "-o", "out", "-t", "1") == 0
-    assert [what for what, _ in steps] == ["hash", "run"] * 4 and steps[0][1] == steps[1][1]
+    inputs = [(what, file) for what, file in steps if str(file).startswith("families")]
+    assert [what for what, _ in inputs] == ["hash", "run"] * 4 and inputs[0][1] == inputs[1][1]
     steps.clear()
     assert each("msa", *families, "-o", "out", "-t", "1") == 0
     assert [file for what, file in steps if what == "run"] == ["families/f1.fa"]

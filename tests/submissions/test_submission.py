@@ -80,6 +80,8 @@ def with_others(verb, dest, value):
     """A submission with an option, and what goes with it."""
     option, inputs, outputs = served_verb(verb).option(dest), {}, []
     others = dict(BESIDE.get(dest, {}))
+    if dest in ("gap_open2", "gap_extend2"):
+        others["gap_extend2" if dest == "gap_open2" else "gap_open2"] = 1
     if option.group.endswith("clustalw"):
         others |= BY_CLUSTALW
     if (verb, dest) == ("tree", "seed"):
@@ -219,7 +221,7 @@ def test_a_file_or_a_name_but_not_both():
     [
         ("pairs", {"mode": "local", "free_ends": "query-start"}, "--free-ends belongs to --mode semiglobal"),
         ("pairs", {"columns": "query,nonsense"}, "nonsense"),
-        ("pairs", {"strand": "both", "translate": "query"}, "--translate takes both strands by itself"),
+        ("pairs", {"strand": "both", "translate": "query"}, "--translate needs a second file"),
         ("cluster", {"sizeout": True}, "--sizeout belongs to --representatives"),
         ("msa", {"consistency": 200}, "consistency 200 is out of range"),
         ("msa", {"compat": True}, "--compat belongs to --method clustalw"),
@@ -236,7 +238,7 @@ def test_options_that_do_not_go_together_are_refused_at_once(verb, options, sent
 
 
 def test_outputs_and_formats_have_their_say_too():
-    with pytest.raises(UsageError, match="--taxa needs the lineages"):
+    with pytest.raises(UsageError, match="--taxa belongs to --taxonomy"):
         asked("place", outputs=["taxa"]).checked()
     with pytest.raises(UsageError, match="a matrix has no room for paths"):
         asked("paths", format="matrix", options={"paths": True}).checked()

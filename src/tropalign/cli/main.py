@@ -130,7 +130,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except TropalignError as error:
         _show_traceback()
         if error.failure:
-            _tell_failure(error.failure)
+            from tropalign.execution.progress import tell_failure
+
+            tell_failure(error.failure)
         verb = getattr(error, "verb", "")
         return _fail(f"{error} (see tropalign {verb} --help)" if verb else str(error), error.exit_code)
     except MemoryError:
@@ -151,16 +153,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             EXIT_DEFECT,
         )
     finally:
-        _leave_clusters()
+        if (clusters := sys.modules.get("tropalign.devices.dask_cluster")) is not None:
+            clusters.close_clusters()  # stops the processes of ``--cluster local:4``
         if (files := sys.modules.get("tropalign.execution.files")) is not None:
             files.release_outputs()
-
-
-def _leave_clusters() -> None:
-    """Stop the processes of ``--cluster local:4``."""
-    known = sys.modules.get("tropalign.devices.dask_cluster")
-    if known is not None:
-        known.close_clusters()
 
 
 def _exit_code(arguments: list[str]) -> int:
@@ -173,13 +169,6 @@ def _exit_code(arguments: list[str]) -> int:
             return _run(arguments)
     except SystemExit as stop:  # argparse has already printed its message
         return stop.code if isinstance(stop.code, int) else EXIT_USAGE
-
-
-def _tell_failure(failure: str) -> None:
-    """Report the failure to a monitoring program."""
-    from tropalign.execution.progress import tell_failure
-
-    tell_failure(failure)
 
 
 def _end_cleanly_on_signals() -> None:

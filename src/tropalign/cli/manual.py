@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,10 +49,14 @@ def write_pages(parser: argparse.ArgumentParser, folder: Path) -> None:
 def page(parser: argparse.ArgumentParser, main: argparse.ArgumentParser) -> str:
     """Return a page in roff with the man(7) macros, without a date so that it is reproducible."""
     verbs = verbs_of(main)
-    summary = {verb: str(help_text) for verb, help_text in _summaries(main)}.get(parser.prog.split()[-1])
+    actions = [action for action in main._actions if isinstance(action, argparse._SubParsersAction)]
+    choices = [choice for action in actions for choice in action._choices_actions]
+    summary = next((choice.help for choice in choices if choice.dest == parser.prog.split()[-1]), None)
+    usage = " ".join(parser.format_usage().split())
+    usage = usage.removeprefix("usage: ").removeprefix("Usage: ").removeprefix(parser.prog).strip()
     lines = [f'.TH {_name(parser).upper()} 1 "" "tropalign {__version__}" "tropalign"', ".SH NAME"]
     lines.append(_text(f"{_name(parser)} - {summary or 'exact alignment of biological sequences'}"))
-    lines += [".SH SYNOPSIS", f".B {_text(parser.prog)}", _text(_usage(parser)), ".SH DESCRIPTION"]
+    lines += [".SH SYNOPSIS", f".B {_text(parser.prog)}", _text(usage), ".SH DESCRIPTION"]
     lines.append(_text(parser.description or ""))
     for group in parser._action_groups:
         lines += _group(group)
@@ -64,18 +68,6 @@ def page(parser: argparse.ArgumentParser, main: argparse.ArgumentParser) -> str:
 
 def _name(parser: argparse.ArgumentParser) -> str:
     return parser.prog.replace(" ", "-")
-
-
-def _summaries(main: argparse.ArgumentParser) -> Iterator[tuple[str, str | None]]:
-    for action in main._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            for choice in action._choices_actions:
-                yield choice.dest, choice.help
-
-
-def _usage(parser: argparse.ArgumentParser) -> str:
-    words = " ".join(parser.format_usage().split())
-    return words.removeprefix("usage: ").removeprefix("Usage: ").removeprefix(parser.prog).strip()
 
 
 def _group(group: Any) -> list[str]:

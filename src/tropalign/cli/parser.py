@@ -33,7 +33,8 @@ class Parser(argparse.ArgumentParser):
             command: type[Command] | None = getattr(options, DECLARED, None)
             if command is not None and command.takes_stdin and not any(word.startswith("-") for word in extra):
                 files = [options.queries, *filter(None, [getattr(options, "targets", None)]), *extra]
-                verb.error(_too_many(files, verb.prog))
+                remedy = f"join those of one set, as in cat {shlex.join(files)} | {verb.prog} -"
+                verb.error(f"{len(files)} files are too many: {remedy}")
             if command is not None and command.no_shards and any(w.partition("=")[0] == "--shard" for w in extra):
                 verb.error(command.no_shards)
             shown = [action for action in verb._actions if action.help != argparse.SUPPRESS]
@@ -67,11 +68,6 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Print the sentence and exit with code 2."""
         self.exit(2, f"tropalign: {shown(message)} (see {self.prog} --help)\n")
-
-
-def _too_many(files: Sequence[str], command: str) -> str:
-    """Return the error message for more files than a verb takes."""
-    return f"{len(files)} files are too many: join those of one set, as in cat {shlex.join(files)} | {command} -"
 
 
 def verbs_of(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:

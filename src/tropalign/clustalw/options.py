@@ -55,6 +55,7 @@ class ClustalwChoices(Options, group="method clustalw"):
     word_length: int | None = option(
         default=None,
         kind=whole(0),
+        needs="quicktree",
         metavar="K",
         help="residues of a word of --quicktree (default: 1, nucleotides 2)",
         doc="Residues of a word of `quicktree`; 1 (nucleotides 2) when None.",
@@ -62,6 +63,7 @@ class ClustalwChoices(Options, group="method clustalw"):
     word_gap: int | None = option(
         default=None,
         kind=whole(0),
+        needs="quicktree",
         metavar="C",
         label="Gap between words",
         help="a change of the diagonal in a chain of words (default: 3, nucleotides 5)",
@@ -71,6 +73,7 @@ class ClustalwChoices(Options, group="method clustalw"):
     n_diagonals: int | None = option(
         default=None,
         kind=whole(0),
+        needs="quicktree",
         metavar="N",
         label="Best diagonals",
         help="diagonals with most words that are taken (default: 5, nucleotides 4)",
@@ -78,16 +81,15 @@ class ClustalwChoices(Options, group="method clustalw"):
     diagonal_window: int | None = option(
         default=None,
         kind=whole(0),
+        needs="quicktree",
         metavar="N",
         help="diagonals that are taken on either side of each of --n-diagonals (default: 5, nucleotides 4)",
-        doc="Diagonals that are taken on either side of these (default: 5, nucleotides 4).",
     )
     clustering: Clustering | None = option(
         default=None,
         choices=get_args(Clustering),
         label="Guide tree method",
         help="how the guide tree is made (default: nj)",
-        doc="How the guide tree is made.",
     )
     series: Series | None = option(
         default=None, choices=PROTEIN_SERIES, label="Protein matrices", help="matrices for proteins (default: gonnet)"
@@ -147,7 +149,6 @@ class ClustalwChoices(Options, group="method clustalw"):
         metavar="LETTERS",
         label="Hydrophilic residues",
         help="amino acids whose runs make gaps cheap (default: GPSNDQEKR)",
-        doc="Amino acids whose runs make gaps cheap.",
     )
     no_hydrophilic_gaps: bool = option(
         default=False,
@@ -165,7 +166,6 @@ class ClustalwChoices(Options, group="method clustalw"):
         kind=number(0, 1),
         metavar="W",
         help="score of a transition between nucleotides, as a share of a match (default: 0.5)",
-        doc="Score of a transition as a share of a match.",
     )
     end_gaps: bool = option(default=False, help="gaps at the ends cost what others do")
     count_end_gaps: bool = option(
@@ -179,11 +179,6 @@ class ClustalwChoices(Options, group="method clustalw"):
     no_weights: bool = option(
         default=False, help="all sequences count the same", doc="Sequences are weighted by the tree."
     )
-
-    def given(self) -> list[str]:
-        """Return the options that differ from their defaults, as typed on the command line."""
-        declared = ClustalwChoices.declared()
-        return [one.typed[0] for name, one in declared.items() if getattr(self, name) not in (None, False)]
 
     def settled(self) -> ClustalwOptions:
         """Return the checked options."""

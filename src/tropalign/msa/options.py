@@ -67,7 +67,6 @@ class ConsistencyOptions(Options, group="method"):
         metavar="N",
         label="Consistency passes",
         help="passes of consistency (default: by --effort)",
-        doc="Passes of consistency.",
     )
     through: int | None = option(
         default=None,
@@ -83,7 +82,6 @@ class ConsistencyOptions(Options, group="method"):
         metavar="N",
         label="Refinement rounds",
         help="rounds of refinement (default: by --effort)",
-        doc="Rounds of refinement.",
     )
     cutoff: float | None = option(
         default=None,
@@ -91,7 +89,6 @@ class ConsistencyOptions(Options, group="method"):
         metavar="P",
         label="Posterior cutoff",
         help="posteriors below it are dropped",
-        doc="Posteriors below it are dropped.",
     )
     keep: float | None = option(
         default=None,

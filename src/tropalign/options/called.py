@@ -59,11 +59,11 @@ def documented(options: type[A]) -> type[A]:
 def _documented(text: str, options: Iterable[Option]) -> str:
     """Insert a parameters section after the first paragraphs of a docstring."""
     head, *sections = re.split(r"\n\n(?=[A-Z][a-z]+\n-+\n)", inspect.cleandoc(text))
-    parameters = "Parameters\n----------\n" + "\n".join(map(_documented_one, options))
+    parameters = "Parameters\n----------"
+    for one in options:
+        words = "" if one.choices is None else " : {" + ", ".join(f'"{word}"' for word in one.choices) + "}"
+        help = re.sub(r"--([a-z][a-z-]*[a-z])", lambda flag: f"`{flag[1].replace('-', '_')}`", one.help)
+        body = one.doc or f"{help[:1].upper()}{help[1:]}."
+        body = fill(body, 108, break_long_words=False, break_on_hyphens=False)
+        parameters += f"\n{one.name}{words}\n{indent(body, '    ')}"
     return "\n\n".join([head, parameters, *sections])
-
-
-def _documented_one(one: Option) -> str:
-    words = "" if one.choices is None else " : {" + ", ".join(f'"{word}"' for word in one.choices) + "}"
-    body = one.doc or one.help[:1].upper() + one.help[1:] + "."
-    return f"{one.name}{words}\n{indent(fill(body, 108, break_long_words=False, break_on_hyphens=False), '    ')}"

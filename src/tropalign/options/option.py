@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import FrozenInstanceError, dataclass
+from dataclasses import FrozenInstanceError, dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar, dataclass_transform
 
@@ -143,6 +143,10 @@ class Choices:
 
 
 T = TypeVar("T")
+#: An error of two options that exclude each other.
+EXCLUSIVE = "{this} and {other} exclude each other: give one of them"
+#: Names of options, or a mapping from these to the sentence of an error; an empty sentence is the general one.
+Conditions = str | Collection[str] | Mapping[str, str]
 
 
 class _Signature:
@@ -209,6 +213,11 @@ class Option:
       "append" (the option may be repeated).
     - `group`: heading in the help.
     - `either`: name of a set of mutually exclusive options.
+    - `needs`: the option without which this one has no effect: "fit", "html|table" (at least one of these) or
+      "method=clustalw" (with this value, or one of several). For several needs a collection, or a mapping to the
+      sentences of the errors.
+    - `excludes`: options that have no effect together with this one, likewise; {this} and {other} in a sentence are
+      the two options.
     - `on_help`: module and function that print the possible values if the value is ``help``.
     - `role`: "value" (users of a server may set it), "input" (a file to read), "output" (a file to write),
       "machine" (how and where to run: set by the server) or "private" (not available on servers).
@@ -238,6 +247,8 @@ class Option:
     many: Literal["+", "*", "?", "...", "append"] | None = None
     group: str = ""
     either: str = ""
+    needs: Conditions = field(default=(), hash=False)  # may be a dict
+    excludes: Conditions = field(default=(), hash=False)
     on_help: tuple[str, str] | None = None
     role: Literal["value", "input", "output", "machine", "private"] = "value"
     holds: str = ""
@@ -264,6 +275,11 @@ class Option:
     def typed(self) -> tuple[str, ...]:
         """Flags of the option on the command line; empty for a positional argument."""
         return (f"--{self.name.replace('_', '-')}",) if self.flags is None else self.flags
+
+    @property
+    def flag(self) -> str:
+        """Flag for errors and headers."""
+        return self.typed[-1] if self.typed else self.metavar or self.name
 
     @property
     def is_flag(self) -> bool:
@@ -335,8 +351,12 @@ class Options:
         group: str | None = None,
         arranged: tuple[type[Options], ...] = (),
         more: Mapping[str, Option] | None = None,
+        needs: str = "",
     ) -> None:
-        """Collect the options of `arranged` and the bases, in this order, then the class's own."""
+        """Collect the options of `arranged` and the bases, in this order, then the class's own.
+
+        `needs`: what all of them need that say nothing else, except that option itself.
+        """
         found: dict[str, Option] = {}
         for base in (*arranged, *cls.__bases__):
             found = {**found, **getattr(base, "_declared", {})}
@@ -345,6 +365,8 @@ class Options:
             said = cls.__dict__.get(name)
             if isinstance(said, Option):
                 found[name] = said.but(name=name, group=said.group if group is None or said.group else group)
+        if needs:
+            found = {name: one if one.needs or name == needs else one.but(needs=needs) for name, one in found.items()}
         for name, one in found.items():  # includes bases, whose default another base may hide
             if one.default is not REQUIRED:
                 setattr(cls, name, one.default)

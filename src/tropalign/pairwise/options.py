@@ -117,6 +117,11 @@ class TranslationOptions(Options, group="translation"):
         default=None,
         choices=get_args(Side),
         is_common=True,
+        needs={"targets": "--translate needs a second file: give B, which may be A again with --translate both"},
+        excludes={
+            "alphabet": "--translate says what the sequences are: leave --alphabet out",
+            "strand=both": "--translate takes both strands by itself: leave --strand out",
+        },
         help="which nucleotides are aligned as proteins, each pair in the best of six frames (default: none)",
         doc="Nucleotides of this side are aligned as proteins, each pair in the best of their six frames. A table's "
         "`queries` (or `targets`) are then the frames and its attributes count their residues; `columns` and files "
@@ -126,6 +131,7 @@ class TranslationOptions(Options, group="translation"):
         default=None,
         kind=whole(1),
         metavar="N",
+        needs="translate",
         help="NCBI's number of the code (default: 1, standard)",
         doc="NCBI's number of the code that translates; 1, the standard one, by default.",
     )
@@ -300,6 +306,7 @@ class SumOptions(Options, group="which pairs"):
     sum_statistics: bool = option(
         default=False,
         label="Sum statistics",
+        needs={"max_hsps": "--sum-statistics judges several alignments of a pair together: add --max-hsps, such as 10"},
         help="judge alignments of a pair together that follow each other in both sequences, as exons do (compare "
         "blastx's -sum_stats): columns sum_evalue and sum_count, and --max-evalue goes by sum_evalue; needs --max-hsps "
         "above 1",
@@ -314,6 +321,11 @@ class SumOptions(Options, group="which pairs"):
         kind=whole(LEAST_INTRON, MOST_RESIDUES),
         metavar="N",
         label="Longest intron",
+        needs={
+            "sum_statistics": "--max-intron says which alignments --sum-statistics links: add --sum-statistics",
+            "translate=query|target": "--max-intron is for nucleotides against proteins: add --translate query or "
+            "target, or leave it out",
+        },
         help=f"nucleotides between alignments that --sum-statistics links, of one translated side (default: {INTRON}, "
         "as blastx)",
         form_help="Nucleotides between alignments that sum statistics link, of one translated side (default: "

@@ -133,7 +133,11 @@ def free_bytes(root: Path = ROOT) -> int:
                 left = int((group / limit).read_text()) - int((group / used).read_text())
             except (OSError, ValueError):  # the other version of control groups, or "max"
                 continue
-            free = min(free, left + _statistic(group / "memory.stat", cached))
+            try:
+                match = re.search(rf"^{cached} (\d+)$", (group / "memory.stat").read_text(), re.MULTILINE)
+            except OSError:
+                match = None
+            free = min(free, left + (int(match[1]) if match else 0))
     return max(free, 0)
 
 
@@ -144,14 +148,6 @@ def _half_of_all() -> int:
     except (AttributeError, OSError, ValueError):  # Windows has no sysconf
         return UNKNOWN_FREE
     return n_bytes // 2 if n_bytes > 0 else UNKNOWN_FREE
-
-
-def _statistic(path: Path, name: str) -> int:
-    try:
-        match = re.search(rf"^{name} (\d+)$", path.read_text(), re.MULTILINE)
-    except OSError:
-        match = None
-    return int(match[1]) if match else 0
 
 
 def default_budget() -> int:

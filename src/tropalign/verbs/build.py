@@ -5,7 +5,7 @@ from __future__ import annotations
 from tropalign.options.option import TEXT, Options, input_file, option
 from tropalign.profiles.options import ALPHABETS, BuildOptions
 from tropalign.verbs.command import Command, Served
-from tropalign.verbs.runs import EachOption, OutputOptions, ThreadOptions, started
+from tropalign.verbs.runs import EachOption, OutputOptions, ThreadOptions, header_of, output_of, started
 
 
 class BuiltOptions(Options, group="models"):
@@ -58,22 +58,18 @@ of hmmbuild, number by number. Exit codes: 0 done, 2 usage, 3 bad input, 4 memor
 
     def run(self) -> None:
         """Read alignments, build the models and write them."""
-        from tropalign import __version__
         from tropalign.devices.registry import CpuDevice
-        from tropalign.execution.run import Output, Run
-        from tropalign.formats.format import Header
+        from tropalign.execution.run import Run
         from tropalign.formats.hits.hmmer import ModelsContext
-        from tropalign.formats.registry import format_for_path, make_writer
         from tropalign.profiles.build_task import BuildTask
         from tropalign.resources.limits import default_budget
 
-        name = format_for_path("models", self.output)
+        output = output_of("models", "models", self.output, header_of(self, {}), ModelsContext())
         show = started(self, [self.output], [self.alignment])
         options = BuildOptions(**self.shared_with(BuildOptions))
-        writer = make_writer("models", name, Header(__version__, self.command_line(), {}), ModelsContext())
         building = Run(
             task=BuildTask(self.alignment, options, self.alphabet, self.name),
-            outputs=[Output("models", self.output, writer)],
+            outputs=[output],
             outline=None,
             parameters={},
             memory_bytes=default_budget(),

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from tropalign.clusters.chimera_options import ChimeraOptions
 from tropalign.errors import counted
 from tropalign.formats.format import Format
-from tropalign.formats.registry import format_for_path
 from tropalign.options.option import Options, again, input_file, output_file
 from tropalign.verbs.command import Served
 from tropalign.verbs.runs import (
@@ -18,6 +17,8 @@ from tropalign.verbs.runs import (
     MemoryOptions,
     OutputOptions,
     ThreadOptions,
+    header_of,
+    output_of,
     started,
     tell_of,
 )
@@ -82,6 +83,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         metavar="FILE",
         holds="sequences",
         label="References",
+        excludes=("rule", "abskew"),
         help="what the parents are among: sequences without chimeras (default: the sequences themselves, by their "
         "abundances)",
     )
@@ -93,34 +95,25 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
 
     def check(self) -> None:
         """Reject options that do not go together."""
-        if [*self.queries, self.db].count("-") > 1:
-            self.refuse("standard input can be read once: name - once")
-        if self.db is not None and self.rule != "uchime":
-            self.refuse(f"--rule {self.rule} goes without --db: leave one of them out")
-        if self.db is not None and self.abskew is not None:
-            self.refuse("--abskew is for sequences without --db, by their abundances: leave one of them out")
+        super().check()
         if self.borderline is not None and self.rule != "uchime":
             self.refuse(f"--rule {self.rule} calls nothing borderline: leave --borderline out")
 
     def run(self) -> None:
         """Read sequences, judge them and write the results."""
-        from tropalign import __version__
         from tropalign.clusters.chimera_options import ChimeraRules
         from tropalign.clusters.chimera_parents import BORDERLINE, NO, YES
         from tropalign.clusters.chimeras import judged
         from tropalign.clusters.files import SEQUENCES, TABLE, write_all
-        from tropalign.execution.run import Output
         from tropalign.formats.clusters import ChimerasContext
-        from tropalign.formats.format import Header
-        from tropalign.formats.registry import make_writer
         from tropalign.resources.limits import default_budget, left_for_job
 
         self.check()
         rules = ChimeraRules(**self.shared_with(ChimeraRules))
         parameters = rules.parameters(self.db is None)
-        header = Header(__version__, self.command_line(), parameters, has_comments=not self.no_comments)
+        header = header_of(self, parameters)
         outputs = [
-            Output(kind, path, make_writer(kind, format_for_path(kind, path), header, ChimerasContext(verdict)))
+            output_of(kind, kind, path, header, ChimerasContext(verdict))
             for kind, path, verdict in (
                 (SEQUENCES, self.output, NO),
                 (SEQUENCES, self.chimeras, YES),

@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from tropalign.clusters.options import MIN_IDENTITY, ClusteringOptions, ClusterOptions, CoverageOf
+from tropalign.clusters.options import MIN_IDENTITY, ClusteringOptions, ClusterOptions, CoverageOf, MethodName
 from tropalign.errors import counted
-from tropalign.formats.registry import format_for_path, format_names, format_of, suffix_of
+from tropalign.formats.registry import format_for_path, format_names
 from tropalign.options.option import Options, again, but, input_file, option, output_file
-from tropalign.pairwise.options import ModeName, ModeOption
+from tropalign.pairwise.options import ModeName, ModeOption, PairOptions
 from tropalign.verbs.command import Served
 from tropalign.verbs.runs import (
     GROUP,
@@ -23,7 +23,10 @@ from tropalign.verbs.runs import (
     MemoryOptions,
     OutputOptions,
     ShardOptions,
+    deciding,
     devices_of,
+    header_of,
+    output_of,
     print_forecast,
     started,
     tell_of,
@@ -74,6 +77,7 @@ class ResultOptions(Options, group=GROUP):
         default=False,
         label="Sizes in names",
         is_common=True,
+        needs="representatives",
         help="representatives get ;size=N, the reads of their cluster",
     )
 
@@ -126,13 +130,22 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         metavar="FILE",
         group="samples",
         label="Table of counts",
+        needs="otu_table",
+        excludes={
+            **dict.fromkeys(
+                ("samples", "sample_delimiter", "sample_regex"),
+                "--counts tells the samples of all reads: leave {other} out",
+            ),
+            "dereplicate": "--counts has a row per different sequence: leave --dereplicate out",
+            "shard": "shards hold all reads and their samples: leave --counts out, or --shard",
+        },
         help="how many reads of each sample each sequence stands for, for --otu-table: the table of tropalign derep, "
         "as .tsv or .biom; its rows without a sequence, such as those of chimeras, do not count (default: names tell)",
         form_help="How many reads of each sample each sequence stands for: the table of Dereplicate, TSV or BIOM; its "
         "rows without a sequence, such as those of chimeras, do not count (default: names tell)",
     )
     min_identity: float | None = but(ClusteringOptions, "min_identity", default=None)  # type: ignore[assignment]
-    coverage_of: CoverageOf | None = but(ClusteringOptions, "coverage_of", default=None)  # type: ignore[assignment]
+    coverage_of: CoverageOf | None = but(ClusteringOptions, "coverage_of", default=None, needs="min_coverage")  # type: ignore[assignment]
     mode: ModeName = but(
         ModeOption,
         "mode",
@@ -140,6 +153,9 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         is_common=False,
         help=ModeOption.declared()["mode"].help.replace("default: local", "default: global"),
     )
+    method: MethodName = again(ClusteringOptions, "method", excludes="assign")
+    min_size: int | None = again(SampleCommand, "min_size", needs="dereplicate")
+    relabel: str | None = again(SampleCommand, "relabel", needs="representatives|otu_table")
     matrix: str | None = again(ModesOptions, "matrix", is_common=False)
     gap_open: float | None = again(ModesOptions, "gap_open", is_common=False)
     gap_extend: float | None = again(ModesOptions, "gap_extend", is_common=False)
@@ -148,6 +164,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         ShardOptions,
         "shard",
         default=None,
+        excludes={"dereplicate": "shards hold all reads: leave --dereplicate out, or begin with tropalign derep"},
         help=f"with --method single, complete or average: {ShardOptions.declared()['shard'].help}",
     )
 
@@ -158,52 +175,14 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
                 "greedy clusters are decided one after another and have no shards: choose --method single, complete "
                 "or average, or leave --shard out"
             )
-        self.check_alignment()
-        if self.coverage_of is not None and self.min_coverage is None:
-            self.refuse("--coverage-of belongs to --min-coverage: say how much has to be covered")
-        self._check_samples()
-        if self.sizeout and self.representatives is None:
-            self.refuse("--sizeout belongs to --representatives: name a file for them")
-        if self.method != "greedy" and self.assign != "best":
-            self.refuse("--assign belongs to --method greedy: leave it out")
-
-    def _check_page(self) -> None:
-        """Reject a report whose suffix is that of another format."""
-        if self.report is not None and suffix_of(self.report) not in ("", *format_of("clusters", "html").suffixes):
-            self.refuse(f"--html {self.report}: end the name in .html (and .gz or the like to compress)")
+        super().check()
 
     @staticmethod
     def _page_bytes(places: Mapping[str, str], form: str, batch: SequenceBatch) -> int:
-        """Return the memory of the HTML pages among the outputs, which are made one after another."""
+        """Memory of the pages among the outputs, which are made one after another."""
         from tropalign.formats.clusters.report import page_bytes
 
         return page_bytes(len(batch), int(batch.lengths.sum())) if "report" in places or form == "html" else 0
-
-    def _check_samples(self) -> None:
-        """Reject options of tables if there is no table."""
-        self.check_samples()
-        if self.dereplicate and self.shard is not None:
-            self.refuse("shards hold all reads: leave --dereplicate out, or begin with tropalign derep")
-        if self.min_size is not None and not self.dereplicate:
-            self.refuse("--min-size belongs to --dereplicate: add it")
-        if self.counts is not None:
-            self._check_counts()
-        if self.relabel is not None and self.representatives is None and self.otu_table is None:
-            self.refuse("--relabel belongs to --representatives and --otu-table: name a file for them")
-
-    def _check_counts(self) -> None:
-        """Reject options that conflict with a table of the reads of each sequence."""
-        if self.otu_table is None:
-            self.refuse("--counts belongs to --otu-table: name a file for it")
-        for name in ("samples", "sample_delimiter", "sample_regex"):
-            if getattr(self, name) is not None:
-                self.refuse(f"--counts tells the samples of all reads: leave --{name.replace('_', '-')} out")
-        if self.dereplicate:
-            self.refuse("--counts has a row per different sequence: leave --dereplicate out")
-        if self.shard is not None:
-            self.refuse("shards hold all reads and their samples: leave --counts out, or --shard")
-        if "-" in self.queries and self.counts == "-":
-            self.refuse("standard input can be read once: name - once")
 
     @property
     def _is_by_file(self) -> bool:
@@ -234,7 +213,6 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         for kind, path in (("representatives", self.representatives), ("counts", self.otu_table)):
             if path is not None:
                 format_for_path(kind, path)
-        self._check_page()
         show = started(self, list(places.values()), [*self.queries, self.matrix, self.counts], holds=True)
         batch = self.reads()
         uniques = dereplicated(batch, self.strand, self.min_size or 1) if self.dereplicate else None
@@ -318,8 +296,6 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
 
     def _chosen(self, alphabet: Alphabet) -> ClusterOptions:
         """Return the checked options of clustering."""
-        from tropalign.pairwise import PairOptions
-
         matrix, gap = self.scoring(alphabet)
         how: dict[str, Any] = {"mode": self.mode, "strand": self.strand, "free_ends": self.ends}
         how["ambiguous"] = self.ambiguous
@@ -339,15 +315,9 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         uniques: Uniques | None = None,
     ) -> list[Output]:
         """Return the outputs at these paths."""
-        from tropalign import __version__
-        from tropalign.execution.files import check_terminal
-        from tropalign.execution.run import Output
         from tropalign.formats.clusters import ClustersContext
-        from tropalign.formats.format import Header
-        from tropalign.formats.registry import make_writer
 
-        command = self.command_line(format=form)
-        header = Header(__version__, command, chosen.parameters(), has_comments=not self.no_comments)
+        header = header_of(self, chosen.parameters(), format=form)
         context = ClustersContext(self.sizeout, self.relabel or "", table_of=self.counting(batch, uniques))
         kinds = {
             "output": ("clusters", form),
@@ -356,21 +326,15 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             "report": ("clusters", "html"),
             "otu_table": ("counts", format_for_path("counts", places.get("otu_table"))),
         }
-        outputs = [
-            Output(kind, places[name], make_writer(kind, own, header, context))
+        return [
+            output_of(kind, kind, places[name], header, context, own)
             for name, (kind, own) in kinds.items()
             if name in places
         ]
-        for output in outputs:
-            if output.writer.is_binary:
-                check_terminal(output.writer.name, output.path)
-        return outputs
 
 
 def _parameters(words: list[str], chosen: ClusterOptions, data: bytes) -> dict[str, str]:
     """Return everything that determines the clusters, by name."""
-    from tropalign import __version__
-
     scores = hashlib.sha256(chosen.pairs.matrix.scores.tobytes()).hexdigest()
     read = {"scores": f"hash {scores[:16]}", "input": f"hash {hashlib.sha256(data).hexdigest()}"}
-    return {"version": __version__, "options": shlex.join(words), **read, **chosen.parameters()}
+    return deciding(options=shlex.join(words), **read, **chosen.parameters())

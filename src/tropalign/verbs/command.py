@@ -10,13 +10,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, TypeVar, cast
 
 from tropalign.errors import InputError, UsageError
-from tropalign.options.option import Option, Options, grouped
+from tropalign.options.option import Conditions, Option, Options, grouped
 
 if TYPE_CHECKING:
     from tropalign.execution.archive import Shards
     from tropalign.formats.format import Format
 
 T = TypeVar("T")
+#: Sentences on options that exclude others.
+WITHOUT_EFFECT = "{other} has no meaning with {this}: leave it out"
 #: Options that change how and where a run works, but not its results.
 RUN_OPTIONS = ("output", "no_comments", "threads", "memory", "device", "cluster", "shard", "quiet", "dry_run")
 
@@ -86,18 +88,54 @@ class Command(Options):
         """Read, compute and write."""
         raise NotImplementedError
 
+    def is_given(self, condition: str) -> bool:
+        """Return true if an option of "a|b" differs from its default, or has one of the values of "a=x|y"."""
+        names, _, values = condition.partition("=")
+        for name in names.split("|"):
+            one, value = self.declared().get(name), getattr(self, name, None)
+            is_set = one is not None and value not in (None, "", one.default) and value is not False
+            if is_set and (not values or value in values.split("|")):
+                return True
+        return False
+
     def check(self) -> Any:
-        """Reject invalid options before anything is read. Raises Refused."""
+        """Reject options that do not go together before anything is read, by their declarations. Raises Refused."""
+        from tropalign.formats.registry import suffix_of
+
+        declared = self.declared()
+        given = [one for name, one in declared.items() if self.is_given(name)]
+        for one in given:
+            value = getattr(self, one.name)
+            for condition, sentence in conditions(one.needs):
+                if not self.is_given(condition):
+                    names, _, values = condition.partition("=")
+                    *others, last = [f"{declared[name].flag} {values}".rstrip() for name in names.split("|")]
+                    needed = f"{', '.join(others)} or {last}: add one of these" if others else f"{last}: add that"
+                    self.refuse(sentence or f"{one.flag} belongs to {needed}, or leave it out")
+            this = one.flag if one.choices is None else f"{one.flag} {value}"
+            for condition, sentence in conditions(one.excludes):
+                if condition != one.name and self.is_given(condition):
+                    other = declared[condition.partition("=")[0]].flag
+                    self.refuse((sentence or WITHOUT_EFFECT).format(this=this, other=other))
+            if one.role == "output" and one.suffix.endswith((".html", ".hmm")):
+                ending = f".{one.suffix.rpartition('.')[2]}"
+                if suffix_of(value) not in ("", ending, ending.removesuffix("l")):
+                    self.refuse(f"{one.flag} {value}: end the name in {ending} (and .gz or the like to compress)")
+        self.check_stdin([path for one in given if one.role == "input" for path in listed(getattr(self, one.name))])
+
+    def leave_out(self, reason: str, names: Iterable[str]) -> None:
+        """Reject those of the options that are given, for a reason that only the values of others show."""
+        for name in filter(self.is_given, names):
+            self.refuse(f"{reason}: leave {self.declared()[name].flag} out")
+
+    def check_stdin(self, paths: Sequence[str]) -> None:
+        """Reject standard input that is named more than once."""
+        if paths.count("-") > 1:
+            self.refuse("standard input can be read once: name - once")
 
     def refuse(self, sentence: str) -> NoReturn:
         """Raise `Refused`, with the verb whose help says more."""
         raise Refused(sentence, self.verb)
-
-    def refuse_beside(self, what: str, names: Iterable[str]) -> None:
-        """Reject those of the options that were given, because they have no effect together with `what`."""
-        for name in names:
-            if getattr(self, name) is not None and getattr(self, name) is not False:
-                self.refuse(f"--{name.replace('_', '-')} has no meaning with {what}: leave it out")
 
     def command_line(self, **settled: str | None) -> str:
         """Return the command in canonical form, for headers, without RUN_OPTIONS, which change no result.
@@ -145,12 +183,11 @@ class Command(Options):
             if value is None or value == one.default or one.name in ignored:
                 continue
             if not one.typed:
-                files += map(str, value) if isinstance(value, list) else [str(value)]
+                files += map(str, listed(value))
             elif one.is_flag:
                 words.append([one.typed[-1]])
             else:
-                values = value if isinstance(value, list) else [value]
-                words += [[one.typed[-1], str(word)] for word in values]
+                words += [[one.typed[-1], str(word)] for word in listed(value)]
         return files, words
 
     def places(self) -> dict[str, str]:
@@ -169,6 +206,18 @@ class Command(Options):
         in `places`.
         """
         raise NotImplementedError
+
+
+def conditions(said: Conditions) -> Iterable[tuple[str, str]]:
+    """Return the conditions of an option with the sentences of their errors."""
+    if isinstance(said, Mapping):
+        return said.items()
+    return [(name, "") for name in ([said] if isinstance(said, str) else said)]
+
+
+def listed(value: Any) -> list[Any]:
+    """Return the values of an option that may be given several times."""
+    return list(value) if isinstance(value, list | tuple) else [value]
 
 
 #: Shared by the commands of one ``--each`` run while it lasts.

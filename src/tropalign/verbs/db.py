@@ -93,8 +93,7 @@ class Build(Command):
         """Build the store."""
         from tropalign.sequences import SequenceStore
 
-        if [*self.sources, self.taxonomy, self.taxdump].count("-") > 1:
-            self.refuse("standard input can be read once: name - once")
+        self.check()
         if self.output == "-":
             self.refuse("a store is mapped and cannot go to standard output: name a file with -o")
         SequenceStore.build(self.sources, self.output, self.taxonomy, self.taxdump)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,9 @@ from tropalign.verbs.runs import (
     MemoryOptions,
     OutputOptions,
     ShardOptions,
+    deciding,
+    header_of,
+    output_of,
     started,
 )
 from tropalign.verbs.sequence_options import SequenceOptions
@@ -51,7 +55,7 @@ class FormatOptions(Options, group="output and resources"):
     threads: int = again(DeviceOptions, "threads")
 
 
-class TrainingOptions(Options, group="training"):
+class TrainingOptions(Options, group="training", needs="fit"):
     """Training of the model before its use."""
 
     fit: bool = option(
@@ -171,9 +175,9 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory or disk, 130 interrupted."""
         unlabelled.warn()
 
     def check(self) -> None:
+        """Reject invalid options before anything is read."""
+        super().check()
         refuse = self.refuse
-        if [*self.sequences, self.model].count("-") > 1:
-            refuse("standard input can be read once: name - once")
         if self.fit and self.shard is not None:
             refuse(
                 "--fit trains on all sequences, which has no shards: train once with --fit --model-out mine.toml, then "
@@ -181,19 +185,13 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory or disk, 130 interrupted."""
             )
         if self.shard is not None and "-" in self.sequences:
             refuse("sequences from standard input cannot be shared out: write them to a file first")
-        if not self.fit:
-            for name, one in TrainingOptions.declared().items():
-                if getattr(self, name) != one.default:
-                    refuse(f"--{name.replace('_', '-')} belongs to --fit: add that, or leave it out")
 
 
 def _parameters(options: Decode, model: HMM, outputs: list[Output], contents: Contents | None) -> dict[str, str]:
     """Return everything that determines the parts, by name."""
-    from tropalign import __version__
     from tropalign.decoding.decode_task import fingerprint_of
 
-    words = {
-        "version": __version__,
+    words = deciding() | {
         "formats": ", ".join(output.writer.name for output in outputs),
         "model": f"{model.name or 'unnamed'}, hash {fingerprint_of(model)[:16]}",
         "by": options.by,
@@ -208,30 +206,20 @@ def _parameters(options: Decode, model: HMM, outputs: list[Output], contents: Co
 
 def _outputs(options: Decode, model: HMM, decoder: Decoder) -> list[Output]:
     """Return the output files with their writers."""
-    from tropalign import __version__
-    from tropalign.execution.files import check_terminal
-    from tropalign.execution.run import Output, ShareWriter
+    from tropalign.execution.run import ShareWriter
     from tropalign.formats.aligned import title_of
-    from tropalign.formats.format import Header
-    from tropalign.formats.registry import format_for_path, make_writer
+    from tropalign.formats.registry import format_for_path
     from tropalign.formats.segments.context import SegmentsContext
 
     name = options.format or format_for_path("segments", options.output)
     words = {"model": model.name or "unnamed", "coordinates": "0-based, half-open", "support": "mean posterior"}
-    command = options.command_line(format=name)
-    header = Header(__version__, command, words, has_comments=not options.no_comments)
-    wanted = [("segments", "segments", options.output, name)]
-    if options.plot is not None:
-        wanted.append(("plot", "tracks", options.plot, format_for_path("tracks", options.plot)))
+    header = header_of(options, words, format=name)
     title = title_of(options.sequences[0]) if options.sequences[0] != "-" else "standard input"
     context = SegmentsContext(model.name or "segments", title, decoder.labels[decoder.shown_label])
-    outputs = []
-    for role, kind, path, chosen in wanted:
-        writer = make_writer(kind, chosen, header, context)
-        if writer.is_binary and options.shard is None:
-            check_terminal(chosen, path)
-        outputs.append(Output(role, path, ShareWriter(writer, "segments" if kind == "segments" else "tracks")))
-    return outputs
+    outputs = {"segments": output_of("segments", "segments", options.output, header, context, name)}
+    if options.plot is not None:
+        outputs["tracks"] = output_of("plot", "tracks", options.plot, header, context)
+    return [replace(one, writer=ShareWriter(one.writer, kind)) for kind, one in outputs.items()]
 
 
 def _fitting(blocks: Iterable[SequenceBlock], allowed: int, keeps: bool) -> Iterator[SequenceBlock]:

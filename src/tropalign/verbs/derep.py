@@ -10,7 +10,7 @@ from tropalign.formats.registry import format_for_path
 from tropalign.options.option import again, but, option
 from tropalign.pairwise.options import StrandName, StrandOption
 from tropalign.verbs.command import Served
-from tropalign.verbs.runs import OutputOptions, started, tell_of
+from tropalign.verbs.runs import OutputOptions, header_of, output_of, started, tell_of
 from tropalign.verbs.sequence_options import SampleCommand, SequenceOptions
 
 
@@ -56,37 +56,29 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
     gaps: str = again(SequenceOptions, "gaps", group="input")
     duplicate_names: str = again(SequenceOptions, "duplicate_names", group="input")
 
-    def check(self) -> None:
-        """Reject options that do not go together."""
-        self.check_samples()
-
     def run(self) -> None:
         """Read reads and write the distinct ones."""
-        from tropalign import __version__
         from tropalign.clusters.dereplication import dereplicated
         from tropalign.clusters.files import write_all
-        from tropalign.execution.run import Output
         from tropalign.formats.clusters import ClustersContext
-        from tropalign.formats.format import Header
-        from tropalign.formats.registry import make_writer
 
         self.check()
-        form = format_for_path("representatives", self.output)
-        paths = {"representatives": (self.output, form)}
-        if self.otu_table is not None:
-            paths["counts"] = self.otu_table, format_for_path("counts", self.otu_table)
-        started(self, [path for path, _ in paths.values()], self.queries, holds=True)
+        paths = {"representatives": self.output, "counts": self.otu_table}
+        wanted = {kind: path for kind, path in paths.items() if path is not None}
+        for kind, path in wanted.items():
+            format_for_path(kind, path)
+        started(self, list(wanted.values()), self.queries, holds=True)
         begin = time.perf_counter()
         uniques = dereplicated(self.reads(), self.strand, self.min_size or 1)
-        header = Header(__version__, self.command_line(), {})
+        header = header_of(self, {})
         context = ClustersContext(
             not self.no_sizes, self.relabel or "", self.no_sizes, self.counting(uniques.sequences, uniques)
         )
-        outputs = [Output(kind, path, make_writer(kind, one, header, context)) for kind, (path, one) in paths.items()]
+        outputs = [output_of(kind, kind, path, header, context) for kind, path in wanted.items()]
         clusters = uniques.clusters()
         write_all(clusters, outputs)
         if not self.quiet:
             singletons = int((clusters.sizes == 1).sum())
             reads = counted(len(uniques.reads), "reads")
             what = f"{reads}, {len(clusters):,} different, {singletons:,} of these of one read"
-            tell_of(what, time.perf_counter() - begin, 0, [path for path, _ in paths.values()])
+            tell_of(what, time.perf_counter() - begin, 0, list(wanted.values()))

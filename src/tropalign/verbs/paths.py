@@ -8,12 +8,18 @@ from typing import TYPE_CHECKING
 from tropalign.formats.registry import format_names
 from tropalign.options.option import TEXT, Options, input_file, option, output_file
 from tropalign.verbs.command import Command, Served, naming
-from tropalign.verbs.runs import CommentOptions, DeviceOptions, MemoryOptions, OutputOptions, started
+from tropalign.verbs.runs import (
+    CommentOptions,
+    DeviceOptions,
+    MemoryOptions,
+    OutputOptions,
+    header_of,
+    output_of,
+    started,
+)
 
 if TYPE_CHECKING:
-    from tropalign.execution.run import Writer
     from tropalign.formats.paths.tables import PathsContext
-    from tropalign.tropical.graphs import DenseGraph, Graph
 
 #: Distances, and vertices of paths, that are written at a time.
 _AT_ONCE = 1 << 18
@@ -106,7 +112,7 @@ edges.tsv has an edge per line: from, to, weight. Formats by the suffix of -o: .
 
         import numpy as np
 
-        from tropalign.execution.run import Output, memory_allowed, write_outputs
+        from tropalign.execution.run import memory_allowed, write_outputs
         from tropalign.formats.paths.report import MOST_VERTICES
         from tropalign.formats.paths.tables import PathsContext, check_names
         from tropalign.resources.limits import left_for_job
@@ -116,8 +122,7 @@ edges.tsv has an edge per line: from, to, weight. Formats by the suffix of -o: .
 
         name = self.check()
         lists = [word[1:] for word in [*(self.sources or ()), *(self.targets or ())] if word.startswith("@")]
-        if [self.graph, *lists].count("-") > 1:
-            self.refuse("standard input can be read once: name - once")
+        self.check_stdin([self.graph, *lists])
         show = started(self, [self.output, *filter(None, [self.report])], [self.graph, *lists])
         allowed = memory_allowed(self.memory, self.output)
         sources, targets = _listed(self.sources), _listed(self.targets)
@@ -141,23 +146,29 @@ edges.tsv has an edge per line: from, to, weight. Formats by the suffix of -o: .
                 progress=progress,
             )
         context = PathsContext(found, np.array(columns, np.int64), self.paths, graph.edges if is_drawn else None)
-        writer = _writer(self, name, graph, context)
-        parts = (writer.encode(rows) for rows in _rows_at_once(context, left_for_job(allowed, held)))
-        outputs = [Output("paths", self.output, writer)]
+        parameters = {
+            "vertices": str(graph.n),
+            "edges": str(graph.n_edges),
+            "method": found.method,
+            "weights": str(graph.weights.dtype),
+        }
+        header = header_of(self, parameters, format=None if name == "tsv" else name)
+        outputs = [output_of("paths", "paths", self.output, header, context, name)]
         if self.report is not None:
-            outputs.append(Output("report", self.report, _writer(self, "html", graph, context, name)))
+            outputs.append(output_of("report", "paths", self.report, header, context, "html"))
+        rows_at_once = _rows_at_once(context, left_for_job(allowed, held))
+        parts = (outputs[0].writer.encode(rows) for rows in rows_at_once)
         write_outputs(outputs, lambda output: parts if output is outputs[0] else ())
 
     def check(self) -> str:
         """Return the format; reject requests that it does not support."""
-        from tropalign.formats.registry import check_format, format_for_path, format_of, suffix_of
+        from tropalign.formats.registry import check_format, format_for_path
 
+        super().check()
         name: str = self.format or format_for_path("paths", self.output)
         check_format("paths", name)
         if name == "matrix" and self.paths:
             self.refuse("a matrix has no room for paths: choose -f tsv, npz or parquet, or leave --paths out")
-        if self.report is not None and suffix_of(self.report) not in ("", *format_of("paths", "html").suffixes):
-            self.refuse(f"--html {self.report}: end the name in .html (and .gz or the like to compress)")
         return name
 
 
@@ -210,27 +221,3 @@ def _listed(words: list[str] | None) -> list[str] | None:
             raise InputError("the list holds no vertex", file=word[1:])
         found += named
     return list(dict.fromkeys(found))
-
-
-def _writer(
-    options: Paths, name: str, graph: Graph | DenseGraph, context: PathsContext, main: str | None = None
-) -> Writer:
-    """Make the writer of a format; `main` is the format of the main output if that is another one."""
-    from tropalign import __version__
-    from tropalign.execution.files import check_terminal
-    from tropalign.formats.format import Header
-    from tropalign.formats.registry import make_writer
-
-    parameters = {
-        "vertices": str(graph.n),
-        "edges": str(graph.n_edges),
-        "method": context.paths.method,
-        "weights": str(graph.weights.dtype),
-    }
-    command = options.command_line(format=None if (main or name) == "tsv" else main or name)
-    writer = make_writer(
-        "paths", name, Header(__version__, command, parameters, has_comments=not options.no_comments), context
-    )
-    if writer.is_binary:
-        check_terminal(name, options.output)
-    return writer

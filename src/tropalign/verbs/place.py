@@ -2,184 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from tropalign.errors import UsageError
-from tropalign.formats.registry import format_names
-from tropalign.options.option import Options, again, but, input_file, option, output_file
-from tropalign.placement.scoring import GAP_FLAGS, ScoreOptions, StrandOption
-from tropalign.verbs.command import Command, Served, read_once
-from tropalign.verbs.place_pipeline import PipelineOptions, check_pipeline, opened_pipeline
-from tropalign.verbs.runs import SEQUENCE_FILES, EachOption, RunOptions, carry_out, devices_of, started
+from tropalign.errors import UsageError, counted, warn
+from tropalign.options.option import again, input_file
+from tropalign.verbs.command import Served, read_once
+from tropalign.verbs.place_options import PlaceCommand
+from tropalign.verbs.runs import SEQUENCE_FILES, carry_out, devices_of, header_of, started
 from tropalign.verbs.sequence_options import SampleNameOptions, SequenceOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
     from tropalign.execution.progress import Show
+    from tropalign.placement.epa_ng import Program
     from tropalign.placement.outputs import Wanted
     from tropalign.placement.reference import ReferencePackage
     from tropalign.placement.task import PlaceTask
     from tropalign.results.otu_table import OtuTable
     from tropalign.sequences.blocks import Survey
-    from tropalign.verbs.place_pipeline import Pipeline
-
-Insertions = Literal["drop", "columns"]
-
-
-class ResultOptions(Options, group="results"):
-    """Output files."""
-
-    format: str | None = option(
-        default=None,
-        flags=("-f", "--format"),
-        choices=format_names("placed/rows"),
-        role="machine",
-        help="format of the alignment (default: by the suffix of -o, else fasta)",
-    )
-    split: bool = output_file(
-        default=False,
-        output="reference",
-        suffix=".reference",
-        follows_main=True,
-        help="reads alone in -o, the reference in FILE.reference: as EPA-ng wants",
-        form_help="Reads alone in the result, the reference in its own file: as EPA-ng wants",
-    )
-    insertions: Insertions = option(
-        default="drop",
-        choices=get_args(Insertions),
-        label="Inserted bases",
-        is_common=True,
-        help="bases between columns: left out, so that the width stays (default), or in new columns",
-    )
-    table: str | None = output_file(
-        output="table",
-        suffix=".tsv",
-        metavar="FILE",
-        help="branch, score and place of each read, TSV or Parquet by the suffix",
-    )
-    jplace: str | None = output_file(
-        output="jplace", suffix=".jplace", metavar="FILE", help="the best branches, for gappa and others"
-    )
-    taxonomy: str | None = input_file(
-        default=None,
-        holds="table",
-        metavar="FILE",
-        label="Lineages of the tips",
-        help="lineages of the tips, a name, a tab and a;b;c per line: the table then has those of the reads",
-    )
-    counts: str | None = input_file(
-        default=None,
-        holds="table",
-        metavar="FILE",
-        label="Table of counts",
-        help="how many reads of each sample each read stands for: the table of cluster or derep (--otu-table), as "
-        ".tsv, .biom or .hdf5 (default: ;size=N in names)",
-        form_help="How many reads of each sample each read stands for: the table of Cluster or Dereplicate, TSV or "
-        "BIOM (default: ;size=N in names)",
-    )
-    taxa: str | None = output_file(
-        output="taxa",
-        suffix=".tsv",
-        metavar="FILE",
-        help="with --taxonomy: reads per taxon, TSV; with --counts of each sample",
-        form_help="With lineages of the tips: reads per taxon, TSV; with a table of counts of each sample",
-    )
-    taxa_html: str | None = output_file(
-        output="sunburst",
-        suffix=".html",
-        metavar="FILE",
-        help="with --taxonomy: reads per taxon as a page for the browser, lineages as rings (sunburst)",
-        form_help="With lineages of the tips: reads per taxon as a page, lineages as rings (sunburst)",
-    )
-    otu_table: str | None = output_file(
-        output="otu_table",
-        suffix=".biom",
-        metavar="FILE",
-        help="with --counts and --taxonomy: that table with the lineage of each read, .tsv (QIIME's classic table) or "
-        ".biom (BIOM 1.0) or .hdf5 (BIOM 2.1)",
-        form_help="With a table of counts and lineages of the tips: that table with the lineage of each read, BIOM 1.0",
-    )
-    html: str | None = output_file(
-        output="report",
-        suffix=".html",
-        metavar="FILE",
-        help="a report for the browser: the tree with reads per branch, table, alignments",
-    )
-
-    def beside(self) -> dict[str, str | None]:
-        """Return the paths of the additional files by their options."""
-        names = ("taxa", "taxa_html", "otu_table", "table", "jplace", "html")
-        return {name: getattr(self, name) for name in names}
-
-
-def check_results(command: Place) -> None:
-    """Reject unused lineages and counts, outputs that lack them, and unusable sample options."""
-    from tropalign.sequences.annotations import teller
-
-    teller(None, command.sample_delimiter, command.sample_regex)
-    beside = command.beside()
-    if command.taxonomy and not any(path for name, path in beside.items() if name != "jplace"):
-        command.refuse(
-            "--taxonomy is for --table, --taxa, --taxa-html, --otu-table or --html: name a file with one of them"
-        )
-    if command.counts and not any(beside.values()):
-        command.refuse(
-            "--counts is for --taxa, --taxa-html, --otu-table, --table, --jplace or --html: name a file with one of "
-            "them"
-        )
-    for name in ("sample_delimiter", "sample_regex"):
-        flag = f"--{name.replace('_', '-')}"
-        if getattr(command, name) is not None and (command.html is None or command.counts):
-            command.refuse(f"{flag} is for --html without --counts, which tells the samples: leave it out")
-    if command.otu_table and not command.counts:
-        command.refuse("--otu-table is a table of counts with lineages: name the table with --counts")
-    for name in ("taxa", "taxa_html", "otu_table"):
-        if beside[name] and not command.taxonomy:
-            flag = f"--{name.replace('_', '-')}"
-            command.refuse(f"{flag} needs the lineages of the tips: name their table with --taxonomy")
-
-
-class ReferenceOptions(Options, group="reference"):
-    """The reference alignment and its tree."""
-
-    reference: str = input_file(
-        holds="alignment",
-        metavar="FILE",
-        label="Reference alignment",
-        help="alignment (PHYLIP, FASTA, Stockholm), or what --save-reference made",
-        form_help="Alignment (PHYLIP, FASTA, Stockholm)",
-    )
-    tree: str | None = input_file(
-        default=None, holds="tree", metavar="FILE", label="Reference tree", help="the reference's tree (Newick, NEXUS)"
-    )
-    alphabet: str | None = but(
-        SequenceOptions,
-        "alphabet",
-        default=None,
-        group="reference",
-        is_common=False,
-        help="what the reference holds (default: judged by its letters)",
-    )
-    gap_flags: str | None = option(
-        default=None,
-        choices=GAP_FLAGS,
-        label="Gaps of branches",
-        help="which columns of a branch are gaps: to the last bit as PaPaRa 2.5 (default), in closed form, or by "
-        "the rules of the 2011 paper; only branches of length 0 make compat and exact differ",
-    )
-    save_reference: str | None = option(
-        default=None, metavar="FILE", role="private", help="keep the reference ready for the next run"
-    )
-
-
-class PruningOption(Options, group="scoring"):
-    """Exhaustive scoring of branches."""
-
-    no_pruning: bool = option(
-        default=False, label="Score every branch", help="score every branch; the result is the same"
-    )
-
 
 #: Suffixes of additional outputs, and their options.
 BESIDE = {
@@ -190,18 +33,7 @@ BESIDE = {
 }
 
 
-class Place(
-    Command,
-    ReferenceOptions,
-    StrandOption,
-    ScoreOptions,
-    PruningOption,
-    ResultOptions,
-    PipelineOptions,
-    SampleNameOptions,
-    RunOptions,
-    EachOption,
-):
+class Place(PlaceCommand):
     """Short reads in the columns of a reference, each on the branch of its tree that fits best."""
 
     verb = "place"
@@ -244,14 +76,8 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
     )
 
     gaps: str = again(SequenceOptions, "gaps", group="reads")
-
-    def check(self) -> None:
-        """Reject options that do not go together."""
-        self._check_reads()
-        check_results(self)
-        if self.shard is not None and "-" in [*self.reads, *(self.mates or [])]:
-            self.refuse("reads from standard input cannot be shared out: write them to a file first")
-        check_pipeline(self)
+    sample_delimiter: str | None = again(SampleNameOptions, "sample_delimiter", needs="html")
+    sample_regex: str | None = again(SampleNameOptions, "sample_regex", needs="html")
 
     def run(self) -> None:
         """Read, place and write."""
@@ -262,26 +88,6 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
         with opened_pipeline(self) as pipeline:
             self._run(wanted, show, pipeline)
 
-    def _check_reads(self) -> None:
-        """Reject missing reads, and reads that are named twice."""
-        asks_for_reads = self.output != "-" or any(self.beside().values()) or not self.save_reference
-        if self.dry_run and not self.reads:
-            self.refuse("--dry-run tells of reads: name some")
-        if not self.reads and asks_for_reads:
-            self.refuse("no reads are named: name a file, or - for standard input")
-        if self.split and self.output == "-":
-            self.refuse("--split makes two files: name the reads' one with -o")
-        if self.mates is not None and len(self.mates) != len(self.reads):
-            self.refuse(
-                f"{len(self.reads)} files of reads, but {len(self.mates)} of mates: name as many, in the same order, "
-                "and the reads before --mates"
-            )
-        mates = self.mates or []
-        if twice := set(mates) & set(self.reads) - {"-"}:
-            self.refuse(f"{min(twice)} is named as reads and as their mates: name the file of the second mates")
-        if [*self.reads, *mates, self.reference, self.tree, self.taxonomy, self.counts].count("-") > 1:
-            self.refuse("standard input can be read once: name - once")
-
     def _run(self, wanted: Wanted, show: Show, pipeline: Pipeline | None) -> None:
         """Read, place and write; a pipeline may continue with the reads."""
         from tropalign import __version__
@@ -289,16 +95,17 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
         from tropalign.execution.files import write_to
         from tropalign.execution.run import Run, memory_allowed
         from tropalign.formats.clusters.read_otu_tables import read_otu_table
-        from tropalign.formats.format import Header
         from tropalign.placement.outputs import outputs_of, run_parameters
         from tropalign.placement.taxonomy import read_taxonomy
         from tropalign.resources.limits import left_for_job
 
         if pipeline is not None:
             wanted = pipeline.joined(wanted)
-        allowed = memory_allowed(self.memory, _main_path(wanted)) if self.reads else self.memory or 0
+        allowed = (
+            memory_allowed(self.memory, wanted.alignment or wanted.query or "-") if self.reads else self.memory or 0
+        )
         key = ("reference", self.reference, self.tree, self.alphabet, self.gap_flags)
-        package = read_once(key, self._package)
+        package = read_once(key, self.package)
         if pipeline is not None:
             pipeline.check(package)
         if self.save_reference and not self.dry_run:
@@ -307,14 +114,13 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
             return
         lineages = None if self.taxonomy is None else read_taxonomy(self.taxonomy, package)
         otus = None if self.counts is None else read_otu_table(self.counts, memory_bytes=allowed)
-        blocks, found = self._reads(package, otus)
+        blocks, found = self.blocks_of_reads(package, otus)
         memory_bytes = left_for_job(allowed, package.held_bytes())
         page_bytes = self._page_bytes(package, found, memory_bytes)
         memory_bytes -= page_bytes
         task, devices = self._task(package, blocks, found, memory_bytes)
-        settled = None if wanted.rows == "fasta" else wanted.rows  # the default is not stated
-        command = self.command_line(format=settled)
-        header = Header(__version__, command, self.scoring().parameters(), has_comments=not self.no_comments)
+        rows = None if wanted.rows == "fasta" else wanted.rows  # the default is not stated
+        header = header_of(self, self.scoring().parameters(), format=rows)
         bound = page_bytes if found is None else None  # if reads can be counted in advance, the report was checked
         outputs = outputs_of(package, header, wanted, self.shard is not None, lineages, bound, otus)
         decides = (outputs, wanted, __version__, lineages, otus)
@@ -330,7 +136,9 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
         )
         cost_cells = sum(tile.cost_cells for tile in placing.outline or ()) or task.cost_cells(1 << 20)
         carry_out(placing, open_devices(devices, self.threads, cost_cells, memory_bytes), self, show, 0)
-        _tell_of_unusable(task)
+        if task.n_unusable:
+            what = counted(task.n_unusable, "pairs of mates" if task.paired else "reads")
+            warn(f"there is no usable letter in {what}, which cannot be placed", stacklevel=1)
         if pipeline is not None and self.dry_run:
             print(f"epa-ng   goes on with these reads and makes {self.jplace}: its time and memory are not estimated")
         elif pipeline is not None:
@@ -364,49 +172,6 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
         if self.reads:
             named += [self.output] if self.shard is not None else wanted.paths()
         return named
-
-    def _package(self) -> ReferencePackage:
-        """Read or load the reference."""
-        from tropalign.placement.reference import ReferencePackage
-        from tropalign.sequences.alphabet import ALPHABETS
-
-        if ReferencePackage.is_saved(self.reference):
-            for name in ("tree", "alphabet", "gap_flags"):
-                if getattr(self, name) is not None:
-                    flag = f"--{name.replace('_', '-')}"
-                    self.refuse(f"{self.reference} is a saved reference, which holds its own: leave {flag} out")
-            return ReferencePackage.load(self.reference, self.memory)
-        if self.tree is None:
-            self.refuse("name the reference's tree with --tree")
-        alphabet = ALPHABETS.get(self.alphabet or "auto")
-        chosen: dict[str, Any] = {"gap_flags": self.gap_flags or "compat", "n_threads": self.threads}
-        return ReferencePackage.read(self.reference, self.tree, alphabet=alphabet, **chosen)
-
-    def _reads(
-        self, package: ReferencePackage, otus: OtuTable | None
-    ) -> tuple[Callable[..., Iterator[Any]], Survey | None]:
-        """Return the reader of the reads, given names in use, and the result of a first pass, if possible."""
-        from tropalign.placement.reads import opened, owning
-        from tropalign.placement.scorer import check_mates
-        from tropalign.results.otu_table import RowOwners
-        from tropalign.sequences.blocks import survey_of
-        from tropalign.sequences.files import can_be_read_twice, file_name
-
-        if self.mates is not None:
-            check_mates(package)
-
-        def blocks(taken: Iterable[str] = package.names) -> Iterator[Any]:
-            return opened(self.reads, self.mates, taken, self.gaps)
-
-        is_first_of_two = all(map(can_be_read_twice, [*self.reads, *(self.mates or [])]))
-        if otus is None or self.counts is None:
-            return blocks, survey_of(blocks(())) if is_first_of_two else None
-        owners = RowOwners(otus, file_name(self.counts))
-        if not is_first_of_two:
-            return lambda: owning(blocks(), owners), None
-        found = survey_of(owning(blocks(), owners, settles=False))
-        owners.settle()
-        return blocks, found
 
     def _page_bytes(self, package: ReferencePackage, found: Survey | None, memory_bytes: int) -> int:
         """Return the most memory for making the report; half of the memory if the reads are a stream.
@@ -450,18 +215,64 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
         return task, devices
 
 
-def _main_path(wanted: Wanted) -> str:
-    """Return the file next to which the run's parts are kept."""
-    return wanted.alignment or wanted.query or "-"
+class Pipeline:
+    """EPA-ng after a run."""
+
+    def __init__(self, command: PlaceCommand, folder: Path, program: Program | None) -> None:
+        self._command, self._folder, self._program = command, folder, program
+
+    def joined(self, wanted: Wanted) -> Wanted:
+        """Return the files of the run: with aligned reads for EPA-ng, and without a jplace file."""
+        from dataclasses import replace
+
+        from tropalign.placement.epa_ng import ALIGNED
+
+        return replace(wanted, jplace=None, query=str(self._folder / ALIGNED))
+
+    def check(self, package: ReferencePackage) -> None:
+        """Raise InputError if the model does not suit this reference."""
+        from tropalign.placement.epa_ng import check_model
+
+        assert self._command.model is not None
+        check_model(self._command.model, package.states.alphabet.name == "protein")
+
+    def finish(self, package: ReferencePackage, aligned_by: str, otus: OtuTable | None) -> None:
+        """Run EPA-ng and write its result; or leave its files and print the command."""
+        from tropalign.errors import ResourceError
+        from tropalign.execution.files import write_to
+        from tropalign.formats.placed.context import PlacedContext
+        from tropalign.placement import epa_ng
+        from tropalign.resources.limits import resolve_threads
+
+        command, folder, program = self._command, self._folder, self._program
+        assert command.model is not None and command.jplace is not None
+        n_threads = resolve_threads(command.threads)
+        model = epa_ng.model_in(folder, command.model)
+        prepared = epa_ng.prepare(folder, package)
+        line = epa_ng.command(folder, model, n_threads)
+        if command.write_only:
+            print(line)
+            return
+        if program is None:
+            raise ResourceError(
+                f"EPA-ng is not installed (there is no {epa_ng.PROGRAM} on PATH): name it with --epa-ng, or install it "
+                f"and run: {line}"
+            )
+        epa_ng.run(folder, program, model, n_threads)
+        with_words = (prepared, program, model, aligned_by, PlacedContext(otus=otus).counts)
+        write_to(command.jplace, lambda out: epa_ng.finish(folder, *with_words, out))
+        epa_ng.clear(folder)
 
 
-def _tell_of_unusable(task: PlaceTask) -> None:
-    """Warn of reads that were not placed."""
-    import warnings
+@contextmanager
+def opened_pipeline(command: PlaceCommand) -> Iterator[Pipeline | None]:
+    """Yield the requested pipeline, or None; the program is found before anything is computed."""
+    if command.pipeline is None:
+        yield None
+        return
+    from tropalign.placement.epa_ng import find_program, work_folder
 
-    from tropalign.errors import TropalignWarning, counted
-
-    if task.n_unusable:
-        what = counted(task.n_unusable, "pairs of mates" if task.paired else "reads")
-        text = f"there is no usable letter in {what}, which cannot be placed"
-        warnings.warn(text, TropalignWarning, stacklevel=2)
+    program = None if command.write_only else find_program(command.epa_ng)
+    assert command.jplace is not None
+    with work_folder(command.jplace) as folder:
+        yield Pipeline(command, folder, program)

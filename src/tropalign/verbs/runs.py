@@ -18,8 +18,9 @@ from tropalign.verbs.command import Command
 
 if TYPE_CHECKING:
     from tropalign.execution.progress import Show
-    from tropalign.execution.run import Run
+    from tropalign.execution.run import Output, Run
     from tropalign.execution.task import Device
+    from tropalign.formats.format import Context, Header
 
 GROUP = "output and resources"
 #: Supported sequence files (`tropalign.sequences.records`), for the verbs' help.
@@ -169,6 +170,35 @@ def started(command: Command, outputs: Sequence[str], inputs: Sequence[str | Non
     return status_only if getattr(command, "quiet", False) else progress_bar
 
 
+def header_of(command: OutputOptions, parameters: dict[str, str], **settled: str | None) -> Header:
+    """Return the header of a command's outputs; `settled` as in `Command.command_line`."""
+    from tropalign import __version__
+    from tropalign.formats.format import Header
+
+    assert isinstance(command, Command)
+    has_comments = not getattr(command, "no_comments", False)
+    return Header(__version__, command.command_line(**settled), parameters, has_comments=has_comments)
+
+
+def deciding(**parameters: str) -> dict[str, str]:
+    """Return the parameters that determine a run's parts, with the version."""
+    from tropalign import __version__
+
+    return {"version": __version__, **parameters}
+
+
+def output_of(role: str, kind: str, path: str, header: Header, context: Context, name: str | None = None) -> Output:
+    """Return an output in the format `name`, by default that of the path; no binary format goes to a terminal."""
+    from tropalign.execution.files import check_terminal
+    from tropalign.execution.run import Output
+    from tropalign.formats.registry import format_for_path, make_writer
+
+    writer = make_writer(kind, name or format_for_path(kind, path), header, context)
+    if writer.is_binary:
+        check_terminal(writer.name, path)
+    return Output(role, path, writer)
+
+
 def carry_out(run: Run, devices: Sequence[Device], options: RunOptions, show: Show, n_cells: int) -> None:
     """Compute and write, or only print a forecast.
 
@@ -208,6 +238,7 @@ def where_foretold(devices: Sequence[Device], options: DeviceOptions) -> str:
 def _foretell(run: Run, devices: Sequence[Device], n_cells: int, options: RunOptions) -> None:
     """Print the forecast of a run."""
     from tropalign.execution.forecast import forecast
+    from tropalign.formats.format import COMPRESSED
     from tropalign.resources.limits import peak_bytes
 
     before = peak_bytes()
@@ -219,8 +250,9 @@ def _foretell(run: Run, devices: Sequence[Device], n_cells: int, options: RunOpt
     sizes = found.output_bytes or (0.0,) * len(run.outputs)
     print_forecast(cells, (found.n_items, run.unit), found.seconds, where, needed, run.memory_bytes, sizes=sizes)
     for output, size in zip(run.outputs, sizes, strict=True):
+        packed = " before it is compressed" if output.path.endswith(COMPRESSED) else ""
         where = "standard output" if output.path == "-" else output.path
-        print(f"output   {_size(size)} of {output.writer.name}{_unless_packed(output.path)}: {where}")
+        print(f"output   {_size(size)} of {output.writer.name}{packed}: {where}")
     print(f"tiles    {found.n_tiles:,}")
 
 
@@ -260,12 +292,6 @@ def print_forecast(
         print(f"time     {_duration(seconds)} on {device}, {rate:.1f} billion cells per second")
     needed = "" if needed_bytes is None else f"{_size(needed_bytes)}; "
     print(f"memory   {needed}at most {_size(allowed_bytes)} is allowed")
-
-
-def _unless_packed(path: str) -> str:
-    from tropalign.formats.format import COMPRESSED
-
-    return " before it is compressed" if path.endswith(COMPRESSED) else ""
 
 
 def _size(n_bytes: float) -> str:

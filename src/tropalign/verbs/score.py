@@ -83,15 +83,17 @@ class Score(Command, OutputOptions):
 
     def run(self) -> None:
         """Score, and write the table."""
-        from tropalign.execution.files import check_outputs, hold_outputs, write_to
+        from tropalign.execution.files import check_outputs, check_terminal, hold_outputs, write_to
         from tropalign.formats.registry import suffix_of
 
+        self.check()
         if self.reference_columns is not None and (self.all_columns or os.path.isdir(self.reference)):
             self.refuse("--reference-columns is for one reference, and not with --all-columns: give one of them")
-        if [*self.alignments, self.reference, self.reference_columns].count("-") > 1:
-            self.refuse("standard input can be read once: name - once")
         pairs = _pairs(self)
-        self._check_page(len(pairs))
+        if self.html is not None:
+            if len(pairs) > 1:
+                self.refuse("--html shows one alignment: name one, or leave --html out")
+            check_terminal("html", self.html)
         inputs = [path for pair in pairs for path in pair] + (
             [self.reference_columns] if self.reference_columns else []
         )
@@ -111,19 +113,6 @@ class Score(Command, OutputOptions):
             _show(rows, [score for _, score in found])
         else:
             write_to(self.output, lambda out: _write_tsv(rows, out))
-
-    def _check_page(self, n_alignments: int) -> None:
-        """Reject an impossible HTML page."""
-        from tropalign.execution.files import check_terminal
-        from tropalign.formats.registry import format_of, suffix_of
-
-        if self.html is None:
-            return
-        if n_alignments > 1:
-            self.refuse("--html shows one alignment: name one, or leave --html out")
-        if suffix_of(self.html) not in ("", *format_of("aligned/agreement", "html").suffixes):
-            self.refuse(f"--html {self.html}: end the name in .html (and .gz or the like to compress)")
-        check_terminal("html", self.html)
 
 
 def _pairs(options: Score) -> list[tuple[str, str]]:

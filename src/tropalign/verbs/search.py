@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
-from tropalign.formats.registry import format_for_path, format_names, suffix_of
-from tropalign.options.option import Options, again, but, input_file, option, output_file, whole
+from tropalign.formats.registry import format_for_path, format_names
+from tropalign.options.option import EXCLUSIVE, Options, again, but, input_file, option, output_file, whole
 from tropalign.profiles.options import ForeignOption, QueryAlphabet, QueryKind, SearchOptions
 from tropalign.results.threshold_options import Cutoffs, Thresholds
 from tropalign.verbs.command import Command, Served, read_once
-from tropalign.verbs.runs import SEQUENCE_FILES, EachOption, RunOptions, carry_out, devices_of, started
+from tropalign.verbs.runs import SEQUENCE_FILES, EachOption, RunOptions, carry_out, devices_of, header_of, started
 from tropalign.verbs.sequence_options import SequenceOptions
 
 if TYPE_CHECKING:
-    from tropalign.profiles.outputs import Wanted
+    pass
 
 REPORTING = ("E", "T", "domE", "domT")
 INCLUSION = ("incE", "incT", "incdomE", "incdomT")
@@ -23,6 +23,11 @@ FILTERS = ("F1", "F2", "F3")
 ITERATED_E = 0.001
 #: Smallest line width that HMMER accepts.
 LEAST_WIDTH = 120
+_CUTOFFS_EXCLUDE = {
+    **dict.fromkeys((*REPORTING, *INCLUSION, *CUTOFFS), "{this} sets all thresholds: leave {other} out"),
+    "iterate": "{this} goes by models from files, which later rounds have none of: leave it or {other} out",
+}
+_NOT_FOR_SHARDS = {"shard": "{this} is not for shards, which have a share of the models each: leave one of them out"}
 _MODELS = "profile HMMs in HMMER's format, compressed or not; - is standard input"
 _EXAMPLE = {"models": "efp.hmm", "sequences": "efp.fasta"}
 
@@ -61,6 +66,7 @@ class ModelOutput(Options, group="results"):
     hmm_out: str | None = output_file(
         output="models",
         suffix=".hmm",
+        excludes=_NOT_FOR_SHARDS,
         of_shards=False,
         metavar="FILE",
         help="write the models that were searched with, too, for HMMER and tropalign; with --iterate those of the last "
@@ -69,6 +75,8 @@ class ModelOutput(Options, group="results"):
     hmm_rounds: str | None = output_file(
         output="rounds",
         suffix=".rounds.hmm",
+        excludes=_NOT_FOR_SHARDS,
+        needs={"iterate": "--hmm-rounds belongs to --iterate: of a search of one round, --hmm-out writes the models"},
         of_shards=False,
         metavar="FILE",
         help="write the models of all rounds of --iterate, too: NAME, NAME-i1, NAME-i2 and so on",
@@ -126,7 +134,12 @@ class TextOptions(Options, group="results"):
     noali: bool = option(
         default=False, label="No alignments in the text", is_common=True, help="HMMER's text has no alignments"
     )
-    notextw: bool = option(default=False, label="Unlimited line width", help="lines of HMMER's text have any length")
+    notextw: bool = option(
+        default=False,
+        label="Unlimited line width",
+        excludes={"textw": EXCLUSIVE},
+        help="lines of HMMER's text have any length",
+    )
     textw: int | None = option(
         default=None,
         kind=whole(LEAST_WIDTH),
@@ -139,22 +152,23 @@ class TextOptions(Options, group="results"):
 class ReportingOptions(Options, group="what is reported"):
     """Thresholds of reporting; None for the defaults."""
 
-    E: float | None = but(Thresholds, "E", default=None)
+    E: float | None = but(Thresholds, "E", default=None, excludes={"T": EXCLUSIVE})
     T: float | None = but(Thresholds, "T", default=None)
-    domE: float | None = but(Thresholds, "domE", default=None)
+    domE: float | None = but(Thresholds, "domE", default=None, excludes={"domT": EXCLUSIVE})
     domT: float | None = but(Thresholds, "domT", default=None)
 
 
 class InclusionOptions(Options, group="what counts as significant"):
     """Thresholds of inclusion, and the size of the search space; None for the defaults."""
 
-    incE: float | None = but(Thresholds, "incE", default=None)
+    incE: float | None = but(Thresholds, "incE", default=None, excludes={"incT": EXCLUSIVE})
     incT: float | None = but(Thresholds, "incT", default=None)
-    incdomE: float | None = but(Thresholds, "incdomE", default=None)
+    incdomE: float | None = but(Thresholds, "incdomE", default=None, excludes={"incdomT": EXCLUSIVE})
     incdomT: float | None = but(Thresholds, "incdomT", default=None)
     cut_ga: bool = option(
         default=False,
         flags=("--cut_ga",),
+        excludes=_CUTOFFS_EXCLUDE,
         label="Gathering cutoffs",
         is_common=True,
         help="report and include by each model's own gathering scores (GA)",
@@ -162,12 +176,14 @@ class InclusionOptions(Options, group="what counts as significant"):
     cut_nc: bool = option(
         default=False,
         flags=("--cut_nc",),
+        excludes=_CUTOFFS_EXCLUDE,
         label="Noise cutoffs",
         help="report and include by each model's own noise scores (NC)",
     )
     cut_tc: bool = option(
         default=False,
         flags=("--cut_tc",),
+        excludes=_CUTOFFS_EXCLUDE,
         label="Trusted cutoffs",
         help="report and include by each model's own trusted scores (TC)",
     )
@@ -182,7 +198,12 @@ class FilterOptions(Options, group="filters"):
     F2: float | None = but(SearchOptions, "f2", default=None)
     F3: float | None = but(SearchOptions, "f3", default=None)
     nobias: bool = option(default=False, label="No bias filter", help="no filter for biased composition")
-    max: bool = option(default=False, label="No filters", help="no filter at all: slow, and finds a little more")
+    max: bool = option(
+        default=False,
+        label="No filters",
+        excludes=dict.fromkeys((*FILTERS, "nobias"), "{this} switches all filters off: leave {other} out"),
+        help="no filter at all: slow, and finds a little more",
+    )
     nonull2: bool = option(
         default=False,
         label="No correction for biased composition",
@@ -258,61 +279,37 @@ Hits and E-values are those of hmmscan 3.4, to the last digit; the library need 
         given = {name.lower(): value for name in FILTERS if (value := getattr(self, name)) is not None}
         return SearchOptions(**given, bias_filter=not self.nobias, null2=not self.nonull2, seed=seed)
 
-    def check(self) -> None:
-        """Reject options that exclude each other."""
-        for one, other in (("E", "T"), ("domE", "domT"), ("incE", "incT"), ("incdomE", "incdomT")):
-            if getattr(self, one) is not None and getattr(self, other) is not None:
-                self.refuse(f"{_typed(one)} and {_typed(other)} exclude each other: give one of them")
-        cutoffs = [name for name in CUTOFFS if getattr(self, name)]
-        given = [name for name in (*REPORTING, *INCLUSION) if getattr(self, name) is not None]
-        if len([*cutoffs, *given]) > 1 and cutoffs:
-            self.refuse(f"--{cutoffs[0]} sets all thresholds: leave {_typed([*cutoffs, *given][1])} out")
-        filters = [f"--{name}" for name in FILTERS if getattr(self, name) is not None] + ["--nobias"] * self.nobias
-        if cutoffs and self.iterate > 1:
-            self.refuse(
-                f"--{cutoffs[0]} goes by models from files, which later rounds have none of: leave it or --iterate out"
-            )
-        if self.max and filters:
-            self.refuse(f"--max switches all filters off: leave {filters[0]} out")
-        if self.notextw and self.textw is not None:
-            self.refuse("--notextw and --textw exclude each other: give one of them")
-        if [self.models, *self.sequences].count("-") > 1:
-            self.refuse("standard input can be read once: name - once")
-        if self.hmm_rounds is not None and self.iterate == 1:
-            self.refuse("--hmm-rounds belongs to --iterate: of a search of one round, --hmm-out writes the models")
-        for flag, path in self._model_files().items():
-            if self.shard is not None:
-                self.refuse(f"{flag} is not for shards, which have a share of the models each: leave one of them out")
-            if suffix_of(path) not in ("", ".hmm"):
-                self.refuse(f"{flag} {path}: end the name in .hmm (and .gz or the like to compress)")
-
-    def _model_files(self) -> dict[str, str]:
-        """Return the output paths of the models used in the search, by their options."""
-        given = {"--hmm-out": self.hmm_out, "--hmm-rounds": self.hmm_rounds}
-        return {flag: path for flag, path in given.items() if path is not None}
-
     def run(self) -> None:
         """Read, search and write."""
         from tropalign import __version__
         from tropalign.devices.registry import open_devices
         from tropalign.execution.run import Run, memory_allowed
-        from tropalign.formats.format import Header
         from tropalign.formats.registry import format_of
         from tropalign.profiles.iterate import task_of
-        from tropalign.profiles.outputs import context_of, outputs_of, run_parameters, with_models, write_models
+        from tropalign.profiles.outputs import (
+            TABLES,
+            Wanted,
+            context_of,
+            outputs_of,
+            run_parameters,
+            with_models,
+            write_models,
+        )
         from tropalign.profiles.sources import model_source, target_source
         from tropalign.profiles.task import least_kept_cells
         from tropalign.resources.limits import left_for_job, resolve_threads
 
         self.check()
-        wanted = self._wanted()
+        name = self.format or format_for_path("hits", self.output)
+        wanted = Wanted(self.output, name, {role: getattr(self, role, None) for role in TABLES})
         paths = [self.output] if self.shard is not None else [path for _, path, _ in wanted.files()]
-        paths += self._model_files().values()
+        model_files = [path for path in (self.hmm_out, self.hmm_rounds) if path is not None]
+        paths += model_files
         show = started(self, paths, [self.models, *self.sequences])
         thresholds, search_options = self.thresholds(), self.search_options()
         allowed = memory_allowed(self.memory, paths[0])
         memory_bytes = left_for_job(allowed, format_of("hits", wanted.format).package_bytes)
-        keeps_models = bool(self._model_files())
+        keeps_models = bool(model_files)
         named = (self.models, memory_bytes, self.queries, self.alphabet, self.skip_foreign, keeps_models)
         models = read_once(("models", *named), lambda: model_source(*named))
         sequences = target_source(self.sequences, memory_bytes, self.gaps)
@@ -331,15 +328,23 @@ Hits and E-values are those of hmmscan 3.4, to the last digit; the library need 
         outline = task.outline()
         # A search in one pass knows the number of sequences only at its end.
         n_targets = None if outline is None else len((sequences if self.orientation == "search" else models).lengths)
-        context = context_of(self.orientation, n_targets, thresholds, search_options, **self._shown())
-        settled = None if wanted.format == "text" else wanted.format  # the default is not stated
-        header = Header(__version__, self.command_line(format=settled), {}, has_comments=not self.no_comments)
+        context = context_of(
+            self.orientation,
+            n_targets,
+            thresholds,
+            search_options,
+            models=self.models,
+            sequences=" ".join(self.sequences),
+            text_width=0 if self.notextw else self.textw or LEAST_WIDTH,
+            shows_alignments=not self.noali,
+            shows_accessions=self.acc,
+        )
+        header = header_of(self, {}, format=None if name == "text" else name)  # the default is not stated
         outputs = outputs_of(wanted, header, context, self.shard is not None)
         if self.iterate > 1 and keeps_models:
             outputs = with_models(outputs, self.hmm_out, self.hmm_rounds, header)
         if keeps_models:
-            made_now = [] if self.iterate > 1 or self.dry_run else list(self._model_files().values())
-            write_models(models, made_now)
+            write_models(models, [] if self.iterate > 1 or self.dry_run else model_files)
         cost_cells = sum(tile.cost_cells for tile in outline or ())
         # Short runs are not kept: hashing and writing would take longer than repeating them.
         is_kept = self.shard is not None or cost_cells >= least_kept_cells()
@@ -355,24 +360,6 @@ Hits and E-values are those of hmmscan 3.4, to the last digit; the library need 
         )
         devices = open_devices(devices_of(self), self.threads, cost_cells, memory_bytes)
         carry_out(searching, devices, self, show, cost_cells)
-
-    def _wanted(self) -> Wanted:
-        from tropalign.profiles.outputs import TABLES, Wanted
-
-        name = self.format or format_for_path("hits", self.output)
-        if self.report is not None and suffix_of(self.report) not in ("", ".html", ".htm"):
-            self.refuse(f"--html {self.report}: end the name in .html (and .gz or the like to compress)")
-        return Wanted(self.output, name, {role: getattr(self, role, None) for role in TABLES})
-
-    def _shown(self) -> dict[str, Any]:
-        """Return the sources of the hits, and the layout of the text."""
-        return {
-            "models": self.models,
-            "sequences": " ".join(self.sequences),
-            "text_width": 0 if self.notextw else self.textw or LEAST_WIDTH,
-            "shows_alignments": not self.noali,
-            "shows_accessions": self.acc,
-        }
 
 
 class Search(
@@ -406,7 +393,3 @@ Hits, scores and E-values are those of hmmsearch 3.4, to the last digit. Exit co
         label="Profiles, an alignment or sequences",
         help=f"queries: {_MODELS}. An alignment makes a model, and so does each sequence in FASTA",
     )
-
-
-def _typed(name: str) -> str:
-    return Scan.declared()[name].typed[-1]

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from tropalign.errors import shown
-from tropalign.options.option import DECIMAL, TEXT, Choices, Options, input_file, option, output_file, whole
+from tropalign.options.option import DECIMAL, TEXT, Choices, Options, again, input_file, option, output_file, whole
 from tropalign.pairwise.options import FREE_ENDS, MODES, ModeName, ModeOption, StrandOption
 from tropalign.verbs.command import Command
 from tropalign.verbs.runs import SEQUENCE_FILES
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 #: Scores of a match and a mismatch if only the other one is given.
 MATCH, MISMATCH = 5, -4
+_BOTH_COSTS = "--gap-open2 and --gap-extend2 belong together: give both"
 
 
 class ScoringOptions(Options, group="alignment"):
@@ -43,6 +44,9 @@ class ScoringOptions(Options, group="alignment"):
         metavar="NAME|FILE",
         label="Substitution matrix",
         file_label="Matrix of your own",
+        excludes=dict.fromkeys(
+            ("match", "mismatch", "iupac"), "--matrix and --match/--mismatch/--iupac exclude each other"
+        ),
         is_common=True,
         help="substitution matrix: a name, also EMBOSS's or parasail's (BLOSUM62, EDNAFULL), or a file in NCBI format "
         f"(default: BLOSUM62; for nucleotides match {MATCH}, mismatch {MISMATCH})",
@@ -92,6 +96,7 @@ class ScoringOptions(Options, group="alignment"):
         kind=DECIMAL,
         metavar="N",
         label="Second gap opening cost",
+        needs={"gap_extend2": _BOTH_COSTS},
         help="with --gap-extend2 a second cost of gaps, each of which costs the less of the two",
     )
     gap_extend2: float | None = option(
@@ -99,6 +104,7 @@ class ScoringOptions(Options, group="alignment"):
         kind=DECIMAL,
         metavar="N",
         label="Second gap extension cost",
+        needs={"gap_open2": _BOTH_COSTS},
         help="the second cost of each residue of a gap",
     )
 
@@ -111,6 +117,7 @@ class EndOptions(Options, group="alignment"):
         kind=TEXT,
         metavar="LIST",
         label="Ends that are free",
+        needs="mode=" + "|".join(name for name, mode in MODES.items() if mode.frees_ends),
         help="with semiglobal: which of query-start,query-end,target-start,target-end are free (default: all)",
     )
     end_gap_open: float | None = option(
@@ -193,15 +200,6 @@ class AlignmentOptions(SequenceCommand, ScoringOptions, StrandOption, arranged=(
         """The mode of the alignments."""
         return self.mode or "local"
 
-    def check_alignment(self) -> None:
-        """Reject options that exclude each other."""
-        if self.free_ends is not None:
-            freeing = [name for name, mode in MODES.items() if mode.frees_ends]
-            if self.mode not in freeing:
-                self.refuse(f"--free-ends belongs to --mode {' or '.join(freeing)}")
-        if self.matrix is not None and any(given is not None for given in (self.match, self.mismatch, self.iupac)):
-            self.refuse("--matrix and --match/--mismatch/--iupac exclude each other")
-
     @property
     def ends(self) -> frozenset[str]:
         """The free ends, in modes with free ends."""
@@ -226,8 +224,6 @@ class AlignmentOptions(SequenceCommand, ScoringOptions, StrandOption, arranged=(
             matrix = SubstitutionMatrix.match_mismatch(match, mismatch, alphabet, self.iupac or IUPAC[0])
         usual_gap = Gap(*self.nucleotide_gap) if is_nucleotide and self.nucleotide_gap is not None else None
         matrix, gap = default_scoring(alphabet, matrix, usual_gap)
-        if (self.gap_open2 is None) != (self.gap_extend2 is None):
-            self.refuse("--gap-open2 and --gap-extend2 belong together: give both")
         return matrix, Gap(
             gap.open if self.gap_open is None else self.gap_open,
             gap.extend if self.gap_extend is None else self.gap_extend,
@@ -282,6 +278,8 @@ class SampleNameOptions(Options, group="samples"):
 class SampleOptions(SampleNameOptions, group="samples"):
     """Selection of reads, and their samples."""
 
+    sample_delimiter: str | None = again(SampleNameOptions, "sample_delimiter", needs="otu_table")
+    sample_regex: str | None = again(SampleNameOptions, "sample_regex", needs="otu_table")
     min_size: int | None = option(
         default=None,
         kind=whole(1),
@@ -336,15 +334,13 @@ class SampleCommand(SequenceCommand, SampleOptions):
             return False
         return len(self.queries) > 1 if self.samples is None else self.samples == "file"
 
-    def check_samples(self) -> None:
+    def check(self) -> None:
         """Reject options of samples that do not go together."""
-        if self.queries.count("-") > 1:
-            self.refuse("standard input can be read once: name - once")
+        super().check()
+        if self.is_given("samples=label|vsearch|underscore") and self.otu_table is None:  # files also name reads
+            self.refuse("--samples belongs to --otu-table: add that, or leave it out")
         if self._is_by_file and "-" in self.queries:
             self.refuse("standard input has no name to call a sample by: write --samples label, or name a file")
-        for name in ("samples", "sample_delimiter", "sample_regex"):
-            if getattr(self, name) not in (None, "file") and self.otu_table is None:
-                self.refuse(f"--{name.replace('_', '-')} belongs to --otu-table: name a file for it")
         if self.otu_table is not None:
             self._teller()
         if self.relabel is not None and (not self.relabel.strip() or not self.relabel.isprintable()):

@@ -5,27 +5,20 @@ from __future__ import annotations
 import hashlib
 import shlex
 import time
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from tropalign.options.option import TEXT, Choices, Kind, Options, again, input_file, option, output_file, whole
-from tropalign.verbs.command import Command, Served, naming
+from tropalign.options.option import input_file
+from tropalign.verbs.command import Served, naming
 from tropalign.verbs.runs import (
-    ClusterOptions,
-    CommentOptions,
-    DeviceOptions,
-    EachOption,
-    MemoryOptions,
-    OutputOptions,
-    ShardOptions,
+    deciding,
     devices_of,
     started,
 )
-from tropalign.verbs.sequence_options import SequenceOptions
 from tropalign.verbs.tree_files import (
+    AUTO,
     Distances,
-    ViewOptions,
+    TreeCommand,
     alignment_in_bytes,
-    is_drawn,
     read_taxa,
     telling,
     tree_outputs,
@@ -38,113 +31,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tropalign.execution.archive import Shards
-    from tropalign.execution.manifest import Shard
     from tropalign.execution.progress import Show
     from tropalign.execution.task import Device
     from tropalign.trees import Tree
-    from tropalign.trees.bootstrap import MethodName
-    from tropalign.trees.distances import GapRule, ModelName
-    from tropalign.trees.joining import NegativeRule
 
-#: Bootstrap until support has settled; `tropalign.trees.bootstrap` uses the same word.
-AUTO: Final = "auto"
 #: Negative lengths below this share of the longest branch are rounding errors, which are not reported.
 ROUNDING = 1e-6
 
 
-def samples(text: str) -> str:
-    """Parse a number of samples, or auto. Raises ValueError."""
-    if not (word := text.strip()).lstrip("-+").isdigit() and word != AUTO:
-        raise ValueError(f"{text!r} is neither a whole number nor auto")
-    return AUTO if word == AUTO else str(whole(1, 1_000_000).parse(text))
-
-
-class DistanceOptions(Options, group="distances"):
-    """Distances between taxa."""
-
-    unaligned: bool = option(
-        default=False,
-        label="Sequences are not aligned",
-        is_common=True,
-        help="FILE holds sequences: align every pair of them",
-        form_help="The input is sequences: every pair of them is aligned",
-    )
-    distances: ModelName | None = option(
-        default=None,
-        choices=Choices("tropalign.trees.distances", "MODELS"),
-        label="Distance model",
-        help="how they follow from the letters that differ (default: kimura for proteins; k2p for nucleotides, jc69 "
-        "with --unaligned)",
-    )
-    gaps: GapRule | None = option(
-        default=None,
-        choices=Choices("tropalign.trees.distances", "GAPS"),
-        label="Columns with gaps",
-        help="leave out columns with a gap in either row of a pair (pairwise, default), or in any row (complete)",
-    )
-    alphabet: str = again(SequenceOptions, "alphabet", group="distances", is_common=False)
-    distances_out: str | None = output_file(
-        output="distances", suffix=".tsv", metavar="FILE", help="the distances: PHYLIP, or TSV by the suffix"
-    )
-
-
-class TreeOptions(Options, group="tree"):
-    """Construction and root of the tree."""
-
-    method: MethodName = option(
-        default="nj",
-        choices=Choices("tropalign.trees.bootstrap", "METHODS"),
-        is_common=True,
-        help="neighbour joining (default), which gives a tree without a root, or UPGMA",
-    )
-    bootstrap: str | None = option(
-        default=None,
-        kind=Kind("text", samples),
-        metavar="N",
-        label="Bootstrap samples",
-        is_common=True,
-        help="support of the branches, from N samples; auto: as many as it takes until support has settled, 1000 at "
-        "most",
-    )
-    seed: int | None = option(
-        default=None, kind=whole(0), metavar="N", label="Random seed", help="what the samples depend on (default: 0)"
-    )
-    negative: NegativeRule | None = option(
-        default=None,
-        choices=Choices("tropalign.trees.joining", "NEGATIVE"),
-        label="Negative branch lengths",
-        help="what becomes of negative branch lengths (default: keep)",
-    )
-    outgroup: list[str] | None = option(
-        default=None,
-        kind=TEXT,
-        many="append",
-        metavar="NAME",
-        either="root",
-        help="root the tree beside this taxon; several times for several",
-    )
-    midpoint: bool = option(
-        default=False,
-        label="Midpoint root",
-        is_common=True,
-        either="root",
-        help="root the tree in the middle of its longest path",
-    )
-
-
-class MakeTree(
-    Command,
-    DistanceOptions,
-    TreeOptions,
-    ViewOptions,
-    OutputOptions,
-    CommentOptions,
-    DeviceOptions,
-    ClusterOptions,
-    MemoryOptions,
-    ShardOptions,
-    EachOption,
-):
+class MakeTree(TreeCommand):
     """A tree of aligned sequences or of distances."""
 
     verb = "tree"
@@ -179,11 +74,6 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         "that below), distances (PHYLIP, or TSV as the format matrix of pairs has them), or a tree (Newick, "
         "NEXUS), compressed or not",
     )
-    shard: Shard | None = again(
-        ShardOptions,
-        "shard",
-        help="with --bootstrap or --unaligned: compute the I-th of N shares only, into a file for tropalign merge",
-    )
 
     def run(self) -> None:
         """Read, make the tree, and write it."""
@@ -216,38 +106,15 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         write_tree(self, tree, [telling(output, tree) for output in outputs], begin)
 
     def check(self) -> None:
-        refuse = self.refuse
-        if self.shard is not None and not self.unaligned and self.bootstrap is None:
-            refuse(
-                "--shard shares out the samples of --bootstrap or the pairs of --unaligned, and a tree without these "
-                "takes a moment: leave it out"
-            )
-        if self.bootstrap == AUTO and (self.shard is not None or self.cluster is not None):
-            refuse(
-                "--shard and --cluster share out samples, whose number --bootstrap auto does not know beforehand: give "
-                "--bootstrap N"
-            )
-        if self.device is not None and not self.unaligned:
-            refuse("--device belongs to --unaligned: leave it out")
-        if self.cluster is not None and not self.unaligned and self.bootstrap is None:
-            refuse("--cluster is for --unaligned and --bootstrap, and the rest is done in a moment: leave it out")
-        if self.seed is not None and self.bootstrap is None:
-            refuse("--seed belongs to --bootstrap")
-        if self.unaligned and self.bootstrap is not None:
-            refuse("--bootstrap needs an alignment: make one with tropalign msa")
-        if self.unaligned and self.gaps is not None:
-            refuse("--gaps has no meaning with --unaligned: leave it out")
-        if self.method == "upgma" and self.negative is not None:
-            refuse("--negative belongs to neighbour joining: UPGMA has no negative lengths")
-        if self.colours is not None and not is_drawn(self):
-            refuse("--colours is for --html, --plot and for a page or a picture as -o: name one of these files")
-        if self.shard is not None and (self.html is not None or self.plot is not None or self.colours is not None):
-            refuse(
-                "--html, --plot and --colours are for whole trees: merge the shards into tree.nwk, then say tropalign "
-                "tree tree.nwk --html tree.html"
-            )
+        """Reject invalid options before anything is read."""
+        from tropalign.formats.registry import format_for_path
+
+        super().check()
+        shows_colours = self.html or self.plot or format_for_path("trees", self.output) in ("html", "svg", "png", "pdf")
+        if self.colours is not None and not shows_colours:
+            self.refuse("--colours is for --html, --plot and for a page or a picture as -o: name one of these files")
         if list(self.places().values()).count("-") > 1:
-            refuse("two files cannot both go to standard output: name a file for one of them")
+            self.refuse("two files cannot both go to standard output: name a file for one of them")
 
     def finish(self, shards: Shards, places: Mapping[str, str]) -> None:
         """Make the tree with the counts of shards."""
@@ -332,10 +199,8 @@ def _shard(options: MakeTree, memory_bytes: int, allowed: int, show: Show) -> No
 
 def _parameters(words: list[str], data: bytes) -> dict[str, str]:
     """Return everything that determines the tree, by name."""
-    from tropalign import __version__
-
     options = shlex.join(word for word in words if not word.startswith("--distances-out"))
-    return {"version": __version__, "options": options, "input": f"hash {hashlib.sha256(data).hexdigest()}"}
+    return deciding(options=options, input=f"hash {hashlib.sha256(data).hexdigest()}")
 
 
 def _tree(options: MakeTree, given: Distances, memory_bytes: int, show: Show) -> Tree:
@@ -363,6 +228,7 @@ def _sampling(options: MakeTree) -> dict[str, Any]:
 
 def _joined(options: MakeTree, given: Distances, memory_bytes: int, show: Show) -> Tree:
     """Make the unrooted tree of the distances, without support. Distances that are not written are overwritten."""
+    from tropalign.errors import warn
     from tropalign.results.rooting import rooted_at_outgroup
     from tropalign.trees import neighbour_joining, upgma
 
@@ -377,7 +243,10 @@ def _joined(options: MakeTree, given: Distances, memory_bytes: int, show: Show) 
             )
         else:
             tree = upgma(distances, names, memory_bytes=left, progress=progress)
-    _tell_negative(tree)
+    count = int((tree.lengths < -ROUNDING * abs(tree.lengths).max()).sum())
+    if count:
+        branches = "1 branch has a negative length" if count == 1 else f"{count} branches have negative lengths"
+        warn(f"{branches}, the least {tree.lengths.min():.8g}: --negative zero makes them 0")
     if options.outgroup is not None:
         rooted_at_outgroup(tree, options.outgroup)  # reports errors before the samples are computed
     return tree
@@ -389,19 +258,3 @@ def _rooted(options: MakeTree, tree: Tree) -> Tree:
     if options.outgroup is not None:
         tree = rooted_at_outgroup(tree, options.outgroup)
     return rooted_at_midpoint(tree) if options.midpoint else tree
-
-
-def _tell_negative(tree: Tree) -> None:
-    """Warn of negative lengths."""
-    import warnings
-
-    from tropalign.errors import TropalignWarning
-
-    count = int((tree.lengths < -ROUNDING * abs(tree.lengths).max()).sum())
-    if count:
-        branches = "1 branch has a negative length" if count == 1 else f"{count} branches have negative lengths"
-        warnings.warn(
-            f"{branches}, the least {tree.lengths.min():.8g}: --negative zero makes them 0",
-            TropalignWarning,
-            stacklevel=2,
-        )

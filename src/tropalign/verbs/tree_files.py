@@ -1,14 +1,28 @@
-"""Input of ``tropalign tree``: distances, an alignment or sequences to compute them from, or a tree."""
+"""Options of ``tropalign tree``, and the files that it reads and writes."""
 
 from __future__ import annotations
 
 import io
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tropalign.errors import counted
-from tropalign.options.option import Options, input_file, output_file
-from tropalign.verbs.runs import devices_of, tell_of
+from tropalign.options.option import TEXT, Choices, Kind, Options, again, input_file, option, output_file, whole
+from tropalign.verbs.command import Command
+from tropalign.verbs.runs import (
+    ClusterOptions,
+    CommentOptions,
+    DeviceOptions,
+    EachOption,
+    MemoryOptions,
+    OutputOptions,
+    ShardOptions,
+    devices_of,
+    header_of,
+    output_of,
+    tell_of,
+)
+from tropalign.verbs.sequence_options import SequenceOptions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,123 +30,112 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from tropalign.execution.manifest import Shard
     from tropalign.execution.progress import Show
     from tropalign.execution.run import Output
     from tropalign.results.multiple import MultipleAlignment
     from tropalign.sequences import SequenceBatch
     from tropalign.trees import Tree
-    from tropalign.verbs.tree import MakeTree
+    from tropalign.trees.bootstrap import MethodName
+    from tropalign.trees.distances import GapRule, ModelName
+    from tropalign.trees.joining import NegativeRule
 
 
-class Distances(NamedTuple):
-    """Names and distances of the taxa, and the alignment that they come from, if any."""
-
-    names: tuple[str, ...]
-    distances: NDArray[np.float64]
-    alignment: MultipleAlignment | None = None
+#: Bootstrap until support has settled; `tropalign.trees.bootstrap` uses the same word.
+AUTO: Final = "auto"
 
 
-def read_taxa(options: MakeTree, memory_bytes: int, show: Show) -> Distances | Tree:
-    """Read the input: distances, their source, or a tree."""
-    from tropalign.formats.distance_matrix import is_distance_matrix, parse_distance_matrix
-    from tropalign.results.newick import is_nexus
-    from tropalign.sequences.files import can_be_read_twice, file_name, read_lines
-    from tropalign.sequences.nexus_files import holds_only_alignment
-    from tropalign.sequences.texts import decoded
-
-    if options.unaligned:
-        return _pair_distances(options, memory_bytes, show)
-    is_kept = not can_be_read_twice(options.taxa)
-    lines = list(read_lines(options.taxa)) if is_kept else read_lines(options.taxa)
-    first = next(line for line in lines if line.strip())
-    is_tree = first.lstrip().startswith((b"(", b"["))  # or a comment such as [&R] before it
-    if is_nexus(decoded(first)):
-        is_tree = not holds_only_alignment(lines if is_kept else read_lines(options.taxa))
-    if is_tree:
-        return _given_tree(options, b"\n".join(lines if is_kept else read_lines(options.taxa)))
-    if not is_distance_matrix(first):
-        source = _Kept(b"\n".join(lines), file_name(options.taxa)) if is_kept else options.taxa
-        return alignment_distances_of(options, source, memory_bytes, show)
-    for name in ("distances", "gaps", "bootstrap", "alphabet"):
-        if getattr(options, name) != options.declared()[name].default:
-            options.refuse(f"--{name} needs an alignment, and {file_name(options.taxa)} holds distances")
-    lines = lines if is_kept else read_lines(options.taxa)
-    return Distances(*parse_distance_matrix(lines, file_name(options.taxa), memory_bytes))
+_AUTO_IS_WHOLE = (
+    "--shard and --cluster share out samples, whose number --bootstrap auto does not know beforehand: give "
+    "--bootstrap N"
+)
 
 
-def _given_tree(options: MakeTree, text: bytes) -> Tree:
-    """Read a tree in Newick or NEXUS format; reject options that need distances."""
-    from tropalign.sequences.files import file_name
-    from tropalign.sequences.texts import decoded
-    from tropalign.trees import parse_tree
-
-    file = file_name(options.taxa)
-    for name in ("distances", "gaps", "bootstrap", "negative", "distances_out"):
-        if getattr(options, name) is not None:
-            options.refuse(f"--{name.replace('_', '-')} needs an alignment or distances, and {file} holds a tree")
-    if options.alphabet != options.declared()["alphabet"].default:
-        options.refuse(f"--alphabet says what sequences are, and {file} holds a tree")
-    if options.method != "nj":
-        options.refuse(f"--method makes a tree, and {file} holds one")
-    return parse_tree(decoded(text), file)
+def samples(text: str) -> str:
+    """Parse a number of samples, or auto. Raises ValueError."""
+    if not (word := text.strip()).lstrip("-+").isdigit() and word != AUTO:
+        raise ValueError(f"{text!r} is neither a whole number nor auto")
+    return AUTO if word == AUTO else str(whole(1, 1_000_000).parse(text))
 
 
-class _Kept(io.BytesIO):
-    """Data from standard input or a pipe, kept for a second reading."""
+class DistanceOptions(Options, group="distances"):
+    """Distances between taxa."""
 
-    def __init__(self, data: bytes, name: str) -> None:
-        super().__init__(data)
-        self.name = name
-
-
-def alignment_distances_of(options: MakeTree, source: Any, memory_bytes: int, show: Show) -> Distances:
-    """Compute the distances of the alignment in a file."""
-    from tropalign.sequences.alphabet import ALPHABETS
-    from tropalign.sequences.phylip_files import UnequalRowsError
-    from tropalign.trees import alignment_distances
-    from tropalign.trees.distances import alignment_in
-
-    try:
-        alignment = alignment_in(source, ALPHABETS.get(options.alphabet))
-    except UnequalRowsError as error:
-        error.args = (f"{error}; for sequences that are not aligned, add --unaligned",)
-        raise
-    means: dict[str, Any] = {
-        "gaps": options.gaps or "pairwise",
-        "n_threads": options.threads,
-        "memory_bytes": memory_bytes,
-    }
-    with show("blocks of pairs", None) as progress:
-        found = alignment_distances(alignment, options.distances, progress=progress, **means)
-    return Distances(alignment.names, found, alignment)
-
-
-def _pair_distances(options: MakeTree, memory_bytes: int, show: Show) -> Distances:
-    from tropalign.trees import pair_distances
-
-    batch = unaligned(options)
-    means: dict[str, Any] = {"n_threads": options.threads, "memory_bytes": memory_bytes, "device": devices_of(options)}
-    with show("pairs", len(batch) * (len(batch) - 1) // 2) as progress:
-        return Distances(batch.names, pair_distances(batch, options.distances, progress=progress, **means))
+    unaligned: bool = option(
+        default=False,
+        label="Sequences are not aligned",
+        excludes={"bootstrap": "--bootstrap needs an alignment: make one with tropalign msa", "gaps": ""},
+        is_common=True,
+        help="FILE holds sequences: align every pair of them",
+        form_help="The input is sequences: every pair of them is aligned",
+    )
+    distances: ModelName | None = option(
+        default=None,
+        choices=Choices("tropalign.trees.distances", "MODELS"),
+        label="Distance model",
+        help="how they follow from the letters that differ (default: kimura for proteins; k2p for nucleotides, jc69 "
+        "with --unaligned)",
+    )
+    gaps: GapRule | None = option(
+        default=None,
+        choices=Choices("tropalign.trees.distances", "GAPS"),
+        label="Columns with gaps",
+        help="leave out columns with a gap in either row of a pair (pairwise, default), or in any row (complete)",
+    )
+    alphabet: str = again(SequenceOptions, "alphabet", group="distances", is_common=False)
+    distances_out: str | None = output_file(
+        output="distances", suffix=".tsv", metavar="FILE", help="the distances: PHYLIP, or TSV by the suffix"
+    )
 
 
-def unaligned(options: MakeTree) -> SequenceBatch:
-    """Read the sequences whose pairs are to be aligned."""
-    from tropalign.msa.family import read_family
-    from tropalign.sequences.alphabet import ALPHABETS
+class TreeOptions(Options, group="tree"):
+    """Construction and root of the tree."""
 
-    return read_family([options.taxa], ALPHABETS.get(options.alphabet), gaps="note")
-
-
-def alignment_in_bytes(options: MakeTree, data: bytes, memory_bytes: int, show: Show) -> Distances:
-    """Compute the distances of the alignment in these bytes."""
-    from tropalign.formats.distance_matrix import is_distance_matrix
-    from tropalign.sequences.files import file_name
-
-    first = next((line for line in data.splitlines() if line.strip()), b"")
-    if is_distance_matrix(first):
-        options.refuse(f"--bootstrap needs an alignment, and {file_name(options.taxa)} holds distances")
-    return alignment_distances_of(options, _Kept(data, file_name(options.taxa)), memory_bytes, show)
+    method: MethodName = option(
+        default="nj",
+        choices=Choices("tropalign.trees.bootstrap", "METHODS"),
+        excludes={"negative": "--negative belongs to neighbour joining: UPGMA has no negative lengths"},
+        is_common=True,
+        help="neighbour joining (default), which gives a tree without a root, or UPGMA",
+    )
+    bootstrap: str | None = option(
+        default=None,
+        kind=Kind("text", samples),
+        metavar="N",
+        label="Bootstrap samples",
+        is_common=True,
+        help="support of the branches, from N samples; auto: as many as it takes until support has settled, 1000 at "
+        "most",
+    )
+    seed: int | None = option(
+        default=None,
+        kind=whole(0),
+        metavar="N",
+        label="Random seed",
+        needs="bootstrap",
+        help="what the samples depend on (default: 0)",
+    )
+    negative: NegativeRule | None = option(
+        default=None,
+        choices=Choices("tropalign.trees.joining", "NEGATIVE"),
+        label="Negative branch lengths",
+        help="what becomes of negative branch lengths (default: keep)",
+    )
+    outgroup: list[str] | None = option(
+        default=None,
+        kind=TEXT,
+        many="append",
+        metavar="NAME",
+        either="root",
+        help="root the tree beside this taxon; several times for several",
+    )
+    midpoint: bool = option(
+        default=False,
+        label="Midpoint root",
+        is_common=True,
+        either="root",
+        help="root the tree in the middle of its longest path",
+    )
 
 
 class ViewOptions(Options, group="to look at"):
@@ -157,39 +160,177 @@ class ViewOptions(Options, group="to look at"):
     )
 
 
-def is_drawn(options: MakeTree) -> bool:
-    """True if an output shows colours."""
-    from tropalign.formats.registry import format_for_path
+class TreeCommand(
+    Command,
+    DistanceOptions,
+    TreeOptions,
+    ViewOptions,
+    OutputOptions,
+    CommentOptions,
+    DeviceOptions,
+    ClusterOptions,
+    MemoryOptions,
+    ShardOptions,
+    EachOption,
+):
+    """What a tree is made of, and how."""
 
-    form = format_for_path("trees", options.output)
-    return bool(options.html or options.plot) or form in ("html", "svg", "png", "pdf")
+    #: Declared by `MakeTree`.
+    taxa: str
+    device: list[str] | None = again(DeviceOptions, "device", needs="unaligned")
+    cluster: str | None = again(
+        ClusterOptions,
+        "cluster",
+        needs={
+            "unaligned|bootstrap": "--cluster is for --unaligned and --bootstrap, and the rest is done in a moment: "
+            "leave it out"
+        },
+        excludes={"bootstrap=auto": _AUTO_IS_WHOLE},
+    )
+    shard: Shard | None = again(
+        ShardOptions,
+        "shard",
+        needs={
+            "unaligned|bootstrap": "--shard shares out the samples of --bootstrap or the pairs of --unaligned, and a "
+            "tree without these takes a moment: leave it out"
+        },
+        excludes={
+            "bootstrap=auto": _AUTO_IS_WHOLE,
+            **dict.fromkeys(
+                ("html", "plot", "colours"),
+                "--html, --plot and --colours are for whole trees: merge the shards into tree.nwk, then say tropalign "
+                "tree tree.nwk --html tree.html",
+            ),
+        },
+        help="with --bootstrap or --unaligned: compute the I-th of N shares only, into a file for tropalign merge",
+    )
 
 
-def tree_outputs(options: MakeTree, places: Mapping[str, str], groups: Mapping[str, str]) -> list[Output]:
-    """Return the files of the tree with their writers; errors are raised before anything is computed."""
-    from tropalign import __version__
-    from tropalign.execution.files import check_terminal
-    from tropalign.execution.run import Output
+class Distances(NamedTuple):
+    """Names and distances of the taxa, and the alignment that they come from, if any."""
+
+    names: tuple[str, ...]
+    distances: NDArray[np.float64]
+    alignment: MultipleAlignment | None = None
+
+
+def read_taxa(options: TreeCommand, memory_bytes: int, show: Show) -> Distances | Tree:
+    """Read the input: distances, their source, or a tree."""
+    from tropalign.formats.distance_matrix import is_distance_matrix, parse_distance_matrix
+    from tropalign.results.newick import is_nexus
+    from tropalign.sequences.files import can_be_read_twice, file_name, read_lines
+    from tropalign.sequences.nexus_files import holds_only_alignment
+    from tropalign.sequences.texts import decoded
+
+    if options.unaligned:
+        return _pair_distances(options, memory_bytes, show)
+    is_kept = not can_be_read_twice(options.taxa)
+    lines = list(read_lines(options.taxa)) if is_kept else read_lines(options.taxa)
+    first = next(line for line in lines if line.strip())
+    is_tree = first.lstrip().startswith((b"(", b"["))  # or a comment such as [&R] before it
+    if is_nexus(decoded(first)):
+        is_tree = not holds_only_alignment(lines if is_kept else read_lines(options.taxa))
+    if is_tree:
+        return _given_tree(options, b"\n".join(lines if is_kept else read_lines(options.taxa)))
+    if not is_distance_matrix(first):
+        source = _Kept(b"\n".join(lines), file_name(options.taxa)) if is_kept else options.taxa
+        return alignment_distances_of(options, source, memory_bytes, show)
+    for name in filter(options.is_given, ("distances", "gaps", "bootstrap", "alphabet")):
+        options.refuse(f"--{name} needs an alignment, and {file_name(options.taxa)} holds distances")
+    lines = lines if is_kept else read_lines(options.taxa)
+    return Distances(*parse_distance_matrix(lines, file_name(options.taxa), memory_bytes))
+
+
+def _given_tree(options: TreeCommand, text: bytes) -> Tree:
+    """Read a tree in Newick or NEXUS format; reject options that need distances."""
+    from tropalign.sequences.files import file_name
+    from tropalign.sequences.texts import decoded
+    from tropalign.trees import parse_tree
+
+    file = file_name(options.taxa)
+    for name in filter(options.is_given, ("distances", "gaps", "bootstrap", "negative", "distances_out")):
+        options.refuse(f"{options.declared()[name].flag} needs an alignment or distances, and {file} holds a tree")
+    if options.is_given("alphabet"):
+        options.refuse(f"--alphabet says what sequences are, and {file} holds a tree")
+    if options.is_given("method"):
+        options.refuse(f"--method makes a tree, and {file} holds one")
+    return parse_tree(decoded(text), file)
+
+
+class _Kept(io.BytesIO):
+    """Data from standard input or a pipe, kept for a second reading."""
+
+    def __init__(self, data: bytes, name: str) -> None:
+        super().__init__(data)
+        self.name = name
+
+
+def alignment_distances_of(options: TreeCommand, source: Any, memory_bytes: int, show: Show) -> Distances:
+    """Compute the distances of the alignment in a file."""
+    from tropalign.sequences.alphabet import ALPHABETS
+    from tropalign.sequences.phylip_files import UnequalRowsError
+    from tropalign.trees import alignment_distances
+    from tropalign.trees.distances import alignment_in
+
+    try:
+        alignment = alignment_in(source, ALPHABETS.get(options.alphabet))
+    except UnequalRowsError as error:
+        error.args = (f"{error}; for sequences that are not aligned, add --unaligned",)
+        raise
+    means: dict[str, Any] = {
+        "gaps": options.gaps or "pairwise",
+        "n_threads": options.threads,
+        "memory_bytes": memory_bytes,
+    }
+    with show("blocks of pairs", None) as progress:
+        found = alignment_distances(alignment, options.distances, progress=progress, **means)
+    return Distances(alignment.names, found, alignment)
+
+
+def _pair_distances(options: TreeCommand, memory_bytes: int, show: Show) -> Distances:
+    from tropalign.trees import pair_distances
+
+    batch = unaligned(options)
+    means: dict[str, Any] = {"n_threads": options.threads, "memory_bytes": memory_bytes, "device": devices_of(options)}
+    with show("pairs", len(batch) * (len(batch) - 1) // 2) as progress:
+        return Distances(batch.names, pair_distances(batch, options.distances, progress=progress, **means))
+
+
+def unaligned(options: TreeCommand) -> SequenceBatch:
+    """Read the sequences whose pairs are to be aligned."""
+    from tropalign.msa.family import read_family
+    from tropalign.sequences.alphabet import ALPHABETS
+
+    return read_family([options.taxa], ALPHABETS.get(options.alphabet), gaps="note")
+
+
+def alignment_in_bytes(options: TreeCommand, data: bytes, memory_bytes: int, show: Show) -> Distances:
+    """Compute the distances of the alignment in these bytes."""
+    from tropalign.formats.distance_matrix import is_distance_matrix
+    from tropalign.sequences.files import file_name
+
+    first = next((line for line in data.splitlines() if line.strip()), b"")
+    if is_distance_matrix(first):
+        options.refuse(f"--bootstrap needs an alignment, and {file_name(options.taxa)} holds distances")
+    return alignment_distances_of(options, _Kept(data, file_name(options.taxa)), memory_bytes, show)
+
+
+def tree_outputs(options: TreeCommand, places: Mapping[str, str], groups: Mapping[str, str]) -> list[Output]:
+    """Return the output files of the tree with their writers; errors are raised before anything is computed."""
     from tropalign.formats.aligned import title_of
-    from tropalign.formats.format import Header
-    from tropalign.formats.registry import format_for_path, format_of, make_writer, suffix_of
     from tropalign.formats.trees import TreesContext
 
-    header = Header(__version__, options.command_line(), {}, has_comments=not options.no_comments)
-    context = TreesContext(title_of(options.taxa), groups)
-    outputs = []
-    for option_name, role in (("output", "tree"), ("html", "report"), ("plot", "plot")):
-        if (path := places.get(option_name)) is None:
-            continue
-        if option_name == "html" and suffix_of(path) not in ("", *format_of("trees", "html").suffixes):
-            options.refuse(f"--html {path}: end the name in .html (and .gz or the like to compress)")
-        kind = "trees/plots" if option_name == "plot" else "trees"
-        form = "html" if option_name == "html" else format_for_path(kind, path)
-        writer = make_writer(kind, form, header, context)
-        if writer.is_binary:
-            check_terminal(form, path)
-        outputs.append(Output(role, path, writer))
-    return outputs
+    header, context = header_of(options, {}), TreesContext(title_of(options.taxa), groups)
+    formats = {
+        "output": ("tree", "trees", None),
+        "html": ("report", "trees", "html"),
+        "plot": ("plot", "trees/plots", None),
+    }
+    return [
+        output_of(role, kind, places[name], header, context, form)
+        for name, (role, kind, form) in formats.items()
+        if name in places
+    ]
 
 
 def telling(output: Output, tree: Tree) -> Output:
@@ -204,7 +345,7 @@ def telling(output: Output, tree: Tree) -> Output:
     return replace(output, writer=replace(writer, header=header))
 
 
-def write_distances(options: MakeTree, given: Distances, places: Mapping[str, str]) -> None:
+def write_distances(options: TreeCommand, given: Distances, places: Mapping[str, str]) -> None:
     """Write the distances, if requested."""
     from tropalign.execution.files import write_to
     from tropalign.formats.distance_matrix import distance_format, write_distance_matrix
@@ -215,7 +356,7 @@ def write_distances(options: MakeTree, given: Distances, places: Mapping[str, st
         write_to(path, lambda out: write_distance_matrix(given.names, given.distances, out, *how))
 
 
-def write_tree(options: MakeTree, tree: Tree, outputs: list[Output], begin: float) -> None:
+def write_tree(options: TreeCommand, tree: Tree, outputs: list[Output], begin: float) -> None:
     """Write the tree, its page and its picture, and report what was done."""
     from tropalign.execution.run import write_outputs
 

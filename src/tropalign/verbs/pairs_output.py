@@ -1,0 +1,370 @@
+"""What ``tropalign pairs`` and ``tropalign find`` write: formats, columns, reports and matrices."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, get_args
+
+from tropalign.formats.format import MATPLOTLIB_BYTES
+from tropalign.formats.registry import format_for_path, format_names
+from tropalign.options.option import TEXT, Options, but, option, output_file
+from tropalign.pairwise.options import (
+    MODES,
+    REPORTS,
+    SHARES,
+    CompositionOption,
+    CullingOption,
+    HspsOption,
+    IdentityOptions,
+    MaskOptions,
+    ReciprocalOption,
+    ReportName,
+    SelectionOptions,
+    SelfOption,
+    SumOptions,
+    TopFirstOption,
+    TranslationOptions,
+)
+from tropalign.results import MatrixValue
+from tropalign.verbs.runs import RunOptions, header_of
+from tropalign.verbs.sequence_options import AlignmentOptions
+
+if TYPE_CHECKING:
+    from tropalign.execution.run import Output
+    from tropalign.formats.format import Header
+    from tropalign.formats.pairs import PairsFormat
+    from tropalign.formats.pairs.context import PairsContext
+    from tropalign.pairwise import PairsTask
+    from tropalign.sequences import SequenceBatch
+    from tropalign.verbs.sequence_options import Side
+
+Layout = Literal["tsv", "phylip", "npz"]
+#: Options that `--format matrix` rejects.
+SELECTS = (*(name for name in SelectionOptions.declared() if name not in ("report", "db_size")), "pairs")
+
+
+class FormatOptions(Options, group="format"):
+    """Formats and files of the output."""
+
+    format: str | None = option(
+        default=None,
+        flags=("-f", "--format"),
+        choices=format_names("pairs"),
+        role="machine",
+        help="what to write (default: by the suffix of -o, else tsv)",
+    )
+    columns: str | None = option(
+        default=None,
+        kind=TEXT,
+        metavar="LIST",
+        on_help=("tropalign.formats.pairs.tables", "columns_text"),
+        help="columns of tsv, csv, m8, jsonl, arrow, arrows, feather and parquet, such as query,target,evalue; "
+        "--columns help lists them",
+    )
+    html: str | None = output_file(
+        output="report",
+        suffix=".html",
+        metavar="FILE",
+        help="a report for the browser beside the output: table, map with tree, alignments",
+    )
+    plot: str | None = output_file(
+        output="plot",
+        suffix=".svg",
+        metavar="FILE",
+        help="the map with its tree as a picture beside the output: .svg, .png or .pdf",
+    )
+
+
+class MatrixOptions(Options, group="format"):
+    """Values and layout of a matrix of all pairs."""
+
+    matrix_values: MatrixValue | None = option(
+        default=None,
+        choices=get_args(MatrixValue),
+        label="Values of the matrix",
+        help="what --format matrix holds (default: score)",
+        form_help="What the format matrix holds (default: score)",
+    )
+    matrix_layout: Layout | None = option(
+        default=None,
+        choices=get_args(Layout),
+        label="Layout of the matrix",
+        help="how --format matrix is laid out (default: by the suffix, else tsv)",
+        form_help="Layout of the format matrix (default: tsv)",
+    )
+
+
+@dataclass(frozen=True)
+class Request:
+    """The requested output: the format, and the report, columns and values that follow from it and the options."""
+
+    format: str
+    report: ReportName
+    columns: tuple[str, ...] | None = None
+    column_bytes: float = 0.0
+    shows_significance: bool = False
+    matrix_values: str = "score"
+    matrix_layout: str = "tsv"
+
+
+class PairsOutput(
+    AlignmentOptions,
+    TranslationOptions,
+    IdentityOptions,
+    SelectionOptions,
+    TopFirstOption,
+    CompositionOption,
+    MaskOptions,
+    HspsOption,
+    SumOptions,
+    SelfOption,
+    ReciprocalOption,
+    CullingOption,
+    FormatOptions,
+    RunOptions,
+):
+    """Common part of verbs that write aligned pairs."""
+
+    takes_stdin = True
+    #: Declared by each verb with its own texts.
+    queries: str
+    targets: str | None = None
+    #: `Pairs` has options for these.
+    pairs: str | None = None
+    matrix_values: MatrixValue | None = None
+    matrix_layout: Layout | None = None
+
+    report: ReportName | None = but(SelectionOptions, "report", default=None)  # type: ignore[assignment]  # by the columns
+
+    def check(self) -> Request:
+        """Return the requested output; reject invalid options before anything is read."""
+        from tropalign.formats.registry import check_format
+
+        super().check()
+        if self.aligned_mode == "local" and (self.end_gap_open is not None or self.end_gap_extend is not None):
+            self.refuse("--end-gap-open and --end-gap-extend belong to --mode global or semiglobal")
+        if self.top_first and self.top is None:
+            self.refuse("--top-first says how the best targets are counted: add --top")
+        if self.reciprocal and self.shard is not None:
+            self.refuse("--reciprocal compares all pairs of a sequence, and a shard has some: leave --shard out")
+        name = self.format or format_for_path("pairs", self.output)
+        if self.translate is not None:
+            from tropalign.pairwise.translated import check_shown
+
+            check_shown(name)
+        if name == "matrix":
+            request = self.matrix_request()
+        elif self.matrix_values or self.matrix_layout:
+            self.refuse("--matrix-values and --matrix-layout belong to --format matrix")
+        else:  # an Arrow file is read from its end, which a pipe cannot provide
+            request = self._table_request("arrows" if name == "arrow" and self.output == "-" else name)
+        check_format("pairs", request.format, request.report)
+        if self.side_outputs:
+            from tropalign.pairwise.reports import check_beside
+
+            check_beside(self.side_outputs, request.report)
+        return request
+
+    @property
+    def side_outputs(self) -> dict[str, str]:
+        """Return the additional outputs by role."""
+        wanted = {"report": self.html, "plot": self.plot}
+        return {role: path for role, path in wanted.items() if path is not None}
+
+    def memory_left(self, request: Request, form: PairsFormat, sides: tuple[Side, Side | None], allowed: int) -> int:
+        """Return the memory that inputs, format and reports leave. Raises ResourceError if it is too little."""
+        from tropalign.pairwise.engines import aligned, given
+        from tropalign.pairwise.plan import least_bytes
+        from tropalign.resources.limits import left_for_job, require
+
+        there = [side for side in sides if side is not None]
+        inputs_bytes = sum(batch.held_bytes for side in there for batch in {given(side), aligned(side)})
+        report_bytes = self._report_bytes(request, len(aligned(there[0])), len(aligned(there[-1])))
+        least = least_bytes([aligned(side) for side in there])
+        memory_bytes = left_for_job(allowed, inputs_bytes + form.package_bytes + report_bytes, least)
+        if request.format == "matrix":
+            n_cells = len(given(there[0])) * len(given(there[-1]))
+            remedy = "choose format tsv, or allow more with --memory"
+            require(8 * n_cells, memory_bytes, f"a matrix of {n_cells} values", remedy)
+        return memory_bytes
+
+    def _report_bytes(self, request: Request, n_queries: int, n_targets: int) -> int:
+        """Return the most memory of reports and plots. Raises InputError if a plot would have too many rows."""
+        if not self.side_outputs and request.format != "html":
+            return 0
+        from tropalign.formats.pairs.plots import check_lines
+        from tropalign.formats.pairs.report import report_bytes
+
+        n_pairs = n_queries * min(n_targets, self.top or n_targets) * self.max_hsps
+        if self.reciprocal:  # usually; more if many tie
+            n_pairs = (n_queries + n_targets) * self.max_hsps
+        if self.targets is None and self.top is None and self.pairs is None:
+            n_pairs //= 2  # each pair of a set once
+        if self.plot is not None and all(getattr(self, name) is None for name in SELECTS):
+            check_lines(n_queries, n_targets)
+        return report_bytes(n_pairs, n_queries, n_targets) + (MATPLOTLIB_BYTES if self.plot is not None else 0)
+
+    def _table_request(self, name: str) -> Request:
+        """Return the columns to show, and the report that includes them and the values that filters need."""
+        from tropalign.formats.pairs.tables import shown_columns
+        from tropalign.formats.registry import format_of
+        from tropalign.results.aligned_pairs import SUMS
+
+        form = format_of("pairs", name)
+        if self.columns is not None and not form.takes_columns:
+            self.refuse(
+                f"--columns belongs to tables, and format {name} is none: choose tsv, csv, m8, jsonl or another table"
+            )
+        wanted = self.default_columns(form) if self.columns is None else self.columns
+        shown = shown_columns(wanted, form)
+        if self.db_size is not None and self.max_evalue is None and not shown.have_significance:
+            self.refuse(
+                "--db-size counts for E-values, and there are none here: add --max-evalue, or evalue to --columns"
+            )
+        has_scaled = shown.have_significance or "corrected_score" in shown.names or name == "result"
+        if (
+            self.composition not in (None, "ignored")
+            and self.max_evalue is None
+            and self.min_bits is None
+            and not has_scaled
+        ):
+            self.refuse(
+                "--composition counts for E-values and bits, and there are none here: add --max-evalue, or evalue to "
+                "--columns"
+            )
+        if self.composition == "ignored" and self.mask == "none" and "corrected_score" in shown.names:
+            self.refuse(
+                "corrected_score is what composition or masks leave of the score: add --composition adjusted or --mask"
+            )
+        if not self.sum_statistics and (asked := [name for name in shown.names if name in SUMS]):
+            self.refuse(f"{asked[0]} is what sum statistics tell of alignments: add --sum-statistics")
+        if self.max_hsps > 1 and self.aligned_mode != "local":
+            self.refuse("--max-hsps is for local alignments, of which a pair has several: use --mode local")
+        if not shown.names:
+            if self.max_hsps > 1 and self.report not in (None, "alignment"):
+                self.refuse(f"--max-hsps computes whole alignments: leave --report {self.report} out")
+            return Request(name, self.report or "alignment", column_bytes=form.column_bytes)
+        is_local = MODES[self.aligned_mode].is_local
+        columns = None if wanted is None else shown.names
+        if columns and shown.have_significance and not is_local:
+            self.refuse("bits and E-values are those of local alignments: use --mode local, or leave these columns out")
+        filtered = self.html is not None or any(getattr(self, share) is not None for share in SHARES)
+        filtered |= self.max_hsps > 1  # further alignments need the paths of earlier ones
+        least: ReportName = "alignment" if filtered else shown.depth  # type: ignore[assignment]
+        if self.culling is not None and least == "score":
+            least = "ends"
+        report = self.report or least
+        if REPORTS.index(report) < REPORTS.index(least):
+            self.refuse(f"--report {report} does not have all that is asked for: leave it out")
+        return Request(
+            name,
+            report if filtered else least,  # skip columns that are not requested
+            columns,
+            column_bytes=form.column_bytes + (0.0 if form.is_in_blocks else shown.letters),
+            shows_significance=is_local and shown.have_significance,
+        )
+
+    def matrix_request(self) -> Request:
+        """Return the request for a matrix of all pairs."""
+        self.refuse("--format matrix holds every pair: that is tropalign pairs")
+
+    def default_columns(self, form: PairsFormat) -> str | None:
+        """Return the default columns of a table; None for the format's own, or those of the report."""
+        return None
+
+    def outputs(self, request: Request, task: PairsTask) -> list[Output]:
+        """Return the main output and the additional ones."""
+        from tropalign.execution.files import check_terminal
+        from tropalign.execution.run import Output
+        from tropalign.formats.registry import make_writer
+
+        context, header = self._context(request, task), self._header(request, task)
+        writer = make_writer("pairs", request.format, header, context)
+        if writer.is_binary:
+            check_terminal(request.matrix_layout if request.format == "matrix" else request.format, self.output)
+        outputs = [Output("alignments", self.output, writer)]
+        if self.side_outputs:
+            from tropalign.pairwise.reports import outputs_beside
+
+            outputs += outputs_beside(self.side_outputs, header, context)
+        return outputs
+
+    def _context(self, request: Request, task: PairsTask) -> PairsContext:
+        """Return the information that formats need in addition to the tables."""
+        from tropalign.formats.pairs.context import PairsContext
+        from tropalign.formats.registry import format_of
+
+        columns = request.columns
+        queries, targets = task.queries, task.targets
+        if columns is None and not format_of("pairs", request.format).own_columns:
+            columns = task.columns
+        if task.frames is not None and request.format == "matrix":
+            queries, targets = task.given
+        return PairsContext(
+            queries=queries,
+            targets=targets,
+            report=request.report,
+            both_strands=task.options.strand == "both",
+            decimal_scores=task.options.whole.scale > 1,
+            is_triangle=task.is_triangle,
+            has_whole_queries=task.has_whole_queries,
+            columns=columns,
+            matrix_values=request.matrix_values,
+            matrix_layout=request.matrix_layout,
+            substitution=task.options.matrix,
+            gap=task.options.gap,
+            identity=task.options.identity,
+        )
+
+    def _header(self, request: Request, task: PairsTask) -> Header:
+        """Return the header with version, command and parameters."""
+        settled: dict[str, str | None] = {"format": request.format, "report": request.report, "columns": None}
+        if request.report == "alignment" or request.columns:  # omit the default, and a value implied by columns
+            settled["report"] = None
+        if request.columns:
+            settled["columns"] = ",".join(request.columns)
+        if self.aligned_mode != "local":  # even if it follows from the output
+            settled["mode"] = self.aligned_mode
+        if request.format == "matrix":
+            settled |= {"matrix_values": request.matrix_values, "matrix_layout": request.matrix_layout}
+        words = task.parameters
+        is_filter = self.max_evalue is not None or self.min_bits is not None
+        if (request.shows_significance or is_filter) and task.significance is not None:
+            statistics = task.significance.statistics
+            words["statistics"] = str(statistics)
+            if statistics.is_estimated:  # many formats have no header
+                warnings.warn(
+                    f"NCBI has published no statistics of this matrix with these gap costs: E-values and bits are by "
+                    f"{statistics}",
+                    UserWarning,
+                    stacklevel=2,
+                )
+            words["search_space"] = f"{task.significance.n_residues} residues, {task.significance.n_sequences} targets"
+        return header_of(self, words, **settled)
+
+
+def parameters_of(request: Request, task: PairsTask, side_outputs: Mapping[str, str]) -> dict[str, str]:
+    """Return everything that determines the parts, by name."""
+    from tropalign import __version__
+    from tropalign.results.output_columns import TAXA
+
+    words = {"version": __version__, "format": request.format, **task.parameters}
+    if request.format == "matrix":
+        words |= {"matrix_values": request.matrix_values}
+    if request.columns is not None:
+        words["columns"] = ",".join(request.columns)
+        taxa = task.given[1].taxa
+        if taxa is not None and TAXA.intersection(request.columns):
+            words["taxa"] = taxa.digest()
+    if side_outputs:
+        words["beside"] = ", ".join(side_outputs)
+    words["queries"] = _summary(task.queries)
+    if task.targets is not task.queries:
+        words["targets"] = _summary(task.targets)
+    return words
+
+
+def _summary(batch: SequenceBatch) -> str:
+    return f"{len(batch)} sequences of {int(batch.offsets[-1])} residues, hash {batch.fingerprint()[:8]}"
