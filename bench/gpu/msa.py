@@ -26,9 +26,8 @@ from tropalign.devices.gpu import Gpu
 from tropalign.devices.registry import open_gpu
 from tropalign.errors import TropalignError
 from tropalign.msa.consistency import ProductsOnGpu
-from tropalign.msa.gpu import PosteriorsOnGpu
+from tropalign.msa.gpu import PosteriorsOnGpu, difference
 from tropalign.msa.models import PROTEIN_2
-from tropalign.msa.self_test import difference
 from tropalign.msa.task import all_pairs
 from tropalign.resources.limits import resolve_threads
 

@@ -23,8 +23,7 @@ from measure import TimedGpu
 from tropalign.devices.gpu import Gpu
 from tropalign.devices.registry import open_gpu
 from tropalign.errors import TropalignError
-from tropalign.profiles.gpu import FiltersOnGpu
-from tropalign.profiles.self_test import on_processor, proteins_of, random_model
+from tropalign.profiles.gpu import FiltersOnGpu, on_processor, proteins_of, random_model
 
 NODES = (60, 150, 400, 1000, 2000)
 F1 = 0.02

@@ -37,7 +37,7 @@ constexpr int kUnitsPerNarrowTry = 32;
 /// alone.
 constexpr int64_t kLeastThreadBytes = int64_t{4} << 20;
 /// 1 / kKeptShare of the memory that a tile may take stays mapped for the next one (KEPT_SHARE in
-/// pairwise/task.py).
+/// pairwise/plan.py).
 constexpr int64_t kKeptShare = 4;
 /// Threads take units in runs of up to 16, as long as each gets 32 runs: fewer accesses to the counter, shares
 /// still equal.

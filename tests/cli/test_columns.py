@@ -123,7 +123,7 @@ def test_filters_of_very_many_targets():
 def test_sets_of_very_many_lengths_have_the_same_least_scores(few, monkeypatch):
     most = float(np.median(aligned(few).columns(["evalue"])["evalue"]))
     whole = aligned(few, max_evalue=most)
-    monkeypatch.setattr("tropalign.pairwise.significance.MOST_CLASSES", 0)
+    monkeypatch.setattr("tropalign.pairwise.filters.MOST_CLASSES", 0)
     assert 0 < len(whole) < len(aligned(few))
     assert aligned(few, max_evalue=most).score.tolist() == whole.score.tolist()
 

@@ -162,11 +162,11 @@ def test_a_family_too_large_for_its_share_runs_again_with_all(families):
 
 
 def test_searches(tmp_path, monkeypatch):
-    from tropalign.profiles import api
+    from tropalign.profiles import sources
 
     monkeypatch.chdir(tmp_path)
-    n_read, read = [], api.queries_in
-    monkeypatch.setattr(api, "queries_in", lambda *given, **named: n_read.append(1) or read(*given, **named))
+    n_read, read = [], sources.queries_in
+    monkeypatch.setattr(sources, "queries_in", lambda *given, **named: n_read.append(1) or read(*given, **named))
     records = (EXAMPLES / "efp.fasta").read_text().split(">")[1:]
     for number in range(3):
         Path(f"s{number}.faa").write_text("".join(f">{text}" for text in records[number::3]))

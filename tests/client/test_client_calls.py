@@ -182,9 +182,3 @@ def test_other_results_than_those_asked_for(fake):
     fake.compute = lambda body, files: ("done", "", {"main": ("x.result", b"PK" + bytes(100))})
     with pytest.raises(InputError, match="no result that this version of tropalign wrote"):
         connect(fake.url).msa(alignment)
-
-
-def test_a_former_name_is_told(server):
-    with pytest.warns(FutureWarning, match="mode is called effort now"):
-        alignment = server.msa(PROTEINS, mode="fast")
-    assert alignment == tropalign.align_multiple(PROTEINS, effort="fast")

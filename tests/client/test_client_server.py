@@ -10,7 +10,7 @@ from client.fake_server import JOB, answering, served
 
 from tropalign import InputError, ResourceError
 from tropalign.client import connect
-from tropalign.client.server import RemoteDatabase
+from tropalign.client.remote_job import RemoteDatabase
 from tropalign.client.transport import Address, token_of
 from tropalign.errors import UsageError
 

@@ -12,9 +12,10 @@ from tropalign.clustalw import distances
 from tropalign.clustalw.distances import pair_distances
 from tropalign.clustalw.matrices import LETTERS, UNITS, matrix_table, pair_scoring
 from tropalign.clustalw.options import PROTEIN_SERIES, ClustalwOptions
-from tropalign.clustalw.rooting import compat_weights, read_clustalw_tree, root_tree, sequence_weights, tree_identities
+from tropalign.clustalw.rooting import compat_weights, read_clustalw_tree, root_tree, sequence_weights
 from tropalign.errors import ResourceError
-from tropalign.pairwise.task import PairsTask, least_bytes
+from tropalign.pairwise.plan import least_bytes
+from tropalign.pairwise.task import PairsTask
 from tropalign.trees.joining import neighbour_joining
 
 DATA = Path(__file__).parent.parent / "data" / "clustalw"
@@ -28,6 +29,30 @@ def family(name):
 
 def recorded(name, speed):
     return json.loads((DATA / f"{name}.json").read_text())[speed]
+
+
+def tree_identities(tree):
+    """Percent identities of all pairs by their distances in the tree, taken for 0.01 to 1, as CLUSTAL W has them."""
+    n = tree.n_leaves
+    lengths = tree.branch_lengths.astype(np.float32)
+    order = np.array(tree.leaf_order())
+    place = np.argsort(order)  # leaves below a node are adjacent in this order
+    begin, end, to_node = (
+        np.append(place, np.zeros(n - 1, int)),
+        np.append(place + 1, np.zeros(n - 1, int)),
+        lengths[order],
+    )
+    distances = np.empty(n * (n - 1) // 2, lengths.dtype)
+    row_begins = np.arange(n) * n - np.arange(n) * (np.arange(n) + 1) // 2 - np.arange(n) - 1
+    for k, (first, second) in enumerate(tree.children.tolist()):
+        one, other = slice(begin[first], end[first]), slice(begin[second], end[second])
+        rows, columns = order[one][:, None], order[other][None, :]
+        places = row_begins[np.minimum(rows, columns)] + np.maximum(rows, columns)
+        distances[places] = to_node[one][:, None] + to_node[other][None, :]
+        begin[n + k], end[n + k] = begin[first], end[second]
+        to_node[one.start : other.stop] += lengths[n + k]
+    found = distances.astype(np.float64)
+    return 100.0 - np.clip(found, 0.01, 1.0) * 100.0
 
 
 def compat_options(speed):
@@ -63,7 +88,7 @@ def test_compat_tree_is_that_of_clustalw(name, speed):
     joined = neighbour_joining(np.array(expected["distances"]), family(name).names, rules="clustalw")
     tree = root_tree(joined, is_compat=True)
     assert list(groups_aligned(tree)) == expected["steps"]
-    assert tree_identities(tree, is_compat=True).tolist() == expected["identities"]
+    assert tree_identities(tree).tolist() == expected["identities"]
     assert compat_weights(tree).tolist() == expected["weights"]
 
 
@@ -146,7 +171,7 @@ def test_a_tree_of_clustalw_gets_the_root_that_it_has_there(tmp_path, name, spee
     path.write_text(expected["tree"])
     tree = read_clustalw_tree(path, family(name).names, compat_options(speed))
     assert list(groups_aligned(tree)) == expected["steps"]
-    assert tree_identities(tree, is_compat=True).tolist() == expected["identities"]
+    assert tree_identities(tree).tolist() == expected["identities"]
 
 
 def test_two_sequences_are_half_their_distance_from_the_root():

@@ -10,6 +10,7 @@ import warnings
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from kept_parts import parts_in
@@ -39,6 +40,19 @@ def test_parts_outlive_the_run(directory):
         assert again.finished(range(4), 2) == {2}
         assert again.read(2, 0) == b"two" and again.read(2, 1) == b"more"
         again.finish()
+    assert not directory.exists()
+
+
+@pytest.mark.parametrize("system", ["posix", "other"])
+def test_a_directory_without_parts_goes_with_the_run(directory, monkeypatch, system):
+    """Locked or, on systems that cannot open directories, not."""
+    monkeypatch.setattr("tropalign.execution.parts.os", SimpleNamespace(**{**vars(os), "name": system}))
+    with Parts(directory, RUN):
+        assert directory.is_dir()
+    assert not directory.exists()
+    with Parts(directory, RUN) as parts:
+        parts.write(0, [b"x"])
+        parts.finish()
     assert not directory.exists()
 
 

@@ -25,9 +25,9 @@ from tropalign.pairwise.options import PairOptions
 from tropalign.pairwise.task import PairsTask
 from tropalign.placement.scoring import SCHEMES
 from tropalign.placement.task import PlaceTask
-from tropalign.profiles.api import model_source, target_source, task_of
-from tropalign.profiles.iterate import ITERATED, IterateTask
+from tropalign.profiles.iterate import ITERATED, IterateTask, task_of
 from tropalign.profiles.options import SearchOptions
+from tropalign.profiles.sources import model_source, target_source
 from tropalign.profiles.task import SearchTask
 from tropalign.results.threshold_options import Thresholds
 from tropalign.scoring import Gap, SubstitutionMatrix

@@ -11,8 +11,7 @@ import tropalign
 from tropalign import _native
 from tropalign.execution.scheduler import Scheduler
 from tropalign.msa.consistency import ProductsOnGpu
-from tropalign.msa.gpu import PosteriorsOnGpu
-from tropalign.msa.self_test import difference
+from tropalign.msa.gpu import PosteriorsOnGpu, difference
 from tropalign.pairwise.engines import REPORT_COLUMNS
 from tropalign.pairwise.gpu_plan import Shape
 from tropalign.pairwise.options import FREE_ENDS, PairOptions

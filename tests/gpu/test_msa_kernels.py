@@ -15,10 +15,9 @@ from tropalign.devices.registry import CpuDevice, GpuDevice
 from tropalign.errors import DeviceError, ResourceError, TropalignWarning
 from tropalign.msa import pipeline
 from tropalign.msa.consistency import ProductsOnGpu, relax_on_gpu
-from tropalign.msa.gpu import PosteriorsOnGpu, Shape
+from tropalign.msa.gpu import PosteriorsOnGpu, Shape, difference
 from tropalign.msa.models import NUCLEOTIDE, PROTEIN, PROTEIN_1, PROTEIN_2
 from tropalign.msa.options import options_of
-from tropalign.msa.self_test import difference
 
 #: Small groups, so that short sequences have several strips.
 SMALL = Shape(group=4, rows=(2, 4))

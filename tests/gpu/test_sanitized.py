@@ -20,7 +20,7 @@ from tropalign.msa.gpu_profiles import ProfilesOnGpu
 from tropalign.msa.models import PROTEIN_2
 from tropalign.placement.gpu import Shape
 from tropalign.profiles.gpu import FiltersOnGpu, Shape as Groups
-from tropalign.profiles.self_test import on_processor, proteins_of, random_model
+from tropalign.profiles.gpu import on_processor, proteins_of, random_model
 from tropalign.tropical.gpu import Kind, Layout, ProductsOnGpu
 from tropalign.decoding.gpu import ModelsOnGpu
 from tropalign.decoding.observations import Observations

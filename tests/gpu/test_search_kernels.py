@@ -10,8 +10,7 @@ import tropalign
 from tropalign import _native
 from tropalign.devices.registry import CpuDevice, GpuDevice
 from tropalign.errors import ResourceError
-from tropalign.profiles.gpu import FiltersOnGpu, Shape
-from tropalign.profiles.self_test import check_gpu, on_processor, proteins_of, random_model
+from tropalign.profiles.gpu import FiltersOnGpu, Shape, check_gpu, on_processor, proteins_of, random_model
 
 #: Small groups, several sizes of lanes, each of which a model may take.
 SMALL = Shape(lanes=(4, 8), words=(1, 2, 5), nodes=(1, 3, 8))

@@ -12,10 +12,10 @@ from tropalign.devices.registry import CpuDevice
 from tropalign.errors import InputError, ResourceError, UsageError
 from tropalign.msa import pipeline, task
 from tropalign.msa.family import family_of
-from tropalign.msa.memory import MemoryEstimate, scratch_of
 from tropalign.msa.models import model_of
 from tropalign.msa.options import options_of
 from tropalign.msa.stages import N_SECTIONS, Meter
+from tropalign.msa.task import MemoryEstimate, scratch_of
 
 FAMILY = {
     "human": "MVLSPADKTNVKAAWGKVGAHAGEYGAEALERMFLSFPTTKTYFPHFDLSHGSAQVKGHGKKVADALTNAVAHV",
@@ -308,8 +308,7 @@ def test_every_pair_once(lengths):
 def test_distances_where_the_tree_looks_for_them():
     pairs = np.array([[3, 1], [0, 2]], np.int32)
     out = np.zeros(6, np.float32)
-    none = np.zeros(0, np.uint16)
-    task.distances_of(4, task.Posteriors(pairs, np.array([0.5, 0.25], np.float32), none, none, none), out)
+    out[task.pair_indices(pairs, 4)] = 0.5, 0.25
     assert out.tolist() == [0, 0.25, 0, 0, 0.5, 0]
 
 

@@ -9,7 +9,7 @@ from clone import ROOT
 
 import tropalign
 from tropalign.errors import InputError, UsageError
-from tropalign.msa.strands import MARK, turned, with_turned
+from tropalign.msa.family import MARK, turned, with_turned
 
 AMPLICONS = tropalign.read_sequences(ROOT / "examples" / "amplicons.fasta")
 WAYS = [{"effort": effort} for effort in ("default", "accurate", "fast")]

@@ -198,27 +198,6 @@ def test_other_words_are_refused(kind, word, sentence):
         kind.parse(word)
 
 
-class Renamed(Options):
-    effort: str = option(default="some", choices=("some", "all"), former=("mode", "work"), help="how much")
-
-
-def test_former_names_are_taken_with_a_warning():
-    with pytest.warns(FutureWarning, match="mode is called effort now"):
-        assert Renamed(mode="all") == Renamed(effort="all")
-    assert Renamed.declared()["effort"].formerly_typed == ("--mode", "--work")
-    with pytest.raises(TypeError, match="multiple values for argument 'effort'"):
-        Renamed(mode="all", effort="some")
-    with pytest.raises(TypeError, match="unexpected keyword argument 'node'"):
-        Renamed(node="all")
-
-
-def test_functions_take_former_names():
-    with pytest.warns(FutureWarning, match="mode is called effort now") as told:
-        found = ta.align_multiple(["MKVLAW", "MKVAW"], mode="fast")
-    assert found == ta.align_multiple(["MKVLAW", "MKVAW"], effort="fast")
-    assert told[0].filename == __file__
-
-
 class Ranged(Options):
     weight: float = option(default=1.0, kind=number(0.5, 2), help="how heavy")
 

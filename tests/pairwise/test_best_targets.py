@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from pairwise.engines import assert_same
 
 import tropalign as ta
-from tropalign.pairwise import engines, selection
+from tropalign.pairwise import engines, plan
 from tropalign.pairwise.options import FREE_ENDS, MODES, PairOptions
 from tropalign.pairwise.task import PairsTask
 from tropalign.results.aligned_pairs import KEPT_COLUMNS
@@ -134,11 +134,11 @@ def assert_as_listed(monkeypatch, queries, targets, alphabet, **options):
         names = ("query_index", "target_index", "score", "strand", "query_start", "target_end", "cigar_ops")
         return {name: getattr(table, name) for name in names if getattr(table, name) is not None}
 
-    assert selection.suits_groups(others)
+    assert plan.suits_groups(others)
     in_groups = columns()
-    monkeypatch.setattr(selection, "TILE_CELLS", 1)  # a tile per query
+    monkeypatch.setattr(plan, "GROUP_TILE_CELLS", 1)  # a tile per query
     assert_same(in_groups, columns())
-    monkeypatch.setattr(selection, "LEAST_TARGETS", len(targets) + 1)
+    monkeypatch.setattr(plan, "LEAST_TARGETS", len(targets) + 1)
     assert_same(in_groups, columns())
 
 

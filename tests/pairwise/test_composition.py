@@ -9,8 +9,9 @@ from oracles.composition import adjusted_score, corrected_score
 import tropalign as ta
 from tropalign.cli.main import main
 from tropalign.errors import ScoringError
-from tropalign.pairwise.composition import STEPS, STRETCH, Scaled
-from tropalign.pairwise.engines import Engines, Rows
+from tropalign.pairwise.composition import STEPS, Scaled
+from tropalign.pairwise.engines import Engines, Rows, Sides
+from tropalign.pairwise.filters import STRETCH
 from tropalign.pairwise.options import PairOptions
 from tropalign.scoring.statistics import background, rates
 from tropalign.sequences import NUCLEOTIDE, PROTEIN
@@ -146,7 +147,8 @@ def test_average_or_unknown_composition_changes_nothing():
     counts = np.rint(1000 * shares).astype(int)
     text = "".join(PROTEIN.letters[code] * n for code, n in zip(codes.tolist(), counts.tolist(), strict=True))
     table = all_pairs([text], [text[::-1]], matrix="BLOSUM62", gap=ta.Gap(11, 1))
-    composition = Scaled(Engines(table.queries, None, table.targets, PairOptions(BLOSUM62, ta.Gap(11, 1)), 1 << 28))
+    sides = Sides(table.queries, None, table.targets)
+    composition = Scaled(Engines(sides, PairOptions(BLOSUM62, ta.Gap(11, 1)), 1 << 28))
     assert composition._parts(Rows(table.query_index, table.target_index, "score", None)).tolist() == [STEPS]
     assert table.corrected_score.tolist() == table.score.tolist()
     table = all_pairs(["XXXX", "MKVLAWCC"], ["MKVLAWCC"], alphabet="protein", matrix="BLOSUM62", gap=ta.Gap(11, 1))

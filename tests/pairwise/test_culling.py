@@ -10,7 +10,7 @@ from pairwise.test_reciprocal import LETTERS, sets
 
 import tropalign as ta
 from tropalign.cli.main import main
-from tropalign.pairwise.selection import ROWS_AT_ONCE, _kept
+from tropalign.pairwise.filters import ROWS_AT_ONCE, _kept
 
 COLUMNS = ["query_index", "query_start", "query_end", "corrected_score", "target_index", "hsp"]
 
@@ -79,7 +79,7 @@ def test_translated_queries():
 @pytest.mark.parametrize("seed", range(30))
 def test_spans_by_chance(seed, monkeypatch):
     """Many equal spans and scores, and more rows than are compared at a time."""
-    monkeypatch.setattr("tropalign.pairwise.selection.ROWS_AT_ONCE", [3, 10, ROWS_AT_ONCE][seed % 3])
+    monkeypatch.setattr("tropalign.pairwise.filters.ROWS_AT_ONCE", [3, 10, ROWS_AT_ONCE][seed % 3])
     random = np.random.default_rng(seed)
     n = int(random.integers(1, 200))
     begin, end = np.sort(random.integers(0, 12, (2, n)), axis=0).astype(np.int32)

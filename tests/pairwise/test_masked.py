@@ -7,6 +7,7 @@ from pairwise.test_masks import poor
 
 import tropalign as ta
 from tropalign.cli.main import main
+from tropalign.pairwise.engines import Sides
 from tropalign.pairwise.masking import decisive, masked
 from tropalign.pairwise.options import PairOptions
 from tropalign.results.alignments import concatenate
@@ -97,7 +98,7 @@ def test_the_other_strand_has_the_mask_of_its_own():
         assert table.corrected_score[k] == max(plus, minus)
         assert table.strand[k] == (-1 if minus > plus else 1)
     options = PairOptions(matrix, gap, mask="dust", strand="both")
-    one, reverse, same = decisive(queries, queries.reverse_complement(), queries, options, 1)
+    one, reverse, same = decisive(Sides(queries, queries.reverse_complement(), queries), options, 1)
     assert one is same and reverse.text(0) == one.reverse_complement().text(0)
     assert "N" in reverse.text(0) + reverse.text(1) + reverse.text(2)
 

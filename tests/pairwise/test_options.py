@@ -15,7 +15,7 @@ from tropalign.formats.pairs import MATRIX_LAYOUTS
 from tropalign.formats.placed.context import INSERTIONS
 from tropalign.pairwise import MODES, REPORTS, STRANDS, PairOptions
 from tropalign.pairwise.gpu_plan import KEEPS_ZERO
-from tropalign.pairwise.options import checked_pairs
+from tropalign.pairwise.plan import checked_pairs
 from tropalign.placement.reference import GAP_FLAGS
 from tropalign.placement.scoring import SCHEMES
 from tropalign.results import MatrixValue

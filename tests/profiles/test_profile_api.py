@@ -12,8 +12,8 @@ from oracles.hmmer import Family, database
 import tropalign
 from tropalign.errors import InputError, TropalignWarning, UsageError
 from tropalign.execution.scheduler import Scheduler
-from tropalign.profiles import api, sources, task
-from tropalign.profiles.api import model_source, target_source
+from tropalign.profiles import sources, task
+from tropalign.profiles.sources import model_source, target_source
 from tropalign.profiles.task import SearchTask
 from tropalign.results.found_hits import columns_of
 from tropalign.sequences import records
@@ -99,7 +99,7 @@ def test_cuts_and_memory_change_nothing(files, orientation, is_kept, monkeypatch
     monkeypatch.setattr(task, "MOST_RESIDUES", 5000)
     monkeypatch.setattr(task, "MODELS_SHARE", 70 * sources.NODE_BYTES / (1 << 30))
     if not is_kept:
-        monkeypatch.setattr(api, "KEEP_SHARE", 0.0)
+        monkeypatch.setattr(sources, "KEEP_SHARE", 0.0)
     tiles = made_task(files, orientation).outline()
     assert len(tiles) > 6
     require_equal(run(), whole)
@@ -273,7 +273,7 @@ def test_settings_of_another_class(hmms, name, value):
 
 
 def test_streams_that_are_read_again_have_to_fit(files, monkeypatch):
-    monkeypatch.setattr(api, "KEEP_SHARE", 1e-9)
+    monkeypatch.setattr(sources, "KEEP_SHARE", 1e-9)
     monkeypatch.setattr(task, "MOST_MODELS", 2)
     models, fasta = files
     with open(fasta, "rb") as stream, pytest.raises(InputError, match="the sequences do not fit the memory"):

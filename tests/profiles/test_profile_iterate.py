@@ -8,11 +8,11 @@ import pytest
 
 import tropalign as ta
 from tropalign.errors import UsageError
-from tropalign.profiles.api import model_source, target_source
 from tropalign.profiles.building import denormals_as_zero
 from tropalign.profiles.iterate import ITERATED, IterateTask
 from tropalign.profiles.models import from_pyhmmer
 from tropalign.profiles.options import SearchOptions
+from tropalign.profiles.sources import model_source, target_source
 
 AMINO = pyhmmer.easel.Alphabet.amino()
 LETTERS = np.array(list("ACDEFGHIKLMNPQRSTVWY"))

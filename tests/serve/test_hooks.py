@@ -20,13 +20,13 @@ from serve.work.job_desk import wait_until
 
 from tropalign.cli.main import main
 from tropalign.errors import UsageError
-from tropalign.serve import hook_calls
-from tropalign.serve.hook_calls import call, check_hook, hook_host, is_public
+from tropalign.serve import notices
+from tropalign.serve.notices import call, check_hook, hook_host, is_public
 from tropalign.serve.records import Job, State
 from tropalign.serve.settings import Limits, Settings
 from tropalign.serve.storage import Storage
 from tropalign.serve.storage.job_rows import CLAIM_SECONDS, PAUSES
-from tropalign.serve.work import messenger
+from tropalign.serve.work import supervisor
 
 JOB = Job("id", "ann", "pairs", "mine", (), State.DONE, "k", {}, "command", "1", 0.0, finished=60.0)
 TOLD = {
@@ -125,8 +125,8 @@ def test_addresses_that_are_not_public(address):
 def test_a_name_with_a_private_address_is_not_called(monkeypatch):
     """Whichever of its addresses that is, and however the name is written."""
     places = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (one, 443)) for one in ("93.184.215.14", "127.0.0.1")]
-    monkeypatch.setattr(hook_calls.socket, "getaddrinfo", lambda *words, **more: places)
-    monkeypatch.setattr(hook_calls.socket, "create_connection", lambda *words, **more: pytest.fail("it was called"))
+    monkeypatch.setattr(notices.socket, "getaddrinfo", lambda *words, **more: places)
+    monkeypatch.setattr(notices.socket, "create_connection", lambda *words, **more: pytest.fail("it was called"))
     assert "has an address that is not public" in call("https://evil.example/", ("*",), JOB)
     for url in ("https://127.0.0.1/", "https://2130706433/", "https://0x7f.1/"):
         assert call(url, ("*",), JOB) != ""
@@ -140,18 +140,18 @@ def test_a_call_tells_of_the_job(receiver):
 def test_addresses_of_a_host_are_tried_in_turn(receiver, monkeypatch):
     port = receiver.server_address[1]
     places = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (f"127.0.0.{n}", port)) for n in (3, 3, 2, 1)]
-    monkeypatch.setattr(hook_calls.socket, "getaddrinfo", lambda *words, **more: places)
+    monkeypatch.setattr(notices.socket, "getaddrinfo", lambda *words, **more: places)
     tried, connect = [], socket.create_connection
 
     def connected(place, timeout):
         tried.append(place[0])
-        assert timeout <= hook_calls.SECONDS
+        assert timeout <= notices.SECONDS
         if place[0] != "127.0.0.1":
             raise ConnectionRefusedError("refused")
         monkeypatch.undo()
         return connect(place, timeout)
 
-    monkeypatch.setattr(hook_calls.socket, "create_connection", connected)
+    monkeypatch.setattr(notices.socket, "create_connection", connected)
     assert call(receiver.url, (receiver.host,), JOB) == ""
     assert tried == ["127.0.0.3", "127.0.0.2", "127.0.0.1"] and len(receiver.seen) == 1
 
@@ -170,7 +170,7 @@ def test_failures_are_said_and_no_redirection_is_followed(receiver):
     [("http", b"HTTP/1.1 200 OK\r\nX: "), ("https", b"\x16\x03\x03\x20\x00\x02\x00\x1f\xfc\x03\x03")],
 )  # of TLS the begin of a record with the server's first words
 def test_an_answer_that_drips_is_not_waited_for(scheme, head, monkeypatch):
-    monkeypatch.setattr(hook_calls, "SECONDS", 0.5)
+    monkeypatch.setattr(notices, "SECONDS", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
         def drip():
@@ -247,11 +247,11 @@ def test_one_hook_of_each_user_at_a_time_and_what_has_failed_comes_last(storage)
 
 
 def test_a_messenger_calls_and_gives_up(tmp_path, receiver, monkeypatch):
-    monkeypatch.setattr(messenger, "LOOK_SECONDS", 0.02)
+    monkeypatch.setattr(supervisor, "HOOK_SECONDS", 0.02)
     monkeypatch.setattr("tropalign.serve.storage.job_rows.PAUSES", ())
     settings = Settings(folder=tmp_path / "served", hook_hosts=(receiver.host,))
     with Storage.open(settings) as storage:
-        caller = messenger.Messenger(storage, settings, True)
+        caller = supervisor.Messenger(storage, settings, True)
         caller.start()
         for status in (200, 500):
             receiver.status = status
@@ -265,20 +265,20 @@ def test_a_messenger_calls_and_gives_up(tmp_path, receiver, monkeypatch):
 
 
 def test_slow_hooks_hold_up_no_other_user(tmp_path, receiver, monkeypatch):
-    monkeypatch.setattr(messenger, "LOOK_SECONDS", 0.02)
+    monkeypatch.setattr(supervisor, "HOOK_SECONDS", 0.02)
     settings = Settings(folder=tmp_path / "served", hook_hosts=(receiver.host,))
     with Storage.open(settings) as storage:
-        for n in range(2 * messenger.N_CALLS):
+        for n in range(2 * supervisor.N_CALLS):
             submit(storage, "ann", f"a{n}", hook=f"http://{receiver.host}/hangs")
-        for n in range(2 * messenger.N_CALLS):
+        for n in range(2 * supervisor.N_CALLS):
             submit(storage, "bob", f"b{n}", hook=receiver.url)
-        for _ in range(4 * messenger.N_CALLS):
+        for _ in range(4 * supervisor.N_CALLS):
             run_next(storage)
-        caller = messenger.Messenger(storage, settings, True)
+        caller = supervisor.Messenger(storage, settings, True)
         begin = time.monotonic()
         caller.start()
-        wait_until(lambda: len(receiver.seen) == 2 * messenger.N_CALLS)
-        assert time.monotonic() - begin < hook_calls.SECONDS
+        wait_until(lambda: len(receiver.seen) == 2 * supervisor.N_CALLS)
+        assert time.monotonic() - begin < notices.SECONDS
         assert {path for path, _, _ in receiver.seen} == {"/hook?x=1"}
         caller.stop()
 
@@ -296,6 +296,6 @@ def test_the_end_of_a_server_waits_for_no_call(tmp_path, receiver):
             begin = time.monotonic()
             server.terminate()
             server.communicate(timeout=60)
-            assert time.monotonic() - begin < hook_calls.SECONDS / 2
+            assert time.monotonic() - begin < notices.SECONDS / 2
         finally:
             server.kill()

@@ -18,13 +18,12 @@ from serve.work.job_desk import wait_until
 
 from tropalign.cli.main import main
 from tropalign.errors import UsageError
-from tropalign.serve import hook_calls, mail
-from tropalign.serve.hook_calls import told_where
-from tropalign.serve.mail import MailServer, check_mail, is_mail, message_of, send
+from tropalign.serve import notices
+from tropalign.serve.notices import check_mail, is_mail, message_of, send, told_where
 from tropalign.serve.records import Job, State
-from tropalign.serve.settings import Settings
+from tropalign.serve.settings import MailServer, Settings
 from tropalign.serve.storage import Storage
-from tropalign.serve.work import messenger
+from tropalign.serve.work import supervisor
 
 JOB = Job("id", "ann", "pairs", "kinases", (), State.DONE, "k", {}, "command", "1", 0.0, finished=60.0)
 SERVER = MailServer("smtp.example", 25, "tropalign@a.example", ("a.example",))
@@ -166,12 +165,12 @@ def test_any_failure_counts_as_a_try(monkeypatch, kind, error):
     def fails(*_args):
         raise error
 
-    monkeypatch.setattr(mail, "message_of", fails)
-    monkeypatch.setattr(hook_calls, "_connected", fails)
+    monkeypatch.setattr(notices, "message_of", fails)
+    monkeypatch.setattr(notices, "_connected", fails)
     if kind == "mail":
         fault = send("ann@a.example", SERVER, JOB)
     else:
-        fault = hook_calls.call("https://chat.example/", ("chat.example",), JOB)
+        fault = notices.call("https://chat.example/", ("chat.example",), JOB)
     assert fault.startswith(type(error).__name__)
 
 
@@ -187,7 +186,7 @@ def test_a_password_is_told_to_this_machine_or_by_tls_alone(post, monkeypatch):
     known = replace(post.mail, user="ann", password="secret")
     assert send("ann@a.example", known, JOB) == "" and len(post.messages) == 1
     assert "SMTPAuthenticationError" in send("ann@a.example", replace(known, password="guess"), JOB)
-    monkeypatch.setattr(mail, "is_loopback", lambda host: False)
+    monkeypatch.setattr(notices, "is_loopback", lambda host: False)
     fault = send("ann@a.example", known, JOB)
     assert fault == "ValueError: localhost offers no TLS, and a password is not sent without"
     assert "secret" not in repr(known)
@@ -198,7 +197,7 @@ def test_failures_of_a_mail_server_are_said_and_not_waited_for(post, monkeypatch
     assert "no such user" in send("ann@a.example", post.mail, JOB)
     assert "refused" in send("ann@a.example", replace(post.mail, port=1), JOB)
     assert send("ann@b.example", post.mail, JOB).startswith("UsageError")  # the operator has changed the rules
-    monkeypatch.setattr(mail, "SECONDS", 0.6)
+    monkeypatch.setattr(notices, "MAIL_SECONDS", 0.6)
     post.hangs = True
     begin = time.monotonic()
     assert send("ann@a.example", post.mail, JOB) != ""
@@ -206,11 +205,11 @@ def test_failures_of_a_mail_server_are_said_and_not_waited_for(post, monkeypatch
 
 
 def test_a_messenger_writes_and_gives_up(tmp_path, post, monkeypatch, capsys):
-    monkeypatch.setattr(messenger, "LOOK_SECONDS", 0.02)
+    monkeypatch.setattr(supervisor, "HOOK_SECONDS", 0.02)
     monkeypatch.setattr("tropalign.serve.storage.job_rows.PAUSES", ())
     settings = Settings(folder=tmp_path / "served", mail=post.mail)
     with Storage.open(settings) as storage:
-        writer = messenger.Messenger(storage, settings, False)
+        writer = supervisor.Messenger(storage, settings, False)
         writer.start()
         submit(storage, key="1", hook="ann@a.example")
         run_next(storage)

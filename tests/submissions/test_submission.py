@@ -338,27 +338,3 @@ def test_items_are_in_the_order_of_the_fields():
     one = asked("place", inputs={"tree": [{"text": "(a,b);"}]})
     assert [item.name for item in one.items] == ["reads.fa", "reference.fa", "tree.nwk"]
     assert one.inputs["tree"] == (InputItem("tree.nwk", text="(a,b);"),)
-
-
-def test_former_names_of_options_are_taken():
-    one, other = asked("msa", options={"mode": "fast", "order": "tree"}), asked("msa", options={"effort": "fast"})
-    assert dict(one.options) == {"effort": "fast", "row_order": "tree"} and dict(other.options) == {"effort": "fast"}
-
-
-def test_former_names_of_inputs_and_outputs_are_taken():
-    file = [{"file": "0" * 64, "name": "x.fa"}]
-    score = Submission.from_json({"verb": "score", "inputs": {"alignments": file, "reference": file, "mask": file}})
-    assert "reference_columns" in score.inputs and "mask" not in score.inputs
-    place = {"verb": "place", "inputs": {"reads": file, "reference": file, "tree": file}}
-    assert Submission.from_json({**place, "outputs": ["otus"]}).outputs == ("otu_table",)
-
-
-@pytest.mark.parametrize("part", ["inputs", "options"])
-def test_nothing_is_given_by_both_of_its_names(part):
-    file = [{"file": "0" * 64, "name": "x.fa"}]
-    verb, former, name, value = {
-        "inputs": ("score", "mask", "reference_columns", file),
-        "options": ("msa", "mode", "effort", "fast"),
-    }[part]
-    with pytest.raises(UsageError, match=f"is called {name} now, which is given, too: leave it out"):
-        Submission.from_json({"verb": verb, part: {former: value, name: value}})

@@ -6,8 +6,8 @@ import shlex
 
 import pytest
 
-from tropalign.cli.main import main, make_parser
-from tropalign.cli.parser import command_of, former_names
+from tropalign.cli.main import make_parser
+from tropalign.cli.parser import command_of
 from tropalign.errors import UsageError
 from tropalign.verbs import VERBS, declared
 
@@ -106,51 +106,6 @@ def test_a_replayed_command_is_the_same(words):
 def test_words_that_are_no_replay_are_refused(words):
     with pytest.raises((ValueError, TypeError)):
         declared("pairs").from_replayed(words)
-
-
-#: Names that options had before, and today's.
-FORMER = {
-    "msa a.fa --mode fast": "msa a.fa --effort fast",
-    "msa a.fa --order=tree": "msa a.fa --row-order tree",
-    "build a.sto --columns reference": "build a.sto --nodes reference",
-    "build a.fa --single --gap-open 0.1 --gap-extend 0.3": (
-        "build a.fa --single --gap-open-probability 0.1 --gap-extend-probability 0.3"
-    ),
-    "score a.fa --reference b.fa --mask m": "score a.fa --reference b.fa --reference-columns m",
-    "cluster a.fa --table t.biom": "cluster a.fa --otu-table t.biom",
-    "derep a.fa --table t.biom": "derep a.fa --otu-table t.biom",
-    "serve --databases d": "serve --stores d",
-}
-
-
-@pytest.mark.parametrize("words", FORMER)
-def test_former_names_mean_the_same_and_are_told(words):
-    former, today = (make_parser(False).parse_args(line.split()) for line in (words, FORMER[words]))
-    assert command_of(former) == command_of(today)
-    told = [sentence.split() for sentence in former_names(former, words.split())]
-    assert told and all(sentence[0] in words and sentence[3] in FORMER[words].split() for sentence in told)
-    assert not [*former_names(today, FORMER[words].split())]
-
-
-def test_an_option_is_given_by_one_of_its_names():
-    words = ["msa", "a.fa", "--mode", "fast", "--effort", "accurate"]
-    with pytest.raises(UsageError, match="--mode is called --effort now, which is given, too: leave --mode out"):
-        list(former_names(make_parser(False).parse_args(words), words))
-
-
-def test_all_former_names_are_tested():
-    flags = {flag for command in COMMANDS for one in command.declared().values() for flag in one.formerly_typed}
-    assert flags == {word.partition("=")[0] for line in FORMER for word in line.split() if word.startswith("--")} - {
-        "--single", "--reference"
-    }  # fmt: skip
-
-
-def test_the_command_line_tells_of_a_former_name_unless_it_is_quiet(tmp_path, capsys):
-    (tmp_path / "a.fa").write_text(">a\nMKVLAW\n>b\nMKVAW\n")
-    words = ["msa", str(tmp_path / "a.fa"), "--mode", "fast", "-o", str(tmp_path / "b.fa")]
-    assert main(words) == 0
-    assert "warning: --mode is called --effort now: write that\n" in capsys.readouterr().err
-    assert main([*words, "-q"]) == 0 and capsys.readouterr().err == ""
 
 
 def test_a_refusal_points_at_the_help_of_its_verb():

@@ -195,7 +195,7 @@ def _end_cleanly_on_signals() -> None:
 
 
 def _run(arguments: list[str]) -> int:
-    from tropalign.cli.parser import former_names, runnable_of
+    from tropalign.cli.parser import runnable_of
 
     if arguments[:1] == ["help"]:
         arguments = [*filter(lambda word: word != "help", arguments), "--help"]
@@ -209,8 +209,6 @@ def _run(arguments: list[str]) -> int:
         return EXIT_USAGE
     warnings.showwarning = _show_warning
     warnings.simplefilter("ignore" if getattr(options, "quiet", False) else "always", UserWarning)
-    for sentence in former_names(options, arguments):
-        warnings.warn(sentence, UserWarning, stacklevel=1)
     runnable_of(options).run()
     if "TROPALIGN_STATUS" in os.environ and not getattr(options, "dry_run", False):
         from tropalign.execution.progress import tell_end

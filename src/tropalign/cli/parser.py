@@ -7,11 +7,10 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
-from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from tropalign.cli.other_programs import refusal, verb_for
-from tropalign.errors import UsageError, did_you_mean, shown
+from tropalign.errors import did_you_mean, shown
 from tropalign.options.option import REQUIRED, Kind, Option, grouped
 from tropalign.verbs.command import Command
 
@@ -136,9 +135,6 @@ def _add_option(group: Any, one: Option, is_each: bool = False) -> None:
     if one.typed:
         default = None if one.default is REQUIRED else one.default
         group.add_argument(*one.typed, dest=one.name, required=one.default is REQUIRED, default=default, **said)
-        if one.former:  # the former name's default must not replace a value of the new name
-            hidden = {**said, "help": argparse.SUPPRESS, "default": argparse.SUPPRESS}
-            group.add_argument(*one.formerly_typed, dest=one.name, **hidden)
     else:
         group.add_argument(one.name, **said, **({"nargs": "+"} if is_each else {}))
 
@@ -188,19 +184,6 @@ def command_of(options: argparse.Namespace) -> Command:
         elif is_each:
             values[name] = files[:1]
     return command(**values)
-
-
-def former_names(options: argparse.Namespace, words: Sequence[str]) -> Iterator[str]:
-    """Yield a sentence for each option that is given by a former name; raise UsageError if both names are given."""
-    command: type[Command] = getattr(options, DECLARED)
-    renamed = {flag: one for one in command.declared().values() for flag in one.formerly_typed}
-    today = {flag: one.typed[-1] for flag, one in renamed.items()}
-    given = dict.fromkeys(word.partition("=")[0] for word in takewhile(lambda word: word != "--", words))
-    for name in given:
-        if name in today:
-            if given.keys() & {*renamed[name].typed}:
-                raise UsageError(f"{name} is called {today[name]} now, which is given, too: leave {name} out")
-            yield f"{name} is called {today[name]} now: write that"
 
 
 def runnable_of(options: argparse.Namespace) -> Command | Each:

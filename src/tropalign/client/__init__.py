@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tropalign.lazy import lazy
 
 if TYPE_CHECKING:
-    from tropalign.client.records import RemoteDatabase as RemoteDatabase
+    from tropalign.client.remote_job import RemoteDatabase as RemoteDatabase
     from tropalign.client.remote_job import RemoteJob as RemoteJob
     from tropalign.client.server import Server as Server
     from tropalign.client.server import connect as connect
@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 __all__, __getattr__, __dir__ = lazy(
     __name__,
     {
-        "records": "RemoteDatabase",
-        "remote_job": "RemoteJob",
+        "remote_job": "RemoteDatabase RemoteJob",
         "server": "Server connect",
     },
 )

@@ -6,11 +6,11 @@ import io
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
-from tropalign.client.records import RemoteDatabase
+from tropalign.client.remote_job import RemoteDatabase
 from tropalign.clusters.api import cluster as cluster_sequences
 from tropalign.decoding.decoding import decode as decode_sequences
 from tropalign.errors import InputError, UsageError, did_you_mean
@@ -29,14 +29,14 @@ from tropalign.results.multiple import MultipleAlignment
 from tropalign.results.placements import Placements
 from tropalign.results.segments import Segments
 from tropalign.results.threshold_options import Thresholds
-from tropalign.scoring import Gap
-from tropalign.scoring.defaults import default_scoring
+from tropalign.scoring import Gap, default_scoring
 from tropalign.sequences import SequenceBatch, read_sequences
 from tropalign.sequences.inputs import named_file
 from tropalign.submissions.verbs import options_of
 
 if TYPE_CHECKING:
-    from tropalign.client.server import Server
+    from tropalign.client.remote_job import RemoteJob
+    from tropalign.client.uploads import Uploads
 
 #: Arguments that the server decides.
 SERVERS = ("n_threads", "memory_bytes", "device")
@@ -62,6 +62,9 @@ OWN = {
 }
 #: Arguments whose results a server does not return in the form that these functions return.
 NOT_SENT = {"pairs": ("translate", "genetic_code")}
+#: Fields of PlacementScoring that are named like options.
+SCORES = ("match", "mismatch", "on_gap", "gap_open", "gap_extend", "insert_open", "insert_extend")
+T = TypeVar("T")
 
 
 def plain(verb: str) -> list[str]:
@@ -71,10 +74,19 @@ def plain(verb: str) -> list[str]:
     return [one.name for one in options_of(verb, "value") if one.name in arguments and one.name not in others]
 
 
-#: Fields of PlacementScoring that are named like options.
-SCORES = ("match", "mismatch", "on_gap", "gap_open", "gap_extend", "insert_open", "insert_extend")
+class Server(Protocol):
+    """The parts of `tropalign.client.Server` that calls need."""
 
-T = TypeVar("T")
+    @property
+    def uploads(self) -> Uploads:  # pragma: no cover
+        """Uploads of files to the server."""
+        ...
+
+    def submit(
+        self, verb: str, inputs: Mapping[str, Any], options: Mapping[str, Any] | None = None, *, format: str = ""
+    ) -> RemoteJob:  # pragma: no cover
+        """Submit a job."""
+        ...
 
 
 class _Job:
@@ -87,9 +99,12 @@ class _Job:
         self.progress = self.given.pop("progress", None)
         if self.progress is not None and not callable(self.progress):
             raise UsageError("progress has to be a function of the stage and the share of the work that is done")
-        self.given = FUNCTIONS[verb].arguments.renamed(self.given)  # type: ignore[attr-defined]
+        known = (*plain(verb), *OWN[verb])
         for name in self.given:
-            _check_known(verb, name)
+            if name in SERVERS:
+                raise UsageError(f"the server chooses threads, memory and devices: leave {name} out")
+            if name not in known:
+                raise UsageError(f"a server takes no {name} for {verb}{did_you_mean(name, known)}")
         self.options = {name: self.given[name] for name in plain(verb) if name in self.given}
 
     def option(self, name: str, value: Any, usual: Any = None) -> None:
@@ -108,14 +123,6 @@ class _Job:
         if not isinstance(found, kind):
             raise InputError(f"the server sends other results than those of {self.verb}: see whether it is one")
         return found
-
-
-def _check_known(verb: str, name: str) -> None:
-    known = (*plain(verb), *OWN[verb])
-    if name in SERVERS:
-        raise UsageError(f"the server chooses threads, memory and devices: leave {name} out")
-    if name not in known:
-        raise UsageError(f"a server takes no {name} for {verb}{did_you_mean(name, known)}")
 
 
 def pairs(server: Server, queries: Any, targets: Any, given: Mapping[str, Any]) -> Iterator[AlignmentTable]:

@@ -15,7 +15,6 @@ from tropalign.verbs.runs import OutputOptions
 if TYPE_CHECKING:
     from tropalign.client.remote_job import RemoteJob
     from tropalign.client.server import Server
-    from tropalign.submissions.submission import Submission
 
 #: Media types that are not text for a terminal.
 BINARY = ("application/octet-stream", "application/vnd.", "image/png")
@@ -149,14 +148,16 @@ Exit codes: those of the verb; 4 when the server cannot be reached, 130 interrup
 
 
 def _submit(server: Server, asked: Submit) -> None:
-    from tropalign.execution.files import check_outputs
+    from tropalign.execution.files import check_outputs, check_terminal
     from tropalign.submissions.command_line import submission_of
+    from tropalign.submissions.submission import outputs_of
     from tropalign.submissions.verbs import served_verb
 
     submission, inputs, outputs = submission_of(asked.command)
     if not asked.detach:
         check_outputs(list(outputs.values()), list(inputs.values()))
-        _check_terminal(submission, outputs["main"])
+        if outputs_of(submission)[0].media_type.startswith(BINARY):
+            check_terminal(submission.format, outputs["main"])
     stores = {
         inputs[item.name]
         for one in served_verb(submission.verb).inputs
@@ -196,15 +197,6 @@ def _sent(server: Server, path: str, may_be_database: bool) -> dict[str, str]:
     if not any(name in (each.id, each.name, f"{each.owner}/{each.name}") for each in server.databases()):
         raise InputError("there is no such file here, nor a database of this name on the server", file=path)
     return {"database": server.database(name).id}
-
-
-def _check_terminal(submission: Submission, path: str) -> None:
-    """Reject binary output to a terminal before anything is sent."""
-    from tropalign.execution.files import check_terminal
-    from tropalign.submissions.submission import outputs_of
-
-    if outputs_of(submission)[0].media_type.startswith(BINARY):
-        check_terminal(submission.format, path)
 
 
 def _watch(job: RemoteJob, is_quiet: bool) -> None:

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from tropalign.client.records import JobRecord, RemoteDatabase, databases_of
-from tropalign.client.remote_job import RemoteJob
+from tropalign.client.remote_job import JobRecord, RemoteDatabase, RemoteJob, databases_of
 from tropalign.client.transport import Address, Transport, check_private, token_of
 from tropalign.client.uploads import Uploads, files_of
 from tropalign.errors import InputError, UsageError, did_you_mean, listed, shown
@@ -252,15 +251,12 @@ class Server:
                 f"no database {shown(name)!r} lies there{did_you_mean(name, [database.name for database in known])}"
             )
         # The list has the user's own databases first, then the installed ones, then those that others share.
-        if len({each.owner for each in named}) > 1 and named[0].owner and named[0].owner != self._user():
-            words = listed([f"{each.owner}/{each.name}" for each in named])
-            raise UsageError(f"{len(named)} databases are called {shown(name)}: name one of {words}")
+        if len({each.owner for each in named}) > 1 and named[0].owner:
+            _, found = self._transport.json("GET", "/api/v1/me")
+            if named[0].owner != (str(found.get("user", "")) if isinstance(found, dict) else ""):
+                words = listed([f"{each.owner}/{each.name}" for each in named])
+                raise UsageError(f"{len(named)} databases are called {shown(name)}: name one of {words}")
         return next((each for each in named if each.id == name), named[0])
-
-    def _user(self) -> str:
-        """Return the name of the user of this connection."""
-        _, found = self._transport.json("GET", "/api/v1/me")
-        return str(found.get("user", "")) if isinstance(found, dict) else ""
 
     def build_database(
         self, name: str, *sources: Any, shared: bool = False, wait: bool = True

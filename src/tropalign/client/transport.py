@@ -36,6 +36,8 @@ MOST_REDIRECTS = 5
 MOST_SHOWN = 600
 #: Seconds to wait if the server names no time, and the maximum of a single wait.
 USUAL_WAIT, LONGEST_WAIT = 1.0, 30.0
+#: Characters that a token may contain: those that fit in a header.
+_TOKEN = re.compile(r"[\x21-\x7e]{1,512}")
 
 #: Opens the request body again for each attempt.
 Body = Callable[[], IO[bytes]]
@@ -117,11 +119,17 @@ class Transport:
         waited, n_redirects = 0.0, 0
         place = self.address.root + path
         while True:
-            connection = self._connection()
+            to = self.address
+            if self._tls is None:
+                connection = http.client.HTTPConnection(to.host, to.port, timeout=self.timeout)
+            else:
+                connection = http.client.HTTPSConnection(to.host, to.port, timeout=self.timeout, context=self._tls)
             try:
                 reply = self._asked(connection, method, place, headers, body)
                 if reply.status == 429 or (reply.status == 503 and reply.getheader("Retry-After")):
-                    seconds = _retry_after(reply)
+                    text = reply.getheader("Retry-After") or ""  # clamped below
+                    is_number = text.isascii() and text.isdigit()
+                    seconds = min(max(float(text), 0.1), LONGEST_WAIT) if is_number else USUAL_WAIT
                     waited += seconds
                     if waited > self.patience:
                         raise ResourceError(f"{self._said(reply)}: try again later")
@@ -137,12 +145,6 @@ class Transport:
                     return
             finally:
                 connection.close()
-
-    def _connection(self) -> http.client.HTTPConnection:
-        to = self.address
-        if self._tls is not None:
-            return http.client.HTTPSConnection(to.host, to.port, timeout=self.timeout, context=self._tls)
-        return http.client.HTTPConnection(to.host, to.port, timeout=self.timeout)
 
     def _asked(
         self,
@@ -287,12 +289,6 @@ def _parsed(data: bytes) -> Any:
         return None
 
 
-def _retry_after(reply: http.client.HTTPResponse) -> float:
-    """Return the seconds to wait, as requested by the server, within bounds."""
-    text = reply.getheader("Retry-After") or ""
-    return min(max(float(text), 0.1), LONGEST_WAIT) if text.isascii() and text.isdigit() else USUAL_WAIT
-
-
 def _with_query(path: str, query: Mapping[str, Any] | None) -> str:
     given = {name: value for name, value in (query or {}).items() if value not in (None, "")}
     return f"{path}?{urlencode(given)}" if given else path
@@ -326,10 +322,6 @@ def events_of(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
             kind = value
         elif name == "data":
             data.append(value)
-
-
-#: Characters that a token may contain: those that fit in a header.
-_TOKEN = re.compile(r"[\x21-\x7e]{1,512}")
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,8 @@ from tropalign.errors import named
 from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import Device, Progress
 from tropalign.pairwise.options import PairOptions
-from tropalign.pairwise.task import PairsTask, least_bytes
+from tropalign.pairwise.plan import least_bytes
+from tropalign.pairwise.task import PairsTask
 from tropalign.resources.limits import require
 from tropalign.scoring import Gap, SubstitutionMatrix
 from tropalign.sequences.batch import SequenceBatch
@@ -55,45 +56,40 @@ def pair_distances(
         remedy = f"allow more with {named('memory_bytes')}, or align clusters of the sequences apart"
         needed = PAIR_BYTES * n_pairs + (0 if options.quicktree or options.is_compat else engine_bytes(batch))
         require(needed, memory_bytes, f"a table of distances of {n:,} sequences", remedy)
-    told = None if progress is None else _share_of(progress, n_pairs)
-    if options.quicktree:
-        return _by_words(batch, options, n_threads, None if progress is None else _share_of_rows(progress, n))
-    if options.is_compat:
-        scoring = compat_scoring(options, _is_nucleotide(batch), int(batch.lengths.max()))
-        codes = clustalw_codes(batch)
+    is_nucleotide = batch.alphabet.name == "nucleotide"
+    if options.quicktree:  # 1 - residues of the best chain of k-mers per residue of the shorter sequence
+        codes, rules = clustalw_codes(batch), (WORD_LETTERS[is_nucleotide], *options.words(is_nucleotide))
+        if is_nucleotide:
+            codes = WORD_CODES[codes]
+
+        def told_rows(n_begun: int) -> None:
+            left = n - n_begun  # the share is of pairs: rows get shorter
+            if progress is not None:
+                progress(1 - left * (left - 1) / (n * (n - 1)))
+
+        count = _native.clustalw_word_scores_compat if options.is_compat else _native.clustalw_word_scores
+        scores = count(codes, batch.offsets, *rules, n_threads, None if progress is None else told_rows)
+        return (100.0 - _per_residue(scores.astype(np.float64), batch.lengths) * 100.0) / 100.0
+
+    def told(n_begun: int) -> None:
+        if progress is not None:
+            progress(n_begun / n_pairs)
+
+    watch = None if progress is None else told
+    if options.is_compat:  # with CLUSTALW's roundings: in percent and float32
+        scoring = compat_scoring(options, is_nucleotide, int(batch.lengths.max()))
         costs = scoring.gap_open, scoring.gap_extend
-        identities = _native.clustalw_identities(codes, batch.offsets, scoring.scores, *costs, n_threads, told)
-        return _rounded(identities, batch.lengths)
+        codes = clustalw_codes(batch)
+        identities = _native.clustalw_identities(codes, batch.offsets, scoring.scores, *costs, n_threads, watch)
+        percent = _per_residue(np.float32(100) * identities.astype(np.float32), batch.lengths)
+        return ((np.float32(100) - percent) / np.float32(100)).astype(np.float64)
     name, scoring = pair_scoring(options, batch.alphabet, int(batch.lengths.max()))
     devices = devices or [CpuDevice(n_threads)]
     left = None if memory_bytes is None else memory_bytes - PAIR_BYTES * n_pairs
-    identities = aligned_identities(batch, scoring, name, devices, memory_bytes=left, progress=told)
+    identities = aligned_identities(batch, scoring, name, devices, memory_bytes=left, progress=watch)
     distances: NDArray[np.float64] = _per_residue(identities.astype(np.float64), batch.lengths)
     np.subtract(1.0, distances, out=distances)
     return distances
-
-
-def _share_of(progress: Callable[[float], object], n_items: int) -> Progress:
-    """Return a callback that passes the number of items started to `progress` as a share of the work."""
-
-    def told(n_begun: int) -> None:
-        progress(n_begun / n_items)
-
-    return told
-
-
-def _share_of_rows(progress: Callable[[float], object], n: int) -> Progress:
-    """Return a callback that passes the rows started to `progress` as a share of all pairs; rows get shorter."""
-
-    def told(n_begun: int) -> None:
-        left = n - n_begun
-        progress(1 - left * (left - 1) / (n * (n - 1)))
-
-    return told
-
-
-def _is_nucleotide(batch: SequenceBatch) -> bool:
-    return batch.alphabet.name == "nucleotide"
 
 
 def _per_residue(values: NDArray[Any], lengths: NDArray[np.int64]) -> NDArray[Any]:
@@ -104,25 +100,6 @@ def _per_residue(values: NDArray[Any], lengths: NDArray[np.int64]) -> NDArray[An
         row /= np.minimum(lengths[i], lengths[i + 1 :]).astype(values.dtype)
         begin += len(row)
     return values
-
-
-def _rounded(identities: NDArray[np.int32], lengths: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return 1 - identities per residue with CLUSTALW's roundings: in percent and float32."""
-    percent = _per_residue(np.float32(100) * identities.astype(np.float32), lengths)
-    return ((np.float32(100) - percent) / np.float32(100)).astype(np.float64)
-
-
-def _by_words(
-    batch: SequenceBatch, options: ClustalwOptions, n_threads: int, told: Progress | None
-) -> NDArray[np.float64]:
-    """Return 1 - residues of the best chain of k-mers per residue of the shorter sequence."""
-    is_nucleotide = _is_nucleotide(batch)
-    codes, rules = clustalw_codes(batch), (WORD_LETTERS[is_nucleotide], *options.words(is_nucleotide))
-    if is_nucleotide:
-        codes = WORD_CODES[codes]
-    count = _native.clustalw_word_scores_compat if options.is_compat else _native.clustalw_word_scores
-    scores = count(codes, batch.offsets, *rules, n_threads, told)
-    return (100.0 - _per_residue(scores.astype(np.float64), batch.lengths) * 100.0) / 100.0
 
 
 #: Most and fewest pairs per task (memory decides), and bytes per pair: its indices, sorted and ordered.

@@ -200,18 +200,14 @@ def compat_scoring(options: ClustalwOptions, is_nucleotide: bool, longest: int) 
         opens = np.full(longest + 1, int(np.float32(2) * cost * np.float32(unit) * opening), np.int32)
         extension = int(extend * np.float32(unit) * extending)
     else:
-        opens = _protein_opens(float(cost), mismatch_of(table, PROTEIN_LETTERS), unit, longest)
+        # Proportional to the cost of a mismatch, if that is positive.
+        logs = np.array([math.log(max(length, 1)) for length in range(longest + 1)])
+        mismatch, sums = mismatch_of(table, PROTEIN_LETTERS), float(cost) + logs
+        opens = (2 * np.trunc(sums * unit) if mismatch <= 0 else np.trunc(2 * mismatch * sums)).astype(np.int32)
         extension = int(extend * np.float32(unit))
     scores = np.zeros((N_CODES, N_CODES), np.int32)
     scores[: len(LETTERS), : len(LETTERS)] = table
     return PairScoring(scores, opens, extension)
-
-
-def _protein_opens(cost: float, mismatch: int, unit: int, longest: int) -> NDArray[np.int32]:
-    """Return the costs of opening a gap by length: proportional to the cost of a mismatch, if that is positive."""
-    logs = np.array([math.log(max(length, 1)) for length in range(longest + 1)])
-    opens = 2 * np.trunc((cost + logs) * unit) if mismatch <= 0 else np.trunc(2 * mismatch * (cost + logs))
-    return opens.astype(np.int32)
 
 
 def pair_scoring(options: ClustalwOptions, alphabet: Alphabet, longest: int) -> tuple[str, PairScoring]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +21,7 @@ from tropalign.clustalw.rooting import (
     root_tree,
     sequence_weights,
 )
-from tropalign.devices.names import DeviceLike
 from tropalign.errors import UsageError, named
-from tropalign.execution.task import Device
 from tropalign.msa.api import FamilyArguments
 from tropalign.msa.guide_tree import GuideTree
 from tropalign.options.called import called_with
@@ -30,8 +29,12 @@ from tropalign.options.option import argument, but
 from tropalign.resources.limits import budget_of, require
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.results.newick import quoted
-from tropalign.sequences.batch import SequenceBatch
 from tropalign.trees.joining import RulesName, neighbour_joining, upgma
+
+if TYPE_CHECKING:
+    from tropalign.devices.names import DeviceLike
+    from tropalign.execution.task import Device
+    from tropalign.sequences.batch import SequenceBatch
 
 #: Approximate shares of the work: full distances, quick distances, the tree.
 SHARE_OF_DISTANCES, SHARE_OF_QUICK_DISTANCES, SHARE_OF_TREE = 0.8, 0.4, 0.05
@@ -79,6 +82,13 @@ def align_batch(
         tree = guide_tree(distances, batch.names, options, _stage(progress, "guide tree", share, share + SHARE_OF_TREE))
         share += SHARE_OF_TREE
         distances = distances if options.clustering == "upgma" else None
+    step_bytes = STEP_BYTES
+    if memory_bytes is not None:  # what is left for steps after rows and profiles
+        longest = int(batch.lengths.max())
+        held = ROW_BYTES * len(batch) * longest + n_threads * PROFILE_BYTES * longest
+        remedy = f"allow more with {named('memory_bytes')}, or use fewer threads"
+        require(held + n_threads * LEAST_STEP_BYTES, memory_bytes, f"the alignment of {len(batch):,} sequences", remedy)
+        step_bytes = min(STEP_BYTES, (memory_bytes - held) // n_threads)
     placed = align_along_tree(
         batch,
         options,
@@ -86,7 +96,7 @@ def align_batch(
         family_weights(tree, options, is_upgma=options.clustering == "upgma" and not is_given),
         distances,
         n_threads=n_threads,
-        step_bytes=_step_bytes(batch, n_threads, memory_bytes),
+        step_bytes=step_bytes,
         progress=_stage(progress, "alignment", share, 1.0),
     )
     if progress is not None:
@@ -124,17 +134,6 @@ def family_weights(
     if not options.is_compat:
         return sequence_weights(tree)
     return compat_upgma_weights(tree) if is_upgma else compat_weights(tree)
-
-
-def _step_bytes(batch: SequenceBatch, n_threads: int, memory_bytes: int | None) -> int:
-    """Return the bytes that each thread may use for steps, after rows and profiles are allocated."""
-    longest = int(batch.lengths.max())
-    held = ROW_BYTES * len(batch) * longest + n_threads * PROFILE_BYTES * longest
-    if memory_bytes is None:
-        return STEP_BYTES
-    remedy = f"allow more with {named('memory_bytes')}, or use fewer threads"
-    require(held + n_threads * LEAST_STEP_BYTES, memory_bytes, f"the alignment of {len(batch):,} sequences", remedy)
-    return min(STEP_BYTES, (memory_bytes - held) // n_threads)
 
 
 def _stage(progress: Progress | None, name: str, begin: float, end: float) -> Callable[[float], object] | None:

@@ -15,8 +15,6 @@ from tropalign.results.newick import MOST_BYTES
 from tropalign.results.tree import Tree, parse_tree
 from tropalign.sequences.files import file_name, read_text
 
-#: Distances in a tree are clipped to this range.
-LEAST_DISTANCE, MOST_DISTANCE = 0.01, 1.0
 #: Sum of the original's integer weights.
 WEIGHT_SUM = 1000
 
@@ -49,33 +47,6 @@ def root_tree(tree: Tree, *, is_compat: bool = False) -> GuideTree:
         nodes, floats = _native.clustalw_rooted_compat(nodes, np.array(lengths, np.float32))
         return GuideTree(nodes, floats.astype(np.float64))
     return GuideTree(*_native.clustalw_rooted(nodes, np.array(lengths)))
-
-
-def tree_identities(tree: GuideTree, *, is_compat: bool = False) -> NDArray[np.float64]:
-    """Return the percent identity of all pairs, 100 - 100 times their distance in the tree, clipped to 0.01 to 1.
-
-    float64, shape (n (n - 1) / 2,), in the order (0, 1), (0, 2), ..., (1, 2), ...
-    """
-    n = tree.n_leaves
-    lengths = tree.branch_lengths.astype(np.float32 if is_compat else np.float64)
-    order = np.array(tree.leaf_order())
-    place = np.argsort(order)  # leaves below a node are adjacent in this order
-    begin, end, to_node = (
-        np.append(place, np.zeros(n - 1, int)),
-        np.append(place + 1, np.zeros(n - 1, int)),
-        lengths[order],
-    )
-    distances = np.empty(n * (n - 1) // 2, lengths.dtype)
-    row_begins = np.arange(n) * n - np.arange(n) * (np.arange(n) + 1) // 2 - np.arange(n) - 1
-    for k, (first, second) in enumerate(tree.children.tolist()):
-        one, other = slice(begin[first], end[first]), slice(begin[second], end[second])
-        rows, columns = order[one][:, None], order[other][None, :]
-        places = row_begins[np.minimum(rows, columns)] + np.maximum(rows, columns)
-        distances[places] = to_node[one][:, None] + to_node[other][None, :]
-        begin[n + k], end[n + k] = begin[first], end[second]
-        to_node[one.start : other.stop] += lengths[n + k]
-    found = distances.astype(np.float64)
-    return 100.0 - np.clip(found, LEAST_DISTANCE, MOST_DISTANCE) * 100.0
 
 
 def sequence_weights(tree: GuideTree) -> NDArray[np.float64]:
@@ -116,13 +87,10 @@ def _out_of_thousand(weights: NDArray[np.int64]) -> NDArray[np.int32]:
     """Scale weights to a sum of about WEIGHT_SUM; each is at least 1."""
     if not weights.sum():
         weights[:] = 1
-    return np.maximum(_quotients(weights * WEIGHT_SUM, int(weights.sum())), 1).astype(np.int32)
-
-
-def _quotients(values: NDArray[np.int64], divisor: int) -> NDArray[np.int64]:
-    """Return integer quotients, rounded towards 0 as in C."""
-    found: NDArray[np.int64] = np.sign(values) * np.sign(divisor) * (np.abs(values) // abs(divisor))
-    return found
+    values, divisor = weights * WEIGHT_SUM, int(weights.sum())
+    quotients = np.sign(values) * np.sign(divisor) * (np.abs(values) // abs(divisor))  # rounded towards 0 as in C
+    whole: NDArray[np.int32] = np.maximum(quotients, 1).astype(np.int32)
+    return whole
 
 
 def _shares(tree: GuideTree, dtype: type[np.floating]) -> NDArray[np.floating]:

@@ -22,7 +22,7 @@ from tropalign.pairwise.options import ModeName, ModeOption, PairOptions, Strand
 from tropalign.resources.limits import default_budget
 from tropalign.resources.numbers import checked_memory, checked_threads
 from tropalign.results.clusters import Clusters
-from tropalign.scoring.defaults import default_scoring
+from tropalign.scoring import default_scoring
 from tropalign.sequences import SequenceBatch
 
 Progress = Callable[[int], object]

@@ -407,7 +407,7 @@ def compared_by(
 def compared_on(
     devices: Sequence[Device], batch: SequenceBatch, options: ClusterOptions, n_threads: int, memory_bytes: int
 ) -> tuple[Comparison, CandidateFilter]:
-    """As `compared_by`, of a set that is checked, on devices that are open."""
+    """Return what `compared_by` returns, for a checked set and open devices."""
     candidates = CandidateFilter(options, batch.alphabet, resolve_threads(n_threads))
     return Comparison(batch, options, devices, memory_bytes // 2), candidates
 

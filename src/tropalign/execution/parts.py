@@ -108,7 +108,7 @@ class Parts:
 
     def __init__(self, directory: Path, manifest: Manifest) -> None:
         self.directory = directory
-        self._lock = -1
+        self._lock, self._is_open = -1, True  # systems other than POSIX have no lock
         self._entries: dict[int, Entry] = {}
         self._files: dict[Path, GrowingFile] = {}
         self._changed = threading.Lock()  # protects the set of files while another thread syncs
@@ -156,7 +156,7 @@ class Parts:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        if self._lock >= 0 and self.is_empty():
+        if self._is_open and self.is_empty():
             self.finish()
         self.close()
 
@@ -164,6 +164,7 @@ class Parts:
         """Release the directory for other processes."""
         for path in list(self._files):
             self._let_go(path)
+        self._is_open = False
         if self._lock >= 0:
             os.close(self._lock)
             self._lock = -1

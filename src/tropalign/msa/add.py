@@ -29,9 +29,9 @@ from tropalign.execution.task import Device, Progress
 from tropalign.msa.family import MOST_RESIDUES
 from tropalign.msa.groups import MOST_ROWS, Item, ItemPair, Pool, representatives, starting_columns
 from tropalign.msa.large_tree import chance_shares, fast_tree, words_of
-from tropalign.msa.memory import rows_at_once, scratch_of
 from tropalign.msa.models import model_of
 from tropalign.msa.options import MsaOptions
+from tropalign.msa.task import rows_at_once, scratch_of
 from tropalign.resources.limits import require
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.batch import SequenceBatch
@@ -78,7 +78,12 @@ def add_sequences(
     column = np.concatenate([one.column for one in placed])
     is_inserted = np.concatenate([one.is_inserted for one in placed])
     if keep_length:
-        return _without_insertions(alignment, batch, column, is_inserted)
+        kept = ~is_inserted
+        offsets = np.concatenate([[0], np.cumsum(kept)])[batch.offsets]
+        codes, letters = batch.codes[kept], batch.letters[kept]
+        trimmed = SequenceBatch(codes, offsets, batch.names, batch.alphabet, letters, batch.descriptions)
+        columns = np.concatenate([alignment.columns, column[kept]]).astype(np.int32)
+        return MultipleAlignment(joined(alignment.sequences, trimmed), columns, alignment.n_columns)
     new_of_old, new_columns = opened(column, is_inserted, batch.offsets, alignment.n_columns)
     columns = np.concatenate([new_of_old[alignment.columns], new_columns]).astype(np.int32)
     n_columns = max(int(new_of_old[-1]), int(new_columns.max(initial=-1))) + 1
@@ -291,16 +296,3 @@ def opened(
     of_residues = column + before[column]
     of_residues[is_inserted] += rank - widths[at]
     return np.arange(n_columns) + before[:-1], of_residues
-
-
-def _without_insertions(
-    alignment: MultipleAlignment, batch: SequenceBatch, column: NDArray[np.int64], is_inserted: NDArray[np.bool_]
-) -> MultipleAlignment:
-    """Return the alignment with the old columns only, dropping inserted residues of the new sequences."""
-    kept = ~is_inserted
-    counts = np.concatenate([[0], np.cumsum(kept)])
-    trimmed = SequenceBatch(
-        batch.codes[kept], counts[batch.offsets], batch.names, batch.alphabet, batch.letters[kept], batch.descriptions
-    )
-    columns = np.concatenate([alignment.columns, column[kept]]).astype(np.int32)
-    return MultipleAlignment(joined(alignment.sequences, trimmed), columns, alignment.n_columns)

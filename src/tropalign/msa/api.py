@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tropalign.devices.names import ComputeArguments, device_names
 from tropalign.devices.registry import open_devices
-from tropalign.errors import UsageError
 from tropalign.execution.progress import check_stages
-from tropalign.execution.task import Device
 from tropalign.msa import pipeline
-from tropalign.msa.family import family_of
-from tropalign.msa.files import read_to_extend
-from tropalign.msa.guide_tree import GuideTree, parse_guide_tree, read_guide_tree
+from tropalign.msa.family import family_of, on_one_strand, warn_of_turned_rows
+from tropalign.msa.files import alignment_of
+from tropalign.msa.guide_tree import check_tree, tree_of
 from tropalign.msa.options import (
     ConsistencyOptions,
     KeepLengthOption,
@@ -25,21 +21,24 @@ from tropalign.msa.options import (
     TurningOption,
     options_of,
 )
-from tropalign.msa.strands import on_one_strand, warn_of_turned_rows
 from tropalign.options.called import called_with
-from tropalign.options.option import Options, argument, but
+from tropalign.options.option import argument, but
 from tropalign.pairwise.api import AlphabetArgument
 from tropalign.resources.limits import budget_of, resolve_threads
 from tropalign.resources.numbers import checked_threads
-from tropalign.results.multiple import MultipleAlignment
-from tropalign.sequences.alphabet import Alphabet, AlphabetLike
-from tropalign.sequences.batch import SequenceBatch, Sequences
-from tropalign.sequences.files import file_name
-from tropalign.sequences.reader import check_kinds
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable
+
+    from tropalign.execution.task import Device
+    from tropalign.results.multiple import MultipleAlignment
+    from tropalign.sequences.alphabet import AlphabetLike
+    from tropalign.sequences.batch import SequenceBatch, Sequences
 
 
-class StageArgument(Options):
-    """Progress callback for work in stages."""
+class AligningArguments(ComputeArguments):
+    """Devices, threads and progress callback of an alignment."""
 
     progress: Callable[[str, float], object] | None = argument(
         default=None,
@@ -47,10 +46,6 @@ class StageArgument(Options):
         doc="Receives the name of the stage and the share of all work that is done, 0 to 1; what it raises ends the "
         "work.",
     )
-
-
-class AligningArguments(ComputeArguments, StageArgument):
-    """Devices, threads and progress callback of an alignment."""
 
     def devices(self, cost_cells: int, memory_bytes: int | None = None) -> list[Device]:
         """Open the devices for work of `cost_cells` cells of a score."""
@@ -88,9 +83,7 @@ class FamilyArguments(TurningOption, RowOrderOption, AlphabetArgument, AligningA
     def settle(self) -> None:
         """Check the arguments that do not depend on sequences."""
         super().settle()
-        if self.tree is not None and not isinstance(self.tree, str | os.PathLike):
-            what = f"an object of type {type(self.tree).__name__} is no tree"
-            raise UsageError(f"{what}: give Newick text or a file's Path")
+        check_tree(self.tree)
 
     def batch(self) -> SequenceBatch:
         """Return the family, with all sequences on one strand if requested."""
@@ -173,16 +166,9 @@ def align_multiple(call: ConsistencyArguments) -> MultipleAlignment:
     c  MKV-AWMKT
     """
     memory, batch = budget_of(call.memory_bytes), call.batch()
-    job = pipeline.Job(batch, call.for_family(len(batch)), tree_of(call.tree, batch), call.row_order)
+    job = pipeline.Job(batch, call.for_family(len(batch)), tree_of(call.tree, batch.names), call.row_order)
     devices = call.devices(pipeline.score_cells(job), memory)
     return pipeline.align(job, devices, call.threads, memory, progress=call.progress)
-
-
-def tree_of(tree: str | os.PathLike[str] | None, batch: SequenceBatch) -> GuideTree | None:
-    """Read the guide tree of a family from Newick text or a file's Path; None stays None."""
-    if tree is None:
-        return None
-    return parse_guide_tree(tree, batch.names) if isinstance(tree, str) else read_guide_tree(tree, batch.names)
 
 
 @called_with(AddingArguments)
@@ -214,7 +200,7 @@ def add_sequences(call: AddingArguments) -> MultipleAlignment:
     """
     from tropalign.msa import add
 
-    old = _alignment(call.alignment)
+    old = alignment_of(call.alignment)
     new = family_of(call.sequences, old.sequences.alphabet, is_judged=True)
     options, devices = call.options(), call.devices(call.cells(old.sequences, new))
     new = on_one_strand(new, call.strand, call.threads, fixed=old.sequences)
@@ -249,21 +235,9 @@ def merge_alignments(call: MergingArguments) -> MultipleAlignment:
     """
     from tropalign.msa import add
 
-    one = _alignment(call.first)
-    other = _alignment(call.second, one.sequences.alphabet)
+    one = alignment_of(call.first)
+    other = alignment_of(call.second, one.sequences.alphabet)
     options, devices = call.options(), call.devices(call.cells(one.sequences, other.sequences))
     memory = budget_of(call.memory_bytes)
     warn_of_turned_rows(one, other, call.threads)
     return add.merge_alignments(one, other, options, devices, call.threads, call.progress, memory_bytes=memory)
-
-
-def _alignment(given: Any, alphabet: Alphabet | None = None) -> MultipleAlignment:
-    """Return an alignment, or read one from a file with that alphabet and reject rows of another kind."""
-    if isinstance(given, str | os.PathLike):
-        found = read_to_extend(given, alphabet=alphabet)
-        check_kinds(found.sequences, file_name(given))
-        return found
-    if not isinstance(given, MultipleAlignment):
-        what = f"an object of type {type(given).__name__} is no MultipleAlignment"
-        raise UsageError(f"{what}: make one with read_alignment, align_multiple or MultipleAlignment.from_rows")
-    return given

@@ -1,4 +1,4 @@
-"""Sequences of a family: reading, checks, and duplicates."""
+"""Sequences of a family: reading, checks, duplicates, foreign members, and members on the other strand."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError, ResourceError, listed, named, warn
 from tropalign.msa.guide_tree import GuideTree
 from tropalign.results.multiple import MultipleAlignment
-from tropalign.sequences.alphabet import PROTEIN, AlphabetLike, alphabet_of
+from tropalign.sequences.alphabet import PROTEIN, Alphabet, AlphabetLike, alphabet_of, mirrored
 from tropalign.sequences.batch import SequenceBatch
 from tropalign.sequences.files import Source, file_name
 from tropalign.sequences.inputs import named_file
@@ -115,6 +115,17 @@ def with_copies(tree: GuideTree, first: NDArray[np.int64], copy_of: NDArray[np.i
     return GuideTree(np.array(children, np.int32).reshape(-1, 2), lengths)
 
 
+# Foreign members, by the distances of all pairs. The distance of two sequences is 1 minus the mean posterior, per
+# residue of the shorter one, of the alignment with the most expected correct pairs (docs/msa.md, stage I): 0 for equal
+# sequences, the level of chance for unrelated ones. A member is foreign if all of these hold:
+#
+# * its nearest relative is so far away that chance explains the distance;
+# * the median of this distance in the family is much smaller, so that a divergent family loses no member;
+# * all others are far, because its mean distance is that of unrelated sequences.
+#
+# Two foreign members that are related to each other are missed: each is the other's near relative.
+
+
 class Limits(NamedTuple):
     """Values from which on the distance to the nearest, its excess over the median, and the mean are due to chance."""
 
@@ -160,3 +171,199 @@ def tell_of_foreign(batch: SequenceBatch, foreign: NDArray[np.intp], are_dropped
     text = f"{len(foreign):,} of {len(batch):,} sequences {verb} not seem to belong to the family"
     names = listed([batch.names[k] for k in foreign])
     warn(f"{text}: {names}; {remedy}")
+
+
+# Members on the opposite strand to most of their family, by k-mers and then by alignments.
+#
+#   family   a  ACGGTCATTGCA...        k-mers of a   as they are: many in b     reversed: few in b
+#            b  ACGGTTATTGCA...
+#            c  ...TGCAATGACCGT        k-mers of c   as they are: few in a, b   reversed: many in a, b
+#
+# 1. K-mers: every sequence in turn takes the strand that shares clearly more k-mers with the others in their current
+#    orientation; this repeats until no sequence moves. Sequences against the majority are suspects.
+# 2. Alignments: a suspect and its reverse complement are aligned locally with some of the majority. It is reversed if
+#    the reverse complement scores clearly more. A false alarm is worse than a miss: if relatives share less than about
+#    60 % of their residues, there is no warning.
+
+#: Length of k-mers for short and long sequences, and the mean length from which on they are long: two unrelated
+#: sequences of 500 share 4 8-mers, of 5,000 24 10-mers.
+SHORT_WORD, LONG_WORD, LONG = 8, 10, 500
+#: The other strand shares more than this multiple of the k-mers, plus this number.
+WORD_RATIO, WORD_EXCESS = 2, 8
+#: Maximum rounds in which sequences change their strand.
+MOST_ROUNDS = 8
+#: Members of the majority that a suspect is aligned with, at least (if they are long) and at most; cells per
+#: suspect; and suspects that are aligned at once.
+FEW_MEMBERS, MEMBERS, MEMBER_CELLS, AT_ONCE = 4, 32, 100_000_000, 256
+#: Minimum local score of the other strand (a match is 5), and its minimum ratio to the sequence's own score: the
+#: scores of unrelated sequences differ by less.
+LEAST_SCORE, SCORE_RATIO = 150, 2
+#: Suffix of the description of a reversed sequence.
+MARK = "(reverse complement)"
+
+
+def on_one_strand(
+    batch: SequenceBatch, strand: str, n_threads: int, fixed: SequenceBatch | None = None
+) -> SequenceBatch:
+    """Return a family with sequences reverse-complemented as required, or unchanged with a warning that names them.
+
+    `strand`: "adjust" reverses them, "plus" only warns. `fixed`: aligned sequences, whose strand is the right one.
+    Raises InputError if sequences without strands are to be reversed.
+    """
+    if strand == "adjust" and not batch.alphabet.has_strands:
+        raise InputError(
+            f"sequences are to be turned, but {batch.alphabet.name}s have one strand: leave {named('strand')} adjust "
+            "out"
+        )
+    is_turned = turned(batch, n_threads, fixed)
+    if not is_turned.any():
+        return batch
+    of = "the rest of the family" if fixed is None else "the alignment"
+    n_turned, names = int(is_turned.sum()), listed([batch.names[k] for k in np.flatnonzero(is_turned)])
+    verb, them = ("is", "it") if n_turned == 1 else ("are", "them")
+    text = f"{n_turned:,} of {len(batch):,} sequences {verb} on the other strand than {of}: {names}"
+    remedy = "turned to its reverse complement" if n_turned == 1 else "turned to their reverse complements"
+    text += f"; {remedy}" if strand == "adjust" else f"; {named('strand')} adjust turns {them}"
+    warn(text, stacklevel=3)
+    return batch if strand == "plus" else with_turned(batch, is_turned)
+
+
+def warn_of_turned_rows(first: MultipleAlignment, second: MultipleAlignment, n_threads: int) -> None:
+    """Warn if rows of the second alignment lie on the opposite strand to the first one."""
+    rows = _with_residues(second.sequences)
+    is_turned = turned(rows, n_threads, first.sequences)
+    if is_turned.any():
+        names = listed([rows.names[k] for k in np.flatnonzero(is_turned)])
+        text = (
+            f"{is_turned.sum():,} of {len(rows):,} rows to be merged lie on the other strand than the alignment: "
+            f"{names}; turn them before"
+        )
+        warn(text, stacklevel=3)
+
+
+def _with_residues(batch: SequenceBatch) -> SequenceBatch:
+    """Return the batch without rows of gaps only, which alignments may hold."""
+    return batch if batch.lengths.all() else batch[np.flatnonzero(batch.lengths)]
+
+
+def with_turned(batch: SequenceBatch, is_turned: NDArray[np.bool_]) -> SequenceBatch:
+    """Return the batch with the reverse complements of some sequences, marked in their descriptions."""
+    other = batch.reverse_complement()
+    residues = np.repeat(is_turned, batch.lengths)
+    descriptions = [*(batch.descriptions or ("",) * len(batch))]
+    for k in np.flatnonzero(is_turned).tolist():
+        text = descriptions[k]  # reversing twice removes the mark
+        descriptions[k] = text.removesuffix(MARK).rstrip() if text.endswith(MARK) else f"{text} {MARK}".lstrip()
+    return SequenceBatch(
+        np.where(residues, other.codes, batch.codes),
+        batch.offsets,
+        batch.names,
+        batch.alphabet,
+        np.where(residues, other.letters, batch.letters),
+        tuple(descriptions),
+        None if other.qualities is None or batch.qualities is None
+        else np.where(residues, other.qualities, batch.qualities),
+    )  # fmt: skip
+
+
+def turned(batch: SequenceBatch, n_threads: int, fixed: SequenceBatch | None = None) -> NDArray[np.bool_]:
+    """Return a mask of the sequences on the opposite strand to most of the family, or to `fixed` sequences.
+
+    If both strands have equally many sequences, the first sequence's is the right one.
+    """
+    found, alphabet = np.zeros(len(batch), bool), batch.alphabet
+    fixed = None if fixed is None else _with_residues(fixed)
+    n_others = len(batch) - 1 if fixed is None else len(fixed)
+    is_known = {alphabet.complement.get(letter) for letter in alphabet.states} == set(alphabet.states)
+    if not len(batch) or not n_others or not is_known or (fixed is not None and fixed.alphabet != alphabet):
+        return found
+    is_other = _sides(batch, fixed)
+    members = fixed
+    if members is None:
+        if 2 * is_other.sum() > len(batch) - is_other[0]:
+            is_other = ~is_other
+        members = batch[np.flatnonzero(~is_other)]
+    n_members = int(np.clip(MEMBER_CELLS / float(members.lengths.mean()) ** 2, FEW_MEMBERS, MEMBERS))
+    chosen = members[np.unique(np.linspace(0, len(members) - 1, n_members).astype(np.int64))]
+    suspects = np.flatnonzero(is_other)
+    for begin in range(0, len(suspects), AT_ONCE):
+        some = suspects[begin : begin + AT_ONCE]
+        found[some] = _is_other_kin(batch[some], chosen, n_threads)
+    return found
+
+
+def _sides(batch: SequenceBatch, fixed: SequenceBatch | None) -> NDArray[np.bool_]:
+    """Return a mask, by k-mers, of sequences opposite to the fixed ones, or else to the first of their relatives."""
+    others = [] if fixed is None else [fixed]
+    mean = np.concatenate([one.lengths for one in (batch, *others)]).mean()
+    table = _WordTable(batch.alphabet, SHORT_WORD if mean < LONG else LONG_WORD)
+    for one in others:
+        for k in range(len(one)):
+            table.n_having[table.words(one, k)[0]] += 1
+    first, copy_of = unique_sequences(batch)
+    n_copies: list[int] = np.bincount(copy_of).tolist()
+    is_other = np.zeros(len(first), np.bool_)
+    for number in range(MOST_ROUNDS):
+        before = is_other.copy()
+        for kind, k in enumerate(first.tolist()):
+            words = table.words(batch, k)
+            if number:
+                table.n_having[words[int(is_other[kind])]] -= n_copies[kind]
+            plus, minus = (int(table.n_having[some].sum()) for some in words)
+            is_other[kind] = minus > WORD_RATIO * plus + WORD_EXCESS
+            table.n_having[words[int(is_other[kind])]] += n_copies[kind]
+        if number and (is_other == before).all():
+            break
+    return is_other[copy_of]
+
+
+class _WordTable:
+    """K-mers of sequences.
+
+    `n_having`: int32, shape (n_states**size,), number of sequences with each k-mer.
+    """
+
+    def __init__(self, alphabet: Alphabet, size: int) -> None:
+        plain = alphabet.states
+        self._size, self._n_states = size, len(plain)
+        self._digit_of = np.full(len(alphabet.letters), -1, np.int32)
+        self._digit_of[[alphabet.code(letter) for letter in plain]] = np.arange(len(plain))
+        self._other = np.array([plain.index(alphabet.complement[letter]) for letter in plain], np.int32)
+        self.n_having = np.zeros(len(plain) ** size, np.int32)
+
+    def words(self, batch: SequenceBatch, k: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Return the distinct k-mers of a sequence, and those of its other strand."""
+        digits = self._digit_of[batch.codes[batch.offsets[k] : batch.offsets[k + 1]]]
+        n = max(0, len(digits) - self._size + 1)
+        words, is_known = np.zeros(n, np.int32), np.ones(n, bool)
+        for step in range(self._size):
+            words = words * self._n_states + digits[step : step + n]
+            is_known &= digits[step : step + n] >= 0
+        words = np.unique(words[is_known])
+        others, left = np.zeros_like(words), words
+        for _ in range(self._size):
+            left, digits = np.divmod(left, self._n_states)
+            others = others * self._n_states + self._other[digits]
+        return words, others
+
+
+def _is_other_kin(batch: SequenceBatch, members: SequenceBatch, n_threads: int) -> NDArray[np.bool_]:
+    """Return a mask of sequences whose other strand scores clearly more than they do, and than it does backwards.
+
+    The comparison backwards shows the effect of composition: A-rich relatives resemble the other strand of any
+    T-rich sequence.
+    """
+    from tropalign.pairwise.api import align_all
+
+    def best(queries: SequenceBatch) -> NDArray[np.int64]:
+        tables = align_all(queries, members, report="score", n_threads=n_threads, device="cpu")
+        scores: NDArray[np.int64] = np.concatenate([table.score for table in tables]).astype(np.int64)
+        found: NDArray[np.int64] = scores.reshape(len(queries), len(members)).max(1)
+        return found
+
+    turned_batch = batch.reverse_complement()
+    codes, letters = (mirrored(values, batch.offsets) for values in (turned_batch.codes, turned_batch.letters))
+    chance = SequenceBatch(codes, batch.offsets, batch.names, batch.alphabet, letters)
+    other, most = best(turned_batch), np.maximum(best(batch), best(chance))
+    is_other: NDArray[np.bool_] = (other >= LEAST_SCORE) & (other >= SCORE_RATIO * most)
+    return is_other

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,10 @@ from tropalign.formats.registry import format_for_path, write
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.results.names import MultipleFormat
 from tropalign.sequences import aligned_files
-from tropalign.sequences.alphabet import AlphabetLike, alphabet_of
+from tropalign.sequences.alphabet import Alphabet, AlphabetLike, alphabet_of
 from tropalign.sequences.files import file_name
 from tropalign.sequences.kinds import alphabet_of_rows
+from tropalign.sequences.reader import check_kinds
 
 if TYPE_CHECKING:
     from tropalign.sequences.files import Source
@@ -50,10 +51,10 @@ def read_alignment(path: Source, *, alphabet: AlphabetLike | None = None) -> Mul
     >>> tropalign.read_alignment("examples/16s/ref.phy.gz").shape
     (802, 3644)
     """
-    return _alignment(*aligned_files.read_described(path), alphabet, file_name(path))
+    return _made(*aligned_files.read_described(path), alphabet, file_name(path))
 
 
-def _alignment(
+def _made(
     names: tuple[str, ...],
     letters: NDArray[np.uint8],
     descriptions: tuple[str, ...],
@@ -71,7 +72,19 @@ def read_to_extend(path: Source, *, alphabet: AlphabetLike | None = None) -> Mul
     if annotation:
         text = f"{shown(file_name(path))}: annotation is not kept: {listed(annotation)}"
         warnings.warn(text, TropalignWarning, stacklevel=2)
-    return _alignment(names, letters, descriptions, alphabet, file_name(path))
+    return _made(names, letters, descriptions, alphabet, file_name(path))
+
+
+def alignment_of(given: Any, alphabet: Alphabet | None = None) -> MultipleAlignment:
+    """Return an alignment, or read one from a file with that alphabet and reject rows of another kind."""
+    if isinstance(given, str | os.PathLike):
+        found = read_to_extend(given, alphabet=alphabet)
+        check_kinds(found.sequences, file_name(given))
+        return found
+    if not isinstance(given, MultipleAlignment):
+        what = f"an object of type {type(given).__name__} is no MultipleAlignment"
+        raise UsageError(f"{what}: make one with read_alignment, align_multiple or MultipleAlignment.from_rows")
+    return given
 
 
 def write_alignment(

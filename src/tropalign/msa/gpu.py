@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,8 @@ from numpy.typing import NDArray
 from tropalign import _native
 from tropalign.devices.gpu import Buffer, Gpu, Pace, Program, Programs, kernel_source, require_room, with_constants
 from tropalign.errors import DeviceError, named
-from tropalign.msa.models import PairModel
+from tropalign.msa.gpu_profiles import ProfilesOnGpu
+from tropalign.msa.models import PROTEIN_2, PairModel
 
 Ints = NDArray[np.int64]
 #: Distances, row sizes, columns and values, as native ``pair_posteriors`` returns them.
@@ -126,7 +128,8 @@ class PosteriorsOnGpu:
         opened, extended = model.transitions[3:5], model.transitions[5:7]
         self._stay = float(1 - 2 * opened.sum())
         odds = model.match / (model.insert[:, None] * model.insert) * self._stay
-        if not _all_within(MOST_ODDS, odds, model.boltzmann, model.gap, extended, opened, model.transitions[:1]):
+        arrays = (odds, model.boltzmann, model.gap, extended, opened, model.transitions[:1])
+        if not all(((array >= 0) & (array <= MOST_ODDS)).all() for array in arrays):
             raise DeviceError(f"{device.name}: a pair model with odds this large or small is computed on the CPU only")
         self._growth = math.log2(max(odds.max(), model.boltzmann.max(), 2))
         self._decline = -math.log2(max(min(extended.max(), model.gap[1]), 1e-9))
@@ -200,10 +203,13 @@ class PosteriorsOnGpu:
         if len(pairs) and min(int(m.min()), int(n.min())) < 1:
             raise ValueError("pairs: an empty sequence")
         result = _Result(m)
-        is_far = self._are_far(m, n)
+        # Exponents of these might exceed 16 bits, or indices of elements 32 bits.
+        powers = np.minimum(m, n) * self._growth + (m + n) * self._decline
+        is_far = (powers > MOST_EXPONENT) | (m * self.most_in_row(int(n.max(initial=0))) >= 1 << 31)
         far = np.flatnonzero(is_far)
         if len(far):
-            result.put(far, self._on_cpu(codes, offsets, pairs[far]))
+            how = {**self.model.arguments(), "cutoff": self.cutoff, "keep": self.keep, "n_threads": 1}
+            result.put(far, _native.pair_posteriors(codes, offsets, pairs[far], **how))
         rows = np.where(is_far, 0, self.shape.rows_for(m, n))
         on_device = self.device.upload(codes)
         done = len(far)
@@ -213,19 +219,6 @@ class PosteriorsOnGpu:
                 self._sweep(height, on_device, offsets, pairs, which, result, done, progress)
                 done += len(which)
         return result.joined()
-
-    def _are_far(self, m: Ints, n: Ints) -> NDArray[np.bool_]:
-        """Return a mask of the pairs whose exponents might exceed 16 bits, or whose element indices 32 bits."""
-        powers = np.minimum(m, n) * self._growth + (m + n) * self._decline
-        is_far: NDArray[np.bool_] = (powers > MOST_EXPONENT) | (m * self.most_in_row(int(n.max(initial=0))) >= 1 << 31)
-        return is_far
-
-    def _on_cpu(self, codes: NDArray[np.uint8], offsets: Ints, pairs: NDArray[np.int32]) -> Found:
-        model = self.model
-        found: Found = _native.pair_posteriors(
-            codes, offsets, pairs, **model.arguments(), cutoff=self.cutoff, keep=self.keep, n_threads=1
-        )
-        return found
 
     def _sweep(
         self,
@@ -311,11 +304,6 @@ class PosteriorsOnGpu:
             )
 
 
-def _all_within(most: float, *arrays: NDArray[np.float64]) -> bool:
-    """True if all numbers are finite and between 0 and `most`."""
-    return all(bool(np.isfinite(a).all()) and float(a.min()) >= 0 and float(a.max()) <= most for a in arrays)
-
-
 def _table(offsets: Ints, pairs: NDArray[np.int32], height: int, group: int) -> Ints:
     """Return the numbers of the pairs by `PairNumber`, with a last row of totals."""
     x, y = pairs[:, 0], pairs[:, 1]
@@ -362,3 +350,63 @@ def _runs(sizes: Ints, order: Ints) -> Ints:
     starts, taken = np.cumsum(sizes) - sizes, sizes[order]
     indices: Ints = np.arange(int(taken.sum())) - np.repeat(np.cumsum(taken) - taken - starts[order], taken)
     return indices
+
+
+#: Few rows per lane, so that little is compiled; and lengths of the sequences, the longest of which takes two
+#: strips.
+SHAPE = Shape(rows=(4,))
+LENGTHS = (30, 90, 150)
+#: Maximum difference of posteriors and distances from the CPU's.
+TOLERANCE = 1e-4
+CUTOFF = 0.01
+#: Letters of profiles, the blank included.
+N_LETTERS = 25
+
+
+def check_gpu(gpu: Gpu) -> None:
+    """Compute posteriors of related proteins, each against each; raises DeviceError if they differ from the CPU's."""
+    rng = np.random.default_rng(9)
+    common = rng.integers(0, 20, max(LENGTHS))
+    texts = [np.where(rng.random(n) < 0.6, common[:n], rng.integers(0, 20, n)).astype(np.uint8) for n in LENGTHS]
+    codes, offsets = np.concatenate(texts), np.concatenate([[0], np.cumsum(LENGTHS)]).astype(np.int64)
+    pairs = np.array([(x, y) for x in range(len(texts)) for y in range(len(texts)) if x != y], np.int32)
+    got = PosteriorsOnGpu(gpu, PROTEIN_2, CUTOFF, shape=SHAPE).posteriors(codes, offsets, pairs)
+    wanted = _native.pair_posteriors(
+        codes, offsets, pairs, **PROTEIN_2.arguments(), cutoff=CUTOFF, keep=0.0, n_threads=1
+    )
+    if max(difference(got, wanted, CUTOFF)) > TOLERANCE:
+        raise DeviceError(f"{gpu.name}: its posteriors are not those of the processor")
+    # Profiles of two strips, with the same paths.
+    profiles = [rng.dirichlet(np.full(N_LETTERS, 0.2), n) for n in LENGTHS[:2]]
+    profiles[0][::3] = np.eye(N_LETTERS)[-1]
+    aligned = ProfilesOnGpu(gpu)
+    found_paths: list[Any] = [*aligned.profiles([(profiles[1], profiles[0])])[0]]
+    paths: list[Any] = [*_native.align_profiles(profiles[1], profiles[0])]
+    scores = rng.integers(-4, 9, (N_LETTERS, N_LETTERS)).astype(np.float64)
+    codes = rng.integers(0, N_LETTERS - 1, LENGTHS[0]).astype(np.uint8)
+    found_paths += aligned.sequences([(profiles[1], codes)], scores)[0]
+    paths += _native.align_profile_to_sequence(profiles[1], codes, scores)
+    if not all(np.array_equal(one, other) for one, other in zip(found_paths, paths, strict=True)):
+        raise DeviceError(f"{gpu.name}: its alignments of profiles are not those of the processor")
+
+
+def difference(got: Found, wanted: Found, cutoff: float) -> tuple[float, float]:
+    """Return the largest differences between two results for the same pairs: of distances, and of posteriors.
+
+    An element that only one of them has is compared with the cutoff.
+    """
+    if len(got[0]) != len(wanted[0]) or len(got[1]) != len(wanted[1]):
+        return np.inf, np.inf
+    places = [_places(found) for found in (got, wanted)]
+    both = np.union1d(*places)
+    values = np.full((2, len(both)), int(cutoff * ONE))
+    for k, (place, found) in enumerate(zip(places, (got, wanted), strict=True)):
+        values[k, np.searchsorted(both, place)] = found[3]
+    apart = np.abs(values[0] - values[1]).max(initial=0) / ONE
+    return float(np.abs(got[0] - wanted[0]).max(initial=0)), float(apart)
+
+
+def _places(found: Found) -> NDArray[np.int64]:
+    """Return a number for the row and column of each element."""
+    rows = np.repeat(np.arange(len(found[1])), found[1])
+    return rows.astype(np.int64) * (ONE * 2 + 2) + found[2]

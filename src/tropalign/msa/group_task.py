@@ -24,9 +24,9 @@ from tropalign.errors import ResourceError, named
 from tropalign.execution.task import Device, Progress, Tile
 from tropalign.msa.groups import MOST_ROWS, GroupAlignment, Item, ItemPair, Pool, Pooled, align_items
 from tropalign.msa.large_tree import AT_ONCE, MOST_ALL_PAIRS, SEEDS
-from tropalign.msa.memory import FOUND_MARGIN, LEAST_ROW_ELEMENTS, SAMPLE_MARGIN, MemoryEstimate
 from tropalign.msa.models import PairModel
 from tropalign.msa.options import MsaOptions
+from tropalign.msa.task import FOUND_MARGIN, LEAST_ROW_ELEMENTS, SAMPLE_MARGIN, MemoryEstimate
 from tropalign.resources.limits import human
 from tropalign.sequences.batch import SequenceBatch
 
@@ -43,6 +43,13 @@ HELD_BYTES = 6
 LEAST_ROWS = 100_000
 #: Stores per group: consistent posteriors, and the original ones.
 STORES = 2
+
+
+# Memory of a large family, all within `memory_bytes`:
+#
+#   family   | tree: two triangles of distances |
+#            | posteriors of sequences, of a batch's pairs |                              (fewer rows if it is short)
+#            | of items | stores of the groups that are aligned at a time |               (fewer groups at a time)
 
 
 class LargeMemoryEstimate:
@@ -100,7 +107,7 @@ class LargeMemoryEstimate:
     def _refuse(self, needed: int) -> NoReturn:
         raise ResourceError(
             f"{self._what} needs about {human(needed)} of memory and {human(self._memory_bytes)} are allowed: "
-            f"{_remedy()}",
+            f"allow more with {named('memory_bytes')}, or align parts of the family and merge them",
             needed_bytes=needed,
             allowed_bytes=self._memory_bytes,
         )
@@ -110,10 +117,6 @@ def _group_bytes(lengths: NDArray[np.int64], row_elements: float) -> float:
     """Return the bytes for aligning a group, from the columns of its items: its stores, and a pass."""
     room = MemoryEstimate(lengths, False)
     return STORES * room.held(row_elements) + room.of_pass(row_elements)
-
-
-def _remedy() -> str:
-    return f"allow more with {named('memory_bytes')}, or align parts of the family and merge them"
 
 
 #: Share of the posteriors in a tile's progress.

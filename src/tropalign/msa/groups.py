@@ -23,7 +23,7 @@ from tropalign.msa.consistency import CONSISTENCY_RULES, SPLITS, relax
 from tropalign.msa.guide_tree import GuideTree
 from tropalign.msa.models import PairModel
 from tropalign.msa.options import MsaOptions
-from tropalign.msa.task import Posteriors, PosteriorTask
+from tropalign.msa.task import PosteriorTask
 from tropalign.sequences.batch import SequenceBatch
 
 #: Rows of the matrices of sequences in memory at once, unless memory is short: about 350 MB.
@@ -147,11 +147,15 @@ class Pool:
         members = [pair.pairs() for pair in wanted]
         begins = np.concatenate([[0], np.cumsum([len(pairs) for pairs in members])]).astype(np.int64)
         chosen = np.array([pair for pairs in members for pair in pairs], np.int32).reshape(-1, 2)
-        found = self._of_sequences(chosen, progress)
+        task = PosteriorTask(self.batch, self.model, self.cutoff, pairs=chosen)
+        tiles = [result.value for result in Scheduler(self.devices, progress).run([task])]
+        distance, row_sizes, columns, values = (
+            np.concatenate([getattr(tile, name) for tile in tiles])
+            for name in ("distance", "row_sizes", "columns", "values")
+        )
         n_rows, n_columns = (
             np.array([item.n_columns for item in side], np.int32) for side in zip(*wanted, strict=True)
         )
-        row_sizes, columns, values = found.row_sizes, found.columns, found.values
         if any(item.has_columns(self.batch.lengths) for pair in wanted for item in pair):
             row_sizes, columns, values = _native.pool_posteriors(
                 chosen,
@@ -166,16 +170,9 @@ class Pool:
                 self.pooled_cutoff,
                 self.n_threads,
             )
-        means = np.add.reduceat(found.distance.astype(np.float64), begins[:-1]) / np.diff(begins)
+        means = np.add.reduceat(distance.astype(np.float64), begins[:-1]) / np.diff(begins)
         rows = np.concatenate([[0], np.cumsum(n_rows, dtype=np.int64)])
         return _with_begins(means.astype(np.float32), row_sizes, columns, values, rows)
-
-    def _of_sequences(self, pairs: NDArray[np.int32], progress: Progress) -> Posteriors:
-        """Compute the posteriors of pairs of sequences, in their order."""
-        task = PosteriorTask(self.batch, self.model, self.cutoff, pairs=pairs)
-        found = [result.value for result in Scheduler(self.devices, progress).run([task])]
-        names = ("distance", "row_sizes", "columns", "values")
-        return Posteriors(pairs, *(np.concatenate([getattr(one, name) for one in found]) for name in names))
 
 
 def _with_begins(

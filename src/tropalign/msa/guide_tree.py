@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError
+from tropalign.errors import InputError, UsageError
 from tropalign.results.newick import MOST_BYTES, Nodes, clustalw_name, parse_nodes, preorder
 from tropalign.results.tree import Tree
 from tropalign.sequences.files import file_name, read_text
@@ -86,6 +86,20 @@ def read_guide_tree(path: str | os.PathLike[str], names: Sequence[str]) -> Guide
     CLUSTALW changes them: with underscores for blanks, colons, commas, semicolons and round brackets.
     """
     return parse_guide_tree(read_text(path, MOST_BYTES), names, file_name(path))
+
+
+def check_tree(given: object) -> None:
+    """Raise UsageError if an argument is neither None, Newick text nor a file's Path."""
+    if given is not None and not isinstance(given, str | os.PathLike):
+        what = f"an object of type {type(given).__name__} is no tree"
+        raise UsageError(f"{what}: give Newick text or a file's Path")
+
+
+def tree_of(given: str | os.PathLike[str] | None, names: Sequence[str]) -> GuideTree | None:
+    """Read the guide tree of a family from Newick text or a file's Path; None stays None."""
+    if given is None:
+        return None
+    return parse_guide_tree(given, names) if isinstance(given, str) else read_guide_tree(given, names)
 
 
 def parse_guide_tree(text: str, names: Sequence[str], file: str = "the tree") -> GuideTree:

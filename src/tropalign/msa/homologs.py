@@ -16,15 +16,16 @@ import io
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tropalign.errors import InputError, UsageError, named, quiet, warn
 from tropalign.msa import pipeline
-from tropalign.msa.api import ConsistencyArguments, tree_of
+from tropalign.msa.add import joined
+from tropalign.msa.api import ConsistencyArguments
 from tropalign.msa.family import unique_sequences
+from tropalign.msa.guide_tree import tree_of
 from tropalign.msa.options import MOST_SEQUENCES, HomologOptions
 from tropalign.msa.pipeline import Job
 from tropalign.options.called import called_with
@@ -33,13 +34,15 @@ from tropalign.profiles.api import search
 from tropalign.profiles.proteins import LOOK_LIKE_NUCLEOTIDES
 from tropalign.profiles.queries import queries_in
 from tropalign.resources.limits import budget_of
-from tropalign.results.hit import Domain
-from tropalign.results.hits import Hits
-from tropalign.results.multiple import MultipleAlignment
 from tropalign.results.threshold_options import Thresholds
-from tropalign.sequences.alphabet import PROTEIN
-from tropalign.sequences.batch import SequenceBatch, Sequences
-from tropalign.sequences.files import Source
+from tropalign.sequences import PROTEIN, SequenceBatch
+
+if TYPE_CHECKING:
+    from tropalign.results.hit import Domain
+    from tropalign.results.hits import Hits
+    from tropalign.results.multiple import MultipleAlignment
+    from tropalign.sequences.batch import Sequences
+    from tropalign.sequences.files import Source
 
 #: Minimum share of the member that a homolog covers; minimum identity with it; maximum identity with it and with
 #: earlier homologs.
@@ -88,14 +91,15 @@ def helped(job: Job, found: Homologs) -> Job:
     if found.batch is None:
         warn("no homologs were found: the family is aligned alone")
         return job
-    return replace(job, batch=_together(job.batch, found.batch), n_homologs=len(found.batch))
+    return replace(job, batch=joined(job.batch, found.batch), n_homologs=len(found.batch))
 
 
 def homologs_of(batch: SequenceBatch, targets: Any, options: HomologOptions, **how: Any) -> Homologs:
     """Search for homologs of each member; `targets` and `how` (device, threads, memory) as in `tropalign.search`."""
     first, _ = unique_sequences(batch)
     members = batch[first]
-    models = list(queries_in(_fasta_of(members), "sequences", "protein", keeps_text=False))
+    fasta = "".join(f">{k}\n{members[k]}\n" for k in range(len(members)))  # hits name members by their indices
+    models = list(queries_in(io.BytesIO(fasta.encode()), "sequences", "protein", keeps_text=False))
     with quiet() as dropped:  # ignore warnings about letters that no protein has
         hits = search(models, targets, thresholds=Thresholds(E=options.most_evalue), **how)
     if any(LOOK_LIKE_NUCLEOTIDES in text for text in dropped):
@@ -106,12 +110,16 @@ def homologs_of(batch: SequenceBatch, targets: Any, options: HomologOptions, **h
         )
     found = list(_chosen(hits, members, options.most_per_member, max(MOST_SEQUENCES - len(batch), 0)))
     n_helped = len({domain.hit.query.name for domain, _ in found})
-    return Homologs(_batch_of(found, set(batch.names)) if found else None, n_helped, len(members))
-
-
-def _fasta_of(batch: SequenceBatch) -> io.BytesIO:
-    """Return the members as FASTA, named by their indices."""
-    return io.BytesIO("".join(f">{k}\n{batch[k]}\n" for k in range(len(batch))).encode())
+    names, taken = [], set(batch.names)
+    for domain, _ in found:
+        begin, end = domain.span
+        name = f"{domain.hit.name}/{begin + 1}-{end}"
+        while name in taken:
+            name += "'"
+        taken.add(name)
+        names.append(name)
+    homologs = SequenceBatch.from_strings([text for _, text in found], names, PROTEIN) if found else None
+    return Homologs(homologs, n_helped, len(members))
 
 
 def _chosen(hits: Hits, members: SequenceBatch, most: int, most_in_all: int) -> Iterator[tuple[Domain, str]]:
@@ -119,7 +127,11 @@ def _chosen(hits: Hits, members: SequenceBatch, most: int, most_in_all: int) -> 
     texts = [str(members[k]).upper() for k in range(len(members))]
     number_of = np.array([int(query.name) for query in hits.queries], np.int64)[hits.query]
     by_member: dict[int, Iterator[tuple[Domain, str]]] = {}
-    order = _best_of_targets(hits)
+    # One hit per target, that of the most similar member; the best first, ties by name.
+    keys = sorted(zip(hits.log_p.tolist(), hits.names, range(len(hits)), strict=True))
+    order = np.array([k for _, _, k in keys], np.intp)
+    _, best = np.unique(hits.target[order], return_index=True)
+    order = order[np.sort(best)]
     for member in np.unique(number_of[order]).tolist():
         own = order[number_of[order] == member]
         by_member[member] = itertools.islice(_different(hits, own.tolist(), len(texts[member]), texts), most)
@@ -131,14 +143,6 @@ def _chosen(hits: Hits, members: SequenceBatch, most: int, most_in_all: int) -> 
                 yield found
 
 
-def _best_of_targets(hits: Hits) -> NDArray[np.intp]:
-    """Return one hit per target, that of the most similar member; the best first, ties by name."""
-    keys = sorted(zip(hits.log_p.tolist(), hits.names, range(len(hits)), strict=True))
-    order = np.array([k for _, _, k in keys], np.intp)
-    _, best = np.unique(hits.target[order], return_index=True)
-    return order[np.sort(best)]
-
-
 def _different(hits: Hits, rows: list[int], n_nodes: int, members: list[str]) -> Iterator[tuple[Domain, str]]:
     """Yield the domains that cover the member, have an identity within the limits and differ from earlier ones."""
     seen = np.zeros((0, n_nodes), np.uint8)
@@ -147,57 +151,22 @@ def _different(hits: Hits, rows: list[int], n_nodes: int, members: list[str]) ->
         begin, end = domain.model_span
         if end - begin < LEAST_COVERAGE * n_nodes:
             continue
-        lines = domain.lines
-        model, target = (_letters_of(lines[name]) for name in ("model_line", "target_line"))
+        lines = [domain.lines[name].upper().encode() for name in ("model_line", "target_line")]
+        model, target = (np.frombuffer(line, np.uint8) for line in lines)
         is_node = model != ord(".")
         letters = np.where(target[is_node] == ord("-"), 0, target[is_node]).astype(np.uint8)
         text = target[target != ord("-")].tobytes().decode()
         own = np.zeros(n_nodes, np.uint8)
         own[begin:end] = letters
         likeness = float((letters == model[is_node]).sum() / max(np.count_nonzero(letters), 1))
-        if not LEAST_IDENTITY <= likeness <= MOST_IDENTITY or _likeness(own, seen) > MOST_IDENTITY:
+        both = (seen != 0) & (own != 0)
+        shares = ((seen == own) & both).sum(1) / np.maximum(both.sum(1), 1)  # of equal residues, with earlier ones
+        if not LEAST_IDENTITY <= likeness <= MOST_IDENTITY or shares.max(initial=0.0) > MOST_IDENTITY:
             continue
         if any(text in member for member in members):
             continue
         seen = np.vstack([seen, own])
         yield domain, text
-
-
-def _letters_of(line: str) -> NDArray[np.uint8]:
-    return np.frombuffer(line.upper().encode(), np.uint8)
-
-
-def _likeness(row: NDArray[np.uint8], rows: NDArray[np.uint8]) -> float:
-    """Return the largest share of equal residues among the nodes at which both rows have one."""
-    both = (rows != 0) & (row != 0)
-    n_both = np.maximum(both.sum(1), 1)
-    return float((((rows == row) & both).sum(1) / n_both).max(initial=0.0))
-
-
-def _batch_of(found: list[tuple[Domain, str]], taken: set[str]) -> SequenceBatch:
-    names = []
-    for domain, _ in found:
-        begin, end = domain.span
-        name = f"{domain.hit.name}/{begin + 1}-{end}"
-        while name in taken:
-            name += "'"
-        taken.add(name)
-        names.append(name)
-    return SequenceBatch.from_strings([text for _, text in found], names, PROTEIN)
-
-
-def _together(batch: SequenceBatch, homologs: SequenceBatch) -> SequenceBatch:
-    """Append the homologs to the family."""
-    descriptions = (*batch.descriptions, *[""] * len(homologs)) if batch.descriptions else ()
-    return replace(
-        batch,
-        codes=np.concatenate([batch.codes, homologs.codes]),
-        offsets=np.concatenate([batch.offsets, homologs.offsets[1:] + batch.offsets[-1]]),
-        names=(*batch.names, *homologs.names),
-        letters=np.concatenate([batch.letters, homologs.letters]),
-        descriptions=descriptions,
-        qualities=None,
-    )
 
 
 class HelpedArguments(ConsistencyArguments, HomologOptions):
@@ -242,7 +211,7 @@ def align_with_homologs(call: HelpedArguments) -> MultipleAlignment:
     (4, 192)
     """
     memory, batch = budget_of(call.memory_bytes), call.batch()
-    method, tree = call.for_family(len(batch)), tree_of(call.tree, batch)
+    method, tree = call.for_family(len(batch)), tree_of(call.tree, batch.names)
     job = pipeline.Job(batch, method, tree, call.row_order, keeps_homologs=call.keep_homologs)
     check_helped(job)
     found = homologs_of(batch, call.homologs, call, n_threads=call.threads, memory_bytes=memory, device=call.device)

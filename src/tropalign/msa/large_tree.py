@@ -205,7 +205,9 @@ class _Sampled:
         """Build the tree of some sequences: append its inner nodes to `children`, and return its root."""
         if len(members) <= self.most:
             return self._graft(members.tolist(), self._upgma(members), children)
-        seeds = self._seeds(members)
+        # Seeds have all lengths; each is nearest to itself, so that no part is empty.
+        picks = distinct(np.linspace(0, len(members) - 1, self.n_seeds).astype(np.int64))
+        seeds = self._by_length(members)[picks]
         nearest = self._nearest(members, seeds)
         by_seed = np.argsort(nearest, kind="stable")
         parts = np.split(members[by_seed], np.cumsum(np.bincount(nearest, minlength=len(seeds)))[:-1])
@@ -225,11 +227,6 @@ class _Sampled:
     def _by_length(self, members: NDArray[np.int64]) -> NDArray[np.int64]:
         lengths = np.diff(self.words.offsets)
         return members[np.argsort(lengths[members], kind="stable")]
-
-    def _seeds(self, members: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return sequences of all lengths; each is nearest to itself, so that no part is empty."""
-        picks = distinct(np.linspace(0, len(members) - 1, self.n_seeds).astype(np.int64))
-        return self._by_length(members)[picks]
 
     def _upgma(self, members: NDArray[np.int64]) -> GuideTree:
         return tree_of_words(self.words.some(members), self.shares, self.n_threads)[0]

@@ -48,7 +48,6 @@ class ConsistencyOptions(Options, group="method"):
     effort: EffortName | None = option(
         default=None,
         choices=EFFORTS,
-        former=("mode",),
         is_common=True,
         help="how much time goes into the alignment (default: default, and fast for more than "
         f"{MOST_SEQUENCES} sequences)",
@@ -143,7 +142,6 @@ class RowOrderOption(Options, group="results"):
     row_order: RowOrder = option(
         default="input",
         choices=ORDERS,
-        former=("order",),
         is_common=True,
         help="order of the rows: as read (default), or by the tree",
         doc="Of the rows: that of the sequences, or by the guide tree.",

@@ -11,38 +11,43 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
-from tropalign.errors import ResourceError, UsageError, named
-from tropalign.execution.progress import StageProgress
+from tropalign.errors import UsageError, named
 from tropalign.execution.scheduler import Scheduler
-from tropalign.execution.task import Device, Tile
 from tropalign.msa.confidence import Confidence, calibrated
 from tropalign.msa.consistency import CONSISTENCY_RULES, SPLITS, relax
 from tropalign.msa.family import foreign_members, tell_of_foreign
 from tropalign.msa.guide_tree import GuideTree
-from tropalign.msa.memory import (
+from tropalign.msa.models import PairModel, model_of, other_models, shares
+from tropalign.msa.stages import Checkpoint, Meter, NoCheckpoint, stage_costs
+from tropalign.msa.task import (
     FOUND_BYTES,
     FOUND_MARGIN,
-    LEAST_ROW_ELEMENTS,
     MANY_ROW_ELEMENTS,
     MOST_KEPT_BYTES,
     SAMPLE_MARGIN,
     SCRATCH_SHARE,
     MemoryEstimate,
+    Posteriors,
+    PosteriorTask,
+    pair_indices,
+    restored,
+    sampled_row_elements,
+    sections,
 )
-from tropalign.msa.models import PairModel, model_of, other_models, shares
-from tropalign.msa.options import MsaOptions
-from tropalign.msa.stages import Checkpoint, Meter, NoCheckpoint, stage_costs
-from tropalign.msa.task import Posteriors, PosteriorTask, distances_of, restored, sampled_row_elements, sections
-from tropalign.resources.limits import human
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.alphabet import PROTEIN
-from tropalign.sequences.batch import SequenceBatch
+
+if TYPE_CHECKING:
+    from tropalign.execution.progress import StageProgress
+    from tropalign.execution.task import Device, Tile
+    from tropalign.msa.options import MsaOptions
+    from tropalign.sequences.batch import SequenceBatch
 
 #: Cells of a local score that take as long as one cell of posteriors.
 SCORE_CELLS = 30
@@ -80,17 +85,6 @@ def align(
 
     `devices` compute posteriors, `n_threads` the other stages. An exception from `progress` stops the alignment.
     """
-    _check_dropping(job)
-    if len(job.batch) == 1:
-        return _as_it_is(job)
-    if job.options.effort == "fast":
-        if job.tree is not None:
-            raise UsageError("effort fast makes its own tree: choose effort default, or give none")
-        return _fast(job, devices, n_threads, memory_bytes, kept, progress)
-    return _Stages(job, devices, n_threads, memory_bytes, kept or NoCheckpoint(), progress).run()
-
-
-def _check_dropping(job: Job) -> None:
     if job.options.drop_foreign and job.tree is not None:
         raise UsageError(f"{named('drop_foreign')} would take members out of the tree that is given: leave one out")
     if job.options.drop_foreign and not job.options.judges_members:
@@ -98,6 +92,20 @@ def _check_dropping(job: Job) -> None:
             f"members are judged with effort default and accurate, by tropalign's own rules: leave "
             f"{named('drop_foreign')} out, or choose {named('effort')} default"
         )
+    if len(job.batch) == 1:
+        n = len(job.batch.codes)
+        ones = np.ones(n, np.float32) if job.wants_confidence else None
+        leaf = GuideTree(np.zeros((0, 2), np.int32), np.zeros(1))
+        return _finished(job, np.arange(n, dtype=np.int32), (ones, ones), leaf)
+    if job.options.effort == "fast":
+        if job.tree is not None:
+            raise UsageError("effort fast makes its own tree: choose effort default, or give none")
+        from tropalign.msa.large import align_large
+
+        found = align_large(job.batch, job.options, devices, n_threads, memory_bytes, kept, progress)
+        confidence = (found.residue_confidence, found.column_confidence) if job.wants_confidence else (None, None)
+        return _finished(job, found.columns, confidence, found.tree)
+    return _Stages(job, devices, n_threads, memory_bytes, kept or NoCheckpoint(), progress).run()
 
 
 def pair_cells(job: Job) -> int:
@@ -128,30 +136,6 @@ def _task(job: Job, scratch_bytes: int | None = None) -> PosteriorTask:
 def voting_models(job: Job) -> tuple[PairModel, ...]:
     """Return the models that vote in addition to the first one; empty for most efforts."""
     return other_models(job.batch.alphabet) if job.options.votes and job.model is None else ()
-
-
-def _as_it_is(job: Job) -> MultipleAlignment:
-    """Return the alignment of a single sequence: one column per residue."""
-    n = len(job.batch.codes)
-    ones = np.ones(n, np.float32) if job.wants_confidence else None
-    leaf = GuideTree(np.zeros((0, 2), np.int32), np.zeros(1))
-    return _finished(job, np.arange(n, dtype=np.int32), (ones, ones), leaf)
-
-
-def _fast(
-    job: Job,
-    devices: Sequence[Device],
-    n_threads: int,
-    memory_bytes: int,
-    kept: Checkpoint | None,
-    progress: StageProgress | None,
-) -> MultipleAlignment:
-    """Align groups of the family one by one, and then the groups."""
-    from tropalign.msa.large import align_large
-
-    found = align_large(job.batch, job.options, devices, n_threads, memory_bytes, kept, progress)
-    confidence = (found.residue_confidence, found.column_confidence) if job.wants_confidence else (None, None)
-    return _finished(job, found.columns, confidence, found.tree)
 
 
 def _finished(
@@ -195,10 +179,16 @@ class _Stages:
         if found is not None and (found[1] or not self.job.wants_confidence):
             return self._made(np.frombuffer(found[0], np.int32), found[1:3], GuideTree.from_bytes(found[3], self.n))
         store, distances, n_done = self._begun()
-        foreign = self._foreign(distances)
-        if len(foreign) and self.job.options.drop_foreign:
-            del store
-            return self._without(foreign)
+        if self.job.options.judges_members and not self.job.n_homologs:
+            foreign = foreign_members(distances, self.job.batch)
+            if len(foreign):
+                tell_of_foreign(self.job.batch, foreign, self.job.options.drop_foreign)
+                if self.job.options.drop_foreign:
+                    # The others are aligned from the start, storing nothing: the storage belongs to the whole family.
+                    del store
+                    job = replace(self.job, batch=self.job.batch[np.setdiff1d(np.arange(self.n), foreign)], n_shards=1)
+                    how = (self.devices, self.n_threads, self.memory_bytes, NoCheckpoint(), self.progress)
+                    return _Stages(job, *how).run()
         tree, weights = self._consistent(store, distances, n_done)
         columns = self._aligned(store, tree, weights)
         del store
@@ -219,49 +209,71 @@ class _Stages:
         """Return the store after the last stored consistency pass or stage I, distances, and passes done."""
         n_tiles = len(self.task.tiles())
         n_done = next((k for k in range(self.job.options.consistency, 0, -1) if self.kept.is_whole(k, n_tiles)), 0)
-        return *(self._restored(n_done) if n_done else self._posteriors()), n_done
-
-    def _foreign(self, distances: NDArray[np.float32]) -> NDArray[np.intp]:
-        """Return the members that do not belong to the family, after a warning with their names."""
-        if not self.job.options.judges_members or self.job.n_homologs:
-            return np.zeros(0, np.intp)
-        foreign = foreign_members(distances, self.job.batch)
-        if len(foreign):
-            tell_of_foreign(self.job.batch, foreign, self.job.options.drop_foreign)
-        return foreign
-
-    def _without(self, foreign: NDArray[np.intp]) -> MultipleAlignment:
-        """Align the other members from the start, storing nothing: the storage belongs to the whole family."""
-        batch = self.job.batch[np.setdiff1d(np.arange(self.n), foreign)]
-        how = (self.devices, self.n_threads, self.memory_bytes, NoCheckpoint(), self.progress)
-        return _Stages(replace(self.job, batch=batch, n_shards=1), *how).run()
+        if not n_done:
+            return *self._posteriors(), 0
+        store, distances = self._new_store(), np.zeros(self.n * (self.n - 1) // 2, np.float32)
+        for tile in self.task.tiles():
+            found = restored(self.task.pairs_of(tile), self.kept.get(n_done, tile.index) or [])
+            store.add(found.pairs, found.row_sizes, found.columns, found.values)
+            distances[pair_indices(found.pairs, self.n)] = found.distance
+        return store, distances, n_done
 
     def _consistent(self, store: Any, distances: NDArray[np.float32], n_done: int) -> tuple[GuideTree, Any]:
         """Run the remaining consistency passes on the store; return the tree and the sequence weights."""
-        n_passes = self.job.options.consistency
-        tree = self._tree(distances)
+        options, room, n_passes = self.job.options, self.room, self.job.options.consistency
+        tree = self.job.tree or GuideTree(*_native.guide_tree(distances, self.meter.stage("tree", 1)))  # stage II
         weights = _native.sequence_weights(tree.children, tree.branch_lengths)
-        for number in range(n_done, n_passes):
-            self._relax(store, tree, weights, is_last=number + 1 == n_passes)
-            self._keep_pass(number + 1, store, distances)
+        for number in range(n_done + 1, n_passes + 1):
+            row_elements = store.n_elements / float(self.job.batch.lengths[self.task.pairs[:, 0]].sum())
+            spare = self.memory_bytes - room.needed(row_elements)
+            relax(
+                store,
+                CONSISTENCY_RULES[options.rules],
+                tree.children,
+                weights,
+                options.cutoff,
+                number == n_passes,
+                max(1, min(self.n_threads, 1 + int(spare / room.of_pass(row_elements)))),
+                self.meter.stage("consistency", len(self.task.pairs), n_passes),
+                self.devices,
+                options.through,
+            )
+            if isinstance(self.kept, NoCheckpoint):
+                continue
+            for tile in self.task.tiles():  # a pass is stored in the tiles of stage I
+                taken = _taken(store, self.task.pairs_of(tile), self.n, distances)
+                self.kept.put(number, tile.index, sections(taken))
+            if number > 1 or not self.job.wants_confidence:
+                self.kept.forget(number - 1)
         return tree, weights
 
     def _new_store(self) -> Any:
         return _native.PosteriorStore(self.job.batch.lengths.astype(np.int32))
 
     def _posteriors(self) -> tuple[Any, NDArray[np.float32]]:
-        """Run stage I: compute the tiles that are not stored yet."""
-        self._check_room()
+        """Run stage I: compute the tiles that are not stored yet.
+
+        Raises ResourceError before the pairs are computed if a sample shows that they will not fit, and as soon as
+        the posteriors so far show it.
+        """
+        batch, options, room, memory_bytes = self.job.batch, self.job.options, self.room, self.memory_bytes
+        if room.needed(MANY_ROW_ELEMENTS) > memory_bytes:
+            how = (options.cutoff, options.keep, memory_bytes, self.n_threads)
+            models = (self.task.model, *voting_models(self.job))
+            row_elements = max(sampled_row_elements(batch, model, *how) for model in models)
+            room.require(row_elements / SAMPLE_MARGIN, row_elements * SAMPLE_MARGIN, memory_bytes)
         store, distances = self._new_store(), np.zeros(self.n * (self.n - 1) // 2, np.float32)
         n_rows = 0
 
         def add(found: Posteriors) -> None:
             nonlocal n_rows
             store.add(found.pairs, found.row_sizes, found.columns, found.values)
-            distances_of(self.n, found, distances)
+            distances[pair_indices(found.pairs, self.n)] = found.distance
             n_rows += len(found.row_sizes)
-            self._check_memory(store, n_rows)
-            self._remember(found, store)
+            row_elements = store.n_elements / max(n_rows, 1)
+            room.require(row_elements, row_elements * FOUND_MARGIN, memory_bytes)
+            if self._found is not None:  # those of a large family are computed again for its confidence
+                self._found = [*self._found, found] if FOUND_BYTES * store.n_elements <= MOST_KEPT_BYTES else None
 
         def is_there(tile: Tile) -> bool:
             parts = self.kept.get(0, tile.index)
@@ -275,83 +287,6 @@ class _Stages:
             self.kept.put(0, result.tile.index, sections(result.value))
             del result  # release it before computing the next tile
         return store, distances
-
-    def _check_room(self) -> None:
-        """Raise ResourceError before the pairs are computed if a sample shows that they will not fit."""
-        room, options = self.room, self.job.options
-        if room.needed(MANY_ROW_ELEMENTS) <= self.memory_bytes:
-            return
-        models = (self.task.model, *voting_models(self.job))
-        how = (options.cutoff, options.keep, self.memory_bytes, self.n_threads)
-        row_elements = max(sampled_row_elements(self.job.batch, model, *how) for model in models)
-        self._require(row_elements / SAMPLE_MARGIN, row_elements * SAMPLE_MARGIN)
-
-    def _remember(self, found: Posteriors, store: Any) -> None:
-        """Keep the posteriors of a small family for its confidence; those of a large one are computed again."""
-        if self._found is not None:
-            self._found = [*self._found, found] if FOUND_BYTES * store.n_elements <= MOST_KEPT_BYTES else None
-
-    def _restored(self, number: int) -> tuple[Any, NDArray[np.float32]]:
-        """Return the store and the distances after a stored pass."""
-        store, distances = self._new_store(), np.zeros(self.n * (self.n - 1) // 2, np.float32)
-        for tile in self.task.tiles():
-            found = restored(self.task.pairs_of(tile), self.kept.get(number, tile.index) or [])
-            store.add(found.pairs, found.row_sizes, found.columns, found.values)
-            distances_of(self.n, found, distances)
-        return store, distances
-
-    def _check_memory(self, store: Any, n_rows: int) -> None:
-        """Raise ResourceError as soon as the posteriors so far show that all of them will not fit."""
-        row_elements = store.n_elements / max(n_rows, 1)
-        self._require(row_elements, row_elements * FOUND_MARGIN)
-
-    def _require(self, least: float, about: float) -> None:
-        """Raise ResourceError if rows of `least` elements do not fit, stating the needs of rows of `about` elements."""
-        if self.room.needed(max(least, LEAST_ROW_ELEMENTS)) > self.memory_bytes:
-            needed = int(self.room.needed(max(about, LEAST_ROW_ELEMENTS))) + 1
-            raise ResourceError(
-                f"the consistency of {self.n:,} sequences needs about {human(needed)} of memory and "
-                f"{human(self.memory_bytes)} are allowed: allow more with {named('memory_bytes')}, or align with "
-                f"{named('effort')} fast",
-                needed_bytes=needed,
-                allowed_bytes=self.memory_bytes,
-            )
-
-    def _tree(self, distances: NDArray[np.float32]) -> GuideTree:
-        """Return the given guide tree, or build it (stage II)."""
-        return self.job.tree or GuideTree(*_native.guide_tree(distances, self.meter.stage("tree", 1)))
-
-    def _relax(self, store: Any, tree: GuideTree, weights: NDArray[np.float64], is_last: bool) -> None:
-        """Run a pass of stage III."""
-        options = self.job.options
-        relax(
-            store,
-            CONSISTENCY_RULES[options.rules],
-            tree.children,
-            weights,
-            options.cutoff,
-            is_last,
-            self._pass_threads(store),
-            self.meter.stage("consistency", len(self.task.pairs), options.consistency),
-            self.devices,
-            options.through,
-        )
-
-    def _pass_threads(self, store: Any) -> int:
-        """Return the number of threads that the memory allows for a pass."""
-        row_elements = store.n_elements / float(self.job.batch.lengths[self.task.pairs[:, 0]].sum())
-        spare = self.memory_bytes - self.room.needed(row_elements)
-        return max(1, min(self.n_threads, 1 + int(spare / self.room.of_pass(row_elements))))
-
-    def _keep_pass(self, number: int, store: Any, distances: NDArray[np.float32]) -> None:
-        """Store the result of a pass, cut into the tiles of stage I."""
-        if isinstance(self.kept, NoCheckpoint):
-            return
-        for tile in self.task.tiles():
-            pairs = self.task.pairs_of(tile)
-            self.kept.put(number, tile.index, sections(_taken(store, pairs, self.n, distances)))
-        if number > 1 or not self.job.wants_confidence:
-            self.kept.forget(number - 1)
 
     # Stage IV.
 
@@ -424,10 +359,9 @@ class _Stages:
 def _taken(store: Any, pairs: NDArray[np.int32], n: int, distances: NDArray[np.float32]) -> Posteriors:
     """Return the posteriors of some pairs from the store."""
     found = [store.matrix(x, y) for x, y in pairs.tolist()]
-    low, high = np.sort(pairs.astype(np.int64), 1).T
     return Posteriors(
         pairs,
-        distances[low * (2 * n - low - 1) // 2 + high - low - 1],
+        distances[pair_indices(pairs, n)],
         np.concatenate([np.diff(starts).astype(np.uint16) for starts, _, _ in found]),
         np.concatenate([columns for _, columns, _ in found]),
         np.concatenate([values for _, _, values in found]),

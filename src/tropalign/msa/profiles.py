@@ -114,7 +114,18 @@ def profile_of(alignment: MultipleAlignment, weights: Any = None) -> NDArray[np.
     [[1.0, 0.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.5, 0.5]]
     """
     _check_alignment(alignment)
-    shares = _row_shares(weights, len(alignment))
+    n_rows = len(alignment)
+    if weights is None:
+        shares = np.full(n_rows, 1 / n_rows)
+    else:
+        try:
+            given = np.asarray(weights, np.float64)
+        except (TypeError, ValueError):
+            given = np.zeros(0)
+        if given.shape != (n_rows,) or not np.isfinite(given).all() or (given < 0).any() or not given.any():
+            raise UsageError(f"the weights have to be {n_rows} numbers of 0 or more, and not all 0")
+        scaled = given / given.max()
+        shares = scaled / scaled.sum()
     n_letters, n_columns = len(alignment.sequences.alphabet.letters), alignment.n_columns
     profile = np.zeros((n_columns, n_letters + 1))
     for share, codes in zip(shares, alignment.codes, strict=True):
@@ -125,19 +136,6 @@ def profile_of(alignment: MultipleAlignment, weights: Any = None) -> NDArray[np.
 def _check_alignment(alignment: Any) -> None:
     if not isinstance(alignment, MultipleAlignment):
         raise UsageError(f"an object of type {type(alignment).__name__} is no alignment: give a MultipleAlignment")
-
-
-def _row_shares(weights: Any, n_rows: int) -> NDArray[np.float64]:
-    if weights is None:
-        return np.full(n_rows, 1 / n_rows)
-    try:
-        given = np.asarray(weights, np.float64)
-    except (TypeError, ValueError):
-        given = np.zeros(0)
-    if given.shape != (n_rows,) or not np.isfinite(given).all() or (given < 0).any() or not given.any():
-        raise UsageError(f"the weights have to be {n_rows} numbers of 0 or more, and not all 0")
-    scaled = given / given.max()
-    return np.asarray(scaled / scaled.sum())
 
 
 def align_profiles(first: Any, second: Any) -> ProfileAlignment:
@@ -294,7 +292,9 @@ def align_profile_to_sequence(
     M. K. Hanif, Mapping Dynamic Programming Algorithms on Graphics Processing Units, TUHH 2014, chapter 4.
     """
     shares = profile_of(profile)
-    batch = _one_sequence(sequence, profile)
+    if not isinstance(sequence, str | bytes) or not sequence:
+        raise UsageError("the sequence has to be a text or bytes, with at least one letter")
+    batch = SequenceBatch.from_strings([sequence], alphabet=profile.sequences.alphabet)
     scores = _scores(matrix, profile, gap_cost)
     x, y, n_columns = _native.align_profile_to_sequence(shares, batch.codes, scores)
     blank = len(scores) - 1
@@ -317,12 +317,6 @@ def _profile(source: Any, name: str) -> NDArray[np.float64]:
     if not ((shares >= 0) & (shares <= 1)).all():
         raise UsageError(f"the {name} profile has a share outside of 0 to 1")
     return shares
-
-
-def _one_sequence(sequence: Any, profile: MultipleAlignment) -> SequenceBatch:
-    if not isinstance(sequence, str | bytes) or not sequence:
-        raise UsageError("the sequence has to be a text or bytes, with at least one letter")
-    return SequenceBatch.from_strings([sequence], alphabet=profile.sequences.alphabet)
 
 
 def _scores(matrix: Any, profile: MultipleAlignment, gap_cost: float) -> NDArray[np.float64]:

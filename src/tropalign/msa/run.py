@@ -11,7 +11,6 @@ import hashlib
 import os
 import time
 from collections.abc import Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
@@ -34,8 +33,6 @@ from tropalign.msa.task import Posteriors, PosteriorTask, sections
 from tropalign.resources.numbers import environment_number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tropalign.devices.gpu import Gpu
     from tropalign.execution.archive import Shards
     from tropalign.results.multiple import MultipleAlignment
@@ -48,29 +45,21 @@ def seconds_of(job: pipeline.Job, devices: Sequence[Device], n_threads: int, mem
     """Forecast the seconds of the job: time some of its sequences, and scale by work (`tropalign.msa.stages`)."""
     rate = FIRST_WORK / SAMPLE_SECONDS
     for _ in range(2):  # the first one warms up and sets the size of the second
-        sample = _sample(job, rate * SAMPLE_SECONDS)
+        # Random sequences, at least two, whose work is at most that of SAMPLE_SECONDS at the rate so far.
+        order = np.random.default_rng(1).permutation(len(job.batch))
+        least, most = min(2, len(order)), len(order)
+        while least < most:
+            middle = (least + most + 1) // 2
+            if work_cells(job.batch.lengths[order[:middle]], job.options) <= rate * SAMPLE_SECONDS:
+                least = middle
+            else:
+                most = middle - 1
+        sample = replace(job, batch=job.batch[np.sort(order[:least])], tree=None)
         begin = time.perf_counter()
         with quiet():  # members may be foreign only to the sample
             pipeline.align(sample, devices, n_threads, memory_bytes)
-        rate = _work(sample) / (time.perf_counter() - begin)
-    return _work(job) / rate
-
-
-def _work(job: pipeline.Job) -> float:
-    return work_cells(job.batch.lengths, job.options)
-
-
-def _sample(job: pipeline.Job, most_work: float) -> pipeline.Job:
-    """Return the job with random sequences whose work is at most `most_work`; at least two."""
-    order = np.random.default_rng(1).permutation(len(job.batch))
-    least, most = min(2, len(order)), len(order)
-    while least < most:
-        middle = (least + most + 1) // 2
-        if work_cells(job.batch.lengths[order[:middle]], job.options) <= most_work:
-            least = middle
-        else:
-            most = middle - 1
-    return replace(job, batch=job.batch[np.sort(order[:least])], tree=None)
+        rate = work_cells(sample.batch.lengths, job.options) / (time.perf_counter() - begin)
+    return work_cells(job.batch.lengths, job.options) / rate
 
 
 #: Minimum work for storing stages, in cells of stage I: about twenty seconds of one core.
@@ -110,10 +99,21 @@ class MsaRun:
         if earlier is not None or path is None or work < least:
             self._write(pipeline.align(self.job, devices, n_threads, memory_bytes, earlier, progress))
             return
-        with Parts(parts_directory(path), self._manifest()) as parts:
-            with _told_that_it_goes_on(parts):
+        manifest = Manifest(self.fingerprint(), "", 1, self.parameters, self.memory_bytes)
+        with Parts(parts_directory(path), manifest) as parts:
+            try:
                 kept = PartsCheckpoint(parts, self.job)
                 self._write(pipeline.align(self.job, devices, n_threads, memory_bytes, kept, progress))
+            except KeyboardInterrupt:
+                if parts.is_empty():
+                    raise
+                raise KeyboardInterrupt(
+                    f"interrupted: the same command goes on where this one stopped ({parts.directory} has what is done)"
+                ) from None
+            except ResourceError as error:
+                if not parts.is_empty():
+                    error.args = (f"{error}; the same command then goes on where this one stopped",)
+                raise
             parts.finish()
 
     def _write(self, alignment: MultipleAlignment) -> None:
@@ -123,9 +123,6 @@ class MsaRun:
         """Return the SHA-256 of family and parameters, in hexadecimal."""
         words = repr(sorted(self.parameters.items()))
         return hashlib.sha256((words + self.job.batch.fingerprint()).encode()).hexdigest()
-
-    def _manifest(self) -> Manifest:
-        return Manifest(self.fingerprint(), "", 1, self.parameters, self.memory_bytes)
 
 
 class PartsCheckpoint:
@@ -167,21 +164,10 @@ class PartsCheckpoint:
         self._finished.difference_update(self._index(stage, part) for part in range(self._n_parts))
 
 
-@contextmanager
-def _told_that_it_goes_on(parts: Parts) -> Iterator[None]:
-    """Add to interrupts and memory errors in the block that the same command resumes the run."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        if parts.is_empty():
-            raise
-        raise KeyboardInterrupt(
-            f"interrupted: the same command goes on where this one stopped ({parts.directory} has what is done)"
-        ) from None
-    except ResourceError as error:
-        if not parts.is_empty():
-            error.args = (f"{error}; the same command then goes on where this one stopped",)
-        raise
+# Stage I in shards: the work of one shard, and the results of all shards for the later stages. In a shard, the tiles of
+# one model follow those of another (effort accurate has several):
+#
+#   shard 1    model 0: 0 1 2 | model 1: 0 1 2        shard 2    model 0: 3 4 | model 1: 3 4      (tiles of the whole)
 
 
 class FamilyShare:

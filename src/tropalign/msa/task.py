@@ -21,10 +21,11 @@ from numpy.typing import NDArray
 from tropalign import _native
 from tropalign.arrays import distinct
 from tropalign.devices.gpu import DeviceCache
+from tropalign.errors import ResourceError, named
 from tropalign.execution.manifest import Shard
 from tropalign.execution.task import CostList, Progress, Tile, cuts, share
-from tropalign.msa.memory import scratch_of
 from tropalign.msa.models import PairModel
+from tropalign.resources.limits import human
 from tropalign.resources.numbers import environment_number
 from tropalign.sequences.batch import SequenceBatch
 
@@ -185,14 +186,11 @@ def sampled_row_elements(
     return float(np.concatenate(found).mean())
 
 
-def distances_of(n_sequences: int, found: Posteriors, out: NDArray[np.float32]) -> None:
-    """Store the distances of some pairs in the order of the guide tree: (0,1), (0,2) .. (1,2) ..
-
-    `out`: float32, shape (n (n - 1) / 2,).
-    """
-    pairs = np.sort(found.pairs.astype(np.int64), 1)
-    low, high = pairs[:, 0], pairs[:, 1]
-    out[low * (2 * n_sequences - low - 1) // 2 + high - low - 1] = found.distance
+def pair_indices(pairs: NDArray[np.int32], n_sequences: int) -> NDArray[np.int64]:
+    """Return the indices of pairs in the distances of a family, which are ordered (0,1), (0,2) .. (1,2) .."""
+    low, high = np.sort(pairs.astype(np.int64), 1).T
+    indices: NDArray[np.int64] = low * (2 * n_sequences - low - 1) // 2 + high - low - 1
+    return indices
 
 
 def sections(found: Posteriors) -> list[bytes]:
@@ -204,3 +202,80 @@ def restored(pairs: NDArray[np.int32], parts: list[bytes]) -> Posteriors:
     """Restore posteriors from the result of `sections`; raises ValueError if the number of parts differs."""
     types: list[Any] = [np.float32, np.uint16, np.uint16, np.uint16]
     return Posteriors(pairs, *(np.frombuffer(part, kind) for part, kind in zip(parts, types, strict=True)))
+
+
+#: Bytes of the store per pair, per residue of its two sequences, and per element (with the transpose, and the new
+#: value that a pass makes).
+PAIR_BYTES, RESIDUE_BYTES, STORED_BYTES = 64, 4, 10
+#: Total memory of the process per byte of the store: includes results of tiles, and freed memory that is not
+#: returned.
+SPARE = 1.3
+#: Elements per row: the minimum, and a number that hardly any family exceeds.
+LEAST_ROW_ELEMENTS, MANY_ROW_ELEMENTS = 1.0, 32.0
+#: Safety factors: all pairs may differ from a sample, and from the pairs that were found first.
+SAMPLE_MARGIN, FOUND_MARGIN = 1.25, 1.05
+#: Bytes per element of stage I, and how many bytes are kept for the confidence at most.
+FOUND_BYTES, MOST_KEPT_BYTES = 4, 64 << 20
+#: Bytes of a thread in a consistency pass: per chunk of a row of its tile, maximum per chunk, and a constant part.
+CHUNK_BYTES, MOST_CHUNK_BYTES, LEAST_PASS_BYTES = 96, 48 << 20, 8 << 20
+#: Pairs of a tile of a pass (native/msa/consistency.cpp).
+PASS_TILE_PAIRS = 32 * 32
+#: Bytes per row of a pair's posteriors as they are found.
+FOUND_ROW_BYTES = 50
+#: Shares of the memory for the rows found at once, and for the tables of stage I's threads.
+FOUND_SHARE, SCRATCH_SHARE = 1 / 8, 1 / 4
+
+
+class MemoryEstimate:
+    """Memory for a family's posteriors and consistency, by elements per row: measured, and on the safe side."""
+
+    def __init__(self, lengths: NDArray[np.int64], wants_confidence: bool) -> None:
+        self._n = n = len(lengths)
+        self._n_pairs, self._longest = n * (n - 1) // 2, float(lengths.max())
+        self._n_rows = float(lengths.sum(dtype=np.float64)) * (n - 1) / 2  # mean of all pairs' matrices
+        self._two_longest = np.sort(lengths)[-2:]
+        self._wants_confidence = wants_confidence
+
+    def needed(self, row_elements: float) -> float:
+        """Return the bytes of all stages with one thread, excluding the process and the family."""
+        return self.held(row_elements) + max(self.of_pass(row_elements), self.of_pair())
+
+    def held(self, row_elements: float) -> float:
+        """Return the bytes of the store, and of posteriors that are kept for the confidence."""
+        n_elements = row_elements * self._n_rows
+        store = PAIR_BYTES * self._n_pairs + 2 * RESIDUE_BYTES * self._n_rows + STORED_BYTES * n_elements
+        kept = min(FOUND_BYTES * n_elements, MOST_KEPT_BYTES) if self._wants_confidence else 0.0
+        return SPARE * store + kept
+
+    def of_pair(self) -> float:
+        """Return a thread's bytes for one pair's posteriors: the rows of a sweep over the two longest sequences."""
+        return float(scratch_of(self._two_longest)) if self._n_pairs else 0.0
+
+    def require(self, least: float, about: float, memory_bytes: int) -> None:
+        """Raise ResourceError if rows of `least` elements do not fit, stating the needs of rows of `about` elements."""
+        if self.needed(max(least, LEAST_ROW_ELEMENTS)) > memory_bytes:
+            needed = int(self.needed(max(about, LEAST_ROW_ELEMENTS))) + 1
+            raise ResourceError(
+                f"the consistency of {self._n:,} sequences needs about {human(needed)} of memory and "
+                f"{human(memory_bytes)} are allowed: allow more with {named('memory_bytes')}, or align with "
+                f"{named('effort')} fast",
+                needed_bytes=needed,
+                allowed_bytes=memory_bytes,
+            )
+
+    def of_pass(self, row_elements: float) -> float:
+        """Return the bytes of a thread for a consistency pass: the sums of a tile."""
+        n_chunks = max(2.0, row_elements / 2)  # per row
+        rows = min(self._n_pairs, PASS_TILE_PAIRS) * self._longest
+        return LEAST_PASS_BYTES + n_chunks * min(CHUNK_BYTES * rows, MOST_CHUNK_BYTES)
+
+
+def scratch_of(lengths: NDArray[np.int64]) -> int:
+    """Return the bytes of a thread for posteriors of sequences of these lengths, excluding its results."""
+    longest = np.sort(lengths)[-2:]
+    return _native.posterior_scratch_bytes(int(longest[0]), int(longest[-1]))
+
+
+def rows_at_once(memory_bytes: int) -> int:
+    """Return the rows of posteriors that are found at once."""
+    return max(1, int(memory_bytes * FOUND_SHARE / FOUND_ROW_BYTES))

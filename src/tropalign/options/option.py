@@ -223,7 +223,6 @@ class Option:
     - `of_shards`: True if shards contain this output, so that `merge` writes it.
     - `is_common`: True if forms show the option first.
     - `by_place`: True if Python functions also take it as a positional argument.
-    - `former`: former names of the option, still accepted with a warning.
     """
 
     name: str = ""
@@ -251,7 +250,6 @@ class Option:
     of_shards: bool = True
     is_common: bool = False
     by_place: bool = False
-    former: tuple[str, ...] = ()
 
     def but(self, **changes: Any) -> Option:
         """Return a copy with other values.
@@ -266,11 +264,6 @@ class Option:
     def typed(self) -> tuple[str, ...]:
         """Flags of the option on the command line; empty for a positional argument."""
         return (f"--{self.name.replace('_', '-')}",) if self.flags is None else self.flags
-
-    @property
-    def formerly_typed(self) -> tuple[str, ...]:
-        """Former flags of the option on the command line."""
-        return tuple(f"--{name.replace('_', '-')}" for name in self.former)
 
     @property
     def is_flag(self) -> bool:
@@ -370,8 +363,6 @@ class Options:
     def __init__(self, *values: Any, **named: Any) -> None:
         if values:
             named = self._by_place(values, named)
-        if not named.keys() <= self._declared.keys():
-            named = self.renamed(named)
         if not self._required <= named.keys() <= self._declared.keys():
             raise TypeError(self._misfit(named))
         self.__dict__.update(named)
@@ -395,22 +386,6 @@ class Options:
             twice = next(name for name in placed if name in named)
             raise TypeError(f"{type(self).__name__} got multiple values for argument {twice!r}")
         return placed | named
-
-    @classmethod
-    def renamed(cls, named: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the values by current names, with a FutureWarning for each former name."""
-        import warnings
-
-        today = {name: one.name for one in cls._declared.values() for name in one.former}
-        found: dict[str, Any] = {}
-        for name, value in named.items():
-            new = name if name in cls._declared else today.get(name, name)
-            if new in found or (new != name and new in named):
-                raise TypeError(f"{cls.__name__} got multiple values for argument {new!r}")
-            if new != name:
-                warnings.warn(f"{name} is called {new} now", FutureWarning, stacklevel=4)
-            found[new] = value
-        return found
 
     def _misfit(self, named: Mapping[str, Any]) -> str:
         """Return the message for missing or unknown arguments."""

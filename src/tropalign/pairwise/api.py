@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +17,7 @@ from tropalign.execution.task import checked_progress
 from tropalign.options.called import called_with
 from tropalign.options.option import Options, again, argument, but
 from tropalign.pairwise import single
+from tropalign.pairwise.engines import aligned
 from tropalign.pairwise.options import (
     FREE_ENDS,
     MODES,
@@ -40,20 +41,21 @@ from tropalign.pairwise.options import (
     TranslationOptions,
     check_same_alphabet,
 )
-from tropalign.pairwise.reciprocal import first_options, reciprocal_pairs
+from tropalign.pairwise.selection import first_options, reciprocal_pairs
 from tropalign.pairwise.significance import Significance
 from tropalign.pairwise.task import PairsTask
-from tropalign.pairwise.translated import aligned, check_code, check_sides, side_of
+from tropalign.pairwise.translated import check_code, check_sides, side_of
 from tropalign.resources.numbers import checked_memory, checked_threads
 from tropalign.results.alignments import Alignment, AlignmentTable, concatenate
-from tropalign.scoring import Gap, MatrixLike
-from tropalign.scoring.defaults import default_scoring
+from tropalign.scoring import Gap, MatrixLike, default_scoring
 from tropalign.sequences import SequenceBatch, read_sequences
 from tropalign.sequences.alphabet import AlphabetLike
 from tropalign.sequences.batch import Sequences
 from tropalign.sequences.inputs import letters_of, named_file, named_texts
 from tropalign.sequences.reader import agreed, untold
-from tropalign.sequences.translation import Frames
+
+if TYPE_CHECKING:
+    from tropalign.sequences.translation import Frames
 
 #: Cells of all pairs of a list up to which they are aligned one by one: more take longer than setting up a task.
 FEW_CELLS = 300_000
@@ -220,7 +222,8 @@ def align_all(call: AllArguments) -> Iterator[AlignmentTable]:
     names, progress = device_names(call.device), checked_progress(call.progress)
     devices = open_devices(options.able_devices(names), n_threads, sum(tile.cost_cells for tile in task.tiles()))
     if options.reciprocal:
-        pairs, progress = reciprocal_pairs(task, devices, progress), None
+        tables = (result.value for result in Scheduler(devices, progress).run([task]))
+        pairs, progress = reciprocal_pairs(tables, *task.n_given, options.is_local), None
         task = PairsTask(*sides, options, pairs, memory_bytes, n_threads=n_threads)
     return (result.value for result in Scheduler(devices, progress).run([task]))
 

@@ -14,13 +14,13 @@ down.
 
 **Adjusted** (Yu and Altschul 2005; -comp_based_stats 2). The pair is aligned by the matrix that is right for
 sequences of these compositions (native/pairwise/adjusted.hpp), in 32nds of a unit. Such a score may exceed the raw
-one, so pairs are judged up to `STRETCH` times the requested E-value. Compositions that are too poor for a matrix
-of their own are scaled.
+one, so pairs are judged up to `filters.STRETCH` times the requested E-value. Compositions that are too poor for a
+matrix of their own are scaled.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,7 +29,9 @@ from numpy.typing import NDArray
 from tropalign import _native
 from tropalign.errors import ScoringError, named
 from tropalign.pairwise.engines import Engines, Rows, used_targets
+from tropalign.pairwise.filters import deciding, suffices
 from tropalign.pairwise.options import PairOptions
+from tropalign.results.alignments import AlignmentTable
 from tropalign.scoring import Gap, SubstitutionMatrix
 from tropalign.scoring.scores import MOST
 from tropalign.scoring.statistics import background, rates
@@ -43,10 +45,6 @@ if TYPE_CHECKING:
 Index = NDArray[np.int64]
 Float64 = NDArray[np.float64]
 
-#: Raw E-values up to this multiple of the requested one are judged by adjusted scores. Of 2,742 pairs of relatives
-#: with adjusted E-values up to 0.001, 12 have raw ones more than twice as large, 5 more than 5 times, 1 more than
-#: 20 times, none more than 50 times (BLAST uses 5).
-STRETCH = 20.0
 #: Adjusted scores are computed in this fraction of a unit.
 ADJUSTED_PARTS = 32
 #: Largest ratio of adjusted scores to those of the matrix (kMostStretch in native/pairwise/adjusted.hpp).
@@ -66,11 +64,32 @@ PIECE = 1 << 20
 ROUNDS = 12
 
 
-#: (row indices, integer scores) -> which of these rows have a score to be kept.
-Suffices = Callable[[Index, NDArray[np.int32]], NDArray[np.bool_]]
+class Correction:
+    """What both corrections share: rows are dropped whose corrected scores do not suffice."""
+
+    _options: PairOptions
+
+    def judged(
+        self, table: AlignmentTable, rows: Rows, raw: NDArray[np.int32], n_threads: int, progress: Progress | None
+    ) -> tuple[Index, NDArray[np.int32]]:
+        """Return the rows of the table whose corrected scores suffice, and these scores, rounded.
+
+        `rows` request the scores of the table's rows again, and `raw` are these whole scores.
+        """
+        raise NotImplementedError
+
+    def corrected(self, table: AlignmentTable, n_threads: int, progress: Progress | None) -> AlignmentTable:
+        """Return the rows that pass by their corrected scores, with these, the best first if the best are chosen."""
+        whole, rows = self._options.whole, Rows(table.query_index, table.target_index, "score", table.strand)
+        raw = np.rint(deciding(table) * whole.scale).astype(np.int32)
+        index, scores = self.judged(table, rows, raw, n_threads, progress)
+        if self._options.top is not None:
+            order = np.lexsort((-scores, table.query_index[index]))
+            index, scores = index[order], scores[order]
+        return replace(table.take(index), corrected_score=whole.given(scores))
 
 
-class Scaled:
+class Scaled(Correction):
     """Scores of pairs by matrices that are scaled by their compositions.
 
     `engines` computed the raw scores; the reverse strand of a query has another composition. Raises ScoringError
@@ -83,19 +102,16 @@ class Scaled:
         self._factor = _factor(self._options, STEPS, engines.longest)
 
     def judged(
-        self,
-        rows: Rows,
-        raw: NDArray[np.int32],
-        suffices: Suffices,
-        n_threads: int,
-        progress: Progress | None,
+        self, table: AlignmentTable, rows: Rows, raw: NDArray[np.int32], n_threads: int, progress: Progress | None
     ) -> tuple[Index, NDArray[np.int32]]:
         """Return the rows whose scaled scores suffice, and these scores, rounded: at most the raw ones."""
-        parts = self._parts(rows)
+        parts, options = self._parts(rows), self._options
         index = np.arange(len(raw))
-        index = index[suffices(index, np.rint(raw * (parts / STEPS)).astype(np.int32))]  # rho S is an upper bound
+        index = index[
+            suffices(table, options, index, np.rint(raw * (parts / STEPS)).astype(np.int32))
+        ]  # rho S is an upper bound
         scores = self._scores(rows.scores_of(index), raw[index], parts[index], n_threads, progress)
-        is_kept = suffices(index, scores)
+        is_kept = suffices(table, options, index, scores)
         return index[is_kept], scores[is_kept]
 
     def scores(
@@ -134,7 +150,7 @@ class Scaled:
         return _by_scores(self._engines, scores, self._factor)
 
 
-class Adjusted:
+class Adjusted(Correction):
     """Scores of pairs by matrices that are adjusted to their compositions.
 
     Arguments and errors are those of `Scaled`; nucleotides and gap costs of two pieces are ScoringErrors as well.
@@ -151,33 +167,24 @@ class Adjusted:
         self._parts = _factor(options, ADJUSTED_PARTS, MOST_STRETCH * engines.longest)
 
     def judged(
-        self,
-        rows: Rows,
-        raw: NDArray[np.int32],
-        suffices: Suffices,
-        n_threads: int,
-        progress: Progress | None,
+        self, table: AlignmentTable, rows: Rows, raw: NDArray[np.int32], n_threads: int, progress: Progress | None
     ) -> tuple[Index, NDArray[np.int32]]:
         """Return the rows whose adjusted scores suffice, and these scores, rounded."""
         score: Any = _native.adjusted_scores
         if rows.taken is None:
             found = score(*self._how(rows), n_threads, self._engines.scratch_bytes, progress)
         else:
-            found = self._beside_others(rows, n_threads)
+            # Further alignments of pairs are few: one by one.
+            found = _native.adjusted_matrices(*self._how(rows))
+            found["score"] = np.zeros(len(rows.query), np.int32)
+            for k in np.flatnonzero(found["is_adjusted"]):
+                engines = _by_scores(self._engines, found["matrix"][k], self._parts)
+                found["score"][k] = engines.native(n_threads, rows.scores_of(np.array([k])), None)["score"][0]
         scores = np.rint(found["score"] / self._parts).astype(np.int32)
         if len(poor := np.flatnonzero(found["is_adjusted"] == 0)):
             scores[poor] = self._scaled.scores(rows.scores_of(poor), raw[poor], n_threads, progress)
-        is_kept = suffices(np.arange(len(raw)), scores)
+        is_kept = suffices(table, self._options, np.arange(len(raw)), scores)
         return np.flatnonzero(is_kept), scores[is_kept]
-
-    def _beside_others(self, rows: Rows, n_threads: int) -> dict[str, Any]:
-        """Return adjusted scores of further alignments of pairs, one by one because they are few."""
-        found: dict[str, Any] = _native.adjusted_matrices(*self._how(rows))
-        found["score"] = np.zeros(len(rows.query), np.int32)
-        for k in np.flatnonzero(found["is_adjusted"]):
-            engines = _by_scores(self._engines, found["matrix"][k], self._parts)
-            found["score"][k] = engines.native(n_threads, rows.scores_of(np.array([k])), None)["score"][0]
-        return found
 
     def _how(self, rows: Rows) -> tuple[Any, ...]:
         """Return the arguments of native code."""
@@ -201,11 +208,9 @@ class Adjusted:
         )
 
 
-def composition_of(engines: Engines) -> Scaled | Adjusted | None:
-    """Return the composition correction that the options of these engines request, or None."""
-    kinds: dict[str, type[Scaled] | type[Adjusted]] = {"scaled": Scaled, "adjusted": Adjusted}
-    kind = kinds.get(engines.options.composition)
-    return None if kind is None else kind(engines)
+def composition_of(engines: Engines) -> Scaled | Adjusted:
+    """Return the correction that the options of these engines request."""
+    return Adjusted(engines) if engines.options.composition == "adjusted" else Scaled(engines)
 
 
 def _by_scores(engines: Engines, scores: NDArray[np.int32], factor: int) -> Engines:
@@ -214,7 +219,7 @@ def _by_scores(engines: Engines, scores: NDArray[np.int32], factor: int) -> Engi
     matrix = SubstitutionMatrix(options.matrix.name, options.matrix.alphabet, scores, options.matrix.letters)
     gap = Gap(*(factor * cost for cost in (whole.gap if not whole.is_affine else whole.gap[:2])))
     corrected = PairOptions(matrix, gap, mode=options.mode, strand=options.strand, report="score")
-    return Engines(engines.queries, engines.reverse, engines.targets, corrected, engines.scratch_bytes)
+    return Engines(engines.sides, corrected, engines.scratch_bytes)
 
 
 def _factor(options: PairOptions, factor: int, longest: int) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,8 @@ from tropalign.sequences.batch import in_memory
 
 if TYPE_CHECKING:
     from tropalign.devices.gpu import Gpu
-    from tropalign.pairwise.gpu import PairsOnGpu
     from tropalign.pairwise.gpu_plan import Shape
+    from tropalign.sequences.translation import Frames
 
 #: If fewer targets than this share are needed, as for the best hits in a database, only those are passed on.
 FEW_USED = 0.1
@@ -74,6 +74,11 @@ class Rows:
     strand: NDArray[np.int8] | None
     taken: Taken | None = None
 
+    def some(self, rows: Index) -> Rows:
+        """Select rows that have nothing taken."""
+        strand = None if self.strand is None else self.strand[rows]
+        return Rows(self.query[rows], self.target[rows], self.report, strand)
+
     def scores_of(self, rows: Index) -> Rows:
         """Select rows whose scores are needed, however low."""
         strand = None if self.strand is None else self.strand[rows]
@@ -85,22 +90,30 @@ class Rows:
 Engine = Callable[[Rows, "Progress | None"], dict[str, Any]]
 
 
+class Sides(NamedTuple):
+    """The sequences to align; `reverse` holds the other strands of the queries, or None. One set is one object."""
+
+    queries: SequenceBatch
+    reverse: SequenceBatch | None
+    targets: SequenceBatch
+
+
+def aligned(side: SequenceBatch | Frames) -> SequenceBatch:
+    """Return the sequences to align: the proteins of frames."""
+    return side if isinstance(side, SequenceBatch) else side.proteins
+
+
+def given(side: SequenceBatch | Frames) -> SequenceBatch:
+    """Return the original sequences: the nucleotides of frames."""
+    return side if isinstance(side, SequenceBatch) else side.source
+
+
 class Engines:
-    """Aligns rows of pairs of these sequences.
+    """Aligns rows of pairs of these sequences; `scratch_bytes` is the memory limit of native code."""
 
-    `reverse` holds the other strands of the queries, or None; `scratch_bytes` is the memory limit of native code.
-    """
-
-    def __init__(
-        self,
-        queries: SequenceBatch,
-        reverse: SequenceBatch | None,
-        targets: SequenceBatch,
-        options: PairOptions,
-        scratch_bytes: int,
-    ) -> None:
-        self.queries, self.targets, self.options = queries, targets, options
-        self.reverse, self.scratch_bytes = reverse, scratch_bytes
+    def __init__(self, sides: Sides, options: PairOptions, scratch_bytes: int) -> None:
+        self.queries, self.reverse, self.targets = self.sides = sides
+        self.options, self.scratch_bytes = options, scratch_bytes
         self._on_devices = DeviceCache()
 
     @property
@@ -154,17 +167,14 @@ class Engines:
 
     def on_gpu(self, device: Gpu, shape: Shape | None, rows: Rows, progress: Progress | None) -> dict[str, Any]:
         """Align rows on a GPU, with kernels of the given or the usual shape."""
-        query, target = rows.query, rows.target
+        from tropalign.pairwise.gpu import PairsOnGpu, Sequences
+        from tropalign.pairwise.gpu_plan import KEEPS_ZERO, Scheme
+
+        query, target, traced = rows.query, rows.target, rows.report != "score"
         if rows.strand is not None:
             query = query + np.where(rows.strand < 0, len(self.queries), 0)
         if self.targets is not self.queries:
             target = target + len(self.queries) * (1 if self.reverse is None else 2)
-        return self._aligner(device, shape, rows.report != "score").align(query, target, progress)
-
-    def _aligner(self, device: Gpu, shape: Shape | None, traced: bool) -> PairsOnGpu:
-        """Return the aligner of that device with its copy of the sequences, made on first use."""
-        from tropalign.pairwise.gpu import PairsOnGpu, Sequences
-        from tropalign.pairwise.gpu_plan import KEEPS_ZERO, Scheme
 
         def upload() -> Sequences:
             batches = [self.queries, self.reverse, None if self.targets is self.queries else self.targets]
@@ -178,7 +188,8 @@ class Engines:
             scheme = Scheme(whole.scores, *costs, KEEPS_ZERO[options.recurrence], options.freed(), traced)
             return PairsOnGpu(device, sequences, scheme, shape)
 
-        return self._on_devices.get(device, ("aligner", traced), make)
+        aligner = self._on_devices.get(device, ("aligner", traced), make)
+        return aligner.align(query, target, progress)
 
 
 def used_targets(index: Index, batch: SequenceBatch) -> tuple[Index, NDArray[np.uint8], Index]:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from tropalign.errors import UsageError
 from tropalign.execution.files import output_name
@@ -18,7 +18,9 @@ from tropalign.results import MatrixValue, nucleotides
 from tropalign.results.alignments import AlignmentTable, warn_of_local
 from tropalign.results.names import AlignmentsFormat
 from tropalign.results.output_columns import own_names
-from tropalign.scoring import Gap, SubstitutionMatrix
+
+if TYPE_CHECKING:
+    from tropalign.scoring import Gap, SubstitutionMatrix
 
 
 def write_alignments(

@@ -14,7 +14,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,13 +23,11 @@ from tropalign.arrays import distinct
 from tropalign.errors import quiet
 from tropalign.execution.task import Device, Tile
 from tropalign.pairwise.options import SHARES, PairOptions
-from tropalign.pairwise.selection import LEAST_TARGETS, PAIR_CELLS
+from tropalign.pairwise.plan import GROUP_PAIR_CELLS, LEAST_TARGETS
 from tropalign.results.alignments import concatenate
 
-if TYPE_CHECKING:
-    from tropalign.pairwise.task import PairsTask
-
 Index = NDArray[np.int64]
+PairsTask = Any  # its module imports this one
 
 #: Alignments in the first sample, which shows if there is time for all.
 FIRST_PAIRS = 64
@@ -44,24 +42,18 @@ FIRST_CELLS, SCORE_SECONDS, OTHER_SECONDS = 4_000_000_000, 1.0, 0.3
 def foretold(task: PairsTask, device: Device, encoded: Callable[[Any], list[bytes]]) -> tuple[float, tuple[float, ...]]:
     """Return the seconds of the whole task, and the bytes of its outputs."""
     with quiet():  # the task has already warned about its sequences
-        return _foretold(task, device, encoded)
-
-
-def _foretold(
-    task: PairsTask, device: Device, encoded: Callable[[Any], list[bytes]]
-) -> tuple[float, tuple[float, ...]]:
-    tiles = task.tiles()
-    n_pairs, cost_cells = sum(tile.n_items for tile in tiles), sum(tile.cost_cells for tile in tiles)
-    results, scored = _Results(task, device, encoded), _Scored(task, device)
-    n_rows, n_queries = results.rows_per_pair * n_pairs, sum(len(range(*task.query_span(tile))) for tile in tiles)
-    seconds = scored.seconds_per_cell * cost_cells + scored.seconds_per_query * n_queries
-    seconds += results.seconds_per_row * n_rows
-    if task.options.report != "score" and len(scored.best):
-        # The number of alignments that fail identity or coverage is unknown.
-        is_known = all(getattr(task.options, name) is None for name in SHARES)
-        n_aligned = n_rows if is_known else n_queries * (task.options.top or 1)
-        seconds += _seconds_per_alignment(task, scored.best, device) * n_aligned
-    return seconds, tuple(size * n_pairs for size in results.bytes_per_pair)
+        tiles = task.tiles()
+        n_pairs, cost_cells = sum(tile.n_items for tile in tiles), sum(tile.cost_cells for tile in tiles)
+        results, scored = _Results(task, device, encoded), _Scored(task, device)
+        n_rows, n_queries = results.rows_per_pair * n_pairs, sum(len(range(*task.query_span(tile))) for tile in tiles)
+        seconds = scored.seconds_per_cell * cost_cells + scored.seconds_per_query * n_queries
+        seconds += results.seconds_per_row * n_rows
+        if task.options.report != "score" and len(scored.best):
+            # The number of alignments that fail identity or coverage is unknown.
+            is_known = all(getattr(task.options, name) is None for name in SHARES)
+            n_aligned = n_rows if is_known else n_queries * (task.options.top or 1)
+            seconds += _seconds_per_alignment(task, scored.best, device) * n_aligned
+        return seconds, tuple(size * n_pairs for size in results.bytes_per_pair)
 
 
 class _Results:
@@ -103,7 +95,11 @@ class _Scored:
         self._task, self._device = task, device
         by_length = np.argsort(-task.targets.lengths, kind="stable")
         self._groups = np.split(by_length, range(GROUP, len(by_length), GROUP))
-        self._queries = self._some_queries()
+        first, last = task.query_span(random.Random(1).choice(task.tiles()))
+        queries = np.arange(first, min(last, first + MOST_QUERIES))
+        residues = float(task.targets.lengths[self._some_targets(LEAST_GROUPS)].sum())
+        cells_before = np.cumsum(task.queries.lengths[queries]) * residues
+        self._queries = queries[: max(1, int(np.searchsorted(cells_before, FIRST_CELLS)))]
         few_cells, few_seconds, self.best = self._tried(LEAST_GROUPS)
         self.seconds_per_cell, self.seconds_per_query = few_seconds / few_cells, 0.0
         n_groups = int(SCORE_SECONDS / few_seconds * LEAST_GROUPS)
@@ -112,13 +108,6 @@ class _Scored:
         cells, seconds, self.best = self._tried(max(2 * LEAST_GROUPS, min(n_groups, len(self._groups))))
         self.seconds_per_cell = max(seconds - few_seconds, 0.0) / (cells - few_cells)
         self.seconds_per_query = max(seconds - self.seconds_per_cell * cells, 0.0) / len(self._queries)
-
-    def _some_queries(self) -> Index:
-        first, last = self._task.query_span(random.Random(1).choice(self._task.tiles()))
-        queries = np.arange(first, min(last, first + MOST_QUERIES))
-        residues = float(self._task.targets.lengths[self._some_targets(LEAST_GROUPS)].sum())
-        cells = np.cumsum(self._task.queries.lengths[queries]) * residues
-        return queries[: max(1, int(np.searchsorted(cells, FIRST_CELLS)))]
 
     def _some_targets(self, n_groups: int) -> Index:
         places = distinct(np.linspace(0, len(self._groups) - 1, n_groups).astype(np.int64))
@@ -140,7 +129,7 @@ class _Scored:
         residues = [int(lengths.sum()) for lengths in (queries.lengths, task.targets.lengths[targets])]
         best = np.stack([self._queries[found.query_index], targets[found.target_index]], 1)
         best = best[best[:, 0] != best[:, 1]] if task.skips_self else best
-        return residues[0] * residues[1] + PAIR_CELLS * len(queries) * len(targets), took, best
+        return residues[0] * residues[1] + GROUP_PAIR_CELLS * len(queries) * len(targets), took, best
 
 
 def _seconds_per_alignment(task: PairsTask, best: Index, device: Device) -> float:
@@ -165,4 +154,5 @@ def _unfiltered(task: PairsTask) -> PairOptions:
     n_residues = None if task.significance is None else task.significance.n_residues
     nothing: dict[str, Any] = dict.fromkeys((*SHARES, "min_score", "max_evalue", "min_bits"))
     alone: dict[str, Any] = {"max_hsps": 1, "sum_statistics": False, "max_intron": None, "top_first": False}
-    return task.options.replaced(db_size=n_residues, **alone, **nothing)
+    options: PairOptions = task.options.replaced(db_size=n_residues, **alone, **nothing)
+    return options

@@ -110,7 +110,8 @@ class PairsOnGpu:
         for begin in range(0, len(query), gpu_plan.MOST_PAIRS):
             some = slice(begin, begin + gpu_plan.MOST_PAIRS)
             for launch in self._plan(query[some], target[some]):
-                program = self._programs.get(self._constants(launch), alive)
+                how = constants(self.scheme, self.shape, launch.source, launch.strips, launch.word_bits)
+                program = self._programs.get(how, alive)
                 for chunk in self._chunks(launch):
                     self._compute(launch, program, chunk, result.after(begin), alive)
                     done += len(chunk.pair)
@@ -129,9 +130,6 @@ class PairsOnGpu:
             most = self.device.budget_bytes() // (cell_bytes * shape.group * self._groups_at_once)
             shape = replace(shape, strips_cells=min(shape.strips_cells, max(most, 1)))
         return plan(query, target, sequences.lengths, sequences.rank, self.scheme.free, self._width, shape)
-
-    def _constants(self, launch: Launch) -> dict[str, int]:
-        return constants(self.scheme, self.shape, launch.source, launch.strips, launch.word_bits)
 
     def _chunks(self, launch: Launch) -> Iterator[_Chunk]:
         """Divide units into runs that fit the device's memory and take a short time, so that a run can be stopped.

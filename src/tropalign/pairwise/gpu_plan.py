@@ -1,4 +1,7 @@
-"""Distribution of pairs to work-groups: which pairs run side by side on a GPU (native/pairwise/gpu_plan.cpp)."""
+"""Plans for a GPU: numbers shared with its kernels, pairs that run side by side, and numbers that hold their scores.
+
+native/pairwise/gpu_plan.cpp distributes pairs to work-groups.
+"""
 
 from __future__ import annotations
 
@@ -106,7 +109,7 @@ class Shape:
 
     @property
     def rows(self) -> tuple[int, int, int]:
-        """Rows of a tile, by `gpu_layout.Source`."""
+        """Rows of a tile, by `Source`."""
         return self.rows_shared, self.rows_shared, self.rows_own
 
 
@@ -130,7 +133,7 @@ class Launch:
     """Units that one kernel computes.
 
     source, strips, word_bits: the kernel (PAIRS_SOURCE, PAIRS_STRIPS and SIMT_WORD).
-    units: int32, shape (n_units, UNIT_INTS), by `gpu_layout.Unit`; the costliest first.
+    units: int32, shape (n_units, UNIT_INTS), by `Unit`; the costliest first.
     lanes: int32, shape (n_units, group, LANE_INTS).
     pair: int64, the pairs as indices into the caller's list, unit by unit.
     where: int32, ``4 * (unit * group + lane) + 2 * half + rows_are_query`` of each of them.
@@ -262,7 +265,7 @@ class Scheme:
 
 
 def constants(scheme: Scheme, shape: Shape, source: int, strips: bool, word_bits: int) -> dict[str, int]:
-    """Return the constants for compiling a launch's kernels, in addition to those of gpu_layout.py."""
+    """Return the constants for compiling a launch's kernels, in addition to `numbers`."""
     return {
         "SIMT_WORD": word_bits,
         "PAIRS_GROUP": shape.group,

@@ -16,17 +16,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from math import lgamma, log
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.pairwise.composition import Adjusted, Scaled
+from tropalign.errors import UsageError, named
 from tropalign.pairwise.engines import Rows, Taken
+from tropalign.pairwise.filters import deciding, passes_shares
 from tropalign.pairwise.options import INTRON, PairOptions
-from tropalign.pairwise.selection import passes_shares
 from tropalign.properties import cached
 from tropalign.results import nucleotides
 from tropalign.results.alignments import AlignmentTable, concatenate
@@ -36,11 +36,13 @@ if TYPE_CHECKING:
     from scipy.interpolate import CubicSpline
 
     from tropalign.execution.task import Progress
+    from tropalign.pairwise.composition import Correction
+    from tropalign.pairwise.filters import LeastScores
     from tropalign.pairwise.significance import Significance
     from tropalign.pairwise.translated import PairFrames
 
 Index = NDArray[np.int64]
-Int32 = NDArray[np.int32]
+Float64 = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -48,17 +50,40 @@ class FurtherAlignments:
     """Finds the further alignments of pairs whose first ones are known.
 
     options: with the number of alignments per pair.
-    least: (query, target indices) -> minimum scores; None: above 0.
+    least_scores: of all rows; None: above 0.
     composition: corrects scores; None for no correction.
-    suffices: (table, rows, their corrected scores) -> rows with sufficient bits and E-value; bool, shape (n,).
     frames: of translated pairs.
+    significance: of the run.
     """
 
     options: PairOptions
-    least: Callable[[Index, Index], Index | None]
-    composition: Scaled | Adjusted | None
-    suffices: Callable[[AlignmentTable, Index, Int32], NDArray[np.bool_]]
-    frames: PairFrames | None = None
+    least_scores: LeastScores | None
+    composition: Correction | None
+    frames: PairFrames | None
+    significance: Significance | None
+
+    def __post_init__(self) -> None:
+        if self.options.max_intron is not None and len(self._sides) != 1:
+            raise UsageError(
+                f"{named('max_intron')} is for nucleotides against proteins: add {named('translate')} query or target, "
+                "or leave it out"
+            )
+
+    @property
+    def _sides(self) -> tuple[str, ...]:
+        return () if self.frames is None else self.frames.sides
+
+    def _least(self, table: AlignmentTable, query: Index, target: Index) -> Index:
+        """Return the whole scores, above 0, that further alignments need; those that sets may need if these count."""
+        least = None if self.least_scores is None else self.least_scores.of(query, target)
+        if self.options.sum_statistics:
+            assert self.significance is not None
+            statistics, scale = self.significance.statistics, self.options.whole.scale
+            lengths = table.queries.lengths[query].astype(np.float64), table.targets.lengths[target].astype(np.float64)
+            space = np.log(lengths[0]) + np.log(lengths[1])
+            once = np.ceil((space + log(statistics.k)) / statistics.lambda_ * scale).astype(np.int64)
+            least = once if least is None else np.minimum(once, least)  # `once` is expected once in such a pair
+        return np.ones(len(query), np.int64) if least is None else np.maximum(least, 1)
 
     def added(
         self,
@@ -82,15 +107,31 @@ class FurtherAlignments:
             own = np.flatnonzero(further.n_columns > 0)
             further = further.take(own)
             if self.composition is not None:
-                own, further = self._judged(rows, own, further, n_threads, progress)
+                whole, again = self.options.whole, rows.scores_of(own)
+                raw = np.rint(further.score * whole.scale).astype(np.int32)
+                kept, scores = self.composition.judged(further, again, raw, n_threads, progress)
+                own, further = own[kept], replace(further.take(kept), corrected_score=whole.given(scores))
             going = going[own]
             found.append(replace(further, hsp=np.full(len(own), len(found) + 1, np.int32)))
             pairs.append(going)
         together, pair = concatenate(found), owner[np.concatenate(pairs)]
         if self.frames is not None:
-            together, pair = _best_together(together, pair, self.options.max_hsps)
+            # The best alignments over all frames of each pair, renumbered; in case of ties the first frames.
+            assert together.hsp is not None
+            keys = together.hsp, together.target_index, together.query_index, -together.score, pair
+            order = np.lexsort(keys)
+            together, pair = together.take(order), pair[order]
+            number = np.arange(len(pair)) - np.searchsorted(pair, pair) + 1
+            kept = np.flatnonzero(number <= self.options.max_hsps)
+            together, pair = replace(together.take(kept), hsp=number[kept].astype(np.int32)), pair[kept]
         order = np.argsort(pair, kind="stable")
-        return together.take(order[passes_shares(together, self.options)[order]])
+        together = together.take(order[passes_shares(together, self.options)[order]])
+        if not self.options.sum_statistics:
+            return together
+        assert self.significance is not None
+        return with_sums(
+            together, self.significance, rules_of(self._sides, self.options.max_intron), self.options.max_evalue
+        )
 
     def _lines(self, table: AlignmentTable, align: Callable[[Rows], AlignmentTable]) -> tuple[AlignmentTable, Index]:
         """Return the alignments to be continued, and the table row that each belongs to.
@@ -106,42 +147,18 @@ class FurtherAlignments:
         other = np.flatnonzero((query != table.query_index[owner]) | (target != table.target_index[owner]))
         query, target, owner = query[other], target[other], owner[other]
         scores = align(Rows(query, target, "score", None)).score * self.options.whole.scale
-        asked = self.least(query, target)
-        enough = np.flatnonzero(np.rint(scores) >= (1 if asked is None else np.maximum(asked, 1)))
+        enough = np.flatnonzero(np.rint(scores) >= self._least(table, query, target))
         further = align(Rows(query[enough], target[enough], "alignment", None))
         return concatenate([table, further]), np.concatenate([own, owner[enough]])
 
     def _rows(self, table: AlignmentTable, taken: tuple[AlignmentTable, Index]) -> Rows:
         """Return the request for the next alignments of the pairs of a table, given those that they have."""
         earlier, offsets = taken
-        asked = self.least(table.query_index, table.target_index)
-        least = np.ones(len(table), np.int64) if asked is None else np.maximum(asked, 1)
+        least = self._least(table, table.query_index, table.target_index)
         starts = query_starts(earlier), earlier.target_start
         paths = earlier.cigar_offsets, earlier.cigar_ops
         of_rows = Taken(offsets, *starts, *paths, least.astype(np.int32))
         return Rows(table.query_index, table.target_index, "alignment", table.strand, of_rows)
-
-    def _judged(
-        self, rows: Rows, own: Index, table: AlignmentTable, n_threads: int, progress: Progress | None
-    ) -> tuple[Index, AlignmentTable]:
-        """Return the rows of `own` that pass by corrected scores of the same kind, and their table."""
-        assert self.composition is not None
-        whole = self.options.whole
-        raw = np.rint(table.score * whole.scale).astype(np.int32)
-        kept, scores = self.composition.judged(
-            rows.scores_of(own), raw, partial(self.suffices, table), n_threads, progress
-        )
-        return own[kept], replace(table.take(kept), corrected_score=whole.given(scores))
-
-
-def _best_together(table: AlignmentTable, pair: Index, most: int) -> tuple[AlignmentTable, Index]:
-    """Return the best alignments over all frames of each pair, renumbered; in case of ties the first frames."""
-    assert table.hsp is not None
-    order = np.lexsort((table.hsp, table.target_index, table.query_index, -table.score, pair))
-    table, pair = table.take(order), pair[order]
-    number = np.arange(len(pair)) - np.searchsorted(pair, pair) + 1
-    kept = number <= most
-    return replace(table.take(kept), hsp=number[kept].astype(np.int32)), pair[kept]
 
 
 def _alignments(found: list[AlignmentTable], pairs: list[Index], going: Index) -> tuple[AlignmentTable, Index]:
@@ -153,7 +170,24 @@ def _alignments(found: list[AlignmentTable], pairs: list[Index], going: Index) -
     return concatenate(found).take(order), offsets.astype(np.int64)
 
 
-Float64 = NDArray[np.float64]
+# Alignments of a pair that are judged together: sum statistics (Karlin and Altschul 1993), as in BLAST.
+#
+#     query   ---AAAAA---------BBBBBBB------CCCC---      x_A + x_B + x_C: one set of three
+#     target  ------AAAAA-BBBBBBB---CCCC-----------
+#
+# Alignments form a set if each one follows the previous one in both sequences, on one strand, with an overlap of at
+# most `OVERLAP` residues. With normalised scores x = lambda S - ln K of sum X, effective lengths m and n of the
+# pair, and g = overlap + gap + 1 positions at which the next alignment may start, a set of r has the score
+#
+#     gaps up to `GAP` in both (even)               X - ln(m n) - 2 (r - 1) ln g - ln r!
+#     any gaps (even)                               X - r ln(m n) + ln r!
+#     `GAP` on one side, an intron on the other     X - ln(m n) - (r - 1) (ln g + ln g') - ln r!
+#
+# and the E-value ``e A / (m n) / w``, where e is the result of `sum_expectations`, A the search space of the query
+# and all targets, and w = .9 .1^(r - 1) the share of sets of r among those that are tried, halved for each of the
+# two even rules. The E-value of a single alignment is divided by .9. The set of the lowest E-value is taken first,
+# then the best of the others.
+
 
 #: Residues by which neighbours may overlap, and that may lie between them.
 OVERLAP, GAP = 9, 40
@@ -219,49 +253,27 @@ class _Rows(NamedTuple):
         return found
 
 
-@dataclass(frozen=True)
-class LinkedAlignments:
-    """Adds sum statistics to tables of alignments; `sides` are the translated sides of a pair."""
-
-    options: PairOptions
-    significance: Significance
-    sides: tuple[str, ...] = ()
-
-    def least(self, query: Index, target: Index, whole: Callable[[Index, Index], Index | None], lengths: Any) -> Index:
-        """Return the whole scores that further alignments need: expected once in such a pair, or as requested if lower.
-
-        `whole` returns the requested scores; `lengths` are those of aligned queries and targets.
-        """
-        statistics, scale = self.significance.statistics, self.options.whole.scale
-        space = np.log(lengths[0][query].astype(np.float64)) + np.log(lengths[1][target].astype(np.float64))
-        once = np.ceil((space + log(statistics.k)) / statistics.lambda_ * scale).astype(np.int64)
-        asked = whole(query, target)
-        least: Index = np.maximum(once if asked is None else np.minimum(once, asked), 1)
-        return least
-
-    def added(self, table: AlignmentTable) -> AlignmentTable:
-        """Return the table with E-values and sizes of sets, without rows whose sets have too high E-values."""
-        evalue, count = np.zeros(len(table)), np.ones(len(table), np.int32)
-        score = np.asarray(table.score if table.corrected_score is None else table.corrected_score, np.float64)
-        lengths = table.queries.lengths[table.query_index], table.targets.lengths[table.target_index]
-        evalue[:] = self.significance.evalues(score, *lengths) / (1 - DECAY)
-        rows = _Rows(*_places(table), self.significance.statistics.nats(score), evalue)
-        rules = rules_of(self.sides, self.options.max_intron)
-        for own in _of_one_strand(table):
-            space = self._space(*(int(length[own[0]]) for length in lengths))
-            for chosen, expected in _sets(rows.some(own), rules, space):
-                evalue[own[chosen]], count[own[chosen]] = expected, len(chosen)
-        table = replace(table, sum_evalue=evalue, sum_count=count)
-        most = self.options.max_evalue
-        return table if most is None else table.take(evalue <= most)
-
-    def _space(self, query: int, target: int) -> tuple[float, float]:
-        """Return ln of the adjusted search space of the pair, and of the query with all targets."""
-        space = self.significance.n_residues, self.significance.n_sequences
-        statistics = self.significance.statistics
+def with_sums(
+    table: AlignmentTable, significance: Significance, rules: tuple[Rule, ...], max_evalue: float | None
+) -> AlignmentTable:
+    """Return the table with E-values and sizes of sets, without rows whose sets have too high E-values."""
+    evalue, count = np.zeros(len(table)), np.ones(len(table), np.int32)
+    score, statistics = np.asarray(deciding(table), np.float64), significance.statistics
+    lengths = table.queries.lengths[table.query_index], table.targets.lengths[table.target_index]
+    evalue[:] = significance.evalues(score, *lengths) / (1 - DECAY)
+    rows, space = (
+        _Rows(*_places(table), statistics.nats(score), evalue),
+        (significance.n_residues, significance.n_sequences),
+    )
+    for own in _of_one_strand(table):
+        query, target = (int(length[own[0]]) for length in lengths)
         shorter = float(statistics.length_adjustments(query, *space))
         of_pair = log(max(query - shorter, 1.0)) + log(max(target - shorter, 1.0))
-        return of_pair, log(float(statistics.search_spaces(query, *space)))
+        of_all = log(float(statistics.search_spaces(query, *space)))
+        for chosen, expected in _sets(rows.some(own), rules, (of_pair, of_all)):
+            evalue[own[chosen]], count[own[chosen]] = expected, len(chosen)
+    table = replace(table, sum_evalue=evalue, sum_count=count)
+    return table if max_evalue is None else table.take(evalue <= max_evalue)
 
 
 def _places(table: AlignmentTable) -> tuple[Float64, Float64]:
@@ -322,6 +334,19 @@ def _chains(rows: _Rows, followed: NDArray[np.bool_]) -> Iterator[Index]:
         for step in reversed(before):
             chain.append(int(step[chain[-1]]))
         yield np.array(chain[::-1])
+
+
+# Significance of the sum of several local alignment scores (Karlin and Altschul 1993).
+#
+# The normalised scores lambda S - ln(K m n) of two long random sequences form a Poisson process of density e^-x. So
+# the r-th best of them is -ln G, with G gamma-distributed of shape r. The r - 1 better ones exceed it by a total of
+# Y, which is gamma-distributed of shape r - 1 and independent of G. The sum of the r best, Y - r ln G, exceeds x
+# with the probability
+#
+#     P_r(x) = 1 / (r - 2)!  integral from 0 to infinity of  y^(r - 2) e^-y  Gamma(r, e^((y - x) / r))  dy
+#
+# where Gamma(r, v) is the regularised lower incomplete gamma function; both of its tails are used here. It is the
+# integral of Karlin and Altschul, over t. For large x it approaches e^-x x^(r - 1) / (r! (r - 1)!).
 
 
 #: Gauss-Legendre nodes on each piece of an integral.

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from tropalign import _native
 from tropalign.errors import InputError, UsageError, named, shown
 from tropalign.execution.task import Progress, checked_progress
+from tropalign.pairwise.engines import Sides
 from tropalign.pairwise.options import MethodName
 from tropalign.properties import cached
 from tropalign.resources.limits import resolve_threads
@@ -53,28 +54,19 @@ def _masked(side: Side, options: PairOptions, n_threads: int) -> Side:
 
 
 def _batch(batch: SequenceBatch, options: PairOptions, n_threads: int) -> SequenceBatch:
-
     assert options.mask != "none"
-    mask = partial(masked, method=options.mask, n_threads=n_threads)
+    mask = partial(masked, method=options.mask, n_threads=resolve_threads(n_threads))
     return changed(batch, mask)
 
 
-def decisive(
-    queries: SequenceBatch,
-    reverse: SequenceBatch | None,
-    targets: SequenceBatch,
-    options: PairOptions,
-    n_threads: int,
-) -> tuple[SequenceBatch, SequenceBatch | None, SequenceBatch]:
-    """Return the sequences by which pairs are selected and judged: masked if masks are soft; one set stays one object.
+def decisive(sides: Sides, options: PairOptions, n_threads: int) -> Sides:
+    """Return the softly masked sequences by which pairs are selected and judged.
 
     The reverse strand has the mask of the query's plus strand.
     """
-    if not options.is_softly_masked:
-        return queries, reverse, targets
-    own = _batch(queries, options, n_threads)
-    other = own if targets is queries else _batch(targets, options, n_threads)
-    return own, None if reverse is None else own.reverse_complement(), other
+    own = _batch(sides.queries, options, n_threads)
+    other = own if sides.targets is sides.queries else _batch(sides.targets, options, n_threads)
+    return Sides(own, None if sides.reverse is None else own.reverse_complement(), other)
 
 
 Index = NDArray[np.int64]
@@ -211,19 +203,6 @@ def _with_residues(batch: SequenceBatch) -> SequenceBatch:
     return batch
 
 
-def _seg(batch: SequenceBatch, n_threads: int) -> Masks:
-    return _native.mask_seg(batch.codes, batch.offsets, *SEG, n_threads)
-
-
-def _dust(batch: SequenceBatch, n_threads: int) -> Masks:
-    return _native.mask_dust(batch.codes, batch.offsets, *DUST, n_threads)
-
-
-def _tantan(batch: SequenceBatch, n_threads: int) -> Masks:
-    alphabet = batch.alphabet
-    return _native.mask_tantan(batch.codes, batch.offsets, _ratios(alphabet), PERIODS[alphabet], *TANTAN, n_threads)
-
-
 @cached
 def _ratios(alphabet: Alphabet) -> NDArray[np.float64]:
     """Return how much likelier each letter (row) is as a copy of another one than on its own; shape (32, 32).
@@ -258,9 +237,23 @@ def _lower(batch: SequenceBatch, n_threads: int) -> Masks:
 #: All methods by name, for the command line and the API.
 METHODS: Mapping[str, Method] = MappingProxyType(
     {
-        "seg": Method("proteins in which few residues are frequent", (PROTEIN,), _seg),
-        "dust": Method("nucleotides in which triplets repeat", (NUCLEOTIDE,), _dust),
-        "tantan": Method("tandem repeats", (PROTEIN, NUCLEOTIDE), _tantan),
+        "seg": Method(
+            "proteins in which few residues are frequent",
+            (PROTEIN,),
+            lambda batch, n_threads: _native.mask_seg(batch.codes, batch.offsets, *SEG, n_threads),
+        ),
+        "dust": Method(
+            "nucleotides in which triplets repeat",
+            (NUCLEOTIDE,),
+            lambda batch, n_threads: _native.mask_dust(batch.codes, batch.offsets, *DUST, n_threads),
+        ),
+        "tantan": Method(
+            "tandem repeats",
+            (PROTEIN, NUCLEOTIDE),
+            lambda batch, n_threads: _native.mask_tantan(
+                batch.codes, batch.offsets, _ratios(batch.alphabet), PERIODS[batch.alphabet], *TANTAN, n_threads
+            ),
+        ),
         "lower": Method("letters in lower case", (PROTEIN, NUCLEOTIDE), _lower),
     }
 )

@@ -17,11 +17,7 @@ from tropalign.resources.numbers import checked_choice, decimal_number, whole_nu
 from tropalign.results.names import AmbiguousRule, checked_definition
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from tropalign.pairwise.integer_scoring import WholeScoring
-    from tropalign.scoring import Gap, SubstitutionMatrix
+    from tropalign.scoring import Gap, SubstitutionMatrix, WholeScoring
     from tropalign.sequences import Alphabet, SequenceBatch
 
 MethodName = Literal["seg", "dust", "tantan", "lower"]
@@ -461,12 +457,16 @@ class PairOptions(
         for name in SHARES:
             self._check_share(named(name), getattr(self, name))
         self._check_hsps()
-        self._check_sums()
         checked_choice("exclude_self", self.exclude_self)
         checked_choice("reciprocal", self.reciprocal)
-        self._check_culling()
-        self._check_significance()
-        self._check_mask()
+        if self.culling is not None:
+            name = named("culling")
+            self.set("culling", whole_number("culling", self.culling, 1))
+            if self.top is None:
+                raise UsageError(f"{name} compares the best targets of a query: add {named('top')}")
+            if self.report == "score":
+                raise UsageError(f"{name} goes by spans on the query: {named('report')} score has none")
+        self._check_local()
 
     def _check_share(self, name: str, share: Any) -> None:
         if share is None:
@@ -477,6 +477,7 @@ class PairOptions(
             raise UsageError(f"{name} needs {named('report')} alignment")
 
     def _check_hsps(self) -> None:
+        """Check how many alignments a pair has, and how they are judged together."""
         name = named("max_hsps")
         self.set("max_hsps", whole_number("max_hsps", self.max_hsps, 1, MOST_HSPS))
         if self.max_hsps > 1 and not self.is_local:
@@ -485,8 +486,6 @@ class PairOptions(
             raise UsageError(f"{name} needs {named('report')} alignment")
         if self.max_hsps > 1 and self.is_softly_masked:
             raise UsageError(f"{name} counts all letters of further alignments: add {named('mask_hard')}")
-
-    def _check_sums(self) -> None:
         name = named("sum_statistics")
         checked_choice("sum_statistics", self.sum_statistics)
         if self.sum_statistics and self.max_hsps == 1:
@@ -499,17 +498,8 @@ class PairOptions(
         if not self.sum_statistics:
             raise UsageError(f"{named('max_intron')} says which alignments {name} links: add {name}")
 
-    def _check_culling(self) -> None:
-        if self.culling is None:
-            return
-        name = named("culling")
-        self.set("culling", whole_number("culling", self.culling, 1))
-        if self.top is None:
-            raise UsageError(f"{name} compares the best targets of a query: add {named('top')}")
-        if self.report == "score":
-            raise UsageError(f"{name} goes by spans on the query: {named('report')} score has none")
-
-    def _check_significance(self) -> None:
+    def _check_local(self) -> None:
+        """Check what only local alignments have: E-values, bits, and soft masks, which decide by scores."""
         if self.db_size is not None:
             self.set("db_size", whole_number("db_size", self.db_size))
         for name in ("max_evalue", "min_bits", "db_size"):
@@ -529,8 +519,6 @@ class PairOptions(
                 f"{named('composition')} {self.composition} is for E-values and bits, which local alignments have: use "
                 f"{named('mode')} local"
             )
-
-    def _check_mask(self) -> None:
         checked_choice("mask_hard", self.mask_hard)
         if self.mask_hard and self.mask == "none":
             raise UsageError(f"{named('mask_hard')} needs a mask: add {named('mask')} seg, or another one")
@@ -543,14 +531,25 @@ class PairOptions(
     @cached_property
     def whole(self) -> WholeScoring:
         """Scores, costs and the least score times the factor that makes them integers; may raise ScoringError."""
-        from tropalign.pairwise.integer_scoring import WholeScoring
+        from tropalign.scoring import WholeScoring
 
         return WholeScoring.of(self.matrix, self.gap, self.min_score, self.end_gap)
+
+    @property
+    def asks_scores(self) -> bool:
+        """True if a filter by score, bits or E-value is set."""
+        return any(limit is not None for limit in (self.min_score, self.min_bits, self.max_evalue))
 
     @property
     def asks_shares(self) -> bool:
         """True if alignments are filtered by identity or coverage."""
         return any(getattr(self, name) is not None for name in SHARES)
+
+    @property
+    def selects(self) -> bool:
+        """True if not every pair is reported as it is: some are chosen, or its strand is."""
+        is_chosen = self.top is not None or self.exclude_self or self.strand == "both" or self.is_softly_masked
+        return is_chosen or self.asks_scores or self.asks_shares
 
     @property
     def sought_evalue(self) -> float | None:
@@ -604,8 +603,9 @@ class PairOptions(
 
     def fits(self, longest: int, factor: int = 1) -> bool:
         """True if all scores of sequences of this length fit 32 bits, times a factor."""
-        scores = self.whole.scores
-        worst = max(int(scores.max()), -int(scores.min())) + _most_cost(self.whole)
+        scores, costs = self.whole.scores, (*self.whole.gap, *self.whole.end_gap)
+        most_cost = max(costs[::2]) + 2 * max(costs[1::2])  # of a gap at a cell (native/bindings/pair_arguments.hpp)
+        worst = max(int(scores.max()), -int(scores.min())) + most_cost
         return factor * worst * (2 * longest + 2) < 2**31
 
     def check_range(self, longest: int) -> None:
@@ -641,39 +641,6 @@ class PairOptions(
             if name != "report" and getattr(self, name) is not None:
                 words[name] = str(getattr(self, name))
         return words
-
-
-def _most_cost(whole: WholeScoring) -> int:
-    """Return the highest possible cost of a gap at a cell (native/bindings/pair_arguments.hpp)."""
-    costs = (*whole.gap, *whole.end_gap)
-    return max(costs[::2]) + 2 * max(costs[1::2])
-
-
-def checked_pairs(pairs: Any, n_queries: int, n_targets: int) -> NDArray[np.int64]:
-    """Return listed pairs for engines: int64, shape (n, 2), contiguous, from any array-like of integers.
-
-    Raises InputError for another shape or type, or an index out of range (with its row).
-    """
-    import numpy as np
-
-    try:
-        given = np.asarray(pairs)
-    except ValueError:  # rows of different lengths
-        given = np.zeros((1, 1))
-    if not given.size and given.ndim < 3:
-        return np.zeros((0, 2), np.int64)
-    if given.ndim != 2 or given.shape[1] != 2:
-        raise InputError(f"pairs have to be an array of (query index, target index), not of shape {given.shape}")
-    if given.dtype.kind not in "iu":
-        raise InputError(f"pairs have to be whole numbers, not {given.dtype}: give indices of sequences, from 0")
-    is_out = (given < 0) | (given >= np.array([n_queries, n_targets]))
-    if is_out.any():
-        row, side = (int(k) for k in np.argwhere(is_out)[0])
-        what, count = (("query", n_queries), ("target", n_targets))[side]
-        raise InputError(
-            f"row {row} of pairs names {what} {given[row, side]}, but there are {count}: indices begin at 0"
-        )
-    return np.ascontiguousarray(given, np.int64)
 
 
 def of_two_alphabets(first: Alphabet, second: Alphabet, words: tuple[str, str]) -> InputError:

@@ -1,4 +1,4 @@
-"""The pairs of a job in output order, each with a position and a cost.
+"""The plan of a job: its pairs in output order, each with a position and a cost, and their tiles.
 
     all pairs of a set (triangle)     queries against targets         a list
          j = 0  1  2  3                    j = 0  1  2                 as given
@@ -12,22 +12,64 @@ in the same way.
 
 from __future__ import annotations
 
+import os
 from array import array
-from typing import Protocol
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError, said
-from tropalign.execution.task import CostList
+from tropalign.errors import InputError, named, said
+from tropalign.execution.task import CostList, Tile, cuts, share
 from tropalign.properties import cached_property
+from tropalign.resources.limits import require
+from tropalign.resources.numbers import environment_number
 from tropalign.sequences import SequenceBatch
+from tropalign.sequences.batch import TAKEN_BYTES
 from tropalign.sequences.files import Source, file_name, opened, with_line_ends
 from tropalign.sequences.texts import decoded
+
+if TYPE_CHECKING:
+    from tropalign.execution.manifest import Shard
+    from tropalign.pairwise.engines import Sides
+    from tropalign.pairwise.options import PairOptions
+    from tropalign.pairwise.translated import PairFrames
 
 Index = NDArray[np.int64]
 Costs = NDArray[np.float64]
 
+#: Bytes of a pair while its tile is computed and written, without its path, by depth: indices, columns, short
+#: texts.
+ROW_BYTES = {"score": 140, "ends": 240, "alignment": 340}
+#: Bytes of a path per residue of the shorter sequence, a cautious mean: its operations (twice) and its CIGAR.
+PATH_BYTES = 8.0
+#: Memory of all alignments of a pair, as a multiple of the first one's: further ones are usually shorter.
+MOST_PATHS = 8
+#: Cost of a tile in cells, and its most pairs. A kill loses the tiles in progress: a few seconds of work at the 4
+#: billion cells per second of a slow core, and a tenth of a second on a large machine.
+TILE_CELLS = 15_000_000_000
+TILE_PAIRS = 600_000
+#: Most bytes of a tile's rows, even if more memory is allowed: 57,000 alignments of 250 residues, half a second of
+#: a core, which took 43 MB although 128 MB are budgeted. Tiles four times as large were no faster.
+TILE_BYTES = 128 << 20
+#: Per-sequence overhead in bytes, excluding the batch: lengths, sums, indices.
+SEQUENCE_BYTES = 48
+#: Share of the remaining memory for a tile's rows; kernels use the rest.
+ROWS_SHARE = 0.5
+#: Freed memory that native code keeps, as a share of its allowance (kKeptShare in native/pairwise/tile.cpp).
+KEPT_SHARE = 0.25
+#: Smallest memory allowance of native code.
+LEAST_SCRATCH_BYTES = 1 << 20
+#: Fewer targets leave lanes empty, and longer ones are better aligned alone: their pairs are listed and planned.
+LEAST_TARGETS = 128
+LONGEST_TARGET = 1 << 16
+#: Cost of a tile without listed pairs, in cells, and overhead of a pair: 16 x 16 residues take 5 ns, and long
+#: pairs .015 ns per cell (one AVX-512 core), so that a tile takes a few seconds of one core.
+GROUP_TILE_CELLS = 60_000_000_000
+GROUP_PAIR_CELLS = 100
 #: Overhead of a pair in cells: pairs of short peptides take longer than their cells suggest, about 0.2
 #: microseconds each at 20 cells per nanosecond.
 PAIR_CELLS = 4_000
@@ -176,6 +218,161 @@ class Listed(CostList):
         return np.concatenate([[0], np.flatnonzero(largest_before < smallest_after) + 1])
 
 
+@dataclass(frozen=True)
+class Plan:
+    """The pairs of a task in their order, cut into tiles that fit the memory.
+
+    in_groups: with enough targets, the best ones of a query are found without a list of its pairs.
+    keeps_queries: the best targets of a query are chosen among all its pairs, so these stay in one tile.
+    row_bytes: memory of the rows of a pair.
+    most_pairs: most pairs with rows of a tile.
+    scratch_bytes: memory of native code.
+    """
+
+    order: PairOrder
+    in_groups: bool
+    keeps_queries: bool
+    row_bytes: float
+    most_pairs: int
+    scratch_bytes: int
+    tiles: list[Tile] = field(default_factory=list)
+    has_whole_queries: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        sides: Sides,
+        decisive: Sides,
+        lengths: tuple[Index, Index],
+        pairs: Index | None,
+        is_set: bool,
+        frames: PairFrames | None,
+        options: PairOptions,
+        memory_bytes: int,
+        shard: Shard | None,
+        column_bytes: float,
+        wants_whole_queries: bool,
+    ) -> Plan:
+        """Plan the pairs of original sequences of these lengths, listed or all, or all of one set.
+
+        Sizes depend on the inputs and the limit alone, so that a resumed run is cut in the same way.
+        """
+        in_groups = options.top is not None and pairs is None and suits_groups(sides.targets)
+        in_groups &= options.whole.is_affine and (frames is None or frames.target is None)
+        order: PairOrder
+        if pairs is not None:
+            order = Listed(pairs, *lengths)
+        else:
+            form = "all" if not is_set else "triangle" if options.top is None else "no diagonal"
+            order = Grid(*lengths, form, GROUP_PAIR_CELLS if in_groups else PAIR_CELLS)
+        batches = {id(batch): batch for batch in (*sides, *decisive) if batch is not None}
+        least, row_bytes = least_bytes(batches.values()), bytes_per_pair(sides, options, column_bytes)
+        require(least, memory_bytes, "this run", f"allow more with {named('memory_bytes')}, or split the sequences")
+        left = memory_bytes - (least - 2 * LEAST_SCRATCH_BYTES)
+        most = TILE_PAIRS
+        if "TROPALIGN_TILE_PAIRS" in os.environ:
+            most = environment_number("TROPALIGN_TILE_PAIRS", os.environ["TROPALIGN_TILE_PAIRS"])
+        most = max(1, min(most, int(min(left * ROWS_SHARE, TILE_BYTES) / row_bytes)))
+        left -= int(min(most, order.n) * row_bytes)
+        plan = cls(order, in_groups, options.top is not None, row_bytes, most, int(left / (1 + KEPT_SHARE)))
+        return replace(plan, **plan._cut(shard, wants_whole_queries, len(sides.targets), options.top or 1, frames))
+
+    def _cut(
+        self, shard: Shard | None, wants_whole_queries: bool, n_targets: int, top: int, frames: PairFrames | None
+    ) -> dict[str, Any]:
+        """Return the tiles, and whether each has all pairs of its queries."""
+        order, is_whole = self.order, shard is None and (wants_whole_queries or self.keeps_queries)
+        snap = order.query_begin if self.keeps_queries or is_whole else int
+        begin, end = share(order, shard, snap)
+        most, cells = self.most_pairs, TILE_CELLS
+        if self.in_groups:
+            # The rows that a tile keeps need memory, not those that it examines; each frame of a query keeps its
+            # own best.
+            kept = min(top, n_targets) * (1 if frames is None else frames.most)
+            most, cells = max(most // kept, 1) * n_targets, GROUP_TILE_CELLS
+        bounds = cuts(order, begin, end, most, cells, snap)
+        if is_whole and not self.keeps_queries and max(np.diff(bounds), default=0) > most:
+            is_whole, bounds = False, cuts(order, begin, end, most, cells)
+        tiles = [self.tile(k, *span) for k, span in enumerate(pairwise(bounds))]
+        return {"tiles": tiles, "has_whole_queries": is_whole}
+
+    def tile(self, index: int, begin: int, end: int) -> Tile:
+        """Return the tile of the pairs from position `begin` to before `end`."""
+        cells = int(self.order.cost_before(end) - self.order.cost_before(begin))
+        n_listed = min(end - begin, self.most_pairs) if self.keeps_queries else end - begin
+        return Tile(index, cells, int(self.row_bytes * n_listed), end - begin, (begin, end))
+
+    def split(self, tile: Tile) -> list[Tile]:
+        """Split a tile at about half its cost; [] for one pair, or for one query if its best targets are requested."""
+        begin, end = tile.payload
+        order = self.order
+        middle = order.position_at((order.cost_before(begin) + order.cost_before(end)) / 2)
+        middle = min(max(middle, begin + 1), end - 1)
+        if self.keeps_queries:
+            middle = order.query_begin(middle)
+        if not begin < middle < end:
+            return []
+        return [self.tile(tile.index, begin, middle), self.tile(tile.index, middle, end)]
+
+    @property
+    def grid(self) -> Grid:
+        """The order of the pairs, if they are not listed."""
+        if not isinstance(self.order, Grid):
+            raise TypeError("a tile of listed pairs has no span of queries")
+        return self.order
+
+
+def bytes_per_pair(sides: Sides, options: PairOptions, column_bytes: float) -> float:
+    """Return the memory of a pair's rows; `column_bytes` are those of text per alignment column."""
+    report, rows = options.report, options.max_hsps
+    queries, _, targets = sides
+    taken = TAKEN_BYTES * float(targets.lengths.mean()) if targets.is_stored else 0.0
+    if report != "alignment":
+        return ROW_BYTES[report] + taken
+    shorter, longer = sorted(float(batch.lengths.mean()) for batch in (queries, targets))
+    return taken + rows * ROW_BYTES[report] + min(rows, MOST_PATHS) * (PATH_BYTES * shorter + 2 * column_bytes * longer)
+
+
+def suits_groups(targets: SequenceBatch) -> bool:
+    """True if a grouped scan suits these targets (native/pairwise/best_targets.cpp)."""
+    return len(targets) >= LEAST_TARGETS and int(targets.lengths.max()) <= LONGEST_TARGET
+
+
+def least_bytes(batches: Iterable[SequenceBatch]) -> int:
+    """Return the least memory for aligning pairs of these sequences, for any number of pairs.
+
+    Kernels need margins around the codes, so native code copies them; lengths, costs and indices take some numbers
+    per sequence.
+    """
+    copies = sum(2 * batch.most_codes + SEQUENCE_BYTES * len(batch) for batch in batches)
+    return copies + 2 * LEAST_SCRATCH_BYTES
+
+
+def checked_pairs(pairs: Any, n_queries: int, n_targets: int) -> NDArray[np.int64]:
+    """Return listed pairs for engines: int64, shape (n, 2), contiguous, from any array-like of integers.
+
+    Raises InputError for another shape or type, or an index out of range (with its row).
+    """
+    try:
+        given = np.asarray(pairs)
+    except ValueError:  # rows of different lengths
+        given = np.zeros((1, 1))
+    if not given.size and given.ndim < 3:
+        return np.zeros((0, 2), np.int64)
+    if given.ndim != 2 or given.shape[1] != 2:
+        raise InputError(f"pairs have to be an array of (query index, target index), not of shape {given.shape}")
+    if given.dtype.kind not in "iu":
+        raise InputError(f"pairs have to be whole numbers, not {given.dtype}: give indices of sequences, from 0")
+    is_out = (given < 0) | (given >= np.array([n_queries, n_targets]))
+    if is_out.any():
+        row, side = (int(k) for k in np.argwhere(is_out)[0])
+        what, count = (("query", n_queries), ("target", n_targets))[side]
+        raise InputError(
+            f"row {row} of pairs names {what} {given[row, side]}, but there are {count}: indices begin at 0"
+        )
+    return np.ascontiguousarray(given, np.int64)
+
+
 def _sums(values: Costs) -> Costs:
     """Return the sum of the values before each, and of all; added in order."""
     return np.concatenate([[0.0], np.cumsum(values)])
@@ -219,7 +416,11 @@ def read_pairs(source: Source, queries: SequenceBatch, targets: SequenceBatch) -
                 line = line.removeprefix(MARK)
             if line.startswith(b"#") or not line.strip():
                 continue
-            names = _two_names(line, file, line_number)
+            names = [decoded(word) for word in line.split()[:2]]
+            if len(names) < 2 or len(line) >= MOST_LINE_BYTES:
+                raise InputError("a line has to hold two names", file=file, line=line_number)
+            if b"\0" in line:
+                raise InputError("the list of pairs is no text", file=file, line=line_number)
             for name, number, several in zip(names, numbers, repeated, strict=True):
                 if name not in number or name in several:
                     what = "there is no sequence of this name"
@@ -231,12 +432,3 @@ def read_pairs(source: Source, queries: SequenceBatch, targets: SequenceBatch) -
     if not found:
         raise InputError("the list holds no pair", file=file)
     return np.frombuffer(found, np.int64).reshape(-1, 2)
-
-
-def _two_names(line: bytes, file: str, number: int) -> list[str]:
-    names = [decoded(word) for word in line.split()[:2]]
-    if len(names) < 2 or len(line) >= MOST_LINE_BYTES:
-        raise InputError("a line has to hold two names", file=file, line=number)
-    if b"\0" in line:
-        raise InputError("the list of pairs is no text", file=file, line=number)
-    return names

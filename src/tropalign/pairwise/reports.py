@@ -178,7 +178,8 @@ def dot_plot(alignment: Alignment, word: int | None = None) -> Figure:
     figure = Figure((max(2.5, scale * len(target)) + 1.3, max(2.0, scale * len(query)) + 1.3), layout="constrained")
     axes = figure.add_subplot()
     axes.scatter(j + word / 2, i + word / 2, s=4, c=DOTS, linewidths=0, rasterized=len(i) > 20_000)
-    path = _corners(alignment)
+    steps = [(n * (op != 2), n * (op != 1)) for op, n in alignment.operations()]
+    path = np.cumsum([(alignment.query_span()[0], alignment.target_start), *steps], axis=0)  # where it turns
     axes.plot(path[:, 1], path[:, 0], color=PATH, linewidth=1.5)
     axes.set_xlim(0, max(len(target), 1)), axes.set_ylim(max(len(query), 1), 0)
     other = ", other strand" if alignment.strand < 0 else ""
@@ -186,9 +187,3 @@ def dot_plot(alignment: Alignment, word: int | None = None) -> Figure:
     axes.set_ylabel(shown(alignment.query) + other, parse_math=False)
     axes.tick_params(colors=LINES)
     return figure
-
-
-def _corners(alignment: Alignment) -> np.ndarray:
-    """Return the corners of the path: positions in the query and the target, int64, shape (n, 2)."""
-    steps = [(n * (op != 2), n * (op != 1)) for op, n in alignment.operations()]
-    return np.cumsum([(alignment.query_span()[0], alignment.target_start), *steps], axis=0)

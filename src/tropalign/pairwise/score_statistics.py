@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 from platformdirs import user_cache_path
 
 from tropalign.errors import ScoringError
-from tropalign.pairwise.engines import Engines, Rows
-from tropalign.pairwise.integer_scoring import WholeScoring
+from tropalign.pairwise.engines import Engines, Rows, Sides
 from tropalign.pairwise.options import PairOptions
 from tropalign.resources.limits import default_budget, resolve_threads
-from tropalign.scoring import Gap, MatrixLike, SubstitutionMatrix
+from tropalign.scoring import Gap, MatrixLike, SubstitutionMatrix, WholeScoring
 from tropalign.scoring.statistics import (
     ESTIMATED,
     ScoreStatistics,
@@ -105,8 +104,10 @@ def simulated_statistics(matrix: SubstitutionMatrix, gap: Gap) -> ScoreStatistic
         if found.mean_length() <= LONG * length:
             break
         if found.mean_length() > TOO_LONG * length:
+            cost = f"{gap.open} + {gap.extend} k"
+            cost = f"min({cost}, {gap.open2} + {gap.extend2} k)" if gap.has_two_pieces else cost
             raise ScoringError(
-                f"with {matrix.name} and gaps of {_formula(gap)} the best alignment of two random sequences takes "
+                f"with {matrix.name} and gaps of {cost} the best alignment of two random sequences takes "
                 f"{found.mean_length() / length:.0%} of them, however long they are, so that no score has an E-value: "
                 f"raise the gap costs, or take {USUAL[matrix.alphabet.name]}"
             )
@@ -116,12 +117,6 @@ def simulated_statistics(matrix: SubstitutionMatrix, gap: Gap) -> ScoreStatistic
     lambda_, alpha = lambda_ * scale, alpha * scale  # in units of the given scores
     numbers = _digits(lambda_, 4), _digits(k, 3), _digits(lambda_ / alpha, 3), _digits(alpha, 3), _digits(beta, 3)
     return ScoreStatistics(*numbers, source, 1 / scale if scale > 1 else 1)
-
-
-def _formula(gap: Gap) -> str:
-    """Return the formula for the cost of a gap of k residues."""
-    pieces = f"{gap.open} + {gap.extend} k"
-    return f"min({pieces}, {gap.open2} + {gap.extend2} k)" if gap.has_two_pieces else pieces
 
 
 class _Found(NamedTuple):
@@ -154,7 +149,7 @@ def _aligned(matrix: SubstitutionMatrix, gap: Gap, n_pairs: int, length: int) ->
     for begin in range(0, n_pairs, AT_ONCE):
         n = min(AT_ONCE, n_pairs - begin)
         queries, targets = (random_sequences(matrix, n, length, bits) for _ in range(2))
-        engines = Engines(queries, None, targets, PairOptions(matrix, gap), default_budget())
+        engines = Engines(Sides(queries, None, targets), PairOptions(matrix, gap), default_budget())
         pair = np.arange(n)
         found = engines.native(n_threads, Rows(pair, pair, "ends", None), lambda _: None)
         scores.append(found["score"].astype(np.int64))

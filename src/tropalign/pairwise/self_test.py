@@ -9,7 +9,6 @@ from tropalign.errors import DeviceError
 from tropalign.pairwise.engines import REPORT_COLUMNS
 from tropalign.pairwise.options import MODES, PairOptions
 from tropalign.pairwise.task import PairsTask
-from tropalign.results.alignments import AlignmentTable
 from tropalign.scoring import Gap, SubstitutionMatrix
 from tropalign.sequences import PROTEIN, SequenceBatch
 
@@ -28,9 +27,7 @@ def check_gpu(gpu: Gpu) -> None:
     for mode in MODES:
         task = PairsTask(batch, None, PairOptions(SubstitutionMatrix.from_name("BLOSUM62"), Gap(11, 1), mode=mode))
         (tile,) = task.tiles()
-        if not _are_equal(task.on_gpu(tile, gpu), task.on_cpu(tile, 1)):
+        table, other = task.on_gpu(tile, gpu), task.on_cpu(tile, 1)
+        names = REPORT_COLUMNS["alignment"]
+        if not all(np.array_equal(getattr(table, name), getattr(other, name)) for name in names):
             raise DeviceError(f"{gpu.name}: its {mode} alignments are not those of the processor")
-
-
-def _are_equal(table: AlignmentTable, other: AlignmentTable) -> bool:
-    return all(np.array_equal(getattr(table, name), getattr(other, name)) for name in REPORT_COLUMNS["alignment"])

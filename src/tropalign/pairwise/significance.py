@@ -1,10 +1,9 @@
-"""Significance of the scores of a run: bits, E-values, and the least scores that pass filters by these."""
+"""Significance of the scores of a run: bits and E-values."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass
-from math import log2
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
 
 #: Highest score.
 MOST = 2**31 - 1
-#: Largest table of least scores, in pairs of lengths (8 bytes each).
-MOST_CLASSES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -83,91 +80,3 @@ class Significance:
         least: NDArray[np.float64] = np.rint(self.statistics.least_score(evalue, query_lengths, *space) * scale)
         whole: NDArray[np.int64] = np.minimum(least, MOST).astype(np.int64)
         return whole
-
-
-class LeastScores:
-    """The whole score that a pair needs to be kept, by the filters of a run.
-
-    Used are `min_score`, `min_bits` and `max_evalue` of `options`. `stretch` relaxes the filters: `max_evalue` is
-    multiplied by it, and `min_bits` reduced accordingly.
-    """
-
-    def __init__(
-        self,
-        options: PairOptions,
-        queries: SequenceBatch,
-        targets: SequenceBatch,
-        significance: Significance | None,
-        stretch: float = 1.0,
-    ) -> None:
-        whole = options.whole
-        self._lengths = queries.lengths, targets.lengths
-        self._significance, self._scale, self._evalue = significance, whole.scale, None
-        #: Minimum for every pair.
-        self._floor = -MOST
-        if whole.min_score is not None:
-            self._floor = min(max(whole.min_score, -MOST), MOST)
-        if significance is not None and options.min_bits is not None:
-            bits = options.min_bits - log2(stretch)
-            self._floor = max(self._floor, significance.least_of_bits(bits, whole.scale))
-        if significance is not None and options.sought_evalue is not None:
-            self._evalue = options.sought_evalue * stretch
-
-    @classmethod
-    def of_run(
-        cls,
-        options: PairOptions,
-        queries: SequenceBatch,
-        targets: SequenceBatch,
-        significance: Significance | None,
-        stretch: float = 1.0,
-    ) -> LeastScores | None:
-        """Return None if any score is kept."""
-        by_significance = None if significance is None else (options.min_bits, options.max_evalue)
-        if options.whole.min_score is None and by_significance in (None, (None, None)):
-            return None
-        return cls(options, queries, targets, significance, stretch)
-
-    def of(self, query: NDArray[np.int64], target: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the least scores of pairs, by query and target; int64, shape (n,)."""
-        if self._evalue is None:
-            return np.full(len(query), self._floor, np.int64)
-        (query_lengths, of_query), (target_lengths, of_target) = self._classes
-        n = len(target_lengths)
-        both = of_query[query] * n + of_target[target]
-        if len(query_lengths) * n > MOST_CLASSES:
-            each, both = np.unique(both, return_inverse=True)
-            return self._of_lengths(query_lengths[each // n], target_lengths[each % n])[both]
-        least: NDArray[np.int64] = np.zeros(len(query_lengths) * n, np.int64)
-        least[both] = 1  # marks lengths that occur, in a tenth of the time of sorting
-        each = np.flatnonzero(least)
-        least[each] = self._of_lengths(query_lengths[each // n], target_lengths[each % n])
-        found: NDArray[np.int64] = least[both]
-        return found
-
-    @cached_property
-    def _classes(self) -> list[Any]:
-        """Distinct lengths of queries and of targets (one if irrelevant), with the index of each sequence's."""
-        knows_targets = self._significance is not None and self._significance.knows_targets
-        queries, targets = self._lengths
-        sides = queries, targets if knows_targets else np.ones_like(targets)
-        return [np.unique(lengths, return_inverse=True) for lengths in sides]
-
-    def by_class(self, begin: int, end: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Return the least scores of queries [begin, end) by classes of targets, and the class of each target.
-
-        int32, shape (n_queries, n_classes); int32, shape (n_targets,).
-        """
-        if self._evalue is None:
-            return np.full((end - begin, 1), self._floor, np.int32), np.zeros(len(self._lengths[1]), np.int32)
-        (query_lengths, of_query), (target_lengths, of_target) = self._classes
-        each, place = np.unique(of_query[begin:end], return_inverse=True)
-        rows = [self._of_lengths(np.full_like(target_lengths, m), target_lengths) for m in query_lengths[each]]
-        table = np.array(rows, np.int32).reshape(len(each), len(target_lengths))
-        return table[place], of_target.astype(np.int32)
-
-    def _of_lengths(self, query: NDArray[np.int64], target: NDArray[np.int64]) -> NDArray[np.int64]:
-        assert self._significance is not None
-        assert self._evalue is not None
-        least = self._significance.least_of_evalue(self._evalue, query, target, self._scale)
-        return np.maximum(least, self._floor)

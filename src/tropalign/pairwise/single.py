@@ -20,7 +20,7 @@ from tropalign.pairwise.options import ModeName, PairOptions, ReportName, of_two
 from tropalign.results.aligned_pairs import DEPTHS
 from tropalign.results.alignments import Alignment, LonePair, Numbers, columns_of
 from tropalign.scoring import Gap, SubstitutionMatrix
-from tropalign.scoring.names import canonical, shipped
+from tropalign.scoring.names import canonical
 from tropalign.scoring.scores import letters_and_scores
 from tropalign.sequences import Alphabet
 from tropalign.sequences.alphabet import AlphabetLike, alphabet_of
@@ -105,30 +105,22 @@ def _found(
 ) -> tuple[Numbers, int | None] | None:
     """Align a pair, choose the strand of the query and convert the score to user units; None if this is impossible."""
     engine, scale = made
-    found = _better(engine, query, target, strand, alphabet)
-    if scale == 1 or found is None:
-        return found
-    (score, *rest), side = found
-    return (score / scale, *rest), side
-
-
-def _better(
-    engine: PairAligner, query: str, target: str, strand: str, alphabet: Alphabet
-) -> tuple[Numbers, int | None] | None:
-    """Align the better strand of a pair, with the engine's whole scores."""
-    numbers = engine.align(query, target)
-    if strand == "plus" or numbers is None:
-        return None if numbers is None else (numbers, None)
-    if strand != "both" or not alphabet.has_strands:
+    numbers, side = engine.align(query, target), None
+    if numbers is None:
         return None
-    reverse = query.encode("latin-1").translate(alphabet.complement_table.tobytes())[::-1].decode("latin-1")
-    others = engine.align(reverse, target)
-    if others is None or others[0] <= numbers[0]:
-        return None if others is None else (numbers, 1)
-    if len(others) > 1:  # coordinates count on the query's original strand
-        score, begin, end, *rest = others
-        others = (score, len(query) - end, len(query) - begin, *rest)
-    return others, -1
+    if strand != "plus":
+        if strand != "both" or not alphabet.has_strands:
+            return None
+        reverse = query.encode("latin-1").translate(alphabet.complement_table.tobytes())[::-1].decode("latin-1")
+        others, side = engine.align(reverse, target), 1
+        if others is None:
+            return None
+        if others[0] > numbers[0]:
+            numbers, side = others, -1
+            if len(others) > 1:  # coordinates count on the query's original strand
+                score, begin, end, *rest = others
+                numbers = (score, len(query) - end, len(query) - begin, *rest)
+    return numbers if scale == 1 else (numbers[0] / scale, *numbers[1:]), side
 
 
 def _engine(
@@ -139,7 +131,14 @@ def _engine(
         if not isinstance(free_ends, list | set):
             raise TypeError("an iterator can be read once")
         free_ends = tuple(free_ends)
-    scores = matrix if matrix is None or isinstance(matrix, SubstitutionMatrix) else _lasting(matrix)
+    scores = matrix
+    if isinstance(matrix, str):
+        scores = canonical(matrix)
+        if scores is None:
+            raise TypeError("a file may change")
+    elif matrix is not None and not isinstance(matrix, SubstitutionMatrix):
+        letters, values = letters_and_scores(matrix)
+        scores = letters, values.tobytes()  # which do not change, and have a hash
     key = (mode, scores, gap, report, free_ends, id(alphabet))
     kept = _kept.get(key)
     if kept is None:
@@ -147,17 +146,6 @@ def _engine(
             _kept.clear()
         kept = _kept[key] = alphabet, _made(mode, scores, gap, report, free_ends, alphabet)
     return kept[1]
-
-
-def _lasting(matrix: Any) -> str | tuple[str, bytes]:
-    """Return an immutable key of a matrix: the name of a shipped one, or letters and the bytes of their scores."""
-    if not isinstance(matrix, str):
-        letters, values = letters_and_scores(matrix)
-        return letters, values.tobytes()
-    known = canonical(matrix)
-    if known is None:
-        raise TypeError("a file may change")
-    return known
 
 
 def _made(
@@ -171,8 +159,10 @@ def _made(
     elif isinstance(matrix, SubstitutionMatrix):
         scores = matrix
     else:
-        letters, values = shipped(matrix) if isinstance(matrix, str) else _letters_and_scores(*matrix)
-        scores = SubstitutionMatrix.of(matrix if isinstance(matrix, str) else (letters, values), alphabet)
+        if not isinstance(matrix, str):
+            letters, values = matrix
+            matrix = letters, np.frombuffer(values).reshape(len(letters), len(letters))
+        scores = SubstitutionMatrix.of(matrix, alphabet)
     cost = Gap(*alphabet.gap_cost) if gap is None else gap
     options = PairOptions(scores, cost, mode=mode, report=report, free_ends=frozenset(free_ends))
     if scores.alphabet != alphabet or scores.alphabet.letters != alphabet.letters:
@@ -185,7 +175,3 @@ def _made(
     scoring = whole.scores, whole.gap_open, whole.gap_extend
     engine = PairAligner(codes, *scoring, options.recurrence, options.freed(), DEPTHS.index(options.report))
     return engine, whole.scale
-
-
-def _letters_and_scores(letters: str, scores: bytes) -> tuple[str, np.ndarray[Any, np.dtype[np.float64]]]:
-    return letters, np.frombuffer(scores).reshape(len(letters), len(letters))

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, UsageError, named
-from tropalign.pairwise.selection import selected
+from tropalign.pairwise.filters import selected
 from tropalign.sequences import NUCLEOTIDE, PROTEIN, SequenceBatch
 from tropalign.sequences.reader import read_as
 from tropalign.sequences.translation import FRAMES, Frames, codon_table
@@ -29,16 +29,6 @@ Index = NDArray[np.int64]
 SIDES = ("query", "target", "both")
 #: Formats in which a query is a read in the target's alphabet.
 MAPS = ("bam", "sam")
-
-
-def aligned(side: SequenceBatch | Frames) -> SequenceBatch:
-    """Return the sequences to align: the proteins of frames."""
-    return side.proteins if isinstance(side, Frames) else side
-
-
-def given(side: SequenceBatch | Frames) -> SequenceBatch:
-    """Return the original sequences: the nucleotides of frames."""
-    return side.source if isinstance(side, Frames) else side
 
 
 def check_code(code: int) -> None:

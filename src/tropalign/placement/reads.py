@@ -233,7 +233,7 @@ def owning(blocks: Iterable[SequenceBlock], owners: RowOwners, settles: bool = T
 
 #: Length of k-mers, and maximum number of the reference's rows whose k-mers count.
 WORD, MOST_ROWS = 11, 256
-#: The other strand shares more than this multiple of the k-mers, plus this number, as in `tropalign.msa.strands`.
+#: The other strand shares more than this multiple of the k-mers, plus this number, as in `tropalign.msa.family`.
 WORD_RATIO, WORD_EXCESS = 2, 8
 N_BASES = 4
 #: Bits of a k-mer: it occurs in a row, or in the reverse complement of one.

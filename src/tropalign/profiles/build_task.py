@@ -123,7 +123,24 @@ class BuildTask:
     def _judge(self, one: AlignmentText) -> None:
         """Determine the alphabet of all alignments by the first one, and reject a matrix for another alphabet."""
         hmmer_tools()
-        self._kind = self._kind or self._guessed(one)
+        if self._kind is None:  # Easel guesses it
+            from pyhmmer.easel import MSAFile
+
+            try:
+                with MSAFile(io.BytesIO(one.text), "stockholm") as reader:
+                    found = reader.guess_alphabet()  # type: ignore[attr-defined]
+                    alignment = reader.read()
+            except FAULTS as error:
+                raise self._unreadable(one, error) from None
+            if alignment is not None:
+                refuse_mixed(alignment, self._file, one.names)
+            if found is None:
+                raise InputError(
+                    "its letters do not tell whether these are proteins or nucleotides: say it by "
+                    f"{named('alphabet')} protein, dna or rna",
+                    file=self._file,
+                )
+            self._kind = str(found.type.lower())
         if self._options.matrix is not None and self._kind != "amino":
             kind = self._kind.upper()
             raise InputError(
@@ -131,27 +148,6 @@ class BuildTask:
                 "it out",
                 file=self._file,
             )
-
-    def _guessed(self, one: AlignmentText) -> str:
-        """Return the alphabet of an alignment as guessed by Easel."""
-        from pyhmmer.easel import MSAFile
-
-        try:
-            with MSAFile(io.BytesIO(one.text), "stockholm") as reader:
-                found = reader.guess_alphabet()  # type: ignore[attr-defined]
-                alignment = reader.read()
-        except FAULTS as error:
-            raise self._unreadable(one, error) from None
-        if alignment is not None:
-            refuse_mixed(alignment, self._file, one.names)
-        if found is None:
-            raise InputError(
-                "its letters do not tell whether these are proteins or nucleotides: say it by "
-                f"{named('alphabet')} protein, dna or rna",
-                file=self._file,
-            )
-        kind: str = found.type.lower()
-        return kind
 
     def _unreadable(self, one: AlignmentText, error: Exception) -> InputError:
         where = "" if one.line is None else f"alignment {one.number} "

@@ -138,7 +138,7 @@ def models_of_stockholm(
                     rows = (np.asarray(row.sequence) for row in alignment.sequences)
                     refuse_nucleotides(rows, "an alignment", file, alignment.name)
                     refuse_mixed(alignment.textize(), file, names)
-                yield _model_of_alignment(alignment, file)
+                yield model_of_text(text_of_hmm(built(alignment, file)), file, alignment.name)
     except FAULTS as error:
         raise InputError(f"alignment {number + 1} cannot be read ({words_of(error)}): mend it", file=file) from None
 
@@ -180,11 +180,6 @@ def stockholm_of(rows: NDArray[np.uint8], is_node: NDArray[np.bool_] | None) -> 
     if is_node is not None:
         lines.append(b"#=GC RF " + np.where(is_node, ord("x"), ord(".")).astype(np.uint8).tobytes())
     return b"\n".join([*lines, b"//", b""])
-
-
-def _model_of_alignment(alignment: Any, file: str) -> Model:
-    """Build a model of a named `pyhmmer.easel.DigitalMSA`, as hmmbuild builds it and hmmsearch reads it."""
-    return model_of_text(text_of_hmm(built(alignment, file)), file, alignment.name)
 
 
 def model_of_text(text: bytes, file: str | None, record: str | None) -> Model:

@@ -59,7 +59,8 @@ def calibrate(
 def _random_targets() -> tuple[_native.TargetBlock, ...]:
     """Return random sequences of background composition, for each kind of score."""
     total = N_SEQUENCES * sum(LENGTHS)
-    codes = _choices(_random_numbers(SEED, total))
+    sums = np.cumsum(BACKGROUND, dtype=np.float64)
+    codes = np.searchsorted(sums / sums[-1], _random_numbers(SEED, total), side="right").astype(np.uint8)
     blocks, begin = [], 0
     for length in LENGTHS:
         end = begin + N_SEQUENCES * length
@@ -70,30 +71,20 @@ def _random_targets() -> tuple[_native.TargetBlock, ...]:
 
 def _random_numbers(seed: int, n: int) -> NDArray[np.float64]:
     """Return the first numbers, in [0, 1), of Easel's fast generator: ``x <- 69069 * x + 1`` modulo 2^32 (Knuth)."""
+    # The first state is the seed mixed with two constants (Jenkins, "Hash functions", Dr. Dobb's Journal, 1997).
+    a, b, c, below = seed, 87654321, 12345678, 2**32 - 1
+    for down, up, last in ((13, 8, 13), (12, 16, 5), (3, 10, 15)):
+        a = ((a - b - c) & below) ^ (c >> down)
+        b = ((b - c - a) & below) ^ (a << up & below)
+        c = ((c - a - b) & below) ^ (b >> last)
     numbers = np.empty(n, np.uint32)
-    numbers[0] = (69069 * _first_state(seed) + 1) % 2**32
+    numbers[0] = (69069 * (c or 42) + 1) % 2**32
     factor, summand, known = 69069, 1, 1  # lead from a number to the one `known` steps later
     while known < n:
         more = min(known, n - known)
         numbers[known : known + more] = numbers[:more] * np.uint32(factor) + np.uint32(summand)
         factor, summand, known = factor * factor % 2**32, (factor + 1) * summand % 2**32, 2 * known
     return numbers / 4294967296.0
-
-
-def _first_state(seed: int) -> int:
-    """Mix a seed with two constants (Jenkins, "Hash functions", Dr. Dobb's Journal, 1997)."""
-    a, b, c, below = seed, 87654321, 12345678, 2**32 - 1
-    for down, up, last in ((13, 8, 13), (12, 16, 5), (3, 10, 15)):
-        a = ((a - b - c) & below) ^ (c >> down)
-        b = ((b - c - a) & below) ^ (a << up & below)
-        c = ((c - a - b) & below) ^ (b >> last)
-    return c or 42
-
-
-def _choices(numbers: NDArray[np.float64]) -> NDArray[np.uint8]:
-    """Return the amino acids chosen by numbers in [0, 1)."""
-    sums = np.cumsum(BACKGROUND, dtype=np.float64)
-    return np.searchsorted(sums / sums[-1], numbers, side="right").astype(np.uint8)
 
 
 def _bits(
@@ -142,34 +133,24 @@ def _fitted(bits: list[float]) -> tuple[float, float]:
         squares += x * x
     variance = abs((squares - total * total / len(bits)) / (len(bits) - 1.0))
     first = math.pi / math.sqrt(6.0 * variance)
-    slope = _root_by_tangents(bits, first)
-    if slope is None:
-        slope = _root_by_halves(bits, first)
-    return _location(bits, slope), slope
-
-
-def _root_by_tangents(bits: list[float], slope: float) -> float | None:
-    for _ in range(100):
+    slope = first
+    for _ in range(100):  # root by tangents
         value, derivative = _likelihood_slope(bits, slope)
         if abs(value) < TOLERANCE:
-            return slope
+            return _location(bits, slope), slope
         slope -= value / derivative
         if slope <= 0:
             slope = 0.001
-    return None
-
-
-def _root_by_halves(bits: list[float], first: float) -> float:
     left, right = 0.0, first
     while _likelihood_slope(bits, right)[0] > 0 and right <= 1000:
         right *= 2.0
-    for _ in range(100):
-        middle = (left + right) / 2.0
-        value = _likelihood_slope(bits, middle)[0]
+    for _ in range(100):  # root by halves
+        slope = (left + right) / 2.0
+        value = _likelihood_slope(bits, slope)[0]
         if abs(value) < TOLERANCE:
             break
-        left, right = (middle, right) if value > 0 else (left, middle)
-    return middle
+        left, right = (slope, right) if value > 0 else (left, slope)
+    return _location(bits, slope), slope
 
 
 def _likelihood_slope(bits: list[float], slope: float) -> tuple[float, float]:

@@ -51,15 +51,15 @@ def _nucleotides(symbols: str, synonyms: dict[str, str]) -> Letters:
     return Letters(symbols, "N", codes, np.full(4, 0.25, np.float32), NUCLEOTIDE)
 
 
-def _proteins() -> Letters:
-    codes = EASEL_CODES.copy()
-    codes[codes == UNKNOWN] = LETTERS.index(WILDCARD)
-    return Letters(LETTERS, WILDCARD, codes, np.array(BACKGROUND), PROTEIN)
-
-
 #: By the alphabet's name in the files.
 LETTERS_OF: Final = {
-    "amino": _proteins(),
+    "amino": Letters(
+        LETTERS,
+        WILDCARD,
+        np.where(EASEL_CODES == UNKNOWN, LETTERS.index(WILDCARD), EASEL_CODES).astype(np.uint8),
+        np.array(BACKGROUND),
+        PROTEIN,
+    ),
     "dna": _nucleotides("ACGT-RYMKSWHBVDN*~", {"U": "T", "X": "N", "I": "A", "_": "-", ".": "-"}),
     "rna": _nucleotides("ACGU-RYMKSWHBVDN*~", {"T": "U", "X": "N", "I": "A", "_": "-", ".": "-"}),
 }

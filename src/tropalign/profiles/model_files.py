@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import os
 import warnings
 from collections.abc import Iterator
@@ -156,17 +157,27 @@ def models_of(
     has_told = False
     foreign: list[str] = []
     for found, line in fields_of(stream, file):
-        if skip_foreign and not _is_protein(found):
-            foreign.append(_text(found["name"]))
+        name = decoded(found["name"])
+        where: dict[str, Any] = {"file": file, "record": name, "line": None if line is None else line + 1}
+        is_protein = found["alphabet"] == b"amino"
+        if skip_foreign and not is_protein:
+            foreign.append(name)
             continue
-        _require_protein(found, file, line)
+        if not is_protein:
+            raise InputError(not_protein(decoded(found["alphabet"]).upper()), **where)
         check_probabilities(found, file, line)
         if not found.pop("is_calibrated"):
-            _calibrate(found, file, line)
+            try:
+                found["evalue"] = calibrate(found["match"], found["transitions"], found["composition"])
+            except (ArithmeticError, ValueError):
+                raise InputError(
+                    "the model has no calibration and can have none, since it gives random sequences no scores: build "
+                    "it again",
+                    **where,
+                ) from None
             if not has_told:
-                name = shown(_text(found["name"]))
                 text = "has no calibration: it is calibrated here, and so is every further one without"
-                warnings.warn(f"{shown(file)}: the model {name!r} {text}", TropalignWarning, stacklevel=2)
+                warnings.warn(f"{shown(file)}: the model {shown(name)!r} {text}", TropalignWarning, stacklevel=2)
             has_told = True
         yield model_of_fields(found, found.get("text") if keeps_text else None, file)
     if foreign:
@@ -201,16 +212,18 @@ def fields_of(
         for found in read_binary(stream, file):
             yield found, None
         return
-    is_old = begin == OLD_TEXT
-    if is_old:
-        from tropalign.profiles.hmmer2_models import read_hmmer2
     is_empty = True
     for line, text in records_in(stream):
         is_empty = False
-        if is_old:
-            yield read_hmmer2(text, file, line), line
-        else:
-            yield _read_text(text, file, line, with_nucleotides) | {"text": text}, line
+        if begin == OLD_TEXT:
+            yield _OldReader(text, file, line).read(), line
+            continue
+        read = _native.read_model(text, with_nucleotides)
+        if isinstance(read, tuple):
+            at, name, what = read
+            message = f"{shown(decoded(what))}: mend this line, or fetch the file again"
+            raise InputError(message, file=file, record=decoded(name) or None, line=line + at + 1)
+        yield read | {"text": text}, line
     if is_empty:
         raise InputError("the file is empty", file=file)
 
@@ -220,44 +233,14 @@ def records_in(stream: io.BufferedReader) -> Iterator[tuple[int, bytes]]:
     line, rest = 0, b""
     stream = with_line_ends(stream)
     while block := stream.read(BLOCK_BYTES):
-        *texts, rest = _split(rest + block)
-        for text in texts:
+        data, begin = rest + block, 0
+        while (end := data.find(b"\n//", begin)) >= 0 and (stop := data.find(b"\n", end + 1)) >= 0:
+            text = data[begin : stop + 1]
             yield line, text
-            line += text.count(b"\n")
+            line, begin = line + text.count(b"\n"), stop + 1
+        rest = data[begin:]
     if any(not text.startswith(b"#") for text in map(bytes.strip, rest.split(b"\n")) if text):
         yield line, rest
-
-
-def _split(data: bytes) -> list[bytes]:
-    """Return texts that end with a line starting with //, and the rest."""
-    texts, begin = [], 0
-    while (end := data.find(b"\n//", begin)) >= 0 and (stop := data.find(b"\n", end + 1)) >= 0:
-        texts.append(data[begin : stop + 1])
-        begin = stop + 1
-    return [*texts, data[begin:]]
-
-
-def _read_text(text: bytes, file: str, line: int, with_nucleotides: bool) -> dict[str, Any]:
-    found = _native.read_model(text, with_nucleotides)
-    if isinstance(found, tuple):
-        at, name, what = found
-        message = f"{shown(_text(what))}: mend this line, or fetch the file again"
-        raise InputError(message, file=file, record=_text(name) or None, line=line + at + 1)
-    return found
-
-
-def _is_protein(found: dict[str, Any]) -> bool:
-    return bool(found["alphabet"] == b"amino")
-
-
-def _require_protein(found: dict[str, Any], file: str, line: int | None) -> None:
-    if not _is_protein(found):
-        raise InputError(
-            not_protein(_text(found["alphabet"]).upper()),
-            file=file,
-            record=_text(found["name"]),
-            line=None if line is None else line + 1,
-        )
 
 
 def check_probabilities(found: dict[str, Any], file: str, line: int | None) -> None:
@@ -266,49 +249,187 @@ def check_probabilities(found: dict[str, Any], file: str, line: int | None) -> N
         raise InputError(
             "the model holds a probability above 1: fetch the file again",
             file=file,
-            record=_text(found["name"]),
+            record=decoded(found["name"]),
             line=None if line is None else line + 1,
         )
-
-
-def _calibrate(found: dict[str, Any], file: str, line: int | None) -> None:
-    try:
-        found["evalue"] = calibrate(found["match"], found["transitions"], found["composition"])
-    except (ArithmeticError, ValueError):
-        raise InputError(
-            "the model has no calibration and can have none, since it gives random sequences no scores: build it again",
-            file=file,
-            record=_text(found["name"]),
-            line=None if line is None else line + 1,
-        ) from None
 
 
 def model_of_fields(found: dict[str, Any], text: bytes | None = None, file: str | None = None) -> Model:
     """Build a model from the fields of `_native.read_model`; messages call its file `file`."""
     return Model(
-        name=_text(found["name"]),
-        accession=_text(found["accession"]),
-        description=_text(found["description"]),
+        name=decoded(found["name"]),
+        accession=decoded(found["accession"]),
+        description=decoded(found["description"]),
         match=found["match"],
         transitions=found["transitions"],
         composition=found["composition"],
         evalue=found["evalue"],
-        consensus=_letters(found["consensus"]),
+        consensus=found["consensus"].decode("latin-1"),
         gathering=found["gathering"],
         trusted=found["trusted"],
         noise=found["noise"],
-        reference=_letters(found["reference"]) or None,
-        structure=_letters(found["structure"]) or None,
-        mask=_letters(found["mask"]) or None,
+        reference=found["reference"].decode("latin-1") or None,
+        structure=found["structure"].decode("latin-1") or None,
+        mask=found["mask"].decode("latin-1") or None,
         text=text,
         file=file,
     )
 
 
-def _text(value: bytes) -> str:
-    return decoded(value)
+#: Nats per thousandth of a bit: HMMER's value.
+NATS = 0.00069314718
+OLD_CUTOFFS = {"GA": "gathering", "TC": "trusted", "NC": "noise"}
+OLD_TEXTS = {"NAME": "name", "ACC": "accession"}
+OLD_FLAGS = {"RF": "reference", "CS": "structure"}
+#: Minimum bytes of a node: three lines, two of them with 20 numbers.
+LEAST_NODE_BYTES = 80
+MEND = "mend this line, or fetch the file again"
 
 
-def _letters(value: bytes) -> str:
-    """Decode one letter per byte, for any bytes."""
-    return value.decode("latin-1")
+class _OldReader:
+    """A model from the text of HMMER 2, its lines HMMER2.0 to //, converted like HMMER 3 does.
+
+    HMMER 2 writes integer scores in thousandths of a bit, relative to a null model in the file. Parts of its model
+    that HMMER 3 lacks (entry and exit probabilities, insert emissions, calibration) are ignored. Not by pyhmmer, whose
+    reader of this format crashes on damaged files. `line`: number of lines before it in the file.
+    """
+
+    def __init__(self, text: bytes, file: str, line: int) -> None:
+        self.file, self.line, self.size = file, line, len(text)
+        self.lines = iter(text.split(b"\n"))
+        self.words: list[bytes] = []
+        self.raw = b""
+        texts = ("name", "accession", "description", "alphabet", "mask")
+        self.found: dict[str, Any] = dict.fromkeys(texts, b"")
+        self.length = 0
+        self.null: list[float] = []
+
+    def read(self) -> dict[str, Any]:
+        """Return the fields of `_native.read_model`; raises InputError for a damaged or truncated model."""
+        self.next()
+        self.read_header()
+        if self.found["alphabet"] != b"amino":
+            return self.found
+        self.read_nodes()
+        self.next()
+        if self.words[0] != b"//":
+            raise self.damaged(f"{self.quoted(self.words[0])} stands where a line with // alone ends the model")
+        match, transitions = self.found["match"], self.found["transitions"]
+        _normalise(match)
+        for part in (slice(0, 3), slice(3, 5), slice(5, 7)):
+            _normalise(transitions[:, part])
+        transitions[-1, 5:] = 1, 0
+        if transitions[-1, 2] > 0:
+            transitions[-1, :3] = 0.5, 0.5, 0
+        self.found["consensus"] = consensus_of(match).encode()
+        self.found["is_calibrated"] = False
+        # HMMER gives these models no composition: its filter for biased composition has no effect on them.
+        self.found["composition"] = np.zeros(N_CANONICAL, np.float32)
+        return self.found
+
+    def read_header(self) -> None:
+        self.found |= dict.fromkeys(OLD_CUTOFFS.values()) | dict.fromkeys(OLD_FLAGS.values(), b"")
+        while True:
+            self.next()
+            tag = self.words[0].decode("latin-1")
+            if tag == "HMM":
+                break
+            if tag in OLD_TEXTS:
+                self.found[OLD_TEXTS[tag]] = self.word(1)
+            elif tag == "DESC":
+                self.found["description"] = self.raw.strip()[len(tag) :].strip()
+            elif tag == "LENG":
+                self.length = self.integer(1)
+            elif tag == "ALPH":
+                alphabet = self.word(1).lower()
+                self.found["alphabet"] = b"dna" if alphabet == b"nucleic" else alphabet
+            elif tag in OLD_FLAGS:
+                self.found[OLD_FLAGS[tag]] = b"+" if self.word(1).lower() == b"yes" else b""
+            elif tag in OLD_CUTOFFS:
+                self.found[OLD_CUTOFFS[tag]] = (self.number(1), self.number(2))
+            elif tag == "NULE" and self.found["alphabet"] == b"amino":
+                self.null = [self.probability(k + 1, float(np.float32(1 / 20))) for k in range(N_CANONICAL)]
+        for what, name in ((self.found["name"], "NAME"), (self.found["alphabet"], "ALPH"), (self.length, "LENG")):
+            if not what:
+                raise self.damaged(f"the model has no line {name}")
+        if self.found["alphabet"] == b"amino" and not self.null:
+            raise self.damaged("the model has no line NULE")
+        if not 0 < self.length <= self.size // LEAST_NODE_BYTES:
+            raise self.damaged(f"the model does not hold the {self.length} nodes that it announces")
+
+    def read_nodes(self) -> None:
+        self.found["match"] = match = np.zeros((self.length + 1, N_CANONICAL), np.float32)
+        self.found["transitions"] = transitions = np.zeros((self.length + 1, 7), np.float32)
+        match[0, 0] = 1
+        self.next()  # names of transitions
+        self.next()
+        transitions[0] = self.probability(0, 1), 0, self.probability(2, 1), 1, 0, 1, 0
+        transitions[-1] = 1, 0, 0, 1, 0, 1, 0
+        letters: dict[str, list[bytes]] = {"reference": [], "structure": []}
+        for k in range(1, self.length + 1):
+            self.next()
+            if self.integer(0) != k:
+                raise self.damaged(f"{self.quoted(self.words[0])} stands where node {k} of {self.length} is expected")
+            match[k] = [self.probability(x + 1, self.null[x]) for x in range(N_CANONICAL)]
+            self.next()
+            letters["reference"].append(self.word(0)[:1])
+            self.next()
+            letters["structure"].append(self.word(0)[:1])
+            if k < self.length:
+                transitions[k] = [self.probability(t + 1, 1) for t in range(7)]
+        for name, line in letters.items():
+            self.found[name] = b"".join(line) if self.found[name] else b""
+
+    def next(self) -> None:
+        for line in self.lines:
+            self.line += 1
+            self.raw, self.words = line, line.split()
+            if self.words and not self.words[0].startswith(b"#"):
+                return
+        raise self.damaged("the model ends before its line //")
+
+    def word(self, k: int) -> bytes:
+        if k >= len(self.words):
+            raise self.damaged(f"the line holds {len(self.words)} words, but more are expected")
+        return self.words[k]
+
+    def number(self, k: int) -> float:
+        try:
+            return float(np.float32(self.word(k).rstrip(b";")))
+        except ValueError:
+            raise self.damaged(f"{self.quoted(self.word(k))} is not a number") from None
+
+    def integer(self, k: int) -> int:
+        try:
+            return int(self.word(k))
+        except ValueError:
+            raise self.damaged(f"{self.quoted(self.word(k))} is not a whole number") from None
+
+    def probability(self, k: int, null: float) -> float:
+        if self.word(k).startswith(b"*"):
+            return 0.0
+        score = self.integer(k)
+        if abs(score) > 100_000:
+            raise self.damaged(f"{score} is no score of HMMER 2")
+        return float(np.float32(null * math.exp(score * NATS)))
+
+    def quoted(self, word: bytes) -> str:
+        return f"'{shown(word.decode('utf-8', 'replace'))}'"
+
+    def damaged(self, what: str) -> InputError:
+        name = decoded(self.found["name"]) or None
+        return InputError(f"{what}: {MEND}", file=self.file, record=name, line=self.line)
+
+
+def _normalise(rows: NDArray[np.float32]) -> None:
+    """Scale rows to sums of 1, in single precision with compensated summation (Kahan), like HMMER."""
+    total = np.zeros(len(rows), np.float32)
+    lost = np.zeros(len(rows), np.float32)
+    for column in rows.T:
+        part = column - lost
+        raised = total + part
+        lost = (raised - total) - part
+        total = raised
+    is_empty = total == 0
+    rows[is_empty] = np.float32(1 / rows.shape[1])
+    rows[~is_empty] /= total[~is_empty, None]

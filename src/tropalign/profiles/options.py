@@ -8,7 +8,6 @@ from typing import Any, Literal, get_args
 from tropalign.errors import UsageError, named
 from tropalign.options.option import FRACTION, P_VALUE, POSITIVE, Options, argument, number, option, whole
 from tropalign.resources.numbers import whole_number
-from tropalign.results.threshold_options import Thresholds
 
 #: Contents of a file of queries; "auto" is judged by content.
 QueryKind = Literal["auto", "models", "alignment", "sequences"]
@@ -96,7 +95,16 @@ class SearchOptions(Options, group="filters"):
     def settle(self) -> None:
         """Check the values and convert numbers to float or int."""
         for name in ("f1", "f2", "f3"):
-            self.set(name, _p_value(name, getattr(self, name)))
+            value = getattr(self, name)
+            try:
+                number = float(value)
+            except (TypeError, ValueError):
+                raise UsageError(f"{named(name)} {value!r} is not a number") from None
+            if math.isnan(number) or number < 0:
+                raise UsageError(
+                    f"{named(name)} {number:g} is out of range: give a P-value, from 0 (none passes) to 1 (all pass)"
+                )
+            self.set(name, number)
         for name in ("bias_filter", "null2"):
             if not isinstance(getattr(self, name), bool):
                 raise UsageError(f"{name} {getattr(self, name)!r} is neither True nor False")
@@ -140,21 +148,6 @@ class SearchOptions(Options, group="filters"):
         (0.02, 0.001, 1e-05, True, True, 42)
         """
         return self.f1, self.f2, self.f3, self.bias_filter, self.null2, self.seed
-
-
-def _p_value(name: str, value: Any) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise UsageError(f"{named(name)} {value!r} is not a number") from None
-    if math.isnan(number) or number < 0:
-        raise UsageError(
-            f"{named(name)} {number:g} is out of range: give a P-value, from 0 (none passes) to 1 (all pass)"
-        )
-    return number
-
-
-__all__ = ["SearchOptions", "Thresholds"]
 
 
 #: Option values, and their names in HMMER's builder.
@@ -236,7 +229,6 @@ class BuildOptions(Options, group="how models are made"):
     """
 
     nodes: ColumnsName = option(
-        former=("columns",),
         default="occupied",
         choices=COLUMNS,
         label="Columns that become nodes",
@@ -331,7 +323,6 @@ class BuildOptions(Options, group="how models are made"):
         help="with --single: the matrix, for proteins (hmmbuild's --mx; default: BLOSUM62)",
     )
     gap_open_probability: float | None = option(
-        former=("gap_open",),
         default=None,
         kind=FRACTION,
         metavar="P",
@@ -340,7 +331,6 @@ class BuildOptions(Options, group="how models are made"):
         "0.03125 for nucleotides)",
     )
     gap_extend_probability: float | None = option(
-        former=("gap_extend",),
         default=None,
         kind=FRACTION,
         metavar="P",

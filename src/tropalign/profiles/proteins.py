@@ -69,6 +69,8 @@ WILDCARD = "X"
 MOST_CODE_BITS = 31
 #: Letters that are checked to tell whether sequences are proteins, and the minimum number for that.
 JUDGED, LEAST_JUDGED = 1 << 16, 40
+#: Start of the warning about targets that are probably not proteins.
+LOOK_LIKE_NUCLEOTIDES = "the sequences look like nucleotides"
 #: Bytes of a sequence in addition to its letters: name and description, offsets, the length order.
 RECORD_BYTES = 200
 
@@ -193,8 +195,13 @@ class Encoder:
             self._codes = np.empty(2 * len(block.letters), np.uint8)
         codes = self._codes[: len(block.letters)]
         bits = _native.recode(block.letters, EASEL_CODES, codes)
-        if not self.n and not self._are_proteins:
-            _tell_of_nucleotides(block)
+        if not self.n and not self._are_proteins:  # are the letters of the first sequences those of DNA or RNA?
+            begin = block.letters[:JUDGED]
+            if len(begin) >= LEAST_JUDGED and judge_alphabet(begin) == NUCLEOTIDE:
+                warn(
+                    f"{shown(block.file)}: {LOOK_LIKE_NUCLEOTIDES}, and are read as proteins: translate them "
+                    "before (from Python, tropalign.translate)"
+                )
         lengths = np.diff(block.offsets)
         if len(lengths) and int(lengths.max()) > LONGEST:
             k = int(lengths.argmax())
@@ -217,25 +224,7 @@ class Encoder:
         if not self._is_warned:
             self._is_warned = True
             at = int(unknown.argmax())
-            where = f"{shown(block.file)}, record {shown(_holder(block, at))!r}"
+            name = block.names[int(np.searchsorted(block.offsets, at, "right")) - 1]
+            where = f"{shown(block.file)}, record {shown(name)!r}"
             what = f"{chr(block.letters[at])!r} is no letter of a protein; such letters are read as {WILDCARD}"
             warn(f"{where}: {what}")
-
-
-#: Start of the warning about targets that are probably not proteins.
-LOOK_LIKE_NUCLEOTIDES = "the sequences look like nucleotides"
-
-
-def _tell_of_nucleotides(block: SequenceBlock) -> None:
-    """Warn if the letters of the first sequences are those of DNA or RNA."""
-    begin = block.letters[:JUDGED]
-    if len(begin) >= LEAST_JUDGED and judge_alphabet(begin) == NUCLEOTIDE:
-        warn(
-            f"{shown(block.file)}: {LOOK_LIKE_NUCLEOTIDES}, and are read as proteins: translate them "
-            "before (from Python, tropalign.translate)"
-        )
-
-
-def _holder(block: SequenceBlock, position: int) -> str:
-    """Return the name of the sequence at this position."""
-    return block.names[int(np.searchsorted(block.offsets, position, "right")) - 1]

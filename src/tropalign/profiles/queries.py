@@ -19,7 +19,7 @@ from tropalign.profiles.building import model_of_sequence, models_of_stockholm, 
 from tropalign.profiles.model_files import OLD_TEXT, TEXT, is_binary, models_of, pressed_alone
 from tropalign.profiles.models import Model
 from tropalign.profiles.options import QueryAlphabet, QueryKind
-from tropalign.profiles.proteins import EASEL_CODES, UNKNOWN, Encoder
+from tropalign.profiles.proteins import EASEL_CODES, UNKNOWN, Encoder, Proteins
 from tropalign.sequences.aligned_files import STOCKHOLM, check_stockholm, is_alignment, read_alignment
 from tropalign.sequences.blocks import TARGETS, ReadBlocks
 from tropalign.sequences.files import Source, file_name, is_stream, mistaken, opened, with_line_ends
@@ -110,7 +110,11 @@ def queries_in(
         if held == "models":
             yield from models_of(stream, file, skip_foreign, keeps_text)
         elif held == "sequences":
-            yield from _models_of_sequences(stream, are_proteins, keeps_text)
+            encoder = Encoder(are_proteins)
+            for block in ReadBlocks(stream, policy=TARGETS):
+                if not are_proteins:  # among proteins, one of glycine and alanine alone is a protein
+                    refuse_nucleotides([EASEL_CODES[block.letters]], "a sequence", block.file, block.names[0])
+                yield from _models_of_block(encoder.encode(block), block.file, keeps_text)
         else:
             data, names = stockholm_in(stream, begin, file, suffix)
             yield from models_of_stockholm(data, file, stem, are_proteins, names)
@@ -126,8 +130,17 @@ def stockholm_in(stream: io.BufferedReader, begin: bytes, file: str, suffix: str
         check_stockholm(enumerate(data.removesuffix(b"\n").split(b"\n"), 1), file)
         return data, ()
     if begin.startswith(b">"):
-        names, rows, is_match = _fasta_rows(stream, file, is_a2m=suffix in A2M_SUFFIXES)
-        return _stockholm(names, rows, is_match, file), names
+        lines: list[str] = []
+        texts: list[bytes] = []
+        for records in records_of_file(stream):
+            letters = records.letters.tobytes()
+            lines += records.names
+            texts += (letters[begin:end] for begin, end in pairwise(records.offsets.tolist()))
+        names = tuple(lines)
+        if len({len(text) for text in texts}) > 1 or suffix in A2M_SUFFIXES:
+            rows, is_match = _rows_of_a2m(names, texts, file)
+            return _stockholm(names, rows, is_match, file), names
+        return _stockholm(names, np.frombuffer(b"".join(texts), np.uint8).reshape(len(texts), -1), None, file), names
     names, rows = read_alignment(stream)
     return _stockholm(names, rows, None, file), names
 
@@ -144,8 +157,6 @@ def _judged(begin: bytes, stream: io.BufferedReader, file: str) -> tuple[str, io
         has_gaps = any(not line.startswith(b">") and any(gap in line for gap in (b"-", b".", b"~")) for line in data)
         data.seek(0)
         return "alignment" if has_gaps else "sequences", io.BufferedReader(data)
-    if begin.startswith(b"@"):
-        return "sequences", stream
     if is_alignment(begin) or begin[:1].isdigit():
         return "alignment", stream
     if not begin:
@@ -157,38 +168,18 @@ def _judged(begin: bytes, stream: io.BufferedReader, file: str) -> tuple[str, io
     )
 
 
-def _models_of_sequences(stream: io.BufferedReader, are_proteins: bool, keeps_text: bool) -> Iterator[Model]:
-    encoder = Encoder(are_proteins)
-    for block in ReadBlocks(stream, policy=TARGETS):
-        bounds = list(pairwise(block.offsets.tolist()))
-        if not are_proteins:  # among proteins, one of glycine and alanine alone is a protein
-            refuse_nucleotides([EASEL_CODES[block.letters]], "a sequence", block.file, block.names[0])
-        proteins = encoder.encode(block)
-        for name, description, (begin, end) in zip(proteins.names, proteins.descriptions, bounds, strict=True):
-            if begin == end:
-                text = f"{shown(block.file)}, record {shown(name)!r}: the sequence is empty, and no query"
-                warnings.warn(text, TropalignWarning, stacklevel=2)
-                continue
-            yield model_of_sequence(name, proteins.codes[begin:end], description, block.file, keeps_text)
+def _models_of_block(proteins: Proteins, file: str, keeps_text: bool) -> Iterator[Model]:
+    """Yield a model of each sequence that has residues; warn of the others."""
+    bounds = pairwise(proteins.offsets.tolist())
+    for name, description, (begin, end) in zip(proteins.names, proteins.descriptions, bounds, strict=True):
+        if begin == end:
+            text = f"{shown(file)}, record {shown(name)!r}: the sequence is empty, and no query"
+            warnings.warn(text, TropalignWarning, stacklevel=2)
+            continue
+        yield model_of_sequence(name, proteins.codes[begin:end], description, file, keeps_text)
 
 
-def _fasta_rows(
-    stream: io.BufferedReader, file: str, is_a2m: bool
-) -> tuple[tuple[str, ...], NDArray[np.uint8], NDArray[np.bool_] | None]:
-    """Return names and rows of an alignment, and in A2M which of its columns are matches."""
-    names: list[str] = []
-    texts: list[bytes] = []
-    for records in records_of_file(stream):
-        letters = records.letters.tobytes()
-        names += records.names
-        texts += (letters[begin:end] for begin, end in pairwise(records.offsets.tolist()))
-    if len({len(text) for text in texts}) > 1 or is_a2m:
-        rows, is_match = _rows_of_a2m(names, texts, file)
-        return tuple(names), rows, is_match
-    return tuple(names), np.frombuffer(b"".join(texts), np.uint8).reshape(len(texts), -1), None
-
-
-def _rows_of_a2m(names: list[str], texts: list[bytes], file: str) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
+def _rows_of_a2m(names: tuple[str, ...], texts: list[bytes], file: str) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
     """Return rows with columns for insertions, whose residues are flush left and padded with dots, and the matches.
 
     A2M (UCSC SAM): a match is an upper-case letter or a "-", an insertion a lower-case letter; dots are ignored.

@@ -6,19 +6,27 @@ They are kept if they fit the memory; otherwise each pass reads them again.
 from __future__ import annotations
 
 import hashlib
+import os
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError, quiet
-from tropalign.profiles.models import Model
-from tropalign.profiles.proteins import Collected, Encoder, Proteins
+from tropalign.errors import InputError, TropalignWarning, quiet, shown
+from tropalign.profiles.model_files import OLD_TEXT, TEXT, of_foreign
+from tropalign.profiles.models import Model, from_pyhmmer, text_of
+from tropalign.profiles.proteins import N_CANONICAL, Collected, Encoder, Proteins
+from tropalign.profiles.queries import queries_in
 from tropalign.results.threshold_options import BIT_CUTOFFS
-from tropalign.sequences.blocks import SequenceBlock
+from tropalign.sequences.blocks import TARGETS, ReadBlocks, SequenceBlock, with_gaps
+from tropalign.sequences.files import is_stream, opened, size_of
+
+if TYPE_CHECKING:
+    from tropalign.profiles.options import QueryAlphabet, QueryKind
 
 Int64 = NDArray[np.int64]
 #: Start and end of runs of items, in ascending order.
@@ -28,6 +36,9 @@ Bounds = Sequence[tuple[int, int]]
 NODE_BYTES = 4_000
 #: Models whose texts are produced at once.
 TEXTS_AT_ONCE = 64
+#: Share of the memory for models that are kept between passes, and for sequences; and the limit for sequences that
+#: can be read again: reading more of them for each batch of models takes a hundredth of the time of a search.
+KEEP_SHARE, MOST_KEPT_BYTES = 0.2, 128 << 20
 #: Residues by which a block may exceed its size: those that are read at once.
 ROOM = 1 << 21
 
@@ -209,13 +220,23 @@ class TargetSource:
                     self._parts[begin, end] = self._whole.part(begin, end)
                 yield self._parts[begin, end]
             return
-        pieces = self._encoded()
-
-        def next_piece() -> Proteins | None:
+        pieces, wanted = self._encoded(), iter(bounds)
+        begin, end = next(wanted, (0, 0))
+        found = Collected()
+        while True:
             with quiet():  # the first pass has warned
-                return next(pieces, None)
-
-        yield from _regrouped(iter(next_piece, None), bounds)
+                piece = next(pieces, None)
+            if piece is None:
+                return
+            last = piece.first + len(piece)
+            while begin < end:
+                if begin < last:
+                    found.add(piece.part(max(begin - piece.first, 0), min(end, last) - piece.first))
+                if last < end:
+                    break
+                yield found.whole()
+                found = Collected()
+                begin, end = next(wanted, (0, 0))
 
     def sha256(self) -> str:
         """Return a hash of names, descriptions and residues, in hexadecimal."""
@@ -226,18 +247,86 @@ class TargetSource:
         return hashlib.sha256(names.digest() + codes.digest()).hexdigest()
 
 
-def _regrouped(pieces: Iterable[Proteins], bounds: Bounds) -> Iterator[Proteins]:
-    """Yield the sequences between these bounds from consecutive pieces."""
-    wanted = iter(bounds)
-    begin, end = next(wanted, (0, 0))
-    found = Collected()
-    for piece in pieces:
-        last = piece.first + len(piece)
-        while begin < end:
-            if begin < last:
-                found.add(piece.part(max(begin - piece.first, 0), min(end, last) - piece.first))
-            if last < end:
-                break
-            yield found.whole()
-            found = Collected()
-            begin, end = next(wanted, (0, 0))
+def is_models(value: Any) -> bool:
+    """True for models, the name of a file of models, or a list that starts with one."""
+    if isinstance(value, list | tuple) and value:
+        return is_models(value[0])
+    if isinstance(value, str | os.PathLike):
+        if not os.path.isfile(value):
+            return False  # the reader reports it
+        with opened(value) as file:
+            return file.read(len(TEXT)) in (TEXT, OLD_TEXT[: len(TEXT)])
+    return isinstance(value, Model) or type(value).__module__.startswith("pyhmmer.plan7")
+
+
+def model_source(
+    models: Any,
+    memory_bytes: int,
+    kind: QueryKind = "auto",
+    alphabet: QueryAlphabet = "auto",
+    skip_foreign: bool = False,
+    keeps_text: bool = False,
+) -> ModelSource:
+    """Return models from files (read as by `read_queries`), or as given; raises InputError if there is no model."""
+    keep_bytes = int(KEEP_SHARE * memory_bytes)
+    if _is_file(models):
+        models = [models]
+    if isinstance(models, Model) or not isinstance(models, Iterable):
+        models = [models]
+    given = list(models)
+    can_reopen = not any(is_stream(item) or item == "-" for item in given)
+
+    def models_of_all() -> Iterator[Model]:
+        for item in given:
+            if isinstance(item, Model):
+                yield item
+            elif _is_file(item):
+                yield from queries_in(item, kind, alphabet, skip_foreign=skip_foreign, keeps_text=keeps_text)
+            elif not (hasattr(item, "match_emissions") and hasattr(item, "evalue_parameters")):
+                raise InputError(f"{shown(repr(item)[:80])} is no model: give files, a Model, or a pyhmmer.plan7.HMM")
+            elif skip_foreign and item.alphabet.K != N_CANONICAL:
+                warnings.warn(of_foreign([text_of(item.name)]), TropalignWarning, stacklevel=2)
+            else:
+                yield from_pyhmmer(item)
+
+    source = ModelSource(models_of_all, keep_bytes, can_reopen)
+    if not len(source.lengths):
+        raise InputError("there is no model: give one or more")
+    return source
+
+
+def _is_file(value: Any) -> bool:
+    return isinstance(value, str) or is_stream(value) or hasattr(value, "__fspath__")
+
+
+@dataclass(frozen=True)
+class _Opener:
+    """Opener of sequences, here or on a worker with access to the same files."""
+
+    sequences: Any
+    gaps: str = "refuse"
+
+    def __call__(self) -> Iterable[SequenceBlock]:
+        return ReadBlocks(self.sequences, policy=with_gaps(TARGETS, self.gaps))
+
+    def __getstate__(self) -> dict[str, Any]:
+        given = self.sequences
+        if isinstance(given, list | tuple):
+            given = [os.path.abspath(item) if isinstance(item, str | os.PathLike) else item for item in given]
+        return {"sequences": given, "gaps": self.gaps}
+
+
+def target_source(sequences: Any, memory_bytes: int, gaps: str = "refuse") -> TargetSource:
+    """Return sequences from any source; they are read when a search requests them."""
+    if _is_file(sequences):
+        sequences = [sequences]
+    can_reopen, n_expected = hasattr(sequences, "__len__"), None  # iterators cannot be reopened
+    if isinstance(sequences, list | tuple) and any(map(_is_file, sequences)):
+        can_reopen = not any(is_stream(item) or item == "-" for item in sequences)
+        sizes = [size_of(item) for item in sequences]
+        if None not in sizes:
+            n_expected = sum(size or 0 for size in sizes)  # more if they are compressed
+    keep_bytes = int(KEEP_SHARE * memory_bytes)
+    if can_reopen:
+        keep_bytes = min(keep_bytes, MOST_KEPT_BYTES)
+    return TargetSource(_Opener(sequences, gaps), keep_bytes, can_reopen, n_expected)

@@ -186,59 +186,43 @@ def found_hits(
     n_queries = len(models if orientation == "search" else sequences)
     columns["widths"] = np.zeros((n_queries, 3), np.int64)  # known when all targets have been searched
     columns["n_passed"] = raw["passed_by_model" if orientation == "search" else "passed_by_target"]
-    sides = (
-        _search(model, target, models, sequences)
-        if orientation == "search"
-        else _scan(model, target, models, sequences)
-    )
+    sides: dict[str, Any]
+    if orientation == "search":
+        at, accessions = target.tolist(), sequences.accessions
+        sides = {
+            "queries": tuple(map(query_of, models.items)),
+            "first_query": models.first,
+            "query": model,
+            "target": target.astype(np.int64) + sequences.first,
+            "length": sequences.lengths[target].astype(np.int32),
+            "n_targets": len(sequences),
+            "n_target_residues": len(sequences.codes),
+            "names": tuple(sequences.names[k] for k in at),
+            "accessions": tuple(accessions[k] for k in at) if accessions else ("",) * len(at),
+            "descriptions": tuple(sequences.descriptions[k] for k in at),
+        }
+    else:
+        found_models = [models.items[k] for k in model.tolist()]
+        accessions = sequences.accessions or ("",) * len(sequences)
+        of_queries = (sequences.names, sequences.lengths.tolist(), accessions, sequences.descriptions)
+        sides = {
+            "queries": tuple(Query(*fields) for fields in zip(*of_queries, strict=True)),
+            "first_query": sequences.first,
+            "query": target,
+            "target": model.astype(np.int64) + models.first,
+            "length": np.array([one.length for one in found_models], np.int32),
+            "n_targets": len(models),
+            "n_target_residues": sum(item.length for item in models.items),
+            "names": tuple(one.name for one in found_models),
+            "accessions": tuple(one.accession for one in found_models),
+            "descriptions": tuple(one.description for one in found_models),
+            "models": {models.first + k: query_of(models.items[k]) for k in distinct(model).tolist()},
+        }
     found = FoundHits(**columns | sides, orientation=orientation)
     order = np.lexsort((found.target, found.query))
     if not (keeps := is_kept(found, thresholds)).all() or (order[1:] < order[:-1]).any():
         found = FoundHits(**chosen(found, order[keeps[order]]))
     return found
-
-
-def _search(model: Any, target: Any, models: Models, sequences: Proteins) -> dict[str, Any]:
-    rows = target.tolist()
-    return {
-        "queries": tuple(map(query_of, models.items)),
-        "first_query": models.first,
-        "query": model,
-        "target": target.astype(np.int64) + sequences.first,
-        "length": sequences.lengths[target].astype(np.int32),
-        "n_targets": len(sequences),
-        "n_target_residues": len(sequences.codes),
-        "names": tuple(sequences.names[k] for k in rows),
-        "accessions": tuple(accessions[k] for k in rows) if (accessions := sequences.accessions) else ("",) * len(rows),
-        "descriptions": tuple(sequences.descriptions[k] for k in rows),
-    }
-
-
-def _scan(model: Any, target: Any, models: Models, sequences: Proteins) -> dict[str, Any]:
-    rows = [models.items[k] for k in model.tolist()]
-    lengths = sequences.lengths.tolist()
-    return {
-        "queries": tuple(
-            Query(name, length, accession, text)
-            for name, text, accession, length in zip(
-                sequences.names,
-                sequences.descriptions,
-                sequences.accessions or ("",) * len(sequences),
-                lengths,
-                strict=True,
-            )
-        ),
-        "first_query": sequences.first,
-        "query": target,
-        "target": model.astype(np.int64) + models.first,
-        "length": np.array([row.length for row in rows], np.int32),
-        "n_targets": len(models),
-        "n_target_residues": sum(item.length for item in models.items),
-        "names": tuple(row.name for row in rows),
-        "accessions": tuple(row.accession for row in rows),
-        "descriptions": tuple(row.description for row in rows),
-        "models": {models.first + k: query_of(models.items[k]) for k in distinct(model).tolist()},
-    }
 
 
 #: Maximum models of a search's tile, since the output waits for them; a tile of a scan holds all that fit.
@@ -257,9 +241,6 @@ PASS_RESIDUES = 1 << 23
 HITS, HITS_BY_CHANCE = 0.02, 100
 #: Shares of the memory for a tile's models, sequences and hits; the rest is for kept items.
 MODELS_SHARE, SEQUENCES_SHARE, HITS_SHARE = 0.2, 0.2, 0.3
-#: Share of the memory for models that are kept between passes, and for sequences; and the limit for sequences that
-#: can be read again: reading more of them for each batch of models takes a hundredth of the time of a search.
-KEEP_SHARE, MOST_KEPT_BYTES = 0.2, 128 << 20
 #: Minimum work for storing intermediate results, in cells: some seconds of one core.
 LEAST_KEPT_CELLS = 300_000_000_000
 
@@ -346,7 +327,12 @@ class SearchTask:
     def tiles(self) -> Iterator[Tile]:
         """Yield batches of queries in their order, each against one block after another."""
         if self.is_one_pass:
-            yield from self._passing_tiles()
+            (models,) = self._models.parts([(0, len(self._models.lengths))])
+            stream = self._sequences.stream(*self._block_size)
+            for index, block in enumerate(prefetched(stream) if self._n_threads > 1 else stream):
+                n_comparisons = len(models) * len(block)
+                cost_cells = int(self._models.lengths.sum()) * len(block.codes)
+                yield Tile(index, cost_cells, n_comparisons * self._hit_bytes, n_comparisons, (models, block))
             return
         by_batch = [list(cuts) for _, cuts in groupby(self._grid.tiles(), key=lambda cut: cut.begin)]
         batches = self._queries.parts([(row[0].begin, row[0].end) for row in by_batch])
@@ -358,14 +344,6 @@ class SearchTask:
             for cut, searched in zip(row, blocks, strict=True):
                 yield self._tile(index, cut, (queries, searched))
                 index += 1
-
-    def _passing_tiles(self) -> Iterator[Tile]:
-        (models,) = self._models.parts([(0, len(self._models.lengths))])
-        blocks = self._sequences.stream(*self._block_size)
-        for index, block in enumerate(prefetched(blocks) if self._n_threads > 1 else blocks):
-            n_comparisons = len(models) * len(block)
-            cost_cells = int(self._models.lengths.sum()) * len(block.codes)
-            yield Tile(index, cost_cells, n_comparisons * self._hit_bytes, n_comparisons, (models, block))
 
     def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> FoundHits:
         """Return the hits of the tile's queries in its block."""

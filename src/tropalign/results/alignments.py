@@ -24,6 +24,7 @@ from tropalign.results.aligned_pairs import (
     OPTIONAL,
     AlignedPairs,
     Int32,
+    Scores,
     axis_of,
 )
 from tropalign.results.columns import Cell, Flat, Row, Table
@@ -453,6 +454,9 @@ class AlignmentTable(AlignedPairs, Table[Alignment]):
     >>> table.score.tolist(), table.cigars()
     ([32, 28, 27], ['2=1X3=', '5=', '1=1X3='])
     """
+
+    #: Type checkers propose names of the class itself only: `scores` is answered with `score`.
+    score: Scores
 
     @property
     def identity(self) -> NDArray[np.float64]:

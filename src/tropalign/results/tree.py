@@ -128,7 +128,7 @@ class Tree:
         if self.support is not None:
             support = self.support[n:]
         for value, label in zip(support.tolist(), self.labels or [""] * len(support), strict=True):
-            # Of bootstrap samples, whose number is known, whole percents; else what a file says.
+            # Whole percents if the number of bootstrap samples is known; else the number of the file.
             text = "" if math.isnan(value) else support_text(value) if self.n_samples is None else f"{value:.0f}"
             says_both = text and number_in(label.rpartition("/")[2]) == value
             labels.append(quoted(label if says_both else "/".join(filter(None, (label, text)))))

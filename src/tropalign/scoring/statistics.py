@@ -542,9 +542,12 @@ def published_statistics(matrix: SubstitutionMatrix, gap: Gap) -> ScoreStatistic
     if matrix.alphabet == NUCLEOTIDE:
         return _of_nucleotides(matrix, scores, unit, costs)
     for name, rows in _tables()[0].items():
-        if None in rows and costs in rows and _is_like(rows[None], lambda_ * unit, h):
+        if None not in rows or costs not in rows:
+            continue
+        known = rows[None]
+        if abs(known.lambda_ - lambda_ * unit) <= ROUNDED * known.lambda_ and abs(known.h - h) <= ROUNDED * known.h:
             source = f"{PUBLISHED} for {name} and gaps of {costs[0]} + {costs[1]} k"
-            lengths = _lengths(rows[costs], rows[None], sum(costs), unit)
+            lengths = _lengths(rows[costs], known, sum(costs), unit)
             return _published(rows[costs], source, unit, 1 / matrix.scale, lengths)
     return None
 
@@ -587,8 +590,3 @@ def _published(
 ) -> ScoreStatistics:
     """Convert a row to scores that are ``unit`` times those of the table."""
     return ScoreStatistics(row.lambda_ / unit, row.k, row.h, row.alpha / unit, row.beta, source, step, lengths)
-
-
-def _is_like(row: _Row, lambda_: float, h: float) -> bool:
-    """True if an ungapped row agrees with a matrix to the precision of its digits."""
-    return abs(row.lambda_ - lambda_) <= ROUNDED * row.lambda_ and abs(row.h - h) <= ROUNDED * row.h

@@ -182,7 +182,14 @@ class ListJobs(AdminCommand, UserOptions, ListOptions):
     def run(self) -> None:
         """Print a line per job."""
         with self.storage() as storage:
-            self.print_rows(map(_job_row, _jobs(storage, self.user, self.state)))
+            self.print_rows(
+                {
+                    "id": job.id, "user": job.owner, "state": str(job.state), "verb": job.verb,
+                    "created": time_text(job.created), "finished": time_text(job.finished), "bytes": job.size,
+                    "title": job.title,
+                }
+                for job in _jobs(storage, self.user, self.state)
+            )  # fmt: skip
 
 
 def _jobs(storage: Storage, user: str | None, state: str | None = None) -> Iterator[JobLine]:
@@ -196,14 +203,6 @@ def _jobs(storage: Storage, user: str | None, state: str | None = None) -> Itera
         after = page.after
         if after is None:
             return
-
-
-def _job_row(job: JobLine) -> dict[str, Any]:
-    times = {"created": time_text(job.created), "finished": time_text(job.finished)}
-    return {
-        "id": job.id, "user": job.owner, "state": str(job.state), "verb": job.verb, **times, "bytes": job.size,
-        "title": job.title,
-    }  # fmt: skip
 
 
 class ListDatabases(AdminCommand, UserOptions, ListOptions):

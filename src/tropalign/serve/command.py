@@ -14,10 +14,11 @@ from tropalign.verbs.command import Command
 from tropalign.verbs.runs import ClusterOptions, DeviceOptions, OutputOptions
 
 if TYPE_CHECKING:
-    from tropalign.serve.mail import MailServer
-    from tropalign.serve.settings import Limits, Settings
+    from tropalign.serve.settings import Limits, MailServer, Settings
     from tropalign.serve.storage import Storage
     from tropalign.serve.storage.users import Entry
+#: About a hundred years: some systems cannot represent later dates.
+MOST_KEEP_DAYS = 36_500
 
 
 class WhereOptions(Options, group="where"):
@@ -37,7 +38,6 @@ class WhereOptions(Options, group="where"):
     )
     stores: str | None = option(
         default=None,
-        former=("databases",),
         role="machine",
         metavar="DIR",
         help="folder of stores (.tdb) that all users may search, under the names of the files; it is only read",
@@ -47,15 +47,11 @@ class WhereOptions(Options, group="where"):
     )
 
 
-#: About a hundred years: some systems cannot represent later dates.
-MOST_KEEP_DAYS = 36_500
-
-
-def _read_by(module: str, name: str) -> Kind:
+def _read_by(name: str) -> Kind:
     """Return a kind parsed by a function of the server, whose network modules are imported on first use."""
 
     def read(word: str) -> Any:
-        return getattr(import_module(f"tropalign.serve.{module}"), name)(word)
+        return getattr(import_module("tropalign.serve.notices"), name)(word)
 
     return Kind("text", read)
 
@@ -77,7 +73,7 @@ class WorkOptions(Options, group="work"):
         default=None,
         role="machine",
         many="append",
-        kind=_read_by("hook_calls", "hook_host"),
+        kind=_read_by("hook_host"),
         metavar="NAME[:PORT]",
         help="a host at which jobs may have a web hook called at their end, without a port at 443 (https) or 80 "
         "(http); several times for several; * for any that is public (default: none)",
@@ -98,7 +94,7 @@ class MailOptions(Options, group="e-mail"):
     smtp: tuple[str, int] | None = option(
         default=None,
         role="machine",
-        kind=_read_by("mail", "mail_server"),
+        kind=_read_by("mail_server"),
         metavar="HOST[:PORT]",
         help="mail server through which jobs may have an e-mail sent at their end (default: none, and port 25, or "
         "587 with --smtp-user)",
@@ -106,7 +102,7 @@ class MailOptions(Options, group="e-mail"):
     mail_from: str | None = option(
         default=None,
         role="machine",
-        kind=_read_by("mail", "mail_address"),
+        kind=_read_by("mail_address"),
         metavar="ADDRESS",
         help="the sender of this e-mail",
     )
@@ -114,7 +110,7 @@ class MailOptions(Options, group="e-mail"):
         default=None,
         role="machine",
         many="append",
-        kind=_read_by("mail", "mail_domain"),
+        kind=_read_by("mail_domain"),
         metavar="NAME",
         help="a domain whose addresses may be written to; several times for several; * for all (default: the sender's)",
     )
@@ -302,10 +298,10 @@ Exit codes: 0 done, 2 usage, 4 memory, disk or port, 130 interrupted."""
 
 def settings_of(options: Serve) -> Settings:
     """Return the settings for the options."""
+    from tropalign.resources.limits import available_threads
     from tropalign.serve.settings import Settings
     from tropalign.submissions.local_server import data_folder
 
-    threads = options.threads or _threads_each(options.workers)
     return Settings(
         folder=Path(options.folder).absolute() if options.folder else data_folder(),
         database=options.database,
@@ -313,7 +309,7 @@ def settings_of(options: Serve) -> Settings:
         host=options.host,
         port=options.port,
         n_workers=options.workers,
-        threads_per_job=threads,
+        threads_per_job=options.threads or max(1, available_threads() // max(options.workers, 1)),
         cluster=options.cluster,
         proxy_user_header=options.proxy_user_header,
         trusted_proxies=tuple(options.trusted_proxy or ()),
@@ -330,7 +326,8 @@ def settings_of(options: Serve) -> Settings:
 
 def _mail_of(options: Serve) -> MailServer | None:
     """Return the mail server of the options; raise UsageError if some are given without the others that they need."""
-    from tropalign.serve.mail import LOGIN_PORT, PLAIN_PORT, MailServer, domain_of, password_from
+    from tropalign.serve.notices import LOGIN_PORT, PLAIN_PORT, domain_of, password_from
+    from tropalign.serve.settings import MailServer
 
     if options.smtp is None or options.mail_from is None:
         given = (
@@ -345,6 +342,10 @@ def _mail_of(options: Serve) -> MailServer | None:
     password = password_from(options.smtp_password_file)
     if options.smtp_user is not None and not password:
         options.refuse("--smtp-user has no password: set TROPALIGN_SMTP_PASSWORD, or give --smtp-password-file FILE")
+    # Address of the pages for users, as far as the options tell it.
+    web_host = (options.allowed_host or [""])[0] or ("127.0.0.1" if options.host in ("127.0.0.1", "localhost") else "")
+    is_direct = not (options.https or options.trusted_proxy)  # a proxy listens on the default port
+    root = (options.root_path or "").rstrip("/")
     return MailServer(
         host=host,
         port=port or (PLAIN_PORT if options.smtp_user is None else LOGIN_PORT),
@@ -352,16 +353,8 @@ def _mail_of(options: Serve) -> MailServer | None:
         domains=tuple(options.mail_domain or [domain_of(options.mail_from)]),
         user=options.smtp_user or "",
         password=password if options.smtp_user is not None else "",
-        site=_site_of(options),
+        site=f"http{'s' * options.https}://{web_host}{f':{options.port}' * is_direct}{root}" if web_host else "",
     )
-
-
-def _site_of(options: Serve) -> str:
-    """Return the public address of the pages, as far as the options show it; else an empty string."""
-    host = (options.allowed_host or [""])[0] or ("127.0.0.1" if options.host in ("127.0.0.1", "localhost") else "")
-    is_direct = not (options.https or options.trusted_proxy)  # a proxy listens on the default port
-    root = (options.root_path or "").rstrip("/")
-    return f"http{'s' * options.https}://{host}{f':{options.port}' * is_direct}{root}" if host else ""
 
 
 def limits_of(options: Serve) -> Limits:
@@ -375,25 +368,25 @@ def limits_of(options: Serve) -> Limits:
     return Limits(**whole_ones)
 
 
-def _threads_each(n_workers: int) -> int:
-    from tropalign.resources.limits import available_threads
-
-    return max(1, available_threads() // max(n_workers, 1))
-
-
 def _run(settings: Settings, options: Serve) -> None:
-    if options.add_token is not None or options.list_tokens or options.revoke_token is not None:
-        _look_after_tokens(settings, options)
-        return
-    if options.audit:
-        _print_audit(settings)
+    if options.add_token is not None or options.list_tokens or options.revoke_token is not None or options.audit:
+        from tropalign.serve.storage import Storage
+
+        with Storage.open(settings) as storage:
+            if options.add_token is not None:
+                _add_token(storage, options.add_token, options.token_file)
+            elif options.revoke_token is not None:
+                storage.tokens.revoke(options.revoke_token)
+            elif options.list_tokens:
+                for token in storage.tokens.list():
+                    print(f"{token.id}\t{token.user}\t{'revoked' if token.revoked else 'valid'}")
+            else:
+                for entry in storage.audit.entries():
+                    print(audit_line(entry))
         return
     from tropalign.serve.work.supervisor import serve, work
 
-    if options.only_workers:
-        work(settings, options.quiet)
-    else:
-        serve(settings, options.quiet)
+    (work if options.only_workers else serve)(settings, options.quiet)
 
 
 def place_of(folder: str | None, database: str | None) -> Settings:
@@ -413,19 +406,6 @@ def check_installed() -> None:
             raise ResourceError(f"the server lacks a module ({module}): pip install 'tropalign[serve]'")
 
 
-def _look_after_tokens(settings: Settings, options: Serve) -> None:
-    from tropalign.serve.storage import Storage
-
-    with Storage.open(settings) as storage:
-        if options.add_token is not None:
-            _add_token(storage, options.add_token, options.token_file)
-        elif options.revoke_token is not None:
-            storage.tokens.revoke(options.revoke_token)
-        else:
-            for token in storage.tokens.list():
-                print(f"{token.id}\t{token.user}\t{'revoked' if token.revoked else 'valid'}")
-
-
 def _add_token(storage: Storage, user: str, path: str | None) -> None:
     """Make a token, and print it or write it to a file; revoke it if the file cannot be written."""
     from tropalign.serve.private import write_secret
@@ -441,17 +421,8 @@ def _add_token(storage: Storage, user: str, path: str | None) -> None:
         raise
 
 
-def _print_audit(settings: Settings) -> None:
-    """Print a tab-separated line per entry, in which user-supplied text cannot start a new line or column."""
-    from tropalign.serve.storage import Storage
-
-    with Storage.open(settings) as storage:
-        for entry in storage.audit.entries():
-            print(audit_line(entry))
-
-
 def audit_line(entry: Entry) -> str:
-    """Return an entry of the audit log as a tab-separated line."""
+    """Format an audit log entry as tab-separated columns; user text cannot start a new line or column."""
     columns = (entry.user, entry.address, entry.action, entry.object, entry.detail)
     return "\t".join((time_text(entry.at), *map(shown, columns)))
 

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, Generic, TypeVar
+
+Listed = TypeVar("Listed")
 
 
 class State(StrEnum):
@@ -264,10 +266,16 @@ class Token:
 
 
 @dataclass(frozen=True)
-class Page:
-    """Page of jobs, newest first; `after` is the cursor of the next page, None at the end."""
+class Page(Generic[Listed]):
+    """A page of jobs, newest first: complete records, or lines, which suffice for a list.
 
-    jobs: tuple[Job, ...]
+    Parameters
+    ----------
+    after
+        What to ask the next page with; None at the end.
+    """
+
+    jobs: tuple[Listed, ...]
     after: str | None = None
 
 
@@ -291,14 +299,6 @@ class JobLine:
     finished: float | None = None
     size: int = 0
     owner: str = ""
-
-
-@dataclass(frozen=True)
-class Lines:
-    """Page of lines, which suffice for a list of many jobs."""
-
-    jobs: tuple[JobLine, ...]
-    after: str | None = None
 
 
 @dataclass(frozen=True)

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tropalign.errors import UsageError
 from tropalign.submissions.local_server import is_loopback
-
-if TYPE_CHECKING:
-    from tropalign.serve.mail import MailServer
 
 MEGABYTE = 10**6
 SECONDS_OF_DAY = 24 * 3600.0
@@ -44,6 +40,26 @@ class Limits:
     queued_per_user: int = 100
     requests_per_minute: int = 1_200
     stored_bytes_per_user: int = 100_000 * MEGABYTE
+
+
+@dataclass(frozen=True)
+class MailServer:
+    """The operator's mail server and its use.
+
+    - `host`, `port`: port 465 uses TLS from the first byte, other ports once the server offers it.
+    - `sender`: sender's address.
+    - `domains`: domains of allowed recipients, in lower case; "*" for all.
+    - `user`, `password`: login; empty if the mail server needs none.
+    - `site`: address of the pages, such as "https://align.example.org"; empty if unknown.
+    """
+
+    host: str
+    port: int
+    sender: str
+    domains: tuple[str, ...]
+    user: str = ""
+    password: str = field(default="", repr=False)
+    site: str = ""
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ from tropalign.errors import UsageError, shown
 from tropalign.formats.format import SVG, TSV
 from tropalign.formats.pairs import layout_of
 from tropalign.formats.registry import format_for_path, format_of, suffix_of
-from tropalign.options.option import Option
 from tropalign.submissions.file_names import numbered, sanitised
 from tropalign.submissions.option_values import canonical, check_together, parsed
 from tropalign.submissions.submission import InputItem, Submission
@@ -59,9 +58,11 @@ def submission_of(words: Sequence[str]) -> tuple[Submission, dict[str, str], dic
     verb = served_verb(name)
     inputs, paths = _inputs(verb, options)
     chosen = {dest: value for dest, value in canonical(name, options).items() if dest not in inputs}
-    format = getattr(options, "format", None) or _format_by_suffix(name, output)
+    format = getattr(options, "format", None) or (
+        format_for_path(kind, output) if (kind := about(name).kind) else served_verb(name).default_format
+    )
     if format == "matrix" and "matrix_layout" not in chosen:
-        layout = layout_of(_suffix(output))
+        layout = layout_of(suffix_of(output))
         chosen |= {} if layout == "tsv" else {"matrix_layout": layout}
     places = {MAIN: output}
     for one in options_of(name, "output"):
@@ -95,10 +96,15 @@ def _inputs(verb: ServedVerb, options: Command) -> tuple[dict[str, tuple[InputIt
     for one in verb.inputs:
         value: Any = getattr(options, one.dest)
         given = [value] if isinstance(value, str) else list(value or ())
-        if given and one.dest in known and _means_name(known[one.dest], given[0]):
+        # Like the verbs: a matrix name takes precedence over a file, a file over a model name.
+        goes_first = one.dest == "matrix" or not (given and os.path.exists(given[0]))
+        if given and one.dest in known and goes_first and is_name(known[one.dest], given[0]):
             continue
         for path in given:
-            _check_file(path)
+            if not path:
+                raise UsageError("the name of a file is empty: name one, or see which variable of a script is not set")
+            if os.path.isdir(path):
+                raise UsageError(f"{shown(path)} is a folder, and files are sent to servers: name the files in it")
             if path not in names:
                 names[path] = numbered(sanitised(STANDARD_INPUT if path == "-" else path), names.values())
         if given:
@@ -106,30 +112,9 @@ def _inputs(verb: ServedVerb, options: Command) -> tuple[dict[str, tuple[InputIt
     return items, {name: path for path, name in names.items()}
 
 
-def _means_name(one: Option, text: str) -> bool:
-    """True if verbs take the text as a name: a matrix name takes precedence over a file, a file over a model name."""
-    return is_name(one, text) and (one.name == "matrix" or not os.path.exists(text))
-
-
-def _check_file(path: str) -> None:
-    if not path:
-        raise UsageError("the name of a file is empty: name one, or see which variable of a script is not set")
-    if os.path.isdir(path):
-        raise UsageError(f"{shown(path)} is a folder, and files are sent to servers: name the files in it")
-
-
-def _format_by_suffix(name: str, output: str) -> str:
-    kind = about(name).kind
-    return format_for_path(kind, output) if kind else served_verb(name).default_format
-
-
-def _suffix(path: str) -> str:
-    return suffix_of(path)
-
-
 def _check_suffix(verb: ServedVerb, role: str, path: str, suffix: str) -> None:
     """Reject a suffix of another format: servers write outputs besides the main one in a single format."""
-    chosen = _suffix(path)
+    chosen = suffix_of(path)
     if suffix in SAME and chosen and chosen not in SAME[suffix]:
         output = verb.output(role)
         flag = role if output is None else output.flag

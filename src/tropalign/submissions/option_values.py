@@ -65,7 +65,12 @@ def texts_of(verb: str, option: OptionField, value: Any) -> list[str]:
 
 def _text_of(verb: str, option: OptionField, value: Any, where: str) -> str:
     if isinstance(value, (int, float)) and not isinstance(value, bool) and option.kind != "choice":
-        return _number_text(value, where)
+        if not math.isfinite(value) if isinstance(value, float) else abs(value) > MOST_NUMBER:
+            raise FieldError(where, "is not a number that can be computed with")
+        if isinstance(value, int):
+            return str(value)
+        number = format(Decimal(repr(value)), "f")  # some options do not accept exponents
+        return number.rstrip("0").rstrip(".") if "." in number else number
     if not isinstance(value, str):
         expected = "a number" if option.kind in ("whole", "number") else "a text"
         raise FieldError(where, f"is {expected}{', or a list of such' if option.many else ''}")
@@ -98,16 +103,6 @@ def check_text(text: str, where: str, most: int = MOST_LETTERS) -> None:
         raise FieldError(where, "holds letters that cannot be seen, such as ends of lines: leave them out")
 
 
-def _number_text(value: int | float, where: str) -> str:
-    """Format a number without exponent, because some options do not parse exponents."""
-    if not math.isfinite(value) if isinstance(value, float) else abs(value) > MOST_NUMBER:
-        raise FieldError(where, "is not a number that can be computed with")
-    if isinstance(value, int):
-        return str(value)
-    text = format(Decimal(repr(value)), "f")
-    return text.rstrip("0").rstrip(".") if "." in text else text
-
-
 def option_words(verb: str, options: Mapping[str, Any]) -> list[tuple[str, str | None]]:
     """Return flags in the order of the help, each with its value (None for flags without a value).
 
@@ -116,19 +111,15 @@ def option_words(verb: str, options: Mapping[str, Any]) -> list[tuple[str, str |
     known = served_verb(verb)
     given = [(option_of(known, dest), value) for dest, value in options.items()]
     texts = {option.dest: texts_of(verb, option, value) for option, value in given}
-    return [
-        (option.flag, None if option.kind == "flag" else _brief(verb, option, text))
-        for option in known.options
-        for text in texts.get(option.dest, ())
-    ]
-
-
-def _brief(verb: str, option: OptionField, text: str) -> str:
-    """Shorten ``0.0000000001`` to ``1e-10`` if the option accepts that."""
-    if option.kind != "number" or not text.startswith(("0.000", "-0.000")):
-        return text
-    kind, short = command_named(verb).declared()[option.dest].kind, repr(float(text))
-    return short if kind is not None and kind.takes(short) else text
+    words: list[tuple[str, str | None]] = []
+    for option in known.options:
+        for text in texts.get(option.dest, ()):
+            kind = command_named(verb).declared()[option.dest].kind
+            if option.kind == "number" and text.startswith(("0.000", "-0.000")):
+                short = repr(float(text))  # ``1e-10`` instead of ``0.0000000001`` if the option accepts it
+                text = short if kind is not None and kind.takes(short) else text
+            words.append((option.flag, None if option.kind == "flag" else text))
+    return words
 
 
 def parsed(verb: str, words: Sequence[str]) -> Command:

@@ -50,6 +50,8 @@ FORMAT_OPTIONS = frozenset(("columns", "matrix_values", "matrix_layout", "db_siz
 _DIGEST, _ID = re.compile(r"[0-9a-f]{64}"), re.compile(r"[A-Za-z0-9_-]{1,64}")
 #: Maximum characters of a database's id or name.
 MOST_LETTERS = 200
+#: Stem of output names if a job has no input files.
+RESULT = "result"
 _SOURCES = ("file", "database", "text", "job")
 #: Names of unnamed files, by content.
 _NAMES = {
@@ -119,17 +121,25 @@ class Submission:
         if not isinstance(name, str):
             raise FieldError("verb", "is the name of a verb")
         verb = served_verb(name)
-        data = by_todays_names(verb, data)
         format = data.get("format", "")
         format = verb.default_format if format == "" else _format(verb, format)
-        return cls(name, _inputs(verb, data), _options(verb, data), format, _outputs(verb, data), _shared(verb, data))
+        shared = data.get("shared", False)
+        inputs, options, outputs = _inputs(verb, data), _options(verb, data), _outputs(verb, data)
+        if not isinstance(shared, bool):
+            raise FieldError("shared", "is true or false")
+        if shared and name != BUILD:
+            raise FieldError("shared", f"is for databases ({BUILD}): a job is shared by a link, once it is there")
+        return cls(name, inputs, options, format, outputs, shared)
 
     def as_json(self) -> dict[str, Any]:
         """Return the submission as JSON, as `from_json` reads it."""
-        inputs = {dest: [_item_json(item) for item in items] for dest, items in self.inputs.items()}
+        parts = (*_SOURCES, "role", "name")
         return {
             "verb": self.verb,
-            "inputs": inputs,
+            "inputs": {
+                dest: [{part: value for part in parts if (value := getattr(item, part)) is not None} for item in items]
+                for dest, items in self.inputs.items()
+            },
             "options": dict(self.options),
             "format": self.format,
             "outputs": list(self.outputs),
@@ -179,30 +189,6 @@ class Submission:
         parts = [version, asked.verb, inputs, asked.options, asked.format, list(asked.outputs)]
         text = json.dumps(parts, sort_keys=True, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
         return hashlib.sha256(text.encode()).hexdigest()
-
-
-#: Former names of outputs.
-FORMER_ROLES = {"place": {"otus": "otu_table"}}
-
-
-def by_todays_names(verb: ServedVerb, data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the data with current names of inputs, options and outputs; raise FieldError if both names are given."""
-    today, roles, found = verb.todays_names(), FORMER_ROLES.get(verb.name, {}), dict(data)
-    for part in ("inputs", "options"):
-        if not isinstance(given := data.get(part), dict):
-            continue
-        found[part] = {today.get(name, name): value for name, value in given.items()}
-        if len(found[part]) < len(given):
-            former = next(name for name in given if today.get(name) in given)
-            raise FieldError(f"{part}.{former}", f"is called {today[former]} now, which is given, too: leave it out")
-    if isinstance(outputs := data.get("outputs"), list):
-        found["outputs"] = [roles.get(role, role) if isinstance(role, str) else role for role in outputs]
-    return found
-
-
-def _item_json(item: InputItem) -> dict[str, str]:
-    found = {part: value for part in (*_SOURCES, "role") if (value := getattr(item, part)) is not None}
-    return {**found, "name": item.name}
 
 
 def _check_keys(data: Any, where: str, known: tuple[str, ...]) -> None:
@@ -314,19 +300,6 @@ def _outputs(verb: ServedVerb, data: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(role for role in given if role != MAIN))
 
 
-def _shared(verb: ServedVerb, data: Mapping[str, Any]) -> bool:
-    given = data.get("shared", False)
-    if not isinstance(given, bool):
-        raise FieldError("shared", "is true or false")
-    if given and verb.name != BUILD:
-        raise FieldError("shared", f"is for databases ({BUILD}): a job is shared by a link, once it is there")
-    return given
-
-
-#: Stem of output names if a job has no input files.
-RESULT = "result"
-
-
 @dataclass(frozen=True)
 class Resources:
     """Resources that a server gives a job; `cluster` is the address of a Dask scheduler, for verbs that can use one."""
@@ -366,7 +339,12 @@ def planned(
         words.append(f"--memory={resources.memory_bytes}")
     if verb.takes_threads:
         words.append(f"--threads={resources.threads}")
-    if resources.cluster is not None and _computes_on_cluster(submission, verb):
+    options, takes_cluster = submission.options, verb.takes_cluster
+    if submission.verb == "tree":
+        takes_cluster = bool(options.get("unaligned") or options.get("bootstrap", "auto") != "auto")
+    elif submission.verb == "msa" and options.get("method") == "clustalw":
+        takes_cluster = False
+    if resources.cluster is not None and takes_cluster:
         words.append(f"--cluster={resources.cluster}")
     for output in outputs[1:]:
         side = side_output(submission.verb, output.role)
@@ -380,16 +358,6 @@ def foretells(submission: Submission) -> bool:
     return served_verb(submission.verb).has_forecast and (submission.verb != "msa" or by_consistency)
 
 
-def _computes_on_cluster(submission: Submission, verb: ServedVerb) -> bool:
-    """True if the verb accepts a cluster for this job."""
-    options = submission.options
-    if submission.verb == "tree":
-        return bool(options.get("unaligned") or options.get("bootstrap", "auto") != "auto")
-    if submission.verb == "msa" and options.get("method") == "clustalw":
-        return False
-    return verb.takes_cluster
-
-
 def words_of(submission: Submission, paths: Callable[[InputItem], str]) -> list[str]:
     """Return format, options (``--flag=value``, so that values are not read as options) and files as arguments."""
     verb = served_verb(submission.verb)
@@ -399,7 +367,8 @@ def words_of(submission: Submission, paths: Callable[[InputItem], str]) -> list[
     files: list[str] = []
     several: list[str] = []  # a multi-file option takes all arguments up to the next option
     for one in verb.inputs:
-        named = [_no_option(paths(item)) for item in submission.inputs.get(one.dest, ())]
+        named = [paths(item) for item in submission.inputs.get(one.dest, ())]
+        named = [f"./{path}" if path.startswith("-") else path for path in named]  # must not look like an option
         if one.flag is None:
             files += named
         elif one.many and named:
@@ -420,10 +389,6 @@ def _default_names(submission: Submission, verb: ServedVerb) -> list[str]:
     return [f"--{one.name}={one.default_name}" for one in left_out]
 
 
-def _no_option(path: str) -> str:
-    return f"./{path}" if path.startswith("-") else path
-
-
 def main_suffix(submission: Submission) -> str:
     """Return the suffix of the main output."""
     layout = submission.options.get("matrix_layout")
@@ -437,18 +402,15 @@ def outputs_of(submission: Submission) -> tuple[Output, ...]:
     main = main_suffix(submission)
     taken = list(link_names(submission).values())
     stem = stem_of(taken[0]) if taken else RESULT
-    found = [Output(MAIN, _free(stem, submission.verb.replace(" ", "-"), main, taken), _media_type(submission, main))]
+    form = format_of_verb(submission.verb, submission.format)
+    media_type = form.media_type if main == form.suffix else media_type_of(main)
+    found = [Output(MAIN, _free(stem, submission.verb.replace(" ", "-"), main, taken), media_type)]
     for one in options_of(submission.verb, "output"):
         if one.output in submission.outputs:
             others = [*taken, *(output.filename for output in found)]
             name = found[0].filename + one.suffix if one.follows_main else _free(stem, one.output, one.suffix, others)
             found.append(Output(one.output, name, media_type_of(one.suffix)))
     return tuple(found)
-
-
-def _media_type(submission: Submission, suffix: str) -> str:
-    form = format_of_verb(submission.verb, submission.format)
-    return form.media_type if suffix == form.suffix else media_type_of(suffix)
 
 
 def _free(stem: str, word: str, suffix: str, taken: Iterable[str]) -> str:
@@ -475,18 +437,15 @@ def link_names(submission: Submission) -> dict[InputItem, str]:
     for one in verb.inputs:
         for item in submission.inputs.get(one.dest, ()):
             if item not in found:
-                name = _fit(item.name, one.dest in known, item.database is not None)
+                name = item.name
+                if one.dest in known and not name.lower().endswith((".txt", ".mat", ".toml")):
+                    name = f"{name}.txt"  # must differ from the names that the option accepts
+                if item.database is not None and not name.lower().endswith(".tdb"):
+                    name = f"{name}.tdb"
                 if any(is_name(named, name) for named in known.values()):  # readers might take it for a name
                     name = f"input-{name}"
                 found[item] = numbered(name, found.values())
     return found
-
-
-def _fit(name: str, could_be_named: bool, is_database: bool) -> str:
-    """Return the name with a suffix that keeps it apart from known names, and ``.tdb`` for databases."""
-    if could_be_named and not name.lower().endswith((".txt", ".mat", ".toml")):
-        name = f"{name}.txt"
-    return f"{name}.tdb" if is_database and not name.lower().endswith(".tdb") else name
 
 
 def shown_words(submission: Submission) -> list[str]:

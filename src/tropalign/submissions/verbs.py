@@ -26,6 +26,72 @@ from tropalign.verbs.command import Command, Served, in_order_of_help
 
 #: Role of the main output in every submission.
 MAIN = "main"
+#: Verbs that a server runs; actions have names like "db build".
+_COMMANDS = {
+    action.verb: action
+    for name in VERBS
+    if name not in ("serve", "admin", "submit")
+    for action in declared(name).actions or (declared(name),)
+    if action.served is not None
+}
+SERVED = tuple(_COMMANDS)
+#: Headings of option groups.
+GROUPS: Mapping[str, str] = {
+    "Method clustalw": "Details of method clustalw",
+    "Output and resources": "Details of the output",
+    "Format": "Format of the result",
+    "Options": "More options",
+    "Results": "Details of the result",
+    "Into an alignment": "Into an existing alignment",
+}
+#: Labels of outputs by role.
+OUTPUTS: Mapping[str, str] = {
+    "main": "Result",
+    "report": "Report for the browser",
+    "plot": "Picture",
+    "tree": "Guide tree",
+    "tblout": "Table of hits, as HMMER has it",
+    "domtblout": "Table of domains, as HMMER has it",
+    "pfamtblout": "Both tables, as Pfam has them",
+    "jplace": "Placements (jplace)",
+    "table": "Table of reads",
+    "taxa": "Table of taxa",
+    "sunburst": "Taxa as a page (sunburst)",
+    "otu_table": "Table of counts with lineages",
+    "uc": "Clusters in USEARCH's format",
+    "model": "Trained model",
+    "reference": "Reference apart from the reads",
+}
+_FLAG = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
+_SEE_HELP = re.compile(r" \(see tropalign [a-z ]+ --help\)$")
+#: Phrases that apply only to command lines.
+_COMMAND_LINE = re.compile(
+    r"[;,] - (\(default\) )?is (standard input|stdin|stdout)|; --columns help lists them|; several times for several"
+    r"|; may be repeated|; @FILE for those of a file, one per line"
+)
+#: Formats of main outputs that other verbs read.
+READ = {
+    "msa": ("fasta", "a2m", "a3m", "clustal", "msf", "phylip", "stockholm"),
+    "tree": ("newick", "dnd"),
+    "search": ("stockholm",),
+    "derep": ("fasta",),
+    "chimeras": ("fasta",),
+    "build": ("hmm",),
+}
+_OF_HITS = (("msa", "family"), ("build", "alignment"))
+_OF_MODELS = (("search", "models"), ("scan", "models"), ("msa", "model"))
+#: By verb and output role: verbs and their inputs, the most likely first.
+USES = {
+    ("msa", MAIN): (("tree", "taxa"), ("build", "alignment"), ("score", "alignments"), ("place", "reference")),
+    ("tree", MAIN): (("place", "tree"),),
+    ("build", MAIN): _OF_MODELS,
+    ("search", MAIN): _OF_HITS,
+    ("search", "alignment"): _OF_HITS,
+    ("search", "models"): _OF_MODELS,
+    ("cluster", "representatives"): (("place", "reads"), ("msa", "family"), ("find", "queries")),
+    ("derep", MAIN): (("chimeras", "queries"), ("cluster", "queries"), ("place", "reads")),
+    ("chimeras", MAIN): (("cluster", "queries"), ("place", "reads")),
+}
 
 
 @dataclass(frozen=True)
@@ -36,7 +102,6 @@ class InputField:
     - `flag`: option; None for a positional argument.
     - `kind`: content: "sequences", "alignment", "models", "tree", "table", "graph", "matrix" or "model".
     - `takes_database`: True if a store may take the file's place.
-    - `former`: former names.
     """
 
     dest: str
@@ -47,7 +112,6 @@ class InputField:
     many: bool
     kind: str
     takes_database: bool
-    former: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -58,7 +122,6 @@ class OptionField:
     - `many`: True for a list of such values.
     - `group`: label of the group.
     - `is_common`: True if forms show it first.
-    - `former`: former names.
     """
 
     dest: str
@@ -71,7 +134,6 @@ class OptionField:
     default: Any
     group: str
     is_common: bool
-    former: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -125,30 +187,9 @@ class ServedVerb:
         """Return the option of this name."""
         return next((one for one in self.options if one.dest == dest), None)
 
-    def todays_names(self) -> dict[str, str]:
-        """Return the current names of inputs and options by their former names."""
-        fields: list[InputField | OptionField] = [*self.inputs, *self.options]
-        return {name: one.dest for one in fields for name in one.former}
-
     def output(self, role: str) -> OutputField | None:
         """Return the output of this role."""
         return next((one for one in self.outputs if one.role == role), None)
-
-
-def _served() -> dict[str, type[Command]]:
-    """Return the verbs that a server runs by name; actions have names like "db build"."""
-    found = [
-        action for name in VERBS if name not in ("serve", "admin", "submit") for action in _actions(declared(name))
-    ]
-    return {one.verb: one for one in found if one.served is not None}
-
-
-def _actions(command: type[Command]) -> tuple[type[Command], ...]:
-    return command.actions or (command,)
-
-
-_COMMANDS = _served()
-SERVED = tuple(_COMMANDS)
 
 
 def command_named(name: str) -> type[Command]:
@@ -246,7 +287,6 @@ def _input(one: Option) -> InputField:
         many=one.many in ("+", "*"),
         kind=one.holds,
         takes_database=one.holds == "sequences",
-        former=one.former,
     )
 
 
@@ -270,7 +310,6 @@ def _options(command: type[Command]) -> list[OptionField]:
                     default=one.default if one.names is None else one.default_name,
                     group=group_label(title or "options"),
                     is_common=one.is_common,
-                    former=one.former,
                 )
             )
     return found
@@ -318,35 +357,6 @@ def _output(one: Option) -> OutputField:
     return OutputField(one.output, flag_of(one) or "", _text(one), one.suffix, False)
 
 
-#: Headings of option groups.
-GROUPS: Mapping[str, str] = {
-    "Method clustalw": "Details of method clustalw",
-    "Output and resources": "Details of the output",
-    "Format": "Format of the result",
-    "Options": "More options",
-    "Results": "Details of the result",
-    "Into an alignment": "Into an existing alignment",
-}
-#: Labels of outputs by role.
-OUTPUTS: Mapping[str, str] = {
-    "main": "Result",
-    "report": "Report for the browser",
-    "plot": "Picture",
-    "tree": "Guide tree",
-    "tblout": "Table of hits, as HMMER has it",
-    "domtblout": "Table of domains, as HMMER has it",
-    "pfamtblout": "Both tables, as Pfam has them",
-    "jplace": "Placements (jplace)",
-    "table": "Table of reads",
-    "taxa": "Table of taxa",
-    "sunburst": "Taxa as a page (sunburst)",
-    "otu_table": "Table of counts with lineages",
-    "uc": "Clusters in USEARCH's format",
-    "model": "Trained model",
-    "reference": "Reference apart from the reads",
-}
-
-
 def group_label(title: str) -> str:
     """Return the form label of an option group."""
     label = in_words(title)
@@ -362,15 +372,6 @@ def in_words(name: str) -> str:
     """Convert the name of an option, a group or an output to plain words."""
     words = name.replace("_", " ").replace("-", " ").strip()
     return words[:1].upper() + words[1:]
-
-
-_FLAG = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
-_SEE_HELP = re.compile(r" \(see tropalign [a-z ]+ --help\)$")
-#: Phrases that apply only to command lines.
-_COMMAND_LINE = re.compile(
-    r"[;,] - (\(default\) )?is (standard input|stdin|stdout)|; --columns help lists them|; several times for several"
-    r"|; may be repeated|; @FILE for those of a file, one per line"
-)
 
 
 @cached
@@ -407,31 +408,6 @@ def _named(flag: str) -> str:
     if flag not in labels() and not flag.startswith("--"):
         return flag
     return f"“{labels().get(flag) or in_words(flag.lstrip('-'))}”"
-
-
-#: Formats of main outputs that other verbs read.
-READ = {
-    "msa": ("fasta", "a2m", "a3m", "clustal", "msf", "phylip", "stockholm"),
-    "tree": ("newick", "dnd"),
-    "search": ("stockholm",),
-    "derep": ("fasta",),
-    "chimeras": ("fasta",),
-    "build": ("hmm",),
-}
-_OF_HITS = (("msa", "family"), ("build", "alignment"))
-_OF_MODELS = (("search", "models"), ("scan", "models"), ("msa", "model"))
-#: By verb and output role: verbs and their inputs, the most likely first.
-USES = {
-    ("msa", MAIN): (("tree", "taxa"), ("build", "alignment"), ("score", "alignments"), ("place", "reference")),
-    ("tree", MAIN): (("place", "tree"),),
-    ("build", MAIN): _OF_MODELS,
-    ("search", MAIN): _OF_HITS,
-    ("search", "alignment"): _OF_HITS,
-    ("search", "models"): _OF_MODELS,
-    ("cluster", "representatives"): (("place", "reads"), ("msa", "family"), ("find", "queries")),
-    ("derep", MAIN): (("chimeras", "queries"), ("cluster", "queries"), ("place", "reads")),
-    ("chimeras", MAIN): (("cluster", "queries"), ("place", "reads")),
-}
 
 
 def uses_of(verb: str, format: str, role: str) -> tuple[tuple[str, str], ...]:

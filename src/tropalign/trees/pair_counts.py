@@ -12,7 +12,7 @@ from tropalign.execution.manifest import Shard
 from tropalign.execution.task import Progress, Tile
 from tropalign.pairwise.options import PairOptions
 from tropalign.pairwise.task import PairsTask
-from tropalign.scoring.defaults import default_scoring
+from tropalign.scoring import default_scoring
 from tropalign.sequences.batch import SequenceBatch
 
 

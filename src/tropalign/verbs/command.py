@@ -117,7 +117,7 @@ class Command(Options):
     def from_replayed(cls, words: Sequence[str]) -> Self:
         """Recreate a command from the words of `replayed`, without the verb. Raises ValueError for other words."""
         end = words.index("--")
-        flags = {flag: one for one in cls.declared().values() for flag in (*one.formerly_typed, *one.typed)}
+        flags = {flag: one for one in cls.declared().values() for flag in one.typed}
         found: dict[str, Any] = {}
         for word in words[:end]:
             flag, equals, text = word.partition("=")

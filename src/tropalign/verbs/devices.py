@@ -15,8 +15,8 @@ from tropalign.verbs.command import Command
 JOBS = {
     "pairs": "pairwise.self_test",
     "place": "placement.scorer",
-    "msa": "msa.self_test",
-    "search": "profiles.self_test",
+    "msa": "msa.gpu",
+    "search": "profiles.gpu",
     "paths": "tropical.gpu",
     "decode": "decoding.gpu",
 }

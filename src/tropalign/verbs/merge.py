@@ -122,7 +122,7 @@ class Merge(Command, OutputOptions, more=side_outputs()):
         from tropalign.formats.registry import format_of, suffix_of
 
         own = _command_of(shards.words or [], self.shards[0])
-        self._refuse_others({name for name in own.finishes if getattr(own, name) is not None}, own)
+        self._refuse_others({name for name in own.finishes if getattr(own, name) is not None})
         places = self.places()
         started(self, list(places.values()), self.shards)
         kind, form = own.served.kind if own.served is not None else "", getattr(own, "format", None)
@@ -131,16 +131,12 @@ class Merge(Command, OutputOptions, more=side_outputs()):
         resources = {name: getattr(self, name) for name in ("output", "threads", "memory", "device", "quiet")}
         own.replaced(**resources).finish(shards, places)
 
-    def _refuse_others(self, held: Collection[str], own: Command | None = None) -> None:
-        """Reject requests for additional files that these shards, of the command `own`, do not contain."""
-        options = [] if own is None else [*own.declared().values()]
+    def _refuse_others(self, held: Collection[str]) -> None:
+        """Reject requests for additional files that these shards do not contain."""
         for name in self.places():
             if name != "output" and name not in held:
                 one = self.declared()[name]
                 verb, flag = one.output.split(", ")[0], one.typed[-1]
-                for today in options:
-                    if flag in today.formerly_typed and today.name in held:
-                        self.refuse(f"{flag} is called {today.typed[-1]} now: write that")
                 self.refuse(f"{flag}: these shards hold none; tropalign {verb} {flag} makes it")
 
     def _check_suffix(self, what: str, path: str, suffixes: Collection[str]) -> None:

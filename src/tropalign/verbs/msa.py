@@ -312,8 +312,7 @@ number of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or d
 
     def batch(self) -> SequenceBatch:
         """Return the family, with all sequences on one strand if requested."""
-        from tropalign.msa.family import read_family
-        from tropalign.msa.strands import on_one_strand
+        from tropalign.msa.family import on_one_strand, read_family
         from tropalign.resources.limits import resolve_threads
         from tropalign.sequences.alphabet import ALPHABETS
 
@@ -327,8 +326,8 @@ number of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or d
         from tropalign.execution.run import Output, Run, StageWriter
         from tropalign.formats.registry import format_for_path
         from tropalign.msa import pipeline
-        from tropalign.msa.memory import SCRATCH_SHARE
         from tropalign.msa.run import FamilyShare, MsaRun, encoded
+        from tropalign.msa.task import SCRATCH_SHARE
         from tropalign.sequences.store import batch_to_bytes
 
         assert self.shard is not None

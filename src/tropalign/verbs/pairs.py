@@ -196,8 +196,8 @@ class PairsCommand(
 
     def _memory_left(self, request: Request, form: PairsFormat, sides: tuple[Side, Side | None], allowed: int) -> int:
         """Return the memory that inputs, format and reports leave. Raises ResourceError if it is too little."""
-        from tropalign.pairwise.task import least_bytes
-        from tropalign.pairwise.translated import aligned, given
+        from tropalign.pairwise.engines import aligned, given
+        from tropalign.pairwise.plan import least_bytes
         from tropalign.resources.limits import left_for_job
 
         there = [side for side in sides if side is not None]
@@ -215,7 +215,7 @@ class PairsCommand(
         """Return the task, and the devices for it."""
         from tropalign.devices.registry import open_devices
         from tropalign.pairwise import PairsTask
-        from tropalign.pairwise.translated import aligned, given
+        from tropalign.pairwise.engines import aligned, given
 
         queries, targets = given(sides[0]), None if sides[1] is None else given(sides[1])
         listed = None if self.pairs is None else self._listed(self.pairs, queries, targets or queries)
@@ -368,11 +368,12 @@ class PairsCommand(
     def _sides(self, wants_qualities: bool, format_name: str, allowed: int) -> tuple[Side, Side | None]:
         """Read queries and targets as they are aligned, with their frames if translated."""
         from tropalign.pairwise.options import check_same_alphabet
-        from tropalign.pairwise.translated import check_code, side_of
         from tropalign.sequences.files import file_name
         from tropalign.sequences.reader import agreed, untold
 
         if self.translate is not None and self.targets is not None:
+            from tropalign.pairwise.translated import check_code, side_of
+
             code = self.genetic_code or 1
             check_code(code)  # before anything is read
             with untold():  # `side_of` checks the letters against the expected kind
@@ -402,7 +403,7 @@ class PairsCommand(
         is_passed &= self.translate in (None, "query") and format_name not in WHOLE_FORMATS
         is_passed &= {"auto", "cpu"} >= set(devices_of(self))
         if is_passed and is_store(path):
-            from tropalign.pairwise.selection import suits_groups
+            from tropalign.pairwise.plan import suits_groups
             from tropalign.sequences.batch import TAKEN_BYTES
             from tropalign.sequences.stored_batch import stored_batch
 
@@ -475,7 +476,7 @@ class PairsCommand(
         if columns is None and not format_of("pairs", request.format).own_columns:
             columns = task.columns
         if task.frames is not None and request.format == "matrix":
-            queries, targets = task.frames.given(task.queries, task.targets)
+            queries, targets = task.given
         return PairsContext(
             queries=queries,
             targets=targets,
@@ -639,11 +640,13 @@ def _reciprocal(
     show: Show,
 ) -> PairsTask:
     """Find the pairs that are each other's best, and return their task."""
-    from tropalign.pairwise.reciprocal import first_options, reciprocal_pairs
+    from tropalign.execution.scheduler import Scheduler
+    from tropalign.pairwise.selection import first_options, reciprocal_pairs
 
     first = task_of(options=first_options(options), pairs=listed)
     with show("pairs", first.n_pairs) as progress:
-        best = reciprocal_pairs(first, devices, progress)
+        tables = (result.value for result in Scheduler(devices, progress).run([first]))
+        best = reciprocal_pairs(tables, *first.n_given, options.is_local)
     return task_of(options=options, pairs=best)
 
 
@@ -665,8 +668,7 @@ def _parameters(request: Request, task: PairsTask, side_outputs: dict[str, str])
         words |= {"matrix_values": request.matrix_values}
     if request.columns is not None:
         words["columns"] = ",".join(request.columns)
-        sides = task.queries, task.targets
-        taxa = (sides if task.frames is None else task.frames.given(*sides))[1].taxa
+        taxa = task.given[1].taxa
         if taxa is not None and TAXA.intersection(request.columns):
             words["taxa"] = taxa.digest()
     if side_outputs:

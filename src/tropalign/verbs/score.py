@@ -64,7 +64,6 @@ class Score(Command, OutputOptions):
         form_help="The reference alignment, in which columns in upper case count",
     )
     reference_columns: str | None = input_file(
-        former=("mask",),
         default=None,
         metavar="FILE",
         holds="table",

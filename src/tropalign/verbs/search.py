@@ -298,8 +298,9 @@ Hits and E-values are those of hmmscan 3.4, to the last digit; the library need 
         from tropalign.execution.run import Run, memory_allowed
         from tropalign.formats.format import Header
         from tropalign.formats.registry import format_of
-        from tropalign.profiles.api import model_source, target_source, task_of
+        from tropalign.profiles.iterate import task_of
         from tropalign.profiles.outputs import context_of, outputs_of, run_parameters, with_models, write_models
+        from tropalign.profiles.sources import model_source, target_source
         from tropalign.profiles.task import least_kept_cells
         from tropalign.resources.limits import left_for_job, resolve_threads
 

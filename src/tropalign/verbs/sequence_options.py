@@ -210,8 +210,7 @@ class AlignmentOptions(SequenceCommand, ScoringOptions, StrandOption, arranged=(
 
     def scoring(self, alphabet: Alphabet) -> tuple[SubstitutionMatrix, Gap]:
         """Return the requested matrix and gap cost, else those of the alphabet."""
-        from tropalign.scoring import Gap, SubstitutionMatrix
-        from tropalign.scoring.defaults import default_scoring
+        from tropalign.scoring import Gap, SubstitutionMatrix, default_scoring
         from tropalign.scoring.scores import IUPAC
 
         matrix: SubstitutionMatrix | None = None
@@ -291,7 +290,6 @@ class SampleOptions(SampleNameOptions, group="samples"):
         help="of equal reads, only those of which there are N: 2 leaves singletons out",
     )
     otu_table: str | None = output_file(
-        former=("table",),
         output="table",
         suffix=".biom",
         metavar="FILE",

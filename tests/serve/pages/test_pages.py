@@ -616,7 +616,7 @@ def test_what_is_pasted_begins_with_a_name_and_keeps_that_of_an_example(site):
     assert answer.status_code == 422
     sentence = "Queries: this begins with no name: put a line with > and a name before each sequence"
     assert check_page(parsed(answer.text)).one("p", id="queries-error").text == sentence
-    from tropalign.serve.web.form_pages import example_bytes
+    from tropalign.serve.web.forms import example_bytes
 
     skip_without(served_verb("pairs"))
     text = example_bytes("efp.fasta").decode().replace("\n", "\r\n")

@@ -8,7 +8,7 @@ import pytest
 from serve.pages.site import skip_without
 
 from tropalign.serve.records import State
-from tropalign.serve.web.form_pages import example_bytes
+from tropalign.serve.web.forms import example_bytes
 from tropalign.submissions.verbs import SERVED, served_verb
 
 selenium = pytest.importorskip("selenium.common.exceptions", reason="selenium is not installed")

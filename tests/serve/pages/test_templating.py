@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("jinja2", reason="the server's modules are not installed: pip install 'tropalign[serve]'")
 
 from tropalign.serve.records import JobLine, State
-from tropalign.serve.web.form_fields import OptionView
+from tropalign.serve.web.forms import OptionView
 from tropalign.serve.web.views import Templates
 
 

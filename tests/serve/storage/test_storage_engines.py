@@ -18,7 +18,7 @@ from tropalign.errors import ResourceError, UsageError
 from tropalign.serve.records import Search
 from tropalign.serve.settings import Settings
 from tropalign.serve.storage import Storage
-from tropalign.serve.storage.database import hold, is_postgresql, migrations, open_database, reading, writing
+from tropalign.serve.storage.database import hold, is_postgresql, open_database, reading, writing
 from tropalign.serve.storage.schema import metadata, search_metadata
 
 
@@ -44,38 +44,6 @@ def test_opening_again_keeps_what_is_there(storage, storage_settings):
         assert other.secret() == storage.secret()
         assert len(other.secret()) == 32
         other.is_well()
-
-
-def test_databases_of_a_server_that_shared_all_become_their_owners_alone(storage_settings):
-    """A folder as the first version left it, brought up to date."""
-    from alembic import command
-
-    engine = open_database(storage_settings.database or f"sqlite:///{_made(storage_settings.folder)}/tropalign.db")
-    columns = "id, owner, name, alphabet, n_sequences, n_residues, digest, size, created"
-    with writing(engine) as connection:
-        config = migrations()
-        config.attributes["connection"] = connection
-        command.upgrade(config, "0001")
-        values = "'db1', 'alice', 'mine', 'protein', 1, 3, 'd', 5, 0.0"
-        connection.exec_driver_sql(f"INSERT INTO databases ({columns}) VALUES ({values})")
-        connection.exec_driver_sql("INSERT INTO uploads (owner, digest, size, at) VALUES ('bob', 'e', 1, 0.0)")
-        texts = "id, owner, verb, title, state, key, request, command, version, stage, message, words"
-        values = "'j1', 'alice', 'pairs', 'old', 'queued', 'k', '{}', 'c', '1', '', '', ''"
-        numbers = "created, attempt, cancel_asked, deaths"
-        connection.exec_driver_sql(f"INSERT INTO jobs ({texts}, {numbers}) VALUES ({values}, 0.0, 0, FALSE, 0)")
-    engine.dispose()
-    with Storage.open(storage_settings) as storage:
-        (database,) = storage.databases.list("alice")
-        assert database.id == "db1" and database.shared is False
-        assert storage.databases.list("bob") == ()
-        (job,) = storage.jobs.list(Search("alice")).jobs
-        assert storage.waits.of([job], 2)["j1"].position == 1
-        assert storage.queue.claim("w", 30, 2).id == "j1" and storage.users.names() == ("alice", "bob")
-
-
-def _made(folder):
-    folder.mkdir(mode=0o700)
-    return folder
 
 
 def test_opening_waits_for_no_writer(storage, storage_settings, monkeypatch):

@@ -17,8 +17,8 @@ import pytest
 from web_server import PAIR, Client, finish, running
 
 from tropalign.serve.settings import Limits, Settings
-from tropalign.serve.web import limits, uvicorn_setup
-from tropalign.serve.web.credentials import Sessions
+from tropalign.serve.web import app, limits
+from tropalign.serve.web.context import Sessions
 
 HTML = "<img src=x onerror=alert(1)>"
 FORM = "application/x-www-form-urlencoded"
@@ -42,7 +42,7 @@ def site(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch, running(settings) as server:
         patch.setattr(limits, "PATIENCE_SECONDS", 0.5)
         patch.setattr(limits, "LINGER_SECONDS", 0.2)
-        patch.setattr(uvicorn_setup, "SECONDS", 0.5)
+        patch.setattr(app, "HEAD_SECONDS", 0.5)
         patch.setattr(server.web.failures, "per_minute", 100_000)
         tokens = {name: server.storage.tokens.add(name)[1] for name in ("alice", "bob")}
         alice, bob = (Client(server.port, tokens[name], server.storage) for name in ("alice", "bob"))

@@ -9,8 +9,9 @@ from web_server import PAIR, Client, running
 
 from tropalign.errors import UsageError
 from tropalign.serve.settings import Settings
+from tropalign.serve.web import access
 from tropalign.serve.web.access import Hosts, networks
-from tropalign.serve.web.credentials import Sessions
+from tropalign.serve.web.context import Sessions
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
@@ -91,10 +92,9 @@ def test_a_first_token_closes_the_open_door(local):
     browser, cookie = by_address(local)
     local.storage.tokens.add("alice")
     local.get("/api/v1/me")  # what is known of tokens lives some seconds
-    from tropalign.serve.web import credentials
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(credentials, "REMEMBERED_SECONDS", 0.0)
+        patch.setattr(access, "REMEMBERED_SECONDS", 0.0)
         assert local.get("/api/v1/me").status == 401
         assert browser.get("/api/v1/me", headers=cookie).status == 401
         local.storage.tokens.revoke("alice")
@@ -225,9 +225,8 @@ def test_wrong_tokens_of_an_address_are_counted_and_keep_nobody_else_out(users):
 
 def test_a_token_that_another_process_revokes_ends_in_seconds(users, monkeypatch):
     from tropalign.serve.storage import Storage
-    from tropalign.serve.web import credentials
 
-    monkeypatch.setattr(credentials, "REMEMBERED_SECONDS", 0.0)
+    monkeypatch.setattr(access, "REMEMBERED_SECONDS", 0.0)
     assert users.alice.get("/api/v1/me").status == 200
     with Storage.open(Settings(folder=users.server.storage.files.folder.parent)) as other:
         other.tokens.revoke("alice")

@@ -472,7 +472,7 @@ def test_a_hook_is_for_hosts_that_the_operator_allows(serve):
 
 
 def test_an_email_address_is_told_where_the_operator_names_a_mail_server(serve):
-    from tropalign.serve.mail import MailServer
+    from tropalign.serve.settings import MailServer
 
     client = serve(mail=MailServer("localhost", 1, "tropalign@a.example", ("a.example",)))
     answer = hooked(client, "ann@b.example")

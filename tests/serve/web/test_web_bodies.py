@@ -8,8 +8,8 @@ pytest.importorskip("fastapi", reason="the server's modules are not installed: p
 from hypothesis import given
 from hypothesis import strategies as some
 
-from tropalign.serve.web import bodies
-from tropalign.serve.web.bodies import MOST_VALUES, ValueCount
+from tropalign.serve.web import limits
+from tropalign.serve.web.limits import MOST_VALUES, ValueCount
 
 JSON = {"Content-Type": "application/json"}
 TEXTS = some.text('a,:[{}"\\\n', max_size=8)
@@ -47,7 +47,7 @@ def test_values_are_counted_however_the_body_is_cut(value, length):
     ids=["names", "values", "depth", "broken"],
 )
 def test_what_holds_too_many_values_is_refused_before_it_is_decoded(local, monkeypatch, body):
-    monkeypatch.setattr(bodies, "parse_object", None)
+    monkeypatch.setattr(limits, "parse_object", None)
     answer = local.post("/api/v1/jobs", body, headers=JSON)
     assert answer.status == 413
     assert answer.error == "the JSON holds more than 20,000 values: send sequences as texts or files"

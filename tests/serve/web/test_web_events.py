@@ -1,10 +1,12 @@
 """Jobs that are watched: each change once, one question for all, and nothing left behind."""
 
+import asyncio
 import json
 import socket
 import time
 
 import pytest
+from starlette.requests import ClientDisconnect
 from web_server import finish
 
 from tropalign.serve.web import events
@@ -86,7 +88,7 @@ def test_one_question_for_all_who_watch(users, monkeypatch):
     while not (asked and asked[-1] == 3):
         assert time.monotonic() < begin + 10
         time.sleep(0.05)
-    watch = users.server.web.watch
+    watch = users.server.watch
     assert watch.users["alice"] == 9 and len(watch.watchers) == 3
     for sock in socks:
         sock.close()
@@ -107,3 +109,24 @@ def test_seats_of_a_user_are_bounded(users, monkeypatch):
     assert answer.status == 429 and "Retry-After" in answer.headers
     for sock in socks:
         sock.close()
+
+
+def test_a_seat_is_free_again_when_a_client_leaves_before_the_first_event():
+    """The iterator of such an answer never begins, and so never ends."""
+    watch = events.Watch()
+
+    async def never():
+        raise AssertionError("nobody listens")
+        yield b""
+
+    async def lost(message):
+        raise OSError("the connection is lost")
+
+    async def receive():
+        return {"type": "http.disconnect"}
+
+    scope = {"type": "http", "asgi": {"spec_version": "2.4"}}
+    for _ in range(2 * events.MOST_PER_USER):
+        with pytest.raises(ClientDisconnect):
+            asyncio.run(events._Stream(watch.seat("alice"), never())(scope, receive, lost))
+    assert not watch.users

@@ -8,8 +8,8 @@ from contextlib import suppress
 import pytest
 
 from tropalign.serve.settings import Limits
-from tropalign.serve.web import bodies, limits, uvicorn_setup
-from tropalign.serve.web.limits import Rates
+from tropalign.serve.web import app, limits
+from tropalign.serve.web.context import Rates
 
 HEAD = b"POST /api/v1/files HTTP/1.1\r\nHost: 127.0.0.1\r\n"
 
@@ -18,7 +18,7 @@ HEAD = b"POST /api/v1/files HTTP/1.1\r\nHost: 127.0.0.1\r\n"
 def small(serve, monkeypatch):
     """A server that takes files of 100,000 bytes, and has no patience."""
     monkeypatch.setattr(limits, "PATIENCE_SECONDS", 0.5)
-    monkeypatch.setattr(uvicorn_setup, "SECONDS", 0.5)
+    monkeypatch.setattr(app, "HEAD_SECONDS", 0.5)
     return serve(limits=Limits(upload_bytes=100_000))
 
 
@@ -86,7 +86,7 @@ def parts(n, size):
 
 
 def test_forms_have_bounds(local, monkeypatch):
-    monkeypatch.setattr(bodies, "MOST_FIELD_BYTES", 50_000)
+    monkeypatch.setattr(limits, "MOST_FIELD_BYTES", 50_000)
     origin = {"Origin": f"http://127.0.0.1:{local.port}", "Accept": "application/json"}
     headers = {**origin, "Content-Type": "multipart/form-data; boundary=b"}
     assert local.post("/new/pairs", parts(3, 10_000), headers=headers).status == 422
@@ -157,14 +157,17 @@ def test_rates():
 def test_health_and_figures(users):
     assert users.stranger.get("/healthz").json == users.stranger.get("/readyz").json == {"status": "ok"}
     users.alice.submit()
-    text = users.stranger.get("/metrics").body.decode()
+    text = users.alice.get("/metrics").body.decode()
     assert 'tropalign_jobs{state="queued"} 1.0' in text
     assert 'tropalign_requests_total{method="POST",route="/api/v1/jobs",status="201"} 1.0' in text
     assert 'tropalign_request_seconds_bucket{le="0.15",route="/api/v1/jobs"}' in text
     assert "tropalign_stored_bytes 18.0" in text
 
 
-def test_figures_are_not_for_strangers_from_elsewhere(serve):
+def test_figures_are_for_users_alone(users, serve):
+    """A proxy that says nothing of whom it serves is a client of this machine like any other."""
+    answer = users.stranger.get("/metrics")
+    assert answer.status == 401 and answer.error.startswith("the server needs a token")
     client = serve(proxy_user_header="X-User", trusted_proxies=("127.0.0.1",))
     far = {"X-Forwarded-For": "10.0.0.9"}
     assert client.get("/metrics", headers=far).status == 401

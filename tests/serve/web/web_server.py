@@ -89,8 +89,7 @@ def running(settings):
     import uvicorn
 
     from tropalign.serve.storage import Storage
-    from tropalign.serve.web.app import create_app
-    from tropalign.serve.web.uvicorn_setup import server_options
+    from tropalign.serve.web.app import create_app, server_options
 
     with Storage.open(settings) as storage:
         app = create_app(settings, storage)
@@ -105,7 +104,7 @@ def running(settings):
                 assert thread.is_alive() and time.monotonic() < until, "the server does not start"
                 time.sleep(0.01)
             port = server.servers[0].sockets[0].getsockname()[1]
-            yield SimpleNamespace(port=port, app=app, storage=storage, web=app.state.web)
+            yield SimpleNamespace(port=port, app=app, storage=storage, web=app.state.web, watch=app.state.watch)
         finally:
             server.should_exit = True
             thread.join(2)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import secrets as random
+import secrets
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -29,7 +29,8 @@ from tropalign.serve.storage.files import FileStore, TooLarge, TooMuchSent, Uplo
 from tropalign.serve.storage.job_rows import Hooks
 from tropalign.serve.storage.jobs import Jobs, TooMany, TooMuch
 from tropalign.serve.storage.queue import Queue
-from tropalign.serve.storage.schema import jobs, secrets
+from tropalign.serve.storage.schema import jobs as job_table
+from tropalign.serve.storage.schema import secrets as secret_table
 from tropalign.serve.storage.users import Audit, EndedSessions, Tokens, Users
 from tropalign.serve.storage.waits import Waits
 
@@ -93,13 +94,13 @@ class Storage:
     def secret(self) -> bytes:
         """Return 32 random bytes that stay the same for the life of the database, for signing cookies."""
         with reading(self.engine) as connection:
-            value = connection.scalar(select(secrets.c.value).where(secrets.c.name == "cookies"))
+            value = connection.scalar(select(secret_table.c.value).where(secret_table.c.name == "cookies"))
         if value is None:
             with writing(self.engine) as connection:
-                new = (postgresql if is_postgresql(connection) else sqlite).insert(secrets)
-                row = {"name": "cookies", "value": random.token_hex(32)}
+                new = (postgresql if is_postgresql(connection) else sqlite).insert(secret_table)
+                row = {"name": "cookies", "value": secrets.token_hex(32)}
                 connection.execute(new.values(**row).on_conflict_do_nothing())
-                value = connection.scalar(select(secrets.c.value).where(secrets.c.name == "cookies"))
+                value = connection.scalar(select(secret_table.c.value).where(secret_table.c.name == "cookies"))
         return bytes.fromhex(str(value))
 
     def tidy(self, grace_seconds: float) -> int:
@@ -121,6 +122,6 @@ class Storage:
     def is_well(self) -> None:
         """Raise ResourceError if the database does not respond or files cannot be written."""
         with reading(self.engine) as connection:
-            connection.execute(select(jobs.c.number).limit(1)).first()
+            connection.execute(select(job_table.c.number).limit(1)).first()
         if not os.access(self.files.folder, os.W_OK | os.X_OK):
             raise ResourceError("the server's folder of files cannot be written: ask who runs it")

@@ -16,8 +16,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from alembic.config import Config
 from alembic.migration import MigrationContext
+from alembic.operations import Operations
 from alembic.script import ScriptDirectory
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError, NoSuchModuleError, OperationalError
@@ -36,7 +36,20 @@ def open_database(url: str | URL) -> Engine:
     unsuitable.
     """
     parsed = _parsed(url)
-    engine = _sqlite(parsed) if parsed.get_backend_name() == "sqlite" else _postgresql(parsed)
+    try:
+        engine = (
+            _sqlite(parsed)
+            if parsed.get_backend_name() == "sqlite"
+            else create_engine(
+                parsed,
+                pool_size=10,
+                max_overflow=10,
+                pool_pre_ping=True,
+                connect_args={"connect_timeout": 10, "options": "-c lock_timeout=20s -c timezone=UTC"},
+            )
+        )
+    except ModuleNotFoundError:
+        raise ResourceError("PostgreSQL needs a driver: pip install 'tropalign[serve]' 'psycopg[binary]'") from None
     try:
         with engine.connect() as connection:
             connection.execute(text("SELECT 1"))
@@ -67,7 +80,13 @@ def _parsed(url: str | URL) -> URL:
 
 
 def _sqlite(url: URL) -> Engine:
-    _make_private(Path(str(url.database)))
+    path = Path(str(url.database))
+    try:
+        make_private_file(path)
+    except OSError as error:
+        raise ResourceError(f"the database cannot be opened: {shown(str(path))}: {error.strerror}") from None
+    for ending in ("-wal", "-shm"):  # SQLite creates them with the mode of the database
+        take_from_others(path.with_name(path.name + ending))
     engine = create_engine(
         url,
         pool_size=20,
@@ -95,21 +114,11 @@ def _sqlite(url: URL) -> Engine:
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
     try:
-        _keep_log(engine, str(url.database))
+        _keep_log(engine, str(path))
     except BaseException:
         engine.dispose()
         raise
     return engine
-
-
-def _make_private(path: Path) -> None:
-    """Make the database file private; SQLite creates its side files with the same mode."""
-    try:
-        make_private_file(path)
-    except OSError as error:
-        raise ResourceError(f"the database cannot be opened: {shown(str(path))}: {error.strerror}") from None
-    for ending in ("-wal", "-shm"):
-        take_from_others(path.with_name(path.name + ending))
 
 
 def _keep_log(engine: Engine, path: str) -> None:
@@ -136,19 +145,6 @@ def _keep_log(engine: Engine, path: str) -> None:
             f"{shown(path)}: its file system cannot keep a database of several processes: choose a folder on a local "
             "disk, or PostgreSQL (--database)"
         )
-
-
-def _postgresql(url: URL) -> Engine:
-    try:
-        return create_engine(
-            url,
-            pool_size=10,
-            max_overflow=10,
-            pool_pre_ping=True,
-            connect_args={"connect_timeout": 10, "options": "-c lock_timeout=20s -c timezone=UTC"},
-        )
-    except ModuleNotFoundError:
-        raise ResourceError("PostgreSQL needs a driver: pip install 'tropalign[serve]' 'psycopg[binary]'") from None
 
 
 def reason(error: Exception) -> str:
@@ -187,23 +183,16 @@ def reading(engine: Engine) -> Iterator[Connection]:
 @contextmanager
 def writing(engine: Engine) -> Iterator[Connection]:
     """Yield a connection in a write transaction; SQLite allows one at a time across all processes."""
-    with _faults(engine), _turn(engine), engine.execution_options(writes=True).begin() as connection:
-        yield connection
-
-
-@contextmanager
-def _turn(engine: Engine) -> Iterator[None]:
-    """Allow one SQLite writer of this process at a time: writers that wait inside SQLite poll ever more rarely."""
+    # One SQLite writer per process at a time: writers that wait inside SQLite poll with growing pauses.
     turn = engine.get_execution_options().get("turn")
-    if turn is None:
-        yield
-    elif turn.acquire(timeout=PATIENCE):
-        try:
-            yield
-        finally:
-            turn.release()
-    else:
+    if turn is not None and not turn.acquire(timeout=PATIENCE):
         raise ResourceError("the database is busy: try again in a minute")
+    try:
+        with _faults(engine), engine.execution_options(writes=True).begin() as connection:
+            yield connection
+    finally:
+        if turn is not None:
+            turn.release()
 
 
 def is_postgresql(engine: Engine | Connection) -> bool:
@@ -227,17 +216,17 @@ def update_tables(engine: Engine) -> None:
 
     Raises UsageError if the database was made by a newer tropalign.
     """
-    from alembic import command
-
     with reading(engine) as connection:  # a start without changes waits for no writer
         if _is_current(connection):
             return
     with writing(engine) as connection:
         hold(connection, "migration")
         if not _is_current(connection):
-            config = migrations()
-            config.attributes["connection"] = connection
-            command.upgrade(config, "head")
+            script = _migrations()
+            steps = lambda revision, context: script._upgrade_revs("head", revision)  # noqa: E731
+            context = MigrationContext.configure(connection, opts={"fn": steps})
+            with Operations.context(context):
+                context.run_migrations()
 
 
 def check_current(engine: Engine) -> None:
@@ -247,18 +236,13 @@ def check_current(engine: Engine) -> None:
             raise UsageError("the database is of an older tropalign: start the server of this one first")
 
 
-def migrations() -> Any:
-    """Return Alembic's configuration for the migrations of this package."""
-    config = Config()
-    folder = str(Path(__file__).parent / "migrations")
-    config.set_main_option("script_location", folder.replace("%", "%%"))
-    config.set_main_option("path_separator", "os")
-    return config
+def _migrations() -> ScriptDirectory:
+    return ScriptDirectory(str(Path(__file__).parent / "migrations"))
 
 
 def _is_current(connection: Connection) -> bool:
     """True if the tables are at the latest migration."""
-    script = ScriptDirectory.from_config(migrations())
+    script = _migrations()
     known = {revision.revision for revision in script.walk_revisions()}
     there = set(MigrationContext.configure(connection).get_current_heads())
     if there - known:

@@ -15,6 +15,11 @@ from tropalign.serve.storage.files import FileStore
 from tropalign.serve.storage.schema import clean, databases, job_files, jobs
 from tropalign.verbs.db import SUFFIX
 
+#: Prefix of the ids of installed databases, which no job's id has.
+MARK = "installed-"
+#: Fingerprint of an unchanged file: modification time in ns, size, inode.
+_Seen = tuple[int, int, int]
+
 
 class Databases:
     """Databases of targets: visible to their owners, or to all users if shared or installed."""
@@ -120,12 +125,6 @@ def insert_database(connection: Connection, database: Database, files: FileStore
     if not files.holds(database.digest):
         raise InputError(f"the file of the database {shown(database.name)!r} is not on the server: build it again")
     connection.execute(insert(databases).values(**vars(database)))
-
-
-#: Prefix of their ids, which no job's id has.
-MARK = "installed-"
-#: Fingerprint of an unchanged file: modification time in ns, size, inode.
-_Seen = tuple[int, int, int]
 
 
 class InstalledDatabases:

@@ -39,6 +39,10 @@ _BATCH = 200
 #: disk.
 RESERVED_BYTES, RESERVED_SHARE = 16 << 20, 0.01
 _FULL = "the server's disk is full: delete jobs that nobody needs"
+#: Time for which uploads are kept.
+SECONDS = 24 * 3600.0
+#: Maximum uploads in a list.
+MOST_LISTED = 1_000
 
 
 class TooLarge(ResourceError):
@@ -311,11 +315,6 @@ def _used(connection: Connection, digests: Iterable[str]) -> set[str]:
         select(uploads.c.digest).where(uploads.c.digest.in_(some)),
     )
     return {row[0] for row in connection.execute(found)}
-
-
-SECONDS = 24 * 3600.0
-#: Maximum uploads in a list.
-MOST_LISTED = 1_000
 
 
 class TooMuchSent(ResourceError):

@@ -3,52 +3,54 @@
 from __future__ import annotations
 
 import base64
-import json
+import re
 import secrets
 import time
+import unicodedata
 from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import fields
 from typing import Any
 
 from sqlalchemy import (
+    Column,
     Connection,
     Engine,
+    Integer,
+    MetaData,
     Row,
     Select,
+    String,
+    Table,
+    Text,
     bindparam,
     case,
+    cast,
     delete,
     exists,
     func,
     insert,
     literal,
     select,
+    text,
     update,
 )
+from sqlalchemy.dialects.postgresql import ARRAY, TSQUERY
 
 from tropalign.errors import InputError, shown
 from tropalign.serve.records import Hook, Job, JobFile, State
-from tropalign.serve.storage.database import hold, reading, writing
+from tropalign.serve.storage.database import hold, is_postgresql, reading, writing
 from tropalign.serve.storage.databases import is_installed
 from tropalign.serve.storage.files import FileStore
-from tropalign.serve.storage.full_text import write_words
-from tropalign.serve.storage.schema import clean, databases, hooks, job_files, job_tags, jobs
+from tropalign.serve.storage.schema import clean, databases, hooks, job_files, job_tags, job_words, jobs
 from tropalign.submissions.submission import BUILD
 
 #: Maximum characters of a tag.
-MOST_LETTERS = 200
-_JOB = (
-    jobs.c.number, jobs.c.id, jobs.c.owner, jobs.c.verb, jobs.c.title, jobs.c.state, jobs.c.key, jobs.c.request,
-    jobs.c.command, jobs.c.version, jobs.c.created, jobs.c.started, jobs.c.finished, jobs.c.attempt, jobs.c.worker,
-    jobs.c.lease_until, jobs.c.cancel_asked, jobs.c.stage, jobs.c.progress, jobs.c.message, jobs.c.exit_code,
-    jobs.c.forecast, jobs.c.share,
-)  # fmt: skip
-_FILE = (
-    job_files.c.job, job_files.c.is_output, job_files.c.role, job_files.c.name, job_files.c.digest, job_files.c.size,
-    job_files.c.media_type, job_files.c.database,
-)  # fmt: skip
+MOST_TAG_LETTERS = 200
+#: Fields of a job that are columns of its row.
+_JOB = [one.name for one in fields(Job) if one.name in jobs.c]
 #: Queries of every page, built once.
 _FILES_OF = (
-    select(*_FILE)
+    select(job_files.c.job, job_files.c.is_output, *(job_files.c[one.name] for one in fields(JobFile)))
     .where(job_files.c.job.in_(bindparam("numbers", expanding=True)))
     .order_by(job_files.c.job, job_files.c.is_output, job_files.c.position)
 )
@@ -57,6 +59,19 @@ _TAGS_OF = (
     .where(job_tags.c.job.in_(bindparam("numbers", expanding=True)))
     .order_by(job_tags.c.job, job_tags.c.position)
 )
+#: Seconds before each retry of a failed call; after the last retry the hook is dropped.
+PAUSES = (60.0, 300.0, 1800.0, 7200.0)
+#: Seconds for which a claimed hook is reserved; longer than a call with its host lookup.
+CLAIM_SECONDS = 120.0
+#: Maximum distinct words per job, and significant characters of a word.
+MOST_WORDS, MOST_WORD_LETTERS = 20_000, 60
+#: Maximum total bytes of a job's words; a tsvector holds a megabyte.
+MOST_BYTES = 600_000
+#: Maximum words of a query.
+MOST_ASKED = 20
+_WORD = re.compile(r"[^\W_]+")
+#: The FTS5 table, for queries.
+_fts = Table("job_words", MetaData(), Column("rowid", Integer), Column("words", Text))
 
 
 def new_id() -> str:
@@ -66,7 +81,7 @@ def new_id() -> str:
 
 def select_jobs() -> Select[Any]:
     """Return a query for the columns that `read_jobs` needs."""
-    return select(*_JOB)
+    return select(jobs.c.number, *(jobs.c[name] for name in _JOB))
 
 
 def read_jobs(connection: Connection, question: Select[Any]) -> tuple[Job, ...]:
@@ -80,17 +95,17 @@ def jobs_of(connection: Connection, rows: Sequence[Row[Any]]) -> tuple[Job, ...]
         return ()
     numbers = {"numbers": [row[0] for row in rows]}
     files: dict[tuple[int, bool], list[JobFile]] = {}
-    for job, is_output, *fields in connection.execute(_FILES_OF, numbers):
-        files.setdefault((job, is_output), []).append(JobFile(*fields))
+    for job, is_output, *values in connection.execute(_FILES_OF, numbers):
+        files.setdefault((job, is_output), []).append(JobFile(*values))
     tags = tags_of(connection, numbers["numbers"])
     return tuple(
-        _job(
-            row,
-            tuple(tags.get(row[0], ())),
-            tuple(files.get((row[0], False), ())),
-            tuple(files.get((row[0], True), ())),
+        Job(
+            **dict(zip(_JOB, values, strict=True)),
+            tags=tuple(tags.get(number, ())),
+            inputs=tuple(files.get((number, False), ())),
+            outputs=tuple(files.get((number, True), ())),
         )
-        for row in rows
+        for number, *values in rows
     )
 
 
@@ -100,18 +115,6 @@ def tags_of(connection: Connection, numbers: Sequence[int]) -> dict[int, list[st
     for job, tag in connection.execute(_TAGS_OF, {"numbers": numbers}) if numbers else ():
         tags.setdefault(job, []).append(tag)
     return tags
-
-
-def _job(row: Any, tags: tuple[str, ...], inputs: tuple[JobFile, ...], outputs: tuple[JobFile, ...]) -> Job:
-    (
-        _number, id_, owner, verb, title, state, key, request, command, version, created, started, finished, attempt,
-        worker, lease_until, cancel_asked, stage, progress, message, exit_code, forecast, share,
-    ) = row  # fmt: skip
-    return Job(
-        id_, owner, verb, title, tags, State(state), key, json.loads(request), command, version, created, started,
-        finished, attempt, worker, lease_until, cancel_asked, stage, progress, message, exit_code,
-        None if forecast is None else json.loads(forecast), share, inputs, outputs,
-    )  # fmt: skip
 
 
 def number_of(connection: Connection, job: str, lock: bool = False) -> int:
@@ -132,39 +135,19 @@ def add_files(connection: Connection, job: int, is_output: bool, files: Iterable
     for position, file in enumerate(files):
         if file.digest is not None and not store.holds(file.digest):
             raise InputError(f"{shown(file.name)!r} is no longer on the server: send it again")
-        if file.database is not None and not _is_database(connection, file.database):
-            raise InputError(f"the database {shown(file.name)!r} is no longer on the server: choose another one")
-        rows.append(
-            {
-                "job": job,
-                "is_output": is_output,
-                "position": position,
-                "role": file.role,
-                "name": file.name,
-                "digest": file.digest,
-                "size": file.size,
-                "media_type": file.media_type,
-                "database": file.database,
-            }
-        )
+        if file.database is not None and not is_installed(file.database):  # workers check installed ones
+            # The lock prevents its deletion before this transaction ends.
+            question = select(databases.c.id).where(databases.c.id == file.database).with_for_update(read=True)
+            if connection.execute(question).first() is None:
+                raise InputError(f"the database {shown(file.name)!r} is no longer on the server: choose another one")
+        rows.append({"job": job, "is_output": is_output, "position": position, **vars(file)})
     if rows:
         connection.execute(insert(job_files), rows)
 
 
-def _is_database(connection: Connection, database: str) -> bool:
-    """True if the database exists; this prevents its deletion until the transaction ends.
-
-    Installed databases are checked by workers.
-    """
-    if is_installed(database):
-        return True
-    question = select(databases.c.id).where(databases.c.id == database).with_for_update(read=True)
-    return connection.execute(question).first() is not None
-
-
 def set_tags(connection: Connection, job: int, tags: Iterable[str]) -> None:
     """Set the tags of a job without tags: distinct, and truncated to the index's limit."""
-    different = dict.fromkeys(clean(tag)[:MOST_LETTERS] for tag in tags)
+    different = dict.fromkeys(clean(tag)[:MOST_TAG_LETTERS] for tag in tags)
     rows = [{"job": job, "tag": tag, "position": position} for position, tag in enumerate(different)]
     if rows:
         connection.execute(insert(job_tags), rows)
@@ -212,24 +195,14 @@ def finish_as(connection: Connection, number: int, source: int, now: float) -> N
             select(literal(number), *copied).where(job_files.c.job == source, job_files.c.is_output),
         )
     )
-    _copy_databases(connection, number, source_id, now)
-
-
-def _copy_databases(connection: Connection, number: int, source_id: str, now: float) -> None:
-    """Give an equal build its own database, with its job's title as name and its requested sharing."""
+    # An equal build also gets a database of its own, with the name of its job, shared as that requests.
     job, owner, title, request = connection.execute(
         select(jobs.c.id, jobs.c.owner, jobs.c.title, jobs.c.request).where(jobs.c.number == number)
     ).one()
-    own = {"owner": owner, "created": now, "job": job, "shared": json.loads(request).get("shared") is True}
+    own = {"owner": owner, "created": now, "job": job, "shared": request.get("shared") is True}
     for row in connection.execute(select(databases).where(databases.c.job == source_id)).mappings().all():
         changed = {"id": new_id(), "name": title or row["name"], **own}
         connection.execute(insert(databases).values({**row, **changed}))
-
-
-#: Seconds before each retry of a failed call; after the last retry the hook is dropped.
-PAUSES = (60.0, 300.0, 1800.0, 7200.0)
-#: Seconds for which a claimed hook is reserved; longer than a call with its host lookup.
-CLAIM_SECONDS = 120.0
 
 
 class Hooks:
@@ -286,3 +259,59 @@ def add_hook(connection: Connection, number: int, url: str) -> None:
     """Add a hook to a new job, if there is an address."""
     if url:
         connection.execute(insert(hooks).values(job=number, url=url, tries=0, due=0.0))
+
+
+def words_of(*texts: str) -> list[str]:
+    """Return the distinct words of texts, in order of first occurrence.
+
+    >>> words_of("Protéines_A.fa, proteines", "x")
+    ['proteines', 'a', 'fa', 'x']
+    """
+    found: dict[str, None] = {}
+    n_bytes = 0
+    for words in texts:
+        plain = "".join(
+            letter for letter in unicodedata.normalize("NFKD", clean(words)) if not unicodedata.combining(letter)
+        )
+        for match in _WORD.finditer(plain.casefold()):
+            word = match.group()[:MOST_WORD_LETTERS]
+            n_bytes += 0 if word in found else len(word.encode())
+            if len(found) == MOST_WORDS or n_bytes > MOST_BYTES:
+                return list(found)
+            found[word] = None
+    return list(found)
+
+
+def write_words(connection: Connection, job: int, texts: Iterable[str]) -> None:
+    """Replace the words of a job in the search index."""
+    remove_words(connection, job)
+    words = words_of(*texts)
+    if is_postgresql(connection):
+        array = func.array_to_tsvector(cast(words, ARRAY(Text)))
+        connection.execute(job_words.insert().values(job=job, words=array))
+    else:
+        connection.execute(
+            text("INSERT INTO job_words (rowid, words) VALUES (:job, :words)"), {"job": job, "words": " ".join(words)}
+        )
+
+
+def remove_words(connection: Connection, job: int) -> None:
+    """Remove a job from the search index."""
+    if is_postgresql(connection):
+        connection.execute(delete(job_words).where(job_words.c.job == job))
+    else:
+        connection.execute(text("DELETE FROM job_words WHERE rowid = :job"), {"job": job})
+
+
+def found_by(connection: Connection, question: str) -> Select[tuple[int]] | None:
+    """Return the query for jobs with all words of a question, the last one as a prefix; None for an empty question."""
+    words = words_of(question)[:MOST_ASKED]
+    if not words:
+        return None
+    if is_postgresql(connection):
+        query = " & ".join(f"'{word}'" for word in words) + ":*"
+        # The text is cast to lexemes without parsing; '...' contains only letters and digits.
+        asked = cast(cast(query, String), TSQUERY)
+        return select(job_words.c.job).where(job_words.c.words.op("@@")(asked))
+    query = " AND ".join(f'"{word}"' for word in words) + " *"
+    return select(_fts.c.rowid).where(text("job_words MATCH :asked").bindparams(asked=query))

@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-import json
 import re
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 from sqlalchemy import Connection, Engine, Row, Select, delete, func, insert, select, union, update
 
 from tropalign.errors import ResourceError, UsageError
-from tropalign.serve.records import Job, JobLine, Lines, NewJob, Page, Search, State
+from tropalign.serve.records import Job, JobLine, NewJob, Page, Search, State
 from tropalign.serve.settings import Limits
 from tropalign.serve.storage.database import hold, reading, writing
 from tropalign.serve.storage.files import FileStore
-from tropalign.serve.storage.full_text import found_by, remove_words
 from tropalign.serve.storage.job_rows import (
     add_files,
     add_hook,
     find_done,
     finish_as,
+    found_by,
     jobs_of,
     new_id,
     number_of,
     read_jobs,
+    remove_words,
     renew_words,
     select_jobs,
     set_tags,
@@ -34,10 +34,8 @@ from tropalign.serve.storage.job_rows import (
 from tropalign.serve.storage.schema import clean, databases, job_files, job_tags, jobs, uploads
 from tropalign.serve.storage.waits import await_others
 
-_LINE = (
-    jobs.c.number, jobs.c.id, jobs.c.title, jobs.c.verb, jobs.c.state, jobs.c.progress, jobs.c.created, jobs.c.started,
-    jobs.c.finished, jobs.c.owner,
-)  # fmt: skip
+#: Fields of a line that are columns of a job's row.
+_LINE = [one.name for one in fields(JobLine) if one.name in jobs.c]
 #: Seconds for which slow counts are cached, and the maximum number of users in the cache.
 REMEMBERED_SECONDS, MOST_REMEMBERED = 10.0, 1_000
 #: Maximum jobs per page.
@@ -80,7 +78,14 @@ class Jobs:
                 return read_jobs(connection, select_jobs().where(jobs.c.number == source[0]))[0], False
             if source is None:
                 self._check_limits(connection, new.owner, limits)
-            number = self._insert(connection, new)
+            row = insert(jobs).values(
+                id=new_id(), owner=new.owner, verb=new.verb, title=new.title, state=State.QUEUED, key=new.key,
+                request=new.request, command=new.command, version=new.version, created=self._clock(), attempt=0,
+                cancel_asked=False, stage="", message="", deaths=0, words=new.words[:MOST_LETTERS],
+            )  # fmt: skip
+            number = int(connection.execute(row.returning(jobs.c.number)).scalar_one())
+            add_files(connection, number, False, new.inputs, self._files)
+            set_tags(connection, number, new.tags)
             if source is not None:
                 finish_as(connection, number, source[0], self._clock())
             else:
@@ -111,17 +116,6 @@ class Jobs:
                 f"the files of your jobs take {limits.stored_bytes_per_user:,} bytes or more, as many as they may: "
                 "delete jobs that you no longer need"
             )
-
-    def _insert(self, connection: Connection, new: NewJob) -> int:
-        row = insert(jobs).values(
-            id=new_id(), owner=new.owner, verb=new.verb, title=new.title, state=State.QUEUED, key=new.key,
-            request=json.dumps(new.request), command=new.command, version=new.version, created=self._clock(), attempt=0,
-            cancel_asked=False, stage="", message="", deaths=0, words=new.words[:MOST_LETTERS],
-        )  # fmt: skip
-        number = int(connection.execute(row.returning(jobs.c.number)).scalar_one())
-        add_files(connection, number, False, new.inputs, self._files)
-        set_tags(connection, number, new.tags)
-        return number
 
     def get(self, job: str) -> Job:
         """Return a job, or raise KeyError."""
@@ -159,20 +153,28 @@ class Jobs:
             raise KeyError(job)
         return found[0]
 
-    def list(self, search: Search) -> Page:
+    def list(self, search: Search) -> Page[Job]:
         """Return a page of jobs, newest first."""
         with reading(self._engine) as connection:
             rows, after = _found(connection, select_jobs(), search)
             return Page(jobs_of(connection, rows), after)
 
-    def lines(self, search: Search) -> Lines:
+    def lines(self, search: Search) -> Page[JobLine]:
         """Return a page of lines for a list of jobs, in a third of the time of `list`."""
         with reading(self._engine) as connection:
-            rows, after = _found(connection, select(*_LINE), search)
+            rows, after = _found(connection, select(jobs.c.number, *(jobs.c[name] for name in _LINE)), search)
             numbers = [row[0] for row in rows]
-            tags, sizes = tags_of(connection, numbers), _sizes_of(connection, numbers)
-        found = (_line(row, tuple(tags.get(row[0], ())), sizes.get(row[0], 0)) for row in rows)
-        return Lines(tuple(line if search.owner is None else replace(line, owner="") for line in found), after)
+            tags = tags_of(connection, numbers)
+            of_outputs = job_files.c.job.in_(numbers) & job_files.c.is_output
+            bytes_of = select(job_files.c.job, func.sum(job_files.c.size)).where(of_outputs).group_by(job_files.c.job)
+            sizes = {job: int(size) for job, size in connection.execute(bytes_of)} if numbers else {}
+        found = (
+            JobLine(
+                **dict(zip(_LINE, values, strict=True)), tags=tuple(tags.get(number, ())), size=sizes.get(number, 0)
+            )
+            for number, *values in rows
+        )
+        return Page(tuple(line if search.owner is None else replace(line, owner="") for line in found), after)
 
     def tags(self, owner: str) -> dict[str, int]:
         """Return a user's tags with job counts, most frequent first; changes by other servers appear with a delay."""
@@ -255,7 +257,7 @@ class Jobs:
         if owner is not None:
             question = question.where(jobs.c.owner == owner)
         with reading(self._engine) as connection:
-            found = {State(state): int(n) for state, n in connection.execute(question)}
+            found = {state: int(n) for state, n in connection.execute(question)}
         return {state: found.get(state, 0) for state in State}
 
     def in_work(self, owner: str) -> tuple[int, int, int]:
@@ -295,7 +297,9 @@ def _found(connection: Connection, question: Select[Any], search: Search) -> tup
     if search.tag is not None:
         question = question.where(jobs.c.number.in_(select(job_tags.c.job).where(job_tags.c.tag == search.tag)))
     if search.after is not None:
-        question = question.where(jobs.c.number < _cursor(search.after))
+        # A cursor that this server did not issue gives an empty page.
+        after = int(search.after) if re.fullmatch(r"[0-9]{1,18}", search.after) else 0
+        question = question.where(jobs.c.number < after)
     order: Any = jobs.c.number
     found = found_by(connection, search.text)
     if found is not None:  # joined in this order, SQLite reads only one page of the index
@@ -305,26 +309,6 @@ def _found(connection: Connection, question: Select[Any], search: Search) -> tup
     # One extra row shows whether there are more.
     rows = connection.execute(question.order_by(order.desc()).limit(limit + 1)).all()
     return rows[:limit], str(rows[limit - 1][0]) if len(rows) > limit else None
-
-
-def _sizes_of(connection: Connection, numbers: Sequence[int]) -> dict[int, int]:
-    """Return the bytes of outputs of jobs that have some, by row number."""
-    question = (
-        select(job_files.c.job, func.sum(job_files.c.size))
-        .where(job_files.c.job.in_(numbers), job_files.c.is_output)
-        .group_by(job_files.c.job)
-    )
-    return {job: int(size) for job, size in connection.execute(question)} if numbers else {}
-
-
-def _line(row: Any, tags: tuple[str, ...], size: int) -> JobLine:
-    _number, id_, title, verb, state, progress, created, started, finished, owner = row
-    return JobLine(id_, title, verb, tags, State(state), progress, created, started, finished, size, owner)
-
-
-def _cursor(after: str) -> int:
-    """Parse a page cursor; an invalid one yields an empty page."""
-    return int(after) if re.fullmatch(r"[0-9]{1,18}", after) else 0
 
 
 def _stored_bytes(connection: Connection, owner: str | None) -> int:

@@ -7,7 +7,6 @@ differ.
 
 from __future__ import annotations
 
-import json
 import math
 import time
 from collections.abc import Callable
@@ -71,7 +70,9 @@ class Queue:
                         **values,
                     )
                 )
-                _note_turn(connection, owner, now)
+                turn: Any = (postgresql if is_postgresql(connection) else sqlite).insert(turns)
+                turn = turn.values(owner=owner, served=now)
+                connection.execute(turn.on_conflict_do_update(index_elements=[turns.c.owner], set_={"served": now}))
                 return read_jobs(connection, select_jobs().where(jobs.c.number == number))[0]
         return None
 
@@ -146,7 +147,7 @@ class Queue:
         """Store a worker's findings before computing: the forecast, and words (sequence names) for the search."""
         values: dict[str, Any] = {}
         if forecast is not None:
-            values["forecast"] = json.dumps(forecast)
+            values["forecast"] = forecast
         if words is not None:
             values["words"] = words[:MOST_LETTERS]
         with writing(self._engine) as connection:
@@ -169,7 +170,7 @@ class Queue:
         values: dict[str, Any] = {"state": outcome.state, "message": outcome.message, "stage": "", "finished": now}
         values["exit_code"] = outcome.exit_code
         if outcome.forecast is not None:
-            values["forecast"] = json.dumps(outcome.forecast)
+            values["forecast"] = outcome.forecast
         if outcome.state == State.DONE:
             values["progress"] = 1.0
         with writing(self._engine) as connection:
@@ -247,16 +248,10 @@ def _attempt(job: str, attempt: int) -> Update:
     return update(jobs).where(jobs.c.id == job, jobs.c.attempt == attempt, jobs.c.state == State.RUNNING)
 
 
-def _note_turn(connection: Connection, owner: str, now: float) -> None:
-    upsert: Any = (postgresql if is_postgresql(connection) else sqlite).insert(turns).values(owner=owner, served=now)
-    connection.execute(upsert.on_conflict_do_update(index_elements=[turns.c.owner], set_={"served": now}))
-
-
 def _finish_equal(connection: Connection, number: int, key: str, version: str, now: float) -> None:
     """Finish the queued jobs that are equal to this one."""
-    waiting = select(jobs.c.number).where(
-        jobs.c.state == State.QUEUED, jobs.c.key == key, jobs.c.version == version
-    ).order_by(jobs.c.number)  # fmt: skip
-    for other in connection.scalars(waiting.with_for_update()).all():
+    is_equal = (jobs.c.state == State.QUEUED) & (jobs.c.key == key) & (jobs.c.version == version)
+    waiting = select(jobs.c.number).where(is_equal).order_by(jobs.c.number).with_for_update()
+    for other in connection.scalars(waiting).all():
         finish_as(connection, other, number, now)
         renew_words(connection, other)

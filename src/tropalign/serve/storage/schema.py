@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+import json
+from typing import Any, cast
 
 from sqlalchemy import BigInteger, Boolean, Column, Float, ForeignKey, Index, Integer, MetaData, Table, Text, false
 from sqlalchemy.dialects.postgresql import TSVECTOR
 from sqlalchemy.types import TypeDecorator
+
+from tropalign.serve.records import State
 
 
 def clean(words: str) -> str:
@@ -28,23 +31,57 @@ class Words(TypeDecorator[str]):
         return None if value is None else clean(value)
 
 
+class Json(TypeDecorator[dict[str, Any]]):
+    """A JSON object, stored as text."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: dict[str, Any] | None, dialect: Any) -> str | None:
+        return None if value is None else json.dumps(value)
+
+    def process_result_value(self, value: str | None, dialect: Any) -> dict[str, Any] | None:
+        return None if value is None else cast("dict[str, Any]", json.loads(value))
+
+
+class JobState(TypeDecorator[State]):
+    """A job state, stored as text."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Any) -> str | None:
+        return None if value is None else str(value)
+
+    def process_result_value(self, value: str | None, dialect: Any) -> State | None:
+        return None if value is None else State(value)
+
+
 metadata = MetaData()
 #: SQLite numbers rows only in INTEGER columns.
 Number = BigInteger().with_variant(Integer(), "sqlite")
+
+
+def _needed(kind: Any, *names: str) -> list[Column[Any]]:
+    """Return NOT NULL columns of one type."""
+    return [Column(name, kind, nullable=False) for name in names]
+
+
+def _of_job() -> Column[int]:
+    """Return the key of the owning job; its deletion deletes the row."""
+    return Column("job", Number, ForeignKey("jobs.number", ondelete="CASCADE"), primary_key=True)
+
 
 jobs = Table(
     "jobs",
     metadata,
     Column("number", Number, primary_key=True, autoincrement=True),  # in order of submission
     Column("id", Words, nullable=False, unique=True),
-    Column("owner", Words, nullable=False),
-    Column("verb", Words, nullable=False),
-    Column("title", Words, nullable=False),
-    Column("state", Words, nullable=False),
+    *_needed(Words, "owner", "verb", "title"),
+    Column("state", JobState, nullable=False),
     Column("key", Words, nullable=False),
-    Column("request", Words, nullable=False),
-    Column("command", Words, nullable=False),
-    Column("version", Words, nullable=False),
+    Column("request", Json, nullable=False),
+    *_needed(Words, "command", "version"),
     Column("created", Float, nullable=False),
     Column("started", Float),
     Column("finished", Float),
@@ -57,7 +94,7 @@ jobs = Table(
     Column("message", Words, nullable=False),
     Column("first_reason", Words, nullable=False, server_default=""),  # for a failed chain, excluding its first job
     Column("exit_code", Integer),
-    Column("forecast", Words),
+    Column("forecast", Json),
     Column("share", Words, unique=True),
     Column("deaths", Integer, nullable=False),  # attempts that ended with the death of their worker
     Column("words", Words, nullable=False),  # of NewJob, for the search
@@ -69,11 +106,10 @@ jobs = Table(
 job_files = Table(
     "job_files",
     metadata,
-    Column("job", Number, ForeignKey("jobs.number", ondelete="CASCADE"), primary_key=True),
+    _of_job(),
     Column("is_output", Boolean, primary_key=True),
     Column("position", Integer, primary_key=True),
-    Column("role", Words, nullable=False),
-    Column("name", Words, nullable=False),
+    *_needed(Words, "role", "name"),
     Column("digest", Words),
     Column("size", BigInteger, nullable=False),
     Column("media_type", Words, nullable=False),
@@ -85,7 +121,7 @@ job_files = Table(
 job_tags = Table(
     "job_tags",
     metadata,
-    Column("job", Number, ForeignKey("jobs.number", ondelete="CASCADE"), primary_key=True),
+    _of_job(),
     Column("tag", Words, primary_key=True),
     Column("position", Integer, nullable=False),
     Index("job_tags_of_tag", "tag"),
@@ -103,11 +139,8 @@ databases = Table(
     "databases",
     metadata,
     Column("id", Words, primary_key=True),
-    Column("owner", Words, nullable=False),
-    Column("name", Words, nullable=False),
-    Column("alphabet", Words, nullable=False),
-    Column("n_sequences", BigInteger, nullable=False),
-    Column("n_residues", BigInteger, nullable=False),
+    *_needed(Words, "owner", "name", "alphabet"),
+    *_needed(BigInteger, "n_sequences", "n_residues"),
     Column("digest", Words, nullable=False),
     Column("size", BigInteger, nullable=False),
     Column("created", Float, nullable=False),
@@ -121,8 +154,7 @@ tokens = Table(
     "tokens",
     metadata,
     Column("id", Words, primary_key=True),
-    Column("user", Words, nullable=False),
-    Column("hash", Words, nullable=False),
+    *_needed(Words, "user", "hash"),
     Column("created", Float, nullable=False),
     Column("last_used", Float),
     Column("revoked", Boolean, nullable=False),
@@ -160,11 +192,7 @@ audit = Table(
     metadata,
     Column("number", Number, primary_key=True, autoincrement=True),
     Column("at", Float, nullable=False),
-    Column("user", Words, nullable=False),
-    Column("address", Words, nullable=False),
-    Column("action", Words, nullable=False),
-    Column("object", Words, nullable=False),
-    Column("detail", Words, nullable=False),
+    *_needed(Words, "user", "address", "action", "object", "detail"),
 )
 
 #: Roles and individual limits of users, set by administrators.
@@ -182,10 +210,9 @@ users = Table(
 awaited = Table(
     "awaited",
     metadata,
-    Column("job", Number, ForeignKey("jobs.number", ondelete="CASCADE"), primary_key=True),
+    _of_job(),
     Column("position", Integer, primary_key=True),
-    Column("source", Words, nullable=False),
-    Column("role", Words, nullable=False),
+    *_needed(Words, "source", "role"),
     Column("title", Words, nullable=False),  # title of the source, which may be deleted
     Index("awaited_by_source", "source"),
 )
@@ -194,7 +221,7 @@ awaited = Table(
 hooks = Table(
     "hooks",
     metadata,
-    Column("job", Number, ForeignKey("jobs.number", ondelete="CASCADE"), primary_key=True),
+    _of_job(),
     Column("url", Words, nullable=False),
     Column("tries", Integer, nullable=False),
     Column("due", Float, nullable=False),

@@ -24,6 +24,14 @@ from tropalign.serve.storage.schema import audit, clean, databases, ended_sessio
 
 #: Limits that can be set for individual users.
 OWN_LIMITS = ("running_per_user", "queued_per_user", "stored_bytes_per_user")
+#: Seconds for which a verification is cached, and the maximum number of cached results.
+REMEMBERED_SECONDS, MOST_REMEMBERED = 60.0, 10_000
+_TEXT = re.compile(r"trop_([a-z2-7]{8})_([a-z2-7]{52})")
+_COLUMNS = (tokens.c.id, tokens.c.user, tokens.c.created, tokens.c.last_used, tokens.c.revoked)
+#: Maximum characters of a detail.
+MOST_LETTERS = 2_000
+#: Lines per query.
+AT_A_TIME = 1_000
 
 
 class Users:
@@ -67,12 +75,6 @@ class Users:
         of = (users.c.name, tokens.c.user, jobs.c.owner, databases.c.owner, uploads.c.owner)
         with reading(self._engine) as connection:
             return tuple(sorted(connection.scalars(union(*(select(column) for column in of)))))
-
-
-#: Seconds for which a verification is cached, and the maximum number of cached results.
-REMEMBERED_SECONDS, MOST_REMEMBERED = 60.0, 10_000
-_TEXT = re.compile(r"trop_([a-z2-7]{8})_([a-z2-7]{52})")
-_COLUMNS = (tokens.c.id, tokens.c.user, tokens.c.created, tokens.c.last_used, tokens.c.revoked)
 
 
 class Tokens:
@@ -226,12 +228,6 @@ class EndedSessions:
         """Return the ids of all ended sessions."""
         with reading(self._engine) as connection:
             return frozenset(connection.scalars(select(ended_sessions.c.id)))
-
-
-#: Maximum characters of a detail.
-MOST_LETTERS = 2_000
-#: Lines per query.
-AT_A_TIME = 1_000
 
 
 @dataclass(frozen=True)

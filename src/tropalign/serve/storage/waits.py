@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import time
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Row, Select, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, Engine, Select, delete, func, insert, or_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from tropalign.errors import ResourceError, shown
@@ -22,6 +21,10 @@ from tropalign.serve.storage.schema import awaited, crews, job_files, jobs, user
 SILENT_SECONDS = 30.0
 #: Maximum jobs per query.
 MOST_ASKED = 500
+#: Inputs per query.
+AT_A_TIME = 200
+_SOURCE = jobs.alias("source")
+_REMEDY = "submit this one again when its input is there"
 
 
 class Waits:
@@ -54,36 +57,31 @@ class Waits:
         with reading(self._engine) as connection:
             columns = (jobs.c.id, jobs.c.number, jobs.c.owner)
             asked = connection.execute(select(*columns).where(jobs.c.id.in_(ids), jobs.c.state == State.QUEUED)).all()
-            others = _awaited_by(connection, [row.number for row in asked])
-            places = _places(connection, [row.number for row in asked if row.number not in others])
-            n_workers = self._n_workers(connection)
-            running = _running(connection)
-            most = _most_running(connection, {row.owner for row in asked})
+            numbers = [row.number for row in asked]
+            others: dict[int, dict[str, str]] = {}  # by job: ids and titles of the jobs that it waits for
+            question = select(awaited.c.job, awaited.c.source, awaited.c.title).where(awaited.c.job.in_(numbers))
+            for job, source, title in connection.execute(question.order_by(awaited.c.job, awaited.c.position)):
+                others.setdefault(job, {})[source] = title
+            places = _places(connection, [number for number in numbers if number not in others])
+            living = crews.c.seen >= self._clock() - SILENT_SECONDS
+            n_workers = connection.scalar(select(func.coalesce(func.sum(crews.c.n_workers), 0)).where(living))
+            is_running = jobs.c.state == State.RUNNING
+            by_owner = select(jobs.c.owner, func.count()).where(is_running).group_by(jobs.c.owner)
+            running = {owner: int(n) for owner, n in connection.execute(by_owner)}
+            own = users.c.running_per_user
+            limits = select(users.c.name, own).where(users.c.name.in_({row.owner for row in asked}), own.is_not(None))
+            most = {name: int(n) for name, n in connection.execute(limits)}
         n_running = sum(running.values())
         return {
             row.id: Wait(
                 places.get(row.number),
-                tuple(others.get(row.number, ())),
-                n_workers,
+                tuple(others.get(row.number, {}).items()),
+                int(n_workers or 0),
                 n_running,
                 running.get(row.owner, 0) < most.get(row.owner, running_per_user),
             )
             for row in asked
         }
-
-    def _n_workers(self, connection: Connection) -> int:
-        living = select(func.coalesce(func.sum(crews.c.n_workers), 0))
-        return int(connection.execute(living.where(crews.c.seen >= self._clock() - SILENT_SECONDS)).scalar_one())
-
-
-def _awaited_by(connection: Connection, numbers: list[int]) -> Mapping[int, list[tuple[str, str]]]:
-    """Return ids and titles of the jobs that these wait for, each once."""
-    found: dict[int, dict[str, str]] = {}
-    question = select(awaited.c.job, awaited.c.source, awaited.c.title).where(awaited.c.job.in_(numbers))
-    rows: Iterable[Row[Any]] = connection.execute(question.order_by(awaited.c.job, awaited.c.position))
-    for job, source, title in rows:
-        found.setdefault(job, {})[source] = title
-    return {job: list(sources.items()) for job, sources in found.items()}
 
 
 def _places(connection: Connection, numbers: list[int]) -> dict[int, int]:
@@ -94,24 +92,6 @@ def _places(connection: Connection, numbers: list[int]) -> dict[int, int]:
     free = select(jobs.c.number).where(waiting, jobs.c.number.not_in(waits_for_others()))
     queue = sorted(connection.scalars(free))
     return {number: bisect_right(queue, number) for number in numbers}
-
-
-def _running(connection: Connection) -> dict[str, int]:
-    """Return the number of running jobs by user."""
-    question = select(jobs.c.owner, func.count()).where(jobs.c.state == State.RUNNING).group_by(jobs.c.owner)
-    return {owner: int(n) for owner, n in connection.execute(question)}
-
-
-def _most_running(connection: Connection, owners: Iterable[str]) -> dict[str, int]:
-    """Return the individual limits of running jobs of those users who have one."""
-    own = users.c.running_per_user
-    question = select(users.c.name, own).where(users.c.name.in_(list(owners)), own.is_not(None))
-    return {name: int(most) for name, most in connection.execute(question)}
-
-
-#: Inputs per query.
-AT_A_TIME = 200
-_SOURCE = jobs.alias("source")
 
 
 def waits_for_others() -> Select[Any]:
@@ -150,9 +130,6 @@ def settle(connection: Connection, files: FileStore, now: float) -> None:
             connection.execute(delete(awaited).where(this))
 
 
-_REMEDY = "submit this one again when its input is there"
-
-
 def _called(title: str) -> str:
     return f"the job “{shown(title)}”"
 
@@ -183,10 +160,10 @@ def _give(connection: Connection, files: FileStore, row: Any) -> bool:
     ).first()
     if output is None or output.digest is None or not files.holds(output.digest):
         return False
-    request = json.loads(connection.execute(select(jobs.c.request).where(jobs.c.number == row.job)).scalar_one())
+    request = connection.execute(select(jobs.c.request).where(jobs.c.number == row.job)).scalar_one()
     items = [item for given in request["inputs"].values() for item in given]
     items[row.position]["file"] = output.digest
-    connection.execute(update(jobs).where(jobs.c.number == row.job).values(request=json.dumps(request)))
+    connection.execute(update(jobs).where(jobs.c.number == row.job).values(request=request))
     this = (job_files.c.job == row.job) & ~job_files.c.is_output & (job_files.c.position == row.position)
     connection.execute(update(job_files).where(this).values(digest=output.digest, size=output.size))
     return True

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hmac
 import re
 import socket
+import time
 from collections.abc import Callable, Iterable
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from typing import TYPE_CHECKING, Any
@@ -18,8 +20,7 @@ from starlette.responses import RedirectResponse
 from tropalign.errors import UsageError, shown
 from tropalign.serve.private import LOCAL, LOCAL_ID
 from tropalign.serve.records import User
-from tropalign.serve.web.context import route_path
-from tropalign.serve.web.credentials import COOKIE, KnownTokens, Session
+from tropalign.serve.web.context import Session, route_path
 from tropalign.serve.web.limits import Body, check_framing
 from tropalign.serve.web.refusals import Refused, answer, too_many, wants_json
 
@@ -27,15 +28,24 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from tropalign.serve.settings import Settings
+    from tropalign.serve.storage import Storage
     from tropalign.serve.web.context import Web
 
+COOKIE = "tropalign_session"
+#: Seconds for which the list of valid tokens is cached.
+REMEMBERED_SECONDS = 5.0
 NOT_VALID = "the token is not valid: ask the operator for one"
 SAFE = ("GET", "HEAD", "OPTIONS")
 #: Paths that need no login; a trailing "/" includes everything below.
-OPEN = ("/login", "/logout", "/static/", "/healthz", "/readyz", "/metrics", "/shared/", "/api/v1/shared/",
+OPEN = ("/login", "/logout", "/static/", "/healthz", "/readyz", "/shared/", "/api/v1/shared/",
         "/api/v1/openapi.json", "/favicon.ico", "/robots.txt")  # fmt: skip
 #: Paths without authentication and rate limit.
 UNCOUNTED = ("/static/", "/healthz")
+#: Content types that a form of any page can send.
+_OF_FORMS = ("application/x-www-form-urlencoded", "multipart/form-data", "text/plain")
+#: Maximum bytes of a form that are read to find the csrf value.
+MOST_BYTES = 10**6
+_HOST = re.compile(r"(\[[0-9a-fA-F:.]{2,45}\]|[A-Za-z0-9._-]{1,253})(?::[0-9]{1,5})?")
 
 
 class Access:
@@ -63,28 +73,32 @@ class Access:
         state.update(user=None, session=None, address=self._address(scope, headers), tokens=self.tokens)
         try:
             check_framing(headers)
-            self._check_host(headers)
+            given = headers.getlist("host")
+            name = host_name(given[0]) if len(given) == 1 else None
+            if name is None:
+                raise Refused(400, "the request does not say for which host it is")
+            if not self.hosts.allows(name):
+                raise Refused(421, f"this server is not known as {name}: start it with --allowed-host {name}")
             path = route_path(scope)
             if not path.startswith(UNCOUNTED):
                 state["user"], state["session"] = await self._who(scope, headers)
-                self._count(state)
+                user = state["user"]  # the request rate is limited by user, or by address
+                wait = self.web.requests.wait(f"user {user.name}" if user else f"address {state['address']}")
+                if wait:
+                    raise too_many("too many requests: wait a little", wait)
             if scope["method"] not in SAFE:
                 receive = await check_origin(self.web, scope, headers, receive)
             if state["user"] is None and not is_open(path):
-                await self._ask_to_log_in(scope, receive, send, path)
+                if wants_json(path) or scope["method"] not in ("GET", "HEAD") or self.web.error_page is None:
+                    raise _not_logged_in("the server needs a token: send it as Authorization: Bearer TOKEN")
+                asked = path + (f"?{scope['query_string'].decode('latin-1')}" if scope["query_string"] else "")
+                where = self.web.url(f"/login?next={quote(asked[:500], safe='/')}")
+                await RedirectResponse(where, 303)(scope, receive, send)
                 return
         except Refused as refused:
             await answer(Request(scope, receive), refused)(scope, receive, send)
             return
         await self.app(scope, receive, send)
-
-    def _check_host(self, headers: Headers) -> None:
-        given = headers.getlist("host")
-        name = host_name(given[0]) if len(given) == 1 else None
-        if name is None:
-            raise Refused(400, "the request does not say for which host it is")
-        if not self.hosts.allows(name):
-            raise Refused(421, f"this server is not known as {name}: start it with --allowed-host {name}")
 
     def _address(self, scope: Scope, headers: Headers) -> str:
         """Return the client's address, as a trusted proxy reports it."""
@@ -101,13 +115,21 @@ class Access:
         # A proxy with its own password check forwards that header.
         if "authorization" in headers and (is_bearer(headers) or self.settings.proxy_user_header is None):
             return await self._bearer(headers, scope["state"]["address"]), None
-        session = self._session(headers)
-        if session is not None:
+        values = [cookie_parser(header).get(COOKIE) for header in headers.getlist("cookie")]
+        value = next((value for value in values if value), None)
+        session = self.web.sessions.read(value) if value else None
+        if session is not None and self.tokens.is_session(session):
             return User(session.user, session.token), session
-        client = scope.get("client")
-        if self.settings.proxy_user_header is not None:
-            return self._named_by_proxy(headers, client[0] if client else ""), None
-        return None, None
+        header, client = self.settings.proxy_user_header, scope.get("client")
+        names = [] if header is None else headers.getlist(header)
+        if not names or not self.is_proxy(client[0] if client else ""):
+            return None, None
+        if len(names) > 1:
+            raise Refused(400, "the proxy names more than one user")
+        name = names[0].strip()
+        if not 0 < len(name) <= 200 or not name.isprintable():
+            raise Refused(400, "the proxy names a user by what is no name")
+        return User(name), None
 
     async def _bearer(self, headers: Headers, address: str) -> User:
         given = headers.getlist("authorization")
@@ -120,42 +142,6 @@ class Access:
         if not self.tokens.is_valid(id, name):
             raise _not_logged_in(NOT_VALID)
         return User(name, id)
-
-    def _session(self, headers: Headers) -> Session | None:
-        if "cookie" not in headers:
-            return None
-        values = [cookie_parser(header).get(COOKIE) for header in headers.getlist("cookie")]
-        value = next((value for value in values if value), None)
-        session = self.web.sessions.read(value) if value else None
-        return session if session is not None and self.tokens.is_session(session) else None
-
-    def _named_by_proxy(self, headers: Headers, address: str) -> User | None:
-        names = headers.getlist(self.settings.proxy_user_header or "")
-        if not names or not self.is_proxy(address):
-            return None
-        if len(names) > 1:
-            raise Refused(400, "the proxy names more than one user")
-        name = names[0].strip()
-        if not 0 < len(name) <= 200 or not name.isprintable():
-            raise Refused(400, "the proxy names a user by what is no name")
-        return User(name)
-
-    def _count(self, state: dict[str, Any]) -> None:
-        """Apply the rate limit of the user or address."""
-        user: User | None = state["user"]
-        name = f"user {user.name}" if user is not None else f"address {state['address']}"
-        wait = self.web.requests.wait(name)
-        if wait:
-            raise too_many("too many requests: wait a little", wait)
-
-    async def _ask_to_log_in(self, scope: Scope, receive: Receive, send: Send, path: str) -> None:
-        if wants_json(path) or scope["method"] not in ("GET", "HEAD") or self.web.error_page is None:
-            refused = _not_logged_in("the server needs a token: send it as Authorization: Bearer TOKEN")
-            await answer(Request(scope, receive), refused)(scope, receive, send)
-            return
-        asked = path + (f"?{scope['query_string'].decode('latin-1')}" if scope["query_string"] else "")
-        where = self.web.url(f"/login?next={quote(asked[:500], safe='/')}")
-        await RedirectResponse(where, 303)(scope, receive, send)
 
 
 def is_open(path: str) -> bool:
@@ -182,13 +168,6 @@ async def verified(web: Web, tokens: KnownTokens, text: str, address: str) -> tu
 
 def _not_logged_in(sentence: str) -> Refused:
     return Refused(401, sentence, headers={"WWW-Authenticate": 'Bearer realm="tropalign"'})
-
-
-#: Content types that a form of any page can send.
-_OF_FORMS = ("application/x-www-form-urlencoded", "multipart/form-data", "text/plain")
-#: Maximum bytes of a form that are read to find the csrf value.
-MOST_BYTES = 10**6
-_HOST = re.compile(r"(\[[0-9a-fA-F:.]{2,45}\]|[A-Za-z0-9._-]{1,253})(?::[0-9]{1,5})?")
 
 
 async def check_origin(web: Web, scope: Scope, headers: Headers, receive: Receive) -> Receive:
@@ -244,18 +223,14 @@ async def _form_with_word(web: Web, scope: Scope, headers: Headers, receive: Rec
         if message["type"] != "http.request":
             break
         messages.append(message)
-    word = await _word_of(scope, _again(messages, receive))
+    try:
+        async with Request(dict(scope), _again(messages, receive)).form(max_files=100, max_fields=500) as form:
+            word = form.get("csrf")
+    except HTTPException:
+        raise _no_word() from None
     if not isinstance(word, str) or not web.sessions.is_csrf(scope["state"]["session"], word):
         raise _no_word()
     return _again(messages, receive)
-
-
-async def _word_of(scope: Scope, receive: Receive) -> object:
-    try:
-        async with Request(dict(scope), receive).form(max_files=100, max_fields=500) as form:
-            return form.get("csrf")
-    except HTTPException:
-        raise _no_word() from None
 
 
 def _again(messages: list[Message], receive: Receive) -> Receive:
@@ -337,3 +312,56 @@ def networks(addresses: Iterable[str]) -> Callable[[str], bool]:
         return any(place.version == network.version and place in network for network in known)
 
     return is_one
+
+
+class KnownTokens:
+    """Cached users of valid tokens by id; a revoked token stays valid for up to `REMEMBERED_SECONDS`.
+
+    `local_token` grants access to this machine's user until another token is issued; None disables this.
+    """
+
+    def __init__(
+        self, storage: Storage, local_token: str | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._storage, self._local_token, self._clock = storage, local_token, clock
+        self._users: dict[str, str] = {}
+        self._ended: frozenset[str] = frozenset()
+        self._are_there_any = False
+        self._read: float | None = None
+
+    @property
+    def is_fresh(self) -> bool:
+        """True if the cache is valid."""
+        return self._read is not None and self._clock() - self._read < REMEMBERED_SECONDS
+
+    def read(self) -> None:
+        """Read tokens and ended sessions from the database."""
+        found = self._storage.tokens.list()
+        self._users = {token.id: token.user for token in found if not token.revoked}
+        self._are_there_any = bool(found)
+        self._ended = self._storage.ended_sessions.list()
+        self._read = self._clock()
+
+    def forget(self) -> None:
+        """Invalidate the cache."""
+        self._read = None
+
+    def is_valid(self, id: str, user: str) -> bool:
+        """True if the token of this id is valid and belongs to this user."""
+        if id == LOCAL_ID:
+            return self.lets_local_in and user == LOCAL
+        return self._users.get(id) == user
+
+    def is_session(self, session: Session) -> bool:
+        """True if a session's token is valid and the session has not been ended."""
+        return self.is_valid(session.token, session.user) and session.id not in self._ended
+
+    @property
+    def lets_local_in(self) -> bool:
+        """True if this machine's user has access: no token was ever issued, not even a revoked one."""
+        return self._local_token is not None and not self._are_there_any
+
+    def is_local(self, text: str) -> bool:
+        """True if this is the valid token of this machine's user."""
+        known = (self._local_token or "").encode()
+        return self.lets_local_in and hmac.compare_digest(known, text.encode("utf-8", "replace"))

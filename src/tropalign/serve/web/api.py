@@ -16,9 +16,9 @@ from tropalign.properties import cached
 from tropalign.serve.records import Search, State
 from tropalign.serve.web import api_models as models
 from tropalign.serve.web.api_models import database_json, job_json, upload_json
-from tropalign.serve.web.bodies import read_json
 from tropalign.serve.web.context import address_of, user_of, web_of
 from tropalign.serve.web.downloads import download, with_role
+from tropalign.serve.web.limits import read_json
 from tropalign.serve.web.refusals import Refused
 from tropalign.serve.web.user_jobs import (
     clean_tags,
@@ -40,7 +40,7 @@ from tropalign.submissions.file_names import sanitised
 from tropalign.submissions.verbs import SERVED, served_verb
 
 if TYPE_CHECKING:
-    from tropalign.serve.records import Job, StoredFile, User
+    from tropalign.serve.records import Job, User
     from tropalign.serve.web.context import Web
 
 job_router = APIRouter(prefix="/api/v1", tags=["jobs"])
@@ -193,7 +193,15 @@ async def send_file(
     most = web.settings.limits.stored_bytes_per_user
     await run_in_threadpool(web.storage.uploads.check_room, user.name, most)
     called = sanitised(name)
-    stored = await _received(web, request, user.name, called)
+    with web.storage.files.receive(web.settings.limits.upload_bytes) as receiving:  # an interrupted upload is discarded
+        block = bytearray()
+        async for piece in request.stream():
+            block += piece
+            if len(block) >= _BLOCK:
+                await run_in_threadpool(receiving.write, bytes(block))
+                block.clear()
+        await run_in_threadpool(receiving.write, bytes(block))
+        stored = await run_in_threadpool(web.storage.uploads.keep, user.name, receiving, called)
     await run_in_threadpool(web.audit, user, address_of(request), "upload", stored.digest)
     return JSONResponse({"file": stored.digest, "name": called, "size": stored.size}, 201)
 
@@ -210,19 +218,6 @@ def delete_file(request: Request, file: str) -> Response:
     """Delete a file that you have uploaded and that no job uses."""
     delete_upload(web_of(request), user_of(request), address_of(request), file)
     return Response(status_code=204)
-
-
-async def _received(web: Web, request: Request, owner: str, name: str) -> StoredFile:
-    """Store the request body; an interrupted upload leaves nothing."""
-    with web.storage.files.receive(web.settings.limits.upload_bytes) as receiving:
-        block = bytearray()
-        async for piece in request.stream():
-            block += piece
-            if len(block) >= _BLOCK:
-                await run_in_threadpool(receiving.write, bytes(block))
-                block.clear()
-        await run_in_threadpool(receiving.write, bytes(block))
-        return await run_in_threadpool(web.storage.uploads.keep, owner, receiving, name)
 
 
 @router.get("/verbs", responses=models.FIELDS, tags=["verbs"])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import BaseModel
 
-from tropalign.serve.hook_calls import MOST_LETTERS as MOST_HOOK
+from tropalign.serve.notices import MOST_LETTERS as MOST_HOOK
 from tropalign.serve.records import State
 from tropalign.serve.web.downloads import MEDIA_TYPES, MOST_RANGES
 from tropalign.serve.web.limits import MOST_TAGS
@@ -352,29 +352,16 @@ def job_json(
 
     Administrators do not see another user's inputs or shared link, because the link gives access to the results.
     """
-    found: dict[str, Any] = {
-        "id": job.id,
-        "verb": job.verb,
-        "title": job.title,
-        "tags": list(job.tags),
-        "state": str(job.state),
-        "stage": job.stage,
-        "progress": job.progress,
-        "created": moment(job.created),
-        "started": moment(job.started),
-        "finished": moment(job.finished),
+    found = {name: vars(job).get(name) for name in JobModel.model_fields}
+    found |= {name: moment(getattr(job, name)) for name in ("created", "started", "finished")}
+    found |= {
         "kept_until": moment(web.settings.kept_until(job.finished)),
-        "command": job.command,
         "format": job.request.get("format"),
         "options": job.request.get("options", {}),
         "inputs": [_input(file, source) for file, source in zip(job.inputs, job.sources, strict=True)],
-        "outputs": [_output(file) for file in job.outputs],
-        "message": job.message,
+        "outputs": [{name: getattr(file, name) for name in OutputModel.model_fields} for file in job.outputs],
         "exit_code": 0 if job.state == State.DONE else job.exit_code,
-        "forecast": job.forecast,
-        "owner": job.owner,
         "shared": None if job.share is None else web.url(f"/shared/{job.share}"),
-        "version": job.version,
         "queue_position": None if wait is None else wait.position,
         "waiting": None if wait is None else wait.sentence,
         "waits_for": [] if wait is None else [id for id, _ in wait.jobs],
@@ -391,18 +378,12 @@ def job_json(
 
 def database_json(database: Database) -> dict[str, Any]:
     """Return a database of targets as JSON."""
-    return {
-        "id": database.id,
-        "name": database.name,
-        "alphabet": database.alphabet,
+    return {name: vars(database).get(name) for name in DatabaseModel.model_fields} | {
         "sequences": database.n_sequences,
         "residues": database.n_residues,
-        "size": database.size,
         "created": moment(database.created),
         "owner": database.owner or None,
-        "shared": database.shared,
         "installed": database.is_installed,
-        "job": database.job,
     }
 
 
@@ -426,7 +407,3 @@ def _input(file: JobFile, job: str | None) -> dict[str, Any]:
     source = {"database": file.database} if file.database is not None else {"file": file.digest}
     of_job = {} if job is None else {"job": job}
     return {"dest": file.role, "name": file.name, "size": file.size, **source, **of_job}
-
-
-def _output(file: JobFile) -> dict[str, Any]:
-    return {"role": file.role, "name": file.name, "size": file.size, "media_type": file.media_type}

@@ -1,9 +1,14 @@
-"""Context that every route can access."""
+"""State that every route uses: the server with its sessions and rates, the user, and the requested path."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import hmac
 import logging
 import re
+import secrets
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
@@ -16,9 +21,105 @@ if TYPE_CHECKING:
     from tropalign.serve.records import User
     from tropalign.serve.settings import Settings
     from tropalign.serve.storage import Storage
-    from tropalign.serve.web.credentials import Sessions
-    from tropalign.serve.web.events import Watch
-    from tropalign.serve.web.limits import Rates
+
+#: Lifetime of a session in seconds, and maximum characters of a cookie.
+SESSION_SECONDS, MOST_COOKIE = 14 * 24 * 3600, 1_000
+_SECRETS = re.compile(r"(/shared/|[?&]token=)[^/?&#]+")
+
+
+@dataclass(frozen=True)
+class Session:
+    """Content of a cookie; a random `id` allows ending a single session, `expires` is in seconds since 1970."""
+
+    id: str
+    token: str
+    user: str
+    expires: int
+
+
+class Sessions:
+    """Maker and reader of cookies; the storage records sessions that ended early.
+
+    `secret` belongs to this server: anyone who knows it can make cookies.
+    """
+
+    def __init__(self, secret: bytes, clock: Callable[[], float] = time.time) -> None:
+        self._cookie_key = hmac.digest(secret, b"tropalign session", "sha256")
+        self._form_key = hmac.digest(secret, b"tropalign form", "sha256")
+        self._clock = clock
+
+    def cookie(self, token: str, user: str) -> str:
+        """Return the value of a session cookie for this token."""
+        fields = (secrets.token_urlsafe(16), token, user, str(int(self._clock()) + SESSION_SECONDS))
+        body = ".".join(_pack(field.encode()) for field in fields)
+        return f"{body}.{_pack(self._sign(body))}"
+
+    def read(self, value: str) -> Session | None:
+        """Return the session of a cookie, None if it is forged or expired."""
+        body, dot, signature = value.rpartition(".")
+        if not dot or len(value) > MOST_COOKIE or not value.isascii():
+            return None
+        if not hmac.compare_digest(_pack(self._sign(body)), signature):
+            return None
+        padded = (field + "=" * (-len(field) % 4) for field in body.split("."))
+        id, token, user, expires = (base64.urlsafe_b64decode(field).decode() for field in padded)
+        session = Session(id, token, user, int(expires))
+        return session if session.expires > self._clock() else None
+
+    def csrf(self, session: Session | None) -> str:
+        """Return the form value of a session; None is a user without a session."""
+        name = session.id if session is not None else ""
+        return hmac.digest(self._form_key, name.encode(), hashlib.sha256).hex()[:40]
+
+    def is_csrf(self, session: Session | None, word: str) -> bool:
+        """True if a form came from a page of this session."""
+        return hmac.compare_digest(self.csrf(session).encode(), word.encode("utf-8", "replace"))
+
+    def _sign(self, body: str) -> bytes:
+        return hmac.digest(self._cookie_key, body.encode(), "sha256")
+
+
+def _pack(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).decode().rstrip("=")
+
+
+class Rates:
+    """Rate limit by name: buckets that fill steadily, up to `per_minute` requests.
+
+    Full buckets are dropped when there are more than `most_names`.
+
+    >>> rates = Rates(60, clock=lambda: 0.0)
+    >>> sum(rates.wait("alice") == 0 for _ in range(100))
+    60
+    """
+
+    def __init__(self, per_minute: int, most_names: int = 10_000, clock: Callable[[], float] = time.monotonic) -> None:
+        self.per_minute, self.most_names, self.clock = per_minute, most_names, clock
+        self.buckets: dict[str, tuple[float, float]] = {}  # requests left, and the time of that count
+
+    def wait(self, name: str, cost: float = 1.0) -> float:
+        """Take `cost` and return 0, or return the seconds until it is available."""
+        now = self.clock()
+        left = self._left(name, now)
+        if left < cost:
+            return (cost - left) * 60 / self.per_minute
+        if len(self.buckets) >= self.most_names and name not in self.buckets:
+            self._forget(now)
+        self.buckets[name] = (left - cost, now)
+        return 0.0
+
+    def is_empty(self, name: str) -> bool:
+        """True if the next request would have to wait; takes nothing."""
+        return self._left(name, self.clock()) < 1
+
+    def _left(self, name: str, now: float) -> float:
+        left, since = self.buckets.get(name, (float(self.per_minute), now))
+        return min(float(self.per_minute), left + (now - since) * self.per_minute / 60)
+
+    def _forget(self, now: float) -> None:
+        self.buckets = {name: kept for name, kept in self.buckets.items() if self._left(name, now) < self.per_minute}
+        while len(self.buckets) >= self.most_names:  # an attack with many names: drop the oldest
+            del self.buckets[next(iter(self.buckets))]
 
 
 @dataclass
@@ -32,7 +133,6 @@ class Web:
     settings: Settings
     storage: Storage
     sessions: Sessions
-    watch: Watch
     requests: Rates
     failures: Rates
     local_token: str | None = None
@@ -66,9 +166,6 @@ def csrf_of(request: HTTPConnection) -> str:
     """Return the `csrf` value for forms of this session, which other sites cannot know."""
     state: dict[str, Any] = request.scope["state"]
     return web_of(request).sessions.csrf(state.get("session"))
-
-
-_SECRETS = re.compile(r"(/shared/|[?&]token=)[^/?&#]+")
 
 
 def route_path(scope: Scope) -> str:

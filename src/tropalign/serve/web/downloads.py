@@ -31,6 +31,31 @@ MEDIA_TYPES = {
 _TEXTS = ("text/plain", "text/html", "text/csv", "text/tab-separated-values")
 #: Maximum ranges per request; genuine clients do not need more.
 MOST_RANGES = 4
+PAGE_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "form-action 'self'; frame-src 'self'; frame-ancestors 'none'; base-uri 'none'"
+)
+#: Reports contain inline scripts and styles, with their own policy that lists the hashes of these; here they get a
+#: separate origin without access to this server's cookies.
+#: Their links to UniProt and NCBI records open in new windows outside the sandbox.
+REPORT_POLICY = (
+    "sandbox allow-scripts allow-downloads allow-popups allow-popups-to-escape-sandbox; "
+    "default-src 'none'; script-src 'unsafe-inline'; "
+    "style-src 'unsafe-inline'; img-src data: blob:; font-src data:; connect-src 'none'; form-action 'none'; "
+    "frame-ancestors 'self'; base-uri 'none'"
+)
+#: Other outputs, such as SVG: scripts are blocked.
+FILE_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'"
+#: With no-referrer, browsers would send "Origin: null" for this server's own forms.
+_ALWAYS = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"same-origin"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"permissions-policy", b"camera=(), geolocation=(), microphone=(), payment=(), usb=()"),
+)
+_DEFAULTS = ((b"content-security-policy", PAGE_POLICY.encode()), (b"cache-control", b"no-store"))
+_FOREVER = (b"cache-control", b"public, max-age=31536000, immutable")
 
 
 @router.get("/jobs/{id}/report")
@@ -99,33 +124,6 @@ def disposition(name: str, kind: str = "attachment") -> str:
     safe = safe.encode("utf-8", "replace").decode().lstrip(".").strip()[:150] or "result"
     plain = "".join(letter if letter.isascii() else "_" for letter in safe)
     return f"{kind}; filename=\"{plain}\"; filename*=UTF-8''{quote(safe, safe='')}"
-
-
-PAGE_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-    "form-action 'self'; frame-src 'self'; frame-ancestors 'none'; base-uri 'none'"
-)
-#: Reports contain inline scripts and styles, with their own policy that lists the hashes of these; here they get a
-#: separate origin without access to this server's cookies.
-#: Their links to UniProt and NCBI records open in new windows outside the sandbox.
-REPORT_POLICY = (
-    "sandbox allow-scripts allow-downloads allow-popups allow-popups-to-escape-sandbox; "
-    "default-src 'none'; script-src 'unsafe-inline'; "
-    "style-src 'unsafe-inline'; img-src data: blob:; font-src data:; connect-src 'none'; form-action 'none'; "
-    "frame-ancestors 'self'; base-uri 'none'"
-)
-#: Other outputs, such as SVG: scripts are blocked.
-FILE_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'"
-#: With no-referrer, browsers would send "Origin: null" for this server's own forms.
-_ALWAYS = (
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"same-origin"),
-    (b"cross-origin-opener-policy", b"same-origin"),
-    (b"cross-origin-resource-policy", b"same-origin"),
-    (b"permissions-policy", b"camera=(), geolocation=(), microphone=(), payment=(), usb=()"),
-)
-_DEFAULTS = ((b"content-security-policy", PAGE_POLICY.encode()), (b"cache-control", b"no-store"))
-_FOREVER = (b"cache-control", b"public, max-age=31536000, immutable")
 
 
 class SafeHeaders:

@@ -10,7 +10,7 @@ import json
 import logging
 from collections import Counter
 from collections.abc import AsyncIterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -26,9 +26,11 @@ from tropalign.serve.web.refusals import too_many
 from tropalign.serve.web.user_jobs import own_job, wait_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
-    from tropalign.serve.records import Job, User, Wait
+    from starlette.types import Receive, Scope, Send
+
+    from tropalign.serve.records import Job, Wait
     from tropalign.serve.web.context import Web
 
 router = APIRouter(prefix="/api/v1", tags=["jobs"])
@@ -98,11 +100,17 @@ class Watch:
 
     async def _look(self, web: Web) -> None:
         """Poll the watched jobs until there are no watchers."""
+
+        def look() -> dict[str, Seen]:
+            jobs = web.storage.jobs.several(ids)
+            waits = web.storage.waits.of(jobs, web.settings.limits.running_per_user)
+            return {job.id: Seen(job, waits.get(job.id), web) for job in jobs}
+
         while self.watchers:
             await asyncio.sleep(self.seconds)
             ids = tuple(self.watchers)
             try:
-                found = {seen.job.id: seen for seen in await run_in_threadpool(_looked_at, web, ids)}
+                found = await run_in_threadpool(look)
             except Exception as error:  # the database is unavailable: it may return
                 LOG.warning("watched jobs cannot be read: %s", error)
                 continue
@@ -118,43 +126,39 @@ class Watch:
             queue.put_nowait(seen)
 
 
-def _looked_at(web: Web, ids: Iterable[str]) -> list[Seen]:
-    """Return jobs with their waiting reasons, in a few queries."""
-    found = web.storage.jobs.several(ids)
-    waits = web.storage.waits.of(found, web.settings.limits.running_per_user)
-    return [Seen(job, waits.get(job.id), web) for job in found]
-
-
-def _first_look(web: Web, user: User, id: str) -> Seen:
-    """Return a job of this user, or raise Refused."""
-    job = own_job(web, user, id)
-    return Seen(job, wait_of(web, job), web)
-
-
 @router.get("/jobs/{id}/events", responses=EVENTS)
 async def watch_job(request: Request, id: str) -> Response:
     """Watch a job: server-sent events until it has ended."""
     web, user = web_of(request), user_of(request)
-    begin = await run_in_threadpool(_first_look, web, user, id)
-    seat = web.watch.seat(user.name)
-    seat.__enter__()  # so that a refusal comes before the response starts
 
-    async def events() -> AsyncIterator[bytes]:
-        try:
-            async for event in _events(web, begin):
-                yield event
-        finally:
-            seat.__exit__(None, None, None)
+    def first_look() -> Seen:
+        job = own_job(web, user, id)
+        return Seen(job, wait_of(web, job), web)
 
-    headers = {"X-Accel-Buffering": "no", "Cache-Control": "no-store"}
-    return StreamingResponse(events(), headers=headers, media_type="text/event-stream")
+    begin = await run_in_threadpool(first_look)
+    watch: Watch = request.app.state.watch
+    return _Stream(watch.seat(user.name), _events(watch, web, begin))
 
 
-async def _events(web: Web, begin: Seen) -> AsyncIterator[bytes]:
+class _Stream(StreamingResponse):
+    """Event stream that holds a seat while it is sent; its iterator may never start, so it cannot hold the seat."""
+
+    def __init__(self, seat: AbstractContextManager[None], events: AsyncIterator[bytes]) -> None:
+        headers = {"X-Accel-Buffering": "no", "Cache-Control": "no-store"}
+        super().__init__(events, headers=headers, media_type="text/event-stream")
+        self._seat = seat
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the response; raise Refused before it starts if there is no free seat."""
+        with self._seat:
+            await super().__call__(scope, receive, send)
+
+
+async def _events(watch: Watch, web: Web, begin: Seen) -> AsyncIterator[bytes]:
     now: Seen | None = begin
     clock = asyncio.get_running_loop().time
     end = clock() + MOST_SECONDS
-    with web.watch.queue(web, begin) as queue:
+    with watch.queue(web, begin) as queue:
         while now is not None:
             yield now.event
             if now.job.state.is_final:

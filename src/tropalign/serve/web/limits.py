@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import Callable
+import json
+import re
+from collections import Counter
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
 
+from tropalign.errors import did_you_mean, shown
 from tropalign.serve.web.context import route_path
 from tropalign.serve.web.refusals import Refused, answer, too_many
 
 if TYPE_CHECKING:
-    from starlette.datastructures import Headers
+    from starlette.datastructures import FormData
     from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -37,6 +44,16 @@ LINGER_SECONDS = 3.0
 MOST_TAGS = 20
 #: Concurrent bodies above `MOST_SMALL_BYTES` per user.
 MOST_UPLOADS = 8
+MOST_FILES = 64
+MOST_FIELDS = 500
+#: Maximum bytes of all fields of a form except files, which are held in memory.
+MOST_FIELD_BYTES = 32 * 10**6
+#: Longer JSON is parsed in a thread, so that other requests are answered meanwhile.
+SMALL_BYTES = 100_000
+#: Maximum values and names in JSON: they take a hundred times the memory and time of as many bytes in one string.
+MOST_VALUES = 20_000
+#: Start of a surrogate in JSON.
+_SURROGATE = re.compile(r"\\u[dD]")
 
 
 def most_bytes(path: str, limits: Limits) -> int:
@@ -59,7 +76,7 @@ class Bounds:
 
     def __init__(self, app: ASGIApp, web: Web) -> None:
         self.app, self.web = app, web
-        self.n_uploads: dict[str, int] = {}
+        self.n_uploads: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request."""
@@ -67,17 +84,30 @@ class Bounds:
             await self.app(scope, receive, send)
             return
         try:
-            _check_head(scope)
+            if len(scope.get("raw_path", b"")) + len(scope["query_string"]) > MOST_ADDRESS_BYTES:
+                raise Refused(414, f"the address is longer than {MOST_ADDRESS_BYTES:,} bytes")
+            if len(scope["headers"]) > MOST_HEADERS:
+                raise Refused(431, f"there are more than {MOST_HEADERS} headers")
+            if sum(len(name) + len(value) for name, value in scope["headers"]) > MOST_HEADER_BYTES:
+                raise Refused(431, f"the headers are longer than {MOST_HEADER_BYTES:,} bytes")
             path = route_path(scope)
             most = most_bytes(path, self.web.settings.limits)
-            if path != "/api/v1/files" and _kind(scope) == b"application/x-www-form-urlencoded":
+            headers = Headers(scope=scope)
+            kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+            if path != "/api/v1/files" and kind == "application/x-www-form-urlencoded":
                 most = min(most, MOST_JSON_BYTES)  # such forms are read whole, and have no files
-            said = _said_length(scope)
-            if said is not None and said > most:
-                raise _too_long(most)
-            if said == 0:
+            said = headers.getlist("content-length")
+            if "transfer-encoding" in headers:
+                await self._upload(scope, Body(receive, most), send)
+            elif not said:
                 await self.app(scope, receive, send)
-            elif said is not None and said <= MOST_SMALL_BYTES:
+            elif len(said) > 1 or not (said[0].isascii() and said[0].isdigit()) or len(said[0]) > 18:
+                raise _hanging_up(400, "the header Content-Length is not a number")
+            elif int(said[0]) > most:
+                raise _too_long(most)
+            elif int(said[0]) == 0:
+                await self.app(scope, receive, send)
+            elif int(said[0]) <= MOST_SMALL_BYTES:
                 await self.app(scope, Body(receive, most), send)
             else:
                 await self._upload(scope, Body(receive, most), send)
@@ -91,9 +121,9 @@ class Bounds:
     async def _upload(self, scope: Scope, receive: Receive, send: Send) -> None:
         user = scope["state"]["user"]
         name = user.name if user is not None else scope["state"]["address"]
-        if self.n_uploads.get(name, 0) >= MOST_UPLOADS:
+        if self.n_uploads[name] >= MOST_UPLOADS:
             raise too_many(f"no more than {MOST_UPLOADS} files at a time: wait until one is sent", 5)
-        self.n_uploads[name] = self.n_uploads.get(name, 0) + 1
+        self.n_uploads[name] += 1
         try:
             await self.app(scope, receive, send)
         finally:
@@ -152,33 +182,6 @@ def check_framing(headers: Headers) -> None:
         raise _hanging_up(400, "the request has Content-Length and Transfer-Encoding: send one of them")
 
 
-def _check_head(scope: Scope) -> None:
-    if len(scope.get("raw_path", b"")) + len(scope["query_string"]) > MOST_ADDRESS_BYTES:
-        raise Refused(414, f"the address is longer than {MOST_ADDRESS_BYTES:,} bytes")
-    if len(scope["headers"]) > MOST_HEADERS:
-        raise Refused(431, f"there are more than {MOST_HEADERS} headers")
-    if sum(len(name) + len(value) for name, value in scope["headers"]) > MOST_HEADER_BYTES:
-        raise Refused(431, f"the headers are longer than {MOST_HEADER_BYTES:,} bytes")
-
-
-def _kind(scope: Scope) -> bytes:
-    """Return the declared media type of the body."""
-    said = [value for name, value in scope["headers"] if name == b"content-type"]
-    return bytes(said[0]).partition(b";")[0].strip().lower() if said else b""
-
-
-def _said_length(scope: Scope) -> int | None:
-    """Return the value of Content-Length; 0 without a body, None for chunked encoding."""
-    said = [value for name, value in scope["headers"] if name == b"content-length"]
-    if any(name == b"transfer-encoding" for name, _ in scope["headers"]):
-        return None
-    if not said:
-        return 0
-    if len(said) > 1 or not said[0].isdigit() or len(said[0]) > 18:
-        raise _hanging_up(400, "the header Content-Length is not a number")
-    return int(said[0])
-
-
 def _too_long(most: int) -> Refused:
     return _hanging_up(413, f"more than {most:,} bytes are not taken here: send less, or ask the operator for more")
 
@@ -188,40 +191,139 @@ def _hanging_up(status: int, sentence: str) -> Refused:
     return Refused(status, sentence, headers={"Connection": "close"})
 
 
-class Rates:
-    """Rate limit by name: buckets that fill steadily, up to `per_minute` requests.
+async def read_json(request: Request, known: Sequence[str]) -> dict[str, Any]:
+    """Return the JSON object of a request; raise Refused if it is invalid, has too many values or unknown fields."""
+    kind = request.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise Refused(415, "the body has to be JSON: send Content-Type: application/json")
+    body = await _counted(request)
+    found = parse_object(body) if len(body) < SMALL_BYTES else await run_in_threadpool(parse_object, body)
+    check_names(found, known)
+    return found
 
-    Full buckets are dropped when there are more than `most_names`.
 
-    >>> rates = Rates(60, clock=lambda: 0.0)
-    >>> sum(rates.wait("alice") == 0 for _ in range(100))
-    60
+async def _counted(request: Request) -> bytes:
+    """Return the body, counting its values on arrival: one with too many is neither stored nor decoded.
+
+    It is read to its end regardless, since most clients listen only after they have sent everything.
+    """
+    count, pieces = ValueCount(), []
+    async for piece in request.stream():
+        if count.n <= MOST_VALUES:
+            count.add(piece)
+            pieces.append(piece)
+        else:
+            pieces.clear()
+    if count.n > MOST_VALUES:
+        raise Refused(413, f"the JSON holds more than {MOST_VALUES:,} values: send sequences as texts or files")
+    return b"".join(pieces)
+
+
+class ValueCount:
+    """Streaming count of values and names in JSON without decoding, exact enough to bound them.
+
+    `n` counts `,`, `:`, `[` and `{` outside of strings, one for each value but the first and for each name.
     """
 
-    def __init__(self, per_minute: int, most_names: int = 10_000, clock: Callable[[], float] = time.monotonic) -> None:
-        self.per_minute, self.most_names, self.clock = per_minute, most_names, clock
-        self.buckets: dict[str, tuple[float, float]] = {}  # requests left, and the time of that count
+    def __init__(self) -> None:
+        self.n = 0
+        self._is_in_text = False
+        self._held = b""  # a backslash whose second character is in the next piece
 
-    def wait(self, name: str, cost: float = 1.0) -> float:
-        """Take `cost` and return 0, or return the seconds until it is available."""
-        now = self.clock()
-        left = self._left(name, now)
-        if left < cost:
-            return (cost - left) * 60 / self.per_minute
-        if len(self.buckets) >= self.most_names and name not in self.buckets:
-            self._forget(now)
-        self.buckets[name] = (left - cost, now)
-        return 0.0
+    def add(self, piece: bytes) -> None:
+        """Count a piece."""
+        data = self._held + piece
+        n_last = len(data) - len(data.rstrip(b"\\"))
+        self._held = b"\\" if n_last % 2 else b""
+        data = data[: len(data) - n_last]  # pairs of backslashes at the end represent themselves
+        if b"\\" in data:
+            data = data.replace(b"\\\\", b"").replace(b'\\"', b"")
+        parts = data.split(b'"')
+        outside = b"".join(parts[1 if self._is_in_text else 0 :: 2])
+        self._is_in_text ^= len(parts) % 2 == 0
+        self.n += sum(map(outside.count, (b",", b":", b"[", b"{")))
 
-    def is_empty(self, name: str) -> bool:
-        """True if the next request would have to wait; takes nothing."""
-        return self._left(name, self.clock()) < 1
 
-    def _left(self, name: str, now: float) -> float:
-        left, since = self.buckets.get(name, (float(self.per_minute), now))
-        return min(float(self.per_minute), left + (now - since) * self.per_minute / 60)
+def parse_object(body: bytes) -> dict[str, Any]:
+    """Parse a JSON object strictly (no NaN, no duplicate names), or raise Refused."""
+    try:
+        text = body.decode("utf-8")
+        found = _DECODER.decode(text)
+        if _SURROGATE.search(text):  # which may be unpaired
+            json.dumps(found, ensure_ascii=False).encode()
+    except RecursionError:
+        raise Refused(422, "the JSON is nested too deeply") from None
+    except UnicodeError:
+        raise Refused(422, "the JSON is not UTF-8") from None
+    except ValueError as error:
+        raise Refused(422, f"the body is not JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise Refused(422, "the body has to be a JSON object")
+    return found
 
-    def _forget(self, now: float) -> None:
-        self.buckets = {name: kept for name, kept in self.buckets.items() if self._left(name, now) < self.per_minute}
-        while len(self.buckets) >= self.most_names:  # an attack with many names: drop the oldest
-            del self.buckets[next(iter(self.buckets))]
+
+def check_names(data: dict[str, Any], known: Sequence[str]) -> None:
+    """Raise Refused if the data has an unknown field."""
+    for name in data:
+        if name not in known:
+            word = shown(name[:100])
+            raise Refused(422, f"there is no field {word!r}{did_you_mean(word, known)}", field=word)
+
+
+def _no_number(word: str) -> None:
+    raise ValueError(f"{word} is not a number")
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > 19:
+        raise ValueError("a number has too many digits")
+    return int(digits)
+
+
+def _real(digits: str) -> float:
+    number = float(digits)
+    if number in (float("inf"), float("-inf")):
+        raise ValueError("a number is too large")
+    return number
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a name stands twice in an object")
+    return found
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_number, object_pairs_hook=_object, parse_int=_whole, parse_float=_real)
+
+
+async def read_form(request: Request) -> FormData:
+    """Return a request's form, with files in temporary files until it is closed; raise Refused if invalid."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind not in ("application/x-www-form-urlencoded", "multipart/form-data"):
+        raise Refused(415, "the body has to be a form")
+    try:
+        if kind == "multipart/form-data":
+            parts = _Parts(
+                request.headers, request.stream(), max_files=MOST_FILES, max_fields=MOST_FIELDS,
+                max_part_size=MOST_FIELD_BYTES,
+            )  # fmt: skip
+            return await parts.parse()
+        return await request.form(max_fields=MOST_FIELDS)
+    except MultiPartException as error:
+        raise Refused(422, f"the form cannot be read: {error.message}") from None
+    except HTTPException as error:
+        raise Refused(422, f"the form cannot be read: {error.detail}") from None
+
+
+class _Parts(MultiPartParser):
+    """Starlette's parser, with a limit for all fields together in addition to the limit per field."""
+
+    n_bytes = 0
+
+    def on_part_data(self, data: bytes, start: int, end: int) -> None:
+        if self._current_part.file is None:
+            self.n_bytes += end - start
+            if self.n_bytes > MOST_FIELD_BYTES:
+                raise MultiPartException(f"its fields hold more than {MOST_FIELD_BYTES:,} bytes: send files")
+        super().on_part_data(data, start, end)

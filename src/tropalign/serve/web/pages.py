@@ -1,11 +1,10 @@
-"""Pages for people: jobs, databases, help. Forms of new jobs are in `form_pages.py`."""
+"""Pages for people: jobs, databases, help. The forms of new jobs are in `forms.py`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -16,12 +15,11 @@ from starlette.responses import RedirectResponse, Response
 
 from tropalign.errors import counted
 from tropalign.serve.private import LOCAL, LOCAL_ID
-from tropalign.serve.records import Database, Job, JobLine, Search, State, User
-from tropalign.serve.web.access import verified
-from tropalign.serve.web.bodies import read_form
-from tropalign.serve.web.context import address_of, local_path, user_of, web_of
-from tropalign.serve.web.credentials import COOKIE, SESSION_SECONDS
-from tropalign.serve.web.form_pages import FormPages
+from tropalign.serve.records import Job, JobLine, Search, State, User
+from tropalign.serve.web.access import COOKIE, verified
+from tropalign.serve.web.context import SESSION_SECONDS, address_of, local_path, user_of, web_of
+from tropalign.serve.web.forms import FormPages
+from tropalign.serve.web.limits import read_form
 from tropalign.serve.web.refusals import Refused
 from tropalign.serve.web.user_jobs import (
     clean_tags,
@@ -67,6 +65,7 @@ TITLES = {
     503: "Not now",
 }
 MOST_LETTERS = 500
+router = APIRouter(include_in_schema=False)
 
 
 def make_pages(settings: Settings, storage: Storage) -> tuple[APIRouter, Callable[[Request, int, str], Response]]:
@@ -75,15 +74,15 @@ def make_pages(settings: Settings, storage: Storage) -> tuple[APIRouter, Callabl
     templates = Templates(settings.root_path)
     Pages(settings, storage, templates).add_to(router)
     FormPages(settings, storage, templates).add_to(router)
-    return router, partial(_error_page, templates)
 
+    def error_page(request: Request, status: int, sentence: str) -> Response:
+        """Return an error page; for a failed login, the login form."""
+        if status == 401:
+            return login_page(templates, request, "", sentence)
+        title = TITLES.get(status, "Something is wrong")
+        return templates.page(request, "error", status=status, title=title, sentence=sentence)
 
-def _error_page(templates: Templates, request: Request, status: int, sentence: str) -> Response:
-    """Return an error page; for a failed login, the login form."""
-    if status == 401:
-        return login_page(templates, request, "", sentence)
-    title = TITLES.get(status, "Something is wrong")
-    return templates.page(request, "error", status=status, title=title, sentence=sentence)
+    return router, error_page
 
 
 def login_page(templates: Templates, request: Request, wish: str, error: str = "") -> Response:
@@ -125,12 +124,12 @@ class Pages:
             "/jobs/{id}/edit": self.edit,
             "/jobs/{id}/cancel": self.cancel,
             "/jobs/{id}/share": self.share,
-            "/jobs/{id}/unshare": self.unshare,
+            "/jobs/{id}/unshare": self.share,
             "/jobs/{id}/delete": self.delete,
             "/jobs/{id}/formats/{format}": self.reformat,
             "/databases/{id}/delete": self.delete_database,
             "/databases/{id}/share": self.share_database,
-            "/databases/{id}/unshare": self.unshare_database,
+            "/databases/{id}/unshare": self.share_database,
             "/files/{digest}/delete": self.delete_file,
         }
         for path, change in changed.items():
@@ -183,28 +182,28 @@ class Pages:
         job = self._own(request, id)
         base = str(request.base_url).rstrip("/").removesuffix(self.root)
         has_token = user_of(request).token is not None
-        view = self.views.own(job, wait_of(web_of(request), job), base, _other_formats(job), has_token)
-        return self.templates.page(request, "job", here="jobs", job=view, is_own=True)
+        view = self.views.own(job, wait_of(web_of(request), job), base, has_token)
+        return self.templates.page(request, "job", here="jobs", job=job, view=view, is_own=True)
 
     def shared(self, request: Request, secret: str) -> Response:
         """Show a shared job."""
         job = shared_job(web_of(request), secret)
-        return self.templates.page(request, "job", job=self.views.shared(job), is_own=False)
+        return self.templates.page(request, "job", job=job, view=self.views.shared(job), is_own=False)
 
     def ask_to_delete(self, request: Request, id: str) -> Response:
         """Ask for confirmation, because deletion cannot be undone."""
         job = self._own(request, id)
-        back = f"{self.root}/jobs/{job.id}"
         sentence = "The job, its result and its inputs go; nothing brings them back."
+        back = f"/jobs/{job.id}"
+        return self._ask(request, "jobs", job.title, sentence, f"{back}/delete", back)
+
+    def _ask(
+        self, request: Request, here: str, name: str, sentence: str, action: str, back: str, jobs: Sequence[Job] = ()
+    ) -> Response:
+        """Show the page that asks for confirmation of a deletion."""
+        action, back = self.root + action, self.root + back
         return self.templates.page(
-            request,
-            "delete",
-            here="jobs",
-            name=job.title,
-            sentence=sentence,
-            action=f"{back}/delete",
-            back=back,
-            jobs=(),
+            request, "delete", here=here, name=name, sentence=sentence, action=action, back=back, jobs=jobs
         )
 
     async def change_chosen(self, request: Request) -> Response:
@@ -222,11 +221,7 @@ class Pages:
                 found.append(manageable_job(web_of(request), user_of(request), id))
         if deletes and found and not is_sure:
             sentence = "The jobs, their results and their inputs go; nothing brings them back."
-            back = f"{self.root}/jobs"
-            return self.templates.page(
-                request, "delete", here="jobs", name=counted(len(found), "jobs"), sentence=sentence, action=back,
-                back=back, jobs=found,
-            )  # fmt: skip
+            return self._ask(request, "jobs", counted(len(found), "jobs"), sentence, "/jobs", "/jobs", found)
         for job in found:
             if deletes:
                 self._delete(request, job)
@@ -242,12 +237,13 @@ class Pages:
         form = await read_form(request)
         title, tags = str(form.get("title", "")), str(form.get("tags", "")).split(",")
         await form.close()
-        await run_in_threadpool(self._change, job, title, tuple(tags))
-        return self._to(f"/jobs/{job.id}")
 
-    def _change(self, job: Job, title: str, tags: tuple[str, ...]) -> None:
-        with still_there():
-            self.storage.jobs.change(job.id, title=clean_title(title) or job.title, tags=clean_tags(tags))
+        def change() -> None:
+            with still_there():
+                self.storage.jobs.change(job.id, title=clean_title(title) or job.title, tags=clean_tags(tuple(tags)))
+
+        await run_in_threadpool(change)
+        return self._to(f"/jobs/{job.id}")
 
     def cancel(self, request: Request, id: str) -> Response:
         """Cancel a running or queued job."""
@@ -259,12 +255,12 @@ class Pages:
         return self._to(f"/jobs/{job.id}")
 
     def share(self, request: Request, id: str) -> Response:
-        """Create a public link."""
-        return self._set_shared(request, id, True)
-
-    def unshare(self, request: Request, id: str) -> Response:
-        """Remove the public link."""
-        return self._set_shared(request, id, False)
+        """Create or remove a job's public link."""
+        job, is_shared = self._own(request, id), not request.url.path.endswith("/unshare")
+        with still_there():
+            self.storage.jobs.set_shared(job.id, is_shared)
+        self._note(request, "share" if is_shared else "unshare", job.id)
+        return self._to(f"/jobs/{job.id}")
 
     def delete(self, request: Request, id: str) -> Response:
         """Delete a job."""
@@ -295,22 +291,12 @@ class Pages:
 
     def ask_to_delete_database(self, request: Request, id: str) -> Response:
         """Ask for confirmation."""
-        database = self._deletable_database(request, id)
-        action, back = f"{self.root}/databases/{id}/delete", f"{self.root}/databases"
+        database = own_database(web_of(request), user_of(request), id, for_deletion=True)
         sentence = (
             "Finished jobs that used it keep their results; new ones cannot name it. The job that built it keeps a "
             "copy of its file until that job is deleted, too."
         )
-        return self.templates.page(
-            request,
-            "delete",
-            here="databases",
-            name=database.name,
-            sentence=sentence,
-            action=action,
-            back=back,
-            jobs=(),
-        )
+        return self._ask(request, "databases", database.name, sentence, f"/databases/{id}/delete", "/databases")
 
     def delete_database(self, request: Request, id: str) -> Response:
         """Delete a database."""
@@ -318,14 +304,8 @@ class Pages:
         return self._to("/databases")
 
     def share_database(self, request: Request, id: str) -> Response:
-        """Share a database with all users."""
-        return self._set_database_shared(request, id, True)
-
-    def unshare_database(self, request: Request, id: str) -> Response:
-        """Make a database private again."""
-        return self._set_database_shared(request, id, False)
-
-    def _set_database_shared(self, request: Request, id: str, is_shared: bool) -> Response:
+        """Share a database with all users, or make it private again."""
+        is_shared = not request.url.path.endswith("/unshare")
         share_database(web_of(request), user_of(request), address_of(request), id, is_shared)
         return self._to("/databases")
 
@@ -350,6 +330,11 @@ class Pages:
         """Show how to use the server from programs."""
         user = user_of(request)
         programs = help_programs(str(request.base_url).rstrip("/"), user.token is not None)
+        routes = []  # routes of the API, from its OpenAPI document
+        for path, methods in request.app.openapi()["paths"].items():
+            for method, about in methods.items() if path.startswith("/api/") else ():
+                words = about.get("description", about.get("summary", "")).partition("\n")[0]
+                routes.append({"method": method.upper(), "path": path, "words": words})
         return self.templates.page(
             request,
             "help",
@@ -357,7 +342,7 @@ class Pages:
             programs=programs,
             token_file=str(self.settings.folder / LOCAL_TOKEN) if user.token == LOCAL_ID else None,
             limits=self.settings.limits,
-            routes=_routes(request),
+            routes=routes,
         )
 
     def static(self, request: Request, name: str) -> Response:
@@ -367,19 +352,9 @@ class Pages:
             raise Refused(404, "there is no such file")
         return file.response(request.query_params.get("v", ""))
 
-    def _set_shared(self, request: Request, id: str, is_shared: bool) -> Response:
-        job = self._own(request, id)
-        with still_there():
-            self.storage.jobs.set_shared(job.id, is_shared)
-        self._note(request, "share" if is_shared else "unshare", job.id)
-        return self._to(f"/jobs/{job.id}")
-
     def _own(self, request: Request, id: str) -> Job:
         """Return the user's own job; raise Refused for missing jobs and for those of others alike."""
         return own_job(web_of(request), user_of(request), id)
-
-    def _deletable_database(self, request: Request, id: str) -> Database:
-        return own_database(web_of(request), user_of(request), id, for_deletion=True)
 
     def _note(self, request: Request, action: str, what: str) -> None:
         web_of(request).audit(user_of(request), address_of(request), action, what)
@@ -394,28 +369,6 @@ def _are_live(jobs: tuple[JobLine, ...]) -> bool:
 
 def _with(tags: Iterable[str], chosen: str) -> list[str]:
     return [*dict.fromkeys([*tags, *([chosen] if chosen else [])])]
-
-
-def _other_formats(job: Job) -> tuple[str, ...]:
-    if job.verb not in SERVED:
-        return ()
-    verb = served_verb(job.verb)
-    current = job.request.get("format") or verb.default_format
-    return tuple(name for name in verb.formats if name != current) if len(verb.formats) > 1 else ()
-
-
-def _routes(request: Request) -> list[dict[str, str]]:
-    """Return the API's routes from its OpenAPI document."""
-    found = []
-    for path, methods in request.app.openapi()["paths"].items():
-        for method, about in methods.items():
-            if path.startswith("/api/"):
-                words = about.get("description", about.get("summary", "")).partition("\n")[0]
-                found.append({"method": method.upper(), "path": path, "words": words})
-    return found
-
-
-router = APIRouter(include_in_schema=False)
 
 
 @router.post("/login")

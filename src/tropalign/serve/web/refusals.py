@@ -53,13 +53,9 @@ def refusal_of(error: Exception) -> Refused | None:
         return Refused(413 if is_too_large else 503, str(error))
     if isinstance(error, TropalignError):
         return Refused(422, str(error), field=getattr(error, "field", None))
-    if _is_of_the_database(error):
+    if isinstance(error, OperationalError | TimeoutError):  # the database is unavailable
         return Refused(503, "the database does not answer: try again in some seconds", headers={"Retry-After": "5"})
     return None
-
-
-def _is_of_the_database(error: Exception) -> bool:
-    return isinstance(error, OperationalError | TimeoutError)
 
 
 def wants_json(path: str) -> bool:
@@ -107,22 +103,17 @@ class LastResort:
         try:
             await self.app(scope, receive, watched)
         except Exception as error:
-            refused = refusal_of(error) or _defect(scope, error)
+            refused = refusal_of(error)
+            if refused is None:
+                number = secrets.token_hex(4)
+                path = without_secrets(scope["path"])
+                LOG.error("request %s: %s %r", number, scope["method"], path, exc_info=error)
+                refused = Refused(500, f"a defect of tropalign: the operator finds it in the log as {number}")
             if has_begun:  # clients detect the truncation, since the promised length is not reached
                 raise ConnectionAbortedError from None
-            await _answer(scope, receive, send, refused)
-
-
-def _defect(scope: Scope, error: Exception) -> Refused:
-    number = secrets.token_hex(4)
-    LOG.error("request %s: %s %r", number, scope["method"], without_secrets(scope["path"]), exc_info=error)
-    return Refused(500, f"a defect of tropalign: the operator finds it in the log as {number}")
-
-
-async def _answer(scope: Scope, receive: Receive, send: Send, refused: Refused) -> None:
-    try:
-        response = answer(Request(scope, receive), refused)
-    except Exception as error:  # the error page itself failed
-        LOG.error("page of an error", exc_info=error)
-        response = Response(as_json(refused), refused.status, refused.headers, "application/json")
-    await response(scope, receive, send)
+            try:
+                response = answer(Request(scope, receive), refused)
+            except Exception as error:  # the error page itself failed
+                LOG.error("page of an error", exc_info=error)
+                response = Response(as_json(refused), refused.status, refused.headers, "application/json")
+            await response(scope, receive, send)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from tropalign import __version__
 from tropalign.errors import UsageError, shown
-from tropalign.serve.hook_calls import check_told
+from tropalign.serve.notices import check_told
 from tropalign.serve.records import Awaited, JobFile, NewJob, State
 from tropalign.serve.web.limits import MOST_TAGS
 from tropalign.serve.web.refusals import Refused
@@ -59,19 +59,36 @@ def submit(
     submission, Refused if a file or database is missing, and ResourceError if the user has too many waiting jobs
     or no space left.
     """
-    _check_hook(web, hook)
+    if hook:
+        try:
+            check_told(hook, web.settings)
+        except UsageError as error:
+            raise Refused(422, str(error), field="hook") from None
     submission = Submission.from_json(data)
     submission = replace(submission, inputs=_stored(web, user, submission.inputs)).checked()
-    files = tuple(_found(web, user, dest, item) for dest, items in submission.inputs.items() for item in items)
-    digests = {item: _digest(web, item, file) for item, file in zip(_items(submission), files, strict=True)}
-    title = clean_title(title) or _default_title(web, submission.verb, files)
+    named = _named(submission)
+    files = tuple(_found(web, user, dest, item) for dest, item in named)
+    digests = {item: _digest(web, item, file) for (_, item), file in zip(named, files, strict=True)}
+    title = clean_title(title)
+    if not title:
+        names = [_title_of(web, file) for file in files[:2]]
+        between = ", " if any(name.endswith(" more") for name in names) else " and "
+        title = between.join(names) + (" ..." if len(files) > 2 else "")
+        title = clean_title(
+            title if submission.verb == BUILD else f"{submission.verb} {title}"
+        )  # a build's title names its database
     key = submission.key(digests.__getitem__, __version__)
+    if submission.verb == BUILD:
+        # Equal files make a different database if its name differs, or if the user's own is now shared differently.
+        own = [one for one in web.storage.databases.list(user.name) if (one.owner, one.name) == (user.name, title)]
+        is_other = bool(own) and all(one.shared != submission.shared for one in own)
+        key = sha256(f"{key} {submission.shared} {title} {token_hex() if is_other else ''}".encode()).hexdigest()
     new = NewJob(
         owner=user.name,
         verb=submission.verb,
         title=title,
         tags=clean_tags(tags),
-        key=_key_of_database(web, user, key, title, submission.shared) if submission.verb == BUILD else key,
+        key=key,
         request=submission.as_json(),
         command=submission.shown_command(),
         version=__version__,
@@ -84,24 +101,15 @@ def submit(
     return job, is_new
 
 
-def _check_hook(web: Web, hook: str) -> None:
-    if hook:
-        try:
-            check_told(hook, web.settings)
-        except UsageError as error:
-            raise Refused(422, str(error), field="hook") from None
-
-
-def _items(submission: Submission) -> list[InputItem]:
-    """Return all inputs in the order of the stored job."""
-    return [item for items in submission.inputs.values() for item in items]
+def _named(submission: Submission) -> list[tuple[str, InputItem]]:
+    """Return all inputs with their names, in the order of the record."""
+    return [(dest, item) for dest, items in submission.inputs.items() for item in items]
 
 
 def _awaited(web: Web, user: User, submission: Submission) -> tuple[Awaited, ...]:
     """Return the inputs that other jobs have yet to write."""
     found: list[Awaited] = []
-    named = [(dest, item) for dest, items in submission.inputs.items() for item in items]
-    for position, (dest, item) in enumerate(named):
+    for position, (dest, item) in enumerate(_named(submission)):
         if item.job is not None and item.file is None:
             job = job_named(web, user, item.job)
             if job is None:  # it was deleted since the lookup
@@ -113,13 +121,6 @@ def _awaited(web: Web, user: User, submission: Submission) -> tuple[Awaited, ...
 def _no_source(dest: str) -> Refused:
     sentence = "the job whose result is to be read was deleted, or is somebody else's: give the file"
     return Refused(422, sentence, field=f"inputs.{dest}")
-
-
-def _key_of_database(web: Web, user: User, key: str, name: str, shared: bool) -> str:
-    """Return a key under which equal files make another database if its name differs, or its sharing has changed."""
-    own = [each for each in web.storage.databases.list(user.name) if each.owner == user.name and each.name == name]
-    is_other = bool(own) and all(each.shared != shared for each in own)
-    return sha256(f"{key} {shared} {name} {token_hex() if is_other else ''}".encode()).hexdigest()
 
 
 def submit_in_format(web: Web, user: User, job: Job, format: str, address: str) -> tuple[Job, bool]:
@@ -145,13 +146,6 @@ def clean_tags(tags: tuple[str, ...]) -> tuple[str, ...]:
 def _printable(text: str) -> str:
     """Replace invisible characters, line ends and direction marks by blanks."""
     return "".join(letter if letter.isprintable() else " " for letter in text)
-
-
-def _default_title(web: Web, verb: str, files: tuple[JobFile, ...]) -> str:
-    names = [_title_of(web, file) for file in files[:2]]
-    between = ", " if any(name.endswith(" more") for name in names) else " and "
-    title = between.join(names) + (" ..." if len(files) > 2 else "")
-    return clean_title(title if verb == BUILD else f"{verb} {title}")  # a build's title is the database's name
 
 
 def _title_of(web: Web, file: JobFile) -> str:
@@ -251,12 +245,12 @@ def _digest(web: Web, item: InputItem, file: JobFile) -> str:
 
 
 @contextmanager
-def still_there() -> Iterator[None]:
-    """Convert KeyError, for a job that another request has just deleted, to Refused."""
+def still_there(sentence: str = _NONE) -> Iterator[None]:
+    """Convert KeyError, for a job or file that is missing or that another request has just deleted, to Refused."""
     try:
         yield
     except KeyError:
-        raise Refused(404, _NONE) from None
+        raise Refused(404, sentence) from None
 
 
 def own_job(web: Web, user: User, id: str) -> Job:
@@ -315,23 +309,18 @@ def shared_job(web: Web, secret: str) -> Job:
 
 def own_database(web: Web, user: User, id: str, for_deletion: bool = False) -> Database:
     """Return a database of this user, or for deletion by an administrator of any user; raise Refused otherwise."""
-    try:
+    with still_there(_NO_DATABASE):
         database = web.storage.databases.get(id[:100].replace("\0", ""))
-    except KeyError:
-        database = None
-    if database is not None and database.is_installed:
-        database = None
-    if database is None or (database.owner != user.name and not (for_deletion and is_administrator(web, user))):
+    is_own = database.owner == user.name or (for_deletion and is_administrator(web, user))
+    if database.is_installed or not is_own:
         raise Refused(404, _NO_DATABASE)
     return database
 
 
 def share_database(web: Web, user: User, address: str, id: str, shared: bool) -> Database:
     """Share a database of this user or make it private, and return it."""
-    try:
+    with still_there(_NO_DATABASE):
         changed = web.storage.databases.set_shared(own_database(web, user, id).id, shared)
-    except KeyError:  # it was deleted since the lookup
-        raise Refused(404, _NO_DATABASE) from None
     web.audit(user, address, "share database" if shared else "unshare database", changed.id)
     return changed
 
@@ -342,19 +331,15 @@ def forget_database(web: Web, user: User, address: str, id: str) -> None:
     Raises Refused if it does not exist, UsageError if a queued or running job needs it.
     """
     database = own_database(web, user, id, for_deletion=True)
-    try:
+    with still_there(_NO_DATABASE):
         web.storage.databases.delete(database.id)
-    except KeyError:  # it was deleted since the lookup
-        raise Refused(404, _NO_DATABASE) from None
     web.audit(user, address, "delete database", database.id)
 
 
 def delete_upload(web: Web, user: User, address: str, digest: str) -> None:
     """Delete an upload of this user, or raise Refused if there is no such upload."""
-    try:
+    with still_there("you have sent no such file of late: it was deleted, or is a job's"):
         web.storage.uploads.delete(user.name, digest[:100].replace("\0", ""))
-    except KeyError:
-        raise Refused(404, "you have sent no such file of late: it was deleted, or is a job's") from None
     web.audit(user, address, "delete upload", digest[:100])
 
 

@@ -6,7 +6,9 @@ import codecs
 import hashlib
 import re
 import shlex
+from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -23,7 +25,7 @@ from tropalign.properties import cached_property
 from tropalign.serve.records import Job, JobFile, State, Wait
 from tropalign.serve.web.context import csrf_of
 from tropalign.serve.web.user_jobs import names_of_outputs
-from tropalign.submissions.verbs import message_for_forms, served_verb, uses_of
+from tropalign.submissions.verbs import SERVED, message_for_forms, served_verb, uses_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +35,6 @@ if TYPE_CHECKING:
     from tropalign.serve.records import JobLine
     from tropalign.serve.settings import Settings
     from tropalign.serve.storage import Storage
-    from tropalign.serve.web.form_fields import OptionView
 
 HERE = Path(__file__).parent
 MEDIA_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
@@ -42,6 +43,12 @@ MOST_LINES = 2_048
 #: More than the options of all verbs.
 MOST_OPTIONS = 1_024
 THEMES = ("light", "dark")
+PREVIEW_BYTES, PREVIEW_LINES, PREVIEW_ROWS, PREVIEW_COLUMNS = 16_000, 200, 40, 30
+TEXT_TYPES = ("text/", "application/json", "application/x-ndjson")
+#: States of jobs that have outputs or may get them.
+WITH_OUTPUTS = (State.QUEUED, State.RUNNING, State.DONE)
+#: Media type of standalone pages.
+PAGE = "text/html"
 
 
 @dataclass(frozen=True)
@@ -99,7 +106,14 @@ class Templates:
         made.filters |= {"iso": iso, "when": when, "bytes": size_text, "number": number_text}
         made.filters |= {"quoted": shlex.quote, "duration": duration_text, "sentence": sentence, "percent": percent}
         made.globals |= {"root": self.root, "static": self._static, "version": __version__}
-        made.globals |= {"line": _line(made), "option": _option(made)}
+        template = made.get_template("option.html")
+
+        def option(field: Any) -> Markup:
+            return Markup(template.render(field=field))
+
+        kept = lru_cache(MOST_OPTIONS)(option)  # only empty ones: user input may be long
+        made.globals["line"] = _line(made)
+        made.globals["option"] = lambda field: (option if field.value or field.error else kept)(field)
         return made
 
     def page(self, request: Request, name: str, /, *, status: int = 200, here: str = "", **words: Any) -> HTMLResponse:
@@ -129,17 +143,6 @@ def _line(environment: Environment) -> Callable[[JobLine, bool], Markup]:
         return Markup(template.render(job=job, is_chosen_from=is_chosen_from))
 
     return line
-
-
-def _option(environment: Environment) -> Callable[[OptionView], Markup]:
-    """Return a renderer of form options; only empty ones are cached, since user input may be long."""
-    template = environment.get_template("option.html")
-
-    def shown(field: OptionView) -> Markup:
-        return Markup(template.render(field=field))
-
-    kept = lru_cache(MOST_OPTIONS)(shown)
-    return lambda field: shown(field) if field.value or field.error else kept(field)
 
 
 def iso(at: float) -> str:
@@ -201,14 +204,6 @@ def sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:].rstrip('.')}."
 
 
-PREVIEW_BYTES, PREVIEW_LINES, PREVIEW_ROWS, PREVIEW_COLUMNS = 16_000, 200, 40, 30
-TEXT_TYPES = ("text/", "application/json", "application/x-ndjson")
-#: States of jobs that have outputs or may get them.
-WITH_OUTPUTS = (State.QUEUED, State.RUNNING, State.DONE)
-#: Media type of standalone pages.
-PAGE = "text/html"
-
-
 @dataclass(frozen=True)
 class FileView:
     """File of a job; `source` is the page of the job that wrote it."""
@@ -248,47 +243,6 @@ class Preview:
     is_cut: bool
 
 
-@dataclass(frozen=True)
-class JobView:
-    """A job on its own page.
-
-    - `doing`: current activity.
-    - `waits_for`: titles and pages of the jobs whose results it will read.
-    - `took`: run time.
-    - `kept_until`: time from which the server may delete it; None for never.
-    - `report`: address of its report, if any.
-    - `share`: public link.
-    - `formats`: other available formats.
-    - `programs`: ways to fetch the result without a browser: program and command.
-    - `uses`: possible uses of its outputs in new jobs.
-    """
-
-    id: str
-    title: str
-    verb: str
-    tags: tuple[str, ...]
-    state: State
-    is_final: bool
-    percent: int | None
-    doing: str
-    waits_for: list[tuple[str, str]]
-    message: str
-    created: float
-    took: str
-    kept_until: float | None
-    command: str
-    version: str
-    inputs: list[FileView]
-    outputs: list[FileView]
-    report: str | None
-    pictures: list[PictureView]
-    preview: Preview | None
-    share: str | None
-    formats: tuple[str, ...]
-    programs: list[tuple[str, str]]
-    uses: list[UseView]
-
-
 def doing(job: Job, wait: Wait | None) -> str:
     """Return a job's current activity, with the same text as `page.js`."""
     if job.state is State.RUNNING:
@@ -297,74 +251,65 @@ def doing(job: Job, wait: Wait | None) -> str:
 
 
 class JobViews:
-    """Makes views of jobs, for owners and for holders of a link."""
+    """Makes what pages show of a job in addition to its record, for owners and for holders of a link."""
 
     def __init__(self, storage: Storage, settings: Settings) -> None:
         self._storage, self._settings, self._root = storage, settings, settings.root_path
 
-    def own(
-        self, job: Job, wait: Wait | None, share_base: str, formats: tuple[str, ...], has_token: bool = True
-    ) -> JobView:
-        """Return the owner's view.
+    def own(self, job: Job, wait: Wait | None, share_base: str, has_token: bool = True) -> dict[str, Any]:
+        """Return what the owner sees; `share_base` is scheme and host of the request."""
+        formats: tuple[str, ...] = ()
+        if job.verb in SERVED and len((verb := served_verb(job.verb)).formats) > 1:
+            current = job.request.get("format") or verb.default_format
+            formats = tuple(name for name in verb.formats if name != current)
+        return {
+            **self._view(job, f"{self._root}/api/v1/jobs/{job.id}", f"{self._root}/jobs/{job.id}"),
+            "doing": doing(job, wait),
+            "waits_for": [] if wait is None else [(title, f"{self._root}/jobs/{id}") for id, title in wait.jobs],
+            "message": message_for_forms(job.message),
+            "inputs": self._inputs(job),
+            "share": None if job.share is None else f"{share_base}{self._root}/shared/{job.share}",
+            "formats": formats,
+            "programs": programs_of(job, share_base + self._root, has_token),
+            "uses": self._uses(job),
+        }
 
-        `share_base` is scheme and host of the request; `has_token` is True if this user's programs need a token.
-        """
-        share = None if job.share is None else f"{share_base}{self._root}/shared/{job.share}"
-        files, page = f"{self._root}/api/v1/jobs/{job.id}", f"{self._root}/jobs/{job.id}"
-        programs = programs_of(job, share_base + self._root, has_token)
-        return self._view(job, files, page, wait, share, formats, programs=programs)
-
-    def shared(self, job: Job) -> JobView:
+    def shared(self, job: Job) -> dict[str, Any]:
         """Return the view for anyone with the link."""
         secret = quote(job.share or "", safe="")
-        return self._view(
-            job, f"{self._root}/api/v1/shared/{secret}", f"{self._root}/shared/{secret}", None, None, (), False
-        )
+        return {
+            **self._view(job, f"{self._root}/api/v1/shared/{secret}", f"{self._root}/shared/{secret}"),
+            "doing": doing(job, None),
+            "waits_for": [],
+            "message": message_for_forms(job.open_message),
+            "inputs": [_file(file, "") for file in job.inputs],
+            "share": None,
+            "formats": (),
+            "programs": [],
+            "uses": [],
+        }
 
-    def _view(
-        self,
-        job: Job,
-        files: str,
-        page: str,
-        wait: Wait | None,
-        share: str | None,
-        formats: tuple[str, ...],
-        has_inputs: bool = True,
-        programs: list[tuple[str, str]] | None = None,
-    ) -> JobView:
-        outputs = {file.role: file for file in job.outputs}
+    def _view(self, job: Job, files: str, page: str) -> dict[str, Any]:
+        """Return what all viewers see; `files` and `page` are the addresses of its files and of its page."""
         report = next((file for file in job.outputs if file.media_type.startswith(PAGE)), None)
-        main = outputs.get("main")
-        return JobView(
-            id=job.id,
-            title=job.title,
-            verb=job.verb,
-            tags=job.tags,
-            state=job.state,
-            is_final=job.state.is_final,
-            percent=percent(job.progress),
-            doing=doing(job, wait),
-            waits_for=[] if wait is None else [(title, f"{self._root}/jobs/{id}") for id, title in wait.jobs],
-            message=message_for_forms(job.message if has_inputs else job.open_message),
-            created=job.created,
-            took=duration_text(job.finished - job.started) if job.finished and job.started else "",
-            kept_until=self._settings.kept_until(job.finished),
-            command=job.command,
-            version=job.version,
-            inputs=self._inputs(job, files if has_inputs else None),
-            outputs=[_file(file, f"{files}/files/{quote(file.role, safe='')}") for file in job.outputs],
-            report=None if report is None else f"{page}/report",
-            pictures=[
+        main = next((file for file in job.outputs if file.role == "main"), None)
+        preview = None
+        if main is not None and main.digest and main.size and not report and main.media_type.startswith(TEXT_TYPES):
+            with suppress(KeyError, OSError), self._storage.files.open(main.digest) as stream:
+                preview = preview_of(stream.read(PREVIEW_BYTES + 1), main.name.endswith((".tsv", ".m8")))
+        return {
+            "percent": percent(job.progress),
+            "took": duration_text(job.finished - job.started) if job.finished and job.started else "",
+            "kept_until": self._settings.kept_until(job.finished),
+            "outputs": [_file(file, f"{files}/files/{quote(file.role, safe='')}") for file in job.outputs],
+            "report": None if report is None else f"{page}/report",
+            "pictures": [
                 PictureView(file.name, f"{files}/files/{quote(file.role, safe='')}", f"{file.role} of {job.title}")
                 for file in job.outputs
                 if file.media_type.startswith(("image/svg+xml", "image/png"))
             ],
-            preview=None if main is None or report is not None else self._preview(main),
-            share=share,
-            formats=formats,
-            programs=programs or [],
-            uses=self._uses(job) if has_inputs else [],
-        )
+            "preview": preview,
+        }
 
     def _uses(self, job: Job) -> list[UseView]:
         """Return the possible uses of existing and future outputs in new jobs."""
@@ -379,29 +324,18 @@ class JobViews:
                 found.append(UseView(name, forms))
         return found
 
-    def _inputs(self, job: Job, base: str | None) -> list[FileView]:
+    def _inputs(self, job: Job) -> list[FileView]:
         """Return the inputs, numbered within their option; outputs of existing jobs link to those."""
-        named = {source for source in job.sources if source is not None and base is not None}
+        named = {source for source in job.sources if source is not None}
         there = {each.id for each in self._storage.jobs.several(named) if each.owner == job.owner} if named else set()
-        seen: dict[str, int] = {}
+        seen: Counter[str] = Counter()
         found = []
         for file, source in zip(job.inputs, job.sources, strict=True):
-            n = seen.setdefault(file.role, 0)
-            seen[file.role] = n + 1
-            url = "" if base is None or file.digest is None else f"{base}/inputs/{quote(file.role, safe='')}/{n}"
-            page = f"{self._root}/jobs/{source}" if source in there else ""
-            found.append(_file(file, url, page))
+            role = quote(file.role, safe="")
+            url = f"{self._root}/api/v1/jobs/{job.id}/inputs/{role}/{seen[file.role]}" if file.digest else ""
+            seen[file.role] += 1
+            found.append(_file(file, url, f"{self._root}/jobs/{source}" if source in there else ""))
         return found
-
-    def _preview(self, file: JobFile) -> Preview | None:
-        if file.digest is None or not file.media_type.startswith(TEXT_TYPES) or not file.size:
-            return None
-        try:
-            with self._storage.files.open(file.digest) as stream:
-                data = stream.read(PREVIEW_BYTES + 1)
-        except (KeyError, OSError):
-            return None
-        return preview_of(data, file.name.endswith((".tsv", ".m8")))
 
 
 def authorized(has_token: bool) -> str:

@@ -54,6 +54,11 @@ KILLED = {-9, 137}
 HELD_PAUSE = 0.5
 #: Kills from outside after which a job most likely needs more memory than there is.
 MOST_KILLS = 5
+#: Maximum length of a message, and number of last bytes of stderr that are searched for one.
+MOST_MESSAGE = 1000
+TAIL_BYTES = 1 << 16
+#: Prefixes of the command's messages.
+BEGIN, WARNING = "tropalign: ", "tropalign: warning: "
 RUN_ELSEWHERE = "ask for less, or run the command on a machine of your own"
 
 
@@ -145,12 +150,6 @@ class Attempt:
                 f"the database {shown(name)} is no longer there, or has been replaced: choose it anew, or another one",
             ) from None
 
-    def _check_databases(self) -> None:
-        """Raise NoResult if a database has gone or changed since it was linked: a forecast takes minutes."""
-        for item in Submission.from_json(self.job.request).items:
-            if item.database is not None:
-                self._database(item.database, item.name)
-
     def _path(self, digest: str, name: str) -> Path:
         try:
             return self.storage.files.path(digest)
@@ -166,22 +165,22 @@ class Attempt:
         most = Counts(limits.unpacked_bytes, limits.n_sequences, limits.n_residues)
         paths = [str(self.folder.files / name) for name in plan.files]
         try:
-            counts = survey(paths, most, plan.found) if is_small(paths) else self._survey_apart(plan, most)
+            if is_small(paths):
+                counts = survey(paths, most, plan.found)
+            else:  # in a process of its own, with the file names of the job's command
+                words = plan_of(plan.files, most, plan.found)
+                module = (sys.executable, "-P", "-m", "tropalign.serve.work.survey", words)
+                self._completed(self._watched(module, limits.seconds))
+                said: dict[str, Any] = json.loads(self.folder.stdout.read_text())
+                if "refused" in said:
+                    raise OverLimit(said["refused"])
+                counts = Counts(**said)
         except OverLimit as sentence:
             raise NoResult(State.REFUSED, str(sentence)) from None
         plan.facts["counts"] = [counts.n_bytes, counts.n_sequences, counts.n_residues]
         self.folder.remember("facts.json", plan.facts)
         if counts.names:
             self._note(words=counts.names)
-
-    def _survey_apart(self, plan: _Plan, most: Counts) -> Counts:
-        """Survey in a separate process, in the job's folder, so that errors show the command's file names."""
-        module = (sys.executable, "-P", "-m", "tropalign.serve.work.survey", plan_of(plan.files, most, plan.found))
-        self._completed(self._watched(module, self.settings.limits.seconds))
-        said: dict[str, Any] = json.loads(self.folder.stdout.read_text())
-        if "refused" in said:
-            raise OverLimit(said["refused"])
-        return Counts(**said)
 
     def _forecast(self, plan: _Plan) -> None:
         """Let the verb forecast the job, if it may be large."""
@@ -218,18 +217,19 @@ class Attempt:
             self.heart.tell("waiting for the end of an earlier attempt", None)
             self._check_wanted()
             time.sleep(HELD_PAUSE)
-        if not self._has_ended(plan):
-            self._check_databases()
+        tail = StatusTail(self.folder.status)
+        tail.newest()
+        # An earlier attempt may have written all files before its worker died.
+        if not (tail.has_ended and (self.folder.files / plan.outputs[0].filename).is_file()):
+            for item in Submission.from_json(self.job.request).items:
+                if (
+                    item.database is not None
+                ):  # it may have gone or changed since it was linked: a forecast takes minutes
+                    self._database(item.database, item.name)
             self._compute(plan)
         self._check_wanted()  # otherwise the folder may be another attempt's
         plan.facts["ended"] = 0
         self.folder.remember("facts.json", plan.facts)
-
-    def _has_ended(self, plan: _Plan) -> bool:
-        """True if an earlier attempt's command finished, but its worker died before recording it."""
-        tail = StatusTail(self.folder.status)
-        tail.newest()
-        return tail.has_ended and (self.folder.files / plan.outputs[0].filename).is_file()
 
     def _compute(self, plan: _Plan) -> None:
         self.heart.tell("computing", None)
@@ -275,33 +275,28 @@ class Attempt:
         if ended.why is Why.ASKED or (ended.why is Why.BY_ITSELF and ended.code in TOLD_TO_END):
             raise Interrupted
         exceeded = passed(ended.why, limits)
-        if exceeded is None and ended.code != 0 and self._has_written_too_much():
-            exceeded = passed(Why.OUTPUT, limits)
+        if exceeded is None and ended.code != 0:
+            # A file that reached the limit has been removed, so the disk that the command found full has room again.
+            most = limits.output_bytes
+            has_room = disk_usage(self.folder.path).free > most
+            if self.folder.size() >= most * 0.99 or (self.failed == DISK_FULL and has_room):
+                exceeded = passed(Why.OUTPUT, limits)
         if exceeded is not None:
             raise NoResult(State.FAILED, f"{exceeded}: {RUN_ELSEWHERE}")
         if ended.code in KILLED:
-            self._count_kill()
+            facts = self.folder.remembered("kills.json") or {"n": 0}
+            if facts["n"] + 1 >= MOST_KILLS:
+                raise NoResult(
+                    State.FAILED,
+                    f"the system killed it {MOST_KILLS} times, most likely as memory ran out: {RUN_ELSEWHERE}",
+                )
+            self.folder.remember("kills.json", {"n": facts["n"] + 1})
             raise Interrupted
         if ended.code in (2, 3, 4):
             sentence = self._harmless(sentence_of(self.folder.stderr) or f"it ended with {ended.code}")
             raise NoResult(State.FAILED, sentence, ended.code)
         log_defect(self.job, f"exit {ended.code}: {sentence_of(self.folder.stderr, '')}")
         raise NoResult(State.FAILED, defect(self.job), EXIT_DEFECT)
-
-    def _has_written_too_much(self) -> bool:
-        """True if the output limit was exceeded, even if the command blames a full disk although there is room."""
-        most = self.settings.limits.output_bytes
-        has_room = disk_usage(self.folder.path).free > most
-        return self.folder.size() >= most * 0.99 or (self.failed == DISK_FULL and has_room)
-
-    def _count_kill(self) -> None:
-        facts = self.folder.remembered("kills.json") or {"n": 0}
-        if facts["n"] + 1 >= MOST_KILLS:
-            raise NoResult(
-                State.FAILED,
-                f"the system killed it {MOST_KILLS} times, most likely as memory ran out: {RUN_ELSEWHERE}",
-            )
-        self.folder.remember("kills.json", {"n": facts["n"] + 1})
 
     def _keep(self, plan: _Plan) -> tuple[JobFile, ...]:
         """Store the command's outputs; a store of targets becomes a database."""
@@ -372,11 +367,6 @@ def defect(job: Job) -> str:
 def log_defect(job: Job, what: str) -> None:
     """Print a failure to the server's log, for its operator."""
     print(f"tropalign: job {job.id} ({shlex.quote(job.verb)}): {shown(what)[:2000]}", file=sys.stderr, flush=True)
-
-
-MOST_MESSAGE = 1000
-TAIL_BYTES = 1 << 16
-BEGIN, WARNING = "tropalign: ", "tropalign: warning: "
 
 
 def excess_of(forecast: dict[str, Any], limits: Limits) -> str | None:

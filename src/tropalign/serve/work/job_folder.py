@@ -30,6 +30,9 @@ MARK = "TROPALIGN_JOB_FOLDER"
 HARMFUL = {"matplotlibrc"}
 #: Seconds within which killed processes must be gone.
 SECONDS_TO_DIE = 5.0
+PROC = Path("/proc")
+#: Indices in /proc/PID/stat after the name: state, session, start.
+STATE, SESSION, START = 0, 3, 19
 
 
 @dataclass(frozen=True)
@@ -148,11 +151,6 @@ def _bytes_in(folder: Path | str) -> int:
     return total
 
 
-PROC = Path("/proc")
-#: Indices in /proc/PID/stat after the name: state, session, start.
-STATE, SESSION, START = 0, 3, 19
-
-
 @dataclass(frozen=True)
 class Group:
     """Processes of a job: a session, and a unique entry in their environment.
@@ -166,7 +164,13 @@ class Group:
 
     def members(self) -> list[int]:
         """Return living processes that are still in the session."""
-        return [pid for pid in _pids() if _is_member(pid, self.session) and _has_mark(pid, self.mark)]
+        found = []
+        for pid in _pids():
+            stat = _fields(pid)
+            is_member = len(stat) > SESSION and stat[SESSION] == str(self.session) and stat[STATE] != "Z"
+            if is_member and _has_mark(pid, self.mark):
+                found.append(pid)
+        return found
 
     def everyone(self) -> list[int]:
         """Return living processes in any session."""
@@ -220,7 +224,15 @@ def is_alive(name: str) -> bool | None:
         return False
     if room != here[2]:
         return None
-    return _lives(int(pid)) and (started(int(pid)) or 0) == int(start)
+    if PROC.is_dir() and _fields(int(pid))[:1] == ["Z"]:
+        return False
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass  # alive, owned by another user
+    return (started(int(pid)) or 0) == int(start)
 
 
 def started(pid: int) -> int | None:
@@ -240,18 +252,6 @@ def _here() -> tuple[str, str, str]:
     return socket.gethostname().replace(":", "_")[:100], boot, room
 
 
-def _lives(pid: int) -> bool:
-    if PROC.is_dir() and _fields(pid)[:1] == ["Z"]:
-        return False
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
-
-
 def _pids() -> Iterator[int]:
     try:
         names = os.listdir(PROC)
@@ -266,11 +266,6 @@ def _fields(pid: int) -> list[str]:
         return (PROC / str(pid) / "stat").read_text(errors="replace").rpartition(")")[2].split()
     except OSError:
         return []
-
-
-def _is_member(pid: int, session: int) -> bool:
-    fields = _fields(pid)
-    return len(fields) > SESSION and fields[SESSION] == str(session) and fields[STATE] != "Z"
 
 
 def _has_mark(pid: int, mark: str) -> bool:

@@ -18,21 +18,40 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
+from urllib.parse import urlsplit
 
 from tropalign.errors import ResourceError, UsageError, counted, shown
+from tropalign.serve.notices import call, domain_of, is_mail, send
 from tropalign.serve.private import LOCAL, local_token, make_private_file, make_private_folder
 from tropalign.serve.settings import Settings
 from tropalign.serve.work.job_folder import JobFolder, is_alive, worker_name
-from tropalign.serve.work.messenger import Messenger
 from tropalign.serve.work.worker import settings_from, settings_text
 from tropalign.submissions.local_server import LOCAL_TOKEN, SERVER_LOCK
 
 if TYPE_CHECKING:
+    from tropalign.serve.records import Hook
     from tropalign.serve.storage import Storage
 
 #: Seconds for open connections to end after the workers.
 CONNECTION_SECONDS = 1
 BACKLOG = 2048
+LOOK_SECONDS = 0.2
+#: Restart delays of a worker that dies soon after its start: doubling, up to a maximum.
+SOON_SECONDS, FIRST_PAUSE, MOST_PAUSE = 10.0, 0.2, 30.0
+#: Time limit for workers to end: a command's grace period and a margin.
+END_SECONDS = 6.5
+#: Interval of reporting the number of living workers, and of settling jobs whose awaited jobs have ended (workers
+#: also do this, unless all are busy).
+TELL_SECONDS, SETTLE_SECONDS = 10.0, 2.0
+#: Interval of sweeping folders of deleted or ended jobs, and of removing unused files, which a server leaves if it
+#: is killed during a deletion.
+SWEEP_SECONDS, TIDY_SECONDS = 60.0, 6 * 3600.0
+#: Minimum age of unused files that are removed: a job that needs one may not be submitted yet.
+GRACE_SECONDS = 24 * 3600.0
+#: Pause between looks for due hooks.
+HOOK_SECONDS = 1.0
+#: Concurrent calls, each for another user.
+N_CALLS = 8
 
 
 def serve(settings: Settings, is_quiet: bool) -> None:
@@ -171,9 +190,8 @@ def _listening(settings: Settings) -> Iterator[socket.socket]:
 def _serve(settings: Settings, storage: Storage, listener: socket.socket, is_quiet: bool) -> None:
     import uvicorn
 
-    from tropalign.serve.web.app import create_app
+    from tropalign.serve.web.app import Server, create_app, server_options
     from tropalign.serve.web.context import WithoutSecrets
-    from tropalign.serve.web.uvicorn_setup import Server, server_options
 
     app = create_app(settings)
     config = uvicorn.Config(
@@ -197,33 +215,6 @@ def _serve(settings: Settings, storage: Storage, listener: socket.socket, is_qui
         crew.stop()
     if not server.started:
         raise ResourceError("the web server did not start: its messages above say why")
-
-
-def _main() -> None:  # pragma: no cover
-    """Run only a server's workers under the folder's lock, for tests."""
-    given = json.loads(sys.stdin.read())
-    settings = settings_from(given["settings"])
-    with locked(settings.folder):
-        work(settings, given["is_quiet"])
-
-
-if __name__ == "__main__":
-    _main()
-
-
-LOOK_SECONDS = 0.2
-#: Restart delays of a worker that dies soon after its start: doubling, up to a maximum.
-SOON_SECONDS, FIRST_PAUSE, MOST_PAUSE = 10.0, 0.2, 30.0
-#: Time limit for workers to end: a command's grace period and a margin.
-END_SECONDS = 6.5
-#: Interval of reporting the number of living workers, and of settling jobs whose awaited jobs have ended (workers
-#: also do this, unless all are busy).
-TELL_SECONDS, SETTLE_SECONDS = 10.0, 2.0
-#: Interval of sweeping folders of deleted or ended jobs, and of removing unused files, which a server leaves if it
-#: is killed during a deletion.
-SWEEP_SECONDS, TIDY_SECONDS = 60.0, 6 * 3600.0
-#: Minimum age of unused files that are removed: a job that needs one may not be submitted yet.
-GRACE_SECONDS = 24 * 3600.0
 
 
 class Crew:
@@ -398,3 +389,75 @@ def _end(processes: list[subprocess.Popen[bytes]]) -> None:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+
+
+class Messenger:
+    """Caller of web hooks and sender of e-mail, until stopped."""
+
+    def __init__(self, storage: Storage, settings: Settings, is_quiet: bool) -> None:
+        self._storage, self._hosts, self._mail, self._is_quiet = storage, settings.hook_hosts, settings.mail, is_quiet
+        self._ends, self._wakes = threading.Event(), threading.Event()
+        self._busy: set[str] = set()  # users whose hooks are being called
+        self._thread = threading.Thread(target=self._look, daemon=True)
+
+    def start(self) -> None:
+        """Start, if notifications are configured."""
+        if self._hosts or self._mail is not None:
+            self._thread.start()
+
+    def stop(self) -> None:
+        """Stop without waiting for calls: an interrupted call is repeated by the next messenger."""
+        self._ends.set()
+        self._wakes.set()
+
+    def _look(self) -> None:
+        while True:
+            self._wakes.wait(HOOK_SECONDS)
+            self._wakes.clear()
+            if self._ends.is_set():
+                return
+            busy = self._busy.copy()
+            if len(busy) == N_CALLS:
+                continue
+            try:
+                claimed = self._storage.hooks.claim(N_CALLS - len(busy), busy)
+            except Exception:  # the database is unavailable, which others report
+                continue
+            for hook in claimed:
+                self._busy.add(hook.job.owner)
+                try:  # a thread, since the process would wait for those of a pool at exit
+                    threading.Thread(target=self._call, args=(hook,), daemon=True).start()
+                except RuntimeError:  # no thread available: the claim expires, and the hook is due again
+                    self._busy.discard(hook.job.owner)
+
+    def _call(self, hook: Hook) -> None:
+        """Call a hook, then release its user for the next one."""
+        by_mail = is_mail(hook.url)
+        try:
+            fault = send(hook.url, self._mail, hook.job) if by_mail else call(hook.url, self._hosts, hook.job)
+            try:
+                comes_again = self._storage.hooks.called(hook, not fault)
+                if fault and not comes_again:
+                    # Record only the host: the rest may be secret.
+                    host = domain_of(hook.url) if by_mail else urlsplit(hook.url).hostname or ""
+                    self._storage.audit.note(hook.job.owner, "", "hook given up", hook.job.id, host)
+            except Exception as error:
+                fault = f"{fault} ({type(error).__name__})"
+            if fault and not self._is_quiet and not self._ends.is_set():
+                what = "e-mail" if by_mail else "web hook"
+                print(f"tropalign: {what} of job {hook.job.id}: {shown(fault[:300])}", file=sys.stderr, flush=True)
+        finally:
+            self._busy.discard(hook.job.owner)
+            self._wakes.set()
+
+
+def _main() -> None:  # pragma: no cover
+    """Run only a server's workers under the folder's lock, for tests."""
+    given = json.loads(sys.stdin.read())
+    settings = settings_from(given["settings"])
+    with locked(settings.folder):
+        work(settings, given["is_quiet"])
+
+
+if __name__ == "__main__":
+    _main()

@@ -90,7 +90,11 @@ def survey(paths: Sequence[str], most: Counts, found: Counts | None = None) -> C
 
 def is_small(paths: Sequence[str]) -> bool:
     """True if the files are small and uncompressed."""
-    return all(os.path.getsize(path) <= SMALL_BYTES and not _is_compressed(path) for path in paths)
+    for path in paths:
+        with open(path, "rb") as file:
+            if os.path.getsize(path) > SMALL_BYTES or file.read(8).startswith(COMPRESSED):
+                return False
+    return True
 
 
 def _check(total: Counts, most: Counts) -> None:
@@ -99,29 +103,20 @@ def _check(total: Counts, most: Counts) -> None:
         raise OverLimit(sentence)
 
 
-def _is_compressed(path: str) -> bool:
-    with open(path, "rb") as file:
-        return file.read(8).startswith(COMPRESSED)
-
-
 def _counted(path: str) -> Iterator[Counts]:
     """Yield cumulative counts of a file after each block."""
     with opened(path) as stream:
         begin = stream.peek(len(STORE_MAGIC))[: len(STORE_MAGIC)]
         if begin == STORE_MAGIC:
-            yield _of_store(path)
+            from tropalign.sequences.store import SequenceStore
+
+            store = SequenceStore.open(path)
+            names = b" ".join(str(name)[:MOST_NAME_BYTES].encode() for name in store.names[:50])
+            yield Counts(os.path.getsize(path), len(store), len(store.letters), _text(names))
             return
         counter = _Counter()
         while block := stream.read(BLOCK_BYTES):
             yield counter.add(block)
-
-
-def _of_store(path: str) -> Counts:
-    from tropalign.sequences.store import SequenceStore
-
-    store = SequenceStore.open(path)
-    names = b" ".join(str(name)[:MOST_NAME_BYTES].encode() for name in store.names[:50])
-    return Counts(os.path.getsize(path), len(store), len(store.letters), _text(names))
 
 
 class _Counter:
@@ -168,7 +163,11 @@ class _Counter:
         sums = np.add.reduceat(letters > BLANK, starts, dtype=np.int64)
         self._is_at_line = bool(letters[-1] == NEWLINE)
         begun = starts[is_header & begins_line]
-        self._keep_names(block, begun[: MOST_NAMES_BYTES // 2])
+        for start in begun[: MOST_NAMES_BYTES // 2]:
+            if len(self._names) >= MOST_NAMES_BYTES:
+                break
+            line = block[start + 1 : start + 1 + MOST_NAME_BYTES].split(b"\n", 1)[0]
+            self._names += b" ".join(line.split()) + b" "
         return len(begun), int(sums[is_sequence].sum())
 
     def _kinds(
@@ -186,13 +185,6 @@ class _Counter:
         numbers = self._line + np.cumsum(begins_line)
         self._line = int(numbers[-1])
         return numbers % 4 == 0, numbers % 4 == 1
-
-    def _keep_names(self, block: bytes, begun: NDArray[np.int64]) -> None:
-        for start in begun:
-            if len(self._names) >= MOST_NAMES_BYTES:
-                return
-            line = block[start + 1 : start + 1 + MOST_NAME_BYTES].split(b"\n", 1)[0]
-            self._names += b" ".join(line.split()) + b" "
 
 
 def _text(names: bytes) -> str:

@@ -185,7 +185,10 @@ class _Watch:
             return Why.MEMORY
         if now - self._looked_at_files > FIND_SECONDS:
             self._looked_at_files = now
-            self._cut_what_was_said()
+            for path in (self.folder.stdout, self.folder.stderr):
+                with suppress(OSError):
+                    if path.stat().st_size > MOST_SAID_BYTES:
+                        os.truncate(path, 0)  # safe, since it is opened for appending
             if self.folder.size() > self.bounds.output_bytes:
                 return Why.OUTPUT
         return None
@@ -196,12 +199,6 @@ class _Watch:
             self._found = self.group.members()
             self._find_again = now + max(FIND_SECONDS, 50 * (time.monotonic() - now))
         return self._found
-
-    def _cut_what_was_said(self) -> None:
-        for path in (self.folder.stdout, self.folder.stderr):
-            with suppress(OSError):
-                if path.stat().st_size > MOST_SAID_BYTES:
-                    os.truncate(path, 0)  # safe, since it is opened for appending
 
 
 class _Exit:

@@ -66,7 +66,9 @@ class Worker:
         pause = FIRST_PAUSE
         while not self.is_stopping():
             try:
-                job = self._claimed()
+                queue, most = self.storage.queue, self.settings.limits.running_per_user
+                lease = self.settings.lease_seconds
+                job = queue.claim(self.name, lease, most, __version__) if queue.has_work() else None
             except Exception as error:  # the database is unavailable
                 self._log(f"the queue does not answer ({type(error).__name__})")
                 time.sleep(AWAY_PAUSE)
@@ -77,13 +79,6 @@ class Worker:
             else:
                 self.attempt(job)
                 pause = FIRST_PAUSE
-
-    def _claimed(self) -> Job | None:
-        queue = self.storage.queue
-        if not queue.has_work():
-            return None
-        most = self.settings.limits.running_per_user
-        return queue.claim(self.name, self.settings.lease_seconds, most, __version__)
 
     def attempt(self, job: Job) -> None:
         """Attempt a job, and record the outcome."""
@@ -98,16 +93,15 @@ class Worker:
                 self._told(lambda: self.storage.queue.requeue(job.id, job.attempt, "its worker stopped"))
         if is_ours:
             folder.remove()
-        elif (outcome is not None or heart.order == LOST) and self._is_deleted(job):
-            folder.remove()
-            self.storage.files.remove_these(file.digest or "" for file in (outcome.outputs if outcome else ()))
-        what = (
-            outcome.state.value
-            if outcome is not None
-            else "stopped"
-            if heart.order != LOST
-            else "lost to another worker"
-        )
+        elif outcome is not None or heart.order == LOST:
+            try:
+                self.storage.jobs.get(job.id)
+            except KeyError:  # deleted: no other worker needs its folder
+                folder.remove()
+                self.storage.files.remove_these(file.digest or "" for file in (outcome.outputs if outcome else ()))
+            except Exception:  # the database is unavailable: a later sweep checks again
+                pass
+        what = outcome.state.value if outcome else "stopped" if heart.order != LOST else "lost to another worker"
         reason = f": {outcome.message}" if outcome is not None and outcome.message else ""
         self._log(f"job {job.id} ({job.verb}) of {job.owner}: {what} in {time.monotonic() - begin:.1f} s{reason}")
 
@@ -135,16 +129,6 @@ class Worker:
             if not self.storage.files.holds(file.digest or ""):
                 self.storage.files.add(folder.files / file.name)
         return self.storage.queue.finish(job.id, job.attempt, outcome, database)
-
-    def _is_deleted(self, job: Job) -> bool:
-        """True if the job was deleted, so that its folder is unused."""
-        try:
-            self.storage.jobs.get(job.id)
-        except KeyError:
-            return True
-        except Exception:  # the database is unavailable: a later sweep checks again
-            return False
-        return False
 
     def _told(self, tell: Callable[[], bool]) -> bool:
         """Report to the database; retry while it is unavailable and the job may still be this worker's."""
