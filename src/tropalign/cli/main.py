@@ -35,6 +35,7 @@ OBJECTS_PER_PASS = 60_000
 WITH_AN_END = ("cuda", "distributed", "pyopencl", "sqlalchemy")
 
 
+# Only `run_alone` does this; programs that call `tropalign.align` or `main` keep their threads.
 def run_alone(main: Callable[[], int]) -> NoReturn:
     """Run a command's main function as the only job of this process, and exit with its code."""
     gc.set_threshold(OBJECTS_PER_PASS, *gc.get_threshold()[1:])

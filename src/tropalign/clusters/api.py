@@ -91,6 +91,11 @@ def cluster(call: ClusterArguments) -> Clusters:
 FIRST_SAMPLE, FIRST_CELLS, SAMPLE_SECONDS = 32, 500_000_000, 0.5
 
 
+# sequences     32    64    128   256   ...        n
+# alignments    a     b     c     d    - - - - -   ?     extrapolated from sample to sample
+#
+# Only clustering itself shows how many sequences become representatives and how many pairs the bounds exclude. A
+# random sample contains each kind in proportion to the whole.
 @dataclass(frozen=True)
 class Work:
     """Cost of clustering a sample: alignments, pairs checked by bounds, and seconds of everything else."""

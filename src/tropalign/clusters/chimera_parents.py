@@ -215,6 +215,19 @@ WITH_ENDS = Alphabet("nucleotide with ends", NUCLEOTIDE.letters + FRONT + BEHIND
 Index = NDArray[np.int64]
 
 
+# A gap of k residues costs 18 + 2k inside and 1 + k at the ends. The engines that align many pairs at once support one
+# gap cost and free ends. That suffices, since other numbers give the same optimal alignments:
+#
+# * Every residue inside the alignment that does not overhang gets 1. So an aligned pair scores 2 more, and a residue
+#   in
+#   an inner gap costs 1 less: 18 + k. An overhanging residue costs 0, 1 less than before. All scores change by m + n,
+#   the residues of both sequences.
+# * Both sequences get an extra character at each end, ``^`` and ``$``. If nothing overhangs, they are aligned to each
+#   other and score 1; else they are aligned to a residue and score 0. So an overhang costs 1 at each end, and scores
+#   change by 2.
+#
+#         ^ A C G T $                       ^ A C G T $      query: A overhangs and is aligned to ^
+#         ^ A C G G $    2 for the ends       ^ C G T $      1 for the ends
 def with_ends(batch: SequenceBatch) -> SequenceBatch:
     """Return the sequences with ``^`` prepended and ``$`` appended."""
     offsets = batch.offsets + 2 * np.arange(len(batch) + 1)

@@ -39,6 +39,13 @@ BLOCK_SHARE = 0.5
 MOST_BLOCK_BYTES = 96 << 20
 
 
+#     sequences in order    ......|[ block ]|.................
+#     representatives       R R R  R  R          of all before
+#
+# A block is compared with all earlier representatives at once. Sequences that find none are settled in rounds: the
+# first few of the rest are compared with each other, in order, and all later ones of the block with the new
+# representatives among them. So no sequence is compared with another that joined a representative, and the result
+# equals that of processing one sequence after another.
 class Greedy:
     """Clusters sequences one after another.
 

@@ -31,6 +31,9 @@ LEAST_RUN = 10
 CHUNK = 1 << 18
 
 
+# A missing letter has emission 1 in every state. A few of them are read with the letters around them. Along a run,
+# the best path would follow the most probable steps regardless of their meaning: a gap of an assembly would become a
+# segment.
 @dataclass(frozen=True, eq=False)
 class Pieces:
     """Sequences without their long runs of missing letters.

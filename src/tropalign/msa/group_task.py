@@ -52,6 +52,11 @@ STORES = 2
 #            | of items | stores of the groups that are aligned at a time |               (fewer groups at a time)
 
 
+# ::
+#
+#     family   | tree: two triangles of distances |                                         all within `memory_bytes`
+#              | posteriors of sequences, of a batch's pairs |                              (fewer rows if it is short)
+#              | of items | stores of the groups that are aligned at a time |               (fewer groups at a time)
 class LargeMemoryEstimate:
     """Memory estimates for a large family, and how much fits; raises ResourceError if the minimum does not fit.
 

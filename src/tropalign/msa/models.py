@@ -25,6 +25,8 @@ from tropalign.sequences.alphabet import Alphabet
 # ruff: noqa: E501 (a line per letter)
 
 
+# Values from the public parameter files of ProbCons (Do et al. 2005; proteins from BLOSUM62, nucleotides from its version
+# 1.1 for RNA), Probalign (Roshan and Livesay 2006) and QuickProbs 2 (Gudys and Deorowicz 2017).
 def letters_of(triangle: str) -> str:
     """Return the letters at the start of a triangle's lines."""
     return "".join(line.split()[0] for line in triangle.split("\n") if line)
@@ -301,6 +303,9 @@ ONE = 32767
 ENSEMBLE = (PROTEIN, PROTEIN_2, PROTEIN_GONNET, NUCLEOTIDE)
 
 
+# Alignments by other pair models err at other positions. Effort accurate therefore aligns a family by each model of
+# `ENSEMBLE`, and once more by the shares (compare Wallace et al. 2006, M-Coffee, which combines alignments by other
+# programs).
 class Shares(NamedTuple):
     """Shares of the pairs x < y of one x, as `PosteriorStore.add` takes them."""
 

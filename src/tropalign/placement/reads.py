@@ -240,6 +240,9 @@ N_BASES = 4
 OWN, OTHER = np.uint8(1), np.uint8(2)
 
 
+# A read's k-mers are counted in the rows of the reference and in the rows' reverse complements. To measure the
+# effect of composition, those of its complement (not reversed) are also counted in the rows: T-rich reads resemble
+# the other strand of any A-rich reference.
 class OtherStrand:
     """Counter of reads on the opposite strand.
 

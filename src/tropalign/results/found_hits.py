@@ -387,6 +387,8 @@ def annotation_line(annotation: str, model_line: str, begin: int) -> str:
 Bools = NDArray[np.bool_]
 
 
+# An E-value is the expected number of hits with at least that score by chance: the P-value times the size of the
+# search space, ``Z`` targets for a hit, ``domZ`` for a domain given that its target is a hit.
 def verdicts(found: FoundHits, thresholds: Thresholds) -> dict[str, Any]:
     """The fields of `JudgedHits`, when all targets have been searched; sorted by query, then the best first.
 

@@ -419,6 +419,13 @@ _SEMICOLON = re.compile(r"\s*;")
 _TREE_NAME = re.compile(rf"\s*(?:\*\s*)?(?:{QUOTED}|[^\s()\[\],:;='\"]+)\s*=")
 
 
+# begin trees;
+#   translate 1 mouse, 2 'house cat';                  names for the labels of tips
+#   tree best = [&R] ((1:1,2:2)[&posterior=0.9]:3,x);  is   ((mouse:1,'house cat':2)0.9:3,x);
+# end;
+#
+# Without TRANSLATE, a tip label that is the number of a taxon in TAXLABELS, and not itself a taxon name, means that
+# taxon.
 def is_nexus(begin: str) -> bool:
     """True if a text that starts like this is NEXUS.
 

@@ -264,6 +264,7 @@ class _File:
         self.write(END)
 
 
+# size of the words | the words, as JSON | offsets | codes | letters
 def batch_to_bytes(batch: SequenceBatch) -> bytes:
     """Serialise a batch without its qualities."""
     words = {"alphabet": batch.alphabet.name, "names": batch.names, "descriptions": batch.descriptions}

@@ -223,6 +223,9 @@ def _connected(host: str, port: int, is_secure: bool, is_named: bool) -> http.cl
     return connection
 
 
+# A server that writes to user-supplied addresses can be made to write to strangers. Therefore mail goes only to
+# domains that the operator names, by default the sender's, and its text is fixed except for a job's title and
+# message.
 def _break(connection: http.client.HTTPConnection | smtplib.SMTP) -> None:
     """Shut down the socket, which ends any blocked call."""
     if connection.sock is not None:

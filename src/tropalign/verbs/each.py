@@ -434,6 +434,11 @@ COLUMNS = ("file", "output", "state", "code", "message")
 DONE, FAILED = "done", "failed"
 
 
+#     DIR/each.tsv          file, output, state, code, message: a row per file, in the order of the command
+#     DIR/.each.jsonl       file, hash of all that decides its outputs, and their checksums: a line per finished file
+#
+# Shards have an ``each.2-of-8.tsv`` and ``.each.2-of-8.jsonl``. A kill may truncate the last line, which is then
+# ignored; outputs are on the disk before their line is written.
 def is_of_records(name: str) -> bool:
     """True if a file name is that of a table or of records."""
     return re.fullmatch(r"each(\.\d+-of-\d+)?\.tsv|\.each.*\.jsonl", name) is not None

@@ -54,6 +54,11 @@ def padded(texts: list[bytes], least: int = 0) -> list[bytes]:
     return [text + b" " * (width - size) for text, size in zip(texts, sizes, strict=True)]
 
 
+# A line is a head, characters and a line break, so that a block of many rows is a table of bytes:
+#
+#     g1           MKV-law
+#     #=GR g1 PP   999.875
+#     #=GC PP_cons 999....
 def blocks(alignment: MultipleAlignment, width: int = BLOCK_COLUMNS) -> Iterator[tuple[int, int]]:
     """Yield the first column of each block, and the one after its last."""
     for begin in range(0, alignment.n_columns, width):

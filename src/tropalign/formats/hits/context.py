@@ -90,6 +90,7 @@ def _thresholds(entries: Any) -> Thresholds:
         raise ValueError(str(error)) from None
 
 
+# Text is composed with a character per byte (Latin-1), so that columns have HMMER's widths if names are not ASCII.
 @dataclass(frozen=True, eq=False)
 class QueryHits:
     """Hits of one query; `hits` may contain several queries, `index` is this one, `rows` are its hits."""

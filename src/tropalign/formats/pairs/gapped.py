@@ -107,6 +107,10 @@ SRSPAIR = Codec(
 MAPPING_QUALITY_UNKNOWN = "255"
 
 
+# ``NM:i:`` counts columns that are not identical, as in SAM. ``de:f:`` is the divergence in which a gap of any
+# length counts once: 1 - identical / (columns of two residues + gaps), as minimap2 defines it. ``cs:Z:`` is its
+# short form. For translated sequences, lengths and positions count nucleotides, everything else residues; ``qf:i:``
+# and ``tf:i:`` are the frames.
 def encode(table: AlignmentTable, context: PairsContext) -> bytes:
     """Return a line per pair; pairs without an aligned column are left out, since PAF lists mappings only."""
     if not table.n_columns.all():

@@ -48,6 +48,8 @@ def unpacked(part: bytes) -> Columns:
         return dict(arrays)
 
 
+# Lines of a set against itself are joined by the distance 1 - near, with 1 for a pair without a row; lines of two
+# sets by the Euclidean distance between their profiles against the other set.
 def joined(pieces: Sequence[Columns], depth: str) -> Columns:
     """Concatenate pieces, which are consumed; without pieces, return empty columns of this depth."""
     names = ("query_index", "target_index", "score", *DEPTH_COLUMNS[depth], "paths", "path_sizes")

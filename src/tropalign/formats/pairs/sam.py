@@ -64,6 +64,14 @@ def encode_primary(table: AlignmentTable, lines: Callable[[AlignmentTable, bool]
     )
 
 
+# A part holds every pair's line as non-primary, and for each query's best pair in the tile also its line as primary.
+# The ranks in all parts decide which one is used:
+#
+#     lines    | query a, other | query a, other | query b, other | ...
+#                                 ^ begin .. end                        of a's best pair here
+#     primary  | query a, primary | query b, primary | ...
+#
+# Assembling reads the parts twice: for the ranks, and to write.
 def primary_rows(table: AlignmentTable) -> NDArray[np.bool_]:
     """Return a mask of primary rows for a table with all pairs of its queries; bool, shape (n,)."""
     found = np.zeros(len(table), bool)

@@ -97,6 +97,8 @@ ROUNDS, UNEVEN = 100, 1e-3
 APART = 1.25
 
 
+# Minimises the sum of ``(|x_i - x_j| - d_ij)^2 / d_ij^2`` by majorization (Gansner, Koren and North 2005, Graph
+# drawing by stress majorization), starting from the plane that fits the distances best (classical scaling).
 def places(sources: NDArray[np.int64], targets: NDArray[np.int64], n: int) -> Reals:
     """Return positions of n vertices, float64, shape (n, 2), from 0 to 1, the wider side filled; edges are undirected.
 

@@ -261,6 +261,8 @@ def add_hook(connection: Connection, number: int, url: str) -> None:
         connection.execute(insert(hooks).values(job=number, url=url, tries=0, due=0.0))
 
 
+# Words are split here rather than by the engines: letters and digits, in lower case, without accents. Therefore user
+# input is never query syntax, and ``proteins`` finds ``proteins.fa`` in both.
 def words_of(*texts: str) -> list[str]:
     """Return the distinct words of texts, in order of first occurrence.
 

@@ -77,6 +77,8 @@ class Users:
             return tuple(sorted(connection.scalars(union(*(select(column) for column in of)))))
 
 
+# A token grants access. The database stores an argon2 hash of each token, never the token itself. Sessions exist
+# only in their cookies, except for those that were ended.
 class Tokens:
     """Tokens of users; `clock` returns seconds since 1970."""
 

@@ -170,6 +170,9 @@ def _not_logged_in(sentence: str) -> Refused:
     return Refused(401, sentence, headers={"WWW-Authenticate": 'Bearer realm="tropalign"'})
 
 
+# Pages of other sites must not submit jobs. Browsers report a request's origin (`Sec-Fetch-Site`, `Origin`). A
+# request without these comes from a program or an old browser; the latter can send only form content types, which
+# must then contain the csrf value of this server's forms.
 async def check_origin(web: Web, scope: Scope, headers: Headers, receive: Receive) -> Receive:
     """Raise Refused if a request may come from another site; else return the `receive` for reading its body."""
     if is_bearer(headers):  # browsers never add it by themselves

@@ -27,6 +27,8 @@ SESSION_SECONDS, MOST_COOKIE = 14 * 24 * 3600, 1_000
 _SECRETS = re.compile(r"(/shared/|[?&]token=)[^/?&#]+")
 
 
+# A signed cookie identifies the token that was presented, and forms contain a value derived from the session. Every
+# request checks that token and session are valid, with a cache of some seconds.
 @dataclass(frozen=True)
 class Session:
     """Content of a cookie; a random `id` allows ending a single session, `expires` is in seconds since 1970."""
