@@ -104,7 +104,6 @@ def _batch(notes: dict[str, Any], arrays: Arrays, prefix: str) -> SequenceBatch:
     return SequenceBatch(alphabet.encode(letters)[0], offsets, _texts(about["names"]), alphabet, letters)
 
 
-# Migrations spell out their tables and never import `schema.py`, which keeps changing.
 def _texts(values: Any) -> tuple[str, ...]:
     if not isinstance(values, list):
         raise TypeError("texts are a list")
