@@ -13,7 +13,6 @@ import io
 import json
 import os
 import struct
-import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -128,6 +127,8 @@ def write_archive(
     entries = {**whole, "outputs": [dataclasses.asdict(output) for output in outputs]}
     if remaining is not None:
         entries["rest"] = remaining.words
+    import zipfile  # slow to load
+
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
         archive.writestr(zipfile.ZipInfo(MANIFEST, TIME), json.dumps(entries))
         for index in indices:
@@ -224,6 +225,8 @@ class _Shard:
     """One shard file."""
 
     def __init__(self, path: str) -> None:
+        import zipfile
+
         self.path = path
         if os.path.exists(path) and not os.path.isfile(path):  # a device has no end to seek to
             raise _no_shard(path)

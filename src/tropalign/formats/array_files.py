@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import io
 import json
-import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import IO, Any
@@ -121,6 +120,8 @@ class _Stream(io.RawIOBase):
 
 def _write(out: IO[bytes], notes: dict[str, Any], arrays: dict[str, _Pieces]) -> None:
     """Write notes, then arrays, each from its length, type and pieces."""
+    import zipfile  # slow to load
+
     with zipfile.ZipFile(_Stream(out), "w") as archive:
         with archive.open(NOTES, "w") as file:
             file.write(json.dumps(notes, separators=(",", ":")).encode())
@@ -180,6 +181,8 @@ def read_packed(file: IO[bytes]) -> Packed:
 
 
 def _read(file: IO[bytes], names: tuple[str, ...] | None) -> Packed:
+    import zipfile
+
     with zipfile.ZipFile(file) as archive:
         arrays: Arrays = {}
         notes: Any = {}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from math import ceil, lcm
 from typing import Any
 
@@ -195,7 +194,11 @@ class WholeScoring:
         costs = [round(cost * PARTS) for some in (gap, gap if end_gap is None else end_gap) for cost in some.pieces]
         scale = lcm(matrix.scale, least_factor(costs))
         pieces = [cost * scale // PARTS for cost in costs]
-        least = None if min_score is None else ceil(Fraction(str(min_score)) * scale)
+        least = None
+        if min_score is not None:
+            from fractions import Fraction
+
+            least = ceil(Fraction(str(min_score)) * scale)
         return cls(scale, matrix.scaled(scale), tuple(pieces[:4]), tuple(pieces[4:]), least)  # type: ignore[arg-type]
 
     @property

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, Literal
 
 from tropalign.errors import InputError
 from tropalign.properties import cached_property
+
+if TYPE_CHECKING:  # help lists the alphabets without NumPy
+    import numpy as np
+    from numpy.typing import NDArray
 
 #: Code of a byte that is not a letter of the alphabet.
 UNKNOWN = 255
@@ -114,6 +115,8 @@ class Alphabet:
 
     @cached_property
     def _codes(self) -> NDArray[np.uint8]:
+        import numpy as np
+
         table = np.full(256, UNKNOWN, np.uint8)
         for letter, code in self.codes_by_letter.items():
             table[ord(letter)] = code
@@ -122,6 +125,8 @@ class Alphabet:
     @cached_property
     def complement_table(self) -> NDArray[np.uint8]:
         """The complement of each byte, uint8, shape (256,): case is kept, unknown bytes stay."""
+        import numpy as np
+
         table = np.arange(256, dtype=np.uint8)
         for letter, other in self.complement.items():
             table[ord(letter)], table[ord(letter.lower())] = ord(other), ord(other.lower())
@@ -237,6 +242,8 @@ class Alphabet:
         >>> tropalign.NUCLEOTIDE.decode(np.array([0, 1, 2, 3], np.uint8))
         'ACGT'
         """
+        import numpy as np
+
         return np.frombuffer(self.letters.encode(), np.uint8)[codes].tobytes().decode()
 
 
@@ -351,6 +358,8 @@ def mirrored(
 
     `values`: uint8, shape (n_values,); sequence k is ``values[offsets[k]:offsets[k + 1]]``.
     """
+    import numpy as np
+
     made = np.empty_like(values)
     n, begin = len(offsets) - 1, 0
     while begin < n:  # in pieces, because an index takes eight times the memory of a letter
