@@ -112,7 +112,7 @@ class Context:
             # By default two host threads per card would spin while they wait, beside the processor's own tiles.
             with suppress(DeviceError):
                 _, is_active = checked(driver.cuDevicePrimaryCtxGetState(self.device), "asking for the context")
-                if not is_active:  # else another library of this process has chosen
+                if not is_active:  # otherwise another library of this process has chosen
                     flags = int(driver.CUctx_flags.CU_CTX_SCHED_BLOCKING_SYNC)
                     checked(driver.cuDevicePrimaryCtxSetFlags(self.device, flags), "choosing how to wait")
             self._handle = checked(driver.cuDevicePrimaryCtxRetain(self.device), f"{name}: opening it")

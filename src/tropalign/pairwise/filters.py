@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Index = NDArray[np.int64]
 
-#: No score is higher.
+#: Highest score.
 MOST = 2**31 - 1
 #: Largest table of least scores, in pairs of lengths (8 bytes each).
 MOST_CLASSES = 1 << 20

@@ -384,23 +384,9 @@ MARK = b"\xef\xbb\xbf"  # UTF-8 byte order mark, which some editors write
 
 
 def read_pairs(source: Source, queries: SequenceBatch, targets: SequenceBatch) -> NDArray[np.int64]:
-    """Indices of the pairs that a file lists, decompressed as it is read.
+    """Read a file of pairs: int64, shape (n, 2), indices of query and target; "-" is standard input.
 
-    Parameters
-    ----------
-    source
-        A file's name; "-" is standard input.
-
-    Returns
-    -------
-    int64, shape (n, 2)
-        Query index, target index.
-
-    Raises
-    ------
-    InputError
-        A file that cannot be read or lists no pair, a line without two names, a name that no sequence has or that
-        several have.
+    Raises InputError for an unreadable or empty file, a line without two names, and a name of no or several sequences.
     """
     file = file_name(source)
     numbers = [{name: k for k, name in enumerate(batch.names)} for batch in (queries, targets)]

@@ -1,1 +1,1 @@
-"""Short reads into a reference alignment, guided by its tree."""
+"""Placement of short reads into a reference alignment, guided by its tree."""

@@ -390,12 +390,9 @@ Bools = NDArray[np.bool_]
 # An E-value is the expected number of hits with at least that score by chance: the P-value times the size of the
 # search space, ``Z`` targets for a hit, ``domZ`` for a domain given that its target is a hit.
 def verdicts(found: FoundHits, thresholds: Thresholds) -> dict[str, Any]:
-    """The fields of `JudgedHits`, when all targets have been searched; sorted by query, then the best first.
+    """Return the fields of `JudgedHits` after all targets were searched, sorted by query, the best first.
 
-    Raises
-    ------
-    InputError
-        A model without the cutoffs that are asked for.
+    Raises InputError for a model without the requested cutoffs.
     """
     Z = float(found.n_targets) if thresholds.Z is None else float(thresholds.Z)
     every_E = e_values(found.log_p, Z)

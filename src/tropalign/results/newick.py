@@ -73,22 +73,11 @@ _NOT_IN_CLUSTALW = re.compile(r"[\s:,;()]")
 
 @dataclass(slots=True)
 class Nodes:
-    """The nodes of a tree as a file has it, parents first, children in the order of the text; node 0 is the root.
+    """Nodes of a tree as in its file, parents first, children in the order of the text; node 0 is the root.
 
-    Attributes
-    ----------
-    parents : list of int
-        -1 for the root.
-    labels : list of str
-        As they are written, without quotes; empty if there is no label. Support from a comment stands behind a slash.
-    names : list of str
-        Labels without support, "" where an inner node's is a number.
-    lengths : list of float or None
-        Of the branch above each node; None if there is no length.
-    support : list of float or None
-        The labels of inner nodes that are numbers, or the number that a comment adds to a name.
-    numbers : list of int or None
-        Of the branch above each node, in braces.
+    Of each node: parents (-1 for the root), labels (without quotes; support from a comment follows a slash), names
+    (labels without support), lengths (of the branch above; None if missing), support (numbers in labels or
+    comments; None if missing), numbers (in braces; None if missing).
     """
 
     parents: list[int] = field(default_factory=list)

@@ -43,10 +43,8 @@ def is_of_branch(label: str) -> bool:
 
 
 def parted(label: str) -> tuple[str, str]:
-    """The name of a node in its label, and what the label says of the branch to it; "" for what is not there.
+    """Split a label into the name of the node and the text about the branch; "" for a missing one.
 
-    Examples
-    --------
     >>> parted("Mammalia/95/100"), parted("Mammalia"), parted("95/nan"), parted("a/b")
     (('Mammalia', '95/100'), ('Mammalia', ''), ('', '95/nan'), ('a/b', ''))
     """
@@ -85,24 +83,10 @@ def rooted_at_outgroup(tree: Tree, outgroup: str | Sequence[str]) -> Tree:
 
 
 def rooted_at_midpoint(tree: Tree) -> Tree:
-    """The tree with its root in the middle of the longest path between two taxa. Negative lengths count as they are.
+    """Put the root in the middle of the longest path between two taxa; negative lengths count as negative.
 
-    Parameters
-    ----------
-    tree
-        Rooted or not.
+    Raises InputError if a branch has no length.
 
-    Returns
-    -------
-    Tree
-
-    Raises
-    ------
-    InputError
-        A branch has no length.
-
-    Examples
-    --------
     >>> rooted_at_midpoint(tropalign.trees.parse_tree("((A:1,B:2):0.5,C:3,D:4);")).newick()
     '(((A:1.0,B:2.0):0.5,C:3.0):0.5,D:3.5);'
     """

@@ -278,17 +278,10 @@ def _read_by_biopython(lines: Iterable[bytes], rows: _Rows, name: str, first: in
 
 
 def biopython_rows(lines: Iterable[bytes], name: str, file: str, first: int = 1) -> MultipleSeqAlignment:
-    """The one alignment of a file as Biopython reads that format, its texts with surrogates for what is not ASCII.
+    """Return the only alignment of a file as Biopython reads it, with surrogates for text that is not ASCII.
 
-    Parameters
-    ----------
-    first
-        Number of the first line.
-
-    Raises
-    ------
-    InputError
-        No alignment, or several; Stockholm without its last line.
+    `first`: number of the first line. Raises InputError for no or several alignments, and Stockholm without its
+    last line.
     """
     from Bio import AlignIO
 

@@ -45,10 +45,8 @@ def counts_of(names: Sequence[str]) -> NDArray[np.int64]:
 
 
 def header_of(name: str) -> str:
-    """A name as FASTA holds it: annotations stand behind the first word, where readers end the name.
+    """Return a name for FASTA: annotations follow the first word, at which readers end the name.
 
-    Examples
-    --------
     >>> header_of("Homo sapiens;size=3"), header_of("a;size=3")
     ('Homo;size=3 sapiens', 'a;size=3')
     """
@@ -86,10 +84,8 @@ def by_vsearch(name: str) -> str:
 
 
 def by_underscore(name: str) -> str:
-    """The sample in ``;sample=``, or the name up to its last underscore or semicolon, as QIIME 1 wrote names.
+    """Return the sample in ``;sample=``, or the name up to its last underscore or semicolon, as in QIIME 1.
 
-    Examples
-    --------
     >>> by_underscore("gut-3_17;size=2"), by_underscore("r_17;sample=gut-3")
     ('gut-3', 'gut-3')
     """
@@ -106,24 +102,11 @@ Teller = Callable[[str], str]
 
 
 def teller(samples: Any = None, delimiter: Any = None, regex: Any = None, of_file: str = "") -> Teller:
-    """Make what finds the sample in a name.
+    """Return a function that finds the sample in a name, by a rule of `RULES`, a delimiter or a regular expression.
 
-    Parameters
-    ----------
-    samples
-        One of `RULES`.
-    delimiter
-        The sample stands before the first one, in what stands before ``;`` if the delimiter has none; ``;sample=`` in a
-        name goes first.
-    regex
-        The sample is what its first group matches, or all of it if it has no group.
-    of_file
-        The sample of reads whose names have no ``;sample=``, if nothing else is given.
-
-    Raises
-    ------
-    UsageError
-        Two of `samples`, `delimiter` and `regex`; one that cannot be used.
+    `delimiter`: the sample precedes it; ``;sample=`` goes first. `regex`: the sample is its first group, or the whole
+    match. `of_file`: the sample of names without ``;sample=``, by default. Raises UsageError for two of these or
+    an invalid one.
     """
     given = {"samples": samples, "sample_delimiter": delimiter, "sample_regex": regex}
     asked = [name for name, value in given.items() if value is not None]
@@ -154,8 +137,6 @@ def _said_else(of_file: str, name: str) -> str:
 def _before(delimiter: str, name: str) -> str:
     """Return the sample in ``;sample=``, or the text before the first delimiter.
 
-    Examples
-    --------
     >>> _before(".", "gut-1.r1;size=2.5"), _before("_", "gut-1.r1;size=2_5"), _before(".", "r.1;sample=gut")
     ('gut-1', '', 'gut')
     """

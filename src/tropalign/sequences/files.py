@@ -238,10 +238,8 @@ def lines_of(stream: IO[bytes], most_bytes: int, file: str) -> Iterator[bytes]:
 
 
 def with_line_ends(stream: io.BufferedReader) -> io.BufferedReader:
-    r"""The stream, with a line feed for each end of a line: ``\r\n``, or ``\r`` alone as in old Macintosh files.
+    r"""Return the stream with a line feed for each line end: ``\r\n``, or ``\r`` alone as in old Macintosh files.
 
-    Examples
-    --------
     >>> with_line_ends(io.BufferedReader(io.BytesIO(b"one\rtwo\r\nthree\n"))).read()
     b'one\ntwo\nthree\n'
     """

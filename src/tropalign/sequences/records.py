@@ -40,16 +40,10 @@ ZERO = "a zero byte in the text: write the file as plain text, in ASCII or UTF-8
 
 
 class RecordText(Readable):
-    """Bytes of FASTA or FASTQ from the first record on; what can be no part of them is refused or becomes "?".
+    """Bytes of FASTA or FASTQ from the first record on; invalid bytes are refused or become "?".
 
-    Attributes
-    ----------
-    sign
-        What the first record begins with.
-    blank_lines
-        Lines before it.
-    is_odd
-        Whether FASTQ that was read holds a zero or a byte outside ASCII, which the parser of lines checks.
+    `sign`: first byte of the first record. `blank_lines`: lines before it. `is_odd`: FASTQ with a zero or a byte
+    outside ASCII was read, which the parser of lines checks.
     """
 
     def __init__(self, stream: io.BufferedReader, file: str, replaces_bytes: bool) -> None:
@@ -353,15 +347,10 @@ def _fastq(
 
 
 class _Fastq:
-    """Records of FASTQ line by line: letters and qualities may have several lines, which may begin with any sign.
+    """Parser of FASTQ with several lines of residues and quality per record, line by line.
 
-    A quality is as long as its letters, so that an ``@`` in it is no header. If the letters have one line, the quality
-    has one, too: a shorter one does not go on in the next header.
-
-    Parameters
-    ----------
-    text
-        Where a record begins, and how many lines of the file stand before.
+    A quality is as long as its residues, so that an ``@`` in it does not start a record. If the residues have one
+    line, the quality has one: a short quality does not swallow the next header. `text`: starts at a record.
     """
 
     def __init__(self, text: RecordText, file: str, lines_before: int, replaces_bytes: bool) -> None:

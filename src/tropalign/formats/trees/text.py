@@ -106,19 +106,10 @@ def lengths_of(nodes: Nodes) -> NDArray[Any]:
 
 
 def numbered_tree(text: str) -> tuple[list[str], dict[str, NDArray[Any]]]:
-    """The nodes of a tree that `PlacementTree.newick` wrote, parents first, children in the order of the text.
+    """Return the nodes of a tree that `PlacementTree.newick` wrote: names ("" if missing), and arrays by name.
 
-    Returns
-    -------
-    names : list of str
-        "" where a node has none.
-    arrays : dict of str to array
-        parent (int32, -1 above the root, which is node 0), length (`lengths_of`) and branch (int32, -1 above the root).
-
-    Raises
-    ------
-    InputError
-        The file holds something else.
+    Nodes are parents first, children in the order of the text. Arrays: parent (int32, -1 above the root, node 0),
+    length (`lengths_of`), branch (int32, -1 above the root). Raises InputError for other text.
     """
     damaged = InputError("the tree of a placement is damaged: write the shard again")
     try:

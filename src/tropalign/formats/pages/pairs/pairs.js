@@ -77,7 +77,7 @@ class PairsReport {
     const of = a === b ? counted(a.names.length, "sequence") :
                          `${a.names.length.toLocaleString("en")} queries and ${counted(b.names.length, "target")}`;
     const mean = (values) => values.reduce((sum, value) => sum + value, 0) / Math.max(1, nRows);
-    element("summary").tabIndex = 0;  // it is cut off, and scrolled by keys, too
+    element("summary").tabIndex = 0;  // it is cut off, so keys must be able to scroll it
     this.report.tell(
       `${counted(data.n_pairs, row)} of ${of}${data.mode ? ` · ${data.mode}` : ""}`, {
         [`${row}s`]: data.n_pairs.toLocaleString("en"),

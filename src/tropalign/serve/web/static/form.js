@@ -1,11 +1,11 @@
-// A job's form: files dropped anywhere, numbers checked as they are left, and what is sent, with how far that is.
+// Form of a job: files dropped anywhere, checks of numbers, and sending with progress.
 "use strict";
 
 const form = document.getElementById("job");
 const errors = document.getElementById("errors");
 const sources = [...form.querySelectorAll("fieldset.source")];
 
-/** Beside the field, or above the form where it is of none. */
+/** Show an error next to its field, or above the form if it has no field. */
 function showError(sentence, name) {
   const base = name.replace(/^(inputs|options)\./, "").replace(/[.[].*/, "");
   const place = document.getElementById(`${base}-error`) || document.getElementById(`opt.${base}-error`);
@@ -28,7 +28,7 @@ function clearErrors() {
   for (const field of form.querySelectorAll("[aria-invalid]")) field.removeAttribute("aria-invalid");
 }
 
-/** Where a dropped file goes: the source under the pointer, else the first that is empty, else the first. */
+/** Return the input for a dropped file: the one under the pointer, else the first empty one, else the first. */
 function sourceFor(target) {
   const under = target instanceof Element ? target.closest("fieldset.source") : null;
   return under || sources.find(source => !isGiven(source)) || sources[0];
@@ -84,7 +84,7 @@ function setUpChecking() {
   }
 }
 
-/** What the server says: JSON of the form's own address, a page where a request came to grief before that. */
+/** Parse the server's response: JSON from the form's address, or a page if the request failed before that. */
 function answerOf(request) {
   try {
     const {url, error, field} = JSON.parse(request.responseText);
@@ -96,7 +96,7 @@ function answerOf(request) {
   }
 }
 
-/** Sends the form as a browser would, and shows how much of it has gone. */
+/** Send the form as a browser would, with a progress bar. */
 function setUpSending() {
   const buttons = form.querySelectorAll("button.first");
   const sending = document.getElementById("sending");

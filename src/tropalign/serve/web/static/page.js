@@ -1,16 +1,14 @@
-// What every page has: light or dark, buttons that copy, lists that stay fresh, and a job that is watched.
+// Functions of every page: light or dark theme, copy buttons, lists that refresh, and a watched job.
 "use strict";
 
 const said = document.getElementById("said");
 
-/** Tells those who listen to the page rather than see it. */
+/** Announce text to screen readers. */
 function say(words) {
   said.textContent = words;
 }
 
-/**
- * The switch of light and dark is remembered by a cookie, so that the server's pages have the colours from the start.
- */
+/** Set up the switch of light and dark, stored in a cookie so that pages start with the right colours. */
 function setUpTheme() {
   const button = document.getElementById("theme");
   const root = document.documentElement;
@@ -36,7 +34,7 @@ function setUpTheme() {
   show();
 }
 
-/** Without the clipboard, which pages by plain HTTP may not use, the text is selected for Ctrl-C. */
+/** Set up copy buttons; without the clipboard (not available over plain HTTP), the text is selected for Ctrl-C. */
 function setUpCopying() {
   for (const button of document.querySelectorAll("[data-copy]")) {
     button.hidden = false;
@@ -54,7 +52,7 @@ function setUpCopying() {
   }
 }
 
-/** Says on the page, and to those who listen, that the server is away, or that it is back. */
+/** Show on the page, and announce, that the server is unavailable or has returned. */
 function setUpAway() {
   const line = document.createElement("p");
   line.id = "away";
@@ -70,7 +68,7 @@ function setUpAway() {
   };
 }
 
-/** Puts a fresh part in the place of the old one, with what is ticked and has the focus; false where that would go. */
+/** Replace a part of the page, keeping checks and focus; false if the focused element would disappear. */
 function takeOver(old, next) {
   const focused = old.contains(document.activeElement) ? document.activeElement : null;
   if (focused !== null && next.querySelector(`[id="${focused.id}"]`) === null) return false;
@@ -82,7 +80,7 @@ function takeOver(old, next) {
   return true;
 }
 
-/** Times of the last week in lists as how long ago they are; the time itself is in the tip. */
+/** Show times of the last week in lists as relative times, with the exact time in the tooltip. */
 function tellTimes() {
   const words = new Intl.RelativeTimeFormat("en", {numeric: "auto"});
   for (const place of document.querySelectorAll(".when time")) {
@@ -96,7 +94,7 @@ function tellTimes() {
   }
 }
 
-/** A button that ticks all jobs of a list, or none where all are ticked. */
+/** Set up the button that selects all jobs of a list, or deselects them if all are selected. */
 function setUpTicking() {
   const button = document.getElementById("all");
   if (button === null) return;
@@ -109,12 +107,12 @@ function setUpTicking() {
   });
 }
 
-/** Fetches the page again every few seconds and takes over the part with that id, while it asks for that. */
+/** Refetch the page every few seconds and replace the part with that id, as long as it requests that. */
 function setUpPolling() {
   const part = document.querySelector("[data-poll]");
   if (part === null) return;
   const seconds = Number(part.dataset.poll);
-  let sent = part.innerHTML;  // as the server has sent it, before times were told otherwise
+  let sent = part.innerHTML;  // as sent by the server, before times were changed
   const again = () => setTimeout(fresh, seconds * 1000);
   async function fresh() {
     if (document.hidden) return again();
@@ -131,7 +129,7 @@ function setUpPolling() {
       if (next.innerHTML !== sent && takeOver(old, next)) sent = next.innerHTML;
       tellTimes();
       if (next.dataset.poll) again();
-    } catch {  // the server is away, maybe for a moment
+    } catch {  // the server is unavailable, perhaps briefly
       showAway(true);
       again();
     }
@@ -139,7 +137,7 @@ function setUpPolling() {
   again();
 }
 
-/** Shows how far a job is, by server-sent events; at its end the page is fetched anew, with the result. */
+/** Show a job's progress by server-sent events; at its end, reload the page with the result. */
 function setUpWatching() {
   const card = document.querySelector("[data-events]");
   if (card === null) return;
@@ -151,13 +149,13 @@ function setUpWatching() {
   let waits = 0;
   const events = new EventSource(card.dataset.events);
   addEventListener("pagehide", () => events.close());
-  addEventListener("pageshow", event => event.persisted && location.reload());  // by the button Back
+  addEventListener("pageshow", event => event.persisted && location.reload());  // by the Back button
   events.addEventListener("open", () => {
     clearTimeout(waits);
     waits = 0;
     showAway(false);
   });
-  events.addEventListener("error", () => {  // a stream also ends by itself, and is opened anew within seconds
+  events.addEventListener("error", () => {  // a stream may also end normally, and reconnects in seconds
     if (events.readyState === EventSource.CLOSED) setTimeout(reloadOnceThere, 5000);
     else if (!waits) waits = setTimeout(() => showAway(true), 4000);
   });
@@ -176,7 +174,7 @@ function setUpWatching() {
     else bar.value = Math.floor(100 * job.progress);
     const words = doing(job);
     if (words !== shownWords) stage.textContent = shownWords = words;
-    if (job.state !== saidState || performance.now() - saidAt > 20000) {  // whoever listens is not flooded
+    if (job.state !== saidState || performance.now() - saidAt > 20000) {  // do not flood screen readers
       say(`${job.state}: ${words}`);
       saidState = job.state;
       saidAt = performance.now();
@@ -188,18 +186,18 @@ function setUpWatching() {
   });
 }
 
-/** Reloads the page when the server answers: a page of the browser's own, that it does not, would try no more. */
+/** Reload the page once the server responds: the browser's own error page would not retry. */
 async function reloadOnceThere() {
   try {
     if ((await fetch(location.href)).status < 500) return location.reload();
   } catch {
-    // away
+    // unavailable
   }
   showAway(true);
   setTimeout(reloadOnceThere, 5000);
 }
 
-/** The same words as the server's (`doing` in job_views.py). */
+/** Return the same text as the server's `doing` in job_views.py. */
 function doing(job) {
   if (job.state === "running") return job.stage || "computing";
   return job.waiting || "waiting";
