@@ -215,8 +215,10 @@ def circles(arrows):
 
 
 def test_no_circles_and_locks():
-    """Not in functions either; what is imported for mypy alone is not counted."""
-    arrows = {name: (of.at_once | of.in_functions) & DOTTED.keys() - {name} for name, of in imports().items()}
+    """Imports in functions and for type checkers count."""
+    arrows = {
+        name: (of.at_once | of.in_functions | of.for_types) & DOTTED.keys() - {name} for name, of in imports().items()
+    }
     assert not circles(arrows)
     # Python 3.11's own has a lock per property, which the child of a fork finds locked for ever (`properties.py`).
     users = {folder_of(path) for path in MODULES if re.search(r"functools.*\bcached_property\b", path.read_text())}
