@@ -166,7 +166,7 @@ def test_files_and_labels_make_one_table(files, reads, tmp_path):
         ),
         (["--sample-delimiter", "", "--otu-table", "t.tsv"], 2, "--sample-delimiter '' is no text"),
         (["--sample-delimiter", "/", "--otu-table", "t.tsv"], 3, "its name tells no sample"),
-        (["--relabel", "Otu"], 2, "--relabel belongs to --representatives and --otu-table"),
+        (["--relabel", "Otu"], 2, "--relabel belongs to --representatives or --otu-table"),
         (["--otu-table", "x.biom.txt.fa"], 2, ".fa"),
         (["--dereplicate", "--method", "single", "--shard", "1/2"], 2, "leave --dereplicate out"),
         (["--relabel", "", "--otu-table", "t.tsv"], 2, "--relabel: give letters"),

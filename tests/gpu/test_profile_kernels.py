@@ -68,7 +68,7 @@ def test_pairs_are_shared(host, monkeypatch):
     pairs = [(random_profile(rng, m), random_profile(rng, n)) for m, n in rng.integers(1, 70, (12, 2))]
     wanted = [align_profiles(*pair) for pair in pairs]
     for opened in ([GpuDevice(host)], [GpuDevice(host), CpuDevice(1)], [CpuDevice(1)]):
-        monkeypatch.setattr("tropalign.devices.registry.open_devices", lambda *_, opened=opened: opened)
+        monkeypatch.setattr("tropalign.msa.profiles.open_devices", lambda *_, opened=opened: opened)
         found = align_profile_pairs(pairs, device="cuda:0")
         compare(
             [(one.first, one.second, one.n_columns) for one in found],

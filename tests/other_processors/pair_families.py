@@ -9,7 +9,7 @@ import numpy as np
 from oracles import gap_pieces
 from oracles.pairwise import FREE_ENDS, align
 from other_processors.registry import family
-from phylo.cases import reads, reference
+from placement.cases import reads, reference
 
 import tropalign as ta
 from tropalign import _native

@@ -154,14 +154,12 @@ def _work(
 
 
 def growth(sizes: Sequence[int], values: Sequence[int], n: int, method: str) -> float:
-    """How many times as much n sequences take as the last of some samples.
+    """Return how many times as long n sequences take as the last of some samples.
 
-    Linkages that keep distances compare all pairs. Greedy clusters compare each sequence with the representatives
-    before it: work grows as the number of sequences where these are few and known, as its square where all sequences
-    become one, and as a power in between, that of the last two doublings. By single linkage alignments grow so, too.
+    Linkages with distances compare all pairs. Greedy clusters compare each sequence with earlier representatives: work
+    grows linearly if these are few and found early, quadratically if all sequences become one, else as a power between,
+    that of the last two doublings. So do the alignments of single linkage.
 
-    Examples
-    --------
     >>> from tropalign.clusters.api import growth
     >>> growth([32, 64, 128], [320, 640, 1280], 1024, "greedy"), growth([32, 64, 128], [100, 400, 1600], 1024, "greedy")
     (8.0, 64.0)

@@ -70,30 +70,10 @@ class Tally:
 
 
 class Comparison:
-    """Aligns pairs of a set, for the length of a run.
+    """Aligner of pairs of a set during a run; the query is always the member, on which ties may depend.
 
-    An alignment, and so its identity, may depend on which of the two sequences is the query, by a rule for ties or by a
-    matrix that is not symmetric. It is always the member.
-
-    Parameters
-    ----------
-    batch
-        The set.
-    options
-        How pairs are aligned, and what identity is.
-    devices
-        What computes.
-    memory_bytes
-        What aligning may take beside the set.
-
-    Attributes
-    ----------
-    sizes : int64, shape (n,)
-        How many reads each sequence stands for.
-    order, rank : int64, shape (n,)
-        The sequences as they are looked at, and the place of each among them.
-    tally : Tally
-        The alignments so far.
+    `sizes`: int64, shape (n,), reads per sequence. `order`, `rank`: int64, shape (n,), sequences in processing order,
+    and the position of each. `tally`: alignments so far.
     """
 
     def __init__(

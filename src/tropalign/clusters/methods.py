@@ -76,7 +76,7 @@ class Greedy:
         """Return the cluster of each sequence, shape (n,), and the representative of each cluster."""
         n, begin, least = len(self._order), 0, CANDIDATE_BYTES * MOST_BLOCK
         require(least, self._block_bytes, "comparing sequences", f"allow more with {named('memory_bytes')}")
-        block = min(MOST_BLOCK, self._block_bytes // least)  # so many that a round of them fits the memory
+        block = min(MOST_BLOCK, self._block_bytes // least)  # a round of them fits the memory
         while begin < n:
             end = min(n, begin + block)
             places = np.arange(begin, end)

@@ -109,7 +109,7 @@ class Context:
         self._holds = ["the context"]
         self.device = checked(driver.cuDeviceGet(number), f"{name}: finding it")
         try:
-            # By default two host threads per card would spin while they wait, beside the processor's own tiles.
+            # By default two host threads per card would spin while they wait, in addition to the CPU's own tiles.
             with suppress(DeviceError):
                 _, is_active = checked(driver.cuDevicePrimaryCtxGetState(self.device), "asking for the context")
                 if not is_active:  # otherwise another library of this process has chosen

@@ -216,8 +216,8 @@ class Option:
     - `needs`: the option without which this one has no effect: "fit", "html|table" (at least one of these) or
       "method=clustalw" (with this value, or one of several). For several needs a collection, or a mapping to the
       sentences of the errors.
-    - `excludes`: options that have no effect together with this one, likewise; {this} and {other} in a sentence are
-      the two options.
+    - `excludes`: options that have no effect together with this one, in the same form; {this} and {other} in a sentence
+      are the two options.
     - `on_help`: module and function that print the possible values if the value is ``help``.
     - `role`: "value" (users of a server may set it), "input" (a file to read), "output" (a file to write),
       "machine" (how and where to run: set by the server) or "private" (not available on servers).

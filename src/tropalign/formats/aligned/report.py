@@ -1,4 +1,4 @@
-"""Self-contained web page of an alignment, alone or beside its reference: no network, no other file."""
+"""Self-contained web page of an alignment, alone or next to its reference: no network, no other file."""
 
 from __future__ import annotations
 
