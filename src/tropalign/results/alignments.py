@@ -399,7 +399,7 @@ def _record(row: Alignment, side: str, records: dict[tuple[str, int], Any] | Non
     return record
 
 
-class AlignmentTable(AlignedPairs, Table[Alignment]):
+class AlignmentTable(Table[Alignment], AlignedPairs):
     """Alignments of pairs, a row per pair, or several rows with `max_hsps`.
 
     ``table[k]`` is one Alignment; a slice, a mask or indices select a table of those rows. ``len``, iteration,
