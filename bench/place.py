@@ -43,7 +43,7 @@ PAGE = ROOT / "docs" / "benchmarks" / "place.md"
 EXAMPLE = ROOT / "examples" / "16s"
 ALIGNMENT, TREE, READS = EXAMPLE / "ref.phy.gz", EXAMPLE / "ref.nwk", EXAMPLE / "reads.fasta"
 TRUTH = HERE / "data" / "place" / "reads.truth.tsv.gz"
-PAPARA_BEST = ROOT / "tests" / "phylo" / "papara25_best.tsv"
+PAPARA_BEST = ROOT / "tests" / "placement" / "papara25_best.tsv"
 COMMAND = [sys.executable, "-m", "tropalign.cli.main", "place"]
 #: Tips and columns of the large reference, as those on which PaPaRa took 1.64 GB.
 LARGE_TIPS, LARGE_COLUMNS = 4397, 4655
