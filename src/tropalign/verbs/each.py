@@ -314,7 +314,7 @@ class Each:
                         both = f"{work.file}, named twice" if self._asked.count(work.file) > 1 else work.file
                     remedy = "leave one out, or rename one"
                     self._command.refuse(f"two outputs would be {path} (of {both}): {remedy}")
-            taken |= {path.name: work.file for path in self._outputs(work.command)}
+                taken[path.name] = work.file
 
     def _outputs(self, command: Command) -> list[Path]:
         """Return the files that a command may make."""
