@@ -10,8 +10,7 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from importlib.machinery import ModuleSpec
 from types import ModuleType
@@ -68,19 +67,13 @@ class _NumpyWithoutThreads:
 
 def _without_threads(execute: Callable[[ModuleType], None]) -> Callable[[ModuleType], None]:
     def execute_so(module: ModuleType) -> None:
-        with _one_thread():
+        os.environ[THREADS[0]] = "1"
+        try:
             execute(module)
+        finally:
+            os.environ.pop(THREADS[0], None)
 
     return execute_so
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    os.environ[THREADS[0]] = "1"
-    try:
-        yield
-    finally:
-        os.environ.pop(THREADS[0], None)
 
 
 def _may_end_at_once() -> bool:

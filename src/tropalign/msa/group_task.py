@@ -235,14 +235,14 @@ class GroupTask:
         def of_groups(n_done: int) -> None:
             tell(POSTERIORS_SHARE + (1 - POSTERIORS_SHARE) * n_done / len(given.groups))
 
-        found = pool.posteriors(item_pairs, of_pairs)
-        return aligned_groups(given.groups, found, self.options, self._at_once, n_threads, of_groups)
+        def at_once(groups: Sequence[Sequence[Item]], parts: Sequence[Pooled], n_elements: int) -> int:
+            """Return how many of a tile's groups fit the memory at once, given the other slots."""
+            lengths = [np.array([item.n_columns for item in items]) for items in groups]
+            sizes = [len(part.columns) for part in parts]
+            return max(1, self.room.groups_at_once(lengths, sizes, self.n_slots * n_elements) // self.n_slots)
 
-    def _at_once(self, groups: Sequence[Sequence[Item]], parts: Sequence[Pooled], n_elements: int) -> int:
-        """Return how many of a tile's groups fit the memory at once, given the other slots."""
-        lengths = [np.array([item.n_columns for item in items]) for items in groups]
-        sizes = [len(part.columns) for part in parts]
-        return max(1, self.room.groups_at_once(lengths, sizes, self.n_slots * n_elements) // self.n_slots)
+        found = pool.posteriors(item_pairs, of_pairs)
+        return aligned_groups(given.groups, found, self.options, at_once, n_threads, of_groups)
 
 
 @dataclass(frozen=True)

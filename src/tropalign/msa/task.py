@@ -131,6 +131,9 @@ class PosteriorTask:
     def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> Posteriors:
         """Compute the posteriors of a tile's pairs."""
         pairs = self.pairs_of(tile)
+        if self._scratch_bytes is not None:
+            fitting = self._scratch_bytes // scratch_of(self.batch.lengths[distinct(pairs)])
+            n_threads = max(1, min(n_threads, fitting))
         found = _native.pair_posteriors(
             self.batch.codes,
             self.batch.offsets,
@@ -138,14 +141,10 @@ class PosteriorTask:
             **self.model.arguments(),
             cutoff=self.cutoff,
             keep=self.keep,
-            n_threads=n_threads if self._scratch_bytes is None else self._threads_within(pairs, n_threads),
+            n_threads=n_threads,
             progress=progress,
         )
         return Posteriors(pairs, *found)
-
-    def _threads_within(self, pairs: NDArray[np.int32], n_threads: int) -> int:
-        per_thread = scratch_of(self.batch.lengths[distinct(pairs)])
-        return max(1, min(n_threads, (self._scratch_bytes or 0) // per_thread))
 
     def on_gpu(self, tile: Tile, device: Gpu, progress: Progress | None = None) -> Posteriors:
         """Compute the posteriors of a tile's pairs on a GPU, within 1e-4 of the CPU's."""

@@ -30,7 +30,6 @@ from tropalign.results.alignments import AlignmentTable, concatenate
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from tropalign.execution.run import Writer
     from tropalign.results.alignments import Alignment
 
 
@@ -55,13 +54,11 @@ def check_beside(wanted: Mapping[str, str], depth: str) -> None:
 
 def outputs_beside(wanted: Mapping[str, str], header: Header, context: PairsContext) -> list[Output]:
     """Return the additional files and their writers. Raises the same errors as `check_beside`."""
-    return [Output(role, path, _writer(role, path, header, context)) for role, path in wanted.items()]
-
-
-def _writer(role: str, path: str, header: Header, context: PairsContext) -> Writer:
-    if role == "report":
-        return make_writer("pairs", "html", header, context)
-    return make_writer("plots", format_for_path("plots", path), header, context)
+    found = []
+    for role, path in wanted.items():
+        kind, form = ("pairs", "html") if role == "report" else ("plots", format_for_path("plots", path))
+        found.append(Output(role, path, make_writer(kind, form, header, context)))
+    return found
 
 
 def write_report(tables: AlignmentTable | Iterable[AlignmentTable], path: str | os.PathLike[str]) -> None:

@@ -320,7 +320,9 @@ class Bounds:
             # coverage.
             chooses_after = options.top is None or not options.top_first
             if any(share is not None for share in coverages_asked(options).values()) and chooses_after:
-                tests.append(self._coverages)
+                tests.append(
+                    lambda query, target, _: may_cover(options, queries.lengths[query], targets.lengths[target])
+                )
             if least_scores is not None:
                 tests.append(self._scores)
             # A global alignment has at least as many columns as the longer sequence, so this also bounds
@@ -358,9 +360,6 @@ class Bounds:
         most = _native.identity_bounds(*self._codes, query, target, n_threads)
         keep: NDArray[np.bool_] = most / columns >= (self._options.min_identity or 0.0)
         return keep
-
-    def _coverages(self, query: Index, target: Index, n_threads: int) -> NDArray[np.bool_]:
-        return may_cover(self._options, self._queries.lengths[query], self._targets.lengths[target])
 
     @property
     def _codes(self) -> tuple[Codes, Index, Codes, Index]:

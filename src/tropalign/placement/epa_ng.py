@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError, ResourceError, TropalignWarning, counted, shown
 from tropalign.execution.files import disk_error
-from tropalign.placement.branch_vectors import StateAlphabet, rows_of_tips
+from tropalign.placement.branch_vectors import rows_of_tips
 from tropalign.placement.reference import ReferencePackage
 from tropalign.results.newick import newick_text, quoted
 from tropalign.sequences.alphabet import GAP_LETTERS
@@ -173,7 +173,9 @@ def prepare(folder: Path, package: ReferencePackage) -> Prepared:
     """
     states = package.states
     usable = bytes(byte for byte in range(256) if states.sets[byte] != states.all_states)
-    plain = _plain_letters(states)
+    gaps, other = GAP_LETTERS.encode(), states.alphabet.wildcard.encode()[0]
+    letters = [byte for byte in range(128) if chr(byte).isalpha() and states.known[byte]]
+    plain = bytes(ord("-") if byte in gaps else byte if byte in letters else other for byte in range(256))
     tips = _safe_names(package.names, _NOT_IN_TIPS, ())
     kept, n_without = list[str](), 0
     try:
@@ -210,13 +212,6 @@ def prepare(folder: Path, package: ReferencePackage) -> Prepared:
         raise InputError("no read is left for EPA-ng to place: see with --table what they are")
     tip_names = {b: a for a, b in zip(package.names, tips, strict=True) if a != b}
     return Prepared(dict(zip(reads, kept, strict=True)), tip_names)
-
-
-def _plain_letters(states: StateAlphabet) -> bytes:
-    """Return the translation of every byte for EPA-ng: gaps become ``-``, and non-letters the wildcard."""
-    gaps, other = GAP_LETTERS.encode(), states.alphabet.wildcard.encode()[0]
-    letters = [byte for byte in range(128) if chr(byte).isalpha() and states.known[byte]]
-    return bytes(ord("-") if byte in gaps else byte if byte in letters else other for byte in range(256))
 
 
 def _records(path: Path) -> Iterator[tuple[str, bytes]]:

@@ -233,7 +233,13 @@ class MultipleAlignment(Rows[str]):
         if len(key) != 2 or not isinstance(key[1], slice):
             raise TypeError("an alignment is sliced by rows, or by rows and a range of columns")
         rows = slice(key[0], None if key[0] == -1 else key[0] + 1) if isinstance(key[0], int) else key[0]
-        return super().__getitem__(rows)._of_columns(key[1])
+        chosen = super().__getitem__(rows)
+        begin, end, step = key[1].indices(chosen.n_columns)
+        if step != 1:
+            raise ValueError("columns are taken from a range without steps")
+        is_kept = np.zeros(chosen.n_columns, bool)
+        is_kept[begin:end] = True
+        return chosen._of_kept(is_kept)
 
     def take(self, rows: NDArray[Any]) -> MultipleAlignment:
         """Return the rows at these indices (integers) or in this mask (bool), in that order.
@@ -266,14 +272,6 @@ class MultipleAlignment(Rows[str]):
         return dataclasses.replace(
             self, sequences=self.sequences[chosen], columns=self.columns[places], residue_confidence=own, tree=tree
         )
-
-    def _of_columns(self, chosen: slice) -> MultipleAlignment:
-        begin, end, step = chosen.indices(self.n_columns)
-        if step != 1:
-            raise ValueError("columns are taken from a range without steps")
-        is_kept = np.zeros(self.n_columns, bool)
-        is_kept[begin:end] = True
-        return self._of_kept(is_kept)
 
     def _of_kept(self, is_kept: NDArray[np.bool_]) -> MultipleAlignment:
         """Return the columns of this mask; residues in other columns are removed."""

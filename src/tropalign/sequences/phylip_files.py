@@ -66,7 +66,10 @@ def rows_of_phylip(lines: Iterable[tuple[int, bytes]], n_rows: int, width: int, 
     Raises UnequalRowsError if each row has one line and their lengths differ, and InputError if no layout or
     several fit, or if the file holds several alignments.
     """
-    held = [_measured(number, text) for number, text in lines]
+    held = []
+    for number, text in lines:
+        size, first = len(b"".join(text.split())), text.split(None, 1)[0]
+        held.append(_Line(number, text, size, size - len(first), len(b"".join(text[_strict_end(text) :].split()))))
     if len(held) == n_rows and all(line.relaxed == width for line in held):  # all layouts give the same rows
         held.reverse()
         while held:  # release each line after reading it
@@ -96,12 +99,6 @@ def _layout(lines: list[_Line], n_rows: int, width: int, file: str) -> _Layout:
             file=file,
         )
     return fitting[0]
-
-
-def _measured(number: int, text: bytes) -> _Line:
-    size = len(b"".join(text.split()))
-    first = text.split(None, 1)[0]
-    return _Line(number, text, size, size - len(first), len(b"".join(text[_strict_end(text) :].split())))
 
 
 def _strict_end(text: bytes) -> int:

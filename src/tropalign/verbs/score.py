@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 from tropalign.formats.format import TSV, Format
 from tropalign.options.option import input_file, option, output_file
@@ -83,6 +83,7 @@ class Score(Command, OutputOptions):
 
     def run(self) -> None:
         """Score, and write the table."""
+        from tropalign.errors import shown
         from tropalign.execution.files import check_outputs, check_terminal, hold_outputs, write_to
         from tropalign.formats.registry import suffix_of
 
@@ -112,7 +113,9 @@ class Score(Command, OutputOptions):
         if self.output == "-" and sys.stdout is not None and sys.stdout.isatty():
             _show(rows, [score for _, score in found])
         else:
-            write_to(self.output, lambda out: _write_tsv(rows, out))
+            lines = ["\t".join(COLUMNS), *("\t".join([shown(row[0]), *row[1:]]) for row in rows)]
+            text = "".join(line + "\n" for line in lines).encode("utf-8", "backslashreplace")
+            write_to(self.output, lambda out: out.writelines([text]))
 
 
 def _pairs(options: Score) -> list[tuple[str, str]]:
@@ -203,13 +206,6 @@ def _read_mask(path: str) -> NDArray[np.bool_]:
         what = f"{chr(strange[0])!r} marks no column" if strange else "the mask is empty"
         raise InputError(f"{what}: write 1 or x for columns that count, 0 or . for the others", file=path)
     return np.isin(np.frombuffer(text, np.uint8), np.frombuffer(b"1xX", np.uint8))
-
-
-def _write_tsv(rows: list[list[str]], out: BinaryIO) -> None:
-    from tropalign.errors import shown
-
-    lines = ["\t".join(COLUMNS), *("\t".join([shown(row[0]), *row[1:]]) for row in rows)]
-    out.write("".join(line + "\n" for line in lines).encode("utf-8", "backslashreplace"))
 
 
 def _show(rows: list[list[str]], scores: list[AlignmentScore]) -> None:
