@@ -11,6 +11,7 @@ from clone import ROOT, skip_without
 import tropalign
 from tropalign.cli.main import VERBS, make_parser
 from tropalign.cli.parser import all_actions, verbs_of
+from tropalign.results.output_columns import OUTPUT_COLUMNS
 
 skip_without("docs", "examples")
 DOCS = ROOT / "docs"
@@ -80,12 +81,21 @@ def test_tables_of_verbs_and_options_are_whole(command_line):
     assert all(row.count("|") == head.count("|") for row in rows)
 
 
+def test_the_table_of_columns_is_whole(command_line):
+    assert "```{include} cli/columns.txt\n```" in (DOCS / "formats.md").read_text()
+    head, _, *rows = command_line.table_of_columns().splitlines()
+    assert [row.split("`")[1] for row in rows] == list(OUTPUT_COLUMNS)
+    assert all(row.count("|") == head.count("|") for row in rows)
+    assert "| `query_first` | first aligned residue of the query, " in "\n".join(rows)
+    assert any(row.endswith(" | `qstart` | ends |") for row in rows)
+
+
 def test_an_option_has_one_meaning_or_the_page_tells_them_apart(command_line):
-    """Names with several help texts are in the page's tables of meanings or the sentence below them, no others."""
+    """Names with several help texts are in the page's table of meanings or the sentence below it, no others."""
     helps = command_line.helps_by_option(make_parser(False))
     several = {name for name, by_verb in helps.items() if len(set(by_verb.values())) > 1}
     tables = (DOCS / "command-line.md").read_text().split("\n## Names with two meanings\n")[1].split("```{toctree}")[0]
-    rows, sentence = re.findall(r"^\| (`--.+?) \|", tables, re.M), tables[tables.index("\nSo do ") :]
+    rows, sentence = re.findall(r"^\| (`--.+?) \|", tables, re.M), tables[tables.index("\nThese differ only ") :]
     assert sorted(re.findall(r"`(--[\w-]+)`", " ".join([*rows, sentence]))) == sorted(several)
 
 

@@ -1,4 +1,4 @@
-"""What docs/scale.md says of measured figures: what parts take, and two large jobs that are reckoned from them.
+"""Write the measured figures of docs/scale.md: the cost of parts, and two large jobs estimated from it.
 
     .venv/bin/python bench/scale/worked.py
 
@@ -109,8 +109,8 @@ def parts() -> list[str]:
     rows = json.loads((Path(__file__).parent / "measured.json").read_text())["parts"]
     walls, together = ([1000 * row[key] for row in rows if row["bytes"] <= 100_000] for key in ("wall_s", "together_s"))
     return wrap(
-        f"""A part costs the client {min(walls):.0f} to {max(walls):.0f} ms where one is written after another, since
-        each waits for the disk: some **{1000 / max(walls):.0f} parts per second** at the least. Written
+        f"""A part costs the client {min(walls):.0f} to {max(walls):.0f} ms if parts are written one after another,
+        because each waits for the disk: at least **{1000 / max(walls):.0f} parts per second**. Written
         {rows[0]["together"]}, a part takes {min(together):.1f} to {max(together):.1f} ms."""
     )
 

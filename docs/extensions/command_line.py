@@ -16,6 +16,7 @@ from sphinx.application import Sphinx
 
 from tropalign.cli.main import make_parser
 from tropalign.cli.parser import verbs_of
+from tropalign.results.output_columns import OUTPUT_COLUMNS
 
 #: An option's name in a sentence; not the hyphen within a word or before a number.
 OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
@@ -23,7 +24,7 @@ OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
 PAGES = {
     "search": "profile-search",
     "scan": "profile-search",
-    "db": "profile-search",
+    "db": "find",
     "serve": "server",
     "admin": "server",
     "submit": "server",
@@ -48,12 +49,13 @@ def _write_all(app: Sphinx) -> None:
 
 
 def write_pages(folder: Path) -> None:
-    """Writes ``VERB.md`` per verb, and tables of verbs and of options; what has not changed keeps its date."""
+    """Write ``VERB.md`` per verb, and tables of verbs, options and columns; unchanged files keep their date."""
     parser = make_parser(False)
     verbs = verbs_of(parser)
     pages = {f"{name}.md": page(verb) for name, verb in verbs.items()}
     pages["verbs.txt"] = table_of_verbs(parser)
     pages["options.txt"] = table_of_options(parser)
+    pages["columns.txt"] = table_of_columns()
     folder.mkdir(exist_ok=True)
     for old in folder.iterdir():
         if old.name not in pages:
@@ -79,6 +81,15 @@ def table_of_options(parser: argparse.ArgumentParser) -> str:
     for name, helps in shared.items():
         crosses = [f"{{option}}`x <tropalign {verb} {name}>`" if verb in helps else "" for verb in verbs]
         lines.append(f"| `{name}` | " + " | ".join(crosses) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def table_of_columns() -> str:
+    """Return a table of the columns of ``--columns``."""
+    lines = ["| name | meaning | also | report |", "|---|---|---|---|"]
+    for column in OUTPUT_COLUMNS.values():
+        aliases = " ".join(f"`{alias}`" for alias in column.aliases)
+        lines.append(f"| `{column.name}` | {prose(column.meaning)} | {aliases} | {column.depth} |")
     return "\n".join(lines) + "\n"
 
 

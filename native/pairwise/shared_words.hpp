@@ -1,5 +1,5 @@
 // Number of k-mers that two sequences have in common: shows without an alignment that it cannot reach the wanted
-// similarity. docs/cluster.md has the reason.
+// similarity. clusters/candidates.py has the proof.
 #pragma once
 #include <cstdint>
 

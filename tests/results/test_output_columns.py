@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from clone import ROOT, skip_without
 from formats.tables import random_table, reduced
 
 import tropalign as ta
@@ -206,14 +205,6 @@ def test_wrong_names(table, words, sentence):
     with pytest.raises(UsageError) as caught:
         table.columns(words)
     assert str(caught.value) == sentence
-
-
-def test_the_page_lists_all_columns():
-    skip_without("docs")
-    page = (ROOT / "docs" / "formats.md").read_text()
-    cells = re.findall(r"^\| `([a-z_0-9]+)` \| ([^|]*) \| ([^|]*) \| (score|ends|alignment) \|$", page, re.M)
-    rows = [(name, meaning, tuple(re.findall("`([^`]+)`", also)), depth) for name, meaning, also, depth in cells]
-    assert rows == [(c.name, c.meaning, c.aliases, c.depth) for c in OUTPUT_COLUMNS.values()]
 
 
 def test_significance_is_that_of_the_statistics():

@@ -1,4 +1,43 @@
-"""Filter of pairs that may be similar enough, without aligning them; docs/cluster.md has the proofs."""
+"""Filter of pairs that may be similar enough, without aligning them.
+
+Proofs. A pair is skipped if its identity is certainly below t = `min_identity` > 0. Let the sequences have m and n
+residues, and their alignment x identical columns in r runs (of neighbouring identical columns).
+
+k-mers. A run of k identical columns holds k - q + 1 common q-mers, each at its own position. So the sequences have
+s >= x - r (q - 1) q-mers in common, counted with the smaller number of copies. (Hash collisions only add to s.)
+
+Runs. Between two runs there is a column that is not identical. By `columns` and `internal`, a sufficient alignment has
+at most x/t columns (from the first pair to the last), hence r <= 1 + x/t - x and, with a = 1 - (q - 1)(1/t - 1),
+
+    x <= (s + q - 1) / a
+
+q is chosen so that a is at least 1/2. By `openings`, at most e = (1 - t) max(m, n) columns or gaps interrupt runs, so
+that x <= s + (1 + e)(q - 1).
+
+Required x. By `columns`, a global alignment has at least max(m, n) columns: x >= t max(m, n). With a coverage F, at
+least p = F max(m, n) columns pair two residues (or F times the residues of the covered sequence), so that x >= t p by
+`internal` and x >= p - e by `openings`. If the two bounds of x exclude each other, the pair is skipped.
+
+Other alignments. Without a coverage, `internal` does not bound the length between the end gaps. But a global alignment
+that pairs only P <= x/t (or x + e) residues pays for m + n - 2P residues in gaps, at least two gaps if P < min(m, n),
+and scores at most
+
+    P * (the highest score of the matrix) - (m + n - 2P) extend - 2 open
+
+with the lowest of all gap costs (inner, end, both pieces). The reported alignment has the best score of all; if even
+one without an inner gap, along one of a few diagonals, scores more than that, the pair is skipped.
+
+Subsequences. By `shorter`, gaps in the shorter sequence are free and neither bound holds, nor for `longer` and
+`matches`. But x is at most the length of the longest common subsequence (native/msa/lcs.hpp). A pair is skipped if that
+is less than t min(m, n) (t max(m, n) by `longer`, t p by `matches`), or if min(m, n) pairs of residues cannot reach the
+coverage.
+
+Side by side. Before that, the target of n residues is cut into floor(n/q) q-mers. A residue of it outside identical
+columns spoils at most one of them, and a residue of the query outside identical columns spoils at most one, by standing
+between two of its residues. All others occur in the query, each at its own position. So a pair is skipped if it has
+fewer than floor(n/q) - (n - x) - (m - x) of them in common, where x is t min(m, n), rounded up. The index has an eighth
+of the entries of all q-mers, and a lookup takes an eighth of the time.
+"""
 
 from __future__ import annotations
 
