@@ -1,4 +1,4 @@
-"""The table of what users have, from the sets and the rows of users.py, in docs/benchmarks/pairs.md and index.md."""
+"""The table of common cases, from the sets and the rows of users.py, in docs/benchmarks/pairs.md and index.md."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SET_ROWS = (
 REPORTS = {"score": "score", "alignment": "CIGAR", "ends": "`--report ends`"}
 UNITS = {"GCUPS": 1, "us": -1, "s": -1}
 #: Cases that the overview leaves out, by a part of their names.
-NOT_IN_OVERVIEW = ("length 257", "substitutions only", "400 residues")
+NOT_IN_OVERVIEW = ("length ", "substitutions only", "1 % div", "20 % div", "20 residues, global", "400 residues")
 #: Measurements of users.py in the table's order.
 ORDER = ("similar", "database", "repertoire", "16s", "proteome", "loops")
 
@@ -28,7 +28,7 @@ def users_table(results: dict) -> list[str]:
     found, bare, isas = rows_of(results), results["extras"].get("bare", {}), results["isas"]
     if not found:
         return []
-    lines = ["## What users have", "", *bare_lines(bare)]
+    lines = ["## Common cases", "", *bare_lines(bare)]
     own = [f"tropalign, {isa}" for isa in isas]
     headings = ["case", *own, "to reach", "peers", "over the best", "of the bare limit", "where the rest goes"]
     lines += [*table(headings, [cells_of_row(row, bare, isas) for row in found]), ""]
@@ -84,15 +84,13 @@ def bare_lines(bare: dict) -> list[str]:
             lanes of 8 bits), and {one["local stored"]:.1f} and {one["global stored"]:.1f} with four stored comparisons
             per cell"""
         )
-    text = f"""The bare recurrences (`bench/bare.cpp`, compiled and run in the same run: 256 x 256 cells):
-        {"; ".join(told) or "left out"}. *Of the bare limit* is that without stored comparisons, over the whole matrix,
-        of each instruction set in turn: more than 100 % means that cells were left out; *over the best* likewise. The
-        rest of the time is that of the first instruction set: *cells of no pair*, of lanes beyond a shorter sequence,
-        at the bare rate; *walk back*, CIGARs included; *outside the kernels*: Python, planning, tables; *start* and
-        *reading*: of commands, measured by themselves; *else*: stored comparisons or cells swept twice, beginnings and
-        ends of units, caches, writing. Commands are measured whole, processor time and peak memory, so that two threads
-        count twice. *One by one* is a call of `align` per pair instead of `align_many`. Placement is measured in
-        [place.md](place.md)."""
+    text = f"""The bare recurrences (`bench/bare.cpp`, 256 x 256 cells, in the same run) reach
+        {"; ".join(told) or "nothing (left out)"}. *Of the bare limit* compares with them without stored comparisons; more than 100 % means that cells
+        were left out. The last column divides the rest of the time of the first instruction set: *cells of no pair* (lanes
+        beyond a shorter sequence), *traceback* (with CIGARs), *outside the kernels* (Python, planning, tables), *start* and
+        *reading* of commands, *else* (stored comparisons or cells swept twice, starts and ends of units, caches, writing).
+        Commands are measured whole: processor time of all threads, and peak memory. *One by one* calls `align` per pair
+        instead of `align_many`. Placement has [a page of its own](place.md)."""
     return [*wrap(text), ""]
 
 
@@ -131,7 +129,7 @@ def rest(row: dict, fraction: float | None) -> str:
         if "lane_use" in own:
             shares["cells of no pair"] = fraction * (1 / own["lane_use"] - 1)
         if "unit_share" in own:
-            shares["walk back"] = own["walk_share"] * own["unit_share"]
+            shares["traceback"] = own["walk_share"] * own["unit_share"]
             shares["outside the kernels"] = 1 - own["unit_share"]
     shares["else"] = 1 - fraction - sum(shares.values())
     return ", ".join(f"{what} {percent(part)}" for what, part in shares.items() if part > 0.005)
@@ -173,7 +171,7 @@ def overview_users(results: dict) -> list[str]:
     ]
     if not rows:
         return []
-    return ["", "And what users have:", "", *table(["", *(f"**tropalign, {isa}**" for isa in isas), "peers"], rows)]
+    return ["", "Common cases:", "", *table(["", *(f"**tropalign, {isa}**" for isa in isas), "peers"], rows)]
 
 
 def own_text(row: dict, isa: str, isas: list[str]) -> str:
