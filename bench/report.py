@@ -30,16 +30,17 @@ def write_report(results: dict) -> str:
     lines += [
         "",
         *wrap(
-            f"""One thread, processor time, medians of three loops of at least {results["at_least"]} s; tropalign with the
-            instruction sets {", ".join(results["isas"])}. GCUPS are cells of H over the whole time of a call of the public
-            Python API, traceback and CIGARs included. BLOSUM50 (DNA: 5/-4); the first residue of a gap costs 10, the next
-            ones 2. All pairs of real proteins by average length (in brackets if the name lacks it), as many of a set as
-            {results["most_cells"] / 1e9:.0f} billion cells take; *100-420* and *30-3000*: proteins of mixed lengths;
-            *dna*: amplicons. Peers, the fastest variant of each: parasail, pyopal (Opal), stringzillas, edlib and pywfa
-            (WFA2) through their Python packages, a call per pair or per query, and the programs ssearch36, vsearch and
-            EMBOSS. From C, parasail was 1.7 times as fast for scores and 2.2 times for CIGARs (about 250 residues, another
-            machine). SWIPE, which Debian 12 lacks, is not measured. vsearch has other costs; edlib has unit costs and takes
-            no part in ratios. Every peer's scores except vsearch's were compared with tropalign's, pair by pair."""
+            f"""One thread, processor time, medians of three loops of at least {results["at_least"]} s; tropalign with
+            the instruction sets {", ".join(results["isas"])}. GCUPS are cells of H over the whole time of a call of the
+            public Python API, traceback and CIGARs included. BLOSUM50 (DNA: 5/-4); the first residue of a gap costs 10,
+            the next ones 2. All pairs of real proteins by average length (in brackets if the name lacks it), as many of
+            a set as {results["most_cells"] / 1e9:.0f} billion cells take; *100-420* and *30-3000*: proteins of mixed
+            lengths; *dna*: amplicons. Peers, the fastest variant of each: parasail, pyopal (Opal), stringzillas, edlib
+            and pywfa (WFA2) through their Python packages, a call per pair or per query, and the programs ssearch36,
+            vsearch and EMBOSS. From C, parasail was 1.7 times as fast for scores and 2.2 times for CIGARs (about 250
+            residues, another machine). SWIPE, which Debian 12 lacks, is not measured. vsearch has other costs; edlib
+            has unit costs and takes no part in ratios. Every peer's scores except vsearch's were compared with
+            tropalign's, pair by pair."""
         ),
         "",
         *paragraph(results["absent"]),
@@ -134,9 +135,7 @@ def differences(sets: dict) -> list[str]:
                 lines.append(f"* tropalign {isa}, {name}: failed ({answers['failed']}).")
     text = f"{compared:,} scores of peers were compared with tropalign's."
     if empty:
-        text += (
-            f" In {empty:,} semiglobal ones the best alignment is empty (0), which parasail and Opal leave out."
-        )
+        text += f" In {empty:,} semiglobal ones the best alignment is empty (0), which parasail and Opal leave out."
     if compared and not lines:
         text += " All others are equal."
     return ["## Agreement", "", text, "", *lines, ""]

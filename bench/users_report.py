@@ -85,12 +85,13 @@ def bare_lines(bare: dict) -> list[str]:
             per cell"""
         )
     text = f"""The bare recurrences (`bench/bare.cpp`, 256 x 256 cells, in the same run) reach
-        {"; ".join(told) or "nothing (left out)"}. *Of the bare limit* compares with them without stored comparisons; more than 100 % means that cells
-        were left out. The last column divides the rest of the time of the first instruction set: *cells of no pair* (lanes
-        beyond a shorter sequence), *traceback* (with CIGARs), *outside the kernels* (Python, planning, tables), *start* and
-        *reading* of commands, *else* (stored comparisons or cells swept twice, starts and ends of units, caches, writing).
-        Commands are measured whole: processor time of all threads, and peak memory. *One by one* calls `align` per pair
-        instead of `align_many`. Placement has [a page of its own](place.md)."""
+        {"; ".join(told) or "nothing (left out)"}. *Of the bare limit* compares with them without stored comparisons;
+        more than 100 % means that cells were left out. The last column divides the rest of the time of the first
+        instruction set: *cells of no pair* (lanes beyond a shorter sequence), *traceback* (with CIGARs), *outside the
+        kernels* (Python, planning, tables), *start* and *reading* of commands, *else* (stored comparisons or cells
+        swept twice, starts and ends of units, caches, writing). Commands are measured whole: processor time of all
+        threads, and peak memory. *One by one* calls `align` per pair instead of `align_many`. Placement has [a page of
+        its own](place.md)."""
     return [*wrap(text), ""]
 
 

@@ -416,7 +416,7 @@ def test_growth_of_a_verb_is_measured_and_fitted(monkeypatch, tmp_path, capsys):
     monkeypatch.setenv("TROPALIGN_ISA", ISA)  # what the run sets is taken back
     assert growth.run_main("--quick", "--verbs", "paths") == 0 and is_untouched(growth)
     text = capsys.readouterr().out
-    assert "| 500 " in text and text.endswith("growth.md stays as it is: only a part was measured\n")
+    assert "| 500: " in text and text.endswith("growth.md stays as it is: only a part was measured\n")
     runs = [(n, {"processor_s": 0.3 + (n / 100) ** 2}) for n in (100, 200, 400)]
     assert growth.exponent(runs, 0.3) == pytest.approx(2) and growth.exponent(runs[:1], 0.3) is None
 

@@ -74,7 +74,9 @@ def machine_code() -> list[str]:
         found.setdefault(kernel, {})[architecture] = figures
     architectures = list(next(iter(found.values())))
     lines = [f"| kernel | {' | '.join(architectures)} |", "|---" * (len(architectures) + 1) + "|"]
-    return lines + [f"| {kernel} | {' | '.join(row.get(a, '-') for a in architectures)} |" for kernel, row in found.items()]
+    return lines + [
+        f"| {kernel} | {' | '.join(row.get(a, '-') for a in architectures)} |" for kernel, row in found.items()
+    ]
 
 
 def bounds() -> list[str]:
@@ -104,8 +106,9 @@ def main() -> int:
         "## Machine code",
         "",
         *wrap(
-            f"""Instructions in the inner loops of the machine code that NVRTC 13 makes, per word of cells (two cells of 16
-            bits from sm_90 on, else one of 32): those of the integer pipe (ALU) / all, and in brackets the registers.
+            f"""Instructions in the inner loops of the machine code that NVRTC 13 makes, per word of cells (two cells of
+            16 bits from sm_90 on, else one of 32): those of the integer pipe (ALU) / all, and in brackets the
+            registers.
             {"No kernel spills." if not any(row["spills"] for row in json.loads(TABLE.read_text()).values()) else ""}
             The tests compile the kernels and fail if a figure worsens. `python tests/gpu/machine_code.py` prints the
             table with spills and stack."""

@@ -213,7 +213,9 @@ def endings_table(rows: list[dict]) -> list[str]:
     return [
         *wrap("By the length of a batch: efficiency, deaths, copies, and the share of work that was wasted."),
         "",
-        *table(["", *(f"{batch:g} s" for batch in batches)], [[name, *(text[name, b] for b in batches)] for name in names]),
+        *table(
+            ["", *(f"{batch:g} s" for batch in batches)], [[name, *(text[name, b] for b in batches)] for name in names]
+        ),
     ]
 
 
