@@ -1,4 +1,4 @@
-"""The table of common cases, from the sets and the rows of users.py, in docs/benchmarks/pairs.md and index.md."""
+"""The table of common cases, from the sets and the rows of users.py, in docs/benchmarks/pairs.md."""
 
 from __future__ import annotations
 
@@ -17,8 +17,6 @@ SET_ROWS = (
 )
 REPORTS = {"score": "score", "alignment": "CIGAR", "ends": "`--report ends`"}
 UNITS = {"GCUPS": 1, "us": -1, "s": -1}
-#: Cases that the overview leaves out, by a part of their names.
-NOT_IN_OVERVIEW = ("length ", "substitutions only", "1 % div", "20 % div", "20 residues, global", "400 residues")
 #: Measurements of users.py in the table's order.
 ORDER = ("similar", "database", "repertoire", "16s", "proteome", "loops")
 
@@ -158,30 +156,3 @@ def number(value: float) -> str:
 def percent(part: float) -> str:
     """A share; small ones with a digit after the point."""
     return f"{100 * part:.0f} %" if part >= 0.02 else f"{100 * part:.1f} %"
-
-
-def overview_users(results: dict) -> list[str]:
-    """The overview's table: most of the cases in which a peer was measured."""
-    isas = results["isas"]
-    rows = [
-        [row["case"], *(own_text(row, isa, isas) for isa in isas), rivals_text(row)]
-        for row in rows_of(results)
-        if "value" in row
-        and set(row.get("peers", {})) - OTHER_COST - OWN
-        and not any(part in row["case"] for part in NOT_IN_OVERVIEW)
-    ]
-    if not rows:
-        return []
-    return ["", "Common cases:", "", *table(["", *(f"**tropalign, {isa}**" for isa in isas), "peers"], rows)]
-
-
-def own_text(row: dict, isa: str, isas: list[str]) -> str:
-    """A figure of tropalign with one of the instruction sets."""
-    one = row if isa == isas[0] else row.get("also", {}).get(isa, {})
-    return f"**{quantity(one['value'], row['unit'])}**" if "value" in one else "-"
-
-
-def rivals_text(row: dict) -> str:
-    """The peers that solve the same problem."""
-    peers = {name: peer for name, peer in row["peers"].items() if name not in OTHER_COST | OWN}
-    return ", ".join(peer_text(name, {"value": peer["value"]}, row["unit"]) for name, peer in peers.items())
