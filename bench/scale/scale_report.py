@@ -140,7 +140,6 @@ def simulated(found: dict) -> list[str]:
         lines += ["### How long a batch should be", "", *batches_table(found["batches"]), ""]
     lines += ["### Schedulers and parts", "", *shards_table(found["shards"]), ""]
     lines += ["### Failures, slow nodes, and the end of a run of an hour", "", *endings_table(found["endings"]), ""]
-    lines += ["### Inputs at the start", "", *starts_table(found["starts"]), ""]
     if "validation" in found:
         lines += ["### Errors of the simulation", "", *validation_table(found["validation"]), ""]
     return lines
@@ -162,14 +161,16 @@ def saturation_table(rows: list[dict]) -> list[str]:
     """Efficiency by tile and workers."""
     workers = sorted({row["workers"] for row in rows})
     text = {
-        (row["writes"], row["tile_s"], row["workers"]): f"{percent(row['efficiency'])}, {row['bound']}" for row in rows
+        (row["tile_s"], row["workers"]): f"{percent(row['efficiency'])}, {row['bound']}"
+        for row in rows
+        if row["writes"] == "together_s"
     }
-    body = [
-        [f"{tile:g} s", name, *(text[writes, tile, n] for n in workers)]
-        for writes, name in (("wall_s", "one by one"), ("together_s", together()))
-        for tile in sorted({row["tile_s"] for row in rows})
+    body = [[f"{tile:g} s", *(text[tile, n] for n in workers)] for tile in sorted({row["tile_s"] for row in rows})]
+    return [
+        *wrap(f"Parts are written {together()}."),
+        "",
+        *table(["tile", *(f"{n:,} workers" for n in workers)], body),
     ]
-    return table(["tile", "parts written", *(f"{n:,} workers" for n in workers)], body)
 
 
 def shortest(rows: list[dict], n_workers: int, key: str, share: float) -> float | None:
@@ -217,14 +218,6 @@ def endings_table(rows: list[dict]) -> list[str]:
             ["", *(f"{batch:g} s" for batch in batches)], [[name, *(text[name, b] for b in batches)] for name in names]
         ),
     ]
-
-
-def starts_table(rows: list[dict]) -> list[str]:
-    """Inputs on their way."""
-    return table(
-        ["nodes", "from the client, one by one", "from a shared disk", "from node to node"],
-        [[f"{row['n']:,}", *(f"{row[by]:,.0f} s" for by in ("client", "disk", "nodes"))] for row in rows],
-    )  # fmt: skip
 
 
 def validation_table(rows: list[dict]) -> list[str]:
