@@ -50,8 +50,8 @@ def write_report(results: dict) -> str:
     for report, title in TITLES.items():
         lines += [f"## {title}, GCUPS", ""]
         for mode in ("local", "global", "semiglobal"):
-            lines += case_table(f"{mode}-{report}", mode, sets)
-    lines += differences(sets) + extras(results["extras"])
+            lines += case_table(f"{mode}-{report}", mode, sets, results["extras"].get("bare", {}))
+    lines += lanes_table(sets) + differences(sets) + extras(results["extras"])
     lines += ["", f"The whole run took {results['seconds']} s, {results['processor_seconds']} s of processor time."]
     return "\n".join(lines) + "\n"
 
@@ -85,8 +85,8 @@ def text_of(value: float | None) -> str:
     return f"{value:.2f}" if value < 2 else f"{value:.1f}"
 
 
-def case_table(case: str, mode: str, sets: dict) -> list[str]:
-    """The table of a mode and a report: a column per set, a row per aligner."""
+def case_table(case: str, mode: str, sets: dict, bare: dict) -> list[str]:
+    """The table of a mode and a report: a column per set, a row per aligner; `bare`: the bare recurrences' GCUPS."""
     names = list(sets)
     goals = dict(zip(PROTEIN_SETS, GOALS[case], strict=True))
     isas = list(dict.fromkeys(isa for name in names for isa in sets[name]["ours"]))
@@ -110,7 +110,24 @@ def case_table(case: str, mode: str, sets: dict) -> list[str]:
             f"{mine / other:.1f}x" if mine and other else "-" for mine, other in zip(ours[isa], best, strict=True)
         ]
         rows.append([f"over the best peer, {isa}", *ratios])
+        if limit := bare.get(isa, {}).get(f"{'local' if mode == 'local' else 'global'} score"):
+            rows.append([f"of the bare limit, {isa}", *(percent(mine / limit) if mine else "-" for mine in ours[isa])])
     return [*table([mode, *headings], rows), ""]
+
+
+def lanes_table(sets: dict) -> list[str]:
+    """Where time goes: cells of lanes that belong to no pair, and the traceback; with the first instruction set."""
+    rows = []
+    for case in GOALS:
+        answers = [next(iter(sets[name]["ours"].values()), {}).get(case) for name in sets]
+        if not any(isinstance(answer, dict) and "lane_use" in answer for answer in answers):
+            continue
+        waste = [f"{100 * (1 - a['lane_use']):.1f} %" if a and "lane_use" in a else "-" for a in answers]
+        walk = [f"{100 * a['walk_share']:.1f} %" if a and "walk_share" in a else "-" for a in answers]
+        rows.append([f"{case}: cells of no pair", *waste])
+        if case.endswith("alignment"):
+            rows.append([f"{case}: traceback", *walk])
+    return ["## Where the rest goes", "", *table(["share", *sets], rows), ""] if rows else []
 
 
 def compared_scores(sets: dict) -> int:

@@ -230,7 +230,7 @@ def test_what_fails_beside_the_sets_is_a_row_of_the_page(pairs, monkeypatch):
     monkeypatch.setattr(pairs, "measured_isas", lambda: [ISA, "other"])
     assert pairs.run() == 0 and with_peers == [(ISA, True), ("other", False)]
     text = pairs.PAGE.read_text()
-    assert "tropalign other, 257: failed" in text and "| of the bare limit " in text
+    assert "tropalign other, 257: failed" in text and f"| of the bare limit, {ISA} " in text
     lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines()]
     cells = {line[0]: line[1:] for line in lines if len(line) == 8}
     assert cells["fast"] == [
