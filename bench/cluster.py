@@ -141,22 +141,23 @@ def write_page(n_reads: int, rows: list[list[str]], n_many: int, many: list[list
     isas = measured_isas()
     lines = ["# Clusters", "", f"Processor: {processor()}.", ""]
     lines += wrap(
-        f"""`bench/cluster.py` draws {n_reads:,} reads of 250 to 450 nucleotides from 16S genes, with errors, and
-        clusters them at 97 % identity. Processor time of whole commands (user and system, all threads); tropalign with
-        each of these instruction sets: {", ".join(isas)}. `make bench-cluster` makes this page."""
+        f"""You can compare greedy clustering with vsearch and CD-HIT here. `make bench-cluster` makes this page.
+        {n_reads:,} reads of 250 to 450 nucleotides from 16S genes, with errors, are clustered at 97 % identity.
+        Processor time of whole commands (user and system, all threads); tropalign with the instruction sets
+        {", ".join(isas)}."""
     )
     heads = ["command", "clusters", *(f"processor time, {isa}" for isa in isas), "processor time"]
     lines += ["", *paragraph(not_there), *table(heads, rows), ""]
     lines += wrap(
-        """Numbers of clusters differ since identities do: by `columns`, gaps at the ends of shorter reads count.
-        Without the bounds of [cluster](../cluster.md), a like set of 5,000 reads took 15.7 s by the default identity,
-        and 1.1 s with them, with the same clusters (a Zen 5 with AVX-512)."""
+        """Numbers of clusters differ because identities do: by `columns`, gaps at the ends of shorter reads count.
+        Without the bounds of [cluster](../cluster.md), a similar set of 5,000 reads took 15.7 s, and 1.1 s with them,
+        with the same clusters (a Zen 5 with AVX-512)."""
     )
     lines += ["", "## Many kinds", ""]
     lines += wrap(
         f"""{n_many:,} amplicons of some 250 nucleotides, with 0.4 % of errors, of {min(N_KINDS, n_many // 2):,} kinds,
-        half of which are relatives of others at 4 to 15 %; one thread. What grows with the clusters is the count of
-        words in common with every representative."""
+        half of them relatives of others at 4 to 15 %; one thread. The count of k-mers in common with every
+        representative grows with the clusters."""
     )
     lines += ["", *table(heads, many)]
     return "\n".join(lines) + "\n"

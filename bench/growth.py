@@ -31,6 +31,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE, EXAMPLES = ROOT / "docs" / "benchmarks" / "growth.md", ROOT / "examples"
 #: What a command takes without work; an exponent is of what lies above it, where that is as much again.
 SMALLEST = 2
+#: Sizes of a case.
+SIZES = 5
 
 Words = list[str]
 ONE_THREAD = ["-t", "1"]
@@ -188,26 +190,25 @@ def figure(value: float) -> str:
     return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def part(case: Case, runs: list[tuple[int, dict]], start_s: float) -> list[str]:
-    """A case's part of the page."""
+def row_of(case: Case, runs: list[tuple[int, dict]], start_s: float) -> list[str]:
+    """A case's row of the page."""
     found = exponent(runs, start_s)
-    rows = [[f"{n:,}", figure(run["processor_s"]), figure(run["peak_mb"])] for n, run in runs]
-    grows = (
-        "Time grows too little to tell." if found is None else f"Time grows as the size to the power of {found:.2f}."
-    )
-    return [f"## {case.name}", "", *table([case.grows, "seconds", "MB"], rows), "",
-            f"{grows} Beyond it: {case.beyond}.", ""]  # fmt: skip
+    cells = [f"{n:,}: {figure(run['processor_s'])}, {figure(run['peak_mb'])}" for n, run in runs]
+    cells += [""] * (SIZES - len(cells))
+    return [case.name, case.grows, *cells, "-" if found is None else f"{found:.2f}", case.beyond]
 
 
-def page(parts: list[str]) -> str:
+def page(rows: list[list[str]]) -> str:
     """The page in Markdown."""
     lines = ["# Growth", "", *wrap(
-        f"How time and memory of each verb grow with its input. Machine: {processor()}; one thread, AVX2 "
-        "(`TROPALIGN_ISA=v3`). Processor time and peak memory of whole commands, with start and reading, one run each; "
-        "the power is fitted to the last three sizes of which the time is mostly work. Inputs are made, the same each "
-        "time, by bench/growth.py: `make bench-growth` makes this page. [Limits](../limits.md) has the largest sets "
-        "that were tried, [which program](../which-program.md) what to use instead."), ""]  # fmt: skip
-    return "\n".join([*lines, *parts]).rstrip() + "\n"
+        "You can look up here how time and memory of each verb grow with its input. [Limits](../limits.md) has the "
+        "largest sets that were tried, [which program](../which-program.md) what to use instead. `make bench-growth` "
+        "makes this page, and its inputs."), "", *wrap(
+        f"Machine: {processor()}; one thread, AVX2 (`TROPALIGN_ISA=v3`). A cell has the size, seconds of processor "
+        "time and MB of peak memory of a whole command, with start and reading, one run each. Time grows as the size "
+        "to the power in the table, fitted to the last three sizes of which the time is mostly work."), ""]  # fmt: skip
+    heads = ["", "size in", *(f"{k}" for k in range(1, SIZES + 1)), "power", "for more"]
+    return "\n".join([*lines, *table(heads, rows)]) + "\n"
 
 
 def main() -> int:
@@ -219,14 +220,12 @@ def main() -> int:
     options = parser.parse_args()
     os.environ["TROPALIGN_ISA"] = "v3"
     chosen = [case for case in CASES if not options.verbs or case.name.replace(",", "").split()[0] in options.verbs]
-    parts: list[str] = []
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         tiny = str(fasta(folder / "tiny.fa", ["ACDEFGHIKL", "MNPQRSTVWY"]))
         start = timed(tropalign("pairs", tiny, *out(folder, "tsv")), folder)
-        for case in chosen:
-            parts += part(case, measured(case, folder, options.quick), float(start["processor_s"]))
-    text = page(parts)
+        rows = [row_of(case, measured(case, folder, options.quick), float(start["processor_s"])) for case in chosen]
+    text = page(rows)
     publish(text, PAGE, options.output, "only a part was measured" if options.quick or options.verbs else "")
     return 0
 

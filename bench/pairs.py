@@ -2,7 +2,7 @@
 """The table of pairwise alignment: tropalign beside its peers, in one run, one thread, processor time.
 
     python bench/pairs.py                        everything, about ten minutes; writes docs/benchmarks/pairs.md
-                                                 and the tables of docs/benchmarks/index.md
+                                                 and a table of docs/benchmarks/index.md
     python bench/pairs.py --quick                a tenth of it, to see that it works
     python bench/pairs.py --brief                a third of it: shorter loops on fewer sequences; writes the pages, too
     python bench/pairs.py --cases local-score --lengths 257 --isas v3 --no-extras
@@ -49,7 +49,6 @@ from report import compared_scores, overview_table, write_report  # noqa: E402
 from sets import DATA, NUCLEOTIDE_SETS, SETS, load, missing  # noqa: E402
 from shares import shares  # noqa: E402
 from tables import fill  # noqa: E402
-from users_report import overview_users  # noqa: E402
 
 FIRST, FOLLOWING = 10, 2
 MODES = ("local", "global", "semiglobal")
@@ -365,7 +364,7 @@ def main() -> int:
         print(f"{PAGE.name} and {OVERVIEW.name} stay as they are: {reason}")
         return 0 if reason == PART else 1
     PAGE.write_text(text)
-    OVERVIEW.write_text(fill(OVERVIEW.read_text(), overview_table(results) + overview_users(results)))
+    OVERVIEW.write_text(fill(OVERVIEW.read_text(), overview_table(results)))
     print(f"written to {PAGE} and {OVERVIEW}")
     return 0
 

@@ -29,9 +29,9 @@ def write_report(
     ]
     lines = ["# Placement of reads: measured speed", "", f"Processor: {processor}.", ""]
     lines += wrap(
-        f"""802 sequences of 3,644 columns (1,601 branches), {len(truth)} reads of 100 bases. One thread,
-        `--device cpu`, processor time; tropalign with each of these instruction sets: {", ".join(isas)}.
-        `make bench-place PAPARA=PATH` makes this page."""
+        f"""You can compare the placement of reads with PaPaRa and HMMER here. `make bench-place PAPARA=PATH` makes this
+        page. 802 sequences of 3,644 columns (1,601 branches), {len(truth)} reads of 100 bases. One thread, `--device
+        cpu`, processor time; tropalign with the instruction sets {", ".join(isas)}."""
     )
     lines += ["", *paragraph(not_there), *table(["scores alone, GCUPS", *isas], rows), ""]
     lines += wrap(

@@ -47,7 +47,7 @@ class Row:
     is_same
         Whether the figure is the same with every instruction set.
     without
-        Peers of that cell that are left out: variants of one that is there.
+        Peers of that cell that are left out: variants of one that is there, and other problems.
     """
 
     verb: str
@@ -60,7 +60,7 @@ class Row:
     peers: dict[str, str] = field(default_factory=dict)
     columns: dict[str, str] = field(default_factory=dict)
     is_same: bool = False
-    without: tuple[str, ...] = ("numba, plain",)
+    without: tuple[str, ...] = ("numba, plain", "tropalign, one", "edlib")
 
     def cells(self) -> list[str]:
         """The row of the summary."""
@@ -73,7 +73,7 @@ class Row:
         if (
             not self.peers and not others
         ):  # "scipy 7.24, numba, plain loops 2.75": a comma behind a figure or its unit parts two
-            told = re.split(r"(?<=\d), |(?<=\d us), |(?<=\d s), ", self.figure(self.own, "peers"))
+            told = re.split(r"(?<=\d), |(?<=\d us), |(?<=\d s), |(?<=\)), ", self.figure(self.own, "peers"))
             others = [f"{text}{unit}" for text in told if not text.startswith((*self.without, "-"))]
         return [f"`{self.verb}`", self.task, *own, ", ".join(others) or "-"]
 
@@ -110,8 +110,8 @@ def tables(text: str, heading: str) -> Iterator[tuple[list[str], dict[str, list[
 
 
 def plain(cell: str) -> str:
-    """A cell without the stars of bold words."""
-    return cell.replace("**", "")
+    """A cell without the stars of bold words, and without the memory behind a figure."""
+    return re.sub(r", \d+ MB\b", "", cell.replace("**", ""))
 
 
 def same(*names: str) -> dict[str, str]:
@@ -125,9 +125,9 @@ ROWS = (
         "Scores alone, GCUPS", same("parasail", "pyopal", "ssearch36")),
     Row("pairs", "the same with alignments", "pairs.md", "tropalign", "257", "GCUPS",
         "Alignments (CIGARs), GCUPS", same("parasail", "pyopal")),
-    Row("pairs", "DNA of 1,000 bp, 5 % of it different, global, per pair", "index.md",
+    Row("pairs", "DNA of 1,000 bp, 5 % of it different, global, per pair", "pairs.md",
         "DNA, 1,000 bp, 5 % divergence, global, CIGAR, 300 pairs in one call", "tropalign"),
-    Row("pairs", "identities of 300 16S genes, per pair", "index.md",
+    Row("pairs", "identities of 300 16S genes, per pair", "pairs.md",
         "16S genes, identity matrix of 300, global, 2 threads, whole command, per pair", "tropalign"),
     Row("cluster", "5,000 reads of 16S genes at 97 %", "cluster.md",
         "tropalign cluster, every representative considered", "processor time",

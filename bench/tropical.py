@@ -153,12 +153,12 @@ def write_page(
     lines = ["# Tropical algebra, hidden Markov models, trees, CLUSTALW: measured speed", ""]
     lines += [f"Processor: {processor()}.", ""]
     lines += wrap(
-        f"""tropalign {tropalign.__version__} with each of these instruction sets: {", ".join(isas)}. One thread and
-        processor time, medians of three loops of at least {least_seconds} s (one call of what takes more than
-        {SLOW_SECONDS:.0f} s); *x* is how many times as fast as the fastest peer. Calls of the public Python API, checks
-        of their arguments included; CLUSTALW by whole commands. rapidnj and quicktree read their distances from a file;
-        the figure "without reading" counts from the line in which rapidnj says that it has read them. `make
-        bench-tropical` makes this page."""
+        f"""You can compare the speed of products, paths, models, trees and CLUSTALW with other tools here. `make
+        bench-tropical` makes this page. tropalign {tropalign.__version__} with the instruction sets {", ".join(isas)}.
+        One thread and processor time, medians of three loops of at least {least_seconds} s (one call of what takes more
+        than {SLOW_SECONDS:.0f} s); *x* is how many times as fast as the fastest peer. Calls of the public Python API,
+        checks of their arguments included; CLUSTALW by whole commands. rapidnj and quicktree read their distances from
+        a file; the figure "without reading" counts from the line in which rapidnj reports that it has read them."""
     )
     lines += ["", *paragraph(not_there)][:-1]
     for name, (units, rows) in groups.items():

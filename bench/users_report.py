@@ -1,4 +1,4 @@
-"""The table of what users have, from the sets and the rows of users.py, in docs/benchmarks/pairs.md and index.md."""
+"""The table of common cases, from the sets and the rows of users.py, in docs/benchmarks/pairs.md."""
 
 from __future__ import annotations
 
@@ -17,8 +17,6 @@ SET_ROWS = (
 )
 REPORTS = {"score": "score", "alignment": "CIGAR", "ends": "`--report ends`"}
 UNITS = {"GCUPS": 1, "us": -1, "s": -1}
-#: Cases that the overview leaves out, by a part of their names.
-NOT_IN_OVERVIEW = ("length 257", "substitutions only", "400 residues")
 #: Measurements of users.py in the table's order.
 ORDER = ("similar", "database", "repertoire", "16s", "proteome", "loops")
 
@@ -28,7 +26,7 @@ def users_table(results: dict) -> list[str]:
     found, bare, isas = rows_of(results), results["extras"].get("bare", {}), results["isas"]
     if not found:
         return []
-    lines = ["## What users have", "", *bare_lines(bare)]
+    lines = ["## Common cases", "", *bare_lines(bare)]
     own = [f"tropalign, {isa}" for isa in isas]
     headings = ["case", *own, "to reach", "peers", "over the best", "of the bare limit", "where the rest goes"]
     lines += [*table(headings, [cells_of_row(row, bare, isas) for row in found]), ""]
@@ -84,15 +82,14 @@ def bare_lines(bare: dict) -> list[str]:
             lanes of 8 bits), and {one["local stored"]:.1f} and {one["global stored"]:.1f} with four stored comparisons
             per cell"""
         )
-    text = f"""The bare recurrences (`bench/bare.cpp`, compiled and run in the same run: 256 x 256 cells):
-        {"; ".join(told) or "left out"}. *Of the bare limit* is that without stored comparisons, over the whole matrix,
-        of each instruction set in turn: more than 100 % means that cells were left out; *over the best* likewise. The
-        rest of the time is that of the first instruction set: *cells of no pair*, of lanes beyond a shorter sequence,
-        at the bare rate; *walk back*, CIGARs included; *outside the kernels*: Python, planning, tables; *start* and
-        *reading*: of commands, measured by themselves; *else*: stored comparisons or cells swept twice, beginnings and
-        ends of units, caches, writing. Commands are measured whole, processor time and peak memory, so that two threads
-        count twice. *One by one* is a call of `align` per pair instead of `align_many`. Placement is measured in
-        [place.md](place.md)."""
+    text = f"""The bare recurrences (`bench/bare.cpp`, 256 x 256 cells, in the same run) reach
+        {"; ".join(told) or "nothing (left out)"}. *Of the bare limit* compares with them without stored comparisons;
+        more than 100 % means that cells were left out. The last column divides the rest of the time of the first
+        instruction set: *cells of no pair* (lanes beyond a shorter sequence), *traceback* (with CIGARs), *outside the
+        kernels* (Python, planning, tables), *start* and *reading* of commands, *else* (stored comparisons or cells
+        swept twice, starts and ends of units, caches, writing). Commands are measured whole: processor time of all
+        threads, and peak memory. *One by one* calls `align` per pair instead of `align_many`. Placement has [a page of
+        its own](place.md)."""
     return [*wrap(text), ""]
 
 
@@ -131,7 +128,7 @@ def rest(row: dict, fraction: float | None) -> str:
         if "lane_use" in own:
             shares["cells of no pair"] = fraction * (1 / own["lane_use"] - 1)
         if "unit_share" in own:
-            shares["walk back"] = own["walk_share"] * own["unit_share"]
+            shares["traceback"] = own["walk_share"] * own["unit_share"]
             shares["outside the kernels"] = 1 - own["unit_share"]
     shares["else"] = 1 - fraction - sum(shares.values())
     return ", ".join(f"{what} {percent(part)}" for what, part in shares.items() if part > 0.005)
@@ -159,30 +156,3 @@ def number(value: float) -> str:
 def percent(part: float) -> str:
     """A share; small ones with a digit after the point."""
     return f"{100 * part:.0f} %" if part >= 0.02 else f"{100 * part:.1f} %"
-
-
-def overview_users(results: dict) -> list[str]:
-    """The overview's table: most of the cases in which a peer was measured."""
-    isas = results["isas"]
-    rows = [
-        [row["case"], *(own_text(row, isa, isas) for isa in isas), rivals_text(row)]
-        for row in rows_of(results)
-        if "value" in row
-        and set(row.get("peers", {})) - OTHER_COST - OWN
-        and not any(part in row["case"] for part in NOT_IN_OVERVIEW)
-    ]
-    if not rows:
-        return []
-    return ["", "And what users have:", "", *table(["", *(f"**tropalign, {isa}**" for isa in isas), "peers"], rows)]
-
-
-def own_text(row: dict, isa: str, isas: list[str]) -> str:
-    """A figure of tropalign with one of the instruction sets."""
-    one = row if isa == isas[0] else row.get("also", {}).get(isa, {})
-    return f"**{quantity(one['value'], row['unit'])}**" if "value" in one else "-"
-
-
-def rivals_text(row: dict) -> str:
-    """The peers that solve the same problem."""
-    peers = {name: peer for name, peer in row["peers"].items() if name not in OTHER_COST | OWN}
-    return ", ".join(peer_text(name, {"value": peer["value"]}, row["unit"]) for name, peer in peers.items())

@@ -14,13 +14,16 @@ from pathlib import Path
 from typing import Any
 
 from measure import LENGTHS, MODES, REPORTS, WAYS
+from tables import wrap
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGE = ROOT / "docs" / "benchmarks" / "gpu.md"
 TABLE = ROOT / "tests" / "gpu" / "machine_code.json"
 #: An H200: multiprocessors, clock, integer lanes of a multiprocessor, cells of a word, bytes per second of memory.
 MULTIPROCESSORS, HERTZ, LANES, CELLS, BYTES = 132, 1.98e9, 64, 2, 4.8e12
-REGISTERS, GROUP, MOST_WARPS = 65536, 64, 64
+START = "You can look up here how fast the [kernels](../gpu.md) are on a card, and what their machine code allows."
+#: Architectures of the page's table; machine_code.json has all.
+SHOWN = ("sm_80", "sm_90", "sm_120")
 #: Kernels whose bounds are shown: bytes of memory per cell, 0 where they are next to none.
 BOUND = {
     "local score": 0,
@@ -40,7 +43,7 @@ def is_whole(results: dict[str, Any]) -> bool:
 
 
 def kept() -> list[str]:
-    """What the page says of the last run on a card."""
+    """The page's section on the last run on a card."""
     text = PAGE.read_text()
     return text[text.index("## Measured") : text.index("## Machine code")].splitlines()[2:]
 
@@ -50,28 +53,29 @@ def measured(results: dict[str, Any]) -> list[str]:
     machine = results["machine"]
     lines = [f"{machine['name']}, {machine['driver']}; {results['seconds']} s in all."]
     differs = ", ".join(results["differs"]) or "nothing"
-    lines += [f"What differs from the processor's results: {differs}.", ""]
+    lines += [f"Results that differ from the processor's: {differs}.", ""]
     if "rates" in machine:
-        lines += ["Steps that a multiprocessor finishes a clock:", ""]
+        lines += ["Steps that a multiprocessor finishes per clock:", ""]
         lines += [f"* {name}: {rate}" for name, rate in machine["rates"].items()] + [""]
-    lines += ["| case | length | sweep, GCUPS | all kernels | whole run |", "|---|---|---|---|---|"]
+    lines += ["GCUPS in the sweep / all kernels / the whole run, by average length:", ""]
+    found: dict[str, dict[int, str]] = {}
     for row in results["cases"]:
-        figures = " | ".join(f"{row[key]:.0f}" for key in ("sweep_gcups", "kernel_gcups", "whole_gcups"))
-        lines.append(f"| {row['mode']} {row['report']}, {row['how']} | {row['length']} | {figures} |")
+        figures = " / ".join(f"{row[key]:.0f}" for key in ("sweep_gcups", "kernel_gcups", "whole_gcups"))
+        found.setdefault(f"{row['mode']} {row['report']}, {row['how']}", {})[row["length"]] = figures
+    lines += [f"| case | {' | '.join(map(str, LENGTHS))} |", "|---" * (len(LENGTHS) + 1) + "|"]
+    lines += [f"| {case} | {' | '.join(row[length] for length in LENGTHS)} |" for case, row in found.items()]
     return [*lines, ""]
 
 
 def machine_code() -> list[str]:
-    """What NVRTC makes of the sweep."""
-    lines = ["| kernel | architecture | registers | spills | warps a multiprocessor | ALU instructions | all |",
-             "|---|---|---|---|---|---|---|"]  # fmt: skip
+    """A row per kernel, a column per architecture."""
+    found: dict[str, dict[str, str]] = {}
     for name, row in json.loads(TABLE.read_text()).items():
         kernel, architecture = name.rsplit(", ", 1)
-        groups = REGISTERS // (-(-row["registers"] // 8) * 8 * GROUP)
-        warps = min(groups * GROUP // 32, MOST_WARPS)
-        figures = f"{row['registers']} | {row['spills']} | {warps} | {row['alu_a_cell']:.2f} | {row['all_a_cell']:.2f}"
-        lines.append(f"| {kernel} | {architecture} | {figures} |")
-    return lines
+        figures = f"{row['alu_a_cell']:.2f}/{row['all_a_cell']:.2f} ({row['registers']})"
+        found.setdefault(kernel, {})[architecture] = figures
+    lines = [f"| kernel | {' | '.join(SHOWN)} |", "|---" * (len(SHOWN) + 1) + "|"]
+    return lines + [f"| {kernel} | {' | '.join(row.get(a, '-') for a in SHOWN)} |" for kernel, row in found.items()]
 
 
 def bounds() -> list[str]:
@@ -96,21 +100,28 @@ def main() -> int:
         print(f"{PAGE.name} stays as it is: {sys.argv[1]} holds a part of a run", file=sys.stderr)
         return 3
     table = kept() if results is None else measured(results)
-    text = ["# Alignment and placement on GPUs", "", "## Measured", "", *table]
+    text = ["# Alignment and placement on GPUs", "", *wrap(START), "", "## Measured", "", *table]
     text += [
         "## Machine code",
         "",
-        "What NVRTC 13 makes of the kernels, counted in their inner loops, per word of cells (two cells of 16 bits",
-        "from sm_90 on, else one of 32); ALU: what goes to the integer pipe. The tests compile it anew and fail when",
-        "it worsens. `python tests/gpu/machine_code.py` prints it.",
+        *wrap(
+            f"""Instructions in the inner loops of the machine code that NVRTC 13 makes, per word of cells (two cells of
+            16 bits from sm_90 on, else one of 32): those of the integer pipe (ALU) / all, and in brackets the
+            registers.
+            {"No kernel spills." if not any(row["spills"] for row in json.loads(TABLE.read_text()).values()) else ""}
+            `tests/gpu/machine_code.json` has all architectures; the tests compile the kernels and fail if a figure
+            worsens."""
+        ),
         "",
         *machine_code(),
         "",
-        "## Bounds that follow, not measured",
+        "## Bounds, not measured",
         "",
-        "For 132 multiprocessors at 1.98 GHz that finish 64 lanes of an integer instruction per clock (an H200;",
-        "`bench/gpu` measures that rate first), and memory that takes 4.8 TB/s (alignments write one byte per cell,",
-        "placement writes and reads 16 bytes in 64 cells):",
+        *wrap(
+            """For an H200: 132 multiprocessors at 1.98 GHz that finish 64 lanes of an integer instruction per clock
+            (`bench/gpu` measures that rate first), and memory that takes 4.8 TB/s (alignments write one byte per cell,
+            placement writes and reads 16 bytes in 64 cells):"""
+        ),
         "",
         *bounds(),
         "",

@@ -35,26 +35,24 @@ def measured(found: dict) -> list[str]:
     latency = found["latency"]
     lines += wrap(
         f"""One task at a time, from `submit` to its result: {ms(latency["median_s"])} (median), {ms(latency["p99_s"])}
-        (99 of 100 are faster), on a machine that others keep busy."""
+        (99 of 100 are faster), on a busy machine."""
     )
-    lines += ["", "### Tasks that are known", "", *memory_table(found["memory"]), ""]
+    lines += ["", "### Waiting tasks", "", *memory_table(found["memory"]), ""]
     outline = found["outline"]
     lines += wrap(
-        f"""tropalign itself knows all tiles of a run before it begins: {outline["bytes"]:.0f} bytes and
-        {1e6 * outline["processor_s"]:.1f} us per tile, its share of the hash of the cut included
-        ({outline["tiles"]:,} tiles)."""
+        f"""tropalign lists all tiles of a run before the start: {outline["bytes"]:.0f} bytes and
+        {1e6 * outline["processor_s"]:.1f} us per tile ({outline["tiles"]:,} tiles)."""
     )
     lines += ["", "### Inputs to workers", "", *scatter_table(found["scatter"]), ""]
     joining = found["joining"]
     lines += wrap(
-        f"""A client is connected after {joining["client_s"]:.2f} s. A worker process that is started takes tasks after
-        {joining["worker_s"]:.1f} s, {joining["worker_processor_s"]:.1f} s of which its processor works (Python and its
-        modules). A worker that is killed is missed after {joining["missed_s"]:.2f} s,
-        and its tasks are given to others."""
+        f"""A client is connected after {joining["client_s"]:.2f} s. A new worker process takes tasks after
+        {joining["worker_s"]:.1f} s ({joining["worker_processor_s"]:.1f} s of processor time). A killed worker is missed
+        after {joining["missed_s"]:.2f} s."""
     )
     lines += ["", "### Parts", "", *parts_table(found["parts"]), ""]
     for name, other in found.get("machines", {}).items():
-        lines += [*wrap(f"Measured anew ({name}): {said_of(other)}"), ""]
+        lines += [*wrap(f"Measured again ({name}): {said_of(other)}"), ""]
     return lines
 
 
@@ -142,9 +140,8 @@ def simulated(found: dict) -> list[str]:
         lines += ["### How long a batch should be", "", *batches_table(found["batches"]), ""]
     lines += ["### Schedulers and parts", "", *shards_table(found["shards"]), ""]
     lines += ["### Failures, slow nodes, and the end of a run of an hour", "", *endings_table(found["endings"]), ""]
-    lines += ["### Inputs at the start", "", *starts_table(found["starts"]), ""]
     if "validation" in found:
-        lines += ["### How far off this is", "", *validation_table(found["validation"]), ""]
+        lines += ["### Errors of the simulation", "", *validation_table(found["validation"]), ""]
     return lines
 
 
@@ -164,14 +161,16 @@ def saturation_table(rows: list[dict]) -> list[str]:
     """Efficiency by tile and workers."""
     workers = sorted({row["workers"] for row in rows})
     text = {
-        (row["writes"], row["tile_s"], row["workers"]): f"{percent(row['efficiency'])}, {row['bound']}" for row in rows
+        (row["tile_s"], row["workers"]): f"{percent(row['efficiency'])}, {row['bound']}"
+        for row in rows
+        if row["writes"] == "together_s"
     }
-    body = [
-        [f"{tile:g} s", name, *(text[writes, tile, n] for n in workers)]
-        for writes, name in (("wall_s", "one by one"), ("together_s", together()))
-        for tile in sorted({row["tile_s"] for row in rows})
+    body = [[f"{tile:g} s", *(text[tile, n] for n in workers)] for tile in sorted({row["tile_s"] for row in rows})]
+    return [
+        *wrap(f"Parts are written {together()}."),
+        "",
+        *table(["tile", *(f"{n:,} workers" for n in workers)], body),
     ]
-    return table(["tile", "parts written", *(f"{n:,} workers" for n in workers)], body)
 
 
 def shortest(rows: list[dict], n_workers: int, key: str, share: float) -> float | None:
@@ -204,20 +203,21 @@ def shards_table(rows: list[dict]) -> list[str]:
 
 
 def endings_table(rows: list[dict]) -> list[str]:
-    """Whole short runs."""
-    return table(
-        ["batch", "", "efficiency", "deaths", "copies", "computed in vain"],
-        [[f"{row['batch_s']:g} s", row["name"], percent(row["efficiency"]), str(row["deaths"]), str(row["copies"]),
-          f"{100 * row['wasted']:.1f} %"] for row in rows],
-    )  # fmt: skip
-
-
-def starts_table(rows: list[dict]) -> list[str]:
-    """Inputs on their way."""
-    return table(
-        ["nodes", "from the client, one by one", "from a shared disk", "from node to node"],
-        [[f"{row['n']:,}", *(f"{row[by]:,.0f} s" for by in ("client", "disk", "nodes"))] for row in rows],
-    )  # fmt: skip
+    """Whole short runs: a row per kind of trouble, a column per batch."""
+    batches = sorted({row["batch_s"] for row in rows})
+    text = {
+        (row["name"], row["batch_s"]): f"{percent(row['efficiency'])}, {row['deaths']}, {row['copies']}, "
+        f"{100 * row['wasted']:.1f} %"
+        for row in rows
+    }
+    names = dict.fromkeys(row["name"] for row in rows)
+    return [
+        *wrap("By the length of a batch: efficiency, deaths, copies, and the share of work that was wasted."),
+        "",
+        *table(
+            ["", *(f"{batch:g} s" for batch in batches)], [[name, *(text[name, b] for b in batches)] for name in names]
+        ),
+    ]
 
 
 def validation_table(rows: list[dict]) -> list[str]:
@@ -237,13 +237,13 @@ def own(found: dict) -> list[str]:
     """What workers.py found."""
     lines = []
     if "overhead" in found:
-        lines += ["", "### Beside the computation", "", *overhead_table(found["overhead"]), ""]
+        lines += ["", "### Overhead", "", *overhead_table(found["overhead"]), ""]
     if "kills" in found:
         kills = found["kills"]
         runs = ", ".join(f"{seconds:.0f} s" for seconds in kills["runs_s"])
-        lines += ["", "### Workers that are killed", ""]
+        lines += ["", "### Killed workers", ""]
         lines += wrap(
-            f"""{kills["kills"]} times a random one of three workers was killed (SIGKILL) and another started, in
+            f"""{kills["kills"]} times one of three workers was killed (SIGKILL) and another started, in
             {kills["runs"]} run{"s" * (kills["runs"] != 1)} of {kills["tiles"]} tiles ({runs}; without kills and
             cluster {kills["alone_s"]:.0f} s): {"equal bytes each time" if kills["equal"] else "DIFFERENT BYTES"}."""
         )
@@ -268,6 +268,6 @@ def overhead_table(rows: list[dict]) -> list[str]:
                  size(row[f"{name}_client_bytes"]), f"{100 * ((workers + others) / alone - 1):+.1f} %"]
             )  # fmt: skip
     headings = (
-        "job, computed, clock, processor of the computation, of the client, of the scheduler, client's memory, beside"
+        "job, computed, clock, processor of the computation, of the client, of the scheduler, client's memory, overhead"
     )
     return table(headings.split(", "), body)
