@@ -150,7 +150,7 @@ ROWS = (
 
 def summary() -> list[str]:
     """The lines of the table, and what they were measured on."""
-    heads = ["verb", "task", *(f"**{name}**" for name in ISAS), "beside"]
+    heads = ["verb", "task", *(f"**{name}**" for name in ISAS), "others"]
     return [*wrap(f"Measured on {' and '.join(processors())}."), "", *table(heads, [row.cells() for row in ROWS])]
 
 
