@@ -311,8 +311,8 @@ class SampleOptions(SampleNameOptions, group="samples"):
         kind=TEXT,
         metavar="sha1|PREFIX",
         label="Names of clusters",
-        help="new names of representatives in FASTA and table: sha1 for the SHA-1 of each sequence, which is the "
-        "same in every run, or a prefix for PREFIX and a number, such as Otu1, Otu2",
+        help="new names of representatives in FASTA and table: sha1 (SHA-1 of the sequence, the same in every run), "
+        "or a prefix that gets a number: Otu gives Otu1, Otu2",
     )
 
 
