@@ -36,7 +36,7 @@ def test_examples_and_common_options_are_among_the_fields(name):
 
 
 def test_a_new_option_that_takes_a_path_is_not_offered():
-    with pytest.raises(TypeError, match="say what its words are, by a kind or by choices: where it lies"):
+    with pytest.raises(TypeError, match="declare the allowed values, by a kind or by choices: where it lies"):
         option(default=None, metavar="FILE", help="where it lies")
 
 

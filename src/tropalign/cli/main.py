@@ -150,7 +150,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         _show_traceback()
         return _fail(
-            f"{type(error).__name__}: {error}: this is a bug in tropalign; TROPALIGN_TRACEBACK=1 shows where",
+            f"{type(error).__name__}: {error}: this is a defect of tropalign; TROPALIGN_TRACEBACK=1 shows where",
             EXIT_DEFECT,
         )
     finally:

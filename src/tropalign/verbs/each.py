@@ -121,7 +121,7 @@ def _ran(command: Command, file: str, n_threads: int, memory_bytes: int) -> Outc
     except OSError as error:
         return Outcome(4, f"{error.filename or file}: operating system error ({error.strerror or error})")
     except Exception as error:
-        return Outcome(1, f"{type(error).__name__}: {error}: this is a bug in tropalign")
+        return Outcome(1, f"{type(error).__name__}: {error}: this is a defect of tropalign")
     finally:
         _current.file = None
         release_outputs()

@@ -47,7 +47,7 @@ def side_outputs() -> dict[str, Option]:
             metavar="FILE",
             role="output",
             output=", ".join(verbs),
-            help=f"output file of this option, for shards that tropalign {_either(verbs)} made with it",
+            help=f"the file of this option, for shards that tropalign {_either(verbs)} made with it",
         )
         for name, (one, verbs) in found.items()
     }
