@@ -46,7 +46,7 @@ def lengths(names, sizes):
 
 
 CALLS = {
-    "a mode among several": (lambda: align(mode=np.array(["local", "global"])), UsageError, "none of local"),
+    "a mode among several": (lambda: align(mode=np.array(["local", "global"])), UsageError, "not one of local"),
     "top as an array": (lambda: align(top=np.array([1, 2])), UsageError, "is not a whole number"),
     "identity beyond floats": (lambda: align(min_identity=10**400), UsageError, "is not a fraction"),
     "identity as an array": (lambda: align(min_identity=np.array([0.5])), UsageError, "is not a fraction"),

@@ -118,7 +118,7 @@ def test_dataclasses_know_the_fields():
     ]  # fmt: skip
     assert asdict(figure) == figure.values()
     assert dataclass_replace(figure, width=2) == figure.replaced(width=2.0)
-    with pytest.raises(UsageError, match="none of red, blue"):
+    with pytest.raises(UsageError, match="not one of red, blue"):
         dataclass_replace(figure, colour="green")
     assert dataclass_replace(ta.SearchOptions(), f1=0.5) == ta.SearchOptions(f1=0.5)
 

@@ -123,7 +123,7 @@ def test_numbers_and_scoring_of_other_types(batch):
     )
     assert table.score.tolist() == wanted.score.tolist()
     for gap in (11, (11, 1), "11"):
-        with pytest.raises(ta.ScoringError, match=r"the gap cost has to be a Gap\(open, extend\)"):
+        with pytest.raises(ta.ScoringError, match=r"the gap cost must be a Gap\(open, extend\)"):
             ta.align_all(batch, gap=gap)
     with pytest.raises(ta.ScoringError, match="an object of type int is no matrix: give a name, a path"):
         ta.align_all(batch, matrix=5)

@@ -53,7 +53,7 @@ SUMS = {"max_hsps": 2, "sum_statistics": True}
         ([PROTEINS], {"max_hsps": 2, "max_intron": 90}, UsageError,
          "max_intron applies to alignments that sum_statistics links: add sum_statistics"),
         ([PROTEINS], {**SUMS, "max_intron": 90}, UsageError,
-         "max_intron applies to nucleotides against proteins: add translate query or target, or leave it out"),
+         "max_intron is for nucleotides against proteins: add translate query or target, or leave it out"),
         ([PROTEINS], {"culling": 1}, UsageError, "culling applies to the best targets of a query: add top"),
         ([PROTEINS], {"culling": 0, "top": 3}, UsageError, "culling 0 is out of range"),
         ([PROTEINS], {"culling": 1, "top": 3, "report": "score"}, UsageError,

@@ -103,7 +103,7 @@ def test_fields_of_pairs():
         None,  # by what is shown
         True,
     )
-    assert (top.kind, top.flag, top.group) == ("whole", "--top", "Which pairs")
+    assert (top.kind, top.flag, top.group) == ("whole", "--top", "Selection of pairs")
     assert matrix.kind == "choice" and "BLOSUM62" in matrix.choices and verb.input("matrix").kind == "matrix"
     assert [one.role for one in verb.outputs] == ["main", "report", "plot"]
     assert verb.report == served_verb("cluster").report == "report" and served_verb("derep").report is None

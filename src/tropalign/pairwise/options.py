@@ -484,7 +484,8 @@ class PairOptions(
                 raise UsageError(f"{word} {value} is not a number above 0")
             if not self.is_local:
                 raise UsageError(
-                    f"{word} applies to E-values and bits, which only local alignments have: use {named('mode')} local"
+                    f"{word} applies to local alignments only, because others have no E-values and bits: use "
+                    f"{named('mode')} local"
                 )
         if self.knows_composition and not self.is_local:
             raise UsageError(
