@@ -301,7 +301,7 @@ class SumOptions(Options, group="selection of pairs"):
             "translate=query|target": "--max-intron applies to nucleotides against proteins: add --translate query "
             "or target, or leave it out",
         },
-        help="f:maximum number of nucleotides between alignments that --sum-statistics links, on the translated side "
+        help="maximum number of nucleotides between alignments that --sum-statistics links, on the translated side "
         f"if there is one (default: {INTRON}, as in blastx)",
     )
 

@@ -278,7 +278,7 @@ class BuildOptions(Options, group="model construction"):
         kind=POSITIVE,
         metavar="X",
         label="Given effective number",
-        help="effective number of sequences, instead of --effective (hmmbuild's --eset)",
+        help="effective number of sequences that overrides --effective (hmmbuild's --eset)",
     )
     entropy: float | None = option(
         default=None,

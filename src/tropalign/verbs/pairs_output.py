@@ -1,4 +1,4 @@
-"""What ``tropalign pairs`` and ``tropalign find`` write: formats, columns, reports and matrices."""
+"""Output of ``tropalign pairs`` and ``tropalign find``: formats, columns, reports and matrices."""
 
 from __future__ import annotations
 

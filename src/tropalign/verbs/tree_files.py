@@ -178,7 +178,7 @@ class TreeCommand(
     ShardOptions,
     EachOption,
 ):
-    """What a tree is made of, and how."""
+    """Options of ``tropalign tree``, excluding its input."""
 
     #: Declared by `MakeTree`.
     taxa: str
