@@ -46,7 +46,7 @@ def lengths(names, sizes):
 
 
 CALLS = {
-    "a mode among several": (lambda: align(mode=np.array(["local", "global"])), UsageError, "none of local"),
+    "a mode among several": (lambda: align(mode=np.array(["local", "global"])), UsageError, "not one of local"),
     "top as an array": (lambda: align(top=np.array([1, 2])), UsageError, "is not a whole number"),
     "identity beyond floats": (lambda: align(min_identity=10**400), UsageError, "is not a fraction"),
     "identity as an array": (lambda: align(min_identity=np.array([0.5])), UsageError, "is not a fraction"),
@@ -87,7 +87,7 @@ CALLS = {
     "strand of no residues": (lambda: NO_RESIDUES.reverse_complement(), InputError, "names and lengths only"),
     "half a sequence": (lambda: PROTEINS.text(1.5), TypeError, "interpreted as an integer"),
     "half a row": (lambda: TABLE.row(1.0), TypeError, "interpreted as an integer"),
-    "take a text": (lambda: TABLE.take("a"), IndexError, "rows are chosen by whole numbers"),
+    "take a text": (lambda: TABLE.take("a"), IndexError, "rows must be selected by integers"),
     "take beyond the rows": (lambda: TABLE.take([99]), IndexError, "out of bounds"),
     "queries that are none": (
         lambda: dataclasses.replace(TABLE, queries=np.zeros(3)),
@@ -145,7 +145,7 @@ def test_two_alphabets_of_one_name_are_not_mixed():
     batch = ta.SequenceBatch.from_strings(["ACGT", "ACGG"], alphabet=other)
     with pytest.raises(ScoringError, match="two alphabets of the same name, protein"):
         list(ta.align_all(batch))
-    with pytest.raises(InputError, match="two alphabets of the same name, protein"):
+    with pytest.raises(InputError, match="different alphabets of the same name, protein"):
         list(ta.align_all(batch, PROTEINS))
     assert pickle.loads(pickle.dumps(batch)).alphabet.letters == "ACGT"
 

@@ -25,9 +25,9 @@ def row_number(k: int, n: int, what: str = "row") -> int:
 def check_offsets(offsets: Int64, name: str, values: NDArray[Any], values_name: str) -> None:
     """Raise ValueError if these offsets do not divide the values into rows."""
     if offsets[0] != 0 or offsets[-1] != len(values):
-        raise ValueError(f"{name} have to begin with 0 and end with the number of {values_name}")
+        raise ValueError(f"{name} must start with 0 and end with the number of {values_name}")
     if (offsets[1:] < offsets[:-1]).any():
-        raise ValueError(f"{name} have to ascend")
+        raise ValueError(f"{name} must be in ascending order")
 
 
 def offsets_of(lengths: NDArray[Any] | Sequence[int]) -> Int64:
@@ -84,5 +84,5 @@ def wanted_rows(rows: NDArray[Any], n_rows: int) -> NDArray[Any]:
             raise IndexError(f"a mask of shape {rows.shape} for {n_rows} rows: give one value per row")
         return np.flatnonzero(rows)
     if rows.ndim != 1 or (len(rows) and rows.dtype.kind not in "iu"):
-        raise IndexError("rows are chosen by whole numbers, by a slice or by a mask")
+        raise IndexError("rows must be selected by integers, a slice or a mask")
     return rows.astype(np.int64)

@@ -126,7 +126,7 @@ def test_python_finds_the_same(made):
     found = ta.decode("cpg", ta.read_sequences(made), min_length=262)
     assert [tuple(segment)[:4] for segment in found] == [("c", 239, 505, "island")]
     assert found.lengths.tolist() == [740, 240, 505] and repr(found) == "<Segments: 1 of 3 sequences>"
-    with pytest.raises(ta.TropalignError, match="by 'x' is none of viterbi, posterior"):
+    with pytest.raises(ta.TropalignError, match="by 'x' is not one of viterbi, posterior"):
         ta.decode("cpg", ["ACGT"], by="x")
     assert len(ta.decode("cpg", [])) == 0
 

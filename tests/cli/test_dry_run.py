@@ -150,7 +150,7 @@ def test_epa_ng_is_not_foretold_and_nothing_is_left(tmp_path, capsys):
     words = ["place", "--reference", str(folder / "ref.phy.gz"), "--tree", str(folder / "ref.nwk")]
     words += [str(folder / "reads.fasta"), "--pipeline", "epa-ng", "--model", "GTR+G", "--jplace", str(out)]
     said = foretold(words, capsys)
-    assert said["epa-ng"] == f"goes on with these reads and makes {out}: its time and memory are not estimated"
+    assert said["epa-ng"] == f"continues with these reads and writes {out}: its time and memory are not estimated"
     assert list(tmp_path.iterdir()) == []
 
 

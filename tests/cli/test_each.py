@@ -131,7 +131,7 @@ def test_ctrl_c_ends_it_and_the_rerun_goes_on(families):
     _, error = run.communicate(timeout=60)
     assert (run.returncode, error) == (
         130,
-        b"tropalign: interrupted: the same command goes on where this one stopped\n",
+        b"tropalign: interrupted: the same command continues where this one stopped\n",
     )
     assert subprocess.run(command).returncode == 0
     assert len(rows()) == len(files)
@@ -154,7 +154,7 @@ def test_a_full_disk_ends_the_run(families, capfd, monkeypatch):
     monkeypatch.setattr(module, "sync", full)
     assert each("msa", *families, "-o", "out", "-t", "1") == 4
     said = capfd.readouterr().err
-    assert "the disk is full" in said and said.endswith("the same command then goes on where this one stopped\n")
+    assert "the disk is full" in said and said.endswith("the same command continues where this one stopped\n")
 
 
 def test_a_family_too_large_for_its_share_runs_again_with_all(families):
@@ -195,7 +195,7 @@ def test_what_all_files_need_is_no_pipe(tmp_path, monkeypatch, capfd):
     os.mkfifo("models")
     for path, named in (("-", "standard input"), ("models", "models")):
         assert main(["search", "--each", path, "a.faa", "b.faa", "-o", "out"]) == 2
-        sentence = f"{named} can be read only once, and each of the files needs it: write it to a file"
+        sentence = f"{named} can be read only once, but each of the files needs it: write it to a file"
         assert capfd.readouterr().err == f"tropalign: {sentence} (see tropalign search --help)\n"
     assert not Path("out").exists()
 

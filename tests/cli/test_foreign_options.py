@@ -31,7 +31,5 @@ def test_other_programs_are_answered_with_the_verb_for_their_job(options, capsys
         assert verb in options and all(word in options[verb] for word in more if word.startswith("-"))
         for name in names.split():
             assert main([name, "a.fa"]) == 2
-            sentence = (
-                f"tropalign: there is no verb {name}: its job is done by tropalign {told} (see tropalign --help)\n"
-            )
+            sentence = f"tropalign: there is no verb {name}: use tropalign {told} (see tropalign --help)\n"
             assert capsys.readouterr().err == sentence

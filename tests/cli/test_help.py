@@ -159,8 +159,8 @@ def test_cluster_aligns_whole_sequences_by_default(capsys):
 @pytest.mark.parametrize(
     ("verb", "words"),
     [
-        ("pairs", "cost of a gap beside its residues"),
-        ("cluster", "cost of a gap beside its residues"),
+        ("pairs", "cost of opening a gap, excluding its residues"),
+        ("cluster", "cost of opening a gap, excluding its residues"),
         ("place", "whole cost of the first column that the read leaves out, to which pairs adds --gap-extend"),
         ("msa", "cost of a gap between profiles, which CLUSTALW scales by lengths, matrix and column"),
     ],

@@ -108,7 +108,7 @@ def test_a_closed_pipe_is_quiet(family, start):
     ("error", "code", "sentence"),
     [
         (DeviceError("no device"), 4, "no device"),
-        (MemoryError(), 4, "out of memory: allow less with --memory, so that less is held at once"),
+        (MemoryError(), 4, "out of memory: give a lower limit with --memory, so that less is held at once"),
         (KeyboardInterrupt(), 130, "interrupted"),
         (ZeroDivisionError("by 0"), 1, "ZeroDivisionError: by 0: this is a defect of tropalign; TROPALIGN_TRACEBACK=1"),
     ],

@@ -231,14 +231,14 @@ def test_verbs_of_one_machine_do_not_offer_it(words, capsys):
 
 def test_a_tree_of_distances_needs_no_cluster(capsys):
     assert main(["tree", "examples/family.fasta", "--cluster", "local:2"]) == 2
-    assert "--cluster is for --unaligned and --bootstrap" in capsys.readouterr().err
+    assert "--cluster applies to --unaligned and --bootstrap" in capsys.readouterr().err
 
 
 def test_a_forecast_is_one_of_this_machine(few, tmp_path, capsys):
     words = [few, "--dry-run", "--cluster", "tcp://nobody.invalid:1", "-o", str(tmp_path / "x")]
     for more in (["pairs", "-f", "tsv"], ["cluster", "-f", "tsv"], ["msa", "-f", "fasta"]):
         assert main([*more, *words]) == 0
-        assert "on cpu of this machine alone (a forecast does not ask tcp://nobody" in capsys.readouterr().out
+        assert "on cpu of this machine only (a forecast does not use tcp://nobody" in capsys.readouterr().out
 
 
 def test_products_and_models_name_no_cluster():

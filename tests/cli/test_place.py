@@ -121,7 +121,7 @@ def test_a_saved_reference_holds_its_own(files, capsys):
     assert main(words) == 0
     for option, value in (("--tree", str(files / "ref.nwk")), ("--gap-flags", "exact"), ("--alphabet", "protein")):
         assert main(["place", "--reference", kept, str(files / "reads.fa"), option, value]) == 2
-        assert f"which holds its own: leave {option} out" in capsys.readouterr().err
+        assert f"which includes its tree, alphabet and gap flags: leave {option} out" in capsys.readouterr().err
     data = bytearray(Path(kept).read_bytes())
     for at in range(40, len(data), 97):
         damaged = bytearray(data)

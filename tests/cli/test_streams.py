@@ -34,12 +34,12 @@ def shell(few, tmp_path):
 @pytest.mark.parametrize(
     ("line", "code", "words"),
     [
-        ("T --version >/dev/full", 4, "standard output: the system refuses (No space left on device)"),
-        ("T pairs --help >/dev/full", 4, "standard output: the system refuses (No space left on device)"),
-        ("T devices >/dev/full", 4, "standard output: the system refuses (No space left on device)"),
+        ("T --version >/dev/full", 4, "standard output: operating system error (No space left on device)"),
+        ("T pairs --help >/dev/full", 4, "standard output: operating system error (No space left on device)"),
+        ("T devices >/dev/full", 4, "standard output: operating system error (No space left on device)"),
         ("T devices --json >&-", 3, "standard output is closed"),
-        ("T db info few.tdb >&-", 3, "standard output is closed: there is nowhere to say what the store holds"),
-        ("T db verify few.tdb >&-", 3, "standard output is closed: there is nowhere to say what the store holds"),
+        ("T db info few.tdb >&-", 3, "standard output is closed: redirect it"),
+        ("T db verify few.tdb >&-", 3, "standard output is closed: redirect it"),
         ("T pairs $FEW -f arrow >/dev/full", 4, FULL),
         ("T pairs $FEW >&-", 3, "standard output is closed: name a file with -o"),
         ("T pairs - <&-", 3, "standard input: it is closed: give the program something to read, or name a file"),

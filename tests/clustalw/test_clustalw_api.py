@@ -53,7 +53,7 @@ def test_what_a_stage_tells():
     ("error", "call", "why"),
     [
         (UsageError, {"options": {"gap_open": 3}}, "an object of type dict is no ClustalwOptions: make one"),
-        (UsageError, {"row_order": "length"}, "row_order 'length' is none of input, tree"),
+        (UsageError, {"row_order": "length"}, "row_order 'length' is not one of input, tree"),
         (UsageError, {"tree": 3}, "an object of type int is no tree: give Newick text or a file's Path"),
         (UsageError, {"progress": 1}, "progress 1 is not a function"),
         (UsageError, {"n_threads": -1}, "n_threads -1 is out of range"),

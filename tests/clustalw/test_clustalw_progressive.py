@@ -276,16 +276,16 @@ def test_profiles_that_are_too_long_are_said(monkeypatch):
 @pytest.mark.parametrize(
     ("given", "text"),
     [
-        ({"clustering": "wpgma"}, "clustering 'wpgma' is none of nj, upgma"),
-        ({"series": "vtml"}, "series 'vtml' is none of gonnet, blosum, pam, id"),
-        ({"nucleotide_matrix": 3}, "nucleotide_matrix 3 is none of iub, clustalw"),
+        ({"clustering": "wpgma"}, "clustering 'wpgma' is not one of nj, upgma"),
+        ({"series": "vtml"}, "series 'vtml' is not one of gonnet, blosum, pam, id"),
+        ({"nucleotide_matrix": 3}, "nucleotide_matrix 3 is not one of iub, clustalw"),
         ({"gap_open": -1}, "gap_open -1 is not a number from 0 to 100"),
         ({"gap_extend": float("nan")}, "gap_extend nan is not a number from 0 to 10"),
         ({"pw_gap_open": "10"}, "pw_gap_open '10' is not a number from 0 to 100"),
         ({"transition_weight": 2}, "transition_weight 2 is not a number from 0 to 1"),
         ({"delay": 30.5}, "delay 30.5 is not a whole number from 0 to 100"),
         ({"gap_distance": True}, "gap_distance True is not a whole number from 0 to 100"),
-        ({"hydrophilic": "G-P"}, "hydrophilic 'G-P': give letters of amino acids"),
+        ({"hydrophilic": "G-P"}, "hydrophilic 'G-P' is not a string of amino acids"),
     ],
 )
 def test_options_that_are_refused(given, text):

@@ -156,8 +156,8 @@ def test_files_and_labels_make_one_table(files, reads, tmp_path):
 @pytest.mark.parametrize(
     ("words", "code", "sentence"),
     [
-        (["--samples", "label"], 2, "--samples belongs to --otu-table"),
-        (["--sample-delimiter", "."], 2, "--sample-delimiter belongs to --otu-table"),
+        (["--samples", "label"], 2, "--samples needs --otu-table"),
+        (["--sample-delimiter", "."], 2, "--sample-delimiter needs --otu-table"),
         (["--sample-regex", "(", "--otu-table", "t.tsv"], 2, "--sample-regex '(' is no regular expression"),
         (
             ["--sample-regex", "x", "--samples", "label", "--otu-table", "t.tsv"],
@@ -166,10 +166,10 @@ def test_files_and_labels_make_one_table(files, reads, tmp_path):
         ),
         (["--sample-delimiter", "", "--otu-table", "t.tsv"], 2, "--sample-delimiter '' is no text"),
         (["--sample-delimiter", "/", "--otu-table", "t.tsv"], 3, "its name tells no sample"),
-        (["--relabel", "Otu"], 2, "--relabel belongs to --representatives or --otu-table"),
+        (["--relabel", "Otu"], 2, "--relabel needs --representatives or --otu-table"),
         (["--otu-table", "x.biom.txt.fa"], 2, ".fa"),
         (["--dereplicate", "--method", "single", "--shard", "1/2"], 2, "leave --dereplicate out"),
-        (["--relabel", "", "--otu-table", "t.tsv"], 2, "--relabel: give letters"),
+        (["--relabel", "", "--otu-table", "t.tsv"], 2, "--relabel is empty or has control characters: give letters"),
         (["--relabel", "#x", "--otu-table", "t.tsv"], 2, "--relabel #x: readers"),
         (["--otu-table", "t.tsv", "--samples", "underscore", "--dry-run"], 3, "its name tells no sample"),
         (
@@ -179,9 +179,9 @@ def test_files_and_labels_make_one_table(files, reads, tmp_path):
         ),
         (["--otutabout", "x"], 2, "write --otu-table"),
         (["--relabel_sha1"], 2, "write --relabel sha1"),
-        (["-", "-"], 2, "standard input can be read once"),
-        (["-", "--samples", "file"], 2, "standard input has no name"),
-        (["-"], 2, "standard input has no name to call a sample by"),
+        (["-", "-"], 2, "standard input can be read only once"),
+        (["-", "--samples", "file"], 2, "standard input has no file name"),
+        (["-"], 2, "standard input has no file name to use as a sample"),
         (["absent.fa"], 3, "absent.fa"),
         (["{0}", "--samples", "file", "--otu-table", "{1}/t.tsv"], 3, "as"),
     ],

@@ -43,7 +43,7 @@ def test_a_name_twice():
     [
         (lambda: ta.add_sequences(3, NEW), "an object of type int is no MultipleAlignment: make one with"),
         (lambda: ta.merge_alignments(OLD, None), "an object of type NoneType is no MultipleAlignment"),
-        (lambda: ta.add_sequences(OLD, NEW, rules="best"), "rules 'best' is none of tropalign, quickprobs1"),
+        (lambda: ta.add_sequences(OLD, NEW, rules="best"), "rules 'best' is not one of tropalign, quickprobs1"),
         (lambda: ta.add_sequences(OLD, NEW, cutoff=2), "cutoff 2 is not a number from 0.0001 to 0.5"),
         (lambda: ta.merge_alignments(OLD, OTHER, progress=1), "progress 1 is not a function"),
         (lambda: ta.merge_alignments(OLD, OTHER, n_threads=-1), "n_threads -1 is out of range"),

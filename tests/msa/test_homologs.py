@@ -153,13 +153,13 @@ def test_nucleotides_are_refused():
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--max-homologs", "3"], "--max-homologs belongs to --homologs"),
-        (["--keep-homologs"], "--keep-homologs belongs to --homologs"),
-        (["--homologs", "{}", "--method", "clustalw"], "--homologs has no meaning with --method clustalw"),
-        (["--homologs", "{}", "--add", "{}"], "--homologs has no meaning with --add"),
-        (["--homologs", "{}", "--model", "{}"], "--homologs has no meaning with --model"),
-        (["--homologs", "{}", "--shard", "1/2"], "--shard says what to do before homologs are known"),
-        (["--homologs", "{}", "--dry-run"], "--dry-run says what to do before homologs are known"),
+        (["--max-homologs", "3"], "--max-homologs needs --homologs"),
+        (["--keep-homologs"], "--keep-homologs needs --homologs"),
+        (["--homologs", "{}", "--method", "clustalw"], "--homologs has no effect with --method clustalw"),
+        (["--homologs", "{}", "--add", "{}"], "--homologs has no effect with --add"),
+        (["--homologs", "{}", "--model", "{}"], "--homologs has no effect with --model"),
+        (["--homologs", "{}", "--shard", "1/2"], "--shard divides the work before homologs are known"),
+        (["--homologs", "{}", "--dry-run"], "--dry-run cannot estimate a run before its homologs are known"),
     ],
 )
 def test_options_that_do_not_meet(sets, tmp_path, capsys, words, sentence):

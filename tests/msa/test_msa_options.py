@@ -31,9 +31,9 @@ def test_large_families_are_aligned_fast():
 @pytest.mark.parametrize(
     ("given", "why"),
     [
-        ({"effort": "best"}, "effort 'best' is none of default, accurate, fast"),
-        ({"effort": 3}, "effort 3 is none of default, accurate, fast"),
-        ({"rules": "probcons"}, "rules 'probcons' is none of tropalign, quickprobs1, quickprobs2"),
+        ({"effort": "best"}, "effort 'best' is not one of default, accurate, fast"),
+        ({"effort": 3}, "effort 3 is not one of default, accurate, fast"),
+        ({"rules": "probcons"}, "rules 'probcons' is not one of tropalign, quickprobs1, quickprobs2"),
         ({"consistency": -1}, "consistency -1 is out of range: give a number from 0 to 20"),
         ({"consistency": 1.5}, "consistency 1.5 is not a whole number"),
         ({"refine": True}, "refine True is not a whole number"),
@@ -43,7 +43,7 @@ def test_large_families_are_aligned_fast():
         ({"cutoff": "1"}, "cutoff '1' is not a number from 0.0001 to 0.5"),
         ({"keep": 1.01}, "keep 1.01 is not a number from 0 to 1"),
         ({"seed": -1}, "seed -1 is out of range"),
-        ({"passes": 1}, "there is no option passes: the options are "),
+        ({"passes": 1}, "unknown option passes: the options are "),
     ],
 )
 def test_wrong_options(given, why):
@@ -53,7 +53,7 @@ def test_wrong_options(given, why):
 
 
 def test_options_are_checked_however_they_are_made():
-    with pytest.raises(TropalignError, match="is none of default"):
+    with pytest.raises(TropalignError, match="is not one of default"):
         MsaOptions(effort="slow")
 
 

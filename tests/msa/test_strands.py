@@ -134,7 +134,7 @@ def test_proteins_have_one_strand():
     for align in (tropalign.align_multiple, tropalign.align_clustalw):
         with pytest.raises(InputError, match=why):
             align(proteins, strand="adjust")
-    with pytest.raises(UsageError, match=r"^strand 'both' is none of plus, adjust$"):
+    with pytest.raises(UsageError, match=r"^strand 'both' is not one of plus, adjust$"):
         tropalign.align_multiple(proteins, strand="both")
 
 

@@ -84,7 +84,7 @@ def test_options_of_bases_come_in_their_order():
         (lambda: Figure("a", corners=3), "Figure got an unexpected keyword argument 'corners'"),
         (lambda: Figure("a", "b"), "Figure takes 1 positional argument but 2 were given"),
         (lambda: Figure("a", name="b"), "Figure got multiple values for argument 'name'"),
-        (lambda: option(default=None, help="where"), "say what its words are, by a kind or by choices: where"),
+        (lambda: option(default=None, help="where"), "declare the allowed values, by a kind or by choices: where"),
     ],
 )
 def test_wrong_calls_are_type_errors(call, sentence):
@@ -95,7 +95,7 @@ def test_wrong_calls_are_type_errors(call, sentence):
 
 @pytest.mark.parametrize("value", ["green", None, 3])
 def test_a_word_that_is_no_choice_is_refused(value):
-    with pytest.raises(UsageError, match=f"colour {value!r} is none of red, blue"):
+    with pytest.raises(UsageError, match=f"colour {value!r} is not one of red, blue"):
         Figure("a", colour=value)
 
 
@@ -118,7 +118,7 @@ def test_dataclasses_know_the_fields():
     ]  # fmt: skip
     assert asdict(figure) == figure.values()
     assert dataclass_replace(figure, width=2) == figure.replaced(width=2.0)
-    with pytest.raises(UsageError, match="none of red, blue"):
+    with pytest.raises(UsageError, match="not one of red, blue"):
         dataclass_replace(figure, colour="green")
     assert dataclass_replace(ta.SearchOptions(), f1=0.5) == ta.SearchOptions(f1=0.5)
 

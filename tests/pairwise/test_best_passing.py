@@ -140,5 +140,5 @@ def test_without_filters_nothing_is_counted_otherwise():
 
 
 def test_top_first_needs_top():
-    with pytest.raises(UsageError, match="top_first says how the best targets are counted: add top"):
+    with pytest.raises(UsageError, match="top_first has no effect without a number of targets: add top"):
         list(ta.align_all(["MKVLAW", "MKILAW"], top_first=True))

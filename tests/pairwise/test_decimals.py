@@ -266,7 +266,7 @@ def test_scores_that_pass_32_bits_with_their_decimals():
     with pytest.raises(ta.ScoringError) as error:
         ta.align_all(long, matrix=ta.SubstitutionMatrix.match_mismatch(5, -4), gap=ta.Gap(10.0001, 1))
     assert str(error.value) == (
-        "scores of sequences of 40000 residues may pass 2147483647 with this matrix and these gap costs, times 10000 "
+        "scores of sequences of 40000 residues may exceed 2147483647 with this matrix and these gap costs, times 10000 "
         "for their decimals: give fewer decimals, or divide all of them by a common factor"
     )
 

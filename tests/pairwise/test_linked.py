@@ -252,13 +252,16 @@ def test_command_line(files, genes):
     [
         (
             ["--sum-statistics", "--max-hsps", "1"],
-            "--sum-statistics judges several alignments of a pair together: add --max-hsps, such as 10",
+            "--sum-statistics combines several alignments of a pair: add --max-hsps, such as 10",
         ),
-        (["--max-intron", "90"], "--max-intron says which alignments --sum-statistics links: add --sum-statistics"),
-        (["--columns", "query,sum_count"], "sum_count is what sum statistics tell of alignments: add --sum-statistics"),
+        (
+            ["--max-intron", "90"],
+            "--max-intron applies to alignments that --sum-statistics links: add --sum-statistics",
+        ),
+        (["--columns", "query,sum_count"], "sum_count is a column of sum statistics: add --sum-statistics"),
         (
             ["--sum-statistics", "-f", "paf", "--translate", "both", "--max-intron", "90"],
-            "--max-intron is for nucleotides against proteins",
+            "--max-intron applies to nucleotides against proteins",
         ),
     ],
 )

@@ -88,7 +88,7 @@ def test_pairs_are_in_range_or_refused(pairs, n_queries, n_targets):
         ({"memory_bytes": -5}, "memory_bytes -5 is out of range"),
         ({"memory_bytes": math.nan}, "memory_bytes nan is not a whole number"),
         ({"memory_bytes": "8G"}, "memory_bytes '8G' is not a whole number"),
-        ({"top": 0}, "top 0: at least one target per query has to be kept"),
+        ({"top": 0}, "top 0 is below 1: keep at least one target per query"),
         ({"top": 1.5}, "top 1.5 is not a whole number"),
         ({"top": True}, "top True is not a whole number"),
         ({"top": math.nan}, "top nan is not a whole number"),
@@ -100,14 +100,14 @@ def test_pairs_are_in_range_or_refused(pairs, n_queries, n_targets):
         ({"min_identity": 2}, "min_identity 2 is not a fraction between 0 and 1"),
         ({"min_coverage": -0.1}, "min_coverage -0.1 is not a fraction between 0 and 1"),
         ({"min_coverage": 0.5, "report": "ends"}, "min_coverage needs report alignment"),
-        ({"mode": None}, "mode None is none of local, global, semiglobal"),
-        ({"mode": ["local"]}, "mode ['local'] is none of local"),
-        ({"report": "all"}, "report 'all' is none of score, ends, alignment"),
-        ({"strand": "minus"}, "strand 'minus' is none of plus, both"),
-        ({"free_ends": "query-start"}, "free ends 'query-start': give a list of them"),
-        ({"free_ends": ["left"]}, "free end 'left' is none of query-start"),
-        ({"free_ends": [3]}, "free end '3' is none of query-start"),
-        ({"free_ends": None}, "free ends None: give a list of them"),
+        ({"mode": None}, "mode None is not one of local, global, semiglobal"),
+        ({"mode": ["local"]}, "mode ['local'] is not one of local"),
+        ({"report": "all"}, "report 'all' is not one of score, ends, alignment"),
+        ({"strand": "minus"}, "strand 'minus' is not one of plus, both"),
+        ({"free_ends": "query-start"}, "free ends 'query-start' are not a list: give a list of names"),
+        ({"free_ends": ["left"]}, "free end 'left' is not one of query-start"),
+        ({"free_ends": [3]}, "free end '3' is not one of query-start"),
+        ({"free_ends": None}, "free ends None are not a list: give a list of names"),
     ],
 )
 def test_options_that_cannot_be(batch, options, sentence):
@@ -123,7 +123,7 @@ def test_numbers_and_scoring_of_other_types(batch):
     )
     assert table.score.tolist() == wanted.score.tolist()
     for gap in (11, (11, 1), "11"):
-        with pytest.raises(ta.ScoringError, match=r"the gap cost has to be a Gap\(open, extend\)"):
+        with pytest.raises(ta.ScoringError, match=r"the gap cost must be a Gap\(open, extend\)"):
             ta.align_all(batch, gap=gap)
     with pytest.raises(ta.ScoringError, match="an object of type int is no matrix: give a name, a path"):
         ta.align_all(batch, matrix=5)

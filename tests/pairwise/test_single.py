@@ -189,15 +189,15 @@ def test_every_call_warns():
         (lambda: ta.align("MKV", "MK\u20ac"), ta.InputError, "'\u20ac' at position 3 is no protein letter"),
         (lambda: ta.align("MKV", "MK\ud800"), ta.InputError, "at position 3 is no protein letter"),
         (lambda: ta.align("MKV", None), ta.InputError, "record 'target': None is no sequence"),
-        (lambda: ta.align("MKV", "MKL", mode="glocal"), UsageError, "mode 'glocal' is none of"),
-        (lambda: ta.align("MKV", "MKL", mode=[]), UsageError, "mode [] is none of"),
-        (lambda: ta.align("MKV", "MKL", report="cigar"), UsageError, "report 'cigar' is none of"),
-        (lambda: ta.align("MKV", "MKL", strand="minus"), UsageError, "strand 'minus' is none of"),
+        (lambda: ta.align("MKV", "MKL", mode="glocal"), UsageError, "mode 'glocal' is not one of"),
+        (lambda: ta.align("MKV", "MKL", mode=[]), UsageError, "mode [] is not one of"),
+        (lambda: ta.align("MKV", "MKL", report="cigar"), UsageError, "report 'cigar' is not one of"),
+        (lambda: ta.align("MKV", "MKL", strand="minus"), UsageError, "strand 'minus' is not one of"),
         (lambda: ta.align("MKV", "MKL", strand="both"), ta.InputError, "proteins have one"),
-        (lambda: ta.align("MKV", "MKL", free_ends="query-end"), UsageError, "free ends 'query-end': give a list"),
-        (lambda: ta.align("MKV", "MKL", free_ends=["end"]), UsageError, "free end 'end' is none of"),
-        (lambda: ta.align("MKV", "MKL", free_ends=7), UsageError, "free ends 7: give a list"),
-        (lambda: ta.align("MKV", "MKL", gap=(1, 2)), ta.ScoringError, "the gap cost has to be a Gap"),
+        (lambda: ta.align("MKV", "MKL", free_ends="query-end"), UsageError, "free ends 'query-end' are not a list"),
+        (lambda: ta.align("MKV", "MKL", free_ends=["end"]), UsageError, "free end 'end' is not one of"),
+        (lambda: ta.align("MKV", "MKL", free_ends=7), UsageError, "free ends 7 are not a list"),
+        (lambda: ta.align("MKV", "MKL", gap=(1, 2)), ta.ScoringError, "the gap cost must be a Gap"),
         (lambda: ta.align("MKV", "MKL", matrix=5), ta.ScoringError, "an object of type int is no matrix"),
         (
             lambda: ta.align("MKV", "MKL", matrix="NUC.4.4"),
@@ -213,7 +213,7 @@ def test_every_call_warns():
                 gap=ta.Gap(1_000_000, 1_000_000),
             ),
             ta.ScoringError,
-            "scores of sequences of 600 residues may pass 2147483647",
+            "scores of sequences of 600 residues may exceed 2147483647",
         ),
         (lambda: ta.align_many([]), ta.InputError, "there is no pair: give one or more"),
         (lambda: ta.align_many("MKV"), ta.InputError, "the pairs have to be a list of (query, target)"),
@@ -262,8 +262,8 @@ def test_a_list_shares_sequences_of_one_name():
 
 
 NO_PAIR = (
-    "the {} judged nucleotide and the {} protein, which cannot be aligned: translate the nucleotides with translate, "
-    "or say what both are with alphabet nucleotide"
+    "the {} detected as nucleotide and the {} as protein, which cannot be aligned with each other: translate the "
+    "nucleotides with translate, or set the alphabet of both with alphabet nucleotide"
 )
 
 
@@ -272,7 +272,7 @@ def test_nucleotides_are_not_aligned_with_a_protein():
     with pytest.raises(ta.InputError) as caught:
         ta.align(dna, protein)
     assert str(caught.value) == NO_PAIR.format("query was", "target")
-    with pytest.raises(ta.InputError, match="the query was judged protein and the target nucleotide"):
+    with pytest.raises(ta.InputError, match="the query was detected as protein and the target as nucleotide"):
         ta.align(protein, "acgun" * 3, report="score", mode="global", end_gap=ta.Gap(1, 1))
     with pytest.raises(ta.InputError) as caught:
         ta.align_many([(dna, protein), (dna[3:], protein[3:])])

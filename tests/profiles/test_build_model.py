@@ -89,14 +89,14 @@ def test_bad_arguments(options, sentence):
 @pytest.mark.parametrize(
     ("values", "sentence"),
     [
-        ({"nodes": "some"}, "nodes 'some' is none of occupied, reference"),
+        ({"nodes": "some"}, "nodes 'some' is not one of occupied, reference"),
         ({"occupancy": 1.5}, "occupancy 1.5 is not a fraction between 0 and 1"),
         ({"entropy": 0}, "entropy 0 is not a number above 0"),
         ({"sigma": float("nan")}, "sigma nan is not a number above 0"),
         ({"gap_open_probability": 0.5, "single": True}, "gap_open_probability 0.5 is not below 0.5"),
         ({"occupancy": "x"}, "occupancy 'x' is not a number"),
         ({"seed": 0}, "seed"),
-        ({"matrix": "VTML"}, "matrix 'VTML' is none of BLOSUM62"),
+        ({"matrix": "VTML"}, "matrix 'VTML' is not one of BLOSUM62"),
     ],
 )
 def test_bad_options(values, sentence):

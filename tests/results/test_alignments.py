@@ -63,7 +63,7 @@ def test_offsets_ascend():
     table = random_table(0)
     offsets = table.cigar_offsets.copy()
     offsets[1], offsets[2] = offsets[2] + 1, offsets[1]
-    with pytest.raises(ValueError, match="cigar_offsets have to ascend"):
+    with pytest.raises(ValueError, match="cigar_offsets must be in ascending order"):
         AlignmentTable(**{**vars(table), "cigar_offsets": offsets})
 
 

@@ -86,9 +86,9 @@ def test_one_read_and_none():
         ({"letters": b"abc"}, "column letters has to be a one-dimensional array of uint8"),
         ({"column": np.zeros(2, np.int32)}, "column column has 2 items and not 3"),
         ({"offsets": np.array([0, 1, 2])}, "column offsets has 3 items and not 4"),
-        ({"offsets": np.array([0, 2, 1, 3])}, "offsets have to ascend"),
+        ({"offsets": np.array([0, 2, 1, 3])}, "offsets must be in ascending order"),
         ({"offsets": np.array([0, 1, 2, 9])}, "end with the number of letters"),
-        ({"tied_offsets": np.array([1, 1, 2, 3])}, "begin with 0 and end with the number of tied_branches"),
+        ({"tied_offsets": np.array([1, 1, 2, 3])}, "start with 0 and end with the number of tied_branches"),
     ],
 )
 def test_columns_are_checked(change, words):

@@ -148,13 +148,13 @@ def verdict_columns(found, rows):
 @pytest.mark.parametrize(
     ("given", "text"),
     [
-        ({"E": 0}, "E has to be above 0, and is 0"),
-        ({"domZ": -1.0}, r"domZ has to be above 0, and is -1\.0"),
-        ({"T": "20"}, "T is a number, not '20'"),
-        ({"E": None}, "E is a number, not None"),
-        ({"incE": math.nan}, "incE is a number, not nan"),
-        ({"Z": True}, "Z is a number, not True"),
-        ({"bit_cutoffs": "ga"}, "bit_cutoffs 'ga' are none of gathering, noise, trusted"),
+        ({"E": 0}, "E 0 is not above 0"),
+        ({"domZ": -1.0}, r"domZ -1\.0 is not above 0"),
+        ({"T": "20"}, "T '20' is not a number"),
+        ({"E": None}, "E None is not a number"),
+        ({"incE": math.nan}, "incE nan is not a number"),
+        ({"Z": True}, "Z True is not a number"),
+        ({"bit_cutoffs": "ga"}, "bit_cutoffs 'ga' is not one of gathering, noise, trusted"),
     ],
 )
 def test_thresholds_that_are_none(given, text):
@@ -170,8 +170,8 @@ def test_thresholds_that_are_none(given, text):
         ({"query": np.array([0, 1], np.int32)}, "a hit's query is none of the 1"),
         ({"best_domain": np.array([0, 1], np.int32)}, "a hit has one domain or more, and the best is one of them"),
         ({"domain_offsets": np.array([0, 2, 2])}, "a hit has one domain or more"),
-        ({"domain_offsets": np.array([0, 1, 3])}, "domain_offsets have to begin with 0 and end with the number"),
-        ({"line_offsets": np.array([0, 6, 5])}, "line_offsets have to begin with 0"),
+        ({"domain_offsets": np.array([0, 1, 3])}, "domain_offsets must start with 0 and end with the number"),
+        ({"line_offsets": np.array([0, 6, 5])}, "line_offsets must start with 0"),
         ({"orientation": "up"}, "orientation 'up' is none of search, scan"),
         ({"orientation": "scan"}, "models of a scan has to name every target of a hit"),
         ({"n_passed": np.zeros((1, 3), np.int64)}, r"n_passed has to be int64 of shape \(1, 4\)"),

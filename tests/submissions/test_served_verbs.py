@@ -36,7 +36,7 @@ def test_examples_and_common_options_are_among_the_fields(name):
 
 
 def test_a_new_option_that_takes_a_path_is_not_offered():
-    with pytest.raises(TypeError, match="say what its words are, by a kind or by choices: where it lies"):
+    with pytest.raises(TypeError, match="declare the allowed values, by a kind or by choices: where it lies"):
         option(default=None, metavar="FILE", help="where it lies")
 
 
@@ -103,7 +103,7 @@ def test_fields_of_pairs():
         None,  # by what is shown
         True,
     )
-    assert (top.kind, top.flag, top.group) == ("whole", "--top", "Which pairs")
+    assert (top.kind, top.flag, top.group) == ("whole", "--top", "Selection of pairs")
     assert matrix.kind == "choice" and "BLOSUM62" in matrix.choices and verb.input("matrix").kind == "matrix"
     assert [one.role for one in verb.outputs] == ["main", "report", "plot"]
     assert verb.report == served_verb("cluster").report == "report" and served_verb("derep").report is None

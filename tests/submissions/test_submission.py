@@ -219,16 +219,16 @@ def test_a_file_or_a_name_but_not_both():
 @pytest.mark.parametrize(
     ("verb", "options", "sentence"),
     [
-        ("pairs", {"mode": "local", "free_ends": "query-start"}, "--free-ends belongs to --mode semiglobal"),
+        ("pairs", {"mode": "local", "free_ends": "query-start"}, "--free-ends needs --mode semiglobal"),
         ("pairs", {"columns": "query,nonsense"}, "nonsense"),
         ("pairs", {"strand": "both", "translate": "query"}, "--translate needs a second file"),
-        ("cluster", {"sizeout": True}, "--sizeout belongs to --representatives"),
+        ("cluster", {"sizeout": True}, "--sizeout needs --representatives"),
         ("msa", {"consistency": 200}, "consistency 200 is out of range"),
-        ("msa", {"compat": True}, "--compat belongs to --method clustalw"),
+        ("msa", {"compat": True}, "--compat needs --method clustalw"),
         ("tree", {"unaligned": True, "bootstrap": 10}, "--bootstrap needs an alignment"),
         ("search", {"E": 1, "T": 20}, "-E and -T exclude each other"),
         ("scan", {"cut_ga": True, "E": 1}, "--cut_ga sets all thresholds"),
-        ("decode", {"rounds": 5}, "--rounds belongs to --fit"),
+        ("decode", {"rounds": 5}, "--rounds needs --fit"),
         ("tree", {"midpoint": True, "outgroup": ["a"]}, "not allowed with argument"),
     ],
 )
@@ -238,9 +238,9 @@ def test_options_that_do_not_go_together_are_refused_at_once(verb, options, sent
 
 
 def test_outputs_and_formats_have_their_say_too():
-    with pytest.raises(UsageError, match="--taxa belongs to --taxonomy"):
+    with pytest.raises(UsageError, match="--taxa needs --taxonomy"):
         asked("place", outputs=["taxa"]).checked()
-    with pytest.raises(UsageError, match="a matrix has no room for paths"):
+    with pytest.raises(UsageError, match="a matrix cannot contain paths"):
         asked("paths", format="matrix", options={"paths": True}).checked()
 
 
@@ -254,7 +254,7 @@ def test_another_format_leaves_out_what_does_not_go_with_it():
     assert asked(format="matrix", options={"matrix_layout": "phylip"}).in_format("tsv").options == {}
     with pytest.raises(FieldError, match="format: pairs has no such format"):
         one.in_format("exe")
-    with pytest.raises(UsageError, match="--format matrix holds every pair: leave --top out"):
+    with pytest.raises(UsageError, match="--format matrix contains every pair: leave --top out"):
         one.in_format("matrix")
 
 

@@ -100,9 +100,9 @@ def test_what_is_refused(text, sentence, capsys):
 
 
 def test_what_the_verb_refuses_is_refused_before_anything_is_sent():
-    with pytest.raises(UsageError, match="--sizeout belongs to --representatives"):
+    with pytest.raises(UsageError, match="--sizeout needs --representatives"):
         asked("cluster a.fa --sizeout")
-    with pytest.raises(UsageError, match="--split makes two files"):
+    with pytest.raises(UsageError, match="--split writes two files"):
         asked("place r.fa --reference x --tree y --split")
 
 

@@ -111,4 +111,4 @@ def test_words_that_are_no_replay_are_refused(words):
 def test_a_refusal_points_at_the_help_of_its_verb():
     with pytest.raises(UsageError) as caught:
         command_of(make_parser(False, ["db"]).parse_args(["db", "build", "-", "-", "-o", "x.tdb"])).run()
-    assert str(caught.value) == "standard input can be read once: name - once" and caught.value.verb == "db build"
+    assert str(caught.value) == "standard input can be read only once: name - once" and caught.value.verb == "db build"

@@ -130,7 +130,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         verb = getattr(error, "verb", "")
         return _fail(f"{error} (see tropalign {verb} --help)" if verb else str(error), error.exit_code)
     except MemoryError:
-        return _fail("out of memory: allow less with --memory, so that less is held at once", EXIT_RESOURCES)
+        return _fail("out of memory: give a lower limit with --memory, so that less is held at once", EXIT_RESOURCES)
     except ImportError as error:  # the core was compiled for another processor, or a package is missing
         _show_traceback()
         remedy = f": install tropalign and its packages again (pip install {error.name or 'tropalign'})"
@@ -139,7 +139,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _show_traceback()
         _silence(sys.stdout)
         where = "standard output" if error.filename is None else error.filename
-        return _fail(f"{where}: the system refuses ({error.strerror or error}): name another place", EXIT_RESOURCES)
+        return _fail(f"{where}: operating system error ({error.strerror or error}): name another path", EXIT_RESOURCES)
     except Exception as error:
         _show_traceback()
         return _fail(
@@ -215,7 +215,7 @@ def make_parser(wants_help: bool = True, names: Iterable[str] = VERBS) -> argpar
     parser = Parser(
         "tropalign",
         description="Exact alignment of biological sequences at the speed of the machine it runs on.",
-        epilog="example:\n  tropalign pairs proteins.fa -o alignments.tsv\n\nAll of a verb: tropalign help VERB",
+        epilog="example:\n  tropalign pairs proteins.fa -o alignments.tsv\n\nHelp for a verb: tropalign help VERB",
         formatter_class=formatter,
         allow_abbrev=False,
     )

@@ -18,7 +18,7 @@ def add_manual(parser: argparse.ArgumentParser) -> None:
         "--print-man",
         action=_Print,
         metavar="PAGE",
-        help="print the page of a verb, or of tropalign itself, for man: tropalign --print-man pairs | man -l -",
+        help="print the man page of a verb, or of tropalign itself: tropalign --print-man pairs | man -l -",
     )
 
 

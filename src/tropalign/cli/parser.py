@@ -33,7 +33,7 @@ class Parser(argparse.ArgumentParser):
             command: type[Command] | None = getattr(options, DECLARED, None)
             if command is not None and command.takes_stdin and not any(word.startswith("-") for word in extra):
                 files = [options.queries, *filter(None, [getattr(options, "targets", None)]), *extra]
-                remedy = f"join those of one set, as in cat {shlex.join(files)} | {verb.prog} -"
+                remedy = f"join the files of one set, as in cat {shlex.join(files)} | {verb.prog} -"
                 verb.error(f"{len(files)} files are too many: {remedy}")
             if command is not None and command.no_shards and any(w.partition("=")[0] == "--shard" for w in extra):
                 verb.error(command.no_shards)
@@ -61,7 +61,7 @@ class Parser(argparse.ArgumentParser):
             super()._check_value(action, value)
         except argparse.ArgumentError as error:
             if isinstance(action, argparse._SubParsersAction) and (verb := verb_for(str(value))):
-                self.error(f"there is no verb {value}: its job is done by tropalign {verb}")
+                self.error(f"there is no verb {value}: use tropalign {verb}")
             error.message += did_you_mean(str(value), map(str, action.choices or ()))
             raise
 
@@ -173,7 +173,7 @@ def command_of(options: argparse.Namespace) -> Command:
         is_single = command.declared()[name].many is None
         if is_single and len(files) > 1 and not is_each:
             output = " and the output with -o" if values.get("output") == "-" else ""
-            what = f"{len(files)} files are too many: name one{output}, or add --each to do each of them"
+            what = f"{len(files)} files are too many: name one{output}, or add --each to process each of them"
             options.parser.error(what)
         if is_single:
             values[name] = files[0]
@@ -202,8 +202,8 @@ def add_completion(parser: argparse.ArgumentParser) -> None:
         action=_Print,
         choices=SHELLS,
         metavar="SHELL",
-        help="print what makes a shell (bash, zsh, tcsh) complete verbs, options and files: eval it in the shell's "
-        "start-up file",
+        help="print a script that makes a shell (bash, zsh, tcsh) complete verbs, options and files: eval it in the "
+        "shell's start-up file",
     )
 
 

@@ -47,28 +47,25 @@ class ClustalwChoices(Options, group="method clustalw"):
 
     compat: bool = option(
         default=False,
-        label="Bit for bit as ClustalW",
-        help="round frequencies and weights as CLUSTAL W 2.1 does, for the very same alignment",
-        doc="Rounded frequencies, truncated weights and the splits of the original, so that its alignment comes out.",
+        label="Identical to ClustalW",
+        help="round frequencies and weights as CLUSTAL W 2.1 does, to reproduce its alignment exactly",
     )
-    quicktree: bool = option(default=False, label="Quick tree", help="distances from words instead of alignments")
+    quicktree: bool = option(default=False, label="Quick tree", help="distances from k-mers instead of alignments")
     word_length: int | None = option(
         default=None,
         kind=whole(0),
         needs="quicktree",
         metavar="K",
-        help="residues of a word of --quicktree (default: 1, nucleotides 2)",
-        doc="Residues of a word of `quicktree`; 1 (nucleotides 2) when None.",
+        help="residues of a k-mer for --quicktree (default: 1, nucleotides 2)",
     )
     word_gap: int | None = option(
         default=None,
         kind=whole(0),
         needs="quicktree",
         metavar="C",
-        label="Gap between words",
-        help="a change of the diagonal in a chain of words (default: 3, nucleotides 5)",
-        doc="What it costs a chain of words to change the diagonal; 3 (5) when None, where `word_length` is given that "
-        "and 3 (4).",
+        label="Cost of changing the diagonal",
+        help="cost of changing the diagonal in a chain of k-mers (default: 3, nucleotides 5; if --word-length is "
+        "given, 3 or 4 more than that)",
     )
     n_diagonals: int | None = option(
         default=None,
@@ -76,23 +73,26 @@ class ClustalwChoices(Options, group="method clustalw"):
         needs="quicktree",
         metavar="N",
         label="Best diagonals",
-        help="diagonals with most words that are taken (default: 5, nucleotides 4)",
+        help="number of diagonals to use, those with most k-mers (default: 5, nucleotides 4)",
     )
     diagonal_window: int | None = option(
         default=None,
         kind=whole(0),
         needs="quicktree",
         metavar="N",
-        help="diagonals that are taken on either side of each of --n-diagonals (default: 5, nucleotides 4)",
+        help="number of diagonals to use on either side of each of --n-diagonals (default: 5, nucleotides 4)",
     )
     clustering: Clustering | None = option(
         default=None,
         choices=get_args(Clustering),
         label="Guide tree method",
-        help="how the guide tree is made (default: nj)",
+        help="method for the guide tree (default: nj)",
     )
     series: Series | None = option(
-        default=None, choices=PROTEIN_SERIES, label="Protein matrices", help="matrices for proteins (default: gonnet)"
+        default=None,
+        choices=PROTEIN_SERIES,
+        label="Protein matrices",
+        help="series of matrices for proteins (default: gonnet)",
     )
     nucleotide_matrix: NucleotideMatrix | None = option(
         default=None, choices=get_args(NucleotideMatrix), help="matrix for nucleotides (default: iub)"
@@ -110,7 +110,7 @@ class ClustalwChoices(Options, group="method clustalw"):
         kind=number(0, MOST["gap_extend"]),
         metavar="C",
         label="Gap extension cost",
-        help="cost of each residue of a gap between profiles, scaled, too (default: 0.2, nucleotides 6.66)",
+        help="cost of each residue of a gap between profiles, also scaled (default: 0.2, nucleotides 6.66)",
     )
     pw_gap_open: float | None = option(
         default=None,
@@ -125,59 +125,56 @@ class ClustalwChoices(Options, group="method clustalw"):
         kind=number(0, MOST["pw_gap_extend"]),
         metavar="C",
         label="Pairwise gap extension cost",
-        help="cost of each residue of a gap between two sequences, scaled, too (default: 0.1, nucleotides 6.66)",
+        help="cost of each residue of a gap between two sequences, also scaled (default: 0.1, nucleotides 6.66)",
     )
     delay: int | None = option(
         default=None,
         kind=whole(0),
         metavar="PERCENT",
         label="Delay divergent sequences",
-        help="sequences of at most this identity come last (default: 30)",
-        doc="Sequences of at most this percent identity to any other come last.",
+        help="align sequences last that are at most this percentage identical to any other (default: 30)",
     )
     gap_distance: int | None = option(
         default=None,
         kind=whole(0),
         metavar="N",
         label="Gap separation",
-        help="columns beside a gap where another is dear (default: 4)",
-        doc="Columns around a gap where another one is dear; 0: none.",
+        help="within this number of columns of a gap, a new gap costs more; 0: never (default: 4)",
     )
     hydrophilic: str | None = option(
         default=None,
         kind=TEXT,
         metavar="LETTERS",
         label="Hydrophilic residues",
-        help="amino acids whose runs make gaps cheap (default: GPSNDQEKR)",
+        help="amino acids whose runs make gaps cheaper (default: GPSNDQEKR)",
     )
     no_hydrophilic_gaps: bool = option(
         default=False,
         label="Gaps in hydrophilic runs cost the same",
         help="gaps in runs of hydrophilic residues cost the same as others",
-        doc="Whether gap costs depend on such runs.",
+        doc="Whether gaps cost less in runs of hydrophilic residues.",
     )
     no_residue_gaps: bool = option(
         default=False,
-        help="gaps cost the same beside every residue",
+        help="gap costs do not depend on the residues next to the gap",
         doc="Whether gap costs depend on the residues of a column.",
     )
     transition_weight: float | None = option(
         default=None,
         kind=number(0, 1),
         metavar="W",
-        help="score of a transition between nucleotides, as a share of a match (default: 0.5)",
+        help="score of a transition between nucleotides, as a fraction of a match (default: 0.5)",
     )
-    end_gaps: bool = option(default=False, help="gaps at the ends cost what others do")
+    end_gaps: bool = option(default=False, help="gaps at the ends cost the same as others")
     count_end_gaps: bool = option(
         default=False,
-        help="gaps at the ends make further gaps beside them cheap",
-        doc="Gaps at the ends of sequences count as gaps of their columns.",
+        help="count gaps at the ends as gaps of their columns, which makes further gaps next to them cheaper",
     )
     negative_matrix: bool = option(
-        default=False, help="scores of a matrix may be negative (default: raised to 0 and more)"
+        default=False, help="allow negative scores in matrices (default: all scores are raised to 0 or more)"
     )
     no_weights: bool = option(
-        default=False, help="all sequences count the same", doc="Sequences are weighted by the tree."
+        default=False, help="give all sequences the same weight", doc="Whether sequences are weighted by the tree."
     )
 
     def settled(self) -> ClustalwOptions:
@@ -248,7 +245,10 @@ class ClustalwOptions(Options):
             if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most_whole:
                 raise UsageError(f"{named(name)} {value!r} is not a whole number from {least} to {most_whole}")
         if not isinstance(self.hydrophilic, str) or not all(c.isascii() and c.isalpha() for c in self.hydrophilic):
-            raise UsageError(f"hydrophilic {self.hydrophilic!r}: give letters of amino acids, such as 'GPSNDQEKR'")
+            raise UsageError(
+                f"hydrophilic {self.hydrophilic!r} is not a string of amino acids: give their letters, "
+                "such as 'GPSNDQEKR'"
+            )
 
     def cost(self, name: str, is_nucleotide: bool) -> float:
         """Return a gap cost: the given one, or the default for this kind of sequence.
@@ -302,7 +302,8 @@ class ClustalwOptions(Options):
             longest, kind = LONGEST_WORD[is_nucleotide], ("proteins", "nucleotides")[is_nucleotide]
             if self.word_length > longest:
                 raise UsageError(
-                    f"{named('word_length')} {self.word_length}: words of {kind} have up to {longest} residues"
+                    f"{named('word_length')} {self.word_length} is too large: k-mers of {kind} have at most {longest} "
+                    "residues"
                 )
             chosen["word_gap"] = self.word_length + MORE_THAN_WORD[is_nucleotide]
         given = {name: getattr(self, name) for name in WORDS if getattr(self, name) is not None}

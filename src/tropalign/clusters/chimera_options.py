@@ -22,9 +22,9 @@ class ChimeraOptions(Options, group="chimeras"):
         default="uchime",
         choices=get_args(RuleName),
         is_common=True,
-        help="uchime (default): by score, divergence and differences; uchime2: what two parents explain without a "
-        "difference, and neither alone; uchime3: as uchime2, of parents that are 16 times as abundant, for denoised "
-        "reads",
+        help="rule for chimeras: uchime (default; by score, divergence and differences), uchime2 (two parents "
+        "explain the read without a difference, and neither does alone) or uchime3 (like uchime2, with parents at "
+        "least 16 times as abundant; for denoised reads)",
     )
     abskew: float | None = option(
         default=None,
@@ -32,41 +32,41 @@ class ChimeraOptions(Options, group="chimeras"):
         metavar="F",
         label="Abundance skew",
         is_common=True,
-        help="without a database: parents are at least F times as abundant (default: 2; uchime3 16)",
-        doc="Without references: how many times as abundant parents are at the least; 2, with rule uchime3 16, by "
-        "default.",
+        help="minimum abundance ratio of parents to their chimera, if there is no reference database (default: 2, or "
+        "16 with rule uchime3)",
     )
     minh: float = option(
         default=0.28,
         kind=AMOUNT,
         metavar="F",
         label="Minimum score",
-        help="with rule uchime: the score of a chimera at the least (default: 0.28)",
+        help="with rule uchime: minimum score of a chimera (default: 0.28)",
     )
     mindiv: float = option(
         default=0.8,
         kind=number(0, 100),
         metavar="F",
         label="Minimum divergence",
-        help="with rule uchime: by how many percent points a chimera is more similar to its model than to either "
-        "parent; less is borderline (default: 0.8)",
+        help="with rule uchime: minimum number of percentage points by which a chimera is more similar to its model "
+        "than to either parent; below it, the sequence is borderline (default: 0.8)",
     )
     mindiffs: int = option(
         default=3,
         kind=whole(1),
         metavar="N",
         label="Minimum differences",
-        help="with rule uchime: columns that vote on either side of the breakpoint; less is borderline (default: 3)",
+        help="with rule uchime: minimum number of voting columns on each side of the breakpoint; below it, the "
+        "sequence is borderline (default: 3)",
     )
     xn: float = option(
-        default=8.0, kind=VOTES, metavar="F", label="Weight of a no", help="the weight of a no vote (default: 8)"
+        default=8.0, kind=VOTES, metavar="F", label="Weight of a no vote", help="weight of a no vote (default: 8)"
     )
     dn: float = option(
         default=1.4,
         kind=VOTES,
         metavar="F",
         label="Pseudo-count of no votes",
-        help="how many no votes there are on either side before any is counted (default: 1.4)",
+        help="pseudo-count of no votes on each side (default: 1.4)",
     )
 
 
@@ -80,7 +80,9 @@ class ChimeraRules(ChimeraOptions):
             self.set(name, decimal_number(name, getattr(self, name)))
         self.set("mindiffs", whole_number("mindiffs", self.mindiffs, 1))
         if self.abskew is not None and self.abskew < 1:
-            raise UsageError(f"{named('abskew')} {self.abskew}: parents are as abundant as their chimera, or more")
+            raise UsageError(
+                f"{named('abskew')} {self.abskew} is below 1: parents are at least as abundant as their chimera"
+            )
 
     @property
     def skew(self) -> float:

@@ -33,9 +33,8 @@ class ClusteringOptions(Options, group="clusters"):
         metavar="F",
         label="Minimum identity",
         is_common=True,
-        help=f"what a sequence shares with its representative at the least, or linkages are cut at (default: "
+        help="minimum identity of a sequence with its representative, or cut height of linkages (default: "
         f"{MIN_IDENTITY})",
-        doc="What a sequence shares with its representative (greedy), or the height at which linkages are cut.",
     )
     identity: str = but(
         IdentityOptions, "identity", default="shorter", group="clusters", help=IDENTITY_HELP.format(default="shorter")
@@ -47,40 +46,36 @@ class ClusteringOptions(Options, group="clusters"):
         metavar="F",
         label="Minimum coverage",
         is_common=True,
-        help="only if at least this fraction of a sequence's residues stands beside a residue",
-        doc="The share of the residues of `coverage_of` that stand beside a residue, at the least.",
+        help="minimum fraction of a sequence's residues that are aligned with a residue; --coverage-of selects the "
+        "sequence",
     )
     coverage_of: CoverageOf = option(
         default="longer",
         choices=get_args(CoverageOf),
-        label="Coverage of which sequence",
-        help="of which sequence --min-coverage speaks (default: longer)",
-        doc='Of which sequence `min_coverage` speaks; the last two with method "greedy".',
+        label="Sequence for coverage",
+        help="sequence that --min-coverage applies to; member and representative need --method greedy (default: "
+        "longer)",
     )
     method: MethodName = option(
         default="greedy",
         choices=METHODS,
         is_common=True,
-        help="each sequence beside a representative (default), or linkage of all pairs",
-        doc="Greedy: in `order`, each sequence joins a representative that is similar enough, or becomes one. Or "
-        "linkage of all pairs.",
+        help="greedy (default): in the order of --order, each sequence joins a representative that is similar "
+        "enough, or becomes one; others: linkage of all pairs",
     )
     order: OrderName = option(
         default="length",
         choices=get_args(OrderName),
         is_common=True,
-        help="which sequences become representatives first: the longest (default), the most abundant (;size=N in the "
-        "name), or those that come first",
-        doc="The longest, the most abundant or the first sequences first; as in the input where equal. The first one "
-        "of a cluster is its representative.",
+        help="sequences that become representatives first: the longest (default), the most abundant (;size=N in the "
+        "name), or those that come first in the input; ties are in input order",
     )
     assign: Choice = option(
         default="best",
         choices=get_args(Choice),
-        label="Which representative",
-        help="a sequence joins the most similar representative (default), or the first that is similar enough",
-        doc="Which representative a sequence joins: the most similar one (the earliest where equal), or the first that "
-        "is similar enough.",
+        label="Choice of representative",
+        help="representative that a sequence joins: the most similar one (default; the earliest of equals), or the "
+        "first that is similar enough",
     )
 
 
@@ -101,12 +96,12 @@ class ClusterOptions(ClusteringOptions):
             _check_share("min_coverage", self.min_coverage)
         if self.method != "greedy" and self.coverage_of in ("member", "representative"):
             raise UsageError(
-                f"coverage of the {self.coverage_of} belongs to method greedy: linkages know neither, so choose "
-                "longer or shorter"
+                f"coverage of the {self.coverage_of} needs method greedy, because linkages have no representatives: "
+                "choose longer or shorter"
             )
         if self.pairs.is_local and not self.min_coverage and self.identity not in ("shorter", "longer", "openings"):
             raise UsageError(
-                "the local alignment of any two sequences may be a few identical letters: give "
+                "a local alignment of two sequences may consist of a few identical residues: give "
                 f"{named('min_coverage')}, or choose {named('mode')} global"
             )
 

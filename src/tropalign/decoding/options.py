@@ -22,9 +22,7 @@ class CutOptions(Options, group="segments"):
         choices=WAYS,
         label="Segments by",
         is_common=True,
-        help="labels of the most probable path (default), or the most probable label of each position",
-        doc="A position's label is that of the best path's state, or the one whose states' posteriors have the highest "
-        "sum.",
+        help="label of a position: that of the most probable path (default), or the one with the highest posterior",
     )
 
 
@@ -37,8 +35,7 @@ class LengthOptions(Options, group="segments"):
         metavar="N",
         label="Minimum length",
         is_common=True,
-        help="leave segments of less than N positions out (default: 1)",
-        doc="Shorter segments are left out.",
+        help="minimum number of positions of a segment (default: 1)",
     )
     min_support: float = option(
         default=0.0,
@@ -46,8 +43,7 @@ class LengthOptions(Options, group="segments"):
         metavar="P",
         label="Minimum support",
         is_common=True,
-        help="leave segments of a lower mean posterior out (default: 0)",
-        doc="Segments with less support are left out, from 0 to 1.",
+        help="minimum mean posterior of a segment, from 0 to 1 (default: 0)",
     )
 
 
@@ -60,7 +56,7 @@ class LabelOption(Options, group="segments"):
         many="append",
         metavar="LABEL",
         label="Labels",
-        help="write segments with this label; may be repeated (default: those that the model reports)",
+        help="write segments with this label; may be repeated (default: the labels that the model reports)",
     )
 
 
@@ -75,7 +71,7 @@ class DecodeOptions(CutOptions, LengthOptions):
     """
 
     labels: Collection[str] = argument(
-        default=(), kw_only=True, doc="The labels that are kept; empty for those that the model reports."
+        default=(), kw_only=True, doc="Labels to keep; empty for those that the model reports."
     )
 
     def settle(self) -> None:
@@ -83,6 +79,6 @@ class DecodeOptions(CutOptions, LengthOptions):
         self.check_choices()
         whole_number("min_length", self.min_length, 0)
         if not isinstance(self.labels, Collection):
-            raise UsageError(f"labels are of type {type(self.labels).__name__}: give a list of texts")
+            raise UsageError(f"labels must be a list of strings, not {type(self.labels).__name__}")
         if not 0 <= decimal_number("min_support", self.min_support) <= 1:
             raise UsageError(f"{named('min_support')} {self.min_support!r} is not a number from 0 to 1")

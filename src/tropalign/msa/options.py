@@ -49,54 +49,50 @@ class ConsistencyOptions(Options, group="method"):
         default=None,
         choices=EFFORTS,
         is_common=True,
-        help="how much time goes into the alignment (default: default, and fast for more than "
-        f"{MOST_SEQUENCES} sequences)",
-        doc=f'How much time goes into the alignment; "default", and "fast" for more than {MOST_SEQUENCES} sequences, '
-        "when not given.",
+        help=f"compromise between speed and accuracy (default: default, or fast for more than {MOST_SEQUENCES} "
+        "sequences)",
     )
     rules: RulesName | None = option(
         default=None,
         choices=RULES,
-        label="Parameters of",
-        help="whose parameters, consistency and refinement (default: by --effort)",
-        doc="Whose parameters, consistency and refinement; by `effort` when not given, like the options that follow.",
+        label="Rules of program",
+        help="program whose parameters, consistency and refinement are used (default: by --effort)",
     )
     consistency: int | None = option(
         default=None,
         kind=whole(0),
         metavar="N",
         label="Consistency passes",
-        help="passes of consistency (default: by --effort)",
+        help="number of consistency passes (default: by --effort)",
     )
     through: int | None = option(
         default=None,
         kind=whole(0),
         metavar="N",
         label="Third sequences per pass",
-        help="third sequences of a pass that stand for all; 0: all (default: by --effort)",
-        doc="Third sequences of a pass, each of which stands for others like it; 0: all.",
+        help="number of third sequences per pass, each representing similar ones; 0: all (default: by --effort)",
     )
     refine: int | None = option(
         default=None,
         kind=whole(0),
         metavar="N",
         label="Refinement rounds",
-        help="rounds of refinement (default: by --effort)",
+        help="number of refinement rounds (default: by --effort)",
     )
     cutoff: float | None = option(
         default=None,
         kind=number(1e-4, 0.5),
         metavar="P",
         label="Posterior cutoff",
-        help="posteriors below it are dropped",
+        help="drop posteriors below this value (default: by --effort)",
     )
     keep: float | None = option(
         default=None,
         kind=number(0, 1),
         metavar="F",
         label="Fraction kept",
-        help="keep this fraction of each matrix instead; 0: by the cutoff",
-        doc="The share of each matrix' elements to keep instead; 0 for those above the cutoff.",
+        help="keep this fraction of the elements of each posterior matrix, instead of applying --cutoff; 0: apply "
+        "--cutoff (default: by --effort)",
     )
     seed: int | None = option(
         default=None,
@@ -104,15 +100,13 @@ class ConsistencyOptions(Options, group="method"):
         metavar="N",
         label="Random seed",
         help="seed of the random choices of refinement (default: 0)",
-        doc="Of the random choices of refinement. The alignment depends on it, and on nothing else that is random.",
     )
 
     drop_foreign: bool = option(
         default=False,
         is_common=True,
         label="Leave out members that do not belong",
-        help="leave out members that do not seem to belong to the family, which are named in either case",
-        doc="Members that do not seem to belong to the family are left out, and not only named in a warning.",
+        help="leave out members that do not seem to belong to the family; a warning names them in either case",
     )
 
     def for_family(self, n_sequences: int = 0) -> MsaOptions:
@@ -127,9 +121,8 @@ class TurningOption(Options, group="input"):
         default="plus",
         choices=STRANDS,
         is_common=True,
-        help="adjust: nucleotide sequences on the other strand than most of the family are turned (default: plus)",
-        doc="Adjust: nucleotide sequences on the other strand than most of the family are aligned as their reverse "
-        "complements, and their descriptions say so.",
+        help="adjust: reverse-complement the nucleotide sequences that are on the opposite strand of most of the "
+        "family, and note it in their descriptions (default: plus)",
     )
 
 
@@ -140,8 +133,7 @@ class RowOrderOption(Options, group="results"):
         default="input",
         choices=ORDERS,
         is_common=True,
-        help="order of the rows: as read (default), or by the tree",
-        doc="Of the rows: that of the sequences, or by the guide tree.",
+        help="order of the rows: as in the input (default), or by the guide tree",
     )
 
 
@@ -150,9 +142,7 @@ class KeepLengthOption(Options, group="into an alignment"):
 
     keep_length: bool = option(
         default=False,
-        help="with --add: leave out residues that fit no column",
-        form_help="Of the added sequences: leave out residues that fit no column",
-        doc="No column is added: residues that fit none are left out of the new rows.",
+        help="keep the columns as they are: residues of the added sequences that fit no column are left out",
     )
 
 
@@ -208,14 +198,15 @@ def options_of(effort: EffortName | None = None, n_sequences: int = 0, **given: 
         effort = "fast" if n_sequences > MOST_SEQUENCES else "default"
         if effort == "fast":
             text = (
-                f"{n_sequences:,} sequences are aligned with effort fast: effort default is more exact and takes longer"
+                f"{n_sequences:,} sequences are aligned with effort fast: effort default is more accurate, but takes "
+                "longer"
             )
             warnings.warn(text, TropalignWarning, stacklevel=2)
     if not isinstance(effort, str) or effort not in EFFORTS:
-        raise UsageError(f"{named('effort')} {effort!r} is none of {', '.join(EFFORTS)}")
+        raise UsageError(f"{named('effort')} {effort!r} is not one of {', '.join(EFFORTS)}")
     known = set(MsaOptions.declared())
     if unknown := set(given) - known:
-        raise UsageError(f"there is no option {', '.join(sorted(unknown))}: the options are {', '.join(sorted(known))}")
+        raise UsageError(f"unknown option {', '.join(sorted(unknown))}: the options are {', '.join(sorted(known))}")
     of_many = OF_MANY if n_sequences > MANY_SEQUENCES else {}
     chosen = {name: value for name, value in given.items() if value is not None}
     return MsaOptions(**{"effort": effort, **EFFORTS[effort], **of_many, **chosen})
@@ -235,23 +226,19 @@ class HomologOptions(Options, group="homologs"):
         kind=whole(1),
         metavar="N",
         label="Homologs of a member",
-        help=f"homologs of a member at most (default: {PER_MEMBER})",
-        doc=f"Homologs of a member at most; {PER_MEMBER} when not given.",
+        help=f"maximum number of homologs per member (default: {PER_MEMBER})",
     )
     homolog_evalue: float | None = option(
         default=None,
         kind=E_VALUE,
         metavar="E",
         label="E-value of a homolog",
-        help=f"E-value of a homolog at most (default: {EVALUE:g})",
-        doc=f"E-value of a homolog at most, in the search with the member that it is most like; {EVALUE:g} when not "
-        "given.",
+        help=f"maximum E-value of a homolog, in the search with the member most similar to it (default: {EVALUE:g})",
     )
     keep_homologs: bool = option(
         default=False,
         label="Keep homologs",
-        help="write homologs, too, below the family",
-        doc="Homologs are rows of the result, too, below the family.",
+        help="keep homologs as rows below the family",
     )
 
     @property

@@ -299,7 +299,7 @@ def option(
 ) -> T:
     """Declare a value: a flag (if its default is a bool), one of `choices`, or text of a `kind`."""
     if role == "value" and help and kind is None and choices is None and not isinstance(default, bool):
-        raise TypeError(f"say what its words are, by a kind or by choices: {help}")
+        raise TypeError(f"declare the allowed values, by a kind or by choices: {help}")
     more["by_place"] = not kw_only
     return Option(default=default, help=help, kind=kind, choices=choices, role=role, **more)  # type: ignore[return-value]
 
@@ -429,7 +429,7 @@ class Options:
                 continue
             if not isinstance(value, str) or value not in one.choices:
                 near = did_you_mean(value, one.choices) if isinstance(value, str) else ""
-                raise UsageError(f"{named(name)} {value!r} is none of {', '.join(one.choices)}{near}")
+                raise UsageError(f"{named(name)} {value!r} is not one of {', '.join(one.choices)}{near}")
 
     def set(self, name: str, value: Any) -> None:
         """Set the final value of a field during construction."""

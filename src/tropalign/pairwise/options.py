@@ -44,10 +44,11 @@ SOUGHT_EVALUE = 10.0
 MOST_HSPS = 1000
 #: Help text of --identity, with the default to fill in.
 IDENTITY_HELP = (
-    "what identity means: identical columns per column (columns), per residue of the shorter (shorter) or the longer "
-    "sequence (longer), per pair of residues (matches), per column between the first and the last pair of residues "
-    "(internal), or 1 - (mismatches + gaps, each once) per residue of the longer sequence (openings); vsearch's "
-    "--iddef 0 to 4 are shorter, columns, internal, openings and blast (as columns); default: {default}"
+    "definition of identity: identical columns divided by columns (columns), by residues of the shorter (shorter) or "
+    "the longer sequence (longer), by pairs of residues (matches), or by columns between the first and the last pair "
+    "of residues (internal); or 1 - (mismatches + gaps, each gap counted once) / residues of the longer sequence "
+    "(openings). vsearch's --iddef 0 to 4 are shorter, columns, internal, openings and blast (same as columns); "
+    "default: {default}"
 )
 #: Options that drop alignments by a share of their columns or residues.
 SHARES = ("min_identity", "min_coverage", "min_query_coverage", "min_target_coverage")
@@ -77,9 +78,9 @@ class Mode:
 #: ends (`PairOptions.recurrence`, `PairOptions.freed`).
 MODES: Mapping[ModeName, Mode] = MappingProxyType(
     {
-        "local": Mode("the best pair of segments (Smith and Waterman 1981)", "local"),
+        "local": Mode("the best-scoring pair of segments (Smith and Waterman 1981)", "local"),
         "global": Mode("both sequences from end to end (Needleman and Wunsch 1970)"),
-        "semiglobal": Mode("global, with residues that hang over at no cost", frees_ends=True),
+        "semiglobal": Mode("global, with free overhangs at the ends", frees_ends=True),
     }
 )
 
@@ -91,10 +92,10 @@ class ModeOption(Options, group="alignment"):
         default="local",
         choices=MODES,
         is_common=True,
-        help="align the parts that score best (local), the whole sequences (global), or these with free ends "
+        help="align the best-scoring segments (local), the whole sequences (global), or these with free ends "
         "(semiglobal); default: local",
-        doc="Smith and Waterman 1981; Needleman and Wunsch 1970; global with free ends. All with affine gaps (Gotoh "
-        "1982).",
+        doc="Local (Smith and Waterman 1981), global (Needleman and Wunsch 1970), or semiglobal, which is global "
+        "with free ends. Gap costs are affine (Gotoh 1982).",
     )
 
 
@@ -105,8 +106,7 @@ class StrandOption(Options, group="alignment"):
         default="plus",
         choices=STRANDS,
         is_common=True,
-        help="both: the better of the query's two strands (default: plus)",
-        doc="Both: the better of a nucleotide query's two strands; plus where they are equal.",
+        help="strand of nucleotide queries: plus, or the better of both (plus if equal); default: plus",
     )
 
 
@@ -117,23 +117,23 @@ class TranslationOptions(Options, group="translation"):
         default=None,
         choices=get_args(Side),
         is_common=True,
-        needs={"targets": "--translate needs a second file: give B, which may be A again with --translate both"},
+        needs={"targets": "--translate needs a second file: name B, which may be A again with --translate both"},
         excludes={
-            "alphabet": "--translate says what the sequences are: leave --alphabet out",
-            "strand=both": "--translate takes both strands by itself: leave --strand out",
+            "alphabet": "--translate sets the alphabets: leave --alphabet out",
+            "strand=both": "--translate covers both strands: leave --strand out",
         },
-        help="which nucleotides are aligned as proteins, each pair in the best of six frames (default: none)",
-        doc="Nucleotides of this side are aligned as proteins, each pair in the best of their six frames. A table's "
-        "`queries` (or `targets`) are then the frames and its attributes count their residues; `columns` and files "
-        "name the sequences and count nucleotides.",
+        help="side to translate from nucleotides to proteins; each pair is aligned in the best of six reading frames "
+        "(default: none)",
+        doc="Translate the nucleotides of this side, and align each pair in the best of the six reading frames. In a "
+        "table, `queries` (or `targets`) are then the frames, and its attributes count their residues; `columns` and "
+        "files name the sequences and count nucleotides.",
     )
     genetic_code: int | None = option(
         default=None,
         kind=whole(1),
         metavar="N",
         needs="translate",
-        help="NCBI's number of the code (default: 1, standard)",
-        doc="NCBI's number of the code that translates; 1, the standard one, by default.",
+        help="NCBI's number of the genetic code for --translate (default: 1, the standard code)",
     )
 
 
@@ -147,34 +147,26 @@ class IdentityOptions(Options, group="alignment"):
         metavar="NAME",
         label="Definition of identity",
         help=IDENTITY_HELP.format(default="columns"),
-        doc="Identical columns per column (columns, or vsearch's number 1; blast, 4); per residue of the shorter "
-        "sequence (shorter, 0, CD-HIT's) or of the longer one (longer); per pair of residues (matches: gaps do not "
-        "count); per column between the first and the last pair of residues (internal, 2, vsearch's default); 1 - "
-        "(mismatches + gaps, each once) per residue of the longer sequence (openings, 3).",
     )
     ambiguous: AmbiguousRule = option(
         default="differ",
         choices=get_args(AmbiguousRule),
         label="Ambiguous residues in identities",
-        help="whether N against A, R against G ... counts as identical: match, as in vsearch, if both may be the same "
-        "residue; differ (default), only if the letters are equal",
-        doc="Whether a column of two letters that may be the same residue (N and A, R and G, X and any residue) counts "
-        "as identical, as in vsearch (match), or only a column of equal letters (differ).",
+        help="whether ambiguous residues count as identical, such as N and A or R and G: match, if they may be the "
+        "same residue, as in vsearch; differ (default), only if the letters are equal",
     )
 
 
-class SelectionOptions(Options, group="which pairs"):
+class SelectionOptions(Options, group="selection of pairs"):
     """Selection of rows, and their depth."""
 
     report: ReportName = option(
         default="alignment",
         choices=REPORTS,
-        label="What is computed",
-        help="scores, with start and end, or whole alignments (default; with --columns as they need it); only what "
-        "is asked for is computed",
-        form_help="Scores, with start and end, or whole alignments (default; with columns as these need it); only "
-        "what is asked for is computed",
-        doc="How much is computed.",
+        label="Depth of the results",
+        help="depth of the results: scores, scores with start and end, or whole alignments (default: alignment, or "
+        "what --columns needs); nothing beyond it is computed",
+        doc="Depth of the results: scores, scores with start and end, or whole alignments.",
     )
     top: int | None = option(
         default=None,
@@ -182,9 +174,8 @@ class SelectionOptions(Options, group="which pairs"):
         metavar="K",
         label="Best targets per query",
         is_common=True,
-        help="the K best targets of each query, of those with the identity and the coverages asked for",
-        doc="Only that many best targets of each query, of those with the identity and the coverages asked for; the "
-        "earlier target if scores are equal.",
+        help="maximum number of targets per query: the best of those that pass the identity and coverage filters (of "
+        "equal scores, the earlier target)",
     )
     min_score: float | None = option(
         default=None,
@@ -192,7 +183,7 @@ class SelectionOptions(Options, group="which pairs"):
         metavar="N",
         label="Minimum score",
         is_common=True,
-        help="only alignments with at least this score",
+        help="minimum score of an alignment",
     )
     min_identity: float | None = option(
         default=None,
@@ -200,91 +191,81 @@ class SelectionOptions(Options, group="which pairs"):
         metavar="F",
         label="Minimum identity",
         is_common=True,
-        help="only alignments with at least this fraction identical",
-        doc="Only alignments with at least this identity, as `identity` defines it.",
+        help="minimum identity of an alignment, as defined by --identity",
     )
     min_coverage: float | None = option(
         default=None,
         kind=FRACTION,
         metavar="F",
         label="Minimum coverage",
-        help="only alignments with at least this fraction of the longer sequence's residues beside a residue",
-        doc="Only alignments with at least this fraction of the longer sequence's residues beside a residue (not a "
-        "gap).",
+        help="minimum fraction of the longer sequence's residues that are aligned with a residue",
     )
     min_query_coverage: float | None = option(
         default=None,
         kind=FRACTION,
         metavar="F",
         label="Minimum coverage of the query",
-        help="only alignments with at least this fraction of the query's residues beside a residue",
+        help="minimum fraction of the query's residues that are aligned with a residue",
     )
     min_target_coverage: float | None = option(
         default=None,
         kind=FRACTION,
         metavar="F",
         label="Minimum coverage of the target",
-        help="only alignments with at least this fraction of the target's residues beside a residue",
+        help="minimum fraction of the target's residues that are aligned with a residue",
     )
     max_evalue: float | None = option(
         default=None,
         kind=E_VALUE,
         metavar="E",
         label="Maximum E-value",
-        help="only local alignments with at most this E-value",
+        help="maximum E-value of an alignment (local mode only)",
     )
     min_bits: float | None = option(
         default=None,
         kind=BITS,
         metavar="N",
         label="Minimum bit score",
-        help="only local alignments with a score of at least so many bits",
+        help="minimum score of an alignment in bits (local mode only)",
     )
     db_size: int | None = option(
         default=None,
         kind=whole(1, MOST_RESIDUES),
         metavar="N",
         label="Database size",
-        help="residues of all targets that E-values reckon with (default: those of B, without B of A)",
-        form_help="Residues of all targets that E-values reckon with (default: those of the targets, without targets "
-        "of the queries)",
-        doc="How many residues E-values take all targets to have, whose number stays; as many as they have by default.",
+        help="database size in residues, for E-values; the number of targets is unchanged (default: residues of the "
+        "targets, or of the queries if there are no targets)",
     )
 
 
-class TopFirstOption(Options, group="which pairs"):
+class TopFirstOption(Options, group="selection of pairs"):
     """Order of `top` and the filters."""
 
     top_first: bool = option(
         default=False,
         label="Count the best targets before the filters",
-        help="the K best targets by score are chosen first, and those of them below --min-identity or the least "
-        "coverages are then left out (default: the K best of those that pass); needs --top",
-        form_help="The best targets by score are chosen first, and those of them below the minimum identity or "
-        "coverages are then left out (default: the best of those that pass)",
-        doc="Choose the `top` targets by score first, and leave out those below the minimum identity or coverages "
-        "then; by default the best of those that pass are chosen. Needs `top`.",
+        help="choose the best targets by score before --min-identity and the coverage filters apply, not after; "
+        "needs --top",
     )
 
 
-class CompositionOption(Options, group="which pairs"):
+class CompositionOption(Options, group="selection of pairs"):
     """Correction of bits and E-values for composition."""
 
     composition: CompositionName = option(
         default="ignored",
         choices=get_args(CompositionName),
         label="Composition",
-        help="adjusted, scaled: bits and E-values of scores by a matrix that is adjusted to, or scaled by, the "
-        "composition of both sequences (compare blastp's -comp_based_stats 2 and 1); ignored: of the scores as they "
-        "are (default)",
-        doc="Adjusted, scaled: `max_evalue`, `min_bits`, and a table's bits and E-values go by `corrected_score`, the "
-        "score of the pair by a matrix that is adjusted to the composition of both sequences (Yu and Altschul 2005; "
-        "proteins alone), or scaled by it (Schaffer and others 2001); ignored: by the score. Local mode, without "
-        "translation.",
+        help="correction of bits and E-values for the composition of both sequences, by a matrix that is adjusted or "
+        "scaled (like blastp's -comp_based_stats 2 and 1); ignored: no correction (default)",
+        doc="Adjusted, scaled: `max_evalue`, `min_bits`, and a table's bits and E-values are based on "
+        "`corrected_score`, the score by a matrix that is adjusted to the composition of both sequences (Yu and "
+        "Altschul 2005; proteins only), or scaled by it (Schaffer and others 2001). Ignored: they are based on "
+        "`score`. Local mode, without translation.",
     )
 
 
-class HspsOption(Options, group="which pairs"):
+class HspsOption(Options, group="selection of pairs"):
     """Number of alignments per pair."""
 
     max_hsps: int = option(
@@ -292,29 +273,23 @@ class HspsOption(Options, group="which pairs"):
         kind=whole(1, MOST_HSPS),
         metavar="K",
         label="Alignments per pair",
-        help="up to K local alignments of each pair, none of which pairs two residues that a better one pairs "
-        "(default: 1)",
-        doc="Up to so many local alignments of each pair, the best first: each is the best that pairs no two residues "
-        "which those before it pair (Waterman and Eggert 1987). A row each, numbered in `hsp`, if it passes what rows "
-        "have to pass, as the first one has to.",
+        help="maximum number of local alignments per pair; none reuses a residue pair of a better one (default: 1)",
+        doc="Maximum number of local alignments per pair, the best first; none reuses a residue pair of an earlier "
+        "one (Waterman and Eggert 1987). Each is a row, numbered in `hsp`, and must pass the same filters as the "
+        "first.",
     )
 
 
-class SumOptions(Options, group="which pairs"):
+class SumOptions(Options, group="selection of pairs"):
     """Sum statistics of several alignments of a pair."""
 
     sum_statistics: bool = option(
         default=False,
         label="Sum statistics",
-        needs={"max_hsps": "--sum-statistics judges several alignments of a pair together: add --max-hsps, such as 10"},
-        help="judge alignments of a pair together that follow each other in both sequences, as exons do (compare "
-        "blastx's -sum_stats): columns sum_evalue and sum_count, and --max-evalue goes by sum_evalue; needs --max-hsps "
-        "above 1",
-        form_help="Judge alignments of a pair together that follow each other in both sequences, as exons do: columns "
-        "sum_evalue and sum_count, and the maximum E-value goes by sum_evalue; needs several alignments per pair",
-        doc="Alignments of a pair that follow each other in both sequences are judged together (Karlin and Altschul "
-        "1993): a table has `sum_evalue` and `sum_count`, and `max_evalue` goes by the first. Needs `max_hsps` above "
-        "1.",
+        needs={"max_hsps": "--sum-statistics combines several alignments of a pair: add --max-hsps, such as 10"},
+        help="combine alignments of a pair that follow each other in both sequences, such as exons (Karlin and "
+        "Altschul 1993; like blastx's -sum_stats): adds columns sum_evalue and sum_count, and --max-evalue applies "
+        "to sum_evalue; needs --max-hsps above 1",
     )
     max_intron: int | None = option(
         default=None,
@@ -322,69 +297,58 @@ class SumOptions(Options, group="which pairs"):
         metavar="N",
         label="Longest intron",
         needs={
-            "sum_statistics": "--max-intron says which alignments --sum-statistics links: add --sum-statistics",
-            "translate=query|target": "--max-intron is for nucleotides against proteins: add --translate query or "
-            "target, or leave it out",
+            "sum_statistics": "--max-intron applies to alignments that --sum-statistics links: add --sum-statistics",
+            "translate=query|target": "--max-intron applies to nucleotides against proteins: add --translate query "
+            "or target, or leave it out",
         },
-        help=f"nucleotides between alignments that --sum-statistics links, of one translated side (default: {INTRON}, "
-        "as blastx)",
-        form_help="Nucleotides between alignments that sum statistics link, of one translated side (default: "
-        f"{INTRON})",
-        doc=f"Nucleotides that may lie between linked alignments on the translated side, where one is; {INTRON} by "
-        "default.",
+        help="maximum number of nucleotides between alignments that --sum-statistics links, on the translated side "
+        f"if there is one (default: {INTRON}, as in blastx)",
     )
 
 
-class MaskOptions(Options, group="which pairs"):
+class MaskOptions(Options, group="selection of pairs"):
     """Residues that do not count."""
 
     mask: MaskName = option(
         default="none",
         choices=get_args(MaskName),
         label="Mask",
-        help="letters that count as unknown where scores, E-values and the best targets are found, while alignments "
-        "are shown of all letters: seg (proteins), dust (nucleotides), tantan (repeats), lower (lower case), or none "
-        "(default)",
-        doc="Letters of both sides that count as unknown (X, N) where it is decided which pairs are kept, and for bits "
-        "and E-values: a table's `corrected_score` is the score without them, `score` that of the alignment, of all "
-        "letters. Methods are those of `mask`. Local mode; in others with `mask_hard`.",
+        help="residues that count as unknown when pairs are selected and E-values computed, but are shown in "
+        "alignments: seg (proteins), dust (nucleotides), tantan (repeats), lower (lower case), or none (default)",
+        doc="Residues of both sides that count as unknown (X, N) when pairs are selected, and for bits and E-values: "
+        "a table's `corrected_score` excludes them, and `score` is that of the alignment with all residues. Methods "
+        "as in the function `mask`. Other modes than local need `mask_hard`.",
     )
     mask_hard: bool = option(
         default=False,
         label="Replace masked letters",
-        help="masked letters are X or N throughout, as if the files had these: in scores, alignments and outputs",
-        doc="Masked letters are X or N throughout, as if the sequences had these: in scores, alignments and outputs.",
+        help="replace masked residues by X or N everywhere: in scores, alignments and outputs",
     )
 
 
-class SelfOption(Options, group="which pairs"):
+class SelfOption(Options, group="selection of pairs"):
     """Exclusion of pairs of one name."""
 
     exclude_self: bool = option(
         default=False,
         label="Leave out pairs of one name",
-        help="leave out pairs of sequences of the same name, where the queries are in the database, too",
-        doc="Leave out pairs of sequences of the same name; such a target is none of the `top`.",
+        help="leave out pairs of sequences of the same name, for queries that are also in the database; such targets "
+        "do not count towards --top",
     )
 
 
-class ReciprocalOption(Options, group="which pairs"):
+class ReciprocalOption(Options, group="selection of pairs"):
     """Restriction to pairs in which each sequence is the other's best."""
 
     reciprocal: bool = option(
         default=False,
         label="Each other's best",
-        help="only pairs in which each sequence is the best of the other, by the score that E-values are of; all that "
-        "tie; of the pairs that pass all other options but --top",
-        form_help="Only pairs in which each sequence is the best of the other, by the score that E-values are of; all "
-        "that tie",
-        doc="Only pairs in which each sequence is the best of the other by `corrected_score`, where there is one, else "
-        "by `score`; all that tie. They are sought among the pairs that pass all other options but `top`, which then "
-        "chooses among those that tie.",
+        help="only pairs in which each sequence is the best of the other, by corrected_score or, without correction, "
+        "by score; ties are kept; all other filters apply before, --top after",
     )
 
 
-class CullingOption(Options, group="which pairs"):
+class CullingOption(Options, group="selection of pairs"):
     """Limit of better alignments that may envelop one."""
 
     culling: int | None = option(
@@ -392,13 +356,8 @@ class CullingOption(Options, group="which pairs"):
         kind=whole(1),
         metavar="K",
         label="Culling",
-        help="leave out an alignment whose span on the query lies within the spans of K or more alignments of that "
-        "query with higher scores (compare blastp's -culling_limit); needs --top",
-        form_help="Leave out an alignment whose span on the query lies within the spans of so many alignments of that "
-        "query with higher scores, or more; of the best targets per query",
-        doc="Leave out an alignment whose span on the query lies within the spans of so many others of that query, or "
-        "more, with higher scores (`corrected_score` where there is one); of those that all other options leave. Needs "
-        "`top`.",
+        help="leave out an alignment whose span on the query lies within the spans of at least this many alignments "
+        "of that query with higher scores, after all other filters (like blastp's -culling_limit); needs --top",
     )
 
 
@@ -439,33 +398,33 @@ class PairOptions(
             raise ScoringError(f"an object of type {type(self.matrix).__name__} is not a SubstitutionMatrix")
         if not isinstance(self.gap, Gap):
             raise ScoringError(
-                "the gap cost has to be a Gap(open, extend), such as tropalign.Gap(10, 1): a gap of k residues costs "
+                "the gap cost must be a Gap(open, extend), such as tropalign.Gap(10, 1): a gap of k residues costs "
                 "open + k * extend"
             )
         if self.end_gap is not None and not isinstance(self.end_gap, Gap):
-            raise ScoringError("the cost of gaps at the ends has to be a Gap(open, extend), too")
+            raise ScoringError("the cost of gaps at the ends must also be a Gap(open, extend)")
         self.check_choices()
         self.set("identity", checked_definition(self.identity))
         if self.end_gap is not None and MODES[self.mode].is_local:
             raise UsageError(
-                "local alignments have no gaps at their ends: leave their costs out, or choose another mode"
+                "local alignments have no gaps at their ends: leave the costs of end gaps out, or choose another mode"
             )
         if isinstance(self.free_ends, str) or not isinstance(self.free_ends, Iterable):
-            raise UsageError(f"free ends {self.free_ends!r}: give a list of them")
+            raise UsageError(f"free ends {self.free_ends!r} are not a list: give a list of names")
         ends = tuple(self.free_ends)  # an iterator is read once
         unknown = sorted(set(map(str, ends)) - set(FREE_ENDS))
         if unknown:
-            raise UsageError(f"free end {unknown[0]!r} is none of {', '.join(FREE_ENDS)}")
+            raise UsageError(f"free end {unknown[0]!r} is not one of {', '.join(FREE_ENDS)}")
         self.set("free_ends", frozenset(ends))
         if self.top is not None:
             self.set("top", whole_number("top", self.top))
         if self.min_score is not None:
             self.set("min_score", decimal_number("min_score", self.min_score))
         if self.top is not None and self.top < 1:
-            raise UsageError(f"{named('top')} {self.top}: at least one target per query has to be kept")
+            raise UsageError(f"{named('top')} {self.top} is below 1: keep at least one target per query")
         checked_choice("top_first", self.top_first)
         if self.top_first and self.top is None:
-            raise UsageError(f"{named('top_first')} says how the best targets are counted: add {named('top')}")
+            raise UsageError(f"{named('top_first')} has no effect without a number of targets: add {named('top')}")
         for name in SHARES:
             self._check_share(named(name), getattr(self, name))
         self._check_hsps()
@@ -475,9 +434,12 @@ class PairOptions(
             name = named("culling")
             self.set("culling", whole_number("culling", self.culling, 1))
             if self.top is None:
-                raise UsageError(f"{name} compares the best targets of a query: add {named('top')}")
+                raise UsageError(f"{name} applies to the best targets of a query: add {named('top')}")
             if self.report == "score":
-                raise UsageError(f"{name} goes by spans on the query: {named('report')} score has none")
+                raise UsageError(
+                    f"{name} needs spans on the query, which {named('report')} score does not compute: "
+                    "choose ends or alignment"
+                )
         self._check_local()
 
     def _check_share(self, name: str, share: Any) -> None:
@@ -493,22 +455,20 @@ class PairOptions(
         name = named("max_hsps")
         self.set("max_hsps", whole_number("max_hsps", self.max_hsps, 1, MOST_HSPS))
         if self.max_hsps > 1 and not self.is_local:
-            raise UsageError(f"{name} is for local alignments, of which a pair has several: use {named('mode')} local")
+            raise UsageError(f"{name} applies to local alignments only: use {named('mode')} local")
         if self.max_hsps > 1 and self.report != "alignment":
             raise UsageError(f"{name} needs {named('report')} alignment")
         if self.max_hsps > 1 and self.is_softly_masked:
-            raise UsageError(f"{name} counts all letters of further alignments: add {named('mask_hard')}")
+            raise UsageError(f"{name} does not support soft masks: add {named('mask_hard')}")
         name = named("sum_statistics")
         checked_choice("sum_statistics", self.sum_statistics)
         if self.sum_statistics and self.max_hsps == 1:
-            raise UsageError(
-                f"{name} judges several alignments of a pair together: add {named('max_hsps')}, such as 10"
-            )
+            raise UsageError(f"{name} combines several alignments of a pair: add {named('max_hsps')}, such as 10")
         if self.max_intron is None:
             return
         self.set("max_intron", whole_number("max_intron", self.max_intron, LEAST_INTRON, MOST_RESIDUES))
         if not self.sum_statistics:
-            raise UsageError(f"{named('max_intron')} says which alignments {name} links: add {name}")
+            raise UsageError(f"{named('max_intron')} applies to alignments that {name} links: add {name}")
 
     def _check_local(self) -> None:
         """Check what only local alignments have: E-values, bits, and soft masks, which decide by scores."""
@@ -521,23 +481,24 @@ class PairOptions(
             if isinstance(value, bool) or not isinstance(value, int | float | Real) or not isfinite(value):
                 raise UsageError(f"{word} {value!r} is not a number")
             if name != "min_bits" and value <= 0:
-                raise UsageError(f"{word} {value}: give a number above 0")
+                raise UsageError(f"{word} {value} is not a number above 0")
             if not self.is_local:
                 raise UsageError(
-                    f"{word} applies to local alignments only, which have E-values and bits: use {named('mode')} local"
+                    f"{word} applies to local alignments only, because others have no E-values and bits: use "
+                    f"{named('mode')} local"
                 )
         if self.knows_composition and not self.is_local:
             raise UsageError(
-                f"{named('composition')} {self.composition} is for E-values and bits, which local alignments have: use "
-                f"{named('mode')} local"
+                f"{named('composition')} {self.composition} applies to E-values and bits, which only local alignments "
+                f"have: use {named('mode')} local"
             )
         checked_choice("mask_hard", self.mask_hard)
         if self.mask_hard and self.mask == "none":
-            raise UsageError(f"{named('mask_hard')} needs a mask: add {named('mask')} seg, or another one")
+            raise UsageError(f"{named('mask_hard')} needs a mask: add {named('mask')} seg, or another method")
         if self.is_softly_masked and not self.is_local:
             raise UsageError(
-                f"{named('mask')} {self.mask} decides by scores of local alignments: use {named('mode')} local, or add "
-                f"{named('mask_hard')}, which replaces the letters"
+                f"{named('mask')} {self.mask} selects pairs by scores of local alignments: use {named('mode')} local, "
+                f"or add {named('mask_hard')}, which replaces the residues"
             )
 
     @cached_property
@@ -609,8 +570,8 @@ class PairOptions(
         named = next((name for name in listed if name not in ("auto", "cpu", *clusters)), None)
         if named is not None:
             is_gap = not self.whole.is_affine
-            what = "gap costs of two pieces or of the ends" if is_gap else "scores of a matrix that is not symmetric"
-            raise DeviceError(f"{named}: {what} are computed on the CPU only: choose the device cpu")
+            what = "two-piece gap costs and costs of end gaps" if is_gap else "asymmetric matrices"
+            raise DeviceError(f"{named}: {what} are supported on the CPU only: choose the device cpu")
         return ["cpu", *clusters]
 
     def fits(self, longest: int, factor: int = 1) -> bool:
@@ -625,8 +586,9 @@ class PairOptions(
         if not self.fits(longest):
             decimals = "" if self.whole.scale == 1 else f", times {self.whole.scale} for their decimals"
             raise ScoringError(
-                f"scores of sequences of {longest} residues may pass 2147483647 with this matrix and these gap costs"
-                f"{decimals}: {'give fewer decimals, or ' if decimals else ''}divide all of them by a common factor"
+                f"scores of sequences of {longest} residues may exceed 2147483647 with this matrix and these gap "
+                f"costs{decimals}: {'give fewer decimals, or ' if decimals else ''}divide all of them by a common "
+                "factor"
             )
 
     def parameters(self) -> dict[str, str]:
@@ -658,9 +620,9 @@ class PairOptions(
 def of_two_alphabets(first: Alphabet, second: Alphabet, words: tuple[str, str]) -> InputError:
     """Return the error for queries and targets that no matrix scores together; `words` name them."""
     return InputError(
-        f"the {words[0]} judged {first.name} and the {words[1]} {second.name}, which cannot be "
-        f"aligned: translate the nucleotides with {named('translate')}, or say what both are with {named('alphabet')} "
-        f"{first.name}"
+        f"the {words[0]} detected as {first.name} and the {words[1]} as {second.name}, which cannot be aligned with "
+        f"each other: translate the nucleotides with {named('translate')}, or set the alphabet of both with "
+        f"{named('alphabet')} {first.name}"
     )
 
 
@@ -677,5 +639,6 @@ def check_same_alphabet(
         raise of_two_kinds([(queries, files[0]), (targets, files[1])], remedy)
     if queries.alphabet.letters != targets.alphabet.letters:
         raise InputError(
-            f"queries and targets have two alphabets of the same name, {queries.alphabet.name}: read both with one"
+            f"queries and targets have different alphabets of the same name, {queries.alphabet.name}: read both with "
+            "one alphabet"
         )

@@ -23,9 +23,8 @@ class ForeignOption(Options):
 
     skip_foreign: bool = option(
         default=False,
-        label="Leave models of nucleotides out",
-        help="leave models of nucleotides out, and count them in a warning",
-        doc="Leaves models of nucleotides out, and counts them in a warning, instead of raising.",
+        label="Leave out models of nucleotides",
+        help="leave out models of nucleotides with a warning that counts them, instead of an error",
     )
 
 
@@ -61,7 +60,7 @@ class SearchOptions(Options, group="filters"):
         kind=P_VALUE,
         metavar="P",
         label="MSV filter",
-        help="P-value up to which MSV passes (default: 0.02)",
+        help="maximum P-value to pass the MSV filter (default: 0.02)",
     )
     f2: float = option(
         default=1e-3,
@@ -70,7 +69,7 @@ class SearchOptions(Options, group="filters"):
         kind=P_VALUE,
         metavar="P",
         label="Viterbi filter",
-        help="P-value up to which Viterbi passes (default: 0.001)",
+        help="maximum P-value to pass the Viterbi filter (default: 0.001)",
     )
     f3: float = option(
         default=1e-5,
@@ -79,7 +78,7 @@ class SearchOptions(Options, group="filters"):
         kind=P_VALUE,
         metavar="P",
         label="Forward filter",
-        help="P-value up to which Forward passes (default: 0.00001)",
+        help="maximum P-value to pass the Forward filter (default: 0.00001)",
     )
     bias_filter: bool = argument(default=True, kw_only=False)
     null2: bool = argument(default=True, kw_only=False)
@@ -89,7 +88,8 @@ class SearchOptions(Options, group="filters"):
         kind=whole(0, MOST_SEED),
         metavar="N",
         label="Random seed",
-        help="seed of the random numbers that tell apart overlapping domains (default: 42; 0: others in each run)",
+        help="seed of the random numbers that separate overlapping domains (default: 42; 0: a different one in each "
+        "run)",
     )
 
     def settle(self) -> None:
@@ -107,7 +107,7 @@ class SearchOptions(Options, group="filters"):
             self.set(name, number)
         for name in ("bias_filter", "null2"):
             if not isinstance(getattr(self, name), bool):
-                raise UsageError(f"{name} {getattr(self, name)!r} is neither True nor False")
+                raise UsageError(f"{name} {getattr(self, name)!r} is not True or False")
         self.set("seed", whole_number("seed", self.seed, 0, MOST_SEED))
 
     @classmethod
@@ -179,7 +179,7 @@ _FRACTIONS = (
 _POSITIVE = ("entropy", "sigma", "effective_number")
 
 
-class BuildOptions(Options, group="how models are made"):
+class BuildOptions(Options, group="model construction"):
     """Options for building a model from an alignment. Checked when created.
 
     Parameters
@@ -233,10 +233,8 @@ class BuildOptions(Options, group="how models are made"):
         choices=COLUMNS,
         label="Columns that become nodes",
         is_common=True,
-        help="which columns become nodes: occupied (default), where --occupancy of the rows have a residue; reference, "
-        "those that the line RF of Stockholm marks (hmmbuild's --fast and --hand)",
-        form_help="Which columns become nodes: those that enough rows have a residue in, or those that the line RF of "
-        "Stockholm marks",
+        help="columns that become nodes: occupied (default), those in which at least --occupancy of the rows have a "
+        "residue; reference, those that the RF line of Stockholm marks (hmmbuild's --fast and --hand)",
     )
     occupancy: float = option(
         default=0.5,
@@ -244,15 +242,15 @@ class BuildOptions(Options, group="how models are made"):
         metavar="X",
         label="Occupancy of a node",
         is_common=True,
-        help="weighted share of residues from which on a column becomes a node (hmmbuild's --symfrac; default: 0.5)",
+        help="minimum weighted fraction of residues for a column to become a node (hmmbuild's --symfrac; default: 0.5)",
     )
     fragments: float = option(
         default=0.5,
         kind=FRACTION,
         metavar="X",
         label="Length of a fragment",
-        help="a row with residues in at most this share of the columns is a fragment, whose ends are unknown and no "
-        "gaps (hmmbuild's --fragthresh; default: 0.5)",
+        help="rows with residues in at most this fraction of the columns are fragments: their ends count as unknown, "
+        "not as gaps (hmmbuild's --fragthresh; default: 0.5)",
     )
     weights: WeightsName = option(
         default="position",
@@ -265,85 +263,84 @@ class BuildOptions(Options, group="how models are made"):
         default=0.62,
         kind=FRACTION,
         metavar="X",
-        label="Identity of clusters, of weights",
-        help="with --weights blosum: identity from which on rows are of one cluster (hmmbuild's --wid; default: 0.62)",
+        label="Cluster identity for weights",
+        help="with --weights blosum: minimum identity of rows in a cluster (hmmbuild's --wid; default: 0.62)",
     )
     effective: EffectiveName = option(
         default="entropy",
         choices=EFFECTIVE,
         label="Effective number of sequences",
-        help="how the effective number of sequences is found: entropy (default), exponent, clusters, none (hmmbuild's "
+        help="method for the effective number of sequences: entropy (default), exponent, clusters, none (hmmbuild's "
         "--eent, --eentexp, --eclust, --enone)",
     )
     effective_number: float | None = option(
         default=None,
         kind=POSITIVE,
         metavar="X",
-        label="The effective number itself",
-        help="the effective number of sequences itself (hmmbuild's --eset)",
+        label="Given effective number",
+        help="effective number of sequences that overrides --effective (hmmbuild's --eset)",
     )
     entropy: float | None = option(
         default=None,
         kind=number(1e-9, 100),
         metavar="BITS",
         label="Bits per node",
-        help="with --effective entropy: mean information per node to aim at, in bits (hmmbuild's --ere; default: 0.59 "
-        "for proteins, 0.62 for nucleotides)",
+        help="with --effective entropy: target of the mean information per node, in bits (hmmbuild's --ere; default: "
+        "0.59 for proteins, 0.62 for nucleotides)",
     )
     sigma: float = option(
         default=45.0,
         kind=number(1e-9, 1e6),
         metavar="BITS",
         label="Bits per model",
-        help="with --effective entropy: information of a short model to aim at, in bits (hmmbuild's --esigma; default: "
-        "45)",
+        help="with --effective entropy: target of the information of a short model, in bits (hmmbuild's --esigma; "
+        "default: 45)",
     )
     clusters_identity: float = option(
         default=0.62,
         kind=FRACTION,
         metavar="X",
-        label="Identity of clusters, of the effective number",
-        help="with --effective clusters: identity from which on rows are of one cluster (hmmbuild's --eid; default: "
-        "0.62)",
+        label="Cluster identity for the effective number",
+        help="with --effective clusters: minimum identity of rows in a cluster (hmmbuild's --eid; default: 0.62)",
     )
     prior: PriorName = option(
         default="mixture",
         choices=PRIORS,
-        help="prior of probabilities: mixture (default; of Dirichlet densities), laplace (one more of everything), "
-        "none (hmmbuild's --plaplace, --pnone)",
+        help="prior of probabilities: mixture (default; a Dirichlet mixture), laplace (one pseudocount each), none "
+        "(hmmbuild's --plaplace, --pnone)",
     )
     single: bool = option(
         default=False,
         label="Single sequences by a matrix",
-        help="make the model of a single row by a substitution matrix, as phmmer does (hmmbuild's --singlemx)",
+        help="build the model of a single row from a substitution matrix, as phmmer does (hmmbuild's --singlemx)",
     )
     matrix: MatrixName | None = option(
         default=None,
         choices=get_args(MatrixName),
-        help="with --single: the matrix, for proteins (hmmbuild's --mx; default: BLOSUM62)",
+        help="with --single: substitution matrix for proteins (hmmbuild's --mx; default: BLOSUM62)",
     )
     gap_open_probability: float | None = option(
         default=None,
         kind=FRACTION,
         metavar="P",
-        label="Probability that a gap opens",
-        help="with --single: probability that a gap opens, below 0.5 (hmmbuild's --popen; default: 0.02 for proteins, "
-        "0.03125 for nucleotides)",
+        label="Gap opening probability",
+        help="with --single: probability of opening a gap, below 0.5 (hmmbuild's --popen; default: 0.02 for "
+        "proteins, 0.03125 for nucleotides)",
     )
     gap_extend_probability: float | None = option(
         default=None,
         kind=FRACTION,
         metavar="P",
-        label="Probability that a gap goes on",
-        help="with --single: probability that a gap goes on, below 1 (hmmbuild's --pextend; default: 0.4 for proteins, "
-        "0.75 for nucleotides)",
+        label="Gap extension probability",
+        help="with --single: probability of extending a gap, below 1 (hmmbuild's --pextend; default: 0.4 for "
+        "proteins, 0.75 for nucleotides)",
     )
     seed: int = option(
         default=42,
         kind=whole(1, MOST_SEED),
         metavar="N",
         label="Random seed",
-        help="seed of the random sequences that models are calibrated with (default: 42)",
+        help="seed of the random sequences for calibration (default: 42)",
     )
 
     def settle(self) -> None:
@@ -372,8 +369,8 @@ class BuildOptions(Options, group="how models are made"):
         """
         by_number, by_entropy = self.effective_number is not None, self.effective in ("entropy", "exponent")
         for is_in_vain, names, remedy in (
-            (by_number, ("effective", "entropy", "sigma", "clusters_identity"), "effective_number says it all"),
-            (not by_entropy, ("entropy", "sigma"), "effective is not entropy"),
+            (by_number, ("effective", "entropy", "sigma", "clusters_identity"), "effective_number is given"),
+            (not by_entropy, ("entropy", "sigma"), "effective is not entropy or exponent"),
             (self.effective != "clusters", ("clusters_identity",), "effective is not clusters"),
             (self.weights != "blosum", ("weights_identity",), "weights is not blosum"),
             (self.nodes == "reference", ("occupancy",), "nodes is reference"),
@@ -382,7 +379,7 @@ class BuildOptions(Options, group="how models are made"):
             for name in names if is_in_vain else ():
                 if getattr(self, name) != self.declared()[name].default:
                     option, _, rest = remedy.partition(" ")
-                    raise UsageError(f"{named(name)} changes nothing where {named(option)} {rest}: leave it out")
+                    raise UsageError(f"{named(name)} has no effect if {named(option)} {rest}: leave it out")
 
     def of_builder(self) -> dict[str, Any]:
         """Return the values as arguments of HMMER's builder.

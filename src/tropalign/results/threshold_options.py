@@ -50,8 +50,7 @@ class Thresholds(Options):
         metavar="X",
         label="Maximum E-value of a hit",
         is_common=True,
-        help="report hits with an E-value up to X (default: 10)",
-        form_help="Report hits with at most this E-value (default: 10)",
+        help="report hits with at most this E-value (default: 10)",
     )
     T: float | None = option(
         default=None,
@@ -60,7 +59,7 @@ class Thresholds(Options):
         kind=BITS,
         metavar="S",
         label="Minimum score of a hit",
-        help="report hits with a score of at least S bits, in place of the E-value",
+        help="report hits with at least this score in bits, instead of by E-value",
     )
     domE: float = option(
         default=10.0,
@@ -69,8 +68,7 @@ class Thresholds(Options):
         metavar="X",
         label="Maximum E-value of a domain",
         is_common=True,
-        help="report domains with an E-value up to X (default: 10)",
-        form_help="Report domains with at most this E-value (default: 10)",
+        help="report domains with at most this E-value (default: 10)",
     )
     domT: float | None = option(
         default=None,
@@ -78,7 +76,7 @@ class Thresholds(Options):
         kind=BITS,
         metavar="S",
         label="Minimum score of a domain",
-        help="report domains with a score of at least S bits, in place of the E-value",
+        help="report domains with at least this score in bits, instead of by E-value",
     )
     incE: float = option(
         default=0.01,
@@ -86,8 +84,7 @@ class Thresholds(Options):
         kind=E_VALUE,
         metavar="X",
         label="Significant E-value of a hit",
-        help="include hits with an E-value up to X (default: 0.01)",
-        form_help="Include hits with at most this E-value (default: 0.01)",
+        help="include hits with at most this E-value (default: 0.01)",
     )
     incT: float | None = option(
         default=None,
@@ -95,7 +92,7 @@ class Thresholds(Options):
         kind=BITS,
         metavar="S",
         label="Significant score of a hit",
-        help="include hits with a score of at least S bits, in place of the E-value",
+        help="include hits with at least this score in bits, instead of by E-value",
     )
     incdomE: float = option(
         default=0.01,
@@ -103,8 +100,7 @@ class Thresholds(Options):
         kind=E_VALUE,
         metavar="X",
         label="Significant E-value of a domain",
-        help="include domains with an E-value up to X (default: 0.01)",
-        form_help="Include domains with at most this E-value (default: 0.01)",
+        help="include domains with at most this E-value (default: 0.01)",
     )
     incdomT: float | None = option(
         default=None,
@@ -112,7 +108,7 @@ class Thresholds(Options):
         kind=BITS,
         metavar="S",
         label="Significant score of a domain",
-        help="include domains with a score of at least S bits, in place of the E-value",
+        help="include domains with at least this score in bits, instead of by E-value",
     )
     bit_cutoffs: Cutoffs | None = argument(default=None, kw_only=False)
     Z: float | None = option(
@@ -122,7 +118,7 @@ class Thresholds(Options):
         kind=SEARCHED,
         metavar="N",
         label="Number of targets",
-        help="E-values as if N targets were searched, or models by scan (default: as many as there are)",
+        help="number of targets for E-values, or of models in scan (default: the actual number)",
     )
     domZ: float | None = option(
         default=None,
@@ -130,21 +126,21 @@ class Thresholds(Options):
         kind=SEARCHED,
         metavar="N",
         label="Number of reported targets",
-        help="E-values of domains as if N targets or models were reported (default: as many as are)",
+        help="number of reported targets or models, for E-values of domains (default: the actual number)",
     )
 
     def settle(self) -> None:
         """Check the values."""
         if self.bit_cutoffs is not None and self.bit_cutoffs not in BIT_CUTOFFS:
-            raise UsageError(f"bit_cutoffs {self.bit_cutoffs!r} are none of {', '.join(BIT_CUTOFFS)}")
+            raise UsageError(f"bit_cutoffs {self.bit_cutoffs!r} is not one of {', '.join(BIT_CUTOFFS)}")
         for name, one in self.declared().items():
             value, is_score = getattr(self, name), name.endswith("T")
             if name == "bit_cutoffs" or (value is None and one.default is None):
                 continue
             if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
-                raise UsageError(f"{named(name)} is a number, not {value!r}")
+                raise UsageError(f"{named(name)} {value!r} is not a number")
             if not is_score and value <= 0:
-                raise UsageError(f"{named(name)} has to be above 0, and is {value!r}")
+                raise UsageError(f"{named(name)} {value!r} is not above 0")
 
     @property
     def sorts_by_score(self) -> bool:

@@ -18,13 +18,13 @@ class BuiltOptions(Options, group="models"):
         metavar="NAME",
         label="Name of the model",
         is_common=True,
-        help="name of the model, where the file holds one alignment (default: the alignment's, else the file's)",
+        help="name of the model, if the file has a single alignment (default: the alignment's, else the file's)",
     )
     alphabet: str = option(
         default="auto",
         choices=ALPHABETS,
         is_common=True,
-        help="letters: auto (default; by the first alignment's), protein, dna or rna",
+        help="alphabet: auto (default; that of the first alignment), protein, dna or rna",
     )
 
 
@@ -32,28 +32,29 @@ class Build(Command, BuiltOptions, BuildOptions, OutputOptions, ThreadOptions, E
     """Alignments to profile hidden Markov models."""
 
     verb = "build"
-    summary = "make profile HMMs of alignments"
+    summary = "build profile HMMs from alignments"
     description = (
-        "Makes a profile hidden Markov model of each alignment of a file, as hmmbuild of HMMER does; HMMER and "
-        "tropalign search and scan read them."
+        "Build a profile hidden Markov model from each alignment of a file, as hmmbuild of HMMER does. HMMER and "
+        "tropalign search and scan can read these models."
     )
     example = """example:
   tropalign build family.sto -o family.hmm
   tropalign build family.aln --name kinases --fragments 0.8 -o kinases.hmm
   tropalign build families.sto.gz -o library.hmm
 
-Alignments are Stockholm (several in a file make a library), FASTA, A2M, A3M, Clustal, PHYLIP or MSF. Models are those
-of hmmbuild, number by number. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory or disk, 130 interrupted."""
+Alignments are Stockholm (several in a file make a library), FASTA, A2M, A3M, Clustal, PHYLIP or MSF. Models are
+numerically identical to those of hmmbuild.
+Exit codes: 0 done, 2 usage, 3 bad input, 4 memory or disk, 130 interrupted."""
     served = Served(title="Build profiles", kind="models", example={"alignment": "efp_aligned.fasta"})
-    no_shards = "alignments of a file become models one by one, and have no shards: split the file, or use --each"
+    no_shards = "alignments of a file become models one by one, so there are no shards: split the file, or use --each"
     each_input, each_refuses = "alignment", ("name",)
 
     alignment: str = input_file(
         flags=(),
         metavar="ALIGNMENT",
         holds="alignment",
-        help="alignments as Stockholm (one or more), or one as FASTA, A2M, A3M, Clustal, PHYLIP or MSF, compressed or "
-        "not; - is stdin",
+        help="alignments in Stockholm (one or more), or one in FASTA, A2M, A3M, Clustal, PHYLIP or MSF, compressed "
+        "or not; - is stdin",
     )
 
     def run(self) -> None:

@@ -31,21 +31,19 @@ if TYPE_CHECKING:
 class ChimeraOutputs(Options, group=GROUP):
     """Additional output files."""
 
-    chimeras: str | None = output_file(output="chimeras", suffix=".fasta", metavar="FILE", help="the chimeras as FASTA")
+    chimeras: str | None = output_file(output="chimeras", suffix=".fasta", metavar="FILE", help="chimeras as FASTA")
     borderline: str | None = output_file(
         output="borderline",
         suffix=".fasta",
         metavar="FILE",
-        help="what may be a chimera, as FASTA: high score, little divergence (rule uchime)",
-        form_help="What may be a chimera, as FASTA: high score, little divergence",
+        help="borderline sequences as FASTA: high score, but little divergence (rule uchime)",
     )
     table: str | None = output_file(
         output="table",
         suffix=".tsv",
         metavar="FILE",
-        help="score, parents, identities, votes and verdict of each sequence, the columns of vsearch's --uchimeout: "
-        ".tsv, or .uchime without the names of the columns",
-        form_help="Score, parents, identities, votes and verdict of each sequence (vsearch's --uchimeout)",
+        help="score, parents, identities, votes and verdict of each sequence, with the columns of vsearch's "
+        "--uchimeout: .tsv, or .uchime without column names",
     )
 
 
@@ -57,15 +55,15 @@ class Chimeras(
     verb = "chimeras"
     summary = "find chimeric amplicons, de novo or by reference"
     description = (
-        "Writes the sequences that are no chimeras: not joined by PCR of the left part of one sequence and the right "
-        "part of another. UCHIME's definition, with exact alignments to all sequences that may be parents."
+        "Write the sequences that are not chimeras, which PCR joins from the left part of one sequence and the right "
+        "part of another. Chimeras are defined as by UCHIME, with exact alignments to all possible parents."
     )
     example = """example:
   tropalign derep reads.fa -o unique.fa
   tropalign chimeras unique.fa -o good.fa --chimeras chimeras.fa --table chimeras.tsv
   tropalign chimeras unique.fa --db gold.fa -o good.fa
 
-Without --db parents are more abundant sequences of the same file, by ;size=N in their names.
+Without --db, parents are more abundant sequences of the same file, by ;size=N in their names.
 Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
     served = Served(
         title="Find chimeras",
@@ -73,7 +71,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         format=Format("fasta", (".fasta", ".fa", ".fna"), "text/plain; charset=utf-8"),
         example={"queries": "mock.fasta"},
     )
-    no_shards = "chimeras are told one after another and have no shards: leave --shard out"
+    no_shards = "chimeras are detected one after another, so there are no shards: leave --shard out"
 
     queries: list[str] = input_file(
         flags=(), many="+", metavar="FILE", holds="sequences", label="Sequences", help=SEQUENCE_FILES
@@ -84,7 +82,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         holds="sequences",
         label="References",
         excludes=("rule", "abskew"),
-        help="what the parents are among: sequences without chimeras (default: the sequences themselves, by their "
+        help="reference sequences without chimeras, to search for parents (default: the input sequences, by their "
         "abundances)",
     )
     alphabet: str = again(SequenceOptions, "alphabet", group="input")
@@ -97,7 +95,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         """Reject options that do not go together."""
         super().check()
         if self.borderline is not None and self.rule != "uchime":
-            self.refuse(f"--rule {self.rule} calls nothing borderline: leave --borderline out")
+            self.refuse(f"--rule {self.rule} has no borderline sequences: leave --borderline out")
 
     def run(self) -> None:
         """Read sequences, judge them and write the results."""
@@ -148,8 +146,8 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             references = self.batch(self.db)
         if references.alphabet != batch.alphabet:
             raise InputError(
-                f"these are {references.alphabet.name}s, and the sequences {batch.alphabet.name}s: name references of "
-                f"the same kind, or say what all are with --alphabet",
+                f"these are {references.alphabet.name}s, but the sequences are {batch.alphabet.name}s: name "
+                "references of the same kind, or set the alphabet of both with --alphabet",
                 file=self.db,
             )
         return references

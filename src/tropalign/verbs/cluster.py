@@ -54,31 +54,30 @@ class ResultOptions(Options, group=GROUP):
         flags=("-f", "--format"),
         choices=format_names("clusters"),
         role="machine",
-        help="what to write (default: by the suffix of -o, else tsv)",
+        help="output format (default: by the suffix of -o, else tsv)",
     )
     representatives: str | None = output_file(
-        output="representatives", suffix=".fasta", metavar="FILE", help="the representatives as FASTA"
+        output="representatives", suffix=".fasta", metavar="FILE", help="representatives as FASTA"
     )
     uc: str | None = output_file(
         output="uc",
         suffix=".uc",
         metavar="FILE",
-        help="the clusters in USEARCH's format, beside those of -o",
-        form_help="The clusters in USEARCH's format, beside the result",
+        help="clusters in USEARCH's format, in addition to the output",
     )
     report: str | None = output_file(  # the name that merge uses for other verbs' shards as well
         output="report",
         flags=("--html",),
         suffix=".html",
         metavar="FILE",
-        help="a report for the browser beside the output: sizes, identities, members, alignments",
+        help="HTML report in addition to the output: sizes, identities, members, alignments",
     )
     sizeout: bool = option(
         default=False,
         label="Sizes in names",
         is_common=True,
         needs="representatives",
-        help="representatives get ;size=N, the reads of their cluster",
+        help="add the number of reads of their cluster to the names of representatives, as ;size=N",
     )
 
 
@@ -98,10 +97,9 @@ class Cluster(
     """Clusters of similar sequences, greedily or by linkage of all pairs."""
 
     verb = "cluster"
-    summary = "clusters of similar sequences"
+    summary = "cluster similar sequences"
     description = (
-        "Puts sequences into clusters by exact pairwise alignment: greedily, each beside a representative, or by "
-        "linkage of all pairs."
+        "Cluster sequences by exact pairwise alignment: greedily around representatives, or by linkage of all pairs."
     )
     example = """example:
   tropalign cluster reads.fa -o clusters.tsv --representatives otus.fa --sizeout
@@ -110,7 +108,7 @@ class Cluster(
   tropalign cluster reads.fa -o clusters.tsv --html clusters.html
   tropalign cluster good.fa --counts unique.tsv --otu-table otus.tsv -o clusters.tsv
 
-Every sequence is aligned with every representative that it might join; docs/cluster.md says what is spared and why.
+Every sequence is aligned with every representative that it might join (docs/cluster.md explains which are skipped).
 Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
     served = Served(title="Cluster", kind="clusters", example={"queries": "amplicons.fasta"})
     finishes = ("representatives", "uc", "otu_table", "report")
@@ -118,11 +116,9 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
     dereplicate: bool = option(
         default=False,
         group="samples",
-        label="Equal reads once",
+        label="Compare equal reads once",
         is_common=True,
-        help="equal reads are compared once, as a sequence with ;size=N, the most abundant first, as tropalign derep "
-        "writes them",
-        form_help="Equal reads are compared once, as a sequence with ;size=N, the most abundant first",
+        help="compare equal reads once, as a sequence with ;size=N, the most abundant first (see tropalign derep)",
     )
     counts: str | None = input_file(
         default=None,
@@ -134,15 +130,16 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         excludes={
             **dict.fromkeys(
                 ("samples", "sample_delimiter", "sample_regex"),
-                "--counts tells the samples of all reads: leave {other} out",
+                "--counts sets the samples of all reads: leave {other} out",
             ),
-            "dereplicate": "--counts has a row per different sequence: leave --dereplicate out",
-            "shard": "shards hold all reads and their samples: leave --counts out, or --shard",
+            "dereplicate": "--counts has a row per distinct sequence: leave --dereplicate out",
+            "shard": "shards contain all reads with their samples: leave out --counts or --shard",
         },
-        help="how many reads of each sample each sequence stands for, for --otu-table: the table of tropalign derep, "
-        "as .tsv or .biom; its rows without a sequence, such as those of chimeras, do not count (default: names tell)",
-        form_help="How many reads of each sample each sequence stands for: the table of Dereplicate, TSV or BIOM; its "
-        "rows without a sequence, such as those of chimeras, do not count (default: names tell)",
+        help="numbers of reads per sample that each sequence represents, for --otu-table: the table of tropalign "
+        "derep, as .tsv or .biom; rows without a sequence, such as those of chimeras, are ignored (default: from the "
+        "names)",
+        form_help="Numbers of reads per sample that each sequence represents: the table of Dereplicate, TSV or BIOM; "
+        "rows without a sequence, such as those of chimeras, are ignored (default: from the names)",
     )
     min_identity: float | None = but(ClusteringOptions, "min_identity", default=None)  # type: ignore[assignment]
     coverage_of: CoverageOf | None = but(ClusteringOptions, "coverage_of", default=None, needs="min_coverage")  # type: ignore[assignment]
@@ -164,7 +161,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         ShardOptions,
         "shard",
         default=None,
-        excludes={"dereplicate": "shards hold all reads: leave --dereplicate out, or begin with tropalign derep"},
+        excludes={"dereplicate": "shards contain all reads: leave --dereplicate out, or run tropalign derep first"},
         help=f"with --method single, complete or average: {ShardOptions.declared()['shard'].help}",
     )
 
@@ -172,8 +169,8 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         """Reject options that do not go together."""
         if self.shard is not None and self.method == "greedy":
             self.refuse(
-                "greedy clusters are decided one after another and have no shards: choose --method single, complete "
-                "or average, or leave --shard out"
+                "greedy clusters depend on each other, so there are no shards: choose --method single, complete or "
+                "average, or leave --shard out"
             )
         super().check()
 

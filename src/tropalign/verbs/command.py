@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 #: Sentences on options that exclude others.
-WITHOUT_EFFECT = "{other} has no meaning with {this}: leave it out"
+WITHOUT_EFFECT = "{other} has no effect with {this}: leave {other} out"
 #: Options that change how and where a run works, but not its results.
 RUN_OPTIONS = ("output", "no_comments", "threads", "memory", "device", "cluster", "shard", "quiet", "dry_run")
 
@@ -110,8 +110,8 @@ class Command(Options):
                 if not self.is_given(condition):
                     names, _, values = condition.partition("=")
                     *others, last = [f"{declared[name].flag} {values}".rstrip() for name in names.split("|")]
-                    needed = f"{', '.join(others)} or {last}: add one of these" if others else f"{last}: add that"
-                    self.refuse(sentence or f"{one.flag} belongs to {needed}, or leave it out")
+                    needed = f"{', '.join(others)} or {last}: add one of them" if others else f"{last}: add it"
+                    self.refuse(sentence or f"{one.flag} needs {needed}, or leave {one.flag} out")
             this = one.flag if one.choices is None else f"{one.flag} {value}"
             for condition, sentence in conditions(one.excludes):
                 if condition != one.name and self.is_given(condition):
@@ -120,7 +120,9 @@ class Command(Options):
             if one.role == "output" and one.suffix.endswith((".html", ".hmm")):
                 ending = f".{one.suffix.rpartition('.')[2]}"
                 if suffix_of(value) not in ("", ending, ending.removesuffix("l")):
-                    self.refuse(f"{one.flag} {value}: end the name in {ending} (and .gz or the like to compress)")
+                    self.refuse(
+                        f"{one.flag} {value}: end the name in {ending} (or in {ending}.gz or similar to compress it)"
+                    )
         self.check_stdin([path for one in given if one.role == "input" for path in listed(getattr(self, one.name))])
 
     def leave_out(self, reason: str, names: Iterable[str]) -> None:
@@ -131,7 +133,7 @@ class Command(Options):
     def check_stdin(self, paths: Sequence[str]) -> None:
         """Reject standard input that is named more than once."""
         if paths.count("-") > 1:
-            self.refuse("standard input can be read once: name - once")
+            self.refuse("standard input can be read only once: name - once")
 
     def refuse(self, sentence: str) -> NoReturn:
         """Raise `Refused`, with the verb whose help says more."""

@@ -47,7 +47,7 @@ class Build(Command):
     """Builds a store from sequence files."""
 
     verb = "db build"
-    summary = "make a store of files of sequences"
+    summary = "make a store from sequence files"
     served = Served(
         title="Build a database", kind="", format=Format("store", (SUFFIX,), BYTES), example={"sources": "family.fasta"}
     )
@@ -66,9 +66,9 @@ class Build(Command):
         metavar="FILE",
         holds="table",
         label="Table of taxids",
-        help="a table of lines with a name or accession, a tab and NCBI's taxid, and behind another tab a lineage, if "
-        "there is one, or NCBI's prot.accession2taxid; "
-        "sequences that it does not name have the taxid of UniProt's headers (OX=9606)",
+        help="table with lines of a name or accession, a tab, NCBI's taxid and, if known, another tab and a lineage; "
+        "or NCBI's prot.accession2taxid. Sequences that it does not list get the taxid of their UniProt header "
+        "(OX=9606)",
     )
     taxdump: str | None = input_file(
         default=None,
@@ -76,8 +76,8 @@ class Build(Command):
         metavar="PATH",
         holds="archive",
         label="NCBI's taxonomy (taxdump.tar.gz)",
-        help="NCBI's taxdump.tar.gz, or the folder with its files: lineages of taxids",
-        form_help="Lineages of taxids",
+        help="NCBI's taxdump.tar.gz, or the folder with its files, for the lineages of taxids",
+        form_help="Source of the lineages of taxids",
     )
     output: str = output_file(
         default=REQUIRED,
@@ -85,9 +85,9 @@ class Build(Command):
         suffix=SUFFIX,
         flags=("-o", "--output"),
         metavar="STORE",
-        help="the file to make, .tdb by custom",
+        help="store to write, usually named *.tdb",
     )
-    quiet: bool = again(OutputOptions, "quiet", group="", help="no warnings")
+    quiet: bool = again(OutputOptions, "quiet", group="", help="show no warnings")
 
     def run(self) -> None:
         """Build the store."""
@@ -95,21 +95,21 @@ class Build(Command):
 
         self.check()
         if self.output == "-":
-            self.refuse("a store is mapped and cannot go to standard output: name a file with -o")
+            self.refuse("a store is memory-mapped and cannot go to standard output: name a file with -o")
         SequenceStore.build(self.sources, self.output, self.taxonomy, self.taxdump)
 
 
 class StoreCommand(Command):
     """A command that inspects a store."""
 
-    store: str = input_file(flags=(), metavar="STORE", holds="sequences", help="what tropalign db build made")
+    store: str = input_file(flags=(), metavar="STORE", holds="sequences", help="store made by tropalign db build")
 
 
 class Info(StoreCommand):
     """Shows the contents of a store."""
 
     verb = "db info"
-    summary = "say what a store holds"
+    summary = "show the contents of a store"
 
     def run(self) -> None:
         """Print the facts."""
@@ -148,7 +148,7 @@ class Verify(StoreCommand):
     """Verifies that a store is undamaged."""
 
     verb = "db verify"
-    summary = "read all of it"
+    summary = "check that a store is intact"
 
     def run(self) -> None:
         """Read the whole store."""
@@ -156,14 +156,14 @@ class Verify(StoreCommand):
 
         _check_stdout()
         SequenceStore.open(self.store).verify()
-        print("the store is as it was written")
+        print("the store is intact")
 
 
 class Databases(Command):
     """Lists the databases that can be used by name."""
 
     verb = "db list"
-    summary = "list the stores in the folders of TROPALIGN_DB, which tropalign find knows by their names"
+    summary = "list the stores in the folders of TROPALIGN_DB, which tropalign find accepts by name"
 
     def run(self) -> None:
         """Print a line per store."""
@@ -176,16 +176,18 @@ class Databases(Command):
         found = list(databases())
         if not found:
             where = (
-                f"no store ({SUFFIX}) in {shown(os.environ[VARIABLE])}" if os.environ.get(VARIABLE) else "it is not set"
+                f"there is no store ({SUFFIX}) in {shown(os.environ[VARIABLE])}"
+                if os.environ.get(VARIABLE)
+                else "it is not set"
             )
-            self.refuse(f"{VARIABLE} names folders of stores, and {where}: tropalign db build makes stores")
+            self.refuse(f"{VARIABLE} must name folders of stores, but {where}: make stores with tropalign db build")
         width = max(len(name) for name, _ in found)
         for name, path in found:
             try:
                 store = SequenceStore.open(str(path))
                 about = f"{store.alphabet.name:<10}  {len(store):,} sequences, {len(store.letters):,} residues"
             except TropalignError as error:
-                about = f"no store: {error}"
+                about = f"not a store: {error}"
             print(f"{shown(name):<{width}}  {shown(about)}")
 
 
@@ -194,13 +196,13 @@ class Db(Command):
 
     verb = "db"
     summary = "keep sequences in a store that every verb opens in milliseconds"
-    description = "Builds and checks sequence stores (.tdb): files that are mapped into memory instead of read."
+    description = "Build and check sequence stores (.tdb): files that are mapped into memory instead of being read."
     example = """example:
   tropalign db build swissprot.fasta.gz -o swissprot.tdb
   tropalign db build nr.fasta.gz --taxonomy taxids.tsv --taxdump taxdump.tar.gz -o nr.tdb
   tropalign search globins.hmm swissprot.tdb
 
-A store is taken wherever a FASTA file is. Exit codes: 0 done, 2 usage, 3 bad input, 4 disk."""
+Verbs accept a store wherever they accept a FASTA file. Exit codes: 0 done, 2 usage, 3 bad input, 4 disk."""
     actions = (Build, Info, Verify, Databases)
 
     def run(self) -> None:
@@ -212,4 +214,4 @@ def _check_stdout() -> None:
     from tropalign.errors import InputError
 
     if sys.stdout is None:
-        raise InputError("standard output is closed: there is nowhere to say what the store holds")
+        raise InputError("standard output is closed: redirect it to a file or a terminal")

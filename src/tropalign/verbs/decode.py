@@ -44,13 +44,13 @@ class FormatOptions(Options, group="output and resources"):
         flags=("-f", "--format"),
         choices=format_names("segments"),
         role="machine",
-        help="what to write (default: by the suffix of -o, else tsv)",
+        help="output format (default: by the suffix of -o, else tsv)",
     )
     plot: str | None = output_file(
         output="plot",
         suffix=".svg",
         metavar="FILE",
-        help="a picture, SVG or PNG by the suffix, of the first 20 sequences",
+        help="image of the first 20 sequences, SVG or PNG by the suffix",
     )
     threads: int = again(DeviceOptions, "threads")
 
@@ -62,23 +62,26 @@ class TrainingOptions(Options, group="training", needs="fit"):
         default=False, label="Train the model first", help="train the model on the sequences first (Baum-Welch)"
     )
     model_out: str | None = output_file(
-        output="model", suffix=".toml", of_shards=False, metavar="FILE", help="where to write the trained model"
+        output="model", suffix=".toml", of_shards=False, metavar="FILE", help="file for the trained model"
     )
     rounds: int = option(
-        default=100, kind=whole(0), metavar="N", label="Training rounds", help="rounds at most (default: 100)"
+        default=100, kind=whole(0), metavar="N", label="Training rounds", help="maximum number of rounds (default: 100)"
     )
     tolerance: float = option(
-        default=0.01, kind=AMOUNT, metavar="X", help="end when a round gains less log-likelihood (default: .01)"
+        default=0.01,
+        kind=AMOUNT,
+        metavar="X",
+        help="stop when a round gains less log-likelihood than this (default: .01)",
     )
     pseudocount: float = option(
-        default=0.0, kind=AMOUNT, metavar="X", help="added to the count of whatever is possible (default: 0)"
+        default=0.0, kind=AMOUNT, metavar="X", help="pseudocount added to each possible event (default: 0)"
     )
     fix: list[PartName] | None = option(
         default=None,
         choices=Choices("tropalign.decoding.model_base", "PARTS"),
         many="append",
         label="Keep fixed",
-        help="leave this part of the model as it is; several times for several (default: none)",
+        help="keep this part of the model unchanged; may be repeated (default: none)",
     )
 
 
@@ -98,16 +101,16 @@ class Decode(
     verb = "decode"
     summary = "cut sequences into segments by a hidden Markov model (CpG islands)"
     description = (
-        "Finds the segments of sequences that a hidden Markov model gives one label, such as CpG islands, with the "
-        "posterior probability of each."
+        "Find the segments of sequences to which a hidden Markov model assigns one label, such as CpG islands, with "
+        "the posterior probability of each."
     )
     example = """example:
   tropalign decode --model cpg examples/cpgislands.fa
   tropalign decode --model cpg chr21.fa.gz -o islands.bed --min-length 200 --plot islands.svg
   tropalign decode --model cpg genes.fa --fit --model-out mine.toml -o islands.tsv
 
-Models are small files that people can read (docs/decode.md); cpg, the CpG islands of Durbin et al. 1998, comes with
-tropalign. Runs of 10 or more missing letters (N) have no label and cut a sequence. Coordinates are 0-based, half-open.
+Models are small text files (docs/decode.md); cpg, for the CpG islands of Durbin et al. 1998, comes with tropalign.
+Runs of 10 or more missing letters (N) have no label and split a sequence. Coordinates are 0-based, half-open.
 Exit codes: 0 done, 2 usage, 3 bad input, 4 memory or disk, 130 interrupted."""
     served = Served(title="Find segments", kind="segments", is_resumable=True, example={"sequences": "cpgislands.fa"})
     each_input = "sequences"
@@ -120,7 +123,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory or disk, 130 interrupted."""
         default_name="cpg",
         metavar="MODEL",
         is_common=True,
-        help="cpg, or the file of a model",
+        help="cpg, or a model file",
     )
 
     def run(self) -> None:
@@ -180,11 +183,11 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory or disk, 130 interrupted."""
         refuse = self.refuse
         if self.fit and self.shard is not None:
             refuse(
-                "--fit trains on all sequences, which has no shards: train once with --fit --model-out mine.toml, then "
-                "give the shards --model mine.toml"
+                "--fit trains on all sequences, so it has no shards: train once with --fit --model-out mine.toml, "
+                "then give the shards --model mine.toml"
             )
         if self.shard is not None and "-" in self.sequences:
-            refuse("sequences from standard input cannot be shared out: write them to a file first")
+            refuse("sequences from standard input cannot be divided into shards: write them to a file first")
 
 
 def _parameters(options: Decode, model: HMM, outputs: list[Output], contents: Contents | None) -> dict[str, str]:
@@ -253,7 +256,9 @@ def _trained(options: Decode, model: HMM, blocks: list[SequenceBlock], progress:
     offsets = np.concatenate([[0], *(np.diff(block.offsets) for block in blocks)]).cumsum()
     pieces = decoder.pieces(codes[0] if len(codes) == 1 else np.concatenate(codes), offsets)
     if not len(pieces.codes):
-        raise InputError("there is no letter to train on: all are in long runs of missing ones")
+        raise InputError(
+            "there are no letters to train on, because all are in long runs of missing letters: name other sequences"
+        )
     seen = Observations(pieces.codes, None, pieces.offsets, is_single=False)
     words: dict[str, Any] = {
         "n_rounds": options.rounds,

@@ -18,16 +18,16 @@ class Derep(SampleCommand, OutputOptions):
     """Distinct reads, each written once."""
 
     verb = "derep"
-    summary = "write equal reads once, with their number"
+    summary = "write each distinct read once, with its count"
     description = (
-        "Writes each different sequence once, with its number of reads as ;size=N, the most abundant first, and on "
-        "request a table of the reads of each sample."
+        "Write each distinct sequence once, with its number of reads as ;size=N, the most abundant first, and "
+        "optionally a table of reads per sample."
     )
     example = """example:
   tropalign derep reads.fa -o unique.fa
   tropalign derep reads.fa --min-size 2 --relabel sha1 --otu-table table.biom -o unique.fa
 
-Reads are equal that have one length and equal letters; case does not count, and U is T.
+Reads are equal if they have the same length and letters; case is ignored, and U equals T.
 Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
     served = Served(
         title="Dereplicate",
@@ -35,20 +35,20 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         format=Format("fasta", (".fasta", ".fa", ".fna"), "text/plain; charset=utf-8"),
         example={"queries": "amplicons.fasta"},
     )
-    no_shards = "equal reads are found in seconds and have no shards: leave --shard out"
+    no_shards = "equal reads are found in seconds, so there are no shards: leave --shard out"
 
     strand: StrandName = but(
         StrandOption,
         "strand",
         default="plus",
         group="samples",
-        help="both: a read equals a read before it, too, whose other strand it is (default: plus)",
+        help="both: reads that are reverse complements of each other also count as equal (default: plus)",
     )
     no_sizes: bool = option(
         default=False,
         group="samples",
         label="No sizes in names",
-        help="no ;size=N in names, which tables of QIIME ask for: names are those of the table",
+        help="do not add ;size=N to names, so that they match the table, as QIIME requires",
     )
     alphabet: str = again(SequenceOptions, "alphabet", group="input")
     strict: bool = again(SequenceOptions, "strict", group="input")
@@ -80,5 +80,5 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         if not self.quiet:
             singletons = int((clusters.sizes == 1).sum())
             reads = counted(len(uniques.reads), "reads")
-            what = f"{reads}, {len(clusters):,} different, {singletons:,} of these of one read"
+            what = f"{reads}, {len(clusters):,} distinct, {singletons:,} of them singletons"
             tell_of(what, time.perf_counter() - begin, 0, list(wanted.values()))

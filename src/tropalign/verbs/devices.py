@@ -26,16 +26,16 @@ class Devices(Command):
     """List of the devices that can compute here."""
 
     verb = "devices"
-    summary = "list what can compute here"
-    description = "Lists the processor and, with the extras cuda and opencl, GPUs, and checks each of them."
+    summary = "list the devices that can compute here"
+    description = "List the CPU and, with the extras cuda and opencl, the GPUs, and check each of them."
     example = "example:\n  tropalign devices\n  TROPALIGN_ISA=v3 tropalign devices --json"
 
-    json: bool = option(default=False, role="private", help="as JSON, sizes in bytes")
+    json: bool = option(default=False, role="private", help="print JSON, with sizes in bytes")
 
     def run(self) -> None:
         """Print the table."""
         if sys.stdout is None:
-            raise InputError("standard output is closed: there is nowhere to list the devices")
+            raise InputError("standard output is closed: redirect it to a file or a terminal")
         from tropalign.devices.registry import cpu_info, find_gpus, verdict
         from tropalign.resources.limits import human
 

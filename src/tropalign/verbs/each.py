@@ -73,7 +73,7 @@ class EachTask:
             try:
                 os.chdir(self._folder)
             except OSError:
-                sentence = f"a worker does not see the folder {self._folder}: --each needs one that all machines share"
+                sentence = f"a worker has no access to {self._folder}: --each needs a folder that all machines share"
                 return Outcome(3, sentence)
         work = self._works[tile.index]
         return outcome_of(work.command, work.file, n_threads, self._memory_bytes)
@@ -117,9 +117,9 @@ def _ran(command: Command, file: str, n_threads: int, memory_bytes: int) -> Outc
         is_full = error.failure == DISK_FULL
         return Outcome(error.exit_code, str(error), isinstance(error, ResourceError) and not is_full, is_full)
     except MemoryError:
-        return Outcome(4, "out of memory: allow less with --memory, so that less is held at once", True)
+        return Outcome(4, "out of memory: give a lower limit with --memory, so that less is held at once", True)
     except OSError as error:
-        return Outcome(4, f"{error.filename or file}: the system refuses ({error.strerror or error})")
+        return Outcome(4, f"{error.filename or file}: operating system error ({error.strerror or error})")
     except Exception as error:
         return Outcome(1, f"{type(error).__name__}: {error}: this is a defect of tropalign")
     finally:
@@ -188,7 +188,7 @@ class Each:
         if self._value("dry_run"):
             left = self._left(works, records, lambda done: None)
             n_bytes = sum(os.path.getsize(work.file) for work in left if os.path.isfile(work.file))
-            print(f"files    {len(works):,}, {len(works) - len(left):,} of them done; {n_bytes:,} bytes are left")
+            print(f"files    {len(works):,}, {len(works) - len(left):,} of them done; {n_bytes:,} bytes remain")
             print(f"output   {self._folder}")
             return
         found = dict.fromkeys((work.file for work in works), Outcome())
@@ -198,7 +198,7 @@ class Each:
             with _telling_that_it_goes_on():
                 for work, outcome in self._outcomes(left, len(works) - len(left), progress):
                     if outcome.ends_all:
-                        goes_on = "the same command then goes on where this one stopped"
+                        goes_on = "the same command continues where this one stopped"
                         error = ResourceError(f"{outcome.message}; {goes_on}")
                         error.failure = DISK_FULL
                         raise error
@@ -225,7 +225,7 @@ class Each:
         n_failed = sum(outcome.code != 0 for outcome in found.values())
         if n_failed:
             sentences = {outcome.message for outcome in found.values() if outcome.code}
-            why = sentences.pop() if len(sentences) == 1 else f"{records.table} says why"
+            why = sentences.pop() if len(sentences) == 1 else f"see {records.table}"
             raise SomeFailed(f"{n_failed:,} of {counted(len(found), 'files')} failed: {why}")
         if not self._value("quiet"):
             tell_of(f"{n_left:,} of {counted(len(found), 'files')}", seconds, 0, [str(records.table)])
@@ -239,21 +239,21 @@ class Each:
     def _check(self) -> None:
         refuse = self._command.refuse
         if self._value("output") == "-":
-            refuse("--each makes files in a folder: name it with -o")
+            refuse("--each writes files into a folder: name it with -o")
         if "-" in self._asked:
-            refuse("--each takes files, and standard input is none: leave - out")
+            refuse("--each takes files, not standard input: leave - out")
         for name in self._command.each_refuses:
             if self._value(name) != self._command.declared()[name].default:
-                refuse(f"{self._command.declared()[name].typed[-1]} is not for --each: leave it out")
+                refuse(f"{self._command.declared()[name].typed[-1]} is not supported with --each: leave it out")
         for path in self._read_by_all():
             if path == "-" or (os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)):
                 named = "standard input" if path == "-" else path
-                refuse(f"{named} can be read only once, and each of the files needs it: write it to a file")
+                refuse(f"{named} can be read only once, but each of the files needs it: write it to a file")
         for name in self._side_outputs():
             one, ending = self._command.declared()[name], self._value(name)
             if ending is not None and (ending[:1] not in (".", "_", "-") or "/" in ending or len(ending) < 2):
                 flag = one.typed[-1]
-                refuse(f"{flag} {ending}: with --each, give the ending of these files, as in {flag} {one.suffix}")
+                refuse(f"{flag} {ending}: with --each, give the suffix of these files, as in {flag} {one.suffix}")
 
     def _read_by_all(self) -> list[str]:
         """Return the input files that are the same for all."""
@@ -275,9 +275,9 @@ class Each:
         files = [file for file in self._asked if os.path.realpath(file) != folder]
         inside = next((file for file in files if Path(os.path.realpath(file)).is_relative_to(folder)), None)
         if inside is not None:
-            self._command.refuse(f"{inside} lies in {self._folder}, where the outputs go: name another folder with -o")
+            self._command.refuse(f"{inside} is in the output folder {self._folder}: name another folder with -o")
         if not files:
-            self._command.refuse("there is no file but the folder of -o: name some")
+            self._command.refuse("no file is named besides the folder of -o: name input files")
         return files
 
     def _for(self, file: str) -> Command:
@@ -307,13 +307,15 @@ class Each:
         for work in works:
             for path in self._outputs(work.command):
                 if is_of_records(path.name):
-                    self._command.refuse(f"{path}, of {work.file}, has the name of --each's own table: rename the file")
+                    self._command.refuse(
+                        f"the output {path} of {work.file} has the name of the table of --each: rename the file"
+                    )
                 if path.name in taken:
                     both = f"{taken[path.name]} and {work.file}"
                     if taken[path.name] == work.file:
                         both = f"{work.file}, named twice" if self._asked.count(work.file) > 1 else work.file
                     remedy = "leave one out, or rename one"
-                    self._command.refuse(f"two outputs would be {path} (of {both}): {remedy}")
+                    self._command.refuse(f"two outputs would have the name {path} (of {both}): {remedy}")
                 taken[path.name] = work.file
 
     def _outputs(self, command: Command) -> list[Path]:
@@ -345,13 +347,17 @@ class Each:
         try:
             self._folder.mkdir(exist_ok=True)
         except FileExistsError:
-            raise InputError("this is a file, and --each needs a folder", file=str(self._folder)) from None
+            raise InputError(
+                "this is a file, but --each needs a folder: name another one with -o", file=str(self._folder)
+            ) from None
         except FileNotFoundError:
-            raise InputError("there is no such directory to make a folder in", file=str(self._folder.parent)) from None
+            raise InputError(
+                "there is no such folder: create it, or name another one with -o", file=str(self._folder.parent)
+            ) from None
         except OSError as error:
             raise disk_error(error, self._folder, 0) from None
         if not os.access(self._folder, os.W_OK):
-            raise InputError("no permission to write here", file=str(self._folder))
+            raise InputError("no permission to write here: name another folder with -o", file=str(self._folder))
 
     @contextmanager
     def _watched(self, n_files: int) -> Iterator[Callable[[int], None]]:
@@ -412,7 +418,7 @@ def _telling_that_it_goes_on() -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        raise KeyboardInterrupt("interrupted: the same command goes on where this one stopped") from None
+        raise KeyboardInterrupt("interrupted: the same command continues where this one stopped") from None
 
 
 @contextmanager

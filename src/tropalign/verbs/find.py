@@ -41,9 +41,9 @@ class Find(PairsCommand):
     verb = "find"
     summary = "search a database with sequences, as BLAST does, but exactly"
     description = (
-        "Aligns each query with each sequence of a database and reports what is significant: local alignments with "
-        f"E-values up to {MAX_EVALUE}, of each query the {TOP} best. What tropalign pairs does, with a searcher's "
-        "defaults."
+        "Align each query with each sequence of a database, and report the significant local alignments: those with "
+        f"E-values up to {MAX_EVALUE}, and of each query the {TOP} best. Same as tropalign pairs, with defaults for a "
+        "search."
     )
     example = """example:
   tropalign db build swissprot.fasta.gz -o swissprot.tdb
@@ -68,51 +68,54 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         metavar="DB",
         holds="sequences",
         label="Database",
-        help="what is searched: a store that tropalign db build made, the name of one in the folders of TROPALIGN_DB, "
-        "or a file of sequences",
-        form_help="What is searched",
+        help="database: a store made by tropalign db build, the name of a store in the folders of TROPALIGN_DB, or a "
+        "file of sequences",
+        form_help="Database to search",
     )
     matrix: str | None = but(
         ScoringOptions,
         "matrix",
         default=None,
         help=f"substitution matrix: a name or a file in NCBI format (default: BLOSUM62; {_NUCLEOTIDES})",
-        form_help=f"Substitution matrix: a name, or a file among more inputs (default: BLOSUM62; {_NUCLEOTIDES})",
+        form_help="Substitution matrix: a name, or a file in NCBI format, see the other inputs (default: BLOSUM62; "
+        f"{_NUCLEOTIDES})",
     )
     gap_open: float | None = but(
         ScoringOptions,
         "gap_open",
         default=None,
-        help=f"cost of a gap beside its residues (default: 11; nucleotides {GAP_OPEN})",
+        help=f"cost of opening a gap, excluding its residues (default: 11; nucleotides {GAP_OPEN})",
     )
     gap_extend: float | None = but(
         ScoringOptions,
         "gap_extend",
         default=None,
-        help=f"cost of each residue of a gap, the first too (default: 1; nucleotides {GAP_EXTEND})",
+        help=f"cost of each residue of a gap, including the first (default: 1; nucleotides {GAP_EXTEND})",
     )
     strand: StrandName | None = but(  # type: ignore[assignment]  # by the alphabet
         StrandOption,
         "strand",
         default=None,
-        help="both: the better of the query's two strands (default for nucleotides); plus: the query's own",
+        help="strand of nucleotide queries: plus, or the better of both (default: both for nucleotides)",
     )
     top: int | None = but(
-        SelectionOptions, "top", default=TOP, help=f"the K best targets of each query (default: {TOP})"
+        SelectionOptions,
+        "top",
+        default=TOP,
+        help=f"maximum number of targets per query, the best ones (default: {TOP})",
     )
     max_evalue: float | None = but(
         SelectionOptions,
         "max_evalue",
         default=MAX_EVALUE,
-        help=f"only alignments with at most this E-value (default: {MAX_EVALUE})",
+        help=f"maximum E-value of an alignment (default: {MAX_EVALUE})",
     )
     composition: CompositionName | None = but(  # type: ignore[assignment]  # by the alphabet
         CompositionOption,
         "composition",
         default=None,
-        help="adjusted: E-values of scores by a matrix that is adjusted to the composition of both sequences, as "
-        "blastp's (default for proteins); scaled: by one that is scaled; ignored: of the scores as they are (default "
-        "for nucleotides and --translate)",
+        help="correction of E-values for the composition of both sequences, by a matrix that is adjusted (default "
+        "for proteins, as in blastp) or scaled; ignored: no correction (default for nucleotides and --translate)",
     )
 
     format: str | None = but(
@@ -134,8 +137,8 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
 
         if self.targets == os.path.basename(self.targets) != "-" and not os.path.lexists(self.targets):
             raise InputError(
-                f"there is no such file, nor a database of this name in the folders of {VARIABLE}: tropalign db list "
-                "shows which there are",
+                f"there is no such file, and no database of this name in the folders of {VARIABLE}: tropalign db list "
+                "shows the databases",
                 file=self.targets,
             )
         super().run()

@@ -47,7 +47,7 @@ def side_outputs() -> dict[str, Option]:
             metavar="FILE",
             role="output",
             output=", ".join(verbs),
-            help=f"the file of this option, for shards that tropalign {_either(verbs)} wrote with it",
+            help=f"the file of this option, for shards that tropalign {_either(verbs)} made with it",
         )
         for name, (one, verbs) in found.items()
     }
@@ -62,13 +62,13 @@ class Merge(Command, OutputOptions, more=side_outputs()):
 
     verb = "merge"
     summary = "join the shards of a run"
-    description = "Joins the files that --shard I/N wrote into the files that one run would have written."
+    description = "Join the files that --shard I/N wrote into the files that a single run would have written."
     example = """example:
   tropalign pairs a.fa --shard 1/2 -o 1.shard
   tropalign pairs a.fa --shard 2/2 -o 2.shard
   tropalign merge 1.shard 2.shard -o all.tsv"""
     group_texts = {
-        LAST_STAGES: "of shards of msa, tree and cluster, which merge still computes; they change nothing for others"
+        LAST_STAGES: "for shards of msa, tree and cluster, whose last stages merge computes; no effect on other shards"
     }
 
     shards: list[str] = input_file(
@@ -101,7 +101,7 @@ class Merge(Command, OutputOptions, more=side_outputs()):
         paths = {**self.places(), "reference": f"{self.output}.reference", roles[0]: self.output}
         self._refuse_others(roles[1:])
         if "reference" in roles and self.output == "-":
-            self.refuse("these shards make two files (--split): name the reads' one with -o")
+            self.refuse("these shards make two files (--split): name that of the reads with -o")
         outputs = [
             Output(role, path, writer)
             for role, writer in zip(roles, writers, strict=True)
@@ -111,7 +111,7 @@ class Merge(Command, OutputOptions, more=side_outputs()):
         for role, writer in zip(roles, writers, strict=True):
             path = paths.get(role)
             if path is not None and role not in ("reference", *TABLES):  # their names are free
-                self._check_suffix(f"the shards hold format {writer.name}", path, writer.suffixes)
+                self._check_suffix(f"the shards have format {writer.name}", path, writer.suffixes)
             if path is not None and writer.is_binary:
                 check_terminal(writer.name, path)
         with _damage_told(self.shards):
@@ -127,7 +127,7 @@ class Merge(Command, OutputOptions, more=side_outputs()):
         started(self, list(places.values()), self.shards)
         kind, form = own.served.kind if own.served is not None else "", getattr(own, "format", None)
         if form is not None and suffix_of(self.output):
-            self._check_suffix(f"the shards are of format {form}", self.output, format_of(kind, form).suffixes)
+            self._check_suffix(f"the shards have format {form}", self.output, format_of(kind, form).suffixes)
         resources = {name: getattr(self, name) for name in ("output", "threads", "memory", "device", "quiet")}
         own.replaced(**resources).finish(shards, places)
 
@@ -137,7 +137,7 @@ class Merge(Command, OutputOptions, more=side_outputs()):
             if name != "output" and name not in held:
                 one = self.declared()[name]
                 verb, flag = one.output.split(", ")[0], one.typed[-1]
-                self.refuse(f"{flag}: these shards hold none; tropalign {verb} {flag} makes it")
+                self.refuse(f"{flag}: these shards do not contain this output; make it with tropalign {verb} {flag}")
 
     def _check_suffix(self, what: str, path: str, suffixes: Collection[str]) -> None:
         """Reject a file name with the suffix of another format than that of the shards."""
@@ -154,11 +154,11 @@ def _command_of(words: list[str], path: str) -> Command:
     from tropalign.errors import InputError
 
     if not words or words[0] not in VERBS or not declared(words[0]).finishes:
-        raise InputError("another version of tropalign wrote this: merge with that version", file=path)
+        raise InputError("another version of tropalign wrote this shard: merge with that version", file=path)
     try:
         return declared(words[0]).from_replayed(words[1:])
     except (TypeError, ValueError):
-        raise InputError("this shard holds a command that tropalign does not know: write it again", file=path) from None
+        raise InputError("this shard contains an unknown command: compute it again", file=path) from None
 
 
 @contextmanager
@@ -173,5 +173,5 @@ def _damage_told(paths: list[str]) -> Iterator[None]:
     except damage() as error:
         reason = f"{type(error).__name__}: {error}"
         raise InputError(
-            f"this or another shard holds what tropalign never writes ({reason}): write it again", file=paths[0]
+            f"this or another shard contains invalid data ({reason}): compute it again", file=paths[0]
         ) from error

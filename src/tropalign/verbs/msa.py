@@ -42,7 +42,7 @@ class Msa(FamilyCommand):
     verb = "msa"
     summary = "align a family of sequences (multiple alignment)"
     description = (
-        "Aligns a family by the consistency of its pairs: posteriors of all pairs, a guide tree, consistency, "
+        "Align a family by the consistency of its pairs: posteriors of all pairs, a guide tree, consistency, "
         "progressive alignment and refinement (MSAProbs, QuickProbs); or by CLUSTALW's method."
     )
     example = """example:
@@ -55,8 +55,9 @@ class Msa(FamilyCommand):
   tropalign msa family.fa --homologs proteins.fa -o family.aln
   tropalign msa --each a.fa b.fa -o aligned
 
-Clustal, Stockholm, PHYLIP, MSF, A2M, A3M, NEXUS by the suffix of -o, else FASTA. The alignment is the same for any
-number of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
+The suffix of -o selects Clustal, Stockholm, PHYLIP, MSF, A2M, A3M or NEXUS; the default is FASTA. The
+alignment is the same for any number of threads.
+Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
     served = Served(title="Align a family", kind="aligned", is_resumable=True, example={"family": "efp.fasta"})
     finishes = ("tree_out", "confidence")
     each_input, each_power, each_refuses = "family", 2, ("tree_in", "add", "merge")
@@ -171,7 +172,8 @@ number of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or d
         assert self.shard is not None
         if job.options.effort == "fast":
             self.refuse(
-                "effort fast aligns group after group and has no shards: leave --shard out, or choose --effort default"
+                "effort fast aligns group after group, so there are no shards: leave --shard out, or choose --effort "
+                "default"
             )
         form = self.format or format_for_path("aligned", self.output)
         tree = b"" if job.tree is None else job.tree.to_bytes()

@@ -1,4 +1,4 @@
-"""What ``tropalign msa`` does with ``--method clustalw``, ``--add``, ``--merge``, ``--model`` and ``--homologs``."""
+"""Steps of ``tropalign msa`` with ``--method clustalw``, ``--add``, ``--merge``, ``--model`` and ``--homologs``."""
 
 from __future__ import annotations
 

@@ -35,10 +35,10 @@ OF_ALIGNMENTS = (
     "effort", "rules", "consistency", "through", "refine", "cutoff", "keep", "seed", "drop_foreign", "tree_in",
     "tree_out", "add", "merge", "homologs", "row_order",
 )  # fmt: skip
-_ON_CPU = "sequences are aligned to a model on the processor: leave --device and --cluster out"
-_OF_PAGES = "--features is for the page of a family that is aligned by consistency, at once: leave it out here"
-_OF_SHARDS = "--shard shares out the posteriors of a family that is aligned by consistency: leave it out here"
-_OF_FORECASTS = "--dry-run estimates the alignment of a family by consistency: leave it out here"
+_ON_CPU = "alignment to a model runs on the CPU only: leave --device and --cluster out"
+_OF_PAGES = "--features is supported only for whole runs of alignment by consistency: leave it out"
+_OF_SHARDS = "--shard is supported only for alignment by consistency: leave it out"
+_OF_FORECASTS = "--dry-run is supported only for alignment by consistency: leave it out"
 #: Options by which a family is aligned otherwise than by the consistency of its pairs.
 OTHERWISE = ("method", "add", "merge", "model")
 
@@ -51,7 +51,7 @@ class MethodOption(Options, group="method"):
         choices=get_args(Method),
         is_common=True,
         excludes=(*ConsistencyOptions.declared(), "confidence", "add", "merge", "homologs"),
-        help="how families are aligned (default: consistency)",
+        help="alignment method (default: consistency)",
     )
 
 
@@ -69,13 +69,13 @@ class InputOptions(Options, group="input"):
         holds="tree",
         metavar="FILE",
         label="Guide tree",
-        help="the guide tree (Newick, NEXUS; default: of distances)",
+        help="guide tree (Newick, NEXUS; default: computed from distances)",
     )
     realign: bool = option(
         default=False,
-        label="Remove gaps and align anew",
+        label="Remove gaps and realign",
         is_common=True,
-        help="the input is aligned: remove its gaps, as --gaps remove does",
+        help="remove the gaps of an aligned input and realign it, same as --gaps remove",
     )
     strict: bool = but(SequenceOptions, "strict", default=False, group="input")
     skip_empty: bool = but(SequenceOptions, "skip_empty", default=False, group="input")
@@ -93,8 +93,7 @@ class ExtensionOptions(Options, group="into an alignment"):
         metavar="NEW",
         excludes=OF_FAMILIES,
         label="Sequences to add to an alignment",
-        help="FASTA is an alignment, into which these sequences are aligned",
-        form_help="The family is an alignment, into which these sequences are aligned",
+        help="sequences to add to the family, which must be an alignment",
     )
     merge: str | None = input_file(
         default=None,
@@ -102,10 +101,12 @@ class ExtensionOptions(Options, group="into an alignment"):
         either="into",
         metavar="OTHER",
         excludes=dict.fromkeys(OF_FAMILIES, "")
-        | {"strand": "--strand adjust turns sequences, and --merge takes both alignments as they are: leave it out"},
+        | {
+            "strand": "--strand adjust changes sequences, but --merge keeps both alignments as they are: leave "
+            "--strand out"
+        },
         label="Alignment to merge with",
-        help="FASTA is an alignment, which is aligned with this other one",
-        form_help="The family is an alignment, which is aligned with this other one",
+        help="alignment to merge with the family, which must also be an alignment",
     )
     keep_length: bool = but(KeepLengthOption, "keep_length", default=False, needs="add")
 
@@ -119,26 +120,25 @@ class ModelOptions(Options, group="onto a model", needs="model"):
         metavar="HMM",
         excludes=dict.fromkeys(OF_ALIGNMENTS, "")
         | {
-            "method": "--model aligns by the model alone: leave --method out",
-            "strand": "--strand adjust turns sequences by their family, and a model is of one strand: leave it out",
+            "method": "--model replaces the alignment method: leave --method out",
+            "strand": "--strand adjust compares sequences with their family, but a model has a single strand: leave "
+            "--strand out",
             "cluster": _ON_CPU,
         },
         label="Model to align to",
-        help="align each sequence to the profile HMM of this file, as hmmalign does; proteins, DNA or RNA",
+        help="profile HMM to align each sequence to, as hmmalign does; proteins, DNA or RNA",
     )
     mapali: str | None = input_file(
         default=None,
         holds="alignment",
         metavar="SEED",
         label="Alignment of the model",
-        help="with --model: put the alignment that the model was built of above the sequences",
-        form_help="The alignment that the model was built of, which is put above the sequences",
+        help="alignment from which the model was built, to be written above the sequences",
     )
     trim: bool = option(
         default=False,
-        label="Leave overhanging ends out",
-        help="with --model: leave out residues before the first node and behind the last one",
-        form_help="Leave out residues before the first node of the model and behind the last one",
+        label="Leave out overhanging ends",
+        help="leave out residues before the first and after the last node of the model",
     )
 
 
@@ -150,10 +150,8 @@ class HomologChoices(HomologOptions, group="homologs", needs="homologs"):
         holds="sequences",
         metavar="DB",
         label="Database of homologs",
-        help="proteins, or a store of tropalign db, in which relatives of the members are looked for: they help to "
-        "align the family, and are left out of the result",
-        form_help="Proteins in which relatives of the members are looked for: they help to align the family, and are "
-        "left out of the result",
+        help="proteins, or a store of tropalign db, to search for homologs of the members; these help to align the "
+        "family, and are left out of the result",
     )
 
 
@@ -165,27 +163,25 @@ class FormatOption(Options, group="results"):
         flags=("-f", "--format"),
         choices=format_names("aligned"),
         role="machine",
-        help="what to write (default: by the suffix of -o, else fasta)",
+        help="output format (default: by the suffix of -o, else fasta)",
     )
 
 
 class ResultOptions(FormatOption, RowOrderOption, group="results"):
     """Output files."""
 
-    tree_out: str | None = output_file(
-        output="tree", suffix=".nwk", metavar="FILE", help="the guide tree in Newick format"
-    )
+    tree_out: str | None = output_file(output="tree", suffix=".nwk", metavar="FILE", help="guide tree in Newick format")
     confidence: str | None = output_file(
         output="confidence",
         suffix=".tsv",
         metavar="FILE",
-        help="a row per residue: how sure its place is; TSV or Parquet by the suffix",
+        help="confidence in the position of each residue, a row per residue; TSV or Parquet by the suffix",
     )
     html: str | None = output_file(
         output="report",
         suffix=".html",
         metavar="FILE",
-        help="the alignment as a page for the browser, beside the output",
+        help="alignment as an HTML page, in addition to the output",
     )
     features: str | None = input_file(
         default=None,
@@ -193,7 +189,7 @@ class ResultOptions(FormatOption, RowOrderOption, group="results"):
         metavar="FILE",
         label="Features",
         excludes=dict.fromkeys(("method", "add", "merge", "model", "shard"), _OF_PAGES),
-        help="features for the page: GFF3, or #=GR and #=GC of Stockholm",
+        help="features to show on the HTML page: GFF3, or #=GR and #=GC of Stockholm",
     )
 
 
@@ -219,15 +215,15 @@ class FamilyCommand(
         "shard",
         excludes=dict.fromkeys(OTHERWISE, _OF_SHARDS)
         | {
-            "html": "--html is for whole runs: leave it out with --shard",
-            "homologs": "--shard says what to do before homologs are known: leave it out with --homologs",
+            "html": "--html needs a whole run: leave it out with --shard",
+            "homologs": "--shard divides the work before homologs are known: leave it out with --homologs",
         },
     )
     dry_run: bool = again(
         RunOptions,
         "dry_run",
         excludes=dict.fromkeys(OTHERWISE, _OF_FORECASTS)
-        | {"homologs": "--dry-run says what to do before homologs are known: leave it out with --homologs"},
+        | {"homologs": "--dry-run cannot estimate a run before its homologs are known: leave it out with --homologs"},
     )
 
     def check(self) -> None:
@@ -236,12 +232,12 @@ class FamilyCommand(
 
         super().check()
         if self.extension is not None and len(self.family) > 1:
-            self.refuse(f"{self.extension} takes one alignment, but {len(self.family)} files are named")
+            self.refuse(f"{self.extension} takes one alignment, but {len(self.family)} files are named: name one")
         if self.model is not None and any(name not in ("auto", "cpu") for name in self.device or ()):
             self.refuse(_ON_CPU)
         is_page = self.html is not None or (self.format or format_for_path("aligned", self.output)) == "html"
         if self.features is not None and not is_page:
-            self.refuse("--features belongs to --html, or to -o FILE.html")
+            self.refuse("--features needs an HTML page: add --html, or -o FILE.html")
 
     @property
     def extension(self) -> str | None:

@@ -187,11 +187,9 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         ModeOption,
         "mode",
         default=None,
-        help="align the parts that score best (local), the whole sequences (global), or these with free ends "
-        "(semiglobal); default: global for matrices of identities or distances and with --html or --plot, unless "
-        "E-values, bits, --mask or --max-hsps are asked for; else local",
-        form_help="Align the parts that score best (local), the whole sequences (global), or these with free ends "
-        "(semiglobal); default: global for matrices of identities or distances, and with a report or plot; else local",
+        help="align the best-scoring segments (local), the whole sequences (global), or these with free ends "
+        "(semiglobal); default: global for matrices of identities or distances and with a report or plot, unless "
+        "E-values, bits, masks or several alignments per pair are requested; else local",
     )
     queries: str = input_file(flags=(), metavar="A", holds="sequences", help=SEQUENCE_FILES)
     targets: str | None = input_file(
@@ -200,17 +198,17 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         many="?",
         metavar="B",
         holds="sequences",
-        label="Targets (without these, every pair of the queries)",
-        help="align A with B; without B every pair of A",
-        form_help="Each query is aligned with each of these",
+        label="Targets (if none, all pairs of queries are aligned)",
+        help="align A with B; without B, every pair of A",
+        form_help="Targets to align each query with",
     )
     pairs: str | None = input_file(
         default=None,
-        group="which pairs",
+        group="selection of pairs",
         holds="table",
         metavar="FILE",
         label="List of pairs",
-        help="only the pairs in this file, two names per line",
+        help="align only the pairs in this file, two names per line",
     )
 
     @property
@@ -241,14 +239,14 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
 
     def matrix_request(self) -> Request:
         """Return the values of the matrix, and the report that they need."""
-        self.leave_out("--format matrix holds every pair", (*SELECTS, "exclude_self", "reciprocal"))
-        self.leave_out("--format matrix holds one value per pair", ("columns", "db_size", "culling", "max_hsps"))
-        self.leave_out("--format matrix holds no E-values", ["composition"])
+        self.leave_out("--format matrix contains every pair", (*SELECTS, "exclude_self", "reciprocal"))
+        self.leave_out("--format matrix contains one value per pair", ("columns", "db_size", "culling", "max_hsps"))
+        self.leave_out("--format matrix contains no E-values", ["composition"])
         if self.mask != "none" and not self.mask_hard:
-            self.refuse("--format matrix holds scores of all letters: leave --mask out, or add --mask-hard")
+            self.refuse("--format matrix contains scores of all residues: leave --mask out, or add --mask-hard")
         values, layout = self._matrix()
         if layout == "phylip" and (self.targets is not None or values != "distance"):
-            self.refuse("PHYLIP holds the distances of one set: use --matrix-values distance and a single file")
+            self.refuse("PHYLIP contains the distances of one set: use --matrix-values distance and a single file")
         return Request(
             "matrix", "score" if values == "score" else "alignment", matrix_values=values, matrix_layout=layout
         )

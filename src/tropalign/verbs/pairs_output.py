@@ -1,4 +1,4 @@
-"""What ``tropalign pairs`` and ``tropalign find`` write: formats, columns, reports and matrices."""
+"""Output of ``tropalign pairs`` and ``tropalign find``: formats, columns, reports and matrices."""
 
 from __future__ import annotations
 
@@ -53,27 +53,27 @@ class FormatOptions(Options, group="format"):
         flags=("-f", "--format"),
         choices=format_names("pairs"),
         role="machine",
-        help="what to write (default: by the suffix of -o, else tsv)",
+        help="output format (default: by the suffix of -o, else tsv)",
     )
     columns: str | None = option(
         default=None,
         kind=TEXT,
         metavar="LIST",
         on_help=("tropalign.formats.pairs.tables", "columns_text"),
-        help="columns of tsv, csv, m8, jsonl, arrow, arrows, feather and parquet, such as query,target,evalue; "
-        "--columns help lists them",
+        help="columns of tables (tsv, csv, m8, jsonl, arrow, arrows, feather and parquet), such as "
+        "query,target,evalue; --columns help lists them",
     )
     html: str | None = output_file(
         output="report",
         suffix=".html",
         metavar="FILE",
-        help="a report for the browser beside the output: table, map with tree, alignments",
+        help="HTML report in addition to the output: table, map with tree, alignments",
     )
     plot: str | None = output_file(
         output="plot",
         suffix=".svg",
         metavar="FILE",
-        help="the map with its tree as a picture beside the output: .svg, .png or .pdf",
+        help="image of the map with its tree, in addition to the output: .svg, .png or .pdf",
     )
 
 
@@ -84,15 +84,13 @@ class MatrixOptions(Options, group="format"):
         default=None,
         choices=get_args(MatrixValue),
         label="Values of the matrix",
-        help="what --format matrix holds (default: score)",
-        form_help="What the format matrix holds (default: score)",
+        help="values in format matrix (default: score)",
     )
     matrix_layout: Layout | None = option(
         default=None,
         choices=get_args(Layout),
         label="Layout of the matrix",
-        help="how --format matrix is laid out (default: by the suffix, else tsv)",
-        form_help="Layout of the format matrix (default: tsv)",
+        help="layout of format matrix (default: by the suffix, else tsv)",
     )
 
 
@@ -144,11 +142,13 @@ class PairsOutput(
 
         super().check()
         if self.aligned_mode == "local" and (self.end_gap_open is not None or self.end_gap_extend is not None):
-            self.refuse("--end-gap-open and --end-gap-extend belong to --mode global or semiglobal")
+            self.refuse(
+                "--end-gap-open and --end-gap-extend need --mode global or semiglobal: add it, or leave them out"
+            )
         if self.top_first and self.top is None:
-            self.refuse("--top-first says how the best targets are counted: add --top")
+            self.refuse("--top-first has no effect without a number of targets: add --top")
         if self.reciprocal and self.shard is not None:
-            self.refuse("--reciprocal compares all pairs of a sequence, and a shard has some: leave --shard out")
+            self.refuse("--reciprocal compares all pairs of a sequence, but a shard has only some: leave --shard out")
         name = self.format or format_for_path("pairs", self.output)
         if self.translate is not None:
             from tropalign.pairwise.translated import check_shown
@@ -157,7 +157,7 @@ class PairsOutput(
         if name == "matrix":
             request = self.matrix_request()
         elif self.matrix_values or self.matrix_layout:
-            self.refuse("--matrix-values and --matrix-layout belong to --format matrix")
+            self.refuse("--matrix-values and --matrix-layout need --format matrix: add it, or leave them out")
         else:  # an Arrow file is read from its end, which a pipe cannot provide
             request = self._table_request("arrows" if name == "arrow" and self.output == "-" else name)
         check_format("pairs", request.format, request.report)
@@ -215,13 +215,14 @@ class PairsOutput(
         form = format_of("pairs", name)
         if self.columns is not None and not form.takes_columns:
             self.refuse(
-                f"--columns belongs to tables, and format {name} is none: choose tsv, csv, m8, jsonl or another table"
+                f"--columns applies to tables, but format {name} is not a table: choose tsv, csv, m8, jsonl or "
+                "another table"
             )
         wanted = self.default_columns(form) if self.columns is None else self.columns
         shown = shown_columns(wanted, form)
         if self.db_size is not None and self.max_evalue is None and not shown.have_significance:
             self.refuse(
-                "--db-size counts for E-values, and there are none here: add --max-evalue, or evalue to --columns"
+                "--db-size applies to E-values, but none are requested: add --max-evalue, or evalue to --columns"
             )
         has_scaled = shown.have_significance or "corrected_score" in shown.names or name == "result"
         if (
@@ -231,25 +232,26 @@ class PairsOutput(
             and not has_scaled
         ):
             self.refuse(
-                "--composition counts for E-values and bits, and there are none here: add --max-evalue, or evalue to "
+                "--composition applies to E-values and bits, but none are requested: add --max-evalue, or evalue to "
                 "--columns"
             )
         if self.composition == "ignored" and self.mask == "none" and "corrected_score" in shown.names:
             self.refuse(
-                "corrected_score is what composition or masks leave of the score: add --composition adjusted or --mask"
+                "corrected_score is the score after correction for composition or masks: add --composition adjusted "
+                "or --mask"
             )
         if not self.sum_statistics and (asked := [name for name in shown.names if name in SUMS]):
-            self.refuse(f"{asked[0]} is what sum statistics tell of alignments: add --sum-statistics")
+            self.refuse(f"{asked[0]} is a column of sum statistics: add --sum-statistics")
         if self.max_hsps > 1 and self.aligned_mode != "local":
-            self.refuse("--max-hsps is for local alignments, of which a pair has several: use --mode local")
+            self.refuse("--max-hsps applies to local alignments only: use --mode local")
         if not shown.names:
             if self.max_hsps > 1 and self.report not in (None, "alignment"):
-                self.refuse(f"--max-hsps computes whole alignments: leave --report {self.report} out")
+                self.refuse(f"--max-hsps needs whole alignments: leave --report {self.report} out")
             return Request(name, self.report or "alignment", column_bytes=form.column_bytes)
         is_local = MODES[self.aligned_mode].is_local
         columns = None if wanted is None else shown.names
         if columns and shown.have_significance and not is_local:
-            self.refuse("bits and E-values are those of local alignments: use --mode local, or leave these columns out")
+            self.refuse("bits and E-values need local alignments: use --mode local, or leave these columns out")
         filtered = self.html is not None or any(getattr(self, share) is not None for share in SHARES)
         filtered |= self.max_hsps > 1  # further alignments need the paths of earlier ones
         least: ReportName = "alignment" if filtered else shown.depth  # type: ignore[assignment]
@@ -257,7 +259,7 @@ class PairsOutput(
             least = "ends"
         report = self.report or least
         if REPORTS.index(report) < REPORTS.index(least):
-            self.refuse(f"--report {report} does not have all that is asked for: leave it out")
+            self.refuse(f"--report {report} does not include all requested values: leave it out")
         return Request(
             name,
             report if filtered else least,  # skip columns that are not requested
@@ -268,7 +270,7 @@ class PairsOutput(
 
     def matrix_request(self) -> Request:
         """Return the request for a matrix of all pairs."""
-        self.refuse("--format matrix holds every pair: that is tropalign pairs")
+        self.refuse("--format matrix contains every pair: use tropalign pairs")
 
     def default_columns(self, form: PairsFormat) -> str | None:
         """Return the default columns of a table; None for the format's own, or those of the report."""
@@ -336,8 +338,8 @@ class PairsOutput(
             words["statistics"] = str(statistics)
             if statistics.is_estimated:  # many formats have no header
                 warnings.warn(
-                    f"NCBI has published no statistics of this matrix with these gap costs: E-values and bits are by "
-                    f"{statistics}",
+                    "NCBI has published no statistics for this matrix with these gap costs: E-values and bits are "
+                    f"based on {statistics}",
                     UserWarning,
                     stacklevel=2,
                 )

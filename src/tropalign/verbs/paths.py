@@ -29,7 +29,7 @@ _STEP_BYTES, _NAME_COPIES = 40, 5
 _VERTEX_BYTES, _EDGE_BYTES = 300, 100
 
 
-class PathOptions(Options, group="what is written"):
+class PathOptions(Options, group="selected distances"):
     """Selection and format of the distances."""
 
     sources: list[str] | None = option(
@@ -40,7 +40,7 @@ class PathOptions(Options, group="what is written"):
         metavar="VERTEX",
         label="From these vertices",
         is_common=True,
-        help="distances from this vertex only; several times for several; @FILE for those of a file, one per line",
+        help="report only distances from this vertex; may be repeated; @FILE for those of a file, one per line",
     )
     targets: list[str] | None = option(
         default=None,
@@ -50,24 +50,24 @@ class PathOptions(Options, group="what is written"):
         metavar="VERTEX",
         label="To these vertices",
         is_common=True,
-        help="distances to this vertex only, likewise",
+        help="report only distances to this vertex; may be repeated; @FILE for those of a file, one per line",
     )
     paths: bool = option(
-        default=False, label="Vertices of each path", is_common=True, help="the vertices of each path, too"
+        default=False, label="Vertices of each path", is_common=True, help="also report the vertices of each path"
     )
     format: str | None = option(
         default=None,
         flags=("-f", "--format"),
         choices=format_names("paths"),
         role="machine",
-        help="what to write (default: by the suffix of -o, else tsv)",
+        help="output format (default: by the suffix of -o, else tsv)",
     )
     report: str | None = output_file(
         output="report",
         flags=("--html",),
         suffix=".html",
         metavar="FILE",
-        help="a report for the browser beside the output: the graph with its routes, and a table of distances",
+        help="HTML report in addition to the output: the graph with its routes, and a table of distances",
     )
 
 
@@ -77,8 +77,8 @@ class Paths(Command, PathOptions, OutputOptions, CommentOptions, DeviceOptions, 
     verb = "paths"
     summary = "shortest paths between all vertices of a graph"
     description = (
-        "Computes the distances between all vertices of a graph, and the paths: by a Floyd-Warshall of blocks, or by "
-        "Dijkstra's method where the graph has few edges."
+        "Compute the distances between all vertices of a graph, and the paths: by a blocked Floyd-Warshall "
+        "algorithm, or by Dijkstra's algorithm if the graph has few edges."
     )
     example = """example:
   tropalign paths edges.tsv -o distances.tsv
@@ -86,14 +86,15 @@ class Paths(Command, PathOptions, OutputOptions, CommentOptions, DeviceOptions, 
   tropalign paths graph.mtx -o distances.npz --html distances.html
   cut -f 1,2,5 table.tsv | tropalign paths - -f matrix > matrix.tsv
 
-edges.tsv has an edge per line: from, to, weight. Formats by the suffix of -o: .tsv (a row per pair of vertices), .npz,
-.parquet, .html (a page); -f matrix for a matrix as text. Distances are the same for any number of threads. Exit codes:
-0 done, 2 usage, 3 bad input, 4 memory or disk, 130 interrupted."""
+edges.tsv has an edge per line: from, to, weight. The suffix of -o selects the format: .tsv (a row per pair of
+vertices), .npz, .parquet, .html (a page); -f matrix writes a matrix as text. Distances are the same for any
+number of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory or disk, 130 interrupted."""
     served = Served(
         title="Find shortest paths", kind="paths", example={"graph": "codons.tsv"}, example_options={"undirected": True}
     )
     no_shards = (
-        "rounds of an elimination depend on each other and have no shards: give each machine some --from vertices"
+        "the rounds of the algorithm depend on each other, so there are no shards: give each machine some --from "
+        "vertices"
     )
 
     graph: str = input_file(
@@ -104,7 +105,9 @@ edges.tsv has an edge per line: from, to, weight. Formats by the suffix of -o: .
         help="edges as text (from, to, weight; separated by tabs, commas or spaces), .npz, Matrix Market; compressed "
         "or not; - is stdin",
     )
-    undirected: bool = option(default=False, label="Edges lead both ways", is_common=True, help="edges lead both ways")
+    undirected: bool = option(
+        default=False, label="Undirected edges", is_common=True, help="treat all edges as undirected"
+    )
 
     def run(self) -> None:
         """Read the graph, find the paths and write them."""
@@ -168,7 +171,7 @@ edges.tsv has an edge per line: from, to, weight. Formats by the suffix of -o: .
         name: str = self.format or format_for_path("paths", self.output)
         check_format("paths", name)
         if name == "matrix" and self.paths:
-            self.refuse("a matrix has no room for paths: choose -f tsv, npz or parquet, or leave --paths out")
+            self.refuse("a matrix cannot contain paths: choose -f tsv, npz or parquet, or leave --paths out")
         return name
 
 
@@ -218,6 +221,6 @@ def _listed(words: list[str] | None) -> list[str] | None:
         lines = [line.strip() for line in read_text(word[1:]).split("\n")]
         named = [line for line in lines if line and not line.startswith("#")]
         if not named:
-            raise InputError("the list holds no vertex", file=word[1:])
+            raise InputError("the list contains no vertex: write one per line", file=word[1:])
         found += named
     return list(dict.fromkeys(found))

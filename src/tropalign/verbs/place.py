@@ -39,7 +39,7 @@ class Place(PlaceCommand):
     verb = "place"
     summary = "align short reads into a reference alignment, guided by its tree"
     description = (
-        "Aligns each read to the profile of every branch of a reference tree, keeps the best branch and writes the "
+        "Align each read to the profile of every branch of a reference tree, keep the best branch, and write the "
         "read into the columns of the reference (PaPaRa)."
     )
     example = """example:
@@ -70,8 +70,7 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
         metavar="FILE",
         holds="sequences",
         label="Second mates",
-        help="second mates of paired ends, a file for each of READS in the same order: a pair is placed as one read",
-        form_help="Second mates of paired ends, a file for each of the reads in the same order: a pair is placed as "
+        help="second mates of paired ends, one file for each file of reads in the same order: a pair is placed as "
         "one read",
     )
 
@@ -138,9 +137,11 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
         carry_out(placing, open_devices(devices, self.threads, cost_cells, memory_bytes), self, show, 0)
         if task.n_unusable:
             what = counted(task.n_unusable, "pairs of mates" if task.paired else "reads")
-            warn(f"there is no usable letter in {what}, which cannot be placed", stacklevel=1)
+            warn(f"there is no usable base in {what}, which cannot be placed", stacklevel=1)
         if pipeline is not None and self.dry_run:
-            print(f"epa-ng   goes on with these reads and makes {self.jplace}: its time and memory are not estimated")
+            print(
+                f"epa-ng   continues with these reads and writes {self.jplace}: its time and memory are not estimated"
+            )
         elif pipeline is not None:
             pipeline.finish(package, header.command, otus)
 
@@ -150,7 +151,7 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
         from tropalign.placement.outputs import Wanted
 
         if self.format is None and (beside := BESIDE.get(suffix_of(self.output))):
-            raise UsageError(f"{self.output}: -o is the alignment of the reads: write --{beside} {self.output}")
+            raise UsageError(f"{self.output}: -o is for the alignment of the reads: write --{beside} {self.output}")
         return Wanted(
             alignment=None if self.pipeline and self.output == "-" else self.output,
             rows=self.format or format_for_path("placed/rows", self.output),

@@ -29,31 +29,34 @@ class ResultOptions(Options, group="results"):
         flags=("-f", "--format"),
         choices=format_names("placed/rows"),
         role="machine",
-        help="format of the alignment (default: by the suffix of -o, else fasta)",
+        help="output format of the alignment (default: by the suffix of -o, else fasta)",
     )
     split: bool = output_file(
         default=False,
         output="reference",
         suffix=".reference",
         follows_main=True,
-        help="reads alone in -o, the reference in FILE.reference: as EPA-ng wants",
-        form_help="Reads alone in the result, the reference in its own file: as EPA-ng wants",
+        help="write the reads alone to -o and the reference to FILE.reference, as EPA-ng requires",
+        form_help="Write the reads alone to the result and the reference to its own file, as EPA-ng requires",
     )
     insertions: Insertions = option(
         default="drop",
         choices=get_args(Insertions),
         label="Inserted bases",
         is_common=True,
-        help="bases between columns: left out, so that the width stays (default), or in new columns",
+        help="bases between columns of the reference: drop (default; the width stays the same), or keep in new columns",
     )
     table: str | None = output_file(
         output="table",
         suffix=".tsv",
         metavar="FILE",
-        help="branch, score and place of each read, TSV or Parquet by the suffix",
+        help="table of the branch, score and position of each read; TSV or Parquet by the suffix",
     )
     jplace: str | None = output_file(
-        output="jplace", suffix=".jplace", metavar="FILE", help="the best branches, for gappa and others"
+        output="jplace",
+        suffix=".jplace",
+        metavar="FILE",
+        help="best branches of each read, for gappa and other programs",
     )
     taxonomy: str | None = input_file(
         default=None,
@@ -61,7 +64,7 @@ class ResultOptions(Options, group="results"):
         metavar="FILE",
         label="Lineages of the tips",
         needs="table|taxa|taxa_html|otu_table|html",
-        help="lineages of the tips, a name, a tab and a;b;c per line: the table then has those of the reads",
+        help="lineages of the tips, one per line: name, tab, a;b;c; the table then has the lineages of the reads",
     )
     counts: str | None = input_file(
         default=None,
@@ -70,44 +73,46 @@ class ResultOptions(Options, group="results"):
         label="Table of counts",
         needs="taxa|taxa_html|otu_table|table|jplace|html",
         excludes=("sample_delimiter", "sample_regex"),
-        help="how many reads of each sample each read stands for: the table of cluster or derep (--otu-table), as "
+        help="numbers of reads per sample that each read represents: the table of cluster or derep (--otu-table), as "
         ".tsv, .biom or .hdf5 (default: ;size=N in names)",
-        form_help="How many reads of each sample each read stands for: the table of Cluster or Dereplicate, TSV or "
-        "BIOM (default: ;size=N in names)",
+        form_help="Numbers of reads per sample that each read represents: the table of Cluster or Dereplicate, TSV "
+        "or BIOM (default: ;size=N in names)",
     )
     taxa: str | None = output_file(
         output="taxa",
         suffix=".tsv",
         needs="taxonomy",
         metavar="FILE",
-        help="with --taxonomy: reads per taxon, TSV; with --counts of each sample",
-        form_help="With lineages of the tips: reads per taxon, TSV; with a table of counts of each sample",
+        help="with --taxonomy: table of reads per taxon (TSV); with --counts, per taxon and sample",
+        form_help="With lineages of the tips: table of reads per taxon (TSV); with a table of counts, per taxon and "
+        "sample",
     )
     taxa_html: str | None = output_file(
         output="sunburst",
         suffix=".html",
         needs="taxonomy",
         metavar="FILE",
-        help="with --taxonomy: reads per taxon as a page for the browser, lineages as rings (sunburst)",
-        form_help="With lineages of the tips: reads per taxon as a page, lineages as rings (sunburst)",
+        help="with --taxonomy: HTML page of reads per taxon, with lineages as rings (sunburst)",
+        form_help="With lineages of the tips: HTML page of reads per taxon, with lineages as rings (sunburst)",
     )
     otu_table: str | None = output_file(
         output="otu_table",
         suffix=".biom",
         needs={
-            "counts": "--otu-table is a table of counts with lineages: name the table with --counts",
+            "counts": "--otu-table adds lineages to a table of counts: name that table with --counts",
             "taxonomy": "",
         },
         metavar="FILE",
-        help="with --counts and --taxonomy: that table with the lineage of each read, .tsv (QIIME's classic table) or "
-        ".biom (BIOM 1.0) or .hdf5 (BIOM 2.1)",
-        form_help="With a table of counts and lineages of the tips: that table with the lineage of each read, BIOM 1.0",
+        help="with --counts and --taxonomy: the table of counts with the lineage of each read, as .tsv (QIIME's "
+        "classic table), .biom (BIOM 1.0) or .hdf5 (BIOM 2.1)",
+        form_help="With a table of counts and lineages of the tips: the table of counts with the lineage of each "
+        "read (BIOM 1.0)",
     )
     html: str | None = output_file(
         output="report",
         suffix=".html",
         metavar="FILE",
-        help="a report for the browser: the tree with reads per branch, table, alignments",
+        help="HTML report: the tree with reads per branch, table, alignments",
     )
 
     def beside(self) -> dict[str, str | None]:
@@ -123,11 +128,11 @@ class ReferenceOptions(Options, group="reference"):
         holds="alignment",
         metavar="FILE",
         label="Reference alignment",
-        help="alignment (PHYLIP, FASTA, Stockholm), or what --save-reference made",
-        form_help="Alignment (PHYLIP, FASTA, Stockholm)",
+        help="reference alignment (PHYLIP, FASTA, Stockholm), or a file made with --save-reference",
+        form_help="Reference alignment (PHYLIP, FASTA, Stockholm)",
     )
     tree: str | None = input_file(
-        default=None, holds="tree", metavar="FILE", label="Reference tree", help="the reference's tree (Newick, NEXUS)"
+        default=None, holds="tree", metavar="FILE", label="Reference tree", help="tree of the reference (Newick, NEXUS)"
     )
     alphabet: str | None = but(
         SequenceOptions,
@@ -135,17 +140,17 @@ class ReferenceOptions(Options, group="reference"):
         default=None,
         group="reference",
         is_common=False,
-        help="what the reference holds (default: judged by its letters)",
+        help="alphabet of the reference (default: detected from its letters)",
     )
     gap_flags: str | None = option(
         default=None,
         choices=GAP_FLAGS,
-        label="Gaps of branches",
-        help="which columns of a branch are gaps: to the last bit as PaPaRa 2.5 (default), in closed form, or by "
-        "the rules of the 2011 paper; only branches of length 0 make compat and exact differ",
+        label="Gap columns of branches",
+        help="rule for the gap columns of a branch: compat (default; identical to PaPaRa 2.5), exact (in closed "
+        "form) or discrete (the 2011 paper); compat and exact differ only with branches of length 0",
     )
     save_reference: str | None = option(
-        default=None, metavar="FILE", role="private", help="keep the reference ready for the next run"
+        default=None, metavar="FILE", role="private", help="save the prepared reference for later runs"
     )
 
 
@@ -153,7 +158,7 @@ class PruningOption(Options, group="scoring"):
     """Exhaustive scoring of branches."""
 
     no_pruning: bool = option(
-        default=False, label="Score every branch", help="score every branch; the result is the same"
+        default=False, label="Score every branch", help="score every branch instead of pruning; the result is the same"
     )
 
 
@@ -169,26 +174,27 @@ class PipelineOptions(Options, group="likelihoods", needs="pipeline=epa-ng"):
         choices=get_args(Next),
         role="private",
         needs={
-            "jplace": "--pipeline makes a jplace file: name it with --jplace",
-            "model": "EPA-ng needs a model: name a .bestModel file or one such as GTR+G with --model",
+            "jplace": "--pipeline writes a jplace file: name it with --jplace",
+            "model": "EPA-ng needs a model: name a .bestModel file, or a model such as GTR+G, with --model",
         },
         excludes={
-            "shard": "--pipeline needs all reads: leave --shard out, or merge shards of --split and run EPA-ng on them"
+            "shard": "--pipeline needs all reads: leave --shard out, or merge shards made with --split and run "
+            "EPA-ng on them"
         },
-        help="place by likelihood, too: EPA-ng gets the aligned reads, and --jplace is its result (default: none)",
+        help="place the aligned reads by likelihood with EPA-ng, and write its result to --jplace (default: none)",
     )
     model: str | None = option(
         default=None,
         metavar="MODEL",
         role="private",
-        help="for EPA-ng: a .bestModel file of RAxML-NG, an info file of RAxML 8, or words such as GTR+G, whose "
-        "parameters are then not fitted to the reference",
+        help="model for EPA-ng: a .bestModel file of RAxML-NG, an info file of RAxML 8, or a name such as GTR+G, "
+        "whose parameters are then not fitted to the reference",
     )
     epa_ng: str | None = option(
-        default=None, metavar="PATH", role="private", help="EPA-ng's file (default: epa-ng on PATH)"
+        default=None, metavar="PATH", role="private", help="path of the EPA-ng program (default: epa-ng on PATH)"
     )
     write_only: bool = option(
-        default=False, role="private", help="write what EPA-ng needs and print its command, without running it"
+        default=False, role="private", help="write the input files of EPA-ng and print its command, without running it"
     )
 
 
@@ -220,23 +226,23 @@ class PlaceCommand(
         teller(None, self.sample_delimiter, self.sample_regex)
         asks_for_reads = self.output != "-" or any(self.beside().values()) or not self.save_reference
         if self.dry_run and not self.reads:
-            self.refuse("--dry-run tells of reads: name some")
+            self.refuse("--dry-run needs reads: name a file")
         if not self.reads and (asks_for_reads or self.pipeline is not None):
             self.refuse("no reads are named: name a file, or - for standard input")
         if self.split and self.output == "-":
-            self.refuse("--split makes two files: name the reads' one with -o")
+            self.refuse("--split writes two files: name that of the reads with -o")
         if self.mates is not None and len(self.mates) != len(self.reads):
             self.refuse(
-                f"{len(self.reads)} files of reads, but {len(self.mates)} of mates: name as many, in the same order, "
-                "and the reads before --mates"
+                f"{len(self.reads)} files of reads, but {len(self.mates)} of mates: name a file of mates for each "
+                "file of reads, in the same order, and the reads before --mates"
             )
         mates = self.mates or []
         if twice := set(mates) & set(self.reads) - {"-"}:
-            self.refuse(f"{min(twice)} is named as reads and as their mates: name the file of the second mates")
+            self.refuse(f"{min(twice)} is named both as reads and as mates: name the file of the second mates")
         if self.shard is not None and "-" in [*self.reads, *mates]:
-            self.refuse("reads from standard input cannot be shared out: write them to a file first")
+            self.refuse("reads from standard input cannot be divided into shards: write them to a file first")
         if self.pipeline is not None and (self.jplace is None or output_path(self.jplace) is None):
-            self.refuse("--pipeline makes a jplace file: name it with --jplace")
+            self.refuse("--pipeline writes a jplace file: name it with --jplace")
 
     def package(self) -> ReferencePackage:
         """Read or load the reference."""
@@ -244,11 +250,11 @@ class PlaceCommand(
         from tropalign.sequences.alphabet import ALPHABETS
 
         if ReferencePackage.is_saved(self.reference):
-            reason = f"{self.reference} is a saved reference, which holds its own"
+            reason = f"{self.reference} is a saved reference, which includes its tree, alphabet and gap flags"
             self.leave_out(reason, ("tree", "alphabet", "gap_flags"))
             return ReferencePackage.load(self.reference, self.memory)
         if self.tree is None:
-            self.refuse("name the reference's tree with --tree")
+            self.refuse("the tree of the reference is missing: name it with --tree")
         alphabet = ALPHABETS.get(self.alphabet or "auto")
         chosen: dict[str, Any] = {"gap_flags": self.gap_flags or "compat", "n_threads": self.threads}
         return ReferencePackage.read(self.reference, self.tree, alphabet=alphabet, **chosen)

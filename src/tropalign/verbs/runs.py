@@ -35,9 +35,11 @@ class OutputOptions(Options, group=GROUP):
         flags=("-o", "--output"),
         metavar="FILE",
         role="machine",
-        help="where to write; - (default) is stdout",
+        help="output file; - (default) is stdout",
     )
-    quiet: bool = option(default=False, flags=("-q", "--quiet"), role="machine", help="no progress, no warnings")
+    quiet: bool = option(
+        default=False, flags=("-q", "--quiet"), role="machine", help="show no progress and no warnings"
+    )
 
 
 class CommentOptions(Options, group=GROUP):
@@ -46,7 +48,7 @@ class CommentOptions(Options, group=GROUP):
     no_comments: bool = option(
         default=False,
         label="No comment lines",
-        help="no lines of comments (#) before tables: for readers that know none, or names with a #",
+        help="leave out comment lines (#) before tables: for parsers without comment support, or names with a #",
     )
 
 
@@ -59,7 +61,7 @@ class ThreadOptions(Options, group=GROUP):
         kind=whole(0, MOST_THREADS),
         metavar="N",
         role="machine",
-        help="threads; 0 (default) for all there are",
+        help="number of threads; 0 (default): all available",
     )
 
 
@@ -72,8 +74,8 @@ class DeviceOptions(ThreadOptions, group=GROUP):
         many="append",
         metavar="NAME",
         role="machine",
-        help="what computes: cpu, cuda:0, opencl:0.0 (tropalign devices lists them), several times for several; "
-        "auto (default): the processor, and with it the GPUs if the job is large",
+        help="device: cpu, cuda:0, opencl:0.0 (tropalign devices lists them); may be repeated; auto (default): the "
+        "CPU, and the GPUs if the job is large",
     )
 
 
@@ -85,8 +87,8 @@ class ClusterOptions(Options, group=GROUP):
         kind=Kind("text", check_address),
         metavar="ADDRESS",
         role="machine",
-        help="compute on the workers of this scheduler of Dask: tcp://HOST:8786 or its file.json; local:4 starts four "
-        "processes here",
+        help="compute on the workers of this Dask scheduler: tcp://HOST:8786 or its file.json; local:4 starts four "
+        "processes on this machine",
     )
 
 
@@ -98,7 +100,7 @@ class MemoryOptions(Options, group=GROUP):
         kind=Kind("text", parse_bytes),
         metavar="SIZE",
         role="machine",
-        help="memory to take at most, like 8G (default: 60% of the free)",
+        help="memory limit, such as 8G (default: 60% of the free memory)",
     )
 
 
@@ -110,7 +112,7 @@ class ShardOptions(Options, group=GROUP):
         kind=Kind("text", parse_shard),
         metavar="I/N",
         role="machine",
-        help="compute the I-th of N shares only, into a file for tropalign merge",
+        help="compute only the I-th of N shares, into a file for tropalign merge",
     )
 
 
@@ -120,7 +122,7 @@ class DryRunOptions(Options, group=GROUP):
     dry_run: bool = option(
         default=False,
         role="machine",
-        help="check everything and try a second of it, then say what the run will take; nothing is written",
+        help="check everything, run a trial of a second, and estimate time, memory and output size; nothing is written",
     )
 
 
@@ -130,8 +132,9 @@ class EachOption(Options, group=GROUP):
     each: bool = option(
         default=False,
         role="private",
-        help="do each of the files by itself, all in one run: -o is then a folder, options of further outputs name the "
-        "ending of their files (--html .html), and each.tsv says what became of each (exit code 5 where some failed)",
+        help="process each file by itself, all in one run: -o is then a folder, options of additional outputs give "
+        "the suffix of their files (--html .html), and each.tsv lists the outcome of each file (exit code 5 if some "
+        "failed)",
     )
 
 
@@ -160,9 +163,9 @@ def started(command: Command, outputs: Sequence[str], inputs: Sequence[str | Non
 
     shard = getattr(command, "shard", None)
     if "" in (*outputs, *inputs):
-        command.refuse("the name of a file is empty: name one, or see which variable of a script is not set")
+        command.refuse("the name of a file is empty: name one, or check whether a variable of a script is unset")
     if shard is not None and command.output == "-":  # type: ignore[attr-defined]
-        command.refuse("a shard goes to a file that tropalign merge reads: name it with -o")
+        command.refuse("a shard must be a file for tropalign merge: name it with -o")
     check_outputs(outputs, [path for path in inputs if path is not None])
     selected_isa()
     if holds and shard is None and not getattr(command, "dry_run", False):
@@ -232,7 +235,7 @@ def where_foretold(devices: Sequence[Device], options: DeviceOptions) -> str:
     """Return the subject of a forecast: the CPU, which is the last device; the workers of a cluster are not asked."""
     cluster = getattr(options, "cluster", None)
     name = devices[-1].name
-    return name if cluster is None else f"{name} of this machine alone (a forecast does not ask {cluster})"
+    return name if cluster is None else f"{name} of this machine only (a forecast does not use {cluster})"
 
 
 def _foretell(run: Run, devices: Sequence[Device], n_cells: int, options: RunOptions) -> None:
@@ -286,7 +289,7 @@ def print_forecast(
     )
     print(f"cells    {n_cells:,} for {counted(n_items, unit)}")
     if seconds is None:
-        print("time     not known: a single one of them takes longer than the trial")
+        print("time     unknown: a single one of them takes longer than the trial")
     else:
         rate = n_cells / max(seconds, 1e-9) / 1e9
         print(f"time     {_duration(seconds)} on {device}, {rate:.1f} billion cells per second")

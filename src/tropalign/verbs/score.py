@@ -29,8 +29,8 @@ class Score(Command, OutputOptions):
     verb = "score"
     summary = "compare alignments with a reference"
     description = (
-        "Scores multiple alignments against a reference alignment of the same sequences: SP, the share of the "
-        "reference's aligned pairs of residues, and TC, the share of its columns, that an alignment reproduces."
+        "Score multiple alignments against a reference alignment of the same sequences: SP is the fraction of the "
+        "reference's aligned residue pairs that an alignment reproduces, and TC the fraction of its columns."
     )
     example = """example:
   tropalign score --reference reference.fa alignment.fa
@@ -44,7 +44,7 @@ class Score(Command, OutputOptions):
         example={"alignments": "efp_clustalw.fasta", "reference": "efp_aligned.fasta"},
         example_options={"all_columns": True},
     )
-    no_shards = "scoring alignments takes a moment and has no shards: leave --shard out"
+    no_shards = "scoring alignments takes a moment, so there are no shards: leave --shard out"
 
     alignments: list[str] = input_file(
         flags=(),
@@ -59,26 +59,26 @@ class Score(Command, OutputOptions):
         metavar="REFERENCE",
         holds="alignment",
         label="Reference alignment",
-        help="the reference alignment, in which columns in upper case count; or a directory, whose files have the "
-        "names of the alignments (suffixes aside)",
-        form_help="The reference alignment, in which columns in upper case count",
+        help="reference alignment, in which columns in upper case count; or a directory of files with the names of "
+        "the alignments (ignoring suffixes)",
+        form_help="Reference alignment, in which columns in upper case count",
     )
     reference_columns: str | None = input_file(
         default=None,
         metavar="FILE",
         holds="table",
         label="Columns that count",
-        help="the columns of the reference that count, instead of those in upper case: a text of as many letters, "
-        "1 or x where a column counts, 0 or . elsewhere",
+        help="columns of the reference that count, instead of those in upper case: a text with one character per "
+        "column, 1 or x if it counts, 0 or . if not",
     )
     html: str | None = output_file(
         output="report",
         suffix=".html",
         metavar="FILE",
-        help="a page for the browser, of one alignment: its residues and the reference's coloured by what is right",
+        help="HTML page of one alignment, with the residues of both alignments coloured by agreement",
     )
     all_columns: bool = option(
-        default=False, label="All columns count", is_common=True, help="every column of the reference counts"
+        default=False, label="All columns count", is_common=True, help="count every column of the reference"
     )
 
     def run(self) -> None:
@@ -89,7 +89,9 @@ class Score(Command, OutputOptions):
 
         self.check()
         if self.reference_columns is not None and (self.all_columns or os.path.isdir(self.reference)):
-            self.refuse("--reference-columns is for one reference, and not with --all-columns: give one of them")
+            self.refuse(
+                "--reference-columns applies to a single reference, and not with --all-columns: leave one of them out"
+            )
         pairs = _pairs(self)
         if self.html is not None:
             if len(pairs) > 1:
@@ -128,7 +130,7 @@ def _pairs(options: Score) -> list[tuple[str, str]]:
     references: dict[str, str] = {}
     for path in _files(options.reference):
         if _stem(path) in references:
-            raise InputError("another reference has this name, suffixes aside: keep one of them", file=path)
+            raise InputError("another reference has this name without suffixes: keep one of them", file=path)
         references[_stem(path)] = path
     for test in tests:
         if _stem(test) not in references:
@@ -148,7 +150,7 @@ def _files(path: str) -> list[str]:
     names = sorted(name for name in os.listdir(path) if not name.startswith("."))
     files = [file for name in names if os.path.isfile(file := os.path.join(path, name))]
     if not files:
-        raise InputError("there is no file in the directory: name another one", file=path)
+        raise InputError("there are no files in this directory: name another one", file=path)
     return files
 
 
@@ -203,7 +205,7 @@ def _read_mask(path: str) -> NDArray[np.bool_]:
     text = b"".join(b"".join(line.split()) for line in read_lines(path))
     strange = text.translate(None, b"01xX.-")
     if strange or not text:
-        what = f"{chr(strange[0])!r} marks no column" if strange else "the mask is empty"
+        what = f"{chr(strange[0])!r} is not a mark of a column" if strange else "the mask is empty"
         raise InputError(f"{what}: write 1 or x for columns that count, 0 or . for the others", file=path)
     return np.isin(np.frombuffer(text, np.uint8), np.frombuffer(b"1xX", np.uint8))
 

@@ -25,9 +25,12 @@ ITERATED_E = 0.001
 LEAST_WIDTH = 120
 _CUTOFFS_EXCLUDE = {
     **dict.fromkeys((*REPORTING, *INCLUSION, *CUTOFFS), "{this} sets all thresholds: leave {other} out"),
-    "iterate": "{this} goes by models from files, which later rounds have none of: leave it or {other} out",
+    "iterate": "{this} uses the scores of models from files, but models of later rounds have none: leave {this} or "
+    "{other} out",
 }
-_NOT_FOR_SHARDS = {"shard": "{this} is not for shards, which have a share of the models each: leave one of them out"}
+_NOT_FOR_SHARDS = {
+    "shard": "{this} does not support shards, each of which has a share of the models: leave {this} or {other} out"
+}
 _MODELS = "profile HMMs in HMMER's format, compressed or not; - is standard input"
 _EXAMPLE = {"models": "efp.hmm", "sequences": "efp.fasta"}
 
@@ -40,14 +43,13 @@ class QueryOptions(Options, group="queries"):
         choices=get_args(QueryKind),
         label="Kind of the queries",
         is_common=True,
-        help="what MODELS holds (default: by its content; FASTA with gaps is an alignment)",
-        form_help="What the queries are (default: by their content; FASTA with gaps is an alignment)",
+        help="kind of the queries (default: detected from their content; FASTA with gaps is an alignment)",
     )
     alphabet: QueryAlphabet = option(
         default="auto",
         choices=get_args(QueryAlphabet),
-        help="auto (default) refuses an alignment or a file of sequences whose letters are all A, C, G, T, U or N, as "
-        "nucleotides; protein takes them, too",
+        help="auto (default) rejects an alignment or a file of sequences with no other letters than A, C, G, T, U "
+        "and N, as nucleotides; protein accepts them",
     )
     iterate: int = option(
         default=1,
@@ -55,8 +57,8 @@ class QueryOptions(Options, group="queries"):
         metavar="N",
         label="Iterations",
         is_common=True,
-        help="repeat the search up to N times, each time with a model of the included hits, as jackhmmer does; "
-        f"includes E-values up to {ITERATED_E:g} (default: 1)",
+        help="maximum number of rounds of the search, each with a model of the included hits, as in jackhmmer; hits "
+        f"are then included with E-values up to {ITERATED_E:g} (default: 1)",
     )
 
 
@@ -69,17 +71,17 @@ class ModelOutput(Options, group="results"):
         excludes=_NOT_FOR_SHARDS,
         of_shards=False,
         metavar="FILE",
-        help="write the models that were searched with, too, for HMMER and tropalign; with --iterate those of the last "
-        "round of each query",
+        help="models that were used in the search, for HMMER and tropalign; with --iterate, those of the last round "
+        "of each query",
     )
     hmm_rounds: str | None = output_file(
         output="rounds",
         suffix=".rounds.hmm",
         excludes=_NOT_FOR_SHARDS,
-        needs={"iterate": "--hmm-rounds belongs to --iterate: of a search of one round, --hmm-out writes the models"},
+        needs={"iterate": "--hmm-rounds needs --iterate: for a search of one round, --hmm-out writes the models"},
         of_shards=False,
         metavar="FILE",
-        help="write the models of all rounds of --iterate, too: NAME, NAME-i1, NAME-i2 and so on",
+        help="models of all rounds of --iterate: NAME, NAME-i1, NAME-i2 and so on",
     )
 
 
@@ -91,16 +93,14 @@ class TableOptions(Options, group="results"):
         flags=("-f", "--format"),
         choices=format_names("hits"),
         role="machine",
-        help="what to write (default: by the suffix of -o, else HMMER's text)",
+        help="output format (default: by the suffix of -o, else HMMER's text)",
     )
-    tblout: str | None = output_file(
-        output="tblout", suffix=".tblout", metavar="FILE", help="write HMMER's table of hits, too"
-    )
+    tblout: str | None = output_file(output="tblout", suffix=".tblout", metavar="FILE", help="HMMER's table of hits")
     domtblout: str | None = output_file(
-        output="domtblout", suffix=".domtblout", metavar="FILE", help="write HMMER's table of domains, too"
+        output="domtblout", suffix=".domtblout", metavar="FILE", help="HMMER's table of domains"
     )
     pfamtblout: str | None = output_file(
-        output="pfamtblout", suffix=".pfamtblout", metavar="FILE", help="write Pfam's tables of both, too"
+        output="pfamtblout", suffix=".pfamtblout", metavar="FILE", help="Pfam's tables of hits and domains"
     )
 
 
@@ -112,7 +112,7 @@ class AlignmentOutput(Options, group="results"):
         suffix=".sto",
         flags=("-A",),
         metavar="FILE",
-        help="write included domains as alignments, too",
+        help="alignments of the included domains",
     )
 
 
@@ -124,32 +124,35 @@ class TextOptions(Options, group="results"):
         suffix=".html",
         flags=("--html",),
         metavar="FILE",
-        help="write a report for the browser, too: domains along sequences, coverage of models, table, alignments",
+        help="HTML report: domains along sequences, coverage of models, table, alignments",
     )
     acc: bool = option(
         default=False,
-        label="Accessions in place of names",
-        help="HMMER's text has accessions in place of names, where there are some",
+        label="Accessions instead of names",
+        help="show accessions instead of names in HMMER's text, if there are any",
     )
     noali: bool = option(
-        default=False, label="No alignments in the text", is_common=True, help="HMMER's text has no alignments"
+        default=False,
+        label="No alignments in the text",
+        is_common=True,
+        help="leave the alignments out of HMMER's text",
     )
     notextw: bool = option(
         default=False,
         label="Unlimited line width",
         excludes={"textw": EXCLUSIVE},
-        help="lines of HMMER's text have any length",
+        help="do not limit the line width of HMMER's text",
     )
     textw: int | None = option(
         default=None,
         kind=whole(LEAST_WIDTH),
         metavar="N",
         label="Line width",
-        help=f"lines of HMMER's text have N letters, {LEAST_WIDTH} (default) or more",
+        help=f"line width of HMMER's text, {LEAST_WIDTH} (default) or more",
     )
 
 
-class ReportingOptions(Options, group="what is reported"):
+class ReportingOptions(Options, group="reporting thresholds"):
     """Thresholds of reporting; None for the defaults."""
 
     E: float | None = but(Thresholds, "E", default=None, excludes={"T": EXCLUSIVE})
@@ -158,7 +161,7 @@ class ReportingOptions(Options, group="what is reported"):
     domT: float | None = but(Thresholds, "domT", default=None)
 
 
-class InclusionOptions(Options, group="what counts as significant"):
+class InclusionOptions(Options, group="inclusion thresholds"):
     """Thresholds of inclusion, and the size of the search space; None for the defaults."""
 
     incE: float | None = but(Thresholds, "incE", default=None, excludes={"incT": EXCLUSIVE})
@@ -202,7 +205,7 @@ class FilterOptions(Options, group="filters"):
         default=False,
         label="No filters",
         excludes=dict.fromkeys((*FILTERS, "nobias"), "{this} switches all filters off: leave {other} out"),
-        help="no filter at all: slow, and finds a little more",
+        help="switch off all filters: slower, and finds a little more",
     )
     nonull2: bool = option(
         default=False,
@@ -244,14 +247,14 @@ class Scan(
     verb = "scan"
     summary = "find the families that proteins belong to: sequences against profile HMMs"
     description = (
-        "Compares each sequence with all models of a library and reports the families that it belongs to, as hmmscan "
-        "of HMMER 3.4 does. What is computed is as in tropalign search; E-values count models."
+        "Compare each sequence with all models of a library, and report the families that it belongs to, as hmmscan "
+        "of HMMER 3.4 does. The results are those of tropalign search, except that E-values count models."
     )
     example = """example:
   tropalign scan Pfam-A.hmm proteins.fa --cut_ga --domtblout domains.domtbl -o scan.txt
   tropalign scan Pfam-A.hmm proteins.fa -o domains.tsv
 
-Hits and E-values are those of hmmscan 3.4, to the last digit; the library need not be pressed. Exit codes: 0 done,
+Hits and E-values are those of hmmscan 3.4, to the last digit; the library needs no hmmpress. Exit codes: 0 done,
 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
     served = Served(
         title="Scan for domains",
@@ -374,8 +377,8 @@ class Search(
     verb = "search"
     summary = "find the members of protein families: profile HMMs against sequences"
     description = (
-        "Compares each model with all sequences and reports those that belong to its family, as hmmsearch of HMMER 3.4 "
-        "does, several times faster."
+        "Compare each model with all sequences, and report those that belong to its family, as hmmsearch of HMMER "
+        "3.4 does, several times faster."
     )
     example = """example:
   tropalign search globins4.hmm proteins.fa.gz --tblout hits.tbl
@@ -391,5 +394,5 @@ Hits, scores and E-values are those of hmmsearch 3.4, to the last digit. Exit co
         HitCommand,
         "models",
         label="Profiles, an alignment or sequences",
-        help=f"queries: {_MODELS}. An alignment makes a model, and so does each sequence in FASTA",
+        help=f"queries: {_MODELS}. An alignment, or each sequence in FASTA, is converted to a model",
     )

@@ -43,36 +43,37 @@ class ScoringOptions(Options, group="alignment"):
         names=("tropalign.scoring.names", "known_names"),
         metavar="NAME|FILE",
         label="Substitution matrix",
-        file_label="Matrix of your own",
+        file_label="Your own matrix",
         excludes=dict.fromkeys(
             ("match", "mismatch", "iupac"), "--matrix and --match/--mismatch/--iupac exclude each other"
         ),
         is_common=True,
-        help="substitution matrix: a name, also EMBOSS's or parasail's (BLOSUM62, EDNAFULL), or a file in NCBI format "
-        f"(default: BLOSUM62; for nucleotides match {MATCH}, mismatch {MISMATCH})",
-        form_help="Substitution matrix: a name, also EMBOSS's or parasail's (BLOSUM62, EDNAFULL); or a file in NCBI "
-        f"format, among more inputs (default: BLOSUM62; for nucleotides match {MATCH}, mismatch {MISMATCH})",
+        help="substitution matrix: a name, including EMBOSS's and parasail's (such as BLOSUM62 or EDNAFULL), or a "
+        f"file in NCBI format (default: BLOSUM62; for nucleotides match {MATCH}, mismatch {MISMATCH})",
+        form_help="Substitution matrix: a name, including EMBOSS's and parasail's (such as BLOSUM62 or EDNAFULL), or "
+        f"a file in NCBI format, see the other inputs (default: BLOSUM62; for nucleotides match {MATCH}, mismatch "
+        f"{MISMATCH})",
     )
     match: float | None = option(
         default=None,
         kind=DECIMAL,
         metavar="N",
         label="Match score",
-        help="score of equal letters, in place of a matrix",
+        help="score of equal residues, instead of a matrix",
     )
     mismatch: float | None = option(
         default=None,
         kind=DECIMAL,
         metavar="N",
         label="Mismatch score",
-        help="score of different letters, mostly negative",
+        help="score of different residues, usually negative",
     )
     iupac: IupacRule | None = option(
         default=None,
         choices=Choices("tropalign.scoring.scores", "IUPAC"),
         label="Ambiguous nucleotides",
-        help="without a matrix, R against A, N against C ...: mismatch (default; N scores 0), zero as in vsearch, or "
-        "match where both may be the same residue",
+        help="scores of ambiguous nucleotides without a matrix, such as R and A or N and C: mismatch (default; N "
+        "scores 0), zero (as in vsearch), or match (if both may be the same residue)",
     )
     gap_open: float | None = option(
         default=None,
@@ -80,8 +81,8 @@ class ScoringOptions(Options, group="alignment"):
         metavar="N",
         label="Gap opening cost",
         is_common=True,
-        help="cost of a gap beside its residues (default: 11; nucleotides 10); EMBOSS's 10 and 0.5 are 9.5 and "
-        "--gap-extend 0.5",
+        help="cost of opening a gap, excluding its residues (default: 11; nucleotides 10); EMBOSS's costs of 10 and "
+        "0.5 are 9.5 here and --gap-extend 0.5",
     )
     gap_extend: float | None = option(
         default=None,
@@ -89,7 +90,7 @@ class ScoringOptions(Options, group="alignment"):
         metavar="N",
         label="Gap extension cost",
         is_common=True,
-        help="cost of each residue of a gap, the first too (default: 1)",
+        help="cost of each residue of a gap, including the first (default: 1)",
     )
     gap_open2: float | None = option(
         default=None,
@@ -97,7 +98,7 @@ class ScoringOptions(Options, group="alignment"):
         metavar="N",
         label="Second gap opening cost",
         needs={"gap_extend2": _BOTH_COSTS},
-        help="with --gap-extend2 a second cost of gaps, each of which costs the less of the two",
+        help="second cost of opening a gap, with --gap-extend2; each gap costs the lower of the two",
     )
     gap_extend2: float | None = option(
         default=None,
@@ -105,7 +106,7 @@ class ScoringOptions(Options, group="alignment"):
         metavar="N",
         label="Second gap extension cost",
         needs={"gap_open2": _BOTH_COSTS},
-        help="the second cost of each residue of a gap",
+        help="second cost of each residue of a gap",
     )
 
 
@@ -116,24 +117,25 @@ class EndOptions(Options, group="alignment"):
         default=None,
         kind=TEXT,
         metavar="LIST",
-        label="Ends that are free",
+        label="Free ends",
         needs="mode=" + "|".join(name for name, mode in MODES.items() if mode.frees_ends),
-        help="with semiglobal: which of query-start,query-end,target-start,target-end are free (default: all)",
+        help="with semiglobal: free ends, separated by commas, among query-start,query-end,target-start,target-end "
+        "(default: all)",
     )
     end_gap_open: float | None = option(
         default=None,
         kind=DECIMAL,
         metavar="N",
         label="End gap opening cost",
-        help="with global and semiglobal: cost of a gap beside its residues, before the first and after the last "
-        "residue of a sequence, where that end is not free (default: as within)",
+        help="with global and semiglobal: cost of opening a gap before the first or after the last residue of a "
+        "sequence, if that end is not free (default: --gap-open)",
     )
     end_gap_extend: float | None = option(
         default=None,
         kind=DECIMAL,
         metavar="N",
         label="End gap extension cost",
-        help="the cost of each residue of such a gap",
+        help="cost of each residue of such a gap (default: --gap-extend)",
     )
 
 
@@ -144,22 +146,24 @@ class SequenceOptions(Options, group="alignment"):
         default="auto",
         choices=Choices("tropalign.sequences.alphabet", "ALPHABETS", "auto"),
         is_common=True,
-        help="what the sequences are (default: judged by their letters)",
+        help="alphabet of the sequences (default: detected from their letters)",
     )
-    strict: bool = option(default=False, label="Refuse other letters", help="letters outside the alphabet are an error")
-    skip_empty: bool = option(default=False, label="Leave empty sequences out", help="leave empty sequences out")
+    strict: bool = option(
+        default=False, label="Refuse other letters", help="report letters outside the alphabet as an error"
+    )
+    skip_empty: bool = option(default=False, label="Leave out empty sequences", help="leave out empty sequences")
     gaps: str = option(
         default="refuse",
         choices=("refuse", "remove"),
-        label="Gap letters",
-        help="gap letters (- . _ ~) in FASTA and FASTQ: refuse (default) or remove; gaps of alignments (Stockholm, "
-        "Clustal, PHYLIP, MSF) are always removed",
+        label="Gap characters",
+        help="gap characters (- . _ ~) in FASTA and FASTQ: refuse (default) or remove; gaps of alignments "
+        "(Stockholm, Clustal, PHYLIP, MSF) are always removed",
     )
     duplicate_names: str = option(
         default="error",
         choices=("error", "number", "keep"),
         label="Duplicate names",
-        help="records of one name: error (default), number (the second a becomes a_2), or keep",
+        help="records of the same name: error (default), number (the second a becomes a_2), or keep",
     )
 
 
@@ -217,7 +221,7 @@ class AlignmentOptions(SequenceCommand, ScoringOptions, StrandOption, arranged=(
             matrix = SubstitutionMatrix.load(self.matrix, alphabet)
         elif is_nucleotide or any(given is not None for given in (self.match, self.mismatch, self.iupac)):
             if self.match is self.mismatch is None and not is_nucleotide:
-                self.refuse(f"--iupac goes with --match and --mismatch where sequences are {alphabet.name}s")
+                self.refuse(f"--iupac needs --match and --mismatch if sequences are {alphabet.name}s")
             usual, unusual = self.match_mismatch
             match = usual if self.match is None else self.match
             mismatch = unusual if self.mismatch is None else self.mismatch
@@ -259,10 +263,9 @@ class SampleNameOptions(Options, group="samples"):
         default=None,
         kind=TEXT,
         metavar="TEXT",
-        label="Delimiter behind the sample",
-        help="a read's sample is its name up to this text, unless the name has ;sample=: with --sample-delimiter . "
-        "that of gut-1.r7 is gut-1",
-        form_help="A read's sample is its name up to this text: gut-1 of gut-1.r7 for a dot",
+        label="Delimiter after the sample",
+        help="text that ends the sample in a read's name, unless the name has ;sample=: a dot makes gut-1 the sample "
+        "of gut-1.r7",
     )
     sample_regex: str | None = option(
         default=None,
@@ -270,8 +273,8 @@ class SampleNameOptions(Options, group="samples"):
         kind=TEXT,
         metavar="REGEX",
         label="Regular expression of the sample",
-        help="a read's sample is what this regular expression matches in its whole name, or its first group: "
-        "'^([^.]+)[.]'",
+        help="regular expression that finds the sample in a read's whole name: its first group, or the whole match "
+        "if it has no group, as in '^([^.]+)[.]'",
     )
 
 
@@ -284,32 +287,32 @@ class SampleOptions(SampleNameOptions, group="samples"):
         default=None,
         kind=whole(1),
         metavar="N",
-        label="Least reads",
-        help="of equal reads, only those of which there are N: 2 leaves singletons out",
+        label="Minimum reads",
+        help="minimum number of equal reads; 2 leaves out singletons",
     )
     otu_table: str | None = output_file(
         output="table",
         suffix=".biom",
         metavar="FILE",
-        help="reads of each sample, a row per representative: .tsv (QIIME's classic table), .biom (BIOM 1.0) or .hdf5 "
-        "(BIOM 2.1)",
-        form_help="Reads of each sample, a row per representative (BIOM 1.0)",
+        help="table of reads per sample, a row per representative: .tsv (QIIME's classic table), .biom (BIOM 1.0) or "
+        ".hdf5 (BIOM 2.1)",
+        form_help="Table of reads per sample, a row per representative (BIOM 1.0)",
     )
     samples: SampleRule | None = option(
         default=None,
         choices=get_args(SampleRule),
         label="Samples",
-        help="which sample a read is of: label, by ;sample=NAME in its name; file, by its file's name up to the first "
-        "dot; underscore, by its name up to the last underscore; vsearch, by ;sample=NAME or the letters, digits and "
-        "underscores that the name begins with, which cuts gut-1.r7 to gut (default: by ;sample=NAME, else as file)",
+        help="source of a read's sample: label, ;sample=NAME in its name; file, its file's name up to the first dot; "
+        "underscore, its name up to the last underscore; vsearch, ;sample=NAME or the leading letters, digits and "
+        "underscores of its name, which is gut for gut-1.r7 (default: ;sample=NAME, else file)",
     )
     relabel: str | None = option(
         default=None,
         kind=TEXT,
         metavar="sha1|PREFIX",
         label="Names of clusters",
-        help="representatives, in FASTA and table, are called by the SHA-1 of their letters, which is the same in "
-        "every run (sha1), or by PREFIX and a number: Otu1, Otu2",
+        help="new names of representatives in FASTA and table: sha1 (SHA-1 of the sequence, the same in every run), "
+        "or a prefix that gets a number: Otu gives Otu1, Otu2",
     )
 
 
@@ -338,15 +341,18 @@ class SampleCommand(SequenceCommand, SampleOptions):
         """Reject options of samples that do not go together."""
         super().check()
         if self.is_given("samples=label|vsearch|underscore") and self.otu_table is None:  # files also name reads
-            self.refuse("--samples belongs to --otu-table: add that, or leave it out")
+            self.refuse("--samples needs --otu-table: add it, or leave --samples out")
         if self._is_by_file and "-" in self.queries:
-            self.refuse("standard input has no name to call a sample by: write --samples label, or name a file")
+            self.refuse("standard input has no file name to use as a sample: write --samples label, or name a file")
         if self.otu_table is not None:
             self._teller()
         if self.relabel is not None and (not self.relabel.strip() or not self.relabel.isprintable()):
-            self.refuse("--relabel: give letters, digits or punctuation")
+            self.refuse("--relabel is empty or has control characters: give letters, digits or punctuation")
         if self.relabel is not None and self.relabel.startswith(("#", ">")):
-            self.refuse(f"--relabel {self.relabel}: readers of tables and FASTA take a name that begins so for none")
+            self.refuse(
+                f"--relabel {self.relabel}: readers of tables and FASTA skip names that begin with # or >: "
+                "choose another prefix"
+            )
 
     def reads(self) -> SequenceBatch:
         """Read the sequences of all files, with the names of their samples if these follow from the files."""

@@ -43,10 +43,10 @@ class MakeTree(TreeCommand):
     """A tree of aligned sequences or of distances."""
 
     verb = "tree"
-    summary = "a tree of aligned sequences or of distances"
+    summary = "make a tree from aligned sequences or distances"
     description = (
-        "Makes a tree by neighbour joining or UPGMA, from an alignment, from unaligned sequences, whose pairs are "
-        "aligned first, or from a matrix of distances; or takes a tree, to root, draw or convert it."
+        "Make a tree by neighbour joining or UPGMA from an alignment, from unaligned sequences (whose pairs are "
+        "aligned first) or from a matrix of distances; or root, draw or convert a given tree."
     )
     example = """example:
   tropalign tree family.aln -o family.nwk
@@ -56,8 +56,8 @@ class MakeTree(TreeCommand):
   tropalign msa family.fa | tropalign tree - --distances-out family.tsv
   tropalign tree family.nwk --midpoint --colours groups.tsv --html family.html -o rooted.nex
 
-The tree is in Newick format, support in percent as labels of inner nodes. By the suffix of -o: .nex NEXUS, .dnd as
-CLUSTALW reads it, .html a page, .svg, .png, .pdf a picture.
+The tree is in Newick format, with support in percent as labels of inner nodes. The suffix of -o selects other formats:
+.nex NEXUS, .dnd for CLUSTALW, .html a page, .svg, .png and .pdf an image.
 Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
     served = Served(title="Make a tree", kind="trees", example={"taxa": "efp_aligned.fasta"})
     finishes = ("distances_out",)
@@ -70,9 +70,9 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         label="Alignment, sequences, distances or a tree",
         help="an alignment (FASTA, Clustal, Stockholm, PHYLIP, MSF), sequences with --unaligned, distances (PHYLIP, "
         "or TSV as from tropalign pairs -f matrix), or a tree (Newick, NEXUS), compressed or not; - is stdin",
-        form_help="An alignment (FASTA, Clustal, Stockholm, PHYLIP, MSF), sequences that are not aligned (then choose "
-        "that below), distances (PHYLIP, or TSV as the format matrix of pairs has them), or a tree (Newick, "
-        "NEXUS), compressed or not",
+        form_help="An alignment (FASTA, Clustal, Stockholm, PHYLIP, MSF), unaligned sequences (then select this "
+        "below), distances (PHYLIP, or TSV from the format matrix of pairs), or a tree (Newick, NEXUS), compressed "
+        "or not",
     )
 
     def run(self) -> None:
@@ -112,7 +112,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         super().check()
         shows_colours = self.html or self.plot or format_for_path("trees", self.output) in ("html", "svg", "png", "pdf")
         if self.colours is not None and not shows_colours:
-            self.refuse("--colours is for --html, --plot and for a page or a picture as -o: name one of these files")
+            self.refuse("--colours needs a page or a picture: add --html or --plot, or name one with -o")
         if list(self.places().values()).count("-") > 1:
             self.refuse("two files cannot both go to standard output: name a file for one of them")
 
@@ -246,7 +246,7 @@ def _joined(options: MakeTree, given: Distances, memory_bytes: int, show: Show) 
     count = int((tree.lengths < -ROUNDING * abs(tree.lengths).max()).sum())
     if count:
         branches = "1 branch has a negative length" if count == 1 else f"{count} branches have negative lengths"
-        warn(f"{branches}, the least {tree.lengths.min():.8g}: --negative zero makes them 0")
+        warn(f"{branches}, the lowest {tree.lengths.min():.8g}: --negative zero sets them to 0")
     if options.outgroup is not None:
         rooted_at_outgroup(tree, options.outgroup)  # reports errors before the samples are computed
     return tree

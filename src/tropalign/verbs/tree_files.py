@@ -46,7 +46,7 @@ AUTO: Final = "auto"
 
 
 _AUTO_IS_WHOLE = (
-    "--shard and --cluster share out samples, whose number --bootstrap auto does not know beforehand: give "
+    "--shard and --cluster divide the samples, whose number is unknown beforehand with --bootstrap auto: give "
     "--bootstrap N"
 )
 
@@ -54,7 +54,7 @@ _AUTO_IS_WHOLE = (
 def samples(text: str) -> str:
     """Parse a number of samples, or auto. Raises ValueError."""
     if not (word := text.strip()).lstrip("-+").isdigit() and word != AUTO:
-        raise ValueError(f"{text!r} is neither a whole number nor auto")
+        raise ValueError(f"{text!r} is not a whole number or auto")
     return AUTO if word == AUTO else str(whole(1, 1_000_000).parse(text))
 
 
@@ -66,15 +66,13 @@ class DistanceOptions(Options, group="distances"):
         label="Sequences are not aligned",
         excludes={"bootstrap": "--bootstrap needs an alignment: make one with tropalign msa", "gaps": ""},
         is_common=True,
-        help="FILE holds sequences: align every pair of them",
-        form_help="The input is sequences: every pair of them is aligned",
+        help="the input is unaligned sequences: align every pair of them",
     )
     distances: ModelName | None = option(
         default=None,
         choices=Choices("tropalign.trees.distances", "MODELS"),
         label="Distance model",
-        help="how they follow from the letters that differ (default: kimura for proteins; k2p for nucleotides, jc69 "
-        "with --unaligned)",
+        help="distance model (default: kimura for proteins; k2p for nucleotides, jc69 with --unaligned)",
     )
     gaps: GapRule | None = option(
         default=None,
@@ -84,7 +82,7 @@ class DistanceOptions(Options, group="distances"):
     )
     alphabet: str = again(SequenceOptions, "alphabet", group="distances", is_common=False)
     distances_out: str | None = output_file(
-        output="distances", suffix=".tsv", metavar="FILE", help="the distances: PHYLIP, or TSV by the suffix"
+        output="distances", suffix=".tsv", metavar="FILE", help="distances: PHYLIP, or TSV by the suffix"
     )
 
 
@@ -94,9 +92,12 @@ class TreeOptions(Options, group="tree"):
     method: MethodName = option(
         default="nj",
         choices=Choices("tropalign.trees.bootstrap", "METHODS"),
-        excludes={"negative": "--negative belongs to neighbour joining: UPGMA has no negative lengths"},
+        excludes={
+            "negative": "--negative applies to neighbour joining only, because UPGMA has no negative lengths: "
+            "leave it out"
+        },
         is_common=True,
-        help="neighbour joining (default), which gives a tree without a root, or UPGMA",
+        help="neighbour joining (default), which gives an unrooted tree, or UPGMA",
     )
     bootstrap: str | None = option(
         default=None,
@@ -104,8 +105,8 @@ class TreeOptions(Options, group="tree"):
         metavar="N",
         label="Bootstrap samples",
         is_common=True,
-        help="support of the branches, from N samples; auto: as many as it takes until support has settled, 1000 at "
-        "most",
+        help="number of bootstrap samples for the support of branches; auto: until the support has settled, at most "
+        "1000",
     )
     seed: int | None = option(
         default=None,
@@ -113,13 +114,13 @@ class TreeOptions(Options, group="tree"):
         metavar="N",
         label="Random seed",
         needs="bootstrap",
-        help="what the samples depend on (default: 0)",
+        help="seed of the bootstrap samples (default: 0)",
     )
     negative: NegativeRule | None = option(
         default=None,
         choices=Choices("tropalign.trees.joining", "NEGATIVE"),
         label="Negative branch lengths",
-        help="what becomes of negative branch lengths (default: keep)",
+        help="treatment of negative branch lengths (default: keep)",
     )
     outgroup: list[str] | None = option(
         default=None,
@@ -127,18 +128,18 @@ class TreeOptions(Options, group="tree"):
         many="append",
         metavar="NAME",
         either="root",
-        help="root the tree beside this taxon; several times for several",
+        help="root the tree at this outgroup taxon; may be repeated",
     )
     midpoint: bool = option(
         default=False,
         label="Midpoint root",
         is_common=True,
         either="root",
-        help="root the tree in the middle of its longest path",
+        help="root the tree at the middle of its longest path",
     )
 
 
-class ViewOptions(Options, group="to look at"):
+class ViewOptions(Options, group="views of the tree"):
     """Views of the tree."""
 
     html: str | None = output_file(
@@ -146,17 +147,21 @@ class ViewOptions(Options, group="to look at"):
         suffix=".html",
         of_shards=False,
         metavar="FILE",
-        help="the tree as a page for the browser: zoom, collapse, search, other roots, pictures",
+        help="HTML page of the tree: zoom, collapse, search, other roots, pictures",
     )
     plot: str | None = output_file(
-        output="plot", suffix=".svg", of_shards=False, metavar="FILE", help="a picture: SVG, PNG or PDF by the suffix"
+        output="plot",
+        suffix=".svg",
+        of_shards=False,
+        metavar="FILE",
+        help="image of the tree: SVG, PNG or PDF by the suffix",
     )
     colours: str | None = input_file(
         default=None,
         holds="table",
         metavar="TABLE",
         label="Groups to colour by",
-        help="groups that page and picture colour: a taxon's name, a tab and its group per line",
+        help="groups of taxa to colour in the page and the image: a taxon's name, a tab and its group per line",
     )
 
 
@@ -173,7 +178,7 @@ class TreeCommand(
     ShardOptions,
     EachOption,
 ):
-    """What a tree is made of, and how."""
+    """Options of ``tropalign tree``, excluding its input."""
 
     #: Declared by `MakeTree`.
     taxa: str
@@ -182,8 +187,8 @@ class TreeCommand(
         ClusterOptions,
         "cluster",
         needs={
-            "unaligned|bootstrap": "--cluster is for --unaligned and --bootstrap, and the rest is done in a moment: "
-            "leave it out"
+            "unaligned|bootstrap": "--cluster applies to --unaligned and --bootstrap, because the rest takes a "
+            "moment: leave it out"
         },
         excludes={"bootstrap=auto": _AUTO_IS_WHOLE},
     )
@@ -191,18 +196,18 @@ class TreeCommand(
         ShardOptions,
         "shard",
         needs={
-            "unaligned|bootstrap": "--shard shares out the samples of --bootstrap or the pairs of --unaligned, and a "
+            "unaligned|bootstrap": "--shard divides the samples of --bootstrap or the pairs of --unaligned, and a "
             "tree without these takes a moment: leave it out"
         },
         excludes={
             "bootstrap=auto": _AUTO_IS_WHOLE,
             **dict.fromkeys(
                 ("html", "plot", "colours"),
-                "--html, --plot and --colours are for whole trees: merge the shards into tree.nwk, then say tropalign "
-                "tree tree.nwk --html tree.html",
+                "--html, --plot and --colours need the whole tree: merge the shards into tree.nwk, then run "
+                "tropalign tree tree.nwk --html tree.html",
             ),
         },
-        help="with --bootstrap or --unaligned: compute the I-th of N shares only, into a file for tropalign merge",
+        help="with --bootstrap or --unaligned: compute only the I-th of N shares, into a file for tropalign merge",
     )
 
 
@@ -236,7 +241,7 @@ def read_taxa(options: TreeCommand, memory_bytes: int, show: Show) -> Distances 
         source = _Kept(b"\n".join(lines), file_name(options.taxa)) if is_kept else options.taxa
         return alignment_distances_of(options, source, memory_bytes, show)
     for name in filter(options.is_given, ("distances", "gaps", "bootstrap", "alphabet")):
-        options.refuse(f"--{name} needs an alignment, and {file_name(options.taxa)} holds distances")
+        options.refuse(f"--{name} needs an alignment, but {file_name(options.taxa)} contains distances")
     lines = lines if is_kept else read_lines(options.taxa)
     return Distances(*parse_distance_matrix(lines, file_name(options.taxa), memory_bytes))
 
@@ -249,11 +254,11 @@ def _given_tree(options: TreeCommand, text: bytes) -> Tree:
 
     file = file_name(options.taxa)
     for name in filter(options.is_given, ("distances", "gaps", "bootstrap", "negative", "distances_out")):
-        options.refuse(f"{options.declared()[name].flag} needs an alignment or distances, and {file} holds a tree")
+        options.refuse(f"{options.declared()[name].flag} needs an alignment or distances, but {file} contains a tree")
     if options.is_given("alphabet"):
-        options.refuse(f"--alphabet says what sequences are, and {file} holds a tree")
+        options.refuse(f"--alphabet applies to sequences, but {file} contains a tree")
     if options.is_given("method"):
-        options.refuse(f"--method makes a tree, and {file} holds one")
+        options.refuse(f"--method makes a tree, but {file} already contains one")
     return parse_tree(decoded(text), file)
 
 
@@ -311,7 +316,7 @@ def alignment_in_bytes(options: TreeCommand, data: bytes, memory_bytes: int, sho
 
     first = next((line for line in data.splitlines() if line.strip()), b"")
     if is_distance_matrix(first):
-        options.refuse(f"--bootstrap needs an alignment, and {file_name(options.taxa)} holds distances")
+        options.refuse(f"--bootstrap needs an alignment, but {file_name(options.taxa)} contains distances")
     return alignment_distances_of(options, _Kept(data, file_name(options.taxa)), memory_bytes, show)
 
 

@@ -26,8 +26,8 @@ class Workflow(Command):
     verb = "workflow"
     summary = "write wrappers and workflows for Snakemake or Nextflow"
     description = (
-        "Writes the wrappers, modules and workflows that this version of tropalign brings for a workflow manager into "
-        "a folder, to be edited there and named by rules."
+        "Write the wrappers, modules and workflows of this version of tropalign for a workflow manager into a "
+        "folder, where you can edit them and refer to them in rules."
     )
     example = """example:
   tropalign workflow --list
@@ -42,22 +42,22 @@ Exit codes: 0 done, 2 usage, 3 a folder that is not empty or cannot be written, 
         many="?",
         choices=tuple(MANAGERS),
         role="private",
-        help="whose files: snakemake, nextflow",
+        help="workflow manager: snakemake or nextflow",
     )
     output: str | None = option(
         default=None,
         flags=("-o", "--output"),
         metavar="DIR",
         role="private",
-        help="the folder to write into: a new or empty one",
+        help="folder to write into, new or empty",
     )
-    list: bool = option(default=False, role="private", help="list the files instead, with what they are for")
-    quiet: bool = option(default=False, flags=("-q", "--quiet"), role="private", help="do not say what was written")
+    list: bool = option(default=False, role="private", help="list the files and their purpose instead")
+    quiet: bool = option(default=False, flags=("-q", "--quiet"), role="private", help="do not report what was written")
 
     def check(self) -> None:
         """Reject incomplete or contradictory options."""
         if self.list and self.output is not None:
-            self.refuse("--list writes no files: leave it or -o out")
+            self.refuse("--list writes no files: leave --list or -o out")
         if not self.list and self.manager is None:
             self.refuse(f"name a workflow manager: {' or '.join(MANAGERS)}, or see --list")
         if not self.list and self.output is None:
@@ -76,7 +76,8 @@ Exit codes: 0 done, 2 usage, 3 a folder that is not empty or cannot be written, 
             n_files = _write(self.manager, Path(self.output))
         except OSError as error:
             raise ResourceError(
-                f"{error.filename or self.output}: the system refuses ({error.strerror}): name another folder with -o"
+                f"{error.filename or self.output}: operating system error ({error.strerror}): name another folder "
+                "with -o"
             ) from None
         if not self.quiet:
             print(f"{counted(n_files, 'files')} for {self.manager} in {self.output}", file=sys.stderr)
@@ -89,7 +90,7 @@ def workflow_files(manager: str) -> dict[str, Path]:
     """
     folder = example_path(f"workflows/{manager}")
     if folder is None:
-        raise InputError("the package was installed without its examples, and so without workflows: install its wheel")
+        raise InputError("the package was installed without its examples and workflows: install its wheel")
     found = (path for path in sorted(folder.rglob("*")) if path.is_file())
     return {str(name): folder / name for path in found if not _LEFT_OUT & {*(name := path.relative_to(folder)).parts}}
 
@@ -97,7 +98,7 @@ def workflow_files(manager: str) -> dict[str, Path]:
 def _list(managers: list[str]) -> None:
     """Print the files of each manager."""
     if sys.stdout is None:
-        raise InputError("standard output is closed: there is nowhere to list the files")
+        raise InputError("standard output is closed: redirect it to a file or a terminal")
     for manager in managers:
         print(f"{manager}: {MANAGERS[manager]}")
         for name in workflow_files(manager):
