@@ -50,9 +50,9 @@ CALLS = {
     "top as an array": (lambda: align(top=np.array([1, 2])), UsageError, "is not a whole number"),
     "identity beyond floats": (lambda: align(min_identity=10**400), UsageError, "is not a fraction"),
     "identity as an array": (lambda: align(min_identity=np.array([0.5])), UsageError, "is not a fraction"),
-    "device None": (lambda: align(device=None), UsageError, "None is no device"),
-    "device among names": (lambda: align(device=["cpu", 1]), UsageError, "1 is no device"),
-    "device as bytes": (lambda: align(device=b"cpu"), UsageError, "is no device"),
+    "device None": (lambda: align(device=None), UsageError, "None is not a device"),
+    "device among names": (lambda: align(device=["cpu", 1]), UsageError, "1 is not a device"),
+    "device as bytes": (lambda: align(device=b"cpu"), UsageError, "is not a device"),
     "an empty sequence": (
         lambda: list(ta.align_all(dataclasses.replace(PROTEINS, offsets=np.array([0, 0, 5, 34])))),
         InputError,

@@ -19,9 +19,7 @@ class Gpu:
 
 @pytest.mark.parametrize("name", ["vulkan:0", "opencl", "cpu", ""])
 def test_a_name_of_no_kind_opens_no_device(name):
-    with pytest.raises(
-        DeviceError, match=r"there is no kind of GPU that|there is no OpenCL device opencl|need pyopencl"
-    ):
+    with pytest.raises(DeviceError, match=r"is not a kind of GPU|there is no OpenCL device opencl|need pyopencl"):
         open_gpu(name)
 
 

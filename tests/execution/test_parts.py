@@ -72,7 +72,7 @@ def test_manifest_goes_through_json():
         (replace(RUN, cut="other"), "the work is cut into other tiles"),
         (
             replace(RUN, cut="other", memory_bytes=99),
-            "tiles were cut to --memory 1073741824 and are cut to 99",
+            "tiles were cut for --memory 1073741824 and are cut for 99",
         ),
     ],
 )
@@ -149,7 +149,7 @@ def test_a_damaged_manifest(directory, text):
 
 def test_a_file_in_the_place_of_the_directory(directory):
     directory.write_text("a file")
-    with pytest.raises(InputError, match="this is no directory: move it away"):
+    with pytest.raises(InputError, match="this is a file: move it away"):
         Parts(directory, RUN)
 
 
@@ -165,7 +165,7 @@ def test_a_full_disk(directory):
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         assert str(caught.value) == (
-            f"{directory / 'section0'}: the disk is full or the file too large (120004 bytes were to be written): "
+            f"{directory / 'section0'}: the disk is full or the file too large (when writing 120004 bytes): "
             "free space, or write elsewhere with -o"
         )
         assert caught.value.needed_bytes == 120_004
@@ -293,7 +293,7 @@ def test_a_damaged_list_loses_what_it_does_not_hold(directory, way):
     data = (directory / LIST).read_bytes()
     (directory / LIST).write_bytes(list(damaged(data))[way])
     known = set(listed((directory / LIST).read_bytes())[0])
-    with pytest.warns(TropalignWarning, match="the list of parts is damaged, and what it does not hold is computed"):
+    with pytest.warns(TropalignWarning, match="the list of parts is damaged: parts that it does not list are computed"):
         parts = Parts(directory, RUN)
     with parts:
         assert parts.finished(range(4), 1) == known and len(known) == {0: 1, 1: 0, 2: 1, 3: 3}[way]
@@ -410,7 +410,7 @@ def test_a_full_disk_is_named_where_it_is(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.gettempdir", lambda: "/elsewhere")
     for folder, place in (
         (tmp_path, f"{tmp_path}, the folder of the output: .* free space, or write elsewhere with -o"),
-        (None, "/elsewhere, the folder of temporary files: .* or name another folder of temporary files with TMPDIR"),
+        (None, r"/elsewhere \(folder of temporary files\): .* or set TMPDIR to another folder"),
     ):
         with Spool(folder) as spool, pytest.raises(ResourceError, match=place):
             spool.write([b"part"])
@@ -418,7 +418,7 @@ def test_a_full_disk_is_named_where_it_is(tmp_path, monkeypatch):
 
 def test_a_folder_that_takes_no_spool_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "none"))
-    with pytest.raises(InputError, match="/none, the folder of temporary files: this cannot be written"):
+    with pytest.raises(InputError, match=r"/none \(folder of temporary files\): this cannot be written"):
         Spool(None)
 
 

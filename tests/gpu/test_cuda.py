@@ -149,9 +149,7 @@ def test_an_error_that_lasts_names_the_kernel(driver, monkeypatch):
         lambda stream: (CUresult.CUDA_ERROR_ILLEGAL_ADDRESS,) if driver.launched else (0,),
     )
     job = task(proteins(random_proteins(1, 30, 60)), report="score")
-    words = (
-        r"^cuda:0: cuStreamSynchronize failed \(illegal address\) while finish ran: this process can compute nothing"
-    )
+    words = r"^cuda:0: cuStreamSynchronize failed \(illegal address\) while finish ran: this process can no longer use"
     with pytest.raises(DeviceError, match=words):
         job.on_gpu(job.tiles()[0], device)
     monkeypatch.setattr(driver, "cuMemAllocAsync", lambda n_bytes, stream: (CUresult.CUDA_ERROR_ILLEGAL_ADDRESS, 0))
@@ -199,7 +197,7 @@ def test_no_card(monkeypatch):
     pytest.importorskip("cuda.bindings.driver")
     fake = FakeDriver(count=0)
     monkeypatch.setattr("cuda.bindings.driver", fake)
-    with pytest.raises(DeviceError, match="the NVIDIA driver sees no device"):
+    with pytest.raises(DeviceError, match="the NVIDIA driver finds no device"):
         cuda.find()
 
 

@@ -84,7 +84,7 @@ def test_pairs_that_are_refused():
     for pairs in (3, [3], [(1, 2, 3)]):
         with pytest.raises(UsageError, match=r"^the pairs are no list of two profiles or alignments each$"):
             align_profile_pairs(pairs)
-    with pytest.raises(UsageError, match="is no device"):
+    with pytest.raises(UsageError, match="is not a device"):
         align_profile_pairs([], device="gpu")
 
 
