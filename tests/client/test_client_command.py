@@ -69,7 +69,7 @@ def test_a_file_that_is_given_twice_is_sent_once(fake, place):
      (["pairs", "proteins.fa", "-o", "proteins.fa", "-f", "tsv"], 2, "proteins.fa is an input"),
      (["pairs", "proteins.fa", "-o", "no/x.tsv"], 3, "no such directory"),
      (["pairs", "proteins.fa", "--mod", "local"], 2, "--mod"),
-     (["pairs", "proteins.fa", "--threads", "2"], 2, "--threads is the server's to decide"),
+     (["pairs", "proteins.fa", "--threads", "2"], 2, "the server chooses --threads itself"),
      (["pair", "proteins.fa"], 2, "did you mean 'pairs'?"),
      (["devices"], 2, "devices"),
      ([], 2, "no command is given"),

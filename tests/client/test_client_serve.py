@@ -124,7 +124,7 @@ def test_what_goes_wrong_there_goes_wrong_as_here(url):
     server = connect(url)
     with pytest.raises(InputError, match=r"p\.fa, record 'a': records 1 and 2 have the same name"):
         server.submit("pairs", {"queries": ("p.fa", b">a\nMKV\n>a\nMKL\n")}).result()
-    with pytest.raises(UsageError, match="'glob' is no choice"):
+    with pytest.raises(UsageError, match="'glob' is not a choice"):
         server.submit("pairs", {"queries": ("p.fa", FASTA.encode())}, {"mode": "glob"})
 
 

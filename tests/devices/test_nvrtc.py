@@ -52,7 +52,7 @@ def test_machine_code_runs_on_any_driver_of_the_same_major_version(known):
 
 def test_a_card_that_is_too_old(known):
     words = (
-        r"^cuda:0: this card is sm_70, but NVRTC 13\.0 only compiles for sm_75 and newer:  "
+        r"^cuda:0: this card is sm_70, but NVRTC 13\.0 only compiles for sm_75 and newer: "
         r"pip install 'tropalign\[cuda12\]'$"
     )
     with pytest.raises(DeviceError, match=words):

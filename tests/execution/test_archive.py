@@ -127,9 +127,11 @@ def test_files_that_are_no_shards(shards, tmp_path):
     with zipfile.ZipFile(plain, "w") as archive:
         archive.writestr("manifest.json", "{}")
     for path in (text, cut, plain, str(tmp_path)):
-        assert refusal([path]) == f"{path}: this is not a complete file of --shard: write the shard again"
+        assert refusal([path]) == f"{path}: this is not a shard, or an incomplete one: write it again with --shard"
     whole_run = write(tmp_path / "whole.zip", RUN, range(5))
-    assert refusal([whole_run]) == f"{whole_run}: this is not a complete file of --shard: write the shard again"
+    assert (
+        refusal([whole_run]) == f"{whole_run}: this is not a shard, or an incomplete one: write it again with --shard"
+    )
 
 
 def test_damage_in_a_part_is_found(shards):

@@ -69,7 +69,7 @@ def test_manifest_goes_through_json():
         (replace(RUN, parameters={**RUN.parameters, "top": "5"}), "top was None and is '5'"),
         (replace(RUN, shard=(1, 2)), "shard was 'none' and is '1/2'"),
         (replace(RUN, fingerprint="beef"), "the inputs differ"),
-        (replace(RUN, cut="other"), "the work is cut into other tiles"),
+        (replace(RUN, cut="other"), "the work is cut into different tiles"),
         (
             replace(RUN, cut="other", memory_bytes=99),
             "tiles were cut for --memory 1073741824 and are cut for 99",
@@ -82,8 +82,8 @@ def test_parts_of_another_run_are_refused(directory, other, difference):
     with pytest.raises(InputError) as caught:
         Parts(directory, other)
     assert str(caught.value) == (
-        f"{directory}: this holds finished parts of another run ({difference}): repeat that run to end it, or remove "
-        "the directory"
+        f"{directory}: this directory holds finished parts of another run ({difference}): repeat that run to complete "
+        "it, or remove the directory"
     )
     with Parts(directory, RUN) as parts:
         assert parts.read(0, 0) == b"x"
@@ -132,7 +132,7 @@ def test_a_directory_of_other_things_is_left_alone(directory):
     directory.mkdir()
     (directory / "section1").write_bytes(b"?")
     (directory / "thesis.tex").write_text("all of it")
-    with pytest.raises(InputError, match=r"it holds 'thesis\.tex': move that away"):
+    with pytest.raises(InputError, match=r"this directory for finished parts holds 'thesis\.tex': move that away"):
         Parts(directory, RUN)
     assert names(directory) == ["section1", "thesis.tex"]
 
@@ -143,7 +143,7 @@ def test_a_directory_of_other_things_is_left_alone(directory):
 def test_a_damaged_manifest(directory, text):
     directory.mkdir()
     (directory / "manifest.json").write_text(text)
-    with pytest.raises(InputError, match=r"manifest\.json: the manifest is damaged: remove .* to start anew"):
+    with pytest.raises(InputError, match=r"manifest\.json: the manifest is damaged: remove .* to start again"):
         Parts(directory, RUN)
 
 
@@ -274,7 +274,7 @@ def test_a_damaged_part_is_computed_again(directory, way, section):
         parts.write(1, [b"bad" * 99, b"also bad"])
         path = parts.path(section)
         path.write_bytes(list(damaged(path.read_bytes()))[way])
-        with pytest.raises(InputError, match=rf"section{section}: a part in it is damaged: repeat the run"):
+        with pytest.raises(InputError, match=rf"section{section}: a part in this file is damaged: repeat the run"):
             parts.read(1, section)
     n_lost = 2 if way == 1 else 1
     text = "part 1 is damaged and computed again" if n_lost == 1 else "2 parts, the first 0, are damaged and computed"
@@ -409,7 +409,7 @@ def test_a_full_disk_is_named_where_it_is(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.TemporaryFile", lambda dir, buffering: Full())
     monkeypatch.setattr("tempfile.gettempdir", lambda: "/elsewhere")
     for folder, place in (
-        (tmp_path, f"{tmp_path}, the folder of the output: .* free space, or write elsewhere with -o"),
+        (tmp_path, rf"{tmp_path} \(folder of the output\): .* free space, or write elsewhere with -o"),
         (None, r"/elsewhere \(folder of temporary files\): .* or set TMPDIR to another folder"),
     ):
         with Spool(folder) as spool, pytest.raises(ResourceError, match=place):

@@ -283,4 +283,4 @@ class _Shard:
 
 
 def _no_shard(path: str) -> InputError:
-    return InputError("this is not a complete file of --shard: write the shard again", file=path)
+    return InputError("this is not a shard, or an incomplete one: write it again with --shard", file=path)

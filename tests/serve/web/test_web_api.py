@@ -190,7 +190,7 @@ def test_a_build_says_whether_its_database_is_shared(users):
         assert storage.jobs.get(answer.json["id"]).request.get("shared", False) == shared
     pairs = {"verb": "pairs", "inputs": {"queries": [{"text": ">a\nMKV\n"}]}, "shared": True}
     answer = users.alice.post("/api/v1/jobs", pairs)
-    sentence = "shared: is for databases (db build): a job is shared by a link, once it is there"
+    sentence = "shared: applies to databases (db build) only: jobs are shared by links"
     assert (answer.status, answer.json) == (422, {"error": sentence, "field": "shared"})
 
 

@@ -76,12 +76,12 @@ def test_names_are_looked_at_first_and_null_is_no_answer(local):
     [
         ("tags", None, "tags have to be a list of texts"),
         ("title", None, "title has to be a text"),
-        ("outputs", {}, "outputs: is a list of what to write beside the main output"),
-        ("outputs", None, "outputs: is a list of what to write beside the main output"),
-        ("options", [], "options: is an object of JSON"),
-        ("inputs", [], "inputs: is an object of JSON"),
+        ("outputs", {}, "outputs: must be a list of the roles of outputs"),
+        ("outputs", None, "outputs: must be a list of the roles of outputs"),
+        ("options", [], "options: must be a JSON object"),
+        ("inputs", [], "inputs: must be a JSON object"),
         ("format", None, "format: pairs has no such format: choose one of"),
-        ("shared", None, "shared: is true or false"),
+        ("shared", None, "shared: must be true or false"),
     ],
 )
 def test_null_and_other_types_are_refused(local, field, value, sentence):
