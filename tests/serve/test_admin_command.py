@@ -93,7 +93,7 @@ def test_jobs_are_listed_stopped_and_deleted(admin):
     )
     assert admin("databases") == (0, "", "")
     for words in ((), (stopped["id"], "--user", "bob")):
-        assert "give ids, or --user USER: one of them" in admin("delete", *words)[2]
+        assert "give either ids or --user USER" in admin("delete", *words)[2]
 
 
 @pytest.mark.parametrize("words", [("stop", "{id}"), ("stop", "--user", "bob"), ("delete", "{id}", "db1"),
@@ -196,13 +196,13 @@ def archive_of(path, *members):
 
 @pytest.mark.parametrize(
     ("members", "sentence"),
-    [([("../evil", b"x")], "../evil is nothing that a backup has"), ([("/etc/x", b"x")], "is nothing that a backup"),
-     ([("files/ab/" + "0" * 62, b"x")], "has other bytes than its name says: the archive is damaged"),
+    [([("../evil", b"x")], "../evil is not a file of a backup"), ([("/etc/x", b"x")], "is not a file of a backup"),
+     ([("files/ab/" + "0" * 62, b"x")], "has a content that does not match its name: the archive is damaged"),
      ([], "it has no tropalign.db"), ([("tropalign.db", b"x"), ("tropalign.db", b"y")], "a backup has there"),
      ([("tropalign.db", b"x")], "it ends before its manifest.json: it was cut off, or an earlier build"),
      ([("tropalign.db", b"x"), ("manifest.json", b"{}")], "differ from its manifest.json"),
-     ([("tropalign.db", b"x"), ("manifest.json", b"{}"), ("database.id", b"x")], "nothing that a backup has there"),
-     ([("manifest.json", b"{}"), ("manifest.json", b"{}")], "nothing that a backup has there")],
+     ([("tropalign.db", b"x"), ("manifest.json", b"{}"), ("database.id", b"x")], "is not a file of a backup"),
+     ([("manifest.json", b"{}"), ("manifest.json", b"{}")], "is not a file of a backup")],
 )  # fmt: skip
 def test_a_strange_archive_makes_nothing(admin, tmp_path, members, sentence):
     path, other = archive_of(tmp_path / "x.tar", *members), tmp_path / "other"
@@ -239,7 +239,7 @@ def test_a_damaged_database_is_not_restored(admin, tmp_path, change):
     manifest = backup._manifest(digests, [n for n, _ in members if n.startswith("files/")])
     archive_of(tmp_path / "x.tar", *members, ("manifest.json", manifest))  # as whoever damaged it could write
     code, _, err = admin("restore", str(path), place=other)
-    assert code == 3 and "its tropalign.db is damaged, or no server's: restore another backup" in err
+    assert code == 3 and "its tropalign.db is damaged or not that of a server: restore another backup" in err
     assert not other.exists() and not [name for name in os.listdir(tmp_path) if name.startswith(".")]
 
 
@@ -273,7 +273,7 @@ def test_no_part_of_an_archive_is_taken_for_the_whole(admin, tmp_path):
 def test_a_database_that_is_not_there_is_not_made(admin, tmp_path):
     path = tmp_path / "typo.db"
     code, _, err = admin("users", "--database", f"sqlite:///{path}")
-    assert code == 2 and f"{path}: there is no such database: name that of a server" in err
+    assert code == 2 and f"{path}: there is no such database: give that of a server" in err
     assert not path.exists()
     there = tmp_path / "served" / "tropalign.db"
     assert len(objects(admin("users", "--json", "--database", f"sqlite:///{there}"))) == 2
@@ -293,4 +293,4 @@ def test_what_is_no_archive_or_no_server_is_a_mistake(admin, tmp_path):
         code, _, err = admin(*words, place=tmp_path / "nothing")
         assert code == 2 and str(tmp_path / "nothing") in err
     assert not (tmp_path / "nothing").exists()
-    assert "this is for SQLite in the folder" in admin("backup", "z.tar", "--database", "postgresql://x@h/d")[2]
+    assert "this works only for SQLite in the folder" in admin("backup", "z.tar", "--database", "postgresql://x@h/d")[2]

@@ -237,7 +237,7 @@ def job_output(site, job):
 def test_a_job_shows_where_it_stands(site):
     job, later = site.submit(title="First"), site.submit(queries__text=">z\nMKVL", title="Second")
     page = check_page(site.page(f"/jobs/{later.id}"))
-    assert "waiting for workers: none is running now (number 2 in the queue)" in text_of(page)
+    assert "waiting for a worker: none is running (number 2 in the queue)" in text_of(page)
     assert page.one("progress", id="progress")["max"] == "100"
     claimed = site.storage.queue.claim("a test", 60.0, 10)
     assert claimed.id == job.id

@@ -54,7 +54,7 @@ def test_what_is_not_finished_or_too_large_leaves_nothing(store):
     assert names(store) == []
     with store.receive(limit=10) as receiving:
         receiving.write(b"0123456789")
-        with pytest.raises(ResourceError, match="larger than 10 bytes, which is the most that this server takes"):
+        with pytest.raises(ResourceError, match="larger than the limit of this server, 10 bytes"):
             receiving.write(b"x")
     assert names(store) == []
 

@@ -64,7 +64,7 @@ def test_all_tokens_of_a_user_are_revoked(storage):
     assert storage.tokens.revoke("ann") == 3
     assert [storage.tokens.verify(text) is None for text in texts] == [True, True, True, False]
     for nobody in ("ann", "nobody", "' OR 1=1 --", "a\0"):
-        with pytest.raises(UsageError, match="is no valid token and has none"):
+        with pytest.raises(UsageError, match="is neither a valid token nor a user with one"):
             storage.tokens.revoke(nobody)
 
 

@@ -377,13 +377,13 @@ def test_a_job_ends_with_the_one_that_it_waits_for(local, end, sentence):
     local.storage.queue.settle()
     shared = local.ask("PATCH", f"/api/v1/jobs/{second['id']}", {"shared": True}).json["shared"]
     seen = local.get("/api/v1" + shared).json  # whoever has the link is told of no other job
-    assert seen["message"] == "the job whose result it was to read has left none"
+    assert seen["message"] == "the job whose result it reads has produced none"
     page = local.get(shared).body.decode()
     assert seen["message"] in page and "“Two”" not in page
     job = local.get(f"/api/v1/jobs/{second['id']}").json
     assert job["state"] == "failed" and job["exit_code"] == 4
-    remedy = "submit this one again when its input is there"
-    assert job["message"] == f"it was to read a result of the job “Two”, {sentence}: {remedy}"
+    remedy = "submit this job again when its input exists"
+    assert job["message"] == f"this job needed a result of the job “Two”, {sentence}: {remedy}"
 
 
 @pytest.mark.parametrize(
@@ -459,12 +459,12 @@ def check_hook(client, url, secret, shown):
 
 def test_a_hook_is_for_hosts_that_the_operator_allows(serve):
     client = serve(hook_hosts=("a.example",))
-    places = "a.example alone (no port means the usual one)"
+    places = "a.example only (no port means the usual one)"
     for hook, sentence in (
-        ("https://b.example/", f"web hooks are called at {places}: name one there, or ask the operator"),
-        ("https://a.example/ x", "a web hook is an address of 500 letters of ASCII at most, without blanks"),
+        ("https://b.example/", f"web hooks are called at {places}: name one of them, or ask the operator"),
+        ("https://a.example/ x", "a web hook must be an address of at most 500 ASCII characters without blanks"),
         (["x"], "hook has to be a text: an e-mail address, or that of a web hook"),
-        ("ann@a.example", "this server sends no e-mail: ask its operator (--smtp)"),
+        ("ann@a.example", "this server does not send e-mail: ask its operator (--smtp)"),
     ):
         answer = hooked(client, hook)
         assert (answer.status, answer.error, answer.json["field"]) == (422, sentence, "hook")
@@ -482,5 +482,7 @@ def test_an_email_address_is_told_where_the_operator_names_a_mail_server(serve):
 
 def test_a_server_without_hooks_refuses_them_and_its_forms_have_none(local):
     answer = hooked(local, "https://a.example/")
-    assert answer.status == 422 and answer.error == "this server calls no web hooks: ask its operator (--hook-host)"
+    assert (
+        answer.status == 422 and answer.error == "this server does not call web hooks: ask its operator (--hook-host)"
+    )
     assert b"Tell at the end" not in local.get("/new/pairs").body

@@ -102,7 +102,7 @@ def test_users_who_have_sent_much_send_no_more(serve):
     asked = {"verb": "pairs", "inputs": {"queries": [{"text": ">a\nMKV\n"}]}}
     for answer in (client.post("/api/v1/files", b"x"), client.post("/api/v1/jobs", asked)):
         assert answer.status == 413
-        assert answer.error == "you have sent 1,000 bytes or more within a day: come again tomorrow"
+        assert answer.error == "you have sent 1,000 bytes or more within a day, which is the limit: try again tomorrow"
     assert client.storage.files.holds(digest)
 
 
