@@ -172,8 +172,8 @@ def test_a_database_of_another_user_is_not_there(users):
     inputs = {"family": [{"database": "db1"}]}
     answer = users.bob.post("/api/v1/jobs", {"verb": "msa", "format": "fasta", "inputs": inputs})
     assert answer.status == 422
-    assert answer.error == "there is no such database: choose one that is listed (GET /api/v1/databases)"
-    nobodys = "there is no such database of yours: it was deleted, or is somebody else's"
+    assert answer.error == "there is no such database: choose one from the list (GET /api/v1/databases)"
+    nobodys = "you have no such database: it was deleted, or belongs to another user"
     for method, body in (("DELETE", None), ("PATCH", {"shared": True})):
         answer = users.bob.ask(method, "/api/v1/databases/db1", body)
         assert (answer.status, answer.error) == (404, nobodys)
@@ -247,7 +247,7 @@ def test_an_input_is_the_output_of_another_job_of_the_user(users):
     finish(users.server.storage, first["id"], [("main", "x.msa.fasta", "text/plain", aligned)])
     answer = tree(role="report")
     assert (answer.status, answer.error) == (422, "the job Three has no output 'report': it has main")
-    gone = "the job whose result is to be read was deleted, or is somebody else's: give the file"
+    gone = "the job whose result is to be read was deleted or belongs to another user: give the file"
     assert (tree(users.bob).status, tree(users.bob).error) == (422, gone)
     made = tree().json
     assert made["inputs"] == [
@@ -292,7 +292,7 @@ def test_what_is_deleted_while_it_is_asked_for_is_not_there(local, monkeypatch):
     for method, path in (("DELETE", ""), ("POST", "/cancel")):
         first, _ = chain(local)
         gone = local.ask(method, f"/api/v1/jobs/{first['id']}{path}")
-        assert (gone.status, gone.error) == (404, "there is no such job: it was deleted, or is somebody else's")
+        assert (gone.status, gone.error) == (404, "there is no such job: it was deleted, or belongs to another user")
 
 
 def test_a_database_that_is_deleted_while_it_is_asked_for_is_not_there(local, monkeypatch):
@@ -426,7 +426,7 @@ def test_files_without_a_job_are_listed_and_deleted(users):
     assert (listed["file"], listed["name"], listed["size"]) == (file, "alone.fa", 6)
     assert users.bob.get("/api/v1/files").json == {"files": []}
     answer = users.bob.ask("DELETE", f"/api/v1/files/{file}")
-    assert (answer.status, answer.error) == (404, "you have sent no such file of late: it was deleted, or is a job's")
+    assert (answer.status, answer.error) == (404, "you have no such unused file: it was deleted, or belongs to a job")
     assert users.alice.ask("DELETE", f"/api/v1/files/{file}").status == 204
     assert not users.server.storage.files.holds(file)
     assert users.alice.get("/api/v1/files").json == {"files": []}
@@ -454,7 +454,7 @@ def check_hook(client, url, secret, shown):
     (hook,) = client.storage.hooks.claim(1)
     assert (hook.job.id, hook.url) == (job.json["id"], url)
     page = client.get("/new/pairs").body.decode()
-    assert f"who is told when the job has ended: {shown}" in page
+    assert f"notified when the job has ended: {shown}" in page
 
 
 def test_a_hook_is_for_hosts_that_the_operator_allows(serve):
@@ -463,7 +463,7 @@ def test_a_hook_is_for_hosts_that_the_operator_allows(serve):
     for hook, sentence in (
         ("https://b.example/", f"web hooks are called at {places}: name one of them, or ask the operator"),
         ("https://a.example/ x", "a web hook must be an address of at most 500 ASCII characters without blanks"),
-        (["x"], "hook has to be a text: an e-mail address, or that of a web hook"),
+        (["x"], "hook must be a string: an e-mail address or the address of a web hook"),
         ("ann@a.example", "this server does not send e-mail: ask its operator (--smtp)"),
     ):
         answer = hooked(client, hook)
@@ -485,4 +485,4 @@ def test_a_server_without_hooks_refuses_them_and_its_forms_have_none(local):
     assert (
         answer.status == 422 and answer.error == "this server does not call web hooks: ask its operator (--hook-host)"
     )
-    assert b"Tell at the end" not in local.get("/new/pairs").body
+    assert b"Notify at the end" not in local.get("/new/pairs").body
