@@ -538,7 +538,7 @@ def test_results_fold():
     tasks = [Sum([3, 4]), Sum([5])]
     sums = [value for _, value in folded(Scheduler([FakeDevice("cpu")]).run(tasks))]
     assert sums == [sum(whole(task)) for task in tasks]
-    with pytest.raises(TropalignError, match="do not fold"):
+    with pytest.raises(TropalignError, match="cannot be folded"):
         list(folded(Scheduler([FakeDevice("cpu")]).run([Squares([1])])))
 
 

@@ -90,5 +90,5 @@ def test_pairs_that_are_refused():
 
 def test_little_memory_takes_pairs_in_turn():
     check(HostDevice(16, budget=60_000), 3, [(30, 40), (70, 20), (64, 64)])
-    with pytest.raises(ResourceError, match=r"^host: the directions of 64 columns side by side need"):
+    with pytest.raises(ResourceError, match=r"^host: the directions of 64 columns computed together need"):
         check(HostDevice(16, budget=5000), 3, [(64, 64)])

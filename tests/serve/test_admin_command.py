@@ -77,7 +77,7 @@ def test_users_and_their_limits(admin, folder):
     assert objects(admin("audit", "--action", "set user", "--json"))[0]["object"] == "ann"
     sentence = "tropalign: there is no user 'eve': tropalign admin users lists them\n"
     assert admin("user", "eve", "--usual-limits") == (2, "", sentence)
-    assert "say what is to hold" in admin("user", "ann")[2]
+    assert "nothing to set is given" in admin("user", "ann")[2]
 
 
 def test_jobs_are_listed_stopped_and_deleted(admin):
@@ -147,7 +147,7 @@ def test_all_of_a_user_goes(admin, folder):
 
 
 def test_room_is_made(admin, folder):
-    assert admin("sweep", "--keep-days", "1")[1] == "deleted 0 jobs and 0 files that nothing used\n"
+    assert admin("sweep", "--keep-days", "1")[1] == "deleted 0 jobs and 0 files no longer in use\n"
     assert admin("sweep", "--keep-days", "1e-9")[1].startswith("deleted 2 jobs")
     assert [entry["action"] for entry in objects(admin("audit", "--json"))] == ["expire", "expire"]
 
@@ -168,7 +168,7 @@ def test_the_log_is_filtered(admin, folder):
     }  # fmt: skip
     assert list(found.values()) == [["02", "04"], ["02", "03"], ["03"], ["04"]]
     assert admin("audit", "--user", "bob")[1] == "1970-01-03T00:00:00Z\tbob\t::1\tlogin\t\t\n"
-    assert "is no day like 2026-11-28" in admin("audit", "--since", "yesterday")[2]
+    assert "is neither a day like 2026-11-28" in admin("audit", "--since", "yesterday")[2]
 
 
 def test_a_backup_is_a_server_again(admin, folder, tmp_path):
@@ -182,7 +182,7 @@ def test_a_backup_is_a_server_again(admin, folder, tmp_path):
     assert stat.S_IMODE(other.stat().st_mode) == 0o700
     assert {stat.S_IMODE(path.stat().st_mode) for path in other.rglob("*") if path.is_file()} == {0o600}
     code, _, err = admin("restore", str(archive), place=other)
-    assert code == 2 and "it is not empty: name a new --folder, or move this one away" in err
+    assert code == 2 and "the folder is not empty: name a new --folder, or move this one away" in err
 
 
 def archive_of(path, *members):
@@ -198,7 +198,7 @@ def archive_of(path, *members):
     ("members", "sentence"),
     [([("../evil", b"x")], "../evil is not a file of a backup"), ([("/etc/x", b"x")], "is not a file of a backup"),
      ([("files/ab/" + "0" * 62, b"x")], "has a content that does not match its name: the archive is damaged"),
-     ([], "it has no tropalign.db"), ([("tropalign.db", b"x"), ("tropalign.db", b"y")], "a backup has there"),
+     ([], "it has no tropalign.db"), ([("tropalign.db", b"x"), ("tropalign.db", b"y")], "is not a file of a"),
      ([("tropalign.db", b"x")], "it ends before its manifest.json: it was cut off, or an earlier build"),
      ([("tropalign.db", b"x"), ("manifest.json", b"{}")], "differ from its manifest.json"),
      ([("tropalign.db", b"x"), ("manifest.json", b"{}"), ("database.id", b"x")], "is not a file of a backup"),

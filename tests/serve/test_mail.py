@@ -97,12 +97,12 @@ def test_addresses_that_may_be_written_to(address):
     [
         ("ann@a.example", None, r"this server does not send e-mail: ask its operator \(--smtp\)"),
         ("ann@b.example", SERVER, "e-mail is sent only to addresses at a.example: name one of them, or ask"),
-        ("ann@x.a.example", SERVER, "at a.example alone"),
+        ("ann@x.a.example", SERVER, "at a.example: name"),
         ("ann@a.example,eve@b.example", SERVER, "is not an e-mail address: write it like ann@example.org"),
-        ("ann@a.example\nBcc: eve@b.example", SERVER, "no e-mail address"), ("ann", SERVER, "no e-mail address"),
-        ('"a b"@a.example', SERVER, "no e-mail address"), ("x" * 65 + "@a.example", SERVER, "no e-mail address"),
-        ("=?utf-8?q?=0D=0ABcc:_evil?=@a.example", SERVER, "no e-mail address"),
-        ("ann@[127.0.0.1]", SERVER, "no e-mail address"), ("än@a.example", SERVER, "no e-mail address"),
+        ("ann@a.example\nBcc: eve@b.example", SERVER, "not an e-mail address"), ("ann", SERVER, "not an e-mail address"),
+        ('"a b"@a.example', SERVER, "not an e-mail address"), ("x" * 65 + "@a.example", SERVER, "not an e-mail address"),
+        ("=?utf-8?q?=0D=0ABcc:_evil?=@a.example", SERVER, "not an e-mail address"),
+        ("ann@[127.0.0.1]", SERVER, "not an e-mail address"), ("än@a.example", SERVER, "not an e-mail address"),
     ],
 )  # fmt: skip
 def test_an_address_that_may_not_be_written_to_is_refused(address, server, sentence):
@@ -178,7 +178,7 @@ def test_a_message_is_handed_over(post):
     assert send("mailto:ann@a.example", post.mail, JOB) == ""
     (message,) = post.messages
     assert message["Subject"] == "tropalign: pairs 'kinases' is done" and message["To"] == "ann@a.example"
-    assert "Its number is id." in message.get_content()
+    assert "Its id is id." in message.get_content()
     assert "rcpt TO:<ann@a.example>" in post.lines
 
 

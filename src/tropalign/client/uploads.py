@@ -110,7 +110,7 @@ def fasta_of(batch: SequenceBatch) -> bytes:
     Raises InputError for an empty batch or one without residues, UsageError for a name that FASTA cannot hold.
     """
     if not len(batch):
-        raise InputError("there are no sequences: give at least one")
+        raise InputError("there is no sequence: give one or more")
     if not batch.has_residues:
         raise InputError("the batch has only names and lengths: read the sequences again")
     out = bytearray()

@@ -336,7 +336,7 @@ def test_a_form_begins_with_sequences_and_tells_the_queue_and_limits(site):
 def test_a_form_says_before_that_too_many_jobs_wait(tmp_path, server_modules):
     made = Site(Settings(folder=tmp_path / "server", limits=Limits(queued_per_user=1)))
     try:
-        assert "As many" not in text_of(made.page("/new/pairs"))
+        assert "limit of waiting jobs" not in text_of(made.page("/new/pairs"))
         made.submit()
         assert "You have reached the limit of waiting jobs (1)" in text_of(check_page(made.page("/new/pairs")))
     finally:
@@ -380,7 +380,7 @@ def test_past_jobs_are_found_and_paged(site):
     assert "Newest" in text_of(older)
     found = site.page("/jobs?q=job17&state=cancelled&verb=pairs&tag=t1")
     assert [row.one("a", class_="name").text for row in found.one("tbody").all("tr")] == ["job17"]
-    assert "No job has all of that." in text_of(site.page("/jobs?q=job17&tag=t0"))
+    assert "No job matches all of the filters." in text_of(site.page("/jobs?q=job17&tag=t0"))
     assert site.http.get("/jobs?state=nonsense&verb=rm&after=x'y").status_code in (200, 422)
 
 
@@ -550,7 +550,7 @@ def test_files_without_a_job_are_listed_and_deleted(site):
     page = check_page(site.page("/files"))
     assert HOSTILE in text_of(page)
     assert site.http.post(f"/files/{file.digest}/delete").headers["location"] == "/files"
-    assert "There are none." in text_of(check_page(site.page("/files")))
+    assert "There are no such files." in text_of(check_page(site.page("/files")))
     assert site.http.post(f"/files/{file.digest}/delete").status_code == 404
 
 

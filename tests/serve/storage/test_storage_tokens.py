@@ -70,7 +70,7 @@ def test_all_tokens_of_a_user_are_revoked(storage):
 
 @pytest.mark.parametrize("user", ["", " ", "a" * 201, "a\nb", "a\0b", "\ud800", "\x1b[31m", "\u202e"])
 def test_what_is_no_name_is_refused(storage, user):
-    with pytest.raises(UsageError, match="is no name of a user: 1 to 200 printable letters") as caught:
+    with pytest.raises(UsageError, match="is not a user name: give 1 to 200 printable characters") as caught:
         storage.tokens.add(user)
     assert str(caught.value).isprintable()
 

@@ -353,7 +353,7 @@ def test_a_job_waits_for_one_whose_result_it_reads(users):
     shared = users.alice.ask("PATCH", f"/api/v1/jobs/{second['id']}", {"shared": True}).json["shared"]
     assert not {"waiting", "waits_for"} & {*users.stranger.get(f"/api/v1{shared}").json}
     refused = users.bob.post("/api/v1/jobs", {"verb": "tree", "inputs": {"taxa": [{"job": first["id"]}]}})
-    assert refused.status == 422 and "somebody else's" in refused.error
+    assert refused.status == 422 and "belongs to another user" in refused.error
     aligned = b">a\nMKVLAW\n>b\nMKILAW\n"
     finish(users.server.storage, first["id"], [("main", "x.msa.fasta", "text/plain", aligned)])
     finish(users.server.storage, second["id"], [("main", "x.nwk", "text/plain", b"(a,b);")])
@@ -388,8 +388,9 @@ def test_a_job_ends_with_the_one_that_it_waits_for(local, end, sentence):
 
 @pytest.mark.parametrize(
     ("item", "sentence"),
-    [({"job": "../x"}, "is the id of a job"), ({"job": "a", "role": "../main"}, "is the role of an output"),
-     ({"file": "0" * 64, "role": "main"}, "is of an output of a job"), ({"job": "a", "text": ">a"}, "has one of")],
+    [({"job": "../x"}, "must be the id of a job"), ({"job": "a", "role": "../main"}, "must be the role of an"),
+     ({"file": "0" * 64, "role": "main"}, "refers to an output of a job"),
+     ({"job": "a", "text": ">a"}, "must have one of")],
 )  # fmt: skip
 def test_a_wrong_reference_to_a_job_is_refused(local, item, sentence):
     answer = local.post("/api/v1/jobs", {"verb": "tree", "inputs": {"taxa": [item]}})

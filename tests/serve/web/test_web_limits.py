@@ -179,7 +179,7 @@ def test_readiness_says_when_the_disk_is_full(local, monkeypatch):
 
     monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(total=10**9, free=0))
     for answer in (local.get("/readyz"), local.post("/api/v1/files", b"x")):
-        assert (answer.status, answer.error) == (503, "the server's disk is full: delete jobs that nobody needs")
+        assert (answer.status, answer.error) == (503, "the server's disk is full: delete jobs that are not needed")
 
 
 def test_readiness_says_when_the_database_is_away(local, monkeypatch):

@@ -147,7 +147,7 @@ def test_a_worker_that_dies_is_replaced(serve):
     (worker,) = wait_until(served.workers)
     wait_until(lambda: served.asked("readyz")[0] == 200)
     os.kill(worker, signal.SIGKILL)
-    wait_until(lambda: served.asked("readyz") == (503, {"error": "no worker lives"}))
+    wait_until(lambda: served.asked("readyz") == (503, {"error": "no worker is running"}))
     assert wait_until(served.workers) != [worker]
     wait_until(lambda: served.asked("readyz")[0] == 200)
 

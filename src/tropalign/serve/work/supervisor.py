@@ -126,7 +126,7 @@ def check_database(folder: Path, secret: bytes) -> None:
         fresh.unlink()
         found = path.read_text().strip()
     except OSError as error:
-        raise ResourceError(f"{folder}: the system refuses it ({error.strerror}): choose another --folder") from None
+        raise ResourceError(f"{folder}: the system refuses ({error.strerror}): choose another --folder") from None
     if found != own:
         raise UsageError(
             f"{shown(str(folder))}: the files belong to another database: name that database (--database), choose "
@@ -164,7 +164,7 @@ def _made(folder: Path) -> None:
     try:
         (folder / "work").mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
-        raise ResourceError(f"{folder}: the system refuses it ({error.strerror}): choose another --folder") from None
+        raise ResourceError(f"{folder}: the system refuses ({error.strerror}): choose another --folder") from None
 
 
 @contextmanager
@@ -182,7 +182,7 @@ def _listening(settings: Settings) -> Iterator[socket.socket]:
             listener.bind(place)
         except OSError as error:
             where = f"{settings.host}:{settings.port}"
-            raise ResourceError(f"{where}: the system refuses it ({error.strerror}): choose another --port") from None
+            raise ResourceError(f"{where}: the system refuses ({error.strerror}): choose another --port") from None
         listener.listen(BACKLOG)
         yield listener
 

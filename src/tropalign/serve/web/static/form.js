@@ -123,7 +123,7 @@ function setUpSending() {
       if (request.status < 300 && reply.url) location.assign(reply.url);
       else fail(reply.error, reply.field);
     });
-    request.addEventListener("error", () => fail("The server is unavailable, or has closed the connection: try again", ""));
+    request.addEventListener("error", () => fail("The server is unavailable or closed the connection: try again", ""));
     bar.value = 0;
     isBusy(true);
     request.send(new FormData(form));
