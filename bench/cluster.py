@@ -148,15 +148,15 @@ def write_page(n_reads: int, rows: list[list[str]], n_many: int, many: list[list
     heads = ["command", "clusters", *(f"processor time, {isa}" for isa in isas), "processor time"]
     lines += ["", *paragraph(not_there), *table(heads, rows), ""]
     lines += wrap(
-        """Numbers of clusters differ since identities do: by `columns`, gaps at the ends of shorter reads count.
-        Without the bounds of [cluster](../cluster.md), a like set of 5,000 reads took 15.7 s by the default identity,
-        and 1.1 s with them, with the same clusters (a Zen 5 with AVX-512)."""
+        """The numbers of clusters differ because the definitions of identity do: by `columns`, gaps at the ends of
+        shorter reads count. Without the bounds of [cluster](../cluster.md), a similar set of 5,000 reads took 15.7 s
+        by the default identity, and 1.1 s with them, with the same clusters (a Zen 5 with AVX-512)."""
     )
     lines += ["", "## Many kinds", ""]
     lines += wrap(
-        f"""{n_many:,} amplicons of some 250 nucleotides, with 0.4 % of errors, of {min(N_KINDS, n_many // 2):,} kinds,
-        half of which are relatives of others at 4 to 15 %; one thread. What grows with the clusters is the count of
-        words in common with every representative."""
+        f"""{n_many:,} amplicons of some 250 nucleotides, with 0.4 % of errors, of {min(N_KINDS, n_many // 2):,}
+        kinds, half of which are relatives of others at 4 to 15 %; one thread. The time that grows with the number of
+        clusters is spent on counting the words in common with every representative."""
     )
     lines += ["", *table(heads, many)]
     return "\n".join(lines) + "\n"

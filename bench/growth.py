@@ -204,8 +204,8 @@ def page(parts: list[str]) -> str:
     lines = ["# Growth", "", *wrap(
         f"How time and memory of each verb grow with its input. Machine: {processor()}; one thread, AVX2 "
         "(`TROPALIGN_ISA=v3`). Processor time and peak memory of whole commands, with start and reading, one run each; "
-        "the power is fitted to the last three sizes of which the time is mostly work. Inputs are made, the same each "
-        "time, by bench/growth.py: `make bench-growth` makes this page. [Limits](../limits.md) has the largest sets "
+        "the power is fitted to the last three sizes whose time is mostly computation. bench/growth.py makes the "
+        "inputs, the same each time: `make bench-growth` makes this page. [Limits](../limits.md) has the largest sets "
         "that were tried, [which program](../which-program.md) what to use instead."), ""]  # fmt: skip
     return "\n".join([*lines, *parts]).rstrip() + "\n"
 

@@ -35,11 +35,11 @@ TOOLS = {
 }
 #: As CMakeLists.txt compiles kernels.
 FLAGS = "-std=gnu++20 -O3 -DNDEBUG -fPIC -fvisibility=hidden -ffp-contract=off -fno-math-errno -fwrapv -w".split()
-HEAD = """Instructions of the innermost loop per vector of cells, loads, stores and the loop's own included, and in
+HEAD = """Instructions of the innermost loop per vector of cells, including loads, stores and loop control, and in
 brackets per cell: *v3* has 32 bytes per vector, *v4vbmi* 64 and NEON 16. Counted in the assembly that GCC makes;
-nothing was run. *Bound* counts the operations on vectors that the recurrence itself has. An x86 instruction may load
-one of its operands, where NEON needs a load of its own. Begins and ends of rows, look-ups beside the loop and the walk
-back are not in it. `make bench-instructions` makes this page."""
+nothing was run. *Bound* counts the vector operations of the recurrence itself. An x86 instruction may load one of its
+operands, but NEON needs a separate load. Starts and ends of rows, look-ups outside the loop and the traceback are not
+included. `make bench-instructions` makes this page."""
 
 
 class Kernel(NamedTuple):

@@ -128,20 +128,20 @@ def main() -> int:
     options = parser.parse_args()
     os.environ["TROPALIGN_ISA"] = "v3"
     lines = ["# Large families", "", *wrap(
-        f"`msa --effort fast` beside FAMSA 2 (pyfamsa). Machine: {processor()}; AVX2 (`TROPALIGN_ISA=v3`). Seconds of "
-        "processor time and peak memory of whole commands, one run each, by bench/large_families.py: `make "
+        f"`msa --effort fast` compared with FAMSA 2 (pyfamsa). Machine: {processor()}; AVX2 (`TROPALIGN_ISA=v3`). "
+        "Seconds of processor time and peak memory of whole commands, one run each, by bench/large_families.py: `make "
         "bench-large-families` makes this page."), ""]  # fmt: skip
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         if options.families is not None:
             lines += ["## Families of 1,000", "", *wrap(
-                "Every third family of BAliFam, of about a thousand sequences; one thread. SP and TC, in per cent, are "
-                "of the sequences that have a reference. The sizes of groups were chosen by other families."), "",
+                "Every third family of BAliFam, of about a thousand sequences; one thread. SP and TC, in percent, "
+                "refer to the sequences with a reference. The group sizes were chosen with other families."), "",
                 *with_references(folder, options.families)]  # fmt: skip
         sizes = (100, 300) if options.quick else tuple(options.sizes)
         lines += [f"## From {growth_of(sizes)}", "", *wrap(
-            f"Made families of {LENGTH} residues; two threads. FAMSA's own tree compares all pairs; its medoid tree "
-            "does not."), "", *made_ones(folder, sizes)]  # fmt: skip
+            f"Simulated families of {LENGTH} residues; two threads. FAMSA's own tree compares all pairs; the medoid "
+            "one does not."), "", *made_ones(folder, sizes)]  # fmt: skip
     is_part = options.quick or options.families is None
     publish("\n".join(lines).rstrip() + "\n", PAGE, options.output, "only a part was measured" if is_part else "")
     return 0

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from msa_families import Family
 
 HEAD = """One thread each, processor time. SP and TC (`tropalign score`) are means over families, in percent; Mcells/s
-are cells of all pairs over the processor time of all families together: of commands, each of which loads Python first,
-and for tropalign of calls of the Python API with each of two instruction sets. Commands and stages are of the first of
-these; alignments are the same with both. `make bench-msa FAMILIES=DIR` makes this page."""
+are the cells of all pairs divided by the processor time of all families together: of commands, which include the
+start of Python, and for tropalign also of calls of the Python API with each of two instruction sets. Commands and
+stages use the first of these; alignments are the same with both. `make bench-msa FAMILIES=DIR` makes this page."""
 
 
 class Outcome(NamedTuple):

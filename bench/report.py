@@ -30,16 +30,17 @@ def write_report(results: dict) -> str:
         "",
         *wrap(
             f"""One thread, processor time, medians of three loops of at least {results["at_least"]} s, tropalign with
-            each of these instruction sets: {", ".join(results["isas"])}. GCUPS are cells of H over the whole time of a
-            call of the public Python API, walk back and CIGARs included. BLOSUM50 (DNA: 5/-4), first residue of a gap
-            10, next 2. All pairs of real proteins by average length (in brackets where it is no part of the name), as
-            many of a set as {results["most_cells"] / 1e9:.0f} billion cells take; *100-420* and *30-3000*: proteins of
-            mixed lengths; *dna*: amplicons. Peers, the fastest variant of each: C and C++ through their Python
-            packages, a call per pair or per query (parasail, pyopal, which is Opal, stringzillas, edlib, and pywfa,
-            which is WFA2), and the programs ssearch36, vsearch and EMBOSS. From C, parasail was seen to be 1.7 times as
-            fast for scores and 2.2 times for CIGARs (about 250 residues, another machine); SWIPE, which Debian 12 does
-            not have, is not measured; vsearch has costs of its own. edlib knows unit costs only and takes no part in
-            ratios. Every peer's scores, vsearch's aside, were compared with tropalign's, pair by pair."""
+            each of these instruction sets: {", ".join(results["isas"])}. GCUPS are cells of H divided by the whole
+            time of a call of the public Python API, including traceback and CIGARs. BLOSUM50 (DNA: 5/-4), first
+            residue of a gap 10, next 2. All pairs of real proteins by average length (in brackets if it is not in the
+            name), with as many sequences of a set as fit in {results["most_cells"] / 1e9:.0f} billion cells;
+            *100-420* and *30-3000*: proteins of mixed lengths; *dna*: amplicons. Peers, the fastest variant of each:
+            C and C++ through their Python packages, a call per pair or per query (parasail, pyopal, which is Opal,
+            stringzillas, edlib, and pywfa, which is WFA2), and the programs ssearch36, vsearch and EMBOSS. Called
+            from C, parasail was 1.7 times as fast for scores and 2.2 times for CIGARs (about 250 residues, another
+            machine); SWIPE is not measured, because Debian 12 lacks it; vsearch uses other costs. edlib supports only
+            unit costs and is excluded from ratios. The scores of every peer except vsearch were compared with
+            tropalign's, pair by pair."""
         ),
         "`make bench-pairs` makes this page.",
         "",
@@ -127,9 +128,9 @@ def lanes_table(sets: dict) -> list[str]:
             continue
         waste = [f"{100 * (1 - a['lane_use']):.1f} %" if a and "lane_use" in a else "-" for a in answers]
         walk = [f"{100 * a['walk_share']:.1f} %" if a and "walk_share" in a else "-" for a in answers]
-        rows.append([f"{case}: cells of no pair", *waste])
+        rows.append([f"{case}: cells of padding", *waste])
         if case.endswith("alignment"):
-            rows.append([f"{case}: walk back", *walk])
+            rows.append([f"{case}: traceback", *walk])
     return ["## Where the rest goes", "", *table(["share", *sets], rows), ""] if rows else []
 
 

@@ -13,19 +13,19 @@ import tropalign
 if TYPE_CHECKING:
     from search_stages import Row
 
-HEAD = """One thread each, processor time, medians of three runs by turns (one of what takes more than {slow} s).
-hmmsearch runs with --cpu 0; both commands write text, tblout and domtblout. *x* is how many times as fast as hmmsearch;
-*differing* counts the fields of tblout and domtblout, and the counts of targets past each filter, in which tropalign's
-files are not hmmsearch's. pyhmmer computes with denormal floats, as it does by default, and writes nothing.
-`make bench-search MODELS=DIR` makes this page."""
-STAGE_HEAD = """Billions of cells per second (GCUPS; model states times residues), but for *bias* (nanoseconds per
+HEAD = """One thread each, processor time, medians of three alternating runs (only one if it takes more than {slow}
+s). hmmsearch runs with --cpu 0; both commands write text, tblout and domtblout. *x* is how many times as fast as
+hmmsearch; *differing* is the number of fields of tblout and domtblout, and of counts of targets past each filter,
+that differ from hmmsearch's. pyhmmer computes with denormal floats, as it does by default, and writes nothing. `make
+bench-search MODELS=DIR` makes this page."""
+STAGE_HEAD = """Billions of cells per second (GCUPS; model states times residues), except *bias* (nanoseconds per
 residue) and *domains* (Forward, Backward and the domains of hits; seconds). Both sides loop over the same targets in
 one process for at least 0.2 s; every score was compared, bit by bit. HMMER's side is its library, called as its
 pipeline calls it (bench/hmmer_stages.c). *SSV* is the first filter: SSV, and MSV where SSV has no result. *MSV*:
 targets of 90,000 residues, for which no long model has an SSV score. HMMER's unreleased AVX-512 branch (h3-avx) stops
 with an error on every model here ("optimized profile is too small"); measured on another machine, its SSV reached
-49-103 GCUPS, MSV 11-157, Viterbi 2.7-7.4 and Forward 1.0-1.8 (with other last bits), and its bias filter took 19-24 ns
-per residue."""
+49-103 GCUPS, MSV 11-157, Viterbi 2.7-7.4 and Forward 1.0-1.8 (with other last bits), and its bias filter took 19-24
+ns per residue."""
 MMSEQS = """MMseqs2 (sensitivity 5.7, its default, --max-seqs 20000) with profiles of the same alignments takes
 {seconds:.1f} s for its search alone, and finds {share:.1f} % of the {n:,} pairs of family and protein that hmmsearch
 finds with E-values up to 0.001."""
@@ -75,7 +75,14 @@ def write_report(
     slow: float,
 ) -> str:
     """The page, in Markdown; `about` says where the data are from, `not_there` which peers are missing."""
-    lines = ["# Search: speed beside HMMER", "", f"Processor: {processor}.", "", *wrap(HEAD.format(slow=slow)), ""]
+    lines = [
+        "# Search: speed compared with HMMER",
+        "",
+        f"Processor: {processor}.",
+        "",
+        *wrap(HEAD.format(slow=slow)),
+        "",
+    ]
     lines += [*wrap(f"tropalign {tropalign.__version__}, hmmsearch {version}. {about}"), "", *paragraph(not_there)]
     lines += ["## Whole searches", "", *_searches(found), ""]
     if mmseqs is not None:

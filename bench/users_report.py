@@ -28,7 +28,7 @@ def users_table(results: dict) -> list[str]:
     found, bare, isas = rows_of(results), results["extras"].get("bare", {}), results["isas"]
     if not found:
         return []
-    lines = ["## What users have", "", *bare_lines(bare)]
+    lines = ["## Typical tasks", "", *bare_lines(bare)]
     own = [f"tropalign, {isa}" for isa in isas]
     headings = ["case", *own, "to reach", "peers", "over the best", "of the bare limit", "where the rest goes"]
     lines += [*table(headings, [cells_of_row(row, bare, isas) for row in found]), ""]
@@ -85,14 +85,14 @@ def bare_lines(bare: dict) -> list[str]:
             per cell"""
         )
     text = f"""The bare recurrences (`bench/bare.cpp`, compiled and run in the same run: 256 x 256 cells):
-        {"; ".join(told) or "left out"}. *Of the bare limit* is that without stored comparisons, over the whole matrix,
-        of each instruction set in turn: more than 100 % means that cells were left out; *over the best* likewise. The
-        rest of the time is that of the first instruction set: *cells of no pair*, of lanes beyond a shorter sequence,
-        at the bare rate; *walk back*, CIGARs included; *outside the kernels*: Python, planning, tables; *start* and
-        *reading*: of commands, measured by themselves; *else*: stored comparisons or cells swept twice, beginnings and
-        ends of units, caches, writing. Commands are measured whole, processor time and peak memory, so that two threads
-        count twice. *One by one* is a call of `align` per pair instead of `align_many`. Placement is measured in
-        [place.md](place.md)."""
+        {"; ".join(told) or "left out"}. *Of the bare limit* refers to the rate without stored comparisons, over the
+        whole matrix: more than 100 % means that cells were skipped. This column and *over the best* have a value for
+        each instruction set. The rest of the time is that of the first instruction set: *cells of padding*, in lanes
+        beyond the end of a shorter sequence, at the bare rate; *traceback*, including CIGARs; *outside the kernels*:
+        Python, planning, tables; *start* and *reading*: of commands, measured separately; *else*: stored comparisons
+        or cells swept twice, starts and ends of units, caches, writing. Commands are measured as a whole, by
+        processor time and peak memory, so that two threads count twice. *One by one* is a call of `align` per pair
+        instead of `align_many`. Placement is measured in [place.md](place.md)."""
     return [*wrap(text), ""]
 
 
@@ -129,9 +129,9 @@ def rest(row: dict, fraction: float | None) -> str:
     if own := row.get("own"):
         shares = {}
         if "lane_use" in own:
-            shares["cells of no pair"] = fraction * (1 / own["lane_use"] - 1)
+            shares["cells of padding"] = fraction * (1 / own["lane_use"] - 1)
         if "unit_share" in own:
-            shares["walk back"] = own["walk_share"] * own["unit_share"]
+            shares["traceback"] = own["walk_share"] * own["unit_share"]
             shares["outside the kernels"] = 1 - own["unit_share"]
     shares["else"] = 1 - fraction - sum(shares.values())
     return ", ".join(f"{what} {percent(part)}" for what, part in shares.items() if part > 0.005)
@@ -173,7 +173,7 @@ def overview_users(results: dict) -> list[str]:
     ]
     if not rows:
         return []
-    return ["", "And what users have:", "", *table(["", *(f"**tropalign, {isa}**" for isa in isas), "peers"], rows)]
+    return ["", "Typical tasks:", "", *table(["", *(f"**tropalign, {isa}**" for isa in isas), "peers"], rows)]
 
 
 def own_text(row: dict, isa: str, isas: list[str]) -> str:

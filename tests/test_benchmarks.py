@@ -248,7 +248,7 @@ def test_a_row_says_where_the_rest_goes(pairs):
     from users_report import rest
 
     own = {"lane_use": 0.5, "unit_share": 0.9, "walk_share": 0.5}
-    assert rest({"own": own}, 0.2) == ("cells of no pair 20 %, walk back 45 %, outside the kernels 10 %, else 5 %")
+    assert rest({"own": own}, 0.2) == ("cells of padding 20 %, traceback 45 %, outside the kernels 10 %, else 5 %")
     assert rest({"shares": {"start": 0.25, "reading": 0.001}}, 0.5) == "start 25 %, else 25 %"
 
 

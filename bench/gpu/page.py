@@ -50,9 +50,9 @@ def measured(results: dict[str, Any]) -> list[str]:
     machine = results["machine"]
     lines = [f"{machine['name']}, {machine['driver']}; {results['seconds']} s in all."]
     differs = ", ".join(results["differs"]) or "nothing"
-    lines += [f"What differs from the processor's results: {differs}.", ""]
+    lines += [f"Differences from the processor's results: {differs}.", ""]
     if "rates" in machine:
-        lines += ["Steps that a multiprocessor finishes a clock:", ""]
+        lines += ["Steps per multiprocessor and clock cycle:", ""]
         lines += [f"* {name}: {rate}" for name, rate in machine["rates"].items()] + [""]
     lines += ["| case | length | sweep, GCUPS | all kernels | whole run |", "|---|---|---|---|---|"]
     for row in results["cases"]:
@@ -100,13 +100,13 @@ def main() -> int:
     text += [
         "## Machine code",
         "",
-        "What NVRTC 13 makes of the kernels, counted in their inner loops, per word of cells (two cells of 16 bits",
-        "from sm_90 on, else one of 32); ALU: what goes to the integer pipe. The tests compile it anew and fail when",
-        "it worsens. `python tests/gpu/machine_code.py` prints it.",
+        "Instructions in the inner loops of the kernels, as NVRTC 13 compiles them, per word of cells (two cells of",
+        "16 bits from sm_90 on, else one of 32). ALU: instructions for the integer pipe. The tests compile the kernels",
+        "and fail if the numbers get worse. `python tests/gpu/machine_code.py` prints it.",
         "",
         *machine_code(),
         "",
-        "## Bounds that follow, not measured",
+        "## Derived bounds, not measured",
         "",
         "For 132 multiprocessors at 1.98 GHz that finish 64 lanes of an integer instruction per clock (an H200;",
         "`bench/gpu` measures that rate first), and memory that takes 4.8 TB/s (alignments write one byte per cell,",

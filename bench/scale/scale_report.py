@@ -34,27 +34,27 @@ def measured(found: dict) -> list[str]:
     lines += ["### Per task", "", *rates_table(found["rates"]), ""]
     latency = found["latency"]
     lines += wrap(
-        f"""One task at a time, from `submit` to its result: {ms(latency["median_s"])} (median), {ms(latency["p99_s"])}
-        (99 of 100 are faster), on a machine that others keep busy."""
+        f"""One task at a time, from `submit` to its result: {ms(latency["median_s"])} (median),
+        {ms(latency["p99_s"])} (99th percentile), on a machine that other programs keep busy."""
     )
-    lines += ["", "### Tasks that are known", "", *memory_table(found["memory"]), ""]
+    lines += ["", "### Known tasks", "", *memory_table(found["memory"]), ""]
     outline = found["outline"]
     lines += wrap(
-        f"""tropalign itself knows all tiles of a run before it begins: {outline["bytes"]:.0f} bytes and
-        {1e6 * outline["processor_s"]:.1f} us per tile, its share of the hash of the cut included
+        f"""tropalign itself creates all tiles of a run before it starts: {outline["bytes"]:.0f} bytes and
+        {1e6 * outline["processor_s"]:.1f} us per tile, including its share of the hash of the cut
         ({outline["tiles"]:,} tiles)."""
     )
     lines += ["", "### Inputs to workers", "", *scatter_table(found["scatter"]), ""]
     joining = found["joining"]
     lines += wrap(
-        f"""A client is connected after {joining["client_s"]:.2f} s. A worker process that is started takes tasks after
-        {joining["worker_s"]:.1f} s, {joining["worker_processor_s"]:.1f} s of which its processor works (Python and its
-        modules). A worker that is killed is missed after {joining["missed_s"]:.2f} s,
-        and its tasks are given to others."""
+        f"""A client connects after {joining["client_s"]:.2f} s. A new worker process accepts tasks after
+        {joining["worker_s"]:.1f} s, {joining["worker_processor_s"]:.1f} s of them processor time (Python and its
+        modules). The loss of a killed worker is noticed after {joining["missed_s"]:.2f} s, and its tasks go to other
+        workers."""
     )
     lines += ["", "### Parts", "", *parts_table(found["parts"]), ""]
     for name, other in found.get("machines", {}).items():
-        lines += [*wrap(f"Measured anew ({name}): {said_of(other)}"), ""]
+        lines += [*wrap(f"Measured again ({name}): {said_of(other)}"), ""]
     return lines
 
 
@@ -237,7 +237,7 @@ def own(found: dict) -> list[str]:
     """What workers.py found."""
     lines = []
     if "overhead" in found:
-        lines += ["", "### Beside the computation", "", *overhead_table(found["overhead"]), ""]
+        lines += ["", "### In addition to the computation", "", *overhead_table(found["overhead"]), ""]
     if "kills" in found:
         kills = found["kills"]
         runs = ", ".join(f"{seconds:.0f} s" for seconds in kills["runs_s"])

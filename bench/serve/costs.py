@@ -233,26 +233,26 @@ def load_requests(load: dict[str, Any]) -> int:
 PAGE = """# Server: what a request costs
 
 `bench/serve/load.py --json load.json`, then `bench/serve/costs.py --load load.json --page docs/benchmarks/server.md`
-make this page. {machine}; load average {average} at the first table: what is above 1 there is other work on the
-machine, which lengthens waits and, since caches and clocks are shared, processor times, too.
+make this page. {machine}; load average {average} at the first table: an excess over 1 is other work on the machine,
+which lengthens waits and, because caches and clocks are shared, also processor times.
 
 ## One client
 
-Processor time of the server per request, and what the client waited (median); {listed} jobs in the record.
+Processor time of the server per request, and waiting time of the client (median); {listed} jobs in the database.
 
 | route | processor, ms | waited, ms | bytes |
 |---|---|---|---|
 {routes}
 
-A small job (37 proteins, with its report) takes {waited} s from its submission to its end, {ran} s of them in its
-worker. Nothing to do: {resting}. A file of {size} MB is
-taken at {pace} MB/s, with {spent} s of a processor; the server's memory is {more} MB larger afterwards.
+A small job (37 proteins, with its report) takes {waited} s from submission to end, {ran} s of them in its
+worker. Idle: {resting}. A file of {size} MB is
+received at {pace} MB/s, with {spent} s of processor time; the server's memory is {more} MB larger afterwards.
 
 ## {users} users
 
-For {seconds} s each asks for a page, reads it for a second or so, and asks for the next, while two workers compute:
-{rate} requests per second. Processors taken: {shares}. Errors: {errors}. Load average at the end: {end}.
-To reach: 150 ms for the 95th percentile of all pages; {verdict}. Milliseconds:
+For {seconds} s, each user requests a page, reads it for about a second, and requests the next; two workers compute:
+{rate} requests per second. Processors used: {shares}. Errors: {errors}. Load average at the end: {end}.
+Goal: 150 ms for the 95th percentile of all pages; {verdict}. Milliseconds:
 
 | route | requests | p50 | p95 | p99 |
 |---|---|---|---|---|

@@ -85,7 +85,7 @@ def test_jobs_are_listed_stopped_and_deleted(admin):
     assert [(job["user"], job["state"]) for job in listed] == [
         ("bob", "queued"), ("bob", "done"), ("ann", "queued"), ("ann", "done"),
     ]  # fmt: skip
-    assert admin("stop", "--user", "bob")[1] == "1 job told to stop\n"
+    assert admin("stop", "--user", "bob")[1] == "stopping 1 job\n"
     (stopped,) = objects(admin("jobs", "--user", "bob", "--state", "cancelled", "--json"))
     assert admin("delete", stopped["id"], "db1")[1] == "deleted 1 job and 1 database\n"
     assert admin("stop", stopped["id"])[2] == (
@@ -112,7 +112,7 @@ def test_what_goes_meanwhile_is_not_counted(admin, folder, monkeypatch, words):
     (waiting,) = objects(admin("jobs", "--user", "bob", "--state", "queued", "--json"))
     for part, name in ((Jobs, "cancel"), (Jobs, "delete"), (Databases, "delete"), (Uploads, "delete")):
         monkeypatch.setattr(part, name, gone)
-    said = {"stop": "0 jobs told to stop\n", "delete": "deleted 0 jobs and 0 databases\n"}
+    said = {"stop": "stopping 0 jobs\n", "delete": "deleted 0 jobs and 0 databases\n"}
     assert admin(*(word.format(**waiting) for word in words)) == (0, said[words[0]], "")
     assert not {entry["action"] for entry in objects(admin("audit", "--json"))} & {"cancel", "delete"}
 
@@ -127,7 +127,7 @@ def test_a_database_that_others_need_stays_and_is_told(admin, monkeypatch):
     monkeypatch.setattr(Databases, "delete", needed)
     code, out, err = admin("delete", "--user", "ann")
     assert (code, out) == (2, "deleted 2 jobs and 0 databases\n")
-    assert "1 database stayed: jobs that wait or run need 'mine': delete it when they have ended" in err
+    assert "1 database not deleted: jobs that wait or run need 'mine': delete it when they have ended" in err
     assert "delete user" in [entry["action"] for entry in objects(admin("audit", "--json"))]
 
 

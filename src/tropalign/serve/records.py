@@ -242,7 +242,7 @@ class Wait:
     def sentence(self) -> str:
         """The reason as a sentence."""
         if self.jobs:
-            return "waiting for " + " and ".join(f"the job “{title}”" for _, title in self.jobs)
+            return "waits for " + " and ".join(f"the job “{title}”" for _, title in self.jobs)
         place = f"number {self.position} in the queue"
         if not self.n_workers:
             return f"waiting for a worker: none is running ({place})"

@@ -205,7 +205,7 @@ def test_a_result_that_is_still_to_come_is_used_and_waited_for(site):
     assert "Result of “Three”, for which the new job will wait: pasted.fasta" in text_of(form)
     made = site.submit("tree", queries__text="", taxa__kept=form.one("input", name="taxa.kept")["value"])
     page = check_page(site.page(f"/jobs/{made.id}"))
-    assert "waits for the job “Three”" in text_of(page) and "It reads a result of Three." in text_of(page)
+    assert "waits for the job “Three”" in text_of(page) and "This job reads a result of Three." in text_of(page)
     again = site.page(f"/new/tree?from={made.id}").one("input", name="taxa.kept")["value"]
     assert again == f"job:{job.id}:main:pasted.fasta"
     site.finish(job, main=("pasted.fasta", *ALIGNED[1:]))

@@ -53,7 +53,7 @@ def test_a_chain_ends_as_a_whole(storage):
     ended = [storage.jobs.get(job.id) for job in (second, third, cancelled)]
     assert [job.state for job in ended] == ["failed", "failed", "cancelled"]
     assert "the job “a title”, which was deleted: submit" in ended[0].message
-    assert "the job “second”, which failed (it was to read" in ended[1].message
+    assert "the job “second”, which failed (this job needed" in ended[1].message
     assert not storage.queue.has_work()
 
 
@@ -79,7 +79,7 @@ def test_an_output_that_is_not_made_ends_who_waits_for_it(storage):
     second = chained(storage, first, "2", role="report")
     run_next(storage)
     assert storage.queue.claim("w", 30, 10) is None
-    assert "the result 'report' of the job “a title” is gone" in storage.jobs.get(second.id).message
+    assert "the result 'report' of the job “a title” does not exist" in storage.jobs.get(second.id).message
 
 
 def test_what_is_waited_for_is_said(storage):

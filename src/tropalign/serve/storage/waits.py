@@ -123,7 +123,7 @@ def settle(connection: Connection, files: FileStore, now: float) -> None:
         for row in rows:
             sentence = None if row.state == State.DONE else _why_not(row)
             if sentence is None and not _give(connection, files, row):
-                sentence = f"the result {row.role!r} of {_called(row.title)} was deleted: {_REMEDY}"
+                sentence = f"the result {row.role!r} of {_called(row.title)} does not exist: {_REMEDY}"
             if sentence is not None:
                 _fail(connection, row, sentence, now)
             this = (awaited.c.job == row.job) & (awaited.c.position == row.position)
