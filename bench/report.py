@@ -157,7 +157,7 @@ def differences(sets: dict) -> list[str]:
     text = f"{compared:,} scores of peers were compared with tropalign's."
     if empty:
         text += (
-            f" In {empty:,} semiglobal ones the best is not to overlap at all (0), which parasail and Opal leave out."
+            f" In {empty:,} semiglobal pairs, the best alignment has no overlap (0), which parasail and Opal exclude."
         )
     if compared and not lines:
         text += " All others are equal."

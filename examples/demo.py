@@ -57,7 +57,7 @@ if __name__ == "__main__":
     together = ta.align_multiple(HERE / "efp.fasta")
     together.write(OUT / "efp.html")
     print(f"{together}\n  in {perf_counter() - begin:.1f} s: demo-results/efp.html")
-    print("\nThe same family, found by its profile HMM; the best hits:")
+    print("\nSearch with the family's profile HMM, the best hits:")
     hits = ta.search(HERE / "efp.hmm", HERE / "efp.fasta")
     hits.write(OUT / "efp.tbl")
     print(f"{hits[:3]}\n  demo-results/efp.tbl")

@@ -264,10 +264,10 @@ def main() -> int:
     """Measures, prints, and writes what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--database")
-    parser.add_argument("--idle", type=float, default=30, help="seconds in which nothing is asked")
-    parser.add_argument("--upload", type=int, default=450, help="megabytes of the file that is sent")
+    parser.add_argument("--idle", type=float, default=30, help="seconds without requests")
+    parser.add_argument("--upload", type=int, default=450, help="size of the uploaded file in MB")
     parser.add_argument("--json", type=Path)
-    parser.add_argument("--load", type=Path, help="what load.py --json has written, for the page")
+    parser.add_argument("--load", type=Path, help="output of load.py --json, for the page")
     parser.add_argument("--page", type=Path)
     options = parser.parse_args()
     found = measured(options)

@@ -272,7 +272,7 @@ class Page(Generic[Listed]):
     Parameters
     ----------
     after
-        What to ask the next page with; None at the end.
+        Cursor of the next page; None at the end.
     """
 
     jobs: tuple[Listed, ...]

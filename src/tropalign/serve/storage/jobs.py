@@ -234,7 +234,7 @@ class Jobs:
     def delete(self, job: str) -> None:
         """Delete a job, and its files unless another job, a database or a later upload uses them.
 
-        A worker that computes it is told that the job is lost. Raises KeyError if there is no such job.
+        A worker that computes the job learns that it is lost. Raises KeyError if there is no such job.
         """
         with writing(self._engine) as connection:
             number = number_of(connection, job, lock=True)

@@ -227,7 +227,7 @@ def metrics(request: Request) -> Response:
 class HeadsInTime(H11Protocol):
     """Uvicorn's protocol; it closes a connection without a request in progress after `HEAD_SECONDS` of sending.
 
-    What dribbles a head would hold its connection for ever.
+    Otherwise a client that sends its headers very slowly would hold its connection forever.
     """
 
     _timer: asyncio.TimerHandle | None = None
