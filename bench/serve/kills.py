@@ -274,8 +274,8 @@ def _run(
     print(f"{len(users.sent)} jobs; attempts: {_listed(dict(sorted(attempts.items())), 'x')}")
     print(f"{users.n_downloads} downloads; graceful ends within {max(ends):.1f} s")
     print(
-        f"{redone.n_resumed} attempts resumed, {redone.n_with_parts} of them with parts; of {redone.n_pairs} pairs that "
-        f"interrupted attempts had reported, {redone.n_lost} were computed again"
+        f"{redone.n_resumed} attempts resumed, {redone.n_with_parts} of them with parts; of {redone.n_pairs} pairs "
+        f"that interrupted attempts had reported, {redone.n_lost} were computed again"
     )
     print("\n".join(complaints) or "every job is done once, as it was submitted, with the bytes of the plain command")
     return 1 if complaints else 0
