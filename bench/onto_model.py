@@ -66,10 +66,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("models", nargs="*", type=Path, default=[EXAMPLE])
     parser.add_argument("--sequences", type=int, default=50, help="members of each")
-    parser.add_argument("--rounds", type=int, default=3, help="runs of which the median counts")
+    parser.add_argument("--rounds", type=int, default=3, help="number of runs, for the median")
     options = parser.parse_args()
     if shutil.which("hmmalign") is None:
-        print("hmmalign is not there", file=sys.stderr)
+        print("hmmalign is not installed", file=sys.stderr)
         return 3
     print("| model | nodes | sequences | hmmalign s | tropalign s | its start s | times | without start | equal |")
     print("|---|---|---|---|---|---|---|---|---|")

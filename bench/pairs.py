@@ -302,7 +302,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="short loops over a few sequences")
     parser.add_argument("--brief", action="store_true", help="loops of 0.1 s over fewer sequences")
     parser.add_argument("--json", type=Path, help="also write all figures there")
-    parser.add_argument("--output", type=Path, help="where to write the page, whatever part of it was measured")
+    parser.add_argument("--output", type=Path, help="write the page to this file, even if only a part was measured")
     options = parser.parse_args()
     options.isas = options.isas.split(",")
     options.at_least, options.rounds = (0.03, 1) if options.quick else (0.1 if options.brief else 0.3, 3)

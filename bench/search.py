@@ -236,7 +236,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=os.environ.get("TROPALIGN_SEARCH_DATA"))
     parser.add_argument("--hmmer", metavar="FOLDER", help="programs of HMMER 3.4 (default: those of PATH)")
-    parser.add_argument("--hmmer-source", type=Path, metavar="FOLDER", help="where HMMER 3.4 was built")
+    parser.add_argument("--hmmer-source", type=Path, metavar="FOLDER", help="folder in which HMMER 3.4 was built")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--brief", action="store_true")
     parser.add_argument("--output", type=Path)
@@ -244,7 +244,7 @@ def main() -> int:
     hmmsearch = shutil.which("hmmsearch", path=options.hmmer)
     data = Path(options.data).resolve() if options.data and not options.quick else None
     if hmmsearch is None or (data is not None and not (data / "models.hmm").is_file()):
-        print("hmmsearch is not there" if hmmsearch is None else f"{data} has no models.hmm", file=sys.stderr)
+        print("hmmsearch is not installed" if hmmsearch is None else f"{data} has no models.hmm", file=sys.stderr)
         return 3
     begin = time.perf_counter()
     with tempfile.TemporaryDirectory() as scratch:

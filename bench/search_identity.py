@@ -114,7 +114,7 @@ def main() -> int:
     options = parser.parse_args()
     program = shutil.which("hmmsearch", path=options.hmmer)
     if program is None or len(options.files) % 2:
-        print("HMMER is not there" if program is None else "files come in pairs: models, targets", file=sys.stderr)
+        print("HMMER is not installed" if program is None else "files come in pairs: models, targets", file=sys.stderr)
         return 3
     agrees = True
     for models, targets in zip(options.files[::2], options.files[1::2], strict=True):

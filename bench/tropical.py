@@ -175,7 +175,7 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--brief", action="store_true")
     parser.add_argument("--output", type=Path)
-    parser.add_argument("--folder", type=Path, help="where matrices of distances are kept (default: nowhere)")
+    parser.add_argument("--folder", type=Path, help="folder for matrices of distances (default: not kept)")
     parser.add_argument("--own", action="store_true", help="print seconds of tropalign alone, as JSON")
     options = parser.parse_args()
     isas = measured_isas()

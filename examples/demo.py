@@ -1,4 +1,4 @@
-"""Aligns every pair of a protein family and of DNA amplicons, and the family as a whole; places reads."""
+"""Align every pair of a protein family and of DNA amplicons, align the family as a whole, and place reads."""
 
 from pathlib import Path
 from time import perf_counter
@@ -15,12 +15,12 @@ OUT = HERE.parent / "demo-results"
 
 
 def shortened(text: str, width: int) -> str:
-    """The text, cut to a width."""
+    """Return the text, cut to a width."""
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
 def show(console: Console, title: str, path: Path, **options: object) -> AlignmentTable:
-    """Aligns every pair of a file and prints the best ones."""
+    """Align every pair of a file and print the best ones."""
     batch = ta.read_sequences(path)
     begin = perf_counter()
     table = concatenate(list(ta.align_all(batch, **options)))
@@ -44,24 +44,24 @@ if __name__ == "__main__":
     console = Console(highlight=False)
     gap = ta.Gap(11, 1)  # a gap of k residues costs 11 + k
     family = show(console, "Elongation factors P, local", HERE / "efp.fasta", mode="local", matrix="BLOSUM62", gap=gap)
-    print("One of them, of relatives further apart:\n")
+    print("One of the alignments, of more distant relatives:\n")
     print(family.row(int(family.identity.argsort()[len(family) // 4])))
     show(console, "18S amplicons, global", HERE / "amplicons.fasta", mode="global")
-    print("\nAll of them, from the command line:")
+    print("\nAll alignments, from the command line:")
     for name, mode in (("efp", "local"), ("amplicons", "global")):
         words = ["pairs", str(HERE / f"{name}.fasta"), "--mode", mode, "-o", str(OUT / f"{name}.tsv")]
         assert main([*words, "-q"]) == 0
         print(f"  tropalign pairs examples/{name}.fasta --mode {mode} -o demo-results/{name}.tsv")
-    print("\nThe elongation factors as one alignment, from Python and as a page for the browser:")
+    print("\nA multiple alignment of the elongation factors, from Python and as a page for the browser:")
     begin = perf_counter()
     together = ta.align_multiple(HERE / "efp.fasta")
     together.write(OUT / "efp.html")
     print(f"{together}\n  in {perf_counter() - begin:.1f} s: demo-results/efp.html")
-    print("\nThe same family found by its profile HMM, the best of its members:")
+    print("\nSearch with the family's profile HMM, the best hits:")
     hits = ta.search(HERE / "efp.hmm", HERE / "efp.fasta")
     hits.write(OUT / "efp.tbl")
     print(f"{hits[:3]}\n  demo-results/efp.tbl")
-    print("\nReads of 16S genes into a reference alignment with its tree:")
+    print("\nReads of 16S genes, placed in a reference alignment with its tree:")
     place = [
         "place",
         "--reference",
@@ -73,4 +73,4 @@ if __name__ == "__main__":
     begin = perf_counter()
     assert main([*place, "-q", "-o", f"{OUT}/placed.fasta", "--table", f"{OUT}/placed.tsv"]) == 0
     print(f"  400 reads on 1,601 branches in {perf_counter() - begin:.1f} s: demo-results/placed.fasta, placed.tsv")
-    print(f"The results lie in {OUT}")
+    print(f"The results are in {OUT}")

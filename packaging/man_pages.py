@@ -1,11 +1,11 @@
-"""Writes the pages for man into a folder, as in `PYTHONPATH=src python packaging/man_pages.py build/man/man1`."""
+"""Write the man pages to a folder, as in `PYTHONPATH=src python packaging/man_pages.py build/man/man1`."""
 
 import sys
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
-if find_spec("tropalign._native") is None:  # declarations name tables only: pages can be made before the core is
+if find_spec("tropalign._native") is None:  # declarations only name tables, so no core is needed
     sys.modules["tropalign._native"] = ModuleType("tropalign._native")
 
 from tropalign.cli.main import make_parser

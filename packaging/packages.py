@@ -1,9 +1,9 @@
 """Install what pyproject.toml lists into an environment.
 
-    python packaging/packages.py PYTHON [EXTRA ...]          what builds and runs the package, and the extras
-    python packaging/packages.py --each PYTHON [EXTRA ...]   one by one; names those that cannot be installed
+    python packaging/packages.py PYTHON [EXTRA ...]          build and run requirements, and the extras
+    python packaging/packages.py --each PYTHON [EXTRA ...]   one by one; print those that cannot be installed
 
-uv, if the environment has it, needs a fifth of pip's time; what it cannot install, pip tries again.
+uv, if the environment has it, needs a fifth of pip's time; pip retries packages that uv cannot install.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import tomllib
 from pathlib import Path
 
 PYPROJECT = Path(__file__).resolve().parent.parent / "pyproject.toml"
-#: The packages without which no test runs.
+#: Packages that every test needs.
 NEEDED = ("pytest", "hypothesis")
 
 

@@ -1,7 +1,7 @@
 """Write src/tropalign/_native.pyi: the compiled core for type checkers. `make rebuild` and `make lint` run it.
 
-Names, parameters, defaults and types come from nanobind, for the core that is installed; the types of results are those
-of the functions in native/bindings (python.hpp has the typed ones). The file is not in the repository.
+Names, parameters, defaults and types come from nanobind, for the installed core; the result types are those of the
+functions in native/bindings (python.hpp has the typed ones). The file is not in the repository.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from tropalign import _native
 STUB = Path(__file__).resolve().parent.parent / "src" / "tropalign" / "_native.pyi"
 HEAD = '''"""The compiled core for type checkers; made by packaging/stub.py from native/bindings.
 
-Every function checks its arrays and raises ValueError on a wrong one, TypeError on one of another dtype or layout.
-Arrays are contiguous in C order. What another thread writes into them during a call is not guarded.
+Every function checks its arrays and raises ValueError for an invalid one, TypeError for another dtype or layout.
+Arrays are C-contiguous. Other threads must not write to them during a call.
 """
 
 '''
 
 
 def stub() -> str:
-    """The text of the stub, for the core that is imported."""
+    """Return the text of the stub for the imported core."""
     made = StubGen(_native, include_docstrings=False)
     made.put(_native)
     text = re.sub(r"Annotated\[(NDArray(?:\[[\w.]+\])?), dict\((?:[^()]|\([^()]*\))*\)\]", r"\1", made.get())

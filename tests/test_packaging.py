@@ -136,8 +136,12 @@ NONE = "The wheel requires no external shared libraries! :)"
         ('"manylinux_2_35_x86_64"', NONE, None),
         ('"manylinux_2_28_aarch64"', "", None),
         ('"manylinux_2_39_x86_64"', NONE, "newer than the builder's glibc 2.36"),
-        ('"linux_x86_64"', NONE, "runs on no other Linux"),
-        ('"manylinux_2_35_x86_64"', "The following external shared libraries are required", "a library from outside"),
+        ('"linux_x86_64"', NONE, "does not run on other Linux"),
+        (
+            '"manylinux_2_35_x86_64"',
+            "The following external shared libraries are required",
+            "needs an external library",
+        ),
     ],
 )
 def test_the_check_of_a_wheel_s_platform(checks, tag, rest, fault):

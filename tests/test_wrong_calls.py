@@ -50,9 +50,9 @@ CALLS = {
     "top as an array": (lambda: align(top=np.array([1, 2])), UsageError, "is not a whole number"),
     "identity beyond floats": (lambda: align(min_identity=10**400), UsageError, "is not a fraction"),
     "identity as an array": (lambda: align(min_identity=np.array([0.5])), UsageError, "is not a fraction"),
-    "device None": (lambda: align(device=None), UsageError, "None is no device"),
-    "device among names": (lambda: align(device=["cpu", 1]), UsageError, "1 is no device"),
-    "device as bytes": (lambda: align(device=b"cpu"), UsageError, "is no device"),
+    "device None": (lambda: align(device=None), UsageError, "None is not a device"),
+    "device among names": (lambda: align(device=["cpu", 1]), UsageError, "1 is not a device"),
+    "device as bytes": (lambda: align(device=b"cpu"), UsageError, "is not a device"),
     "an empty sequence": (
         lambda: list(ta.align_all(dataclasses.replace(PROTEINS, offsets=np.array([0, 0, 5, 34])))),
         InputError,
@@ -113,8 +113,8 @@ CALLS = {
     "reference names as numbers": (lambda: build((1, 2, 3, 4)), InputError, "have to be texts"),
     "reference without a tree": (lambda: build(tree=None), InputError, "NoneType is no tree"),
     "reference of -1 threads": (lambda: build(n_threads=-1), UsageError, "from 0 to 1024"),
-    "save without a name": (lambda: PACKAGE.save(""), InputError, "no name of a file"),
-    "save to a folder": (lambda: PACKAGE.save("/"), InputError, "no name of a file"),
+    "save without a name": (lambda: PACKAGE.save(""), InputError, "not a file name"),
+    "save to a folder": (lambda: PACKAGE.save("/"), InputError, "not a file name"),
     "save nowhere": (lambda: PACKAGE.save("/nonexistent/x.npz"), InputError, "cannot be written"),
     "an alphabet of numbers": (lambda: ta.Alphabet("x", 5, "A"), ValueError, "have to be texts"),
     "a wildcard of two letters": (lambda: ta.Alphabet("x", "AB", "AB"), ValueError, "the wildcard"),
@@ -167,6 +167,6 @@ def test_an_error_of_the_callers_own_code_passes_through():
 def test_nothing_is_written_where_a_name_is_refused(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("", Path("."), tmp_path):
-        with pytest.raises(InputError, match="no name of a file"):
+        with pytest.raises(InputError, match="not a file name"):
             PACKAGE.save(name)
     assert not list(tmp_path.iterdir())

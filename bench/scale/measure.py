@@ -352,9 +352,9 @@ def measure(is_quick: bool, only: list[str] | None) -> Iterator[tuple[str, objec
 def main() -> int:
     """Measures, and writes the figures and the page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="a look: few tasks, nothing written")
+    parser.add_argument("--quick", action="store_true", help="quick look: few tasks, write nothing")
     parser.add_argument(
-        "--only", type=lambda text: text.split(","), help="sections to measure anew, with commas between"
+        "--only", type=lambda text: text.split(","), help="sections to measure again, separated by commas"
     )
     parser.add_argument("--workers", nargs=2, metavar=("N", "ADDRESS"), help="be N workers of that scheduler")
     parser.add_argument("--known", type=int, metavar="N", help="give a scheduler N tasks, for its memory")

@@ -528,7 +528,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     tables = {"saturation": saturation, "batches": batches, "shards": shards, "endings": endings, "starts": starts,
               "validation": lambda: list(validate())}  # fmt: skip
-    parser.add_argument("--only", nargs="+", choices=tables, help="make these anew")
+    parser.add_argument("--only", nargs="+", choices=tables, help="simulate these again")
     options = parser.parse_args()
     sys.path.append(str(Path(__file__).parent.parent))
     import scale_report

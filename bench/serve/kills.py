@@ -274,8 +274,8 @@ def _run(
     print(f"{len(users.sent)} jobs; attempts: {_listed(dict(sorted(attempts.items())), 'x')}")
     print(f"{users.n_downloads} downloads; graceful ends within {max(ends):.1f} s")
     print(
-        f"{redone.n_resumed} attempts went on, {redone.n_with_parts} of them with parts; of {redone.n_pairs} pairs "
-        f"that interrupted ones had told of, {redone.n_lost} were computed again"
+        f"{redone.n_resumed} attempts resumed, {redone.n_with_parts} of them with parts; of {redone.n_pairs} pairs "
+        f"that interrupted attempts had reported, {redone.n_lost} were computed again"
     )
     print("\n".join(complaints) or "every job is done once, as it was submitted, with the bytes of the plain command")
     return 1 if complaints else 0
@@ -324,7 +324,7 @@ def _of_the_record(storage: Storage, users: Users, has_pages: bool) -> list[str]
         if has_pages and any(noted[id] > 1 or (noted[id] == 0 and one.n_tries == 1) for id in ids):
             complaints.append(f"{one.name}: the log has {[noted[id] for id in ids]} submissions of it")
     if {job.title for job in listed} != {one.name for one in users.sent} or set(noted) - {job.id for job in listed}:
-        complaints.append("the record has jobs that nobody submitted, or the log has")
+        complaints.append("the database or the log has jobs that were not submitted")
     return complaints
 
 

@@ -1,9 +1,9 @@
 #!/bin/bash
 set -euo pipefail
 
-# conda's libc++ has what the oldest macOS that it builds for lacks.
+# conda's libc++ has features that the oldest supported macOS lacks.
 export CXXFLAGS="${CXXFLAGS:-} -D_LIBCPP_DISABLE_AVAILABILITY"
-# All instruction sets are in a package, and one is chosen when it runs: conda's flags name the least processor only.
+# A package contains all instruction sets and chooses one at run time; conda's flags allow only the oldest processor's.
 export CMAKE_ARGS="${CMAKE_ARGS:-} -DCMAKE_BUILD_TYPE=Release -DTROPALIGN_ISAS=all"
 export CMAKE_BUILD_PARALLEL_LEVEL="${CPU_COUNT:-2}"
 

@@ -221,7 +221,7 @@ def goes_on(tmp_path, start, n_parts, name, options):
     other = start(*options, "--seed", "1", "-o", out, environment=KEPT, stderr=subprocess.PIPE)
     assert (
         other.wait() == 3
-        and b"this holds finished parts of another run (seed was '0' and is '1')" in other.stderr.read()
+        and b"this directory holds finished parts of another run (seed was '0' and is '1')" in other.stderr.read()
     )
     assert start(*options, "-o", out, environment=KEPT).wait() == 0
     assert not out.with_name(f"{name}.parts").exists()

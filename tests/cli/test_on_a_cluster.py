@@ -245,7 +245,7 @@ def test_products_and_models_name_no_cluster():
     import tropalign.tropical as tropical
     from tropalign.errors import UsageError
 
-    with pytest.raises(UsageError, match="name no cluster as device"):
+    with pytest.raises(UsageError, match="cannot be computed on a cluster"):
         tropical.matmul(np.eye(3), np.eye(3), device="local:2")
 
 

@@ -123,7 +123,7 @@ def test_a_run_goes_on_and_finds_damaged_parts(stopped, damage, capsys):
 def test_parts_of_another_run_are_refused(stopped, more, difference, capsys):
     capsys.readouterr()
     assert main([*WORDS, "reads.fa", *named(OUTPUTS["all"], "out"), *more]) == 3
-    assert f"this holds finished parts of another run ({difference}" in capsys.readouterr().err
+    assert f"this directory holds finished parts of another run ({difference}" in capsys.readouterr().err
 
 
 def test_other_reads_are_refused(stopped, folder, capsys):

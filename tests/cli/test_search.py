@@ -79,7 +79,7 @@ def test_a_run_goes_on_where_it_was_interrupted(folder, monkeypatch, capsys):
     assert "the same command goes on where this one stopped" in capsys.readouterr().err
     assert not Path("a.txt").exists() and Path("a.txt.parts").is_dir()
     assert main([*words, "-E", "1"]) == 3
-    text = "this holds finished parts of another run (thresholds was 'as by default' and is 'E 1.0')"
+    text = "this directory holds finished parts of another run (thresholds was 'as by default' and is 'E 1.0')"
     assert text in capsys.readouterr().err
     done.clear()
     run(*words)
@@ -123,7 +123,7 @@ def test_tables_are_no_text_for_a_terminal(folder, monkeypatch, capsys):
 
     monkeypatch.setattr(sys, "stdout", Terminal())
     assert main(["search", PFAM, PROTEINS, "-f", "parquet"]) == 2
-    assert "format parquet is no text for a terminal: name a file with -o" in capsys.readouterr().err
+    assert "format parquet is binary and cannot be shown in a terminal: name a file with -o" in capsys.readouterr().err
 
 
 def test_models_of_nucleotides_are_left_out_from_python(folder):

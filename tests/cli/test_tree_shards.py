@@ -82,5 +82,5 @@ def test_a_shard_with_other_inputs_is_refused(capsys):
     with zipfile.ZipFile(one) as archive, zipfile.ZipFile("forged", "w") as forged:
         for name in archive.namelist():
             forged.writestr(name, packed([b">a\nMK\n"]) if name == "inputs" else archive.read(name))
-    text = "the first shard holds other inputs than it was computed with: write it again"
+    text = "the inputs in the first shard are not those of the run: write this shard again"
     refuses(capsys, ["merge", "-o", "out.nwk"], [(["forged", two], 3, text)], "out.nwk")

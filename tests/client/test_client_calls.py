@@ -149,8 +149,9 @@ def test_progress_is_told(server):
 @pytest.mark.parametrize(
     ("given", "words"),
     [({"n_threads": 2}, "leave n_threads out"), ({"device": "cpu"}, "leave device out"),
-     ({"translate": "query"}, "takes no translate for pairs"), ({"mod": "local"}, "did you mean 'mode'"),
-     ({"matrix": {"a": 1}}, "name of a matrix"), ({"gap": 3}, "is a tropalign.Gap"), ({"progress": 3}, "a function")],
+     ({"translate": "query"}, "does not accept translate for pairs"), ({"mod": "local"}, "did you mean 'mode'"),
+     ({"matrix": {"a": 1}}, "accepts a matrix as its name"), ({"gap": 3}, "must be a tropalign.Gap"),
+     ({"progress": 3}, "a function")],
 )  # fmt: skip
 def test_what_a_server_does_not_take(server, given, words):
     with pytest.raises(UsageError, match=words):
@@ -158,17 +159,17 @@ def test_what_a_server_does_not_take(server, given, words):
 
 
 def test_what_is_no_input(server):
-    with pytest.raises(UsageError, match="cannot hold the name 'a b'"):
+    with pytest.raises(UsageError, match="the name 'a b' cannot be sent as FASTA"):
         server.pairs({"a b": "MKV", "c": "MKL"})
     with pytest.raises(InputError, match="one sequence was given where several belong"):
         server.pairs("MKV")
     with pytest.raises(UsageError, match="one file"):
         server.search(["a.hmm", "b.hmm"], PROTEINS)
-    with pytest.raises(UsageError, match="is no ReferencePackage"):
+    with pytest.raises(UsageError, match="is not a ReferencePackage"):
         server.place("reference", PROTEINS)
     with pytest.raises(InputError, match="two per row"):
         server.pairs(PROTEINS, pairs=[1, 2])
-    with pytest.raises(InputError, match="outside the 4 sequences"):
+    with pytest.raises(InputError, match="out of range: there are 4 sequences"):
         server.pairs(PROTEINS, pairs=[[1, 4]])
 
 
@@ -177,7 +178,7 @@ def test_other_results_than_those_asked_for(fake):
     fake.compute = lambda body, files: computed(
         {**body, "verb": "msa", "inputs": {"family": body["inputs"]["queries"]}}, files
     )
-    with pytest.raises(InputError, match="other results than those of pairs"):
+    with pytest.raises(InputError, match="did not return a result of pairs"):
         connect(fake.url).pairs(PROTEINS)
     fake.compute = lambda body, files: ("done", "", {"main": ("x.result", b"PK" + bytes(100))})
     with pytest.raises(InputError, match="no result that this version of tropalign wrote"):

@@ -65,18 +65,18 @@ def test_a_file_that_is_given_twice_is_sent_once(fake, place):
 
 @pytest.mark.parametrize(
     ("words", "code", "said"),
-    [(["pairs", "none.fa", "-o", "x.tsv"], 3, "none.fa: there is no such file here"),
+    [(["pairs", "none.fa", "-o", "x.tsv"], 3, "none.fa: neither a local file nor a database"),
      (["pairs", "proteins.fa", "-o", "proteins.fa", "-f", "tsv"], 2, "proteins.fa is an input"),
      (["pairs", "proteins.fa", "-o", "no/x.tsv"], 3, "no such directory"),
      (["pairs", "proteins.fa", "--mod", "local"], 2, "--mod"),
-     (["pairs", "proteins.fa", "--threads", "2"], 2, "--threads is the server's to decide"),
+     (["pairs", "proteins.fa", "--threads", "2"], 2, "the server chooses --threads itself"),
      (["pair", "proteins.fa"], 2, "did you mean 'pairs'?"),
      (["devices"], 2, "devices"),
-     ([], 2, "name a command"),
+     ([], 2, "no command is given"),
      (["pairs", "proteins.fa", "--server"], 2, "argument --server: expected one argument"),
      (["--list", "pairs"], 2, "--list and --fetch take no command"),
      (["--list", "--detach"], 2, "exclude each other"),
-     (["pairs", "proteins.fa", "--server", "ftp://x"], 2, "is no address of a server"),
+     (["pairs", "proteins.fa", "--server", "ftp://x"], 2, "is not a server address"),
      (["--fetch", "JOB9", "-o", "x"], 2, "there is nothing here"),
      (["--fetch", "JOB9", "pairs"], 2, "leave pairs out")],
 )  # fmt: skip

@@ -83,7 +83,7 @@ def test_the_servers_databases_are_searched_by_their_names(url, tmp_path, monkey
     assert main([*words, "-o", "near.m8", "-q"]) == 0
     assert (tmp_path / "far.m8").read_bytes() == (tmp_path / "near.m8").read_bytes() != b""
     assert main(["submit", "--server", url, "find", "q.fa", "uniref", "-o", "far.m8"]) == 3
-    assert "uniref: there is no such file here, nor a database of this name on the server" in capsys.readouterr().err
+    assert "uniref: neither a local file nor a database on the server has this name" in capsys.readouterr().err
 
 
 def test_a_result_is_an_input_of_another_job(url):
@@ -124,7 +124,7 @@ def test_what_goes_wrong_there_goes_wrong_as_here(url):
     server = connect(url)
     with pytest.raises(InputError, match=r"p\.fa, record 'a': records 1 and 2 have the same name"):
         server.submit("pairs", {"queries": ("p.fa", b">a\nMKV\n>a\nMKL\n")}).result()
-    with pytest.raises(UsageError, match="'glob' is no choice"):
+    with pytest.raises(UsageError, match="'glob' is not a choice"):
         server.submit("pairs", {"queries": ("p.fa", FASTA.encode())}, {"mode": "glob"})
 
 

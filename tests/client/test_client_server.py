@@ -58,7 +58,7 @@ def test_a_server_without_events_is_looked_at(fake, monkeypatch):
 def test_a_job_that_does_not_end_in_time_goes_on(fake):
     fake.starts_at_once = False
     job = connect(fake.url).submit("pairs", {"queries": ("a.fa", FASTA)})
-    with pytest.raises(ResourceError, match="goes on: http"):
+    with pytest.raises(ResourceError, match="continues on the server: http"):
         job.wait(timeout=0.05)
 
 
@@ -136,7 +136,9 @@ def test_a_database_is_shared_and_what_is_none_is_a_sentence(fake):
     assert fake.requests[-1][:2] == ("PATCH", "/api/v1/databases/D%201")
     for wrong in ({}, {**entry, "name": 3}):
         fake.respond = lambda request, wrong=wrong: (200, wrong)
-        with pytest.raises(InputError, match="the server names no database: see whether it is of another version"):
+        with pytest.raises(
+            InputError, match="the server returned no database: check that it has this version of tropalign"
+        ):
             server.share_database(RemoteDatabase("D 1", "x", "protein", 3, 9))
 
 
@@ -164,7 +166,7 @@ def test_a_token_goes_along(fake, monkeypatch, tmp_path):
     monkeypatch.setenv("TROPALIGN_TOKEN", "ghi")
     list(connect(fake.url).jobs())
     assert [headers["Authorization"] for *_, headers in fake.requests] == ["Bearer abc", "Bearer def", "Bearer ghi"]
-    with pytest.raises(UsageError, match="holds no token"):
+    with pytest.raises(UsageError, match="the token is malformed"):
         connect(fake.url, token="a\r\nHost: evil")
 
 
@@ -190,8 +192,8 @@ def test_the_token_of_a_server_of_ones_own_goes_to_that_alone(fake, monkeypatch,
 def test_who_has_no_token_is_told_where_it_is(fake):
     fake.respond = lambda request: (401, {"error": "the server needs a token"}, {})
     sentence = (
-        f"the server needs a token ({fake.url} wants a token: give yours as TROPALIGN_TOKEN or TROPALIGN_TOKEN_FILE; "
-        "that of a server of your own is local.token in its --folder)"
+        f"the server needs a token ({fake.url} requires a token: set TROPALIGN_TOKEN or TROPALIGN_TOKEN_FILE; "
+        "your own server has it in local.token in its --folder)"
     )
     with pytest.raises(UsageError, match=f"^{re.escape(sentence)}$"):
         list(connect(fake.url).jobs())
@@ -219,7 +221,7 @@ def test_a_redirect_on_the_server_is_followed_but_not_for_ever(fake):
     server = connect(fake.url + "/old")
     assert list(server.jobs()) == []
     fake.respond = lambda request: (307, {}, {"Location": "/again"})
-    with pytest.raises(InputError, match="no server of tropalign"):
+    with pytest.raises(InputError, match="does not reply like a tropalign server"):
         list(server.jobs())
     assert len(fake.requests) == 2 + 6
 
@@ -243,7 +245,8 @@ def test_a_server_that_stays_busy_is_given_up(fake, monkeypatch):
 
 @pytest.mark.parametrize(
     ("status", "kind", "words"),
-    [(401, UsageError, "wants a token"), (403, UsageError, "no"), (404, UsageError, "no"), (413, ResourceError, "no"),
+    [(401, UsageError, "requires a token"), (403, UsageError, "no"), (404, UsageError, "no"),
+     (413, ResourceError, "no"),
      (422, UsageError, "no"), (500, ResourceError, "no"), (507, ResourceError, "no")],
 )  # fmt: skip
 def test_what_the_server_refuses(fake, status, kind, words):
@@ -253,23 +256,23 @@ def test_what_the_server_refuses(fake, status, kind, words):
     assert r"no\x07" in str(error.value)
 
 
-STRANGE = "no server of tropalign"
+STRANGE = "does not reply like a tropalign server"
 BROKEN = {
     "html": (http(b"<html>", kind="text/html"), InputError, STRANGE),
-    "html error": (http(b"<html>", "502 Bad Gateway", "text/html"), ResourceError, "answers 502 Bad Gateway"),
+    "html error": (http(b"<html>", "502 Bad Gateway", "text/html"), ResourceError, "replies 502 Bad Gateway"),
     "no json": (http(b"{"), InputError, STRANGE),
     "deep json": (http(b"[" * 100_000), InputError, STRANGE),
     "a list": (http(b"[]"), InputError, STRANGE),
-    "other words": (http(b"{}"), InputError, "lists no databases"),
-    "cut": (http(b'{"databases": []', length=999), ResourceError, "ends before it is whole"),
-    "no number": (http(b"{}", length="x"), InputError, "lists no databases"),
-    "nothing": (b"", ResourceError, "does not speak HTTP|lost"),
-    "no http": (b"220 mail.example ESMTP\r\n", ResourceError, "does not speak HTTP"),
+    "other words": (http(b"{}"), InputError, "returned no list of databases"),
+    "cut": (http(b'{"databases": []', length=999), ResourceError, "the reply is incomplete"),
+    "no number": (http(b"{}", length="x"), InputError, "returned no list of databases"),
+    "nothing": (b"", ResourceError, "the reply is not HTTP|lost"),
+    "no http": (b"220 mail.example ESMTP\r\n", ResourceError, "the reply is not HTTP"),
     "bad chunks": (
         b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
         ResourceError, "lost",
     ),
-    "endless header": (b"HTTP/1.1 200 OK\r\nX: " + b"x" * 100_000, ResourceError, "does not speak HTTP"),
+    "endless header": (b"HTTP/1.1 200 OK\r\nX: " + b"x" * 100_000, ResourceError, "the reply is not HTTP"),
 }  # fmt: skip
 
 
@@ -285,7 +288,7 @@ def test_a_slow_server_is_given_up():
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
         with pytest.raises(ResourceError, match=r"no answer for 0\.2 s"):
             connect(url, timeout=0.2).databases()
-    with pytest.raises(ResourceError, match=r"cannot be reached .*: see that tropalign serve runs there"):
+    with pytest.raises(ResourceError, match=r"cannot be reached .*: check that tropalign serve runs there"):
         connect(url).databases()
 
 
@@ -295,14 +298,17 @@ def test_a_slow_server_is_given_up():
      {"outputs": [{"role": "main", "name": "x", "size": -1}]}, {"title": 3}],
 )  # fmt: skip
 def test_a_job_that_is_none(change):
-    with answering(http(json.dumps({**JOB, **change}).encode())) as url, pytest.raises(InputError, match="describes"):
+    with (
+        answering(http(json.dumps({**JOB, **change}).encode())) as url,
+        pytest.raises(InputError, match="unreadable description"),
+    ):
         connect(url).job("JOB1")
 
 
 def test_a_result_of_another_length_is_refused(fake):
     job = connect(fake.url).submit("pairs", {"queries": ("a.fa", FASTA)})
     fake.results["JOB1"]["main"] = b"short"
-    with pytest.raises(InputError, match="has 5 bytes and not the 13 that the server announced"):
+    with pytest.raises(InputError, match="has 5 bytes instead of the 13 that the server announced"):
         job.result()
 
 
@@ -336,7 +342,7 @@ def test_files_that_cannot_be_sent(fake, tmp_path):
     for wrong, words in ((tmp_path, "directory"), (tmp_path / "none.fa", "cannot be read"), ("a\0b", "cannot be read")):
         with pytest.raises(InputError, match=words):
             server.submit("pairs", {"queries": wrong})
-    with pytest.raises(UsageError, match="is no input"):
+    with pytest.raises(UsageError, match="is not an input"):
         server.submit("pairs", {"queries": 3})
     assert not fake.requests
 
@@ -366,7 +372,7 @@ def test_a_name_that_several_others_share_is_no_choice(fake, me, name, id):
     fake.databases = [{"id": k, "owner": owner, "name": word, **about} for k, (owner, word) in owners.items()]
     fake.respond = lambda handler: (200, {"user": me}) if handler.path.endswith("/me") else None
     if id is None:
-        with pytest.raises(UsageError, match="2 databases are called x: name one of ann/x, bob/x"):
+        with pytest.raises(UsageError, match="2 databases are named x: give one of ann/x, bob/x"):
             connect(fake.url).database(name)
     else:
         assert connect(fake.url).database(name).id == id

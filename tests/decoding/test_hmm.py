@@ -296,7 +296,7 @@ def test_files_keep_everything(tmp_path):
     assert ta.HMM.load(tmp_path / "frames.toml") == frames
     with pytest.raises(InputError, match="symbols are no letters"):
         random_model(2, 3).save(tmp_path / "x.toml")
-    with pytest.raises(InputError, match="is no name of a file"):
+    with pytest.raises(InputError, match="is not a file name"):
         model.save(tmp_path)
 
 

@@ -303,7 +303,7 @@ def test_a_tile_that_is_always_lost_ends_the_run_and_is_named():
     cluster.submit = crashes
     cluster.script = lambda number, _: "lost" if number in deadly else None
     found = set()
-    with pytest.raises(DeviceError, match=r"tile 37 .*ended 25 times when they had it"):
+    with pytest.raises(DeviceError, match=r"tile 37 .*ended 25 times while they had it"):
         for result in schedule(cluster).run([Squares([1] * 60)], in_order=False):
             found.add(result.tile.index)
     assert len(found) > 40
@@ -341,7 +341,7 @@ def test_what_fails_on_every_worker_fails():
     killed = FakeCluster(script=lambda number, _: (RuntimeError("KilledWorker"),) if number == 2 else None)
     assert squares(schedule(killed).run([Squares([1] * 9)])) == [k * k for k in range(9)]
     always = FakeCluster(script=lambda *_: (RuntimeError("killed 4 workers"),))
-    with pytest.raises(DeviceError, match=r"tile \d .*ended when they computed it .killed 4 workers"):
+    with pytest.raises(DeviceError, match=r"tile \d .*ended while they computed it .killed 4 workers"):
         list(schedule(always).run([Squares([1] * 9)]))
 
 
@@ -407,7 +407,7 @@ def test_who_waits_for_workers_says_so(monkeypatch):
     cluster = FakeCluster(0)
     cluster.needs_gpu = True
     with (
-        pytest.warns(TropalignWarning, match=r"waits until some are started with --resources GPU=1") as said,
+        pytest.warns(TropalignWarning, match=r"waits until one is started with --resources GPU=1") as said,
         pytest.raises(DeviceError, match="start some with --resources GPU=1"),
     ):
         list(schedule(cluster).run([Squares([1])]))

@@ -102,7 +102,7 @@ def test_the_pace_is_the_rate_measured_last(monkeypatch):
 def test_what_does_not_fit():
     require_room(Device(), 10, 10, "64 pairs")
     with pytest.raises(
-        ResourceError, match=r"^slow:0: 64 pairs side by side need .* are free: add device cpu$"
+        ResourceError, match=r"^slow:0: 64 pairs computed together need .* are free: add device cpu$"
     ) as error:
         require_room(Device(), 11, 10, "64 pairs")
     assert (error.value.needed_bytes, error.value.allowed_bytes) == (11, 10)

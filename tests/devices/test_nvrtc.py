@@ -46,15 +46,13 @@ def test_architectures(known, capability, driver, wanted):
 def test_machine_code_runs_on_any_driver_of_the_same_major_version(known):
     known.version = (13, 2)
     assert nvrtc.architecture_for("cuda:0", 90, (13, 0)) == "sm_90"
-    with pytest.raises(
-        DeviceError, match=r"^cuda:1: the driver is made for CUDA 13\.0, which is too old for kernels of"
-    ):
+    with pytest.raises(DeviceError, match=r"^cuda:1: the driver supports CUDA 13\.0, which is too old for kernels of"):
         nvrtc.architecture_for("cuda:1", 130, (13, 0))  # PTX does not
 
 
 def test_a_card_that_is_too_old(known):
     words = (
-        r"^cuda:0: this card is sm_70, and NVRTC 13\.0 compiles for sm_75 and newer only: "
+        r"^cuda:0: this card is sm_70, but NVRTC 13\.0 only compiles for sm_75 and newer: "
         r"pip install 'tropalign\[cuda12\]'$"
     )
     with pytest.raises(DeviceError, match=words):
@@ -66,7 +64,7 @@ def test_a_card_that_is_too_old(known):
 
 def test_a_driver_that_is_too_old(known):
     words = (
-        r"^cuda:0: the driver is made for CUDA 12\.4, which is too old for kernels of NVRTC 13\.0: "
+        r"^cuda:0: the driver supports CUDA 12\.4, which is too old for kernels of NVRTC 13\.0: "
         r"update the driver, or pip install 'tropalign\[cuda12\]'$"
     )
     with pytest.raises(DeviceError, match=words):
@@ -76,7 +74,7 @@ def test_a_driver_that_is_too_old(known):
 def test_no_compiler(monkeypatch):
     monkeypatch.setitem(sys.modules, "cuda.bindings", None)
     with pytest.raises(
-        DeviceError, match=r"^kernels cannot be compiled without NVRTC: pip install 'tropalign\[cuda\]'$"
+        DeviceError, match=r"^kernels cannot be compiled, because NVRTC is missing: pip install 'tropalign\[cuda\]'$"
     ):
         nvrtc.compiled(SOURCE, {"SIZE": 1}, "sm_90")
 

@@ -59,11 +59,11 @@ def refusal(paths):
 
 def test_missing_shards_are_named(shards):
     assert refusal(shards[1:2]) == "of 3 shards numbers 1, 3 are missing: give all of them"
-    assert refusal([]) == "there is no shard to merge: name the files that --shard wrote"
+    assert refusal([]) == "no shard is given: name the files that --shard wrote"
 
 
 def test_a_shard_given_twice(shards):
-    assert refusal([*shards, shards[1]]) == f"{shards[1]}: shard 2/3 is given twice, also as {shards[1]}"
+    assert refusal([*shards, shards[1]]) == f"{shards[1]}: shard 2/3 is given twice, also as {shards[1]}: leave one out"
 
 
 @pytest.mark.parametrize(
@@ -127,9 +127,11 @@ def test_files_that_are_no_shards(shards, tmp_path):
     with zipfile.ZipFile(plain, "w") as archive:
         archive.writestr("manifest.json", "{}")
     for path in (text, cut, plain, str(tmp_path)):
-        assert refusal([path]) == f"{path}: this is not a shard that --shard wrote, or not all of it"
+        assert refusal([path]) == f"{path}: this is not a shard, or an incomplete one: write it again with --shard"
     whole_run = write(tmp_path / "whole.zip", RUN, range(5))
-    assert refusal([whole_run]) == f"{whole_run}: this is not a shard that --shard wrote, or not all of it"
+    assert (
+        refusal([whole_run]) == f"{whole_run}: this is not a shard, or an incomplete one: write it again with --shard"
+    )
 
 
 def test_damage_in_a_part_is_found(shards):
@@ -137,4 +139,4 @@ def test_damage_in_a_part_is_found(shards):
         data = file.read()
         file.seek(data.index(part(3)) + 500)
         file.write(b"!")
-    assert refusal(shards) == f"{shards[2]}: tile 1 in it is damaged: write this shard again"
+    assert refusal(shards) == f"{shards[2]}: tile 1 of this shard is damaged: write the shard again"

@@ -69,10 +69,10 @@ def test_manifest_goes_through_json():
         (replace(RUN, parameters={**RUN.parameters, "top": "5"}), "top was None and is '5'"),
         (replace(RUN, shard=(1, 2)), "shard was 'none' and is '1/2'"),
         (replace(RUN, fingerprint="beef"), "the inputs differ"),
-        (replace(RUN, cut="other"), "the work is cut into other tiles"),
+        (replace(RUN, cut="other"), "the work is cut into different tiles"),
         (
             replace(RUN, cut="other", memory_bytes=99),
-            "tiles were cut to --memory 1073741824 and are cut to 99",
+            "tiles were cut for --memory 1073741824 and are cut for 99",
         ),
     ],
 )
@@ -82,8 +82,8 @@ def test_parts_of_another_run_are_refused(directory, other, difference):
     with pytest.raises(InputError) as caught:
         Parts(directory, other)
     assert str(caught.value) == (
-        f"{directory}: this holds finished parts of another run ({difference}): repeat that run to end it, or remove "
-        "the directory"
+        f"{directory}: this directory holds finished parts of another run ({difference}): repeat that run to complete "
+        "it, or remove the directory"
     )
     with Parts(directory, RUN) as parts:
         assert parts.read(0, 0) == b"x"
@@ -132,7 +132,7 @@ def test_a_directory_of_other_things_is_left_alone(directory):
     directory.mkdir()
     (directory / "section1").write_bytes(b"?")
     (directory / "thesis.tex").write_text("all of it")
-    with pytest.raises(InputError, match=r"it holds 'thesis\.tex': move that away"):
+    with pytest.raises(InputError, match=r"this directory for finished parts holds 'thesis\.tex': move that away"):
         Parts(directory, RUN)
     assert names(directory) == ["section1", "thesis.tex"]
 
@@ -143,13 +143,13 @@ def test_a_directory_of_other_things_is_left_alone(directory):
 def test_a_damaged_manifest(directory, text):
     directory.mkdir()
     (directory / "manifest.json").write_text(text)
-    with pytest.raises(InputError, match=r"manifest\.json: the manifest is damaged: remove .* to start anew"):
+    with pytest.raises(InputError, match=r"manifest\.json: the manifest is damaged: remove .* to start again"):
         Parts(directory, RUN)
 
 
 def test_a_file_in_the_place_of_the_directory(directory):
     directory.write_text("a file")
-    with pytest.raises(InputError, match="this is no directory: move it away"):
+    with pytest.raises(InputError, match="this is a file: move it away"):
         Parts(directory, RUN)
 
 
@@ -165,7 +165,7 @@ def test_a_full_disk(directory):
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         assert str(caught.value) == (
-            f"{directory / 'section0'}: the disk is full or the file too large (120004 bytes were to be written): "
+            f"{directory / 'section0'}: the disk is full or the file too large (when writing 120004 bytes): "
             "free space, or write elsewhere with -o"
         )
         assert caught.value.needed_bytes == 120_004
@@ -274,7 +274,7 @@ def test_a_damaged_part_is_computed_again(directory, way, section):
         parts.write(1, [b"bad" * 99, b"also bad"])
         path = parts.path(section)
         path.write_bytes(list(damaged(path.read_bytes()))[way])
-        with pytest.raises(InputError, match=rf"section{section}: a part in it is damaged: repeat the run"):
+        with pytest.raises(InputError, match=rf"section{section}: a part in this file is damaged: repeat the run"):
             parts.read(1, section)
     n_lost = 2 if way == 1 else 1
     text = "part 1 is damaged and computed again" if n_lost == 1 else "2 parts, the first 0, are damaged and computed"
@@ -293,7 +293,7 @@ def test_a_damaged_list_loses_what_it_does_not_hold(directory, way):
     data = (directory / LIST).read_bytes()
     (directory / LIST).write_bytes(list(damaged(data))[way])
     known = set(listed((directory / LIST).read_bytes())[0])
-    with pytest.warns(TropalignWarning, match="the list of parts is damaged, and what it does not hold is computed"):
+    with pytest.warns(TropalignWarning, match="the list of parts is damaged: parts that it does not list are computed"):
         parts = Parts(directory, RUN)
     with parts:
         assert parts.finished(range(4), 1) == known and len(known) == {0: 1, 1: 0, 2: 1, 3: 3}[way]
@@ -409,8 +409,8 @@ def test_a_full_disk_is_named_where_it_is(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.TemporaryFile", lambda dir, buffering: Full())
     monkeypatch.setattr("tempfile.gettempdir", lambda: "/elsewhere")
     for folder, place in (
-        (tmp_path, f"{tmp_path}, the folder of the output: .* free space, or write elsewhere with -o"),
-        (None, "/elsewhere, the folder of temporary files: .* or name another folder of temporary files with TMPDIR"),
+        (tmp_path, rf"{tmp_path} \(folder of the output\): .* free space, or write elsewhere with -o"),
+        (None, r"/elsewhere \(folder of temporary files\): .* or set TMPDIR to another folder"),
     ):
         with Spool(folder) as spool, pytest.raises(ResourceError, match=place):
             spool.write([b"part"])
@@ -418,7 +418,7 @@ def test_a_full_disk_is_named_where_it_is(tmp_path, monkeypatch):
 
 def test_a_folder_that_takes_no_spool_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "none"))
-    with pytest.raises(InputError, match="/none, the folder of temporary files: this cannot be written"):
+    with pytest.raises(InputError, match=r"/none \(folder of temporary files\): this cannot be written"):
         Spool(None)
 
 

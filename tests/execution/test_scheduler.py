@@ -109,7 +109,7 @@ def test_what_cannot_be_split_names_its_tile():
     assert str(caught.value) == (
         "tile 0 (4 items, about 1.0 MiB) ran out of memory: allow less with memory_bytes, so that tiles are smaller"
     )
-    with pytest.raises(ResourceError, match=r"^tile 0 \(1 item, .* run this one where more memory is free"):
+    with pytest.raises(ResourceError, match=r"^tile 0 \(1 item, .* run it on a machine with more memory"):
         list(run(Stuck(size=1), n_threads=1))
     with pytest.raises(ResourceError, match=r"tile 0 .* ran out of memory"):
         list(run(Narrow(MemoryError(), most=0), n_threads=1))

@@ -201,12 +201,12 @@ def test_what_has_no_room_is_told(opened_report, found, monkeypatch):
     assert page("page.ranks.n") == len(found)
     lost = int(np.flatnonzero(~has_letters)[0])
     page("page.openMember(arguments[0])", lost)
-    assert page.text("member-note").startswith("The page has no room for these sequences")
+    assert page.text("member-note").startswith("These sequences are too large for the page")
     page.find("members-clear").click()
     page("(saveFile = (name, text) => window.saved = text, 1)")
     page.find("members-save-fasta").click()
     assert page("window.saved").count(">") == has_letters.sum()
-    assert page.text("status").endswith(f"the page has no room for the letters of {(~has_letters).sum()} more")
+    assert page.text("status").endswith(f"; {(~has_letters).sum()} more are too large for the page")
 
 
 def test_no_width_is_too_small_or_large(opened_report, found, width):
@@ -234,7 +234,7 @@ def test_results_of_earlier_versions(opened_report, tmp_path, monkeypatch, mode,
     assert (read == clusters) == is_known
     page = opened_report(page_of(read))
     page("page.openMember(1)")
-    assert page.text("member-note").startswith("An earlier version made this result") != is_known
+    assert page.text("member-note").startswith("This result is from an earlier version") != is_known
 
 
 def test_proteins_and_a_sequence_alone(opened_report):

@@ -106,7 +106,7 @@ def test_a_picture_in_pixels_and_one_that_is_too_large(opened):
     page = opened(alignment_of(random_rows(400, 300)))
     page(SAVED)
     page.find("save-png").click()
-    assert page.text("status") == "A picture has up to 100,000 letters: select some" and not page("window.saved")
+    assert page.text("status") == "A picture has at most 100,000 letters: select fewer" and not page("window.saved")
     page.drag((0, 0), (3, 5))
     page.find("save-png").click()
     first = page.browser.execute_async_script(

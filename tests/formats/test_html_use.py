@@ -24,7 +24,7 @@ def test_motifs(opened):
     assert page.text("found") == "6 of 6"
     assert page.search("motif", "<m-n-x(1,2)-s") == "1 of 2"
     assert page.search("motif", "WWWW") == "none"
-    assert page.search("motif", "N[") == "no motif"
+    assert page.search("motif", "N[") == "not a motif"
     assert page.search("motif", "") == ""
 
 

@@ -490,7 +490,7 @@ def test_two_sets_and_pages_of_one_pair_or_none(opened_report):
     assert page("page.map.rowAt([2, 8])") == [(r.query, r.target) for r in table].index((row.query, row.target))
     table = aligned_set(["MKVLAW", "MKILAW"])
     page = opened_report(page_of(table.slice(0, 0), is_triangle=True))
-    assert page.text("rows-shown") == "0 rows" and page.text("no-map") == "There is no pair to map."
+    assert page.text("rows-shown") == "0 rows" and page.text("no-map") == "There are no pairs to map."
     page = opened_report(page_of(table, is_triangle=True))
     assert shown_row(page, table.row(0))
 

@@ -55,7 +55,7 @@ def test_a_click_shows_the_shortest_path(opened_report):
     assert page("document.getElementById('tip').textContent") == "Kiel\n19.5 from Rom"
     assert page("page.table.chosen") == 3 * 5 + 2
     page.choose("to", "4")
-    assert "there is none" in page.text("route") and page("page.graph.route") == [4]
+    assert "none" in page.text("route") and page("page.graph.route") == [4]
     page.choose("from", "0"), page.choose("to", "2")
     assert page("page.graph.route") == [0, 1, 2]
 

@@ -88,7 +88,7 @@ def test_mouse(opened_report):
         "count 140",
         "share 63.6 % of all placed",
         "70 % of Bacteria",
-        "of no taxon below 40",
+        "no lower taxon 40",
         "reads 5",
     ]
     page.mouse().move_to_element_with_offset(canvas, *place(page, firmicutes)).click().perform()

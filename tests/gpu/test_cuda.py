@@ -101,7 +101,7 @@ def test_a_full_card_leaves_the_others(monkeypatch):
     install(monkeypatch, Full())
     infos, _ = find_gpus()
     assert [info.free_bytes for info in infos if info.name == "cuda:0"] == [None]
-    with pytest.warns(TropalignWarning, match="cuda:0 cannot be opened: .*out of memory.*: the other devices compute"):
+    with pytest.warns(TropalignWarning, match="cuda:0 cannot be opened: .*out of memory.*: the other devices are used"):
         assert open_devices(["auto"], 1, 10**13)[-1].name == "cpu"
 
 
@@ -149,9 +149,7 @@ def test_an_error_that_lasts_names_the_kernel(driver, monkeypatch):
         lambda stream: (CUresult.CUDA_ERROR_ILLEGAL_ADDRESS,) if driver.launched else (0,),
     )
     job = task(proteins(random_proteins(1, 30, 60)), report="score")
-    words = (
-        r"^cuda:0: cuStreamSynchronize failed \(illegal address\) while finish ran: this process can compute nothing"
-    )
+    words = r"^cuda:0: cuStreamSynchronize failed \(illegal address\) while finish ran: this process can no longer use"
     with pytest.raises(DeviceError, match=words):
         job.on_gpu(job.tiles()[0], device)
     monkeypatch.setattr(driver, "cuMemAllocAsync", lambda n_bytes, stream: (CUresult.CUDA_ERROR_ILLEGAL_ADDRESS, 0))
@@ -189,7 +187,7 @@ def test_devices_by_name_and_for_large_jobs(driver):
     names = [device.name for device in open_devices(["cuda:0", "cpu", "cuda:0"], 1, 0)]
     assert names == ["cuda:0", "cpu"]
     assert [device.name for device in open_devices(["auto"], 1, 1000)] == ["cpu"]  # not worth it
-    with pytest.raises(DeviceError, match="there is no CUDA device cuda:3: there are 1, cuda:0 the first"):
+    with pytest.raises(DeviceError, match="there is no CUDA device cuda:3: 1 are found, the first is cuda:0"):
         open_devices(["cuda:3"], 1, 0)
     devices = open_devices(["auto"], 1, 10**12)
     assert [device.name for device in devices] == ["cuda:0", "cpu"]
@@ -199,7 +197,7 @@ def test_no_card(monkeypatch):
     pytest.importorskip("cuda.bindings.driver")
     fake = FakeDriver(count=0)
     monkeypatch.setattr("cuda.bindings.driver", fake)
-    with pytest.raises(DeviceError, match="the NVIDIA driver sees no device"):
+    with pytest.raises(DeviceError, match="the NVIDIA driver finds no device"):
         cuda.find()
 
 

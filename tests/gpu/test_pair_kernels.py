@@ -168,7 +168,7 @@ def test_little_memory_makes_chunks():
     assert [kernel for kernel, _ in launches].count("sweep") > 4
     device.budget = 10_000
     job = task(batch)
-    with pytest.raises(ResourceError, match=r"^host: \d+ pairs side by side need .* are free: add device cpu$"):
+    with pytest.raises(ResourceError, match=r"^host: \d+ pairs computed together need .* are free: add device cpu$"):
         job.on_gpu(job.tiles()[0], device)
 
 

@@ -104,7 +104,7 @@ def test_little_memory_makes_chunks():
     assert len(launches) > 4 and sum(groups for _, groups in launches) == 4 * 6
     assert told == sorted(told) and told[-1] == 12
     device.budget = 1000
-    with pytest.raises(ResourceError, match=r"^host: 8 branches side by side need .* are free: add device cpu$"):
+    with pytest.raises(ResourceError, match=r"^host: 8 branches computed together need .* are free: add device cpu$"):
         ScoresOnGpu(device, vectors, PAPARA, SMALL).scores(codes, offsets)
 
 

@@ -84,11 +84,11 @@ def test_pairs_that_are_refused():
     for pairs in (3, [3], [(1, 2, 3)]):
         with pytest.raises(UsageError, match=r"^the pairs are no list of two profiles or alignments each$"):
             align_profile_pairs(pairs)
-    with pytest.raises(UsageError, match="is no device"):
+    with pytest.raises(UsageError, match="is not a device"):
         align_profile_pairs([], device="gpu")
 
 
 def test_little_memory_takes_pairs_in_turn():
     check(HostDevice(16, budget=60_000), 3, [(30, 40), (70, 20), (64, 64)])
-    with pytest.raises(ResourceError, match=r"^host: the directions of 64 columns side by side need"):
+    with pytest.raises(ResourceError, match=r"^host: the directions of 64 columns computed together need"):
         check(HostDevice(16, budget=5000), 3, [(64, 64)])

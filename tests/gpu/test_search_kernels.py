@@ -76,7 +76,7 @@ def test_nothing_passes_and_large_models_go_to_the_processor(host):
 
 def test_little_memory(monkeypatch):
     device = HostDevice(16, budget=1000)
-    with pytest.raises(ResourceError, match=r"^host: the sequences of a tile side by side need .*: add device cpu$"):
+    with pytest.raises(ResourceError, match=r"^host: the sequences of a tile computed together need .* cpu$"):
         check(device, 1, [20], [30], SMALL)
     device.budget = 1 << 28
     monkeypatch.setattr("tropalign.profiles.gpu.FIRST_CELLS", 500)

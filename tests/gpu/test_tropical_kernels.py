@@ -142,11 +142,11 @@ def test_little_memory_makes_pieces():
     np.testing.assert_array_equal(found, plain_product(several, b[:, :20], layout.infinity))
     assert len(launches) == 2
     device.budget = 1000
-    with pytest.raises(ResourceError, match=r"^host: some rows of a matrix and of its product side by side need"):
+    with pytest.raises(ResourceError, match=r"^host: some rows of a matrix and of its product computed together need"):
         products.product(a, b, layout)
-    with pytest.raises(ResourceError, match=r"^host: the rows of a matrix side by side need"):
+    with pytest.raises(ResourceError, match=r"^host: the rows of a matrix computed together need"):
         products.closure(a[0, :30], layout)
-    with pytest.raises(ResourceError, match=r"^host: the matrices of a chain side by side need"):
+    with pytest.raises(ResourceError, match=r"^host: the matrices of a chain computed together need"):
         products.chain(several[:, :20], layout)
 
 
@@ -218,7 +218,7 @@ def test_models_that_are_too_large(host):
     one = Observations.of(np.zeros(1, np.uint8), np.array([0, 1], np.int64))
     with pytest.raises(DeviceError, match=r"^host: models of 1,025 states are computed on the CPU only$"):
         ModelsOnGpu(host).paths(many[0], many, many, one)
-    with pytest.raises(ResourceError, match="the values of a sequence of 10 steps side by side need"):
+    with pytest.raises(ResourceError, match="the values of a sequence of 10 steps computed together need"):
         tight = HostDevice(16, budget=100)
         steps = Observations.of(np.zeros(10, np.uint8), np.array([0, 10], np.int64))
         ModelsOnGpu(tight).paths(many[0, :3], many[:3, :3], many[:3, :3], steps)

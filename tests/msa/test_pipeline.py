@@ -277,8 +277,8 @@ def test_trees_that_do_not_fit(given, error, why):
     [
         ({"row_order": "names"}, "row_order 'names' is not one of input, tree"),
         ({"row_order": None}, "row_order None is not one of input, tree"),
-        ({"progress": 3}, "progress 3 is not a function: give one that takes a stage and a share"),
-        ({"device": None}, "None is no device"),
+        ({"progress": 3}, "progress 3 is not a function: give one that takes the name of a stage and a share"),
+        ({"device": None}, "None is not a device"),
         ({"n_threads": -1}, "n_threads -1 is out of range"),
         ({"memory_bytes": "8G"}, "memory_bytes '8G' is not a whole number"),
         ({"effort": ["fast"]}, "effort ['fast'] is not one of default"),

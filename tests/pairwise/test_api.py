@@ -113,7 +113,7 @@ def test_errors_say_what_is_wrong(call, error, text):
 
 
 @pytest.mark.parametrize(
-    ("device", "words"), [([], "device: none is named"), ("gpu", "'gpu' is no device: write auto")]
+    ("device", "words"), [([], "device: the list is empty"), ("gpu", "'gpu' is not a device: write auto")]
 )
 def test_a_device_that_cannot_be(device, words):
     with pytest.raises(ta.TropalignError, match=words):

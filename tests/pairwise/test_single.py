@@ -227,7 +227,7 @@ def test_every_call_warns():
         ),
         (lambda: ta.align_many([("M", "K")], n_threads=-1), UsageError, "n_threads -1 is out of range"),
         (lambda: ta.align_many([("M", "K")], memory_bytes=10), ta.ResourceError, "10 B are allowed"),
-        (lambda: ta.align_many([("M", "K")], device="gpu"), UsageError, "'gpu' is no device"),
+        (lambda: ta.align_many([("M", "K")], device="gpu"), UsageError, "'gpu' is not a device"),
     ],
 )
 def test_what_is_wrong_is_said_each_time(call, error, words):

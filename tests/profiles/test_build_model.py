@@ -108,5 +108,5 @@ def test_bad_options(values, sentence):
 def test_a_suffix_of_something_else(tmp_path):
     with pytest.raises(ta.TropalignError, match=r"no format has the suffix '\.tsv'"):
         ta.build_model(ALIGNED).write(tmp_path / "x.tsv")
-    with pytest.raises(ta.TropalignError, match="an object of type int is no name of a file to write: give one"):
+    with pytest.raises(ta.TropalignError, match="an object of type int is not a file name: give one"):
         ta.build_model(ALIGNED).write(3)

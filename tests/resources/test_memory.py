@@ -90,7 +90,7 @@ def test_amounts(text, n_bytes):
 
 @pytest.mark.parametrize("text", ["", "G", "-1G", "0", "0.0G", "8 apples", "1e9", "nan", "8GG"])
 def test_no_amounts(text):
-    with pytest.raises(ValueError, match="is no amount of memory: write 8G or 500M"):
+    with pytest.raises(ValueError, match="is not an amount of memory: write, for example, 8G or 500M"):
         parse_bytes(text)
 
 

@@ -77,7 +77,7 @@ def test_users_and_their_limits(admin, folder):
     assert objects(admin("audit", "--action", "set user", "--json"))[0]["object"] == "ann"
     sentence = "tropalign: there is no user 'eve': tropalign admin users lists them\n"
     assert admin("user", "eve", "--usual-limits") == (2, "", sentence)
-    assert "say what is to hold" in admin("user", "ann")[2]
+    assert "nothing to set is given" in admin("user", "ann")[2]
 
 
 def test_jobs_are_listed_stopped_and_deleted(admin):
@@ -85,7 +85,7 @@ def test_jobs_are_listed_stopped_and_deleted(admin):
     assert [(job["user"], job["state"]) for job in listed] == [
         ("bob", "queued"), ("bob", "done"), ("ann", "queued"), ("ann", "done"),
     ]  # fmt: skip
-    assert admin("stop", "--user", "bob")[1] == "1 job told to stop\n"
+    assert admin("stop", "--user", "bob")[1] == "stopping 1 job\n"
     (stopped,) = objects(admin("jobs", "--user", "bob", "--state", "cancelled", "--json"))
     assert admin("delete", stopped["id"], "db1")[1] == "deleted 1 job and 1 database\n"
     assert admin("stop", stopped["id"])[2] == (
@@ -93,7 +93,7 @@ def test_jobs_are_listed_stopped_and_deleted(admin):
     )
     assert admin("databases") == (0, "", "")
     for words in ((), (stopped["id"], "--user", "bob")):
-        assert "give ids, or --user USER: one of them" in admin("delete", *words)[2]
+        assert "give either ids or --user USER" in admin("delete", *words)[2]
 
 
 @pytest.mark.parametrize("words", [("stop", "{id}"), ("stop", "--user", "bob"), ("delete", "{id}", "db1"),
@@ -112,7 +112,7 @@ def test_what_goes_meanwhile_is_not_counted(admin, folder, monkeypatch, words):
     (waiting,) = objects(admin("jobs", "--user", "bob", "--state", "queued", "--json"))
     for part, name in ((Jobs, "cancel"), (Jobs, "delete"), (Databases, "delete"), (Uploads, "delete")):
         monkeypatch.setattr(part, name, gone)
-    said = {"stop": "0 jobs told to stop\n", "delete": "deleted 0 jobs and 0 databases\n"}
+    said = {"stop": "stopping 0 jobs\n", "delete": "deleted 0 jobs and 0 databases\n"}
     assert admin(*(word.format(**waiting) for word in words)) == (0, said[words[0]], "")
     assert not {entry["action"] for entry in objects(admin("audit", "--json"))} & {"cancel", "delete"}
 
@@ -127,7 +127,7 @@ def test_a_database_that_others_need_stays_and_is_told(admin, monkeypatch):
     monkeypatch.setattr(Databases, "delete", needed)
     code, out, err = admin("delete", "--user", "ann")
     assert (code, out) == (2, "deleted 2 jobs and 0 databases\n")
-    assert "1 database stayed: jobs that wait or run need 'mine': delete it when they have ended" in err
+    assert "1 database not deleted: jobs that wait or run need 'mine': delete it when they have ended" in err
     assert "delete user" in [entry["action"] for entry in objects(admin("audit", "--json"))]
 
 
@@ -147,7 +147,7 @@ def test_all_of_a_user_goes(admin, folder):
 
 
 def test_room_is_made(admin, folder):
-    assert admin("sweep", "--keep-days", "1")[1] == "deleted 0 jobs and 0 files that nothing used\n"
+    assert admin("sweep", "--keep-days", "1")[1] == "deleted 0 jobs and 0 files no longer in use\n"
     assert admin("sweep", "--keep-days", "1e-9")[1].startswith("deleted 2 jobs")
     assert [entry["action"] for entry in objects(admin("audit", "--json"))] == ["expire", "expire"]
 
@@ -168,7 +168,7 @@ def test_the_log_is_filtered(admin, folder):
     }  # fmt: skip
     assert list(found.values()) == [["02", "04"], ["02", "03"], ["03"], ["04"]]
     assert admin("audit", "--user", "bob")[1] == "1970-01-03T00:00:00Z\tbob\t::1\tlogin\t\t\n"
-    assert "is no day like 2026-11-28" in admin("audit", "--since", "yesterday")[2]
+    assert "is neither a day like 2026-11-28" in admin("audit", "--since", "yesterday")[2]
 
 
 def test_a_backup_is_a_server_again(admin, folder, tmp_path):
@@ -182,7 +182,7 @@ def test_a_backup_is_a_server_again(admin, folder, tmp_path):
     assert stat.S_IMODE(other.stat().st_mode) == 0o700
     assert {stat.S_IMODE(path.stat().st_mode) for path in other.rglob("*") if path.is_file()} == {0o600}
     code, _, err = admin("restore", str(archive), place=other)
-    assert code == 2 and "it is not empty: name a new --folder, or move this one away" in err
+    assert code == 2 and "the folder is not empty: name a new --folder, or move this one away" in err
 
 
 def archive_of(path, *members):
@@ -196,13 +196,13 @@ def archive_of(path, *members):
 
 @pytest.mark.parametrize(
     ("members", "sentence"),
-    [([("../evil", b"x")], "../evil is nothing that a backup has"), ([("/etc/x", b"x")], "is nothing that a backup"),
-     ([("files/ab/" + "0" * 62, b"x")], "has other bytes than its name says: the archive is damaged"),
-     ([], "it has no tropalign.db"), ([("tropalign.db", b"x"), ("tropalign.db", b"y")], "a backup has there"),
+    [([("../evil", b"x")], "../evil is not a file of a backup"), ([("/etc/x", b"x")], "is not a file of a backup"),
+     ([("files/ab/" + "0" * 62, b"x")], "has a content that does not match its name: the archive is damaged"),
+     ([], "it has no tropalign.db"), ([("tropalign.db", b"x"), ("tropalign.db", b"y")], "is not a file of a"),
      ([("tropalign.db", b"x")], "it ends before its manifest.json: it was cut off, or an earlier build"),
      ([("tropalign.db", b"x"), ("manifest.json", b"{}")], "differ from its manifest.json"),
-     ([("tropalign.db", b"x"), ("manifest.json", b"{}"), ("database.id", b"x")], "nothing that a backup has there"),
-     ([("manifest.json", b"{}"), ("manifest.json", b"{}")], "nothing that a backup has there")],
+     ([("tropalign.db", b"x"), ("manifest.json", b"{}"), ("database.id", b"x")], "is not a file of a backup"),
+     ([("manifest.json", b"{}"), ("manifest.json", b"{}")], "is not a file of a backup")],
 )  # fmt: skip
 def test_a_strange_archive_makes_nothing(admin, tmp_path, members, sentence):
     path, other = archive_of(tmp_path / "x.tar", *members), tmp_path / "other"
@@ -239,7 +239,7 @@ def test_a_damaged_database_is_not_restored(admin, tmp_path, change):
     manifest = backup._manifest(digests, [n for n, _ in members if n.startswith("files/")])
     archive_of(tmp_path / "x.tar", *members, ("manifest.json", manifest))  # as whoever damaged it could write
     code, _, err = admin("restore", str(path), place=other)
-    assert code == 3 and "its tropalign.db is damaged, or no server's: restore another backup" in err
+    assert code == 3 and "its tropalign.db is damaged or not that of a server: restore another backup" in err
     assert not other.exists() and not [name for name in os.listdir(tmp_path) if name.startswith(".")]
 
 
@@ -273,7 +273,7 @@ def test_no_part_of_an_archive_is_taken_for_the_whole(admin, tmp_path):
 def test_a_database_that_is_not_there_is_not_made(admin, tmp_path):
     path = tmp_path / "typo.db"
     code, _, err = admin("users", "--database", f"sqlite:///{path}")
-    assert code == 2 and f"{path}: there is no such database: name that of a server" in err
+    assert code == 2 and f"{path}: there is no such database: give that of a server" in err
     assert not path.exists()
     there = tmp_path / "served" / "tropalign.db"
     assert len(objects(admin("users", "--json", "--database", f"sqlite:///{there}"))) == 2
@@ -293,4 +293,4 @@ def test_what_is_no_archive_or_no_server_is_a_mistake(admin, tmp_path):
         code, _, err = admin(*words, place=tmp_path / "nothing")
         assert code == 2 and str(tmp_path / "nothing") in err
     assert not (tmp_path / "nothing").exists()
-    assert "this is for SQLite in the folder" in admin("backup", "z.tar", "--database", "postgresql://x@h/d")[2]
+    assert "this works only for SQLite in the folder" in admin("backup", "z.tar", "--database", "postgresql://x@h/d")[2]

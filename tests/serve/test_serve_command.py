@@ -45,14 +45,14 @@ def test_a_token_that_nobody_can_be_told_is_not_valid(serve, tmp_path):
     path = tmp_path / "there"
     path.write_text("")
     code, out, err = serve("--add-token", "alice", "--token-file", str(path))
-    sentence = f"tropalign: {path}: there is a file already: name another one, or remove it\n"
+    sentence = f"tropalign: {path}: the file exists: name another one, or remove it\n"
     assert (code, out, err) == (2, "", sentence)
     assert serve("--list-tokens")[1].endswith("\talice\trevoked\n")
 
 
 def test_a_file_without_a_token_is_a_mistake(serve, tmp_path):
     code, _, err = serve("--token-file", str(tmp_path / "x"))
-    assert code == 2 and "--token-file goes with --add-token: name the user" in err
+    assert code == 2 and "--token-file requires --add-token: name the user" in err
 
 
 def test_the_audit_log_is_printed_the_newest_line_last(tmp_path):

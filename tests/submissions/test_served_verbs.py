@@ -83,10 +83,10 @@ def test_examples_are_there(name):
 @pytest.mark.parametrize(
     ("word", "sentence"),
     [
-        ("pair", "no server runs a verb 'pair'; did you mean 'pairs'?"),
-        ("merge", "no server runs a verb 'merge': choose one of"),
-        ("db", "no server runs a verb 'db'"),
-        ("x\ny", r"no server runs a verb 'x\\ny'"),
+        ("pair", "servers cannot run the verb 'pair'; did you mean 'pairs'?"),
+        ("merge", "servers cannot run the verb 'merge': choose one of"),
+        ("db", "servers cannot run the verb 'db'"),
+        ("x\ny", r"servers cannot run the verb 'x\\ny'"),
     ],
 )
 def test_other_verbs_are_refused(word, sentence):

@@ -130,24 +130,27 @@ def test_every_value_of_every_option_survives_the_command_that_is_shown(verb):
 @pytest.mark.parametrize(
     ("data", "sentence"),
     [
-        (None, "the submission: is an object of JSON"),
-        ([], "the submission: is an object of JSON"),
-        ({}, "verb: is the name of a verb"),
-        ({"verb": "pairs"}, "inputs.queries: pairs needs it: give a file, a text, a database or a job"),
+        (None, "the submission: must be a JSON object"),
+        ([], "the submission: must be a JSON object"),
+        ({}, "verb: must be the name of a verb"),
+        ({"verb": "pairs"}, "inputs.queries: pairs needs this input: give a file, text, database or job"),
         ({"verb": "pairs", "x": 1}, "the submission: has an unknown field 'x'"),
         (
             {"verb": "pairs", "inputs": {"query": []}},
-            "inputs: has an unknown field 'query': known ones are queries, targets",
+            "inputs: has an unknown field 'query': the fields are queries, targets",
         ),
-        ({"verb": "pairs", "inputs": {"queries": "x"}}, "inputs.queries: is a list of files"),
-        ({"verb": "pairs", "inputs": {"queries": [{}]}}, r"inputs.queries\[0\]: has one of file"),
-        ({"verb": "pairs", "inputs": {"queries": [{"file": "../x"}]}}, r"inputs.queries\[0\].file: is the SHA-256"),
-        ({"verb": "pairs", "inputs": {"queries": [{"file": DIGEST, "text": "x"}]}}, "has one of file"),
-        ({"verb": "pairs", "inputs": {"queries": [{"file": DIGEST}] * 2}}, "inputs.queries: takes one file at most"),
-        ({"verb": "pairs", "inputs": {"queries": [{"database": "a\nb"}]}}, "is the id or the name of a database"),
-        ({"verb": "tree", "inputs": {"taxa": [{"database": "ab"}]}}, "holds sequences, and this is to be alignment"),
-        ({"verb": "pairs", "inputs": {"queries": [{"text": " "}]}}, "is empty: paste something"),
-        ({"verb": "pairs", "inputs": {"queries": [{"text": "\ud800"}]}}, "half letters"),
+        ({"verb": "pairs", "inputs": {"queries": "x"}}, "inputs.queries: must be a list of files"),
+        ({"verb": "pairs", "inputs": {"queries": [{}]}}, r"inputs.queries\[0\]: must have one of file"),
+        (
+            {"verb": "pairs", "inputs": {"queries": [{"file": "../x"}]}},
+            r"inputs.queries\[0\].file: must be the hexadecimal SHA-256",
+        ),
+        ({"verb": "pairs", "inputs": {"queries": [{"file": DIGEST, "text": "x"}]}}, "must have one of file"),
+        ({"verb": "pairs", "inputs": {"queries": [{"file": DIGEST}] * 2}}, "inputs.queries: accepts at most one file"),
+        ({"verb": "pairs", "inputs": {"queries": [{"database": "a\nb"}]}}, "must be the id or the name of a database"),
+        ({"verb": "tree", "inputs": {"taxa": [{"database": "ab"}]}}, "holds sequences, but this input needs alignment"),
+        ({"verb": "pairs", "inputs": {"queries": [{"text": " "}]}}, "is empty: paste text"),
+        ({"verb": "pairs", "inputs": {"queries": [{"text": "\ud800"}]}}, "incomplete characters"),
         ({"verb": "pairs", "format": "exe"}, "format: pairs has no such format"),
         ({"verb": "pairs", "format": ["tsv"]}, "format: pairs has no such format"),
     ],
@@ -165,26 +168,26 @@ def test_wrong_json_is_refused_with_its_field(data, sentence):
         ({"html": "/etc/x"}, "options.html: pairs has no such option"),
         ({"device": "cuda:0"}, "options.device: pairs has no such option"),
         ({"mod": "local"}, "did you mean 'mode'"),
-        ({"mode": "--output=/etc/x"}, "options.mode: '--output=/etc/x' is no choice"),
-        ({"matrix": "/etc/passwd"}, "options.matrix: '/etc/passwd' is no choice"),
-        ({"columns": "help"}, "options.columns: is a list of columns"),
-        ({"columns": "@/etc/passwd"}, "names no file"),
-        ({"columns": "a\0b"}, "letters that cannot be seen"),
-        ({"columns": "a\nb"}, "letters that cannot be seen"),
-        ({"columns": "x" * 1001}, "has 1,001 letters"),
-        ({"columns": "--"}, "cannot be -- alone"),
+        ({"mode": "--output=/etc/x"}, "options.mode: '--output=/etc/x' is not a choice"),
+        ({"matrix": "/etc/passwd"}, "options.matrix: '/etc/passwd' is not a choice"),
+        ({"columns": "help"}, "options.columns: must be a list of columns"),
+        ({"columns": "@/etc/passwd"}, "cannot name a file"),
+        ({"columns": "a\0b"}, "contains invisible characters"),
+        ({"columns": "a\nb"}, "contains invisible characters"),
+        ({"columns": "x" * 1001}, "has 1,001 characters"),
+        ({"columns": "--"}, "cannot be only --"),
         ({"columns": ""}, "is empty: leave it out"),
-        ({"columns": {}}, "is a text"),
-        ({"strict": "yes"}, "options.strict: is true or false"),
+        ({"columns": {}}, "must be a string"),
+        ({"strict": "yes"}, "options.strict: must be true or false"),
         ({"top": "5; rm -rf /"}, "options.top: '5; rm -rf /' is not a whole number"),
         ({"top": 0}, "options.top: 0 is below 1"),
-        ({"top": True}, "options.top: is a number"),
-        ({"top": [1]}, "options.top: is a number"),
-        ({"top": 10**30}, "not a number that can be computed with"),
-        ({"min_score": float("nan")}, "not a number that can be computed with"),
+        ({"top": True}, "options.top: must be a number"),
+        ({"top": [1]}, "options.top: must be a number"),
+        ({"top": 10**30}, "must be a finite number up to 1e18"),
+        ({"min_score": float("nan")}, "must be a finite number up to 1e18"),
         ({"min_bits": "inf"}, "options.min_bits: 'inf' is not a number"),
         ({"min_score": "-o/x"}, "options.min_score: '-o/x' is not a number"),
-        ([], "options: is an object of JSON"),
+        ([], "options: must be a JSON object"),
     ],
 )
 def test_wrong_options_are_refused_with_their_field(options, sentence):
@@ -193,7 +196,7 @@ def test_wrong_options_are_refused_with_their_field(options, sentence):
 
 
 def test_vertices_of_a_file_are_refused():
-    with pytest.raises(FieldError, match=r"options\.sources: names no file") as caught:
+    with pytest.raises(FieldError, match=r"options\.sources: cannot name a file") as caught:
         asked("paths", options={"sources": ["a", "@/etc/passwd"]})
     assert caught.value.field == "options.sources"
 
@@ -211,7 +214,7 @@ def test_hostile_texts_stay_values(text):
 def test_a_file_or_a_name_but_not_both():
     file = {"matrix": [{"file": DIGEST, "name": "own.txt"}]}
     assert asked(inputs=file).options == {}
-    with pytest.raises(FieldError, match=r"inputs\.matrix: is given as a file and by name"):
+    with pytest.raises(FieldError, match=r"inputs\.matrix: is given both as a file and by name"):
         asked(inputs=file, options={"matrix": "BLOSUM50"})
     assert asked(options={"matrix": "EDNAFULL"}).checked().options == {"matrix": "EDNAFULL"}
 

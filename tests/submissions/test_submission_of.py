@@ -70,28 +70,28 @@ def test_second_mates_and_the_reference_beside():
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("", "no server runs a verb ''"),
-        ("merge a.shard", "no server runs a verb 'merge'"),
-        ("db info x.tdb", "no server runs a verb 'db info'"),
+        ("", "servers cannot run the verb ''"),
+        ("merge a.shard", "servers cannot run the verb 'merge'"),
+        ("db info x.tdb", "servers cannot run the verb 'db info'"),
         ("pairs", "the following arguments are required: A"),
-        ("pairs a.fa --help", "tropalign pairs --help says what can be given"),
-        ("pairs a.fa --threads 3", "--threads is the server's to decide: leave it out"),
-        ("pairs a.fa --memory 3G", "--memory is the server's to decide"),
-        ("pairs a.fa --device cpu", "--device is the server's to decide"),
-        ("pairs a.fa --cluster local:2", "--cluster is the server's to decide"),
-        ("pairs a.fa --shard 1/2", "--shard is the server's to decide"),
-        ("msa a.fa --each", "--each is not for servers: submit the files one by one"),
-        ("pairs a.fa --dry-run", "--dry-run is the server's to decide"),
-        ("place r.fa --reference x --pipeline epa-ng", "--pipeline is the server's to decide"),
-        ("place r.fa --reference x --save-reference y", "--save-reference is the server's to decide"),
-        ("paths g.tsv --from @list.txt", "lists of a file .@FILE. are not sent"),
-        ("pairs a.fa --columns help", "says what can be given"),
-        ("pairs a.fa --plot x.png", "--plot x.png: servers write .svg here"),
-        ("cluster a.fa --otu-table x.tsv", "--otu-table x.tsv: servers write .biom here"),
+        ("pairs a.fa --help", "tropalign pairs --help lists the arguments"),
+        ("pairs a.fa --threads 3", "the server chooses --threads itself: leave it out"),
+        ("pairs a.fa --memory 3G", "the server chooses --memory itself"),
+        ("pairs a.fa --device cpu", "the server chooses --device itself"),
+        ("pairs a.fa --cluster local:2", "the server chooses --cluster itself"),
+        ("pairs a.fa --shard 1/2", "the server chooses --shard itself"),
+        ("msa a.fa --each", "servers do not support --each: submit the files one by one"),
+        ("pairs a.fa --dry-run", "the server chooses --dry-run itself"),
+        ("place r.fa --reference x --pipeline epa-ng", "the server chooses --pipeline itself"),
+        ("place r.fa --reference x --save-reference y", "the server chooses --save-reference itself"),
+        ("paths g.tsv --from @list.txt", "lists in a file .@FILE. are not sent"),
+        ("pairs a.fa --columns help", "lists the arguments"),
+        ("pairs a.fa --plot x.png", "--plot x.png: a server writes .svg here"),
+        ("cluster a.fa --otu-table x.tsv", "--otu-table x.tsv: a server writes .biom here"),
         ("pairs a.fa --html -", "two outputs cannot both go to standard output"),
         ("pairs a.fa -o x.exe", "no format has the suffix '.exe'"),
         ("pairs a.fa --mod local", "unrecognized arguments: --mod local"),
-        ("score . --reference x.fa", r"\. is a folder, and files are sent"),
+        ("score . --reference x.fa", r"\. is a folder, but only files are sent"),
     ],
 )
 def test_what_is_refused(text, sentence, capsys):
@@ -107,5 +107,5 @@ def test_what_the_verb_refuses_is_refused_before_anything_is_sent():
 
 
 def test_an_empty_name():
-    with pytest.raises(UsageError, match="the name of a file is empty"):
+    with pytest.raises(UsageError, match="a file name is empty"):
         submission_of(["pairs", ""])

@@ -1,7 +1,7 @@
 #!/usr/bin/env nextflow
 
 // Pairwise alignment in shards: for each FASTA file, a job per share of its pairs, and one that joins the shares into the
-// very bytes that a single run would have written.
+// same file, byte for byte, as a single run.
 
 include { TROPALIGN_PAIRS } from './modules/tropalign/pairs/main'
 include { TROPALIGN_MERGE } from './modules/tropalign/merge/main'
@@ -9,9 +9,9 @@ include { TROPALIGN_MERGE } from './modules/tropalign/merge/main'
 workflow ALIGN_IN_SHARDS {
     take:
     sequences // channel: [ val(meta), path(fasta) ]
-    shards    // integer: in how many jobs
+    shards    // integer: number of jobs
     suffix    // string: names the format, such as tsv or paf.gz
-    files     // list: what else is made, html and plot
+    files     // list: additional outputs, html and plot
 
     main:
     share = channel.of(1..shards).map { number -> "${number}/${shards}" }

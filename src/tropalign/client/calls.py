@@ -98,13 +98,13 @@ class _Job:
         self.given = {name: value for name, value in given.items() if value is not None}
         self.progress = self.given.pop("progress", None)
         if self.progress is not None and not callable(self.progress):
-            raise UsageError("progress has to be a function of the stage and the share of the work that is done")
+            raise UsageError("progress must be a function of the stage and the finished share of the work")
         known = (*plain(verb), *OWN[verb])
         for name in self.given:
             if name in SERVERS:
                 raise UsageError(f"the server chooses threads, memory and devices: leave {name} out")
             if name not in known:
-                raise UsageError(f"a server takes no {name} for {verb}{did_you_mean(name, known)}")
+                raise UsageError(f"a server does not accept {name} for {verb}{did_you_mean(name, known)}")
         self.options = {name: self.given[name] for name in plain(verb) if name in self.given}
 
     def option(self, name: str, value: Any, usual: Any = None) -> None:
@@ -121,7 +121,7 @@ class _Job:
             file.seek(0)
             found = read_result(file)
         if not isinstance(found, kind):
-            raise InputError(f"the server sends other results than those of {self.verb}: see whether it is one")
+            raise InputError(f"the server did not return a result of {self.verb}: check that it is a tropalign server")
         return found
 
 
@@ -157,13 +157,13 @@ def _listed(pairs: Any, queries: Any, targets: Any) -> tuple[str, bytes]:
 
     index = np.asarray(pairs)
     if index.ndim != 2 or index.shape[1:] != (2,) or index.dtype.kind not in "iu":
-        raise InputError("pairs are whole numbers, two per row: the query and the target")
+        raise InputError("pairs must be whole numbers, two per row: indices of query and target")
     sides = names(queries), names(targets)
     for side, places in zip(sides, index.T, strict=True):
         if len(set(side)) < len(side):
-            raise InputError("pairs are listed by name on a server, and two sequences have one: give each its own")
+            raise InputError("two sequences have the same name, and a server identifies pairs by name: rename one")
         if len(places) and not 0 <= places.min() <= places.max() < len(side):
-            raise InputError(f"a pair points outside the {len(side)} sequences")
+            raise InputError(f"the index of a pair is out of range: there are {len(side)} sequences")
     lines = [f"{sides[0][query]}\t{sides[1][target]}\n" for query, target in index.tolist()]
     return "pairs.tsv", "".join(lines).encode()
 
@@ -187,13 +187,13 @@ def _scoring(job: _Job) -> None:
     elif isinstance(matrix, str):
         job.options["matrix"] = matrix
     elif matrix is not None:
-        raise UsageError("a server takes the name of a matrix, or the Path of its file")
+        raise UsageError("a server accepts a matrix as its name or as the Path of its file")
     for name in ("gap", "end_gap"):
         cost = given.get(name)
         if cost is None:
             continue
         if not isinstance(cost, Gap):
-            raise UsageError(f"{name} is a tropalign.Gap")
+            raise UsageError(f"{name} must be a tropalign.Gap")
         for part in ("open", "extend", "open2", "extend2"):
             job.option(f"{name}_{part}", getattr(cost, part))
     ends = given.get("free_ends")
@@ -234,7 +234,7 @@ def scan(server: Server, sequences: Any, models: Any, given: Mapping[str, Any]) 
 def _hits(job: _Job, models: Any, sequences: Any) -> Hits:
     given = job.given
     if not isinstance(models, str | os.PathLike):
-        raise UsageError("a server takes models from one file: give its path")
+        raise UsageError("a server reads models from one file: give its path")
     job.inputs["models"] = models
     job.inputs["sequences"] = _files_or_sequences(job.server, sequences, "sequences")
     n_rounds = given.get("n_rounds", 1)
@@ -250,7 +250,7 @@ def _hits(job: _Job, models: Any, sequences: Any) -> Hits:
 
 def _thresholds(job: _Job, thresholds: Any, n_rounds: int) -> None:
     if not isinstance(thresholds, Thresholds):
-        raise UsageError("thresholds are a tropalign.Thresholds")
+        raise UsageError("thresholds must be a tropalign.Thresholds")
     usual = Thresholds()
     for kind in ("", "dom", "inc", "incdom"):
         score = getattr(thresholds, f"{kind}T")
@@ -270,7 +270,7 @@ def _thresholds(job: _Job, thresholds: Any, n_rounds: int) -> None:
 
 def _filters(job: _Job, options: Any) -> None:
     if not isinstance(options, SearchOptions):
-        raise UsageError("options are a tropalign.SearchOptions")
+        raise UsageError("options must be a tropalign.SearchOptions")
     usual = SearchOptions()
     if options == SearchOptions.unfiltered(null2=options.null2, seed=options.seed):
         job.options["max"] = True
@@ -287,8 +287,8 @@ def place(server: Server, package: Any, reads: Any, given: Mapping[str, Any]) ->
     job = _Job(server, "place", given)
     if not hasattr(package, "save"):
         raise UsageError(
-            f"an object of type {type(package).__name__} is no ReferencePackage: make one with ReferencePackage.build, "
-            ".read or .load"
+            f"an object of type {type(package).__name__} is not a ReferencePackage: make one with "
+            "ReferencePackage.build, .read or .load"
         )
     saved = io.BytesIO()
     package.save(saved)

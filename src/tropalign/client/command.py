@@ -26,36 +26,33 @@ class ServerOptions(Options, group="server"):
     server: str | None = option(
         default=None, role="machine", metavar="URL", help="the server's address (default: that in TROPALIGN_SERVER)"
     )
-    insecure: bool = option(
-        default=False, role="machine", help="send the token without encryption beyond this machine, too"
-    )
+    insecure: bool = option(default=False, role="machine", help="send the token unencrypted even to other machines")
 
 
 class JobOptions(Options, group="job"):
     """Job title, tags, notification, and whether to wait."""
 
     title: str = option(
-        default="", role="machine", metavar="TEXT", help="what the job is called there (default: by its command)"
+        default="", role="machine", metavar="TEXT", help="title of the job (default: made from the command)"
     )
     tag: list[str] | None = option(
-        default=None, role="machine", many="append", metavar="WORD", help="a tag of the job; several times for several"
+        default=None, role="machine", many="append", metavar="WORD", help="a tag of the job; may be repeated"
     )
     hook: str = option(
         default="",
         role="machine",
         metavar="ADDRESS",
-        help="who is told by the server when the job has ended: an e-mail address, or the URL of a web hook "
-        "(default: none)",
+        help="e-mail address or web hook URL that the server notifies when the job has ended (default: none)",
     )
     detach: bool = option(
-        default=False, role="machine", help="print the address of the job and end, instead of waiting for it"
+        default=False, role="machine", help="print the address of the job and exit instead of waiting for it"
     )
 
 
 class EarlierOptions(Options, group="earlier jobs"):
     """Access to jobs that were submitted earlier."""
 
-    list: bool = option(default=False, role="machine", help="list the jobs, and end")
+    list: bool = option(default=False, role="machine", help="list the jobs and exit")
     fetch: str | None = option(
         default=None, role="machine", metavar="ID", help="wait for this job, and write its main result to -o FILE"
     )
@@ -72,10 +69,10 @@ class Submit(Command, ServerOptions, JobOptions, EarlierOptions, WhereOptions):
     """Run a tropalign command on a server."""
 
     verb = "submit"
-    summary = "a command of tropalign, computed by a server"
+    summary = "run a command of tropalign on a server"
     description = (
-        "Sends the files of a command to a server of tropalign serve, shows how far it is, and writes the results "
-        "where the command says."
+        "Sends the files of a command to a server (tropalign serve), shows the progress, and writes the results to the "
+        "files that the command names."
     )
     example = """example:
   tropalign submit pairs proteins.fa -o pairs.tsv --mode global --server https://align.example.org
@@ -84,9 +81,9 @@ class Submit(Command, ServerOptions, JobOptions, EarlierOptions, WhereOptions):
   tropalign submit --list
   tropalign submit --fetch ID -o hits.txt
 
-The server is that of --server or TROPALIGN_SERVER, the token that of TROPALIGN_TOKEN or in the file of
-TROPALIGN_TOKEN_FILE; one's own server on this machine needs neither. Ctrl-C asks the server to cancel the job.
-Exit codes: those of the verb; 4 when the server cannot be reached, 130 interrupted."""
+The server's address comes from --server or TROPALIGN_SERVER, the token from TROPALIGN_TOKEN or the file that
+TROPALIGN_TOKEN_FILE names; your own server on this machine needs neither. Ctrl-C asks the server to cancel the job.
+Exit codes: those of the verb; 4 if the server cannot be reached, 130 if interrupted."""
 
     command: Sequence[str] = option(
         default=(), role="machine", flags=(), many="...", metavar="COMMAND", help="a verb with its files and options"
@@ -111,9 +108,9 @@ Exit codes: those of the verb; 4 when the server cannot be reached, 130 interrup
         if self.list + (self.fetch is not None) + self.detach > 1:
             self.refuse("--list, --fetch and --detach exclude each other: give one of them")
         if (self.list or self.fetch is not None) and self.command:
-            self.refuse(f"--list and --fetch take no command: leave {self.command[0]} out, and put -o FILE before")
+            self.refuse(f"--list and --fetch take no command: leave {self.command[0]} out, and keep only -o FILE")
         if not self.command and not self.list and self.fetch is None:
-            self.refuse("name a command, such as tropalign submit pairs proteins.fa -o pairs.tsv")
+            self.refuse("no command is given: name one, such as tropalign submit pairs proteins.fa -o pairs.tsv")
 
     def taken_out(self) -> Submit:
         """Return the options from any position in the command line, with the remaining arguments in `command`."""
@@ -195,7 +192,7 @@ def _sent(server: Server, path: str, may_be_database: bool) -> dict[str, str]:
         return server.uploads.file(path)
     name = path.removesuffix(SUFFIX)
     if not any(name in (each.id, each.name, f"{each.owner}/{each.name}") for each in server.databases()):
-        raise InputError("there is no such file here, nor a database of this name on the server", file=path)
+        raise InputError("neither a local file nor a database on the server has this name: check the name", file=path)
     return {"database": server.database(name).id}
 
 
@@ -210,7 +207,7 @@ def _watch(job: RemoteJob, is_quiet: bool) -> None:
         with suppress(TropalignError):
             job.cancel()
             raise KeyboardInterrupt(f"interrupted: the server was asked to cancel {job.url}") from None
-        raise KeyboardInterrupt(f"interrupted, but the job may go on: {job.url}") from None
+        raise KeyboardInterrupt(f"interrupted, but the job may still be running: {job.url}") from None
     job.check()
 
 

@@ -103,7 +103,7 @@ class JobRecord:
             )
         except (AttributeError, KeyError, TypeError, ValueError):
             raise InputError(
-                "the server describes a job as no server of tropalign does: see whether it is of another version"
+                "the server sent an unreadable description of the job: check that it has this version of tropalign"
             ) from None
 
     def failure(self) -> TropalignError | None:
@@ -112,7 +112,7 @@ class JobRecord:
             return ResourceError("the job was cancelled: submit it again")
         if self.state not in (FAILED, REFUSED):
             return None
-        words = self.message or f"the job has {self.state}, and the server does not say why"
+        words = self.message or f"the job is {self.state}, and the server gives no reason"
         kinds: dict[int | None, type[TropalignError]] = {
             1: TropalignError,
             2: UsageError,
@@ -125,7 +125,7 @@ class JobRecord:
 
 def _plain(value: Any) -> str:
     if not isinstance(value, str) or not _PLAIN.fullmatch(value):
-        raise ValueError("an id is made of letters and digits")
+        raise ValueError("an id must consist of letters and digits")
     return value
 
 
@@ -134,7 +134,7 @@ def _text(data: Any, name: str) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise TypeError(f"{name} is text")
+        raise TypeError(f"{name} must be text")
     return shown(value[:10_000])
 
 
@@ -142,7 +142,7 @@ def _share(value: Any) -> float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise TypeError("progress is a number")
+        raise TypeError("progress must be a number")
     return min(max(float(value), 0.0), 1.0)
 
 
@@ -153,7 +153,7 @@ def _whole(value: Any) -> int | None:
 def _output(entry: Any) -> OutputRecord:
     role, size = _plain(entry["role"]), entry["size"]
     if not isinstance(size, int) or size < 0:
-        raise ValueError("a size is a whole number")
+        raise ValueError("a size must be a whole number")
     name = entry.get("name")
     safe = name if isinstance(name, str) and _FILE.fullmatch(name) else role
     return OutputRecord(role, safe, size, _text(entry, "media_type"))
@@ -191,7 +191,7 @@ def databases_of(found: Any, what: str) -> list[RemoteDatabase]:
     try:
         return [_database(entry) for entry in found["databases"]]
     except (AttributeError, KeyError, TypeError, ValueError):
-        raise InputError(f"the server {what}: see whether it is of another version") from None
+        raise InputError(f"the server {what}: check that it has this version of tropalign") from None
 
 
 def _database(entry: Any) -> RemoteDatabase:
@@ -202,7 +202,7 @@ def _database(entry: Any) -> RemoteDatabase:
     if not all(isinstance(text, str) for text in (id, name, alphabet, owner, job)) or not all(
         isinstance(number, int) for number in (n_sequences, n_residues)
     ):
-        raise TypeError("a database has text and numbers")
+        raise TypeError("a database must have text and numbers")
     return RemoteDatabase(id, name, alphabet, n_sequences, n_residues, owner, shared, job, installed)
 
 
@@ -286,7 +286,7 @@ class RemoteJob:
                 heard = time.monotonic()
             except LostConnection as error:
                 if time.monotonic() - heard > self._transport.patience:
-                    raise ResourceError(f"{error}; the job goes on there: {self.url}") from None
+                    raise ResourceError(f"{error}; the job continues on the server: {self.url}") from None
             if not self._record.is_final:
                 self._tell(progress)
                 self._pause(ends)
@@ -311,7 +311,7 @@ class RemoteJob:
         if ends is None:
             time.sleep(LOOK_SECONDS)
         elif time.monotonic() >= ends:
-            raise ResourceError(f"the job has not ended in the time that was allowed, and goes on: {self.url}")
+            raise ResourceError(f"the job has not ended within the timeout, and continues on the server: {self.url}")
         else:
             time.sleep(max(0.0, min(LOOK_SECONDS, ends - time.monotonic())))
 
@@ -467,6 +467,6 @@ class RemoteJob:
                 out.truncate()
         if n_bytes != output.size:
             raise InputError(
-                f"{output.name} has {n_bytes:,} bytes and not the {output.size:,} that the server announced: fetch it "
-                "again"
+                f"{output.name} has {n_bytes:,} bytes instead of the {output.size:,} that the server announced: fetch "
+                "it again"
             )

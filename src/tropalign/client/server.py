@@ -169,7 +169,7 @@ class Server:
             return self._uploads.data(value[1], str(value[0]))
         if isinstance(value, str | os.PathLike):
             return self._uploads.file(value)
-        raise UsageError(f"an object of type {type(value).__name__} is no input: give a path, or (name, bytes)")
+        raise UsageError(f"an object of type {type(value).__name__} is not an input: give a path, or (name, bytes)")
 
     def job(self, id: str) -> RemoteJob:
         """Return a job by its id."""
@@ -209,7 +209,7 @@ class Server:
             _, found = self._transport.json("GET", "/api/v1/jobs", query=query)
             listed = found.get("jobs")
             if not isinstance(listed, list):
-                raise InputError("the server lists no jobs: see whether it is of another version")
+                raise InputError("the server returned no list of jobs: check that it has this version of tropalign")
             yield from (RemoteJob(self._transport, JobRecord.of(entry)) for entry in listed)
             after, before = found.get("next"), after
             if not isinstance(after, str) or not after or after == before or not listed:
@@ -228,7 +228,7 @@ class Server:
         list of RemoteDatabase
         """
         _, found = self._transport.json("GET", "/api/v1/databases", query={"user": user})
-        return databases_of(found, "lists no databases")
+        return databases_of(found, "returned no list of databases")
 
     def database(self, name: str) -> RemoteDatabase:
         """Return a database by its name or id.
@@ -248,14 +248,14 @@ class Server:
         named = [each for each in known if name in (each.id, each.name, f"{each.owner}/{each.name}")]
         if not named:
             raise UsageError(
-                f"no database {shown(name)!r} lies there{did_you_mean(name, [database.name for database in known])}"
+                f"the server has no database {shown(name)!r}{did_you_mean(name, [database.name for database in known])}"
             )
         # The list has the user's own databases first, then the installed ones, then those that others share.
         if len({each.owner for each in named}) > 1 and named[0].owner:
             _, found = self._transport.json("GET", "/api/v1/me")
             if named[0].owner != (str(found.get("user", "")) if isinstance(found, dict) else ""):
                 words = listed([f"{each.owner}/{each.name}" for each in named])
-                raise UsageError(f"{len(named)} databases are called {shown(name)}: name one of {words}")
+                raise UsageError(f"{len(named)} databases are named {shown(name)}: give one of {words}")
         return next((each for each in named if each.id == name), named[0])
 
     def build_database(
@@ -291,7 +291,7 @@ class Server:
         """Share a database of your own with all users of the server, or make it private again."""
         path = f"/api/v1/databases/{quote(database.id, safe='')}"
         _, found = self._transport.json("PATCH", path, {"shared": shared})
-        return databases_of({"databases": [found]}, "names no database")[0]
+        return databases_of({"databases": [found]}, "returned no database")[0]
 
     def delete_database(self, database: RemoteDatabase) -> None:
         """Delete a database."""

@@ -94,7 +94,7 @@ class Transport:
         with self._reading():
             piece = reply.read(PIECE_BYTES)
         if not piece and reply.length:  # http.client reports no error if the other side closes early
-            raise self._lost("the reply ends before it is whole")
+            raise self._lost("the reply is incomplete")
         return piece
 
     def lines(self, path: str) -> Iterator[str]:
@@ -166,7 +166,7 @@ class Transport:
             ) from None
         except (OSError, http.client.HTTPException) as error:
             raise LostConnection(
-                f"{self.address.url} cannot be reached ({_reason(error)}): see that tropalign serve runs there"
+                f"{self.address.url} cannot be reached ({_reason(error)}): check that tropalign serve runs there"
             ) from None
         with self._reading():
             try:
@@ -188,11 +188,11 @@ class Transport:
         except TimeoutError:
             raise self._lost(f"no answer for {self.timeout:g} s") from None
         except http.client.IncompleteRead:
-            raise self._lost("the reply ends before it is whole") from None
+            raise self._lost("the reply is incomplete") from None
         except http.client.HTTPException:
-            raise self._lost("what answers does not speak HTTP") from None
+            raise self._lost("the reply is not HTTP") from None
         except ValueError:  # from http.client, for invalid numbers in a reply
-            raise self._lost("what answers does not speak HTTP") from None
+            raise self._lost("the reply is not HTTP") from None
         except OSError as error:
             raise self._lost(_reason(error)) from None
 
@@ -213,17 +213,17 @@ class Transport:
         with self._reading():
             data = reply.read(MOST_JSON_BYTES + 1)
             if reply.length:
-                raise self._lost("the reply ends before it is whole")
+                raise self._lost("the reply is incomplete")
         if len(data) > MOST_JSON_BYTES:
             raise self._strange(reply)
         return data
 
     def _strange(self, reply: http.client.HTTPResponse) -> InputError:
         """Return the error for a reply that no tropalign server sends."""
-        kind = _kind(reply) or "no kind of content"
+        kind = _kind(reply) or "no content type"
         return InputError(
-            f"{self.address.url} answers what no server of tropalign does ({reply.status}, {shown(kind[:60])}): see "
-            "whether the address is right, and whether a proxy answers in its place"
+            f"{self.address.url} does not reply like a tropalign server ({reply.status}, {shown(kind[:60])}): check "
+            "the address, and whether a proxy replies in place of the server"
         )
 
     def _said(self, reply: http.client.HTTPResponse) -> str:
@@ -233,20 +233,20 @@ class Transport:
             found = _parsed(self._bounded(reply))
             words = found.get("error") if isinstance(found, dict) else None
         if not isinstance(words, str) or not words.strip():
-            words = f"{self.address.url} answers {reply.status} {reply.reason}"
+            words = f"{self.address.url} replies {reply.status} {reply.reason}"
         return shown(words.strip()[:MOST_SHOWN])
 
     def _error(self, reply: http.client.HTTPResponse) -> TropalignError:
         """Return the exception for a status."""
         words = self._said(reply)
         if reply.status == 401:
-            remedy = "give yours as TROPALIGN_TOKEN or TROPALIGN_TOKEN_FILE"
+            remedy = "set TROPALIGN_TOKEN or TROPALIGN_TOKEN_FILE"
             whose = (
-                f"that of a server of your own is {LOCAL_TOKEN} in its --folder"
+                f"your own server has it in {LOCAL_TOKEN} in its --folder"
                 if self.address.is_loopback
-                else "who runs the server makes it"
+                else "the server's operator issues it"
             )
-            return UsageError(f"{words} ({self.address.url} wants a token: {remedy}; {whose})")
+            return UsageError(f"{words} ({self.address.url} requires a token: {remedy}; {whose})")
         if reply.status == 413 or reply.status == 507:
             return ResourceError(words)
         if 400 <= reply.status < 500:
@@ -261,7 +261,7 @@ class Transport:
         if same != here:
             where = shown(f"{to.scheme}://{to.hostname}"[:200])
             raise UsageError(
-                f"{self.address.url} sends on to another server ({where}), which is not followed: give that address, "
+                f"{self.address.url} redirects to another server ({where}), which is not followed: give that address "
                 "if you trust it"
             )
         if n_redirects > MOST_REDIRECTS or method != "GET" or not to.path.startswith("/"):
@@ -317,7 +317,7 @@ def events_of(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
         value = value.removeprefix(" ")
         n_letters += len(value)
         if n_letters > MOST_EVENT_LETTERS:
-            raise ValueError("an event does not end")
+            raise ValueError("an event is too long")
         if name == "event":
             kind = value
         elif name == "data":
@@ -340,14 +340,14 @@ class Address:
     def of(cls, url: str) -> Address:
         """Parse a URL; raise UsageError if it is not an HTTP address or contains a password."""
         if not isinstance(url, str):
-            raise UsageError(f"an object of type {type(url).__name__} is no address: give a text")
+            raise UsageError(f"an object of type {type(url).__name__} is not an address: give a string")
         try:
             parts = urlsplit(url.strip())
             port, host = parts.port, parts.hostname
         except ValueError:
             raise _no_address(url) from None
         if "@" in parts.netloc:
-            raise UsageError("the address holds a name or password: leave it out, and give the token (TROPALIGN_TOKEN)")
+            raise UsageError("the address contains a name or password: remove it, and set TROPALIGN_TOKEN instead")
         if parts.scheme not in ("http", "https") or not host or parts.query or parts.fragment or not url.isascii():
             raise _no_address(url)
         if not url.strip().isprintable() or " " in url.strip():
@@ -368,7 +368,7 @@ class Address:
 
 
 def _no_address(url: str) -> UsageError:
-    return UsageError(f"{shown(url[:200])!r} is no address of a server: give one like https://HOST or http://HOST:8080")
+    return UsageError(f"{shown(url[:200])!r} is not a server address: give one like https://HOST or http://HOST:8080")
 
 
 def token_of(token: str | None, address: Address) -> str | None:
@@ -387,7 +387,7 @@ def token_of(token: str | None, address: Address) -> str | None:
     if token is None:
         return None
     if not isinstance(token, str) or not _TOKEN.fullmatch(token):
-        raise UsageError(f"{where} holds no token: give what tropalign serve --add-token printed")
+        raise UsageError(f"{where} is malformed: give the token that tropalign serve --add-token printed")
     return token
 
 
@@ -412,7 +412,7 @@ def _read(path: str) -> str:
         with open(path, encoding="utf-8") as file:
             return file.read(4096).strip()
     except (OSError, UnicodeDecodeError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "it is no text"
+        reason = getattr(error, "strerror", None) or "it is not text"
         raise InputError(f"TROPALIGN_TOKEN_FILE cannot be read ({reason}): name another file", file=path) from None
 
 
@@ -420,6 +420,6 @@ def check_private(address: Address, token: str | None, is_insecure: bool) -> Non
     """Raise UsageError if the token would travel unencrypted beyond this machine."""
     if token is not None and address.scheme == "http" and not address.is_loopback and not is_insecure:
         raise UsageError(
-            f"{address.url} is not encrypted, and the token would be read on the way: use https, or allow it with "
-            "insecure=True (--insecure) within a network that you trust"
+            f"the connection to {address.url} is not encrypted, so that others could read the token: use https, or "
+            "allow it with insecure=True (--insecure) in a network that you trust"
         )

@@ -38,7 +38,7 @@ class Uploads:
         """
         text = os.fspath(path)
         if not isinstance(text, str):
-            raise UsageError("a path is bytes: give a text")
+            raise UsageError("the path is bytes: give a string")
         if text == "-":
             return self._stream(sys.stdin.buffer, STANDARD_INPUT)
         name = sanitised(text)
@@ -83,7 +83,7 @@ class Uploads:
         found = self._transport.send("/api/v1/files", body, n_bytes, {"name": name})
         digest = found.get("file")
         if not isinstance(digest, str) or not re.fullmatch(r"[0-9a-f]{64}", digest):
-            raise InputError("the server does not say what it calls the file: see whether it is of another version")
+            raise InputError("the server did not return the file's id: check that it has this version of tropalign")
         return {"file": digest, "name": name}
 
 
@@ -112,12 +112,12 @@ def fasta_of(batch: SequenceBatch) -> bytes:
     if not len(batch):
         raise InputError("there is no sequence: give one or more")
     if not batch.has_residues:
-        raise InputError("the batch knows names and lengths only: read the sequences again")
+        raise InputError("the batch has only names and lengths: read the sequences again")
     out = bytearray()
     letters, offsets = batch.letters, batch.offsets.tolist()
     for k, name in enumerate(batch.names):
         if not name or any(letter.isspace() or not letter.isprintable() for letter in name):
-            raise UsageError(f"a server takes sequences as FASTA, which cannot hold the name {shown(name[:60])!r}")
+            raise UsageError(f"the name {shown(name[:60])!r} cannot be sent as FASTA: rename the sequence")
         out += b">" + name.encode() + b"\n" + letters[offsets[k] : offsets[k + 1]].tobytes() + b"\n"
     return bytes(out)
 

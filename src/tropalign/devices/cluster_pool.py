@@ -188,7 +188,7 @@ class ClusterDevice:
 
     def compute(self, task: Task, tile: Tile, progress: Progress | None = None) -> Any:
         """Raise DeviceError: tiles reach the workers only through a `ClusterPool`."""
-        raise DeviceError(f"{self.name} computes batches of tiles alone")
+        raise DeviceError(f"{self.name} computes only batches of tiles")
 
 
 class ClusterPool:
@@ -283,12 +283,12 @@ class ClusterPool:
         kind = " with --resources GPU=1" if self._cluster.needs_gpu else ""
         if waited > PATIENCE:
             raise DeviceError(
-                f"{self._cluster.name} has had {nobody} for {PATIENCE:.0f} seconds: start some{kind} and repeat "
+                f"{self._cluster.name} has had {nobody} for {PATIENCE:.0f} seconds: start workers{kind} and repeat "
                 "the command"
             )
         if waited > QUIET_SECONDS and not self._has_warned:
             self._has_warned = True
-            self._jobs.warnings.append(f"{self._cluster.name} has {nobody}: the run waits until some are started{kind}")
+            self._jobs.warnings.append(f"{self._cluster.name} has {nobody}: the run waits until one is started{kind}")
         time.sleep(TICK)
 
     def _next_batch(self, n_slots: int) -> _Batch | None:
@@ -347,7 +347,7 @@ class ClusterPool:
             batch.n_losses += 1
             if batch.n_losses >= MOST_LOSSES:
                 with naming(batch.jobs[0].tile):
-                    raise DeviceError(f"workers of {self._cluster.name} ended {MOST_LOSSES} times when they had it")
+                    raise DeviceError(f"workers of {self._cluster.name} ended {MOST_LOSSES} times while they had it")
             self._again.extend(batch.halves() if batch.n_losses >= PATIENT_LOSSES else [batch])
             return
         batch.n_failures += 1
@@ -360,9 +360,9 @@ class ClusterPool:
             self._failures[worker] += 1
             if self._failures[worker] >= MOST_FAILURES and worker not in shunned and len(self._cluster.workers) > 1:
                 shunned.add(worker)
-                what = f"{worker} gets no more tiles: it failed {MOST_FAILURES} times ({answer.error})"
+                what = f"{worker} gets no more tiles, because it failed {MOST_FAILURES} times ({answer.error})"
                 self._jobs.warnings.append(what)
         elif batch.n_failures >= MOST_TRIES:
             with naming(batch.jobs[0].tile):
-                raise DeviceError(f"workers of {self._cluster.name} ended when they computed it ({answer})")
+                raise DeviceError(f"workers of {self._cluster.name} ended while they computed it ({answer})")
         self._again.extend(batch.halves())

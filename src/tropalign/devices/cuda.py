@@ -44,7 +44,7 @@ def load_driver() -> Any:
     except (RuntimeError, OSError):  # the driver's library is missing
         raise DeviceError("there is no NVIDIA driver on this machine") from None
     if status == driver.CUresult.CUDA_ERROR_NO_DEVICE:
-        raise DeviceError("the NVIDIA driver sees no device")
+        raise DeviceError("the NVIDIA driver finds no device")
     if status != driver.CUresult.CUDA_SUCCESS:
         raise DeviceError(f"the NVIDIA driver does not start ({_text(status)})")
     return driver
@@ -107,15 +107,15 @@ class Context:
         self._fault: str | None = None
         # A stack whose bottom item is the context's own hold: push and pop are atomic across threads.
         self._holds = ["the context"]
-        self.device = checked(driver.cuDeviceGet(number), f"{name}: finding it")
+        self.device = checked(driver.cuDeviceGet(number), f"{name}: finding the device")
         try:
             # By default two host threads per card would spin while they wait, in addition to the CPU's own tiles.
             with suppress(DeviceError):
-                _, is_active = checked(driver.cuDevicePrimaryCtxGetState(self.device), "asking for the context")
+                _, is_active = checked(driver.cuDevicePrimaryCtxGetState(self.device), "reading the context")
                 if not is_active:  # otherwise another library of this process has chosen
                     flags = int(driver.CUctx_flags.CU_CTX_SCHED_BLOCKING_SYNC)
-                    checked(driver.cuDevicePrimaryCtxSetFlags(self.device, flags), "choosing how to wait")
-            self._handle = checked(driver.cuDevicePrimaryCtxRetain(self.device), f"{name}: opening it")
+                    checked(driver.cuDevicePrimaryCtxSetFlags(self.device, flags), "setting the flags of the context")
+            self._handle = checked(driver.cuDevicePrimaryCtxRetain(self.device), f"{name}: opening the device")
             if attribute_of(driver, self.device, "MEMORY_POOLS_SUPPORTED"):
                 self.pool = self.call("cuDeviceGetDefaultMemPool", self.device)
                 # Freed memory stays for the next allocation instead of returning to the driver at the next wait.
@@ -132,12 +132,12 @@ class Context:
         later call and by every call after it, always with the first message, which names the kernels that were
         running.
         """
-        checked(self.driver.cuCtxSetCurrent(self._handle), f"{self.name}: entering it")
+        checked(self.driver.cuCtxSetCurrent(self._handle), f"{self.name}: setting the context")
         answer = getattr(self.driver, function)(*arguments)
         if _name(answer[0]) in LASTING:
             kernels = sorted(set(self.running.copy().values()))  # other threads launch meanwhile
             ran = f" while {' and '.join(kernels)} ran" if kernels else ""
-            lost = "this process can compute nothing more on it"
+            lost = "this process can no longer use the device"
             self._fault = self._fault or f"{self.name}: {function} failed ({_text(answer[0])}){ran}: {lost}"
             raise DeviceError(self._fault)
         return checked(answer, f"{self.name}: {function}")
@@ -283,7 +283,7 @@ class CudaDevice:
         count = int(checked(driver.cuDeviceGetCount(), "counting devices"))
         number = name.removeprefix("cuda:")
         if not number.isdigit() or int(number) >= count:
-            raise DeviceError(f"there is no CUDA device {name}: there are {count}, cuda:0 the first")
+            raise DeviceError(f"there is no CUDA device {name}: {count} are found, the first is cuda:0")
         self.context = Context(driver, name, int(number))
         self.capability = capability_of(driver, self.context.device)
         self.word_bits = 16 if self.capability >= DPX_CAPABILITY else 32

@@ -85,9 +85,9 @@ class Cluster:
         if isinstance(where, str):
             self.name = where
         elif where.status != "running" or where.scheduler is None:
-            raise UsageError(f"this client is {where.status}: give one that runs, or the address of its scheduler")
+            raise UsageError(f"this client is {where.status}: give a running one, or the address of its scheduler")
         elif where.asynchronous:
-            raise UsageError("this client is asynchronous: give the address of its scheduler, or a client that is not")
+            raise UsageError("this client is asynchronous: give the address of its scheduler, or a synchronous client")
         else:
             self.name = str(where.scheduler.address)
         self._own: list[Any] = []  # closed by `close`, or when the cluster is garbage-collected
@@ -126,7 +126,7 @@ class Cluster:
         except Exception as error:  # of Dask, tornado or asyncio, depending on the peer
             self.close()
             raise DeviceError(
-                f"no scheduler of Dask answers at {shown(where)} ({shown(str(error)[:200])}): start one with "
+                f"no Dask scheduler answers at {shown(where)} ({shown(str(error)[:200])}): start one with "
                 "dask scheduler, and workers with dask worker"
             ) from None
         self._own.insert(0, client)
@@ -151,11 +151,11 @@ class Cluster:
         thread.start()
         thread.join(REFUSED_SECONDS)
         if not made and not self.n_connections and CONNECT_SECONDS > REFUSED_SECONDS:
-            what = f"waiting for an answer of the scheduler of Dask at {shown(address)}, {CONNECT_SECONDS:g} s at most"
+            what = f"waiting up to {CONNECT_SECONDS:g} s for the Dask scheduler at {shown(address)}"
             warnings.warn(what, TropalignWarning, stacklevel=2)
         thread.join(max(CONNECT_SECONDS + 1 - REFUSED_SECONDS, 0))
         if not made:
-            raise TimeoutError("what is there speaks another language")
+            raise TimeoutError("the program there is not a Dask scheduler")
         if isinstance(made[0], Exception):
             raise made[0]
         return made[0]
@@ -233,7 +233,7 @@ class Cluster:
         except Exception as error:  # of tornado, asyncio or Dask, depending on when the connection broke
             if "ModuleNotFoundError" in repr(error):  # a worker's exception arrives as text
                 text = f"a worker of {self.name} lacks a module ({shown(str(error)[:200])})"
-                raise DeviceError(f"{text}: install tropalign {__version__} where workers run") from None
+                raise DeviceError(f"{text}: install tropalign {__version__} on the machines of the workers") from None
             raise Unreachable(str(error)) from error
 
     def submit(self, work: Any, tiles: bytes, objects: dict[str, Any], avoid: Iterable[str] = ()) -> Any:
@@ -299,7 +299,7 @@ def _address_in(path: str) -> str:
         except FileNotFoundError:
             found, patience = "there is no such file", CONNECT_SECONDS
         except (ValueError, LookupError, TypeError):  # or a half-written file
-            found, patience = "this file names no scheduler", LOOK_SECONDS
+            found, patience = "this file contains no scheduler address", LOOK_SECONDS
         if time.monotonic() - began > patience:
             raise ValueError(found)
         time.sleep(0.1)

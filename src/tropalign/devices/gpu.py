@@ -181,7 +181,7 @@ def require_room(device: Gpu, needed_bytes: int, allowed_bytes: int, what: str) 
     """Raise ResourceError if the smallest launchable set (`what`, in the plural) does not fit the device memory."""
     if needed_bytes > allowed_bytes:
         raise ResourceError(
-            f"{device.name}: {what} side by side need {human(needed_bytes)} of its memory and "
+            f"{device.name}: {what} computed together need {human(needed_bytes)} of its memory, but only "
             f"{human(allowed_bytes)} are free: add {named('device')} cpu",
             needed_bytes=needed_bytes,
             allowed_bytes=allowed_bytes,

@@ -48,7 +48,9 @@ def check_device_name(name: str) -> str:
     patterns = ["auto", "cpu", *(f"{kind}:{entry.number}" for kind, entry in KINDS.items())]
     if not isinstance(name, str) or not re.fullmatch("|".join(patterns), name):
         *examples, last = ["auto", "cpu", *(entry.example for entry in KINDS.values())]
-        raise ValueError(f"{name!r} is no device: write {', '.join(examples)} or {last} (tropalign devices lists them)")
+        raise ValueError(
+            f"{name!r} is not a device: write {', '.join(examples)} or {last} (tropalign devices lists them)"
+        )
     return name
 
 
@@ -57,7 +59,7 @@ def device_names(device: Any) -> list[Any]:
     is_one = isinstance(device, str) or is_cluster(device) or not isinstance(device, Iterable)
     names = [device] if is_one else list(device)
     if not names:
-        raise UsageError('device: none is named; "auto" takes what there is')
+        raise UsageError('device: the list is empty; "auto" selects the available ones')
     try:
         return [name if is_cluster(name) else check_device_name(name) for name in names]
     except ValueError as error:
@@ -67,16 +69,20 @@ def device_names(device: Any) -> list[Any]:
 class ComputeArguments(Options):
     """Devices that compute, with limits on threads and memory."""
 
-    n_threads: int = argument(default=0, kw_only=True, doc="0: as many as the process may use; at most 1024.")
+    n_threads: int = argument(
+        default=0, kw_only=True, doc="Number of threads, at most 1024; 0: all that the process may use."
+    )
     memory_bytes: int | None = argument(
-        default=None, kw_only=True, doc="What may be taken beside the sequences; a share of the free memory by default."
+        default=None,
+        kw_only=True,
+        doc="Memory for the computation, excluding the sequences; by default a share of the free memory.",
     )
     device: DeviceLike = argument(
         default="auto",
         kw_only=True,
-        doc='What computes, one or several of "cpu", "cuda:0", "opencl:0.0" ...; "auto": the processor, and with it '
-        'the GPUs if the job is large. A cluster ("tcp://host:8786", "local:4", or a distributed.Client) computes on '
-        "its workers. The result does not depend on it.",
+        doc='Devices that compute, one or several of "cpu", "cuda:0", "opencl:0.0" ...; "auto": the processor, and '
+        'also the GPUs if the job is large. A cluster ("tcp://host:8786", "local:4", or a distributed.Client) computes '
+        "on its workers. The result does not depend on the device.",
     )
 
 
@@ -88,8 +94,8 @@ def check_address(text: str) -> str:
     """Return the address unchanged, or raise ValueError if it is not a cluster address."""
     if not isinstance(text, str) or not (LOCAL.fullmatch(text) or _ADDRESS.fullmatch(text)):
         raise ValueError(
-            f"{shown(repr(text))} is no cluster: write tcp://HOST:8786, the scheduler's file.json, or local:4 for four "
-            "processes here"
+            f"{shown(repr(text))} is not a cluster: write tcp://HOST:8786, the scheduler's file.json, or local:4 for "
+            "four processes on this machine"
         )
     return text
 

@@ -26,7 +26,7 @@ def _nvrtc() -> Any:
 
         nvrtc.nvrtcVersion()  # loads the library
     except (ImportError, RuntimeError):
-        raise DeviceError(f"kernels cannot be compiled without NVRTC: {REMEDY}") from None
+        raise DeviceError(f"kernels cannot be compiled, because NVRTC is missing: {REMEDY}") from None
     return nvrtc
 
 
@@ -56,15 +56,15 @@ def architecture_for(name: str, capability: int, driver_version: tuple[int, int]
     if capability < known[0]:
         remedy = REMEDY_CUDA_12 if ours[0] > 12 else f"add {named('device')} cpu instead"
         raise DeviceError(
-            f"{name}: this card is sm_{capability}, and NVRTC {ours[0]}.{ours[1]} compiles for sm_{known[0]} and newer "
-            f"only: {remedy}"
+            f"{name}: this card is sm_{capability}, but NVRTC {ours[0]}.{ours[1]} only compiles for sm_{known[0]} and "
+            f"newer: {remedy}"
         )
     is_known = capability in known
     # Machine code runs on all drivers of the same major version, PTX only on drivers as new as the compiler.
     if driver_version[:1] < ours[:1] or (not is_known and driver_version < ours):
         also = f", or {REMEDY_CUDA_12}" if ours[0] > 12 and is_known else ""
         raise DeviceError(
-            f"{name}: the driver is made for CUDA {driver}, which is too old for kernels of NVRTC {ours[0]}.{ours[1]}: "
+            f"{name}: the driver supports CUDA {driver}, which is too old for kernels of NVRTC {ours[0]}.{ours[1]}: "
             f"update the driver{also}"
         )
     return f"sm_{capability}" if is_known else f"compute_{max(a for a in known if a < capability)}"

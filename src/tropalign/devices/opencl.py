@@ -97,7 +97,7 @@ class OpenClDevice:
             lines = [line.strip() for line in str(error).splitlines() if line.strip()]
             why = next((line for line in lines if "error:" in line), lines[-1])
             raise DeviceError(
-                f"{self.name}: its driver compiles no kernel ({why}): update it or install another OpenCL driver"
+                f"{self.name}: its driver cannot compile kernels ({why}): update it or install another OpenCL driver"
             ) from None
 
     @property

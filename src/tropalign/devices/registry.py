@@ -43,7 +43,7 @@ class GpuDevice:
     def compute(self, task: Task, tile: Tile, progress: Progress | None = None) -> Any:
         """Return the tile's result; raise DeviceError if the task has no kernel."""
         if not isinstance(task, GpuTask):
-            raise DeviceError(f"{self.name}: there is no kernel for this job: add {named('device')} cpu")
+            raise DeviceError(f"{self.name}: this job has no GPU kernel: add {named('device')} cpu")
         return task.on_gpu(tile, self.gpu, progress)
 
 
@@ -116,7 +116,7 @@ def open_gpu(name: str) -> Gpu:
     """Open the GPU of that name; raise DeviceError if it does not exist or cannot be used."""
     kind = name.partition(":")[0]
     if kind not in KINDS:
-        raise DeviceError(f"there is no kind of GPU that {name!r} could be: the kinds are {', '.join(KINDS)}")
+        raise DeviceError(f"{name!r} is not a kind of GPU: the kinds are {', '.join(KINDS)}")
     gpu: Gpu = _module(kind).open_device(name)
     return gpu
 
@@ -171,7 +171,7 @@ def _auto_gpus(cost_cells: int) -> list[Device]:
         try:
             devices.append(GpuDevice(open_gpu(info.name)))
         except DeviceError as error:
-            warnings.warn(f"{error}: the other devices compute instead", TropalignWarning, stacklevel=2)
+            warnings.warn(f"{error}: the other devices are used instead", TropalignWarning, stacklevel=2)
     return devices
 
 
@@ -229,9 +229,7 @@ def devices_for(
     """
     names = device_names(device)
     if any(map(is_cluster, names)):
-        raise UsageError(
-            "products, paths and models are computed on one machine, where their arrays are: name no cluster as device"
-        )
+        raise UsageError("products, paths and models cannot be computed on a cluster: choose a device of this machine")
     named = [name for name in names if name not in ("cpu", "auto")]
     if without_kernel is not None and named:
         raise _no_kernel(named[0], without_kernel)

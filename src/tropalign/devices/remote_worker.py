@@ -107,7 +107,7 @@ class Work:
         """Return the unpacked task; raise UsageError if the worker runs another version."""
         if self.version != __version__:
             raise UsageError(
-                f"the worker has tropalign {__version__} and this is {self.version}: install one version everywhere"
+                f"the worker has tropalign {__version__}, but this machine has {self.version}: install the same version"
             )
         with self._lock:
             if self._loaded is None:

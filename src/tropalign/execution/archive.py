@@ -56,7 +56,7 @@ def section_blocks(file: IO[bytes], size: int, number: int) -> Iterator[bytes]:
     """
     entries = _entries(file, size)
     if number >= len(entries):
-        raise ValueError("no such section")
+        raise ValueError("missing section")
     for length, _ in entries[:number]:
         for _ in _blocks(file, length):
             pass
@@ -73,7 +73,7 @@ def _blocks(file: IO[bytes], length: int) -> Iterator[bytes]:
     while length:
         block = file.read(min(length, BLOCK_BYTES))
         if not block:
-            raise ValueError("a section that is cut short")
+            raise ValueError("a truncated section")
         length -= len(block)
         yield block
 
@@ -83,13 +83,13 @@ def _entries(file: IO[bytes], size: int) -> list[tuple[int, int]]:
     head = file.read(_HEAD.size)
     magic, count = _HEAD.unpack(head) if len(head) == _HEAD.size else (b"", 0)
     if magic != MAGIC or count > MOST_SECTIONS:
-        raise ValueError("no part")
+        raise ValueError("not a part")
     table = file.read(_ENTRY.size * count)
     if len(table) < _ENTRY.size * count:
-        raise ValueError("a part that is cut short")
+        raise ValueError("a truncated part")
     entries = [_ENTRY.unpack_from(table, _ENTRY.size * k) for k in range(count)]
     if sum(length for length, _ in entries) > size:
-        raise ValueError("a part that is cut short")
+        raise ValueError("a truncated part")
     return entries
 
 
@@ -167,10 +167,12 @@ class Shards:
                 raise InputError(f"this is a shard of another run than {paths[0]} ({difference})", file=path)
             if shard.number in self._shards:
                 other = self._shards[shard.number].path
-                raise InputError(f"shard {shard.number}/{shard.count} is given twice, also as {other}", file=path)
+                raise InputError(
+                    f"shard {shard.number}/{shard.count} is given twice, also as {other}: leave one out", file=path
+                )
             self._shards[shard.number] = shard
         if first is None:
-            raise InputError("there is no shard to merge: name the files that --shard wrote")
+            raise InputError("no shard is given: name the files that --shard wrote")
         count, n_missing = first.count, first.count - len(self._shards)
         if n_missing:
             numbers = (str(number) for number in range(1, count + 1) if number not in self._shards)
@@ -192,7 +194,7 @@ class Shards:
     def check_same(self, fingerprint: str) -> None:
         """Raise InputError if the inputs belong to a run with another fingerprint than the shards."""
         if fingerprint != self.whole.fingerprint:
-            raise InputError("the first shard holds other inputs than it was computed with: write it again")
+            raise InputError("the inputs in the first shard are not those of the run: write this shard again")
 
     def section(self, shard: int, index: int, number: int = 0) -> bytes:
         """Return a section of one part of a shard (counted from 1); raise InputError if it is damaged."""
@@ -251,7 +253,7 @@ class _Shard:
         others = {MANIFEST, INPUTS} if self.words is not None and self.number == 1 else {MANIFEST}
         # Compare the numbers first: a forged manifest may claim any number of tiles.
         if len(names) != n_tiles + len(others) or set(names) != {*others, *map(part_name, range(n_tiles))}:
-            raise InputError("tiles of this shard are missing: write it again", file=path)
+            raise InputError("tiles of this shard are missing: write the shard again", file=path)
 
     def section(self, index: int, number: int) -> bytes:
         """Return a section of a part; raise InputError if it is damaged."""
@@ -277,8 +279,8 @@ class _Shard:
             raise self._damaged(what) from None
 
     def _damaged(self, what: str) -> InputError:
-        return InputError(f"{what} in it is damaged: write this shard again", file=self.path)
+        return InputError(f"{what} of this shard is damaged: write the shard again", file=self.path)
 
 
 def _no_shard(path: str) -> InputError:
-    return InputError("this is not a shard that --shard wrote, or not all of it", file=path)
+    return InputError("this is not a shard, or an incomplete one: write it again with --shard", file=path)

@@ -31,9 +31,9 @@ def output_name(path: Any) -> str:
     try:
         name = os.fspath(path)
     except TypeError:
-        raise UsageError(f"an object of type {type(path).__name__} is no name of a file to write: give one") from None
+        raise UsageError(f"an object of type {type(path).__name__} is not a file name: give one") from None
     if not isinstance(name, str):
-        raise UsageError("the path is bytes: give a text")
+        raise UsageError("the path is bytes: give a string")
     return name
 
 
@@ -97,7 +97,7 @@ def _check_place(path: Path) -> None:
     if len(os.fsencode(path.name)) > NAME_BYTES:
         raise InputError(f"the name is longer than {NAME_BYTES} bytes: choose a shorter one", file=str(path))
     if path.is_symlink():  # realpath resolves all other links
-        raise InputError("the link leads in a circle: name another file", file=str(path))
+        raise InputError("the symbolic link is circular: name another file", file=str(path))
     if not os.access(path.parent, os.W_OK) or (path.exists() and not os.access(path, os.W_OK)):
         place = path if path.exists() else path.parent
         raise InputError("no permission to write here", file=str(place))
@@ -106,7 +106,7 @@ def _check_place(path: Path) -> None:
 def check_terminal(what: str, output: str) -> None:
     """Raise UsageError if binary output would go to a terminal."""
     if output == "-" and sys.stdout is not None and sys.stdout.isatty():
-        raise UsageError(f"format {what} is no text for a terminal: name a file with -o")
+        raise UsageError(f"format {what} is binary and cannot be shown in a terminal: name a file with -o")
 
 
 @contextmanager
@@ -351,7 +351,7 @@ def disk_error(
     """
     number = getattr(error, "errno", None)
     if number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        amount = f" ({n_bytes} bytes were to be written)" if n_bytes else ""
+        amount = f" (when writing {n_bytes} bytes)" if n_bytes else ""
         full = ResourceError(
             f"{path}: the disk is full or the file too large{amount}: free space, or {remedy}",
             needed_bytes=n_bytes or None,

@@ -78,8 +78,8 @@ class Manifest:
         if (self.cut, self.n_tiles, self.layout) == (other.cut, other.n_tiles, other.layout):
             return None
         if self.memory_bytes != other.memory_bytes:
-            return f"tiles were cut to --memory {self.memory_bytes} and are cut to {other.memory_bytes}"
-        return "the work is cut into other tiles"
+            return f"tiles were cut for --memory {self.memory_bytes} and are cut for {other.memory_bytes}"
+        return "the work is cut into different tiles"
 
     def of_whole(self) -> Manifest:
         """Return the entries that all shards of the run share."""
@@ -96,9 +96,9 @@ class Manifest:
         try:
             entries = json.loads(text)
         except RecursionError:
-            raise ValueError("no manifest: it is nested too deeply") from None
+            raise ValueError("not a manifest: it is nested too deeply") from None
         if not isinstance(entries, dict):
-            raise ValueError("no manifest: it is no object")
+            raise ValueError("not a manifest: it is not an object")
         return cls.from_entries(entries)
 
     @classmethod
@@ -117,7 +117,7 @@ class Manifest:
         if is_sound and shard is not None:
             is_sound = 1 <= shard[0] <= shard[1] <= MOST_SHARDS
         if not is_sound or entries["layout"] != LAYOUT:
-            raise ValueError("no manifest, or one of another version")
+            raise ValueError("not a manifest, or one of another version")
         known = {field.name: entries[field.name] for field in dataclasses.fields(cls)}
         return cls(**{**known, "shard": tuple(shard) if shard else None})
 

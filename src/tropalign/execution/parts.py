@@ -115,7 +115,8 @@ class Parts:
         try:
             if directory.exists() and not directory.is_dir():
                 raise InputError(
-                    "finished parts should lie here, but this is no directory: move it away or name another file",
+                    "finished parts need a directory of this name, but this is a file: move it away or name another "
+                    "output",
                     file=str(directory),
                 )
             directory.mkdir(exist_ok=True)
@@ -131,8 +132,8 @@ class Parts:
             self._entries, is_read = listed(data)
             if difference and not (is_read and self.is_empty()):
                 refused = InputError(
-                    f"this holds finished parts of another run ({difference}): repeat that run to end it, or remove "
-                    "the directory",
+                    f"this directory holds finished parts of another run ({difference}): repeat that run to complete "
+                    "it, or remove the directory",
                     file=str(directory),
                 )
                 refused.failure = OTHER_PARTS
@@ -142,7 +143,7 @@ class Parts:
                 self._write_list()
                 write_atomically(directory / MANIFEST, manifest.to_json().encode())
             elif not is_read:
-                what = "the list of parts is damaged, and what it does not hold is computed again"
+                what = "the list of parts is damaged: parts that it does not list are computed again"
                 warnings.warn(f"{directory}: {what}", TropalignWarning, stacklevel=2)
                 self._write_list()
         except OSError as error:
@@ -338,7 +339,7 @@ class Parts:
         foreign = next((name for name in sorted(names) if name not in own and not _SECTION.fullmatch(name)), None)
         if foreign is not None:
             raise InputError(
-                f"finished parts should lie here, but it holds {foreign!r}: move that away or name another file",
+                f"this directory for finished parts holds {foreign!r}: move that away or name another output",
                 file=str(self.directory),
             )
         for name in sorted(names, key=lambda name: name != LIST):  # list first: a kill must not leave it alone
@@ -406,7 +407,7 @@ def recorded_manifest(directory: Path) -> Manifest | None:
         raise disk_error(error, directory / MANIFEST, 0) from None
     except ValueError:
         raise InputError(
-            f"the manifest is damaged: remove {directory} to start anew", file=str(directory / MANIFEST)
+            f"the manifest is damaged: remove {directory} to start again", file=str(directory / MANIFEST)
         ) from None
 
 

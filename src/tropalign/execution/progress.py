@@ -38,7 +38,7 @@ def check_stages(progress: Any) -> None:
     """Raise UsageError if a caller's progress of stages is not callable."""
     if progress is not None and not callable(progress):
         given = shown(repr(progress)[:80])
-        raise UsageError(f"progress {given} is not a function: give one that takes a stage and a share")
+        raise UsageError(f"progress {given} is not a function: give one that takes the name of a stage and a share")
 
 
 #: Variable with the file where programs read a command's progress, with or without a terminal.

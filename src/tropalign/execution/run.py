@@ -85,7 +85,7 @@ class StageWriter:
 
     def assemble(self, parts: Iterable[bytes], out: BinaryIO) -> None:
         """Raise NotImplementedError: the verb uses the parts."""
-        raise NotImplementedError("the parts of a stage are no file")
+        raise NotImplementedError("the parts of a stage do not form a file")
 
     def describe(self) -> dict[str, Any]:
         """Return an empty description: `RemainingWork` describes what is left."""
@@ -183,7 +183,7 @@ class Run:
         path = output_path(self.outputs[0].path)
         if path is None or self.outline is None:
             if self.shard is not None:
-                raise UsageError("a shard goes to a file that tropalign merge reads: name it with -o")
+                raise UsageError("a shard must be written to a file, for tropalign merge: name it with -o")
             total = None if self.outline is None else _n_items(self.outline)
             with show(self.unit, total) as progress:
                 return _write_streams(self, Scheduler(devices, progress), path)

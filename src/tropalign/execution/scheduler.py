@@ -111,7 +111,7 @@ class Scheduler:
                 yield self._next_result(finish_here)  # not held while the next one is computed
             if not self._jobs.is_exhausted:
                 raise RuntimeError(
-                    "a task waits for a result, but all results have been handed over, those of skipped tiles aside"
+                    "a task waits for a result, but all results except those of skipped tiles have been handed over"
                 )
         finally:
             self._pool.end()
@@ -169,6 +169,6 @@ def folded(results: Iterable[Result]) -> Iterator[tuple[Task, Any]]:
         kept = None
         for result in of_task:
             if not isinstance(task, FoldingTask):
-                raise TropalignError(f"the results of {type(task).__name__} do not fold")
+                raise TropalignError(f"the results of {type(task).__name__} cannot be folded")
             kept = task.fold(kept, result.value)
         yield task, kept

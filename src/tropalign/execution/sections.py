@@ -68,7 +68,7 @@ class Sections:
                 out.write(block)
                 begin += len(block)
             if begin < end:
-                raise OSError(errno.EIO, "a file of parts ends too early")
+                raise OSError(errno.EIO, "a file of parts is truncated")
 
     def _checked(self, stretch: Stretch) -> Iterator[bytes]:
         checksum, n_bytes = 0, 0
@@ -76,7 +76,7 @@ class Sections:
             checksum, n_bytes = zlib.crc32(block, checksum), n_bytes + len(block)
             yield block
         if n_bytes != stretch.length or stretch.checksum not in (None, checksum):
-            raise InputError("a part in it is damaged: repeat the run", file=self._name)
+            raise InputError("a part in this file is damaged: repeat the run", file=self._name)
 
 
 def is_whole(descriptor: int, stretch: Stretch) -> bool:
@@ -181,12 +181,12 @@ class Spool:
     def __init__(self, directory: Path | None) -> None:
         import tempfile  # slow to import
 
-        self._place, self._remedy = "standard output's parts", "name another folder of temporary files with TMPDIR"
+        self._place, self._remedy = "standard output's parts", "set TMPDIR to another folder"
         try:
             if directory is not None:
-                self._place, self._remedy = f"{directory}, the folder of the output", "write elsewhere with -o"
+                self._place, self._remedy = f"{directory} (folder of the output)", "write elsewhere with -o"
             else:
-                self._place = f"{tempfile.gettempdir()}, the folder of temporary files"
+                self._place = f"{tempfile.gettempdir()} (folder of temporary files)"
             self._file = tempfile.TemporaryFile(dir=directory, buffering=0)
         except OSError as error:
             raise disk_error(error, self._place, 0, self._remedy) from None

@@ -108,7 +108,7 @@ def naming(tile: Tile) -> Iterator[None]:
     except MemoryError as error:
         why = f" ({error})" if str(error) else ""
         smaller = f"allow less with {named('memory_bytes')}, so that tiles are smaller"
-        remedy = smaller if tile.n_items > 1 else "run this one where more memory is free, or leave it out"
+        remedy = smaller if tile.n_items > 1 else "run it on a machine with more memory, or leave this item out"
         raise ResourceError(f"{where} ran out of memory{why}: {remedy}", needed_bytes=tile.n_bytes) from None
     except (InputError, ScoringError, UsageError):
         raise

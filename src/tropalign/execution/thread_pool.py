@@ -300,7 +300,7 @@ class ThreadPool:
             own = next((worker for worker in self._workers if worker.device is self._cpu), None)
             if own is None:
                 raise DeviceError(
-                    f"{self._workers[0].device.name}: no thread can be started for it: end other programs"
+                    f"{self._workers[0].device.name}: the system starts no thread for this device: end other programs"
                 )
             own.is_lost, self._workers, self._is_alone = False, [own], True
         elif self._cpu not in devices and not self._is_alone:
@@ -481,7 +481,7 @@ class ThreadPool:
         if worker.device.name not in self._warned_of:
             self._warned_of.add(worker.device.name)
             self._jobs.warnings.append(
-                f"{worker.device.name} failed at tile {job.tile.index} ({why}): the processor computes what it cannot"
+                f"{worker.device.name} failed at tile {job.tile.index} ({why}): the processor computes the tile"
             )
 
     def _find_late(self) -> None:
@@ -492,8 +492,8 @@ class ThreadPool:
                 continue
             worker.is_lost = True
             if self._cpu is None:
-                self._error = DeviceError(f"{worker.device.name} does not answer: run again without it")
+                self._error = DeviceError(f"{worker.device.name} does not respond: run again without this device")
                 return
-            self._retry_on_cpu(worker, worker.job, "it does not answer")
+            self._retry_on_cpu(worker, worker.job, "it does not respond")
             worker.job = None
             self._jobs.changed.notify_all()

@@ -84,7 +84,7 @@ def parse_bytes(text: str) -> int:
     match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*([KMGT]?)(?:i?B)?\s*", text, re.IGNORECASE)
     n_bytes = float(match[1]) * UNITS[match[2].upper()] if match else 0
     if not 1 <= n_bytes <= MOST_BYTES:
-        raise ValueError(f"{text!r} is no amount of memory: write 8G or 500M")
+        raise ValueError(f"{text!r} is not an amount of memory: write, for example, 8G or 500M")
     return int(n_bytes)
 
 

@@ -32,7 +32,7 @@ def _moment(text: str) -> float:
     try:
         found = datetime.fromisoformat(text)
     except ValueError:
-        raise ValueError(f"{text!r} is no day like 2026-11-28, nor a time like 2026-11-28T14:00") from None
+        raise ValueError(f"{text!r} is neither a day like 2026-11-28 nor a time like 2026-11-28T14:00") from None
     return (found if found.tzinfo is not None else found.replace(tzinfo=UTC)).timestamp()
 
 
@@ -46,13 +46,15 @@ class ServerOptions(Options, group="which server"):
 class UserOptions(Options, group=""):
     """Choice of one user."""
 
-    user: str | None = option(default=None, role="machine", metavar="USER", help="of this user alone")
+    user: str | None = option(default=None, role="machine", metavar="USER", help="only those of this user")
 
 
 class ListOptions(Options, group=""):
     """Output format of lists."""
 
-    json: bool = option(default=False, role="machine", help="an object of JSON per line, in place of a table with tabs")
+    json: bool = option(
+        default=False, role="machine", help="print one JSON object per line instead of a tab-separated table"
+    )
 
 
 class ChosenOptions(Options, group=""):
@@ -64,7 +66,7 @@ class ChosenOptions(Options, group=""):
         flags=(),
         many="*",
         metavar="ID",
-        help="of jobs, as `tropalign admin jobs` lists them",
+        help="ids of jobs, from `tropalign admin jobs`",
     )
 
 
@@ -81,10 +83,12 @@ class AdminCommand(Command, ServerOptions):
         check_installed()
         place = place_of(self.folder, self.database)
         if self.database is None and not (place.folder / "tropalign.db").is_file():
-            self.refuse(f"{shown(str(place.folder))}: no server has been here: name its --folder, or its --database")
+            self.refuse(
+                f"{shown(str(place.folder))}: there is no server in this folder: give its --folder, or its --database"
+            )
         file = None if self.database is None else file_of_sqlite(self.database)
         if file is not None and not file.is_file():
-            self.refuse(f"{shown(str(file))}: there is no such database: name that of a server (--database)")
+            self.refuse(f"{shown(str(file))}: there is no such database: give that of a server (--database)")
         with for_nobody_else(), Storage.open(place) as storage:
             yield storage
 
@@ -105,7 +109,7 @@ class ListUsers(AdminCommand, ListOptions):
     """List the users of the server."""
 
     verb = "admin users"
-    summary = "list users: jobs, bytes, valid tokens, and what was said of them"
+    summary = "list users: jobs, bytes, valid tokens, role and limits"
 
     def run(self) -> None:
         """Print a line per user."""
@@ -134,21 +138,25 @@ class SetUser(AdminCommand):
     """Set the role and limits of one user."""
 
     verb = "admin user"
-    summary = "make somebody an administrator, or give a user limits of one's own"
+    summary = "make a user an administrator, or give a user separate limits"
 
-    name: str = option(default=NEEDED, role="machine", flags=(), metavar="USER", help="whose role and limits these are")
+    name: str = option(
+        default=NEEDED, role="machine", flags=(), metavar="USER", help="the user whose role and limits are set"
+    )
     administrator: str | None = option(
         default=None,
         role="machine",
         choices=("yes", "no"),
-        help="whether the user sees, stops and deletes jobs and databases of all users on the pages and over HTTP",
+        help="allow the user to see, stop and delete the jobs and databases of all users, on the pages and over HTTP",
     )
-    running_per_user: int | None = again(LimitOptions, "running_per_user", group="", help="the user's jobs at a time")
-    queued_per_user: int | None = again(LimitOptions, "queued_per_user", group="", help="the user's waiting jobs")
+    running_per_user: int | None = again(
+        LimitOptions, "running_per_user", group="", help="most running jobs of the user"
+    )
+    queued_per_user: int | None = again(LimitOptions, "queued_per_user", group="", help="most waiting jobs of the user")
     stored_bytes_per_user: int | None = again(
-        LimitOptions, "stored_bytes_per_user", group="", help="all files of the user's jobs"
+        LimitOptions, "stored_bytes_per_user", group="", help="most bytes in all files of the user's jobs"
     )
-    usual_limits: bool = option(default=False, role="machine", help="take the user's own limits back first")
+    usual_limits: bool = option(default=False, role="machine", help="first remove the user's separate limits")
 
     def run(self) -> None:
         """Set the values, and print those that are now in effect."""
@@ -159,7 +167,7 @@ class SetUser(AdminCommand):
         if self.administrator is not None:
             values["is_administrator"] = self.administrator == "yes"
         if not values:
-            self.refuse("say what is to hold: --administrator, --usual-limits, or a limit")
+            self.refuse("nothing to set is given: add --administrator, --usual-limits, or a limit")
         with self.storage() as storage:
             account = storage.users.set(self.name, **values)
             storage.audit.note("", HERE, "set user", self.name, " ".join(f"{k}={v}" for k, v in values.items()))
@@ -170,13 +178,13 @@ class ListJobs(AdminCommand, UserOptions, ListOptions):
     """List jobs of all users."""
 
     verb = "admin jobs"
-    summary = "list jobs of all users, the newest first"
+    summary = "list jobs of all users, newest first"
 
     state: str | None = option(
         default=None,
         role="machine",
         choices=("queued", "running", "done", "failed", "refused", "cancelled"),
-        help="in this state alone",
+        help="only those in this state",
     )
 
     def run(self) -> None:
@@ -209,7 +217,7 @@ class ListDatabases(AdminCommand, UserOptions, ListOptions):
     """List databases of all users."""
 
     verb = "admin databases"
-    summary = "list databases that jobs of users have built"
+    summary = "list databases that users' jobs have built"
 
     def run(self) -> None:
         """Print a line per database."""
@@ -227,7 +235,7 @@ class Stop(AdminCommand, UserOptions, ChosenOptions):
     """Stop jobs."""
 
     verb = "admin stop"
-    summary = "stop jobs by their ids, or all of a user's that wait or run"
+    summary = "stop jobs by id, or all waiting and running jobs of a user"
 
     def run(self) -> None:
         """Stop the chosen jobs."""
@@ -239,17 +247,17 @@ class Stop(AdminCommand, UserOptions, ChosenOptions):
                 if not job.state.is_final and _is_done(storage.jobs.cancel, job.id):
                     storage.audit.note("", HERE, "cancel", job.id, job.owner or self.user or "")
                     n += 1
-        print(f"{counted(n, 'jobs')} told to stop")
+        print(f"stopping {counted(n, 'jobs')}")
 
 
 class Delete(AdminCommand, UserOptions, ChosenOptions):
     """Delete jobs and databases."""
 
     verb = "admin delete"
-    summary = "delete jobs and databases by their ids, or all that a user has, with the user's tokens and role"
+    summary = "delete jobs and databases by id, or everything of a user, including tokens and role"
 
     ids: Sequence[str] = again(
-        ChosenOptions, "ids", help="of jobs and databases, as `tropalign admin jobs` and `databases` list them"
+        ChosenOptions, "ids", help="ids of jobs and databases, from `tropalign admin jobs` and `databases`"
     )
 
     def run(self) -> None:
@@ -260,12 +268,12 @@ class Delete(AdminCommand, UserOptions, ChosenOptions):
             n_jobs, n_databases = _delete_user(storage, self.user, kept) if self.user else _delete(storage, self.ids)
         print(f"deleted {counted(n_jobs, 'jobs')} and {counted(n_databases, 'databases')}")
         if kept:
-            raise UsageError(f"{counted(len(kept), 'databases')} stayed: {kept[0]}")
+            raise UsageError(f"{counted(len(kept), 'databases')} not deleted: {kept[0]}")
 
 
 def _check_chosen(command: Command, ids: Sequence[str], user: str | None) -> None:
     if bool(ids) == (user is not None):
-        command.refuse("give ids, or --user USER: one of them")
+        command.refuse("give either ids or --user USER")
 
 
 def _known(storage: Storage, id: str) -> Any:
@@ -330,14 +338,14 @@ class Sweep(AdminCommand):
     """Delete old jobs and unused files."""
 
     verb = "admin sweep"
-    summary = "delete old jobs and files that nothing uses, now"
+    summary = "delete old jobs and unused files now"
 
     keep_days: float | None = option(
         default=None,
         role="machine",
         kind=POSITIVE,
         metavar="DAYS",
-        help="delete jobs with their files so long after their end; without it no job goes",
+        help="delete jobs and their files this long after their end (default: delete no jobs)",
     )
 
     def run(self) -> None:
@@ -347,26 +355,34 @@ class Sweep(AdminCommand):
         with self.storage() as storage:
             n_jobs = storage.delete_old_jobs(self.keep_days) if self.keep_days is not None else 0
             n_files = storage.tidy(GRACE_SECONDS)
-        print(f"deleted {counted(n_jobs, 'jobs')} and {counted(n_files, 'files')} that nothing used")
+        print(f"deleted {counted(n_jobs, 'jobs')} and {counted(n_files, 'files')} no longer in use")
 
 
 class ShowAudit(AdminCommand, UserOptions, ListOptions):
     """Print the audit log."""
 
     verb = "admin audit"
-    summary = "print who did what, the newest line last"
+    summary = "print the log of user actions, newest last"
 
     action: str | None = option(
         default=None,
         role="machine",
         metavar="WORD",
-        help="of this action alone: login, submit, share, delete, expire and others",
+        help="only this action: login, submit, share, delete, expire and others",
     )
     since: float | None = option(
-        default=None, role="machine", kind=Kind("text", _moment), metavar="TIME", help="from this day or time (UTC) on"
+        default=None,
+        role="machine",
+        kind=Kind("text", _moment),
+        metavar="TIME",
+        help="only from this day or time (UTC) on",
     )
     until: float | None = option(
-        default=None, role="machine", kind=Kind("text", _moment), metavar="TIME", help="before this day or time (UTC)"
+        default=None,
+        role="machine",
+        kind=Kind("text", _moment),
+        metavar="TIME",
+        help="only before this day or time (UTC)",
     )
 
     def run(self) -> None:
@@ -385,10 +401,10 @@ class Backup(AdminCommand):
     """Back up a server into one archive."""
 
     verb = "admin backup"
-    summary = "write all that the server has into one archive, while it runs"
+    summary = "write all data of a server to one archive, even while it runs"
 
     archive: str = option(
-        default=NEEDED, role="machine", flags=(), metavar="FILE", help="a new file (.tar), which nobody else can read"
+        default=NEEDED, role="machine", flags=(), metavar="FILE", help="new file (.tar), readable only by you"
     )
 
     def run(self) -> None:
@@ -396,7 +412,7 @@ class Backup(AdminCommand):
         from tropalign.serve.storage.backup import back_up
 
         if self.archive == "-":
-            self.refuse("a backup is written to a file, not to the terminal or a pipe: name one (monday.tar)")
+            self.refuse("a backup must be written to a file, not to the terminal or a pipe: name one (monday.tar)")
         n = back_up(_folder_of_sqlite(self), Path(self.archive))
         print(f"{shown(self.archive)}: the database and {counted(n, 'stored files')}")
 
@@ -405,10 +421,10 @@ class Restore(AdminCommand):
     """Restore a server's folder from a backup."""
 
     verb = "admin restore"
-    summary = "make a server's folder out of such an archive"
+    summary = "restore a server's folder from such an archive"
 
     archive: str = option(
-        default=NEEDED, role="machine", flags=(), metavar="FILE", help="what tropalign admin backup has written"
+        default=NEEDED, role="machine", flags=(), metavar="FILE", help="archive that tropalign admin backup has written"
     )
 
     def run(self) -> None:
@@ -427,7 +443,7 @@ class Restore(AdminCommand):
 def _folder_of_sqlite(command: AdminCommand) -> Path:
     """Return the server folder, or reject a database outside it."""
     if command.database is not None:
-        command.refuse("this is for SQLite in the folder: copy PostgreSQL with pg_dump, then the folder")
+        command.refuse("this works only for SQLite in the folder: copy PostgreSQL with pg_dump, then the folder")
     check_installed()
     return place_of(command.folder, None).folder
 
@@ -436,8 +452,8 @@ class Admin(Command):
     """Commands of a server's operator."""
 
     verb = "admin"
-    summary = "look after a server: users, jobs, databases, log, backup"
-    description = "Does one thing with the folder and the database of tropalign serve, which may run meanwhile."
+    summary = "administer a server: users, jobs, databases, log, backup"
+    description = "Performs one action on the folder and the database of tropalign serve, which may be running."
     example = """example:
   tropalign admin users --folder data
   tropalign admin user alice --max-running-per-user 4 --folder data
@@ -453,4 +469,4 @@ Tokens are made and revoked by tropalign serve. Exit codes: 0 done, 2 usage, 3 b
 
     def run(self) -> None:
         """Refuse to run without an action."""
-        self.refuse(f"name an action: {', '.join(action.verb.split()[1] for action in self.actions)}")
+        self.refuse(f"no action is given: name one of {', '.join(action.verb.split()[1] for action in self.actions)}")

@@ -28,22 +28,31 @@ class WhereOptions(Options, group="where"):
         default="127.0.0.1", role="machine", metavar="NAME", help="address to listen on (default: 127.0.0.1)"
     )
     port: int = option(
-        default=8080, role="machine", kind=whole(0, 65535), metavar="N", help="port (default: 8080; 0: any)"
+        default=8080, role="machine", kind=whole(0, 65535), metavar="N", help="port (default: 8080; 0: any free port)"
     )
     folder: str | None = option(
-        default=None, role="machine", metavar="PATH", help="files, results and the database (default: your data folder)"
+        default=None,
+        role="machine",
+        metavar="PATH",
+        help="folder for files, results and the database (default: in your data folder)",
     )
     database: str | None = option(
-        default=None, role="machine", metavar="URL", help="postgresql://USER@HOST/NAME in place of SQLite in the folder"
+        default=None,
+        role="machine",
+        metavar="URL",
+        help="use postgresql://USER@HOST/NAME instead of SQLite in the folder",
     )
     stores: str | None = option(
         default=None,
         role="machine",
         metavar="DIR",
-        help="folder of stores (.tdb) that all users may search, under the names of the files; it is only read",
+        help="folder of sequence stores (.tdb) that all users may search by file name; only read",
     )
     root_path: str | None = option(
-        default=None, role="machine", metavar="PATH", help="where a reverse proxy has it, like /tropalign"
+        default=None,
+        role="machine",
+        metavar="PATH",
+        help="path under which a reverse proxy serves the pages, like /tropalign",
     )
 
 
@@ -60,14 +69,14 @@ class WorkOptions(Options, group="work"):
     """Number and resources of concurrent jobs."""
 
     workers: int = option(
-        default=1, role="machine", kind=whole(0, 1000), metavar="N", help="jobs at a time (default: 1)"
+        default=1, role="machine", kind=whole(0, 1000), metavar="N", help="jobs that run at a time (default: 1)"
     )
     keep_days: float | None = option(
         default=None,
         role="machine",
         kind=POSITIVE,
         metavar="DAYS",
-        help="delete jobs with their files so long after their end (default: never); databases stay",
+        help="delete jobs and their files this long after their end (default: never); databases are kept",
     )
     hook_host: list[str] | None = option(
         default=None,
@@ -75,15 +84,19 @@ class WorkOptions(Options, group="work"):
         many="append",
         kind=_read_by("hook_host"),
         metavar="NAME[:PORT]",
-        help="a host at which jobs may have a web hook called at their end, without a port at 443 (https) or 80 "
-        "(http); several times for several; * for any that is public (default: none)",
+        help="host whose web hooks jobs may call at their end, without a port at 443 (https) or 80 (http); may be "
+        "repeated; * for any public host (default: none)",
     )
-    only_workers: bool = option(default=False, role="machine", help="no pages: work for a server on the same database")
+    only_workers: bool = option(
+        default=False,
+        role="machine",
+        help="serve no pages, only run jobs for a server on the same database",
+    )
     threads: int = again(
         DeviceOptions,
         "threads",
         group="work",
-        help="threads of each job; 0 (default) for all there are, shared by the workers",
+        help="threads of each job; 0 (default): all available threads, divided among the workers",
     )
     cluster: str | None = again(ClusterOptions, "cluster", group="work")
 
@@ -96,15 +109,14 @@ class MailOptions(Options, group="e-mail"):
         role="machine",
         kind=_read_by("mail_server"),
         metavar="HOST[:PORT]",
-        help="mail server through which jobs may have an e-mail sent at their end (default: none, and port 25, or "
-        "587 with --smtp-user)",
+        help="mail server for e-mails at the end of jobs (default: none; port 25, or 587 with --smtp-user)",
     )
     mail_from: str | None = option(
         default=None,
         role="machine",
         kind=_read_by("mail_address"),
         metavar="ADDRESS",
-        help="the sender of this e-mail",
+        help="sender of these e-mails",
     )
     mail_domain: list[str] | None = option(
         default=None,
@@ -112,7 +124,7 @@ class MailOptions(Options, group="e-mail"):
         many="append",
         kind=_read_by("mail_domain"),
         metavar="NAME",
-        help="a domain whose addresses may be written to; several times for several; * for all (default: the sender's)",
+        help="domain to whose addresses e-mails may be sent; may be repeated; * for all (default: the sender's)",
     )
     smtp_user: str | None = option(
         default=None,
@@ -125,40 +137,45 @@ class MailOptions(Options, group="e-mail"):
     )
 
 
-class AccessOptions(Options, group="who may ask"):
+class AccessOptions(Options, group="who may connect"):
     """Tokens, proxies and hosts."""
 
-    add_token: str | None = option(default=None, role="machine", metavar="USER", help="make a token, print it, and end")
+    add_token: str | None = option(
+        default=None,
+        role="machine",
+        metavar="USER",
+        help="make a token for this user, print it and exit",
+    )
     token_file: str | None = option(
         default=None,
         role="machine",
         metavar="FILE",
-        help="with --add-token: write the token to this new file, which nobody else can read, and print nothing",
+        help="with --add-token: write the token to this new file, readable only by you, instead of printing it",
     )
-    list_tokens: bool = option(default=False, role="machine", help="list the tokens, and end")
+    list_tokens: bool = option(default=False, role="machine", help="list the tokens and exit")
     revoke_token: str | None = option(
-        default=None, role="machine", metavar="ID", help="revoke the token, or all of a user, and end"
+        default=None, role="machine", metavar="ID", help="revoke the token, or all tokens of a user, and exit"
     )
-    audit: bool = option(default=False, role="machine", help="print who did what, the newest line last, and end")
-    require_token: bool = option(default=False, role="machine", help="let nobody in without a token of --add-token")
+    audit: bool = option(default=False, role="machine", help="print the log of user actions, newest last, and exit")
+    require_token: bool = option(default=False, role="machine", help="require a token of --add-token from everyone")
     proxy_user_header: str | None = option(
-        default=None, role="machine", metavar="NAME", help="the header in which a reverse proxy names the user"
+        default=None, role="machine", metavar="NAME", help="header in which a reverse proxy names the user"
     )
     trusted_proxy: list[str] | None = option(
         default=None,
         role="machine",
         many="append",
         metavar="ADDRESS",
-        help="address or network of such a proxy, like 10.0.0.0/8; several times for several",
+        help="address or network of such a proxy, like 10.0.0.0/8; may be repeated",
     )
     allowed_host: list[str] | None = option(
         default=None,
         role="machine",
         many="append",
         metavar="NAME",
-        help="a name under which browsers ask for it; several times for several",
+        help="host name under which browsers reach the server; may be repeated",
     )
-    https: bool = option(default=False, role="machine", help="browsers come by HTTPS: cookies are sent by that alone")
+    https: bool = option(default=False, role="machine", help="browsers use HTTPS: send cookies only over HTTPS")
 
 
 class LimitOptions(Options, group="limits"):
@@ -170,7 +187,7 @@ class LimitOptions(Options, group="limits"):
         flags=("--max-upload",),
         kind=Kind("text", parse_bytes),
         metavar="SIZE",
-        help="one file as it is sent (default: 500M)",
+        help="most bytes of one uploaded file (default: 500M)",
     )
     unpacked_bytes: int | None = option(
         default=None,
@@ -178,7 +195,7 @@ class LimitOptions(Options, group="limits"):
         flags=("--max-unpacked",),
         kind=Kind("text", parse_bytes),
         metavar="SIZE",
-        help="all inputs of a job, decompressed (default: 4G)",
+        help="most bytes of all inputs of a job, decompressed (default: 4G)",
     )
     n_sequences: int | None = option(
         default=None,
@@ -186,7 +203,7 @@ class LimitOptions(Options, group="limits"):
         flags=("--max-sequences",),
         kind=whole(1),
         metavar="N",
-        help="sequences of a job (default: 5,000,000)",
+        help="most sequences of a job (default: 5,000,000)",
     )
     n_residues: float | None = option(
         default=None,
@@ -194,7 +211,7 @@ class LimitOptions(Options, group="limits"):
         flags=("--max-residues",),
         kind=number(1, 1e30),
         metavar="N",
-        help="residues of a job (default: 2e9)",
+        help="most residues of a job (default: 2e9)",
     )
     n_cells: float | None = option(
         default=None,
@@ -202,7 +219,7 @@ class LimitOptions(Options, group="limits"):
         flags=("--max-cells",),
         kind=number(1, 1e30),
         metavar="N",
-        help="cells of a job, by its forecast (default: 1e15)",
+        help="most cells of a job, by its forecast (default: 1e15)",
     )
     memory_bytes: int | None = option(
         default=None,
@@ -210,7 +227,7 @@ class LimitOptions(Options, group="limits"):
         flags=("--max-memory",),
         kind=Kind("text", parse_bytes),
         metavar="SIZE",
-        help="memory of a job (default: 4G, at most its share of this machine)",
+        help="most memory of a job (default: 4G, at most its share of this machine)",
     )
     seconds: float | None = option(
         default=None,
@@ -218,7 +235,7 @@ class LimitOptions(Options, group="limits"):
         flags=("--max-seconds",),
         kind=POSITIVE,
         metavar="SECONDS",
-        help="run time of a job (default: 86,400)",
+        help="longest run time of a job (default: 86,400)",
     )
     output_bytes: int | None = option(
         default=None,
@@ -226,7 +243,7 @@ class LimitOptions(Options, group="limits"):
         flags=("--max-output",),
         kind=Kind("text", parse_bytes),
         metavar="SIZE",
-        help="what a job may write (default: 20G)",
+        help="most bytes that a job may write (default: 20G)",
     )
     running_per_user: int | None = option(
         default=None,
@@ -234,7 +251,7 @@ class LimitOptions(Options, group="limits"):
         flags=("--max-running-per-user",),
         kind=whole(1),
         metavar="N",
-        help="jobs of one user at a time (default: 2)",
+        help="most running jobs of one user (default: 2)",
     )
     queued_per_user: int | None = option(
         default=None,
@@ -242,7 +259,7 @@ class LimitOptions(Options, group="limits"):
         flags=("--max-queued-per-user",),
         kind=whole(1),
         metavar="N",
-        help="waiting jobs of one user (default: 100)",
+        help="most waiting jobs of one user (default: 100)",
     )
     requests_per_minute: int | None = option(
         default=None,
@@ -250,7 +267,7 @@ class LimitOptions(Options, group="limits"):
         flags=("--max-requests-per-minute",),
         kind=whole(1),
         metavar="N",
-        help="requests of one user (default: 1,200)",
+        help="most requests of one user per minute (default: 1,200)",
     )
     stored_bytes_per_user: int | None = option(
         default=None,
@@ -258,7 +275,7 @@ class LimitOptions(Options, group="limits"):
         flags=("--max-stored-per-user",),
         kind=Kind("text", parse_bytes),
         metavar="SIZE",
-        help="all files of one user's jobs (default: 100G)",
+        help="most bytes in all files of one user's jobs (default: 100G)",
     )
 
 
@@ -266,10 +283,10 @@ class Serve(Command, WhereOptions, WorkOptions, MailOptions, AccessOptions, Limi
     """Serve the verbs in a browser and over HTTP."""
 
     verb = "serve"
-    summary = "the verbs in a browser and over HTTP"
+    summary = "serve the verbs in a browser and over HTTP"
     description = (
-        "Serves pages where sequences are pasted or dropped, jobs are watched and results are read; and the same over "
-        "HTTP, for programs."
+        "Serves pages on which users paste or drop sequences, watch jobs and read results, and the same over HTTP for "
+        "programs."
     )
     example = """example:
   tropalign serve
@@ -277,11 +294,11 @@ class Serve(Command, WhereOptions, WorkOptions, MailOptions, AccessOptions, Limi
   tropalign serve --host 0.0.0.0 --port 8000 --folder /srv/tropalign --workers 4
   tropalign serve --stores /srv/databases
 
-Open the address that it prints: who has it is let in, as long as nobody was given a token. Beyond this machine every
-user needs one, or a reverse proxy says who asks.
+Open the address that it prints: anyone who has it may log in, until a token is made. Beyond this machine every user
+needs a token, or a reverse proxy names the user.
 Exit codes: 0 done, 2 usage, 4 memory, disk or port, 130 interrupted."""
 
-    quiet: bool = again(OutputOptions, "quiet", group="", help="no lines about requests and jobs")
+    quiet: bool = again(OutputOptions, "quiet", group="", help="do not log requests and jobs")
 
     def run(self) -> None:
         """Serve until stopped, manage tokens, or print the audit log."""
@@ -289,9 +306,9 @@ Exit codes: 0 done, 2 usage, 4 memory, disk or port, 130 interrupted."""
 
         check_installed()
         if self.token_file is not None and self.add_token is None:
-            self.refuse("--token-file goes with --add-token: name the user")
+            self.refuse("--token-file requires --add-token: name the user")
         if self.keep_days is not None and self.keep_days > MOST_KEEP_DAYS:
-            self.refuse(f"--keep-days is {MOST_KEEP_DAYS:,} at most: leave it out to keep jobs for ever")
+            self.refuse(f"--keep-days must be at most {MOST_KEEP_DAYS:,}: leave it out to keep jobs forever")
         with for_nobody_else():
             _run(settings_of(self), self)
 
@@ -337,7 +354,7 @@ def _mail_of(options: Serve) -> MailServer | None:
             options.refuse("e-mail needs --smtp HOST[:PORT] and --mail-from ADDRESS: give both")
         return None
     if options.smtp_password_file is not None and options.smtp_user is None:
-        options.refuse("--smtp-password-file goes with --smtp-user: name the user")
+        options.refuse("--smtp-password-file requires --smtp-user: name the user")
     host, port = options.smtp
     password = password_from(options.smtp_password_file)
     if options.smtp_user is not None and not password:

@@ -80,7 +80,7 @@ def hook_host(word: str) -> str:
     name, colon, port = word.lower().partition(":")
     has_port = re.fullmatch("[0-9]{1,5}", port) is not None and 1 <= int(port) <= 65_535
     if word != ALL_HOSTS and not (_HOST.fullmatch(name) and (has_port or not colon)):
-        raise ValueError(f"{word!r} is no host: write chat.example.org, localhost:8025, or * for any public one")
+        raise ValueError(f"{word!r} is not a host: write chat.example.org, localhost:8025, or * for any public host")
     return f"{name}:{int(port)}" if colon else name
 
 
@@ -109,17 +109,17 @@ def check_hook(url: str, hosts: tuple[str, ...]) -> None:
     ``*`` means every public host.
     """
     if not hosts:
-        raise UsageError("this server calls no web hooks: ask its operator (--hook-host)")
+        raise UsageError("this server does not call web hooks: ask its operator (--hook-host)")
     if len(url) > MOST_LETTERS or not url.isascii() or not url.isprintable() or " " in url:
-        raise UsageError(f"a web hook is an address of {MOST_LETTERS} letters of ASCII at most, without blanks")
+        raise UsageError(f"a web hook must be an address of at most {MOST_LETTERS} ASCII characters without blanks")
     host, port, scheme = _parts(url)
     if _is_named(host, port, scheme, hosts):
         return
     if ALL_HOSTS not in hosts:
-        places = f"{' and '.join(hosts)} alone (no port means the usual one)"
-        raise UsageError(f"web hooks are called at {places}: name one there, or ask the operator")
+        places = f"{' and '.join(hosts)} only (no port means the usual one)"
+        raise UsageError(f"web hooks are called at {places}: name one of them, or ask the operator")
     if scheme != "https" or port != 443:
-        raise UsageError("a web hook is called by HTTPS at its usual port: begin with https:// and name no other port")
+        raise UsageError("a web hook is called by HTTPS at the usual port: begin with https:// and leave the port out")
 
 
 def _parts(url: str) -> tuple[str, int, str]:
@@ -128,11 +128,11 @@ def _parts(url: str) -> tuple[str, int, str]:
         parts = urlsplit(url)
         host, port = (parts.hostname or "").lower(), parts.port
     except ValueError:
-        raise UsageError("the web hook is no address: write it like https://host.example/path") from None
+        raise UsageError("the web hook is not an address: write it like https://host.example/path") from None
     if parts.scheme not in _USUAL_PORTS or not _HOST.fullmatch(host):
-        raise UsageError("a web hook is an address like https://host.example/path")
+        raise UsageError("a web hook must be an address like https://host.example/path")
     if parts.username is not None or parts.password is not None or parts.fragment:
-        raise UsageError("a web hook has neither a user nor a part behind #: leave that out")
+        raise UsageError("a web hook cannot have a user or a part after #: leave that out")
     return host, _USUAL_PORTS[parts.scheme] if port is None else port, parts.scheme
 
 
@@ -242,21 +242,21 @@ def mail_server(word: str) -> tuple[str, int]:
     host, colon, port = word.partition(":")
     has_port = re.fullmatch("[0-9]{1,5}", port) is not None and 1 <= int(port) <= 65_535
     if not re.fullmatch(_NAME, host) or not (has_port or not colon):
-        raise ValueError(f"{word!r} is no mail server: write localhost or smtp.example.org:587")
+        raise ValueError(f"{word!r} is not a mail server: write localhost or smtp.example.org:587")
     return host, int(port) if colon else 0
 
 
 def mail_address(word: str) -> str:
     """Return an e-mail address unchanged, or raise ValueError."""
     if len(word) > 254 or not _ADDRESS.fullmatch(word):
-        raise ValueError(f"{word!r} is no e-mail address: write it like ann@example.org")
+        raise ValueError(f"{word!r} is not an e-mail address: write it like ann@example.org")
     return word
 
 
 def mail_domain(word: str) -> str:
     """Convert a domain to lower case, or return ``*``; raise ValueError on anything else."""
     if word != ALL_DOMAINS and not re.fullmatch(_NAME, word):
-        raise ValueError(f"{word!r} is no domain: write example.org, or * for all")
+        raise ValueError(f"{word!r} is not a domain: write example.org, or * for all")
     return word.lower()
 
 
@@ -277,13 +277,13 @@ def is_mail(address: str) -> bool:
 def check_mail(address: str, server: MailServer | None) -> None:
     """Raise UsageError if the server sends no mail, the address is invalid, or its domain is not allowed."""
     if server is None:
-        raise UsageError("this server sends no e-mail: ask its operator (--smtp)")
+        raise UsageError("this server does not send e-mail: ask its operator (--smtp)")
     found = _ADDRESS.fullmatch(address.removeprefix(SCHEME))
     if found is None or len(address) > 254:
-        raise UsageError("this is no e-mail address: write it like ann@example.org")
+        raise UsageError("this is not an e-mail address: write it like ann@example.org")
     if ALL_DOMAINS not in server.domains and found["domain"].lower() not in server.domains:
         raise UsageError(
-            f"e-mail goes to addresses at {' and '.join(server.domains)} alone: name one there, or ask the operator"
+            f"e-mail is sent only to addresses at {' and '.join(server.domains)}: name one of them, or ask the operator"
         )
 
 
@@ -300,7 +300,7 @@ def password_from(path: str | None) -> str:
         with open(path, encoding="utf-8") as file:
             return file.readline().rstrip("\r\n")
     except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is no text"
+        why = error.strerror if isinstance(error, OSError) else "it is not text"
         raise UsageError(f"--smtp-password-file {path}: {why}: name a file whose first line is the password") from None
 
 
@@ -334,8 +334,8 @@ def message_of(address: str, server: MailServer, job: Job) -> Message:
     what = f"{job.verb} {title!r}" if title else job.verb
     ended = "" if job.finished is None else time.strftime(" at %Y-%m-%d %H:%M UTC", time.gmtime(job.finished))
     lines = [f"The job {what} has ended{ended}: {job.state}.", job.message]
-    lines.append(f"{server.site}/jobs/{job.id}" if server.site else f"Its number is {job.id}.")
-    lines.append("This address was named when the job was submitted; nobody reads answers to this message.")
+    lines.append(f"{server.site}/jobs/{job.id}" if server.site else f"Its id is {job.id}.")
+    lines.append("This address was given when the job was submitted; replies to this message are not read.")
     text = "\n\n".join(line for line in lines if line) + f"\n\n-- \ntropalign {__version__}\n"
     mail = MIMEText(text.encode("utf-8", "replace").decode(), "plain", "utf-8")
     mail["From"], mail["To"] = server.sender, address
@@ -380,5 +380,5 @@ class _Connection(smtplib.SMTP):
             self.ehlo()
         if server.user:
             if not (is_here or isinstance(self.sock, ssl.SSLSocket)):
-                raise ValueError(f"{server.host} offers no TLS, and a password is not sent without")
+                raise ValueError(f"{server.host} does not offer TLS, and the password is sent only with TLS")
             self.login(server.user, server.password)

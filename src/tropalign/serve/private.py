@@ -46,14 +46,14 @@ def make_private_folder(folder: Path) -> None:
     me, is_usable = os.geteuid(), os.access(folder, os.R_OK | os.W_OK | os.X_OK)
     if me not in (0, seen.st_uid) and (mode & _OTHERS or not is_usable):
         raise ResourceError(
-            f"{name}: it belongs to user {seen.st_uid} (mode {mode:04o}), and tropalign runs as user {me}, to whom "
-            f"alone it has to belong: as root, chown {me} {name} && chmod 700 {name} (a volume of docker: in a "
-            "container with --user root), or choose another --folder"
+            f"{name}: it belongs to user {seen.st_uid} (mode {mode:04o}), but must belong only to user {me}, who runs "
+            f"tropalign: as root, chown {me} {name} && chmod 700 {name} (for a docker volume, in a container with "
+            "--user root), or choose another --folder"
         )
     if mode & _OTHERS:
         raise ResourceError(
-            f"{name}: others on this machine may read or write it (mode {mode:04o}), and who reads it is any user of "
-            f"the server: chmod 700 {name}; where its file system knows no modes, choose another --folder"
+            f"{name}: others on this machine may read or write it (mode {mode:04o}), and could act as any user of "
+            f"the server: chmod 700 {name}, or choose another --folder if its file system does not support modes"
         )
 
 
@@ -68,7 +68,7 @@ def make_private_file(path: Path) -> None:
     take_from_others(path)
     owner, me, name = path.stat().st_uid, os.geteuid(), shown(str(path))
     if owner != me and not os.access(path, os.R_OK | os.W_OK):  # as `--add-token`, called by root, leaves it
-        whose = f"it belongs to user {owner}, and tropalign runs as {me}"
+        whose = f"it belongs to user {owner}, but tropalign runs as user {me}"
         raise ResourceError(f"{name}: {whose}: as root, chown {me} {name}")
 
 
@@ -87,7 +87,7 @@ def write_secret(path: Path, secret: str) -> None:
         with open(descriptor, "w", encoding="utf-8") as file:
             file.write(f"{secret}\n")
     except FileExistsError:
-        raise UsageError(f"{name}: there is a file already: name another one, or remove it") from None
+        raise UsageError(f"{name}: the file exists: name another one, or remove it") from None
     except OSError as error:
         raise ResourceError(f"{name}: it cannot be written ({error.strerror}): name another file") from None
 
@@ -106,5 +106,5 @@ def local_token(folder: Path) -> str:
     except (OSError, UnicodeDecodeError):
         found = ""
     if len(found) < 32 or not found.isascii():
-        raise ResourceError(f"{shown(str(path))}: there is no token in it: remove it, and start the server again")
+        raise ResourceError(f"{shown(str(path))}: the file contains no token: remove it, and start the server again")
     return found

@@ -123,7 +123,7 @@ class Job:
     def open_message(self) -> str:
         """Message shown to anyone with the job's link, without names of the owner's other jobs."""
         ended_with_another = self.state is State.FAILED and self.started is None and any(self.sources)
-        return "the job whose result it was to read has left none" if ended_with_another else self.message
+        return "the job whose result it reads has produced none" if ended_with_another else self.message
 
 
 @dataclass(frozen=True)
@@ -245,9 +245,9 @@ class Wait:
             return "waits for " + " and ".join(f"the job “{title}”" for _, title in self.jobs)
         place = f"number {self.position} in the queue"
         if not self.n_workers:
-            return f"waiting for workers: none is running now ({place})"
+            return f"waiting for a worker: none is running ({place})"
         if not self.has_turn:
-            return f"waiting for another job of yours: as many run as may ({place})"
+            return f"waiting for one of your running jobs to end: the limit is reached ({place})"
         if self.n_running >= self.n_workers:
             who = "the only worker is busy" if self.n_workers == 1 else f"all {self.n_workers} workers are busy"
             return f"waiting: {place}; {who}"
@@ -272,7 +272,7 @@ class Page(Generic[Listed]):
     Parameters
     ----------
     after
-        What to ask the next page with; None at the end.
+        Cursor of the next page; None at the end.
     """
 
     jobs: tuple[Listed, ...]

@@ -125,8 +125,8 @@ class Settings:
         """Raise UsageError for a server that would be reachable from elsewhere without authentication."""
         if not self.is_loopback and not has_tokens and self.proxy_user_header is None:
             raise UsageError(
-                f"{self.host} can be reached from elsewhere: make a token first (tropalign serve --add-token USER), "
-                "or let a reverse proxy say who asks (--proxy-user-header)"
+                f"{self.host} is reachable from other machines: make a token first (tropalign serve --add-token USER), "
+                "or let a reverse proxy name the user (--proxy-user-header)"
             )
         if self.proxy_user_header is not None and not self.trusted_proxies:
-            raise UsageError("--proxy-user-header needs --trusted-proxy: the addresses whose word is taken")
+            raise UsageError("--proxy-user-header requires --trusted-proxy: give the addresses of the proxies")

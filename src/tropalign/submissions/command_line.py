@@ -50,7 +50,7 @@ def submission_of(words: Sequence[str]) -> tuple[Submission, dict[str, str], dic
     rest = list(words[len(name.split()) :])
     command_named(name)
     if "-h" in rest or "--help" in rest:
-        raise UsageError(f"tropalign {name} --help says what can be given")
+        raise UsageError(f"tropalign {name} --help lists the arguments")
     options = parsed(name, rest)
     output: str = options.values()["output"]
     _check_ours(name, options)
@@ -77,15 +77,15 @@ def submission_of(words: Sequence[str]) -> tuple[Submission, dict[str, str], dic
 def _check_ours(name: str, command: Command) -> None:
     """Reject options that set how, where or with what to compute."""
     if getattr(command, "each", False):
-        raise UsageError("--each is not for servers: submit the files one by one")
+        raise UsageError("servers do not support --each: submit the files one by one")
     for one in (*options_of(name, "machine"), *options_of(name, "private")):
         if one.name not in _OF_HERE and getattr(command, one.name) != one.default:
-            raise UsageError(f"{one.typed[-1]} is the server's to decide: leave it out")
+            raise UsageError(f"the server chooses {one.typed[-1]} itself: leave it out")
     for one in options_of(name, "value"):
         if one.kind is not None and one.kind.name == "text":
             value = getattr(command, one.name)
             if any(text.startswith("@") for text in (value if isinstance(value, list) else [value]) if text):
-                raise UsageError("lists of a file (@FILE) are not sent to servers: name the values")
+                raise UsageError("lists in a file (@FILE) are not sent to servers: give the values themselves")
 
 
 def _inputs(verb: ServedVerb, options: Command) -> tuple[dict[str, tuple[InputItem, ...]], dict[str, str]]:
@@ -102,9 +102,9 @@ def _inputs(verb: ServedVerb, options: Command) -> tuple[dict[str, tuple[InputIt
             continue
         for path in given:
             if not path:
-                raise UsageError("the name of a file is empty: name one, or see which variable of a script is not set")
+                raise UsageError("a file name is empty: name a file, or check which variable of a script is unset")
             if os.path.isdir(path):
-                raise UsageError(f"{shown(path)} is a folder, and files are sent to servers: name the files in it")
+                raise UsageError(f"{shown(path)} is a folder, but only files are sent to servers: name the files in it")
             if path not in names:
                 names[path] = numbered(sanitised(STANDARD_INPUT if path == "-" else path), names.values())
         if given:
@@ -118,4 +118,4 @@ def _check_suffix(verb: ServedVerb, role: str, path: str, suffix: str) -> None:
     if suffix in SAME and chosen and chosen not in SAME[suffix]:
         output = verb.output(role)
         flag = role if output is None else output.flag
-        raise UsageError(f"{flag} {shlex.quote(shown(path))}: servers write {suffix} here: end the name so")
+        raise UsageError(f"{flag} {shlex.quote(shown(path))}: a server writes {suffix} here: end the name with it")

@@ -55,7 +55,7 @@ def texts_of(verb: str, option: OptionField, value: Any) -> list[str]:
         return []
     if option.kind == "flag":
         if not isinstance(value, bool):
-            raise FieldError(where, "is true or false")
+            raise FieldError(where, "must be true or false")
         return [""] if value else []
     values = value if isinstance(value, (list, tuple)) and option.many else [value]
     if len(values) > MOST_VALUES:
@@ -66,25 +66,25 @@ def texts_of(verb: str, option: OptionField, value: Any) -> list[str]:
 def _text_of(verb: str, option: OptionField, value: Any, where: str) -> str:
     if isinstance(value, (int, float)) and not isinstance(value, bool) and option.kind != "choice":
         if not math.isfinite(value) if isinstance(value, float) else abs(value) > MOST_NUMBER:
-            raise FieldError(where, "is not a number that can be computed with")
+            raise FieldError(where, "must be a finite number up to 1e18")
         if isinstance(value, int):
             return str(value)
         number = format(Decimal(repr(value)), "f")  # some options do not accept exponents
         return number.rstrip("0").rstrip(".") if "." in number else number
     if not isinstance(value, str):
-        expected = "a number" if option.kind in ("whole", "number") else "a text"
-        raise FieldError(where, f"is {expected}{', or a list of such' if option.many else ''}")
+        expected = "a number" if option.kind in ("whole", "number") else "a string"
+        raise FieldError(where, f"must be {expected}{', or a list of such' if option.many else ''}")
     text = value.strip() if option.kind in ("whole", "number") else value
     check_text(text, where)
     if option.kind == "text" and text.startswith("@"):
-        raise FieldError(where, "names no file: write what is in it, one value each")
+        raise FieldError(where, "cannot name a file: give the values in it as a list")
     if text == "--":
-        raise FieldError(where, "cannot be -- alone")  # argparse removes it in any position
+        raise FieldError(where, "cannot be only --")  # argparse removes it in any position
     if option.dest == "columns" and text == "help":
-        raise FieldError(where, "is a list of columns: docs/formats.md has them")
+        raise FieldError(where, "must be a list of columns: see docs/formats.md")
     if option.kind == "choice" and text not in option.choices and not is_allowed(verb, option, text):
         near = did_you_mean(text, option.choices) or f": choose {', '.join(option.choices[:20])}"
-        raise FieldError(where, f"{text!r} is no choice{near}")
+        raise FieldError(where, f"{text!r} is not a choice{near}")
     return text
 
 
@@ -98,9 +98,9 @@ def check_text(text: str, where: str, most: int = MOST_LETTERS) -> None:
     if not text:
         raise FieldError(where, "is empty: leave it out")
     if len(text) > most:
-        raise FieldError(where, f"has {len(text):,} letters: give {most:,} at most")
+        raise FieldError(where, f"has {len(text):,} characters: give {most:,} at most")
     if not text.isprintable():
-        raise FieldError(where, "holds letters that cannot be seen, such as ends of lines: leave them out")
+        raise FieldError(where, "contains invisible characters, such as line breaks: leave them out")
 
 
 def option_words(verb: str, options: Mapping[str, Any]) -> list[tuple[str, str | None]]:
@@ -137,7 +137,7 @@ def parsed(verb: str, words: Sequence[str]) -> Command:
         raise UsageError(message)
 
     def leave(status: int = 0, message: str | None = None) -> NoReturn:
-        raise UsageError((message or f"tropalign {verb} --help says what can be given").strip())
+        raise UsageError((message or f"tropalign {verb} --help lists the arguments").strip())
 
     parser.error, parser.exit = refuse, leave  # type: ignore[method-assign]
     return command_of(parser.parse_args(list(words)))
@@ -161,6 +161,6 @@ def canonical(verb: str, command: Command) -> dict[str, Any]:
         if value is None or value == option.default or value == command.declared()[option.dest].default:
             continue
         if isinstance(value, float) and not math.isfinite(value):
-            raise FieldError(f"options.{option.dest}", "is not a number that can be computed with")
+            raise FieldError(f"options.{option.dest}", "must be a finite number up to 1e18")
         found[option.dest] = list(value) if isinstance(value, (list, tuple)) else value
     return found

@@ -119,16 +119,16 @@ class Submission:
         _check_keys(data, "the submission", FIELDS)
         name = data.get("verb")
         if not isinstance(name, str):
-            raise FieldError("verb", "is the name of a verb")
+            raise FieldError("verb", "must be the name of a verb")
         verb = served_verb(name)
         format = data.get("format", "")
         format = verb.default_format if format == "" else _format(verb, format)
         shared = data.get("shared", False)
         inputs, options, outputs = _inputs(verb, data), _options(verb, data), _outputs(verb, data)
         if not isinstance(shared, bool):
-            raise FieldError("shared", "is true or false")
+            raise FieldError("shared", "must be true or false")
         if shared and name != BUILD:
-            raise FieldError("shared", f"is for databases ({BUILD}): a job is shared by a link, once it is there")
+            raise FieldError("shared", f"applies to databases ({BUILD}) only: jobs are shared by links")
         return cls(name, inputs, options, format, outputs, shared)
 
     def as_json(self) -> dict[str, Any]:
@@ -193,10 +193,10 @@ class Submission:
 
 def _check_keys(data: Any, where: str, known: tuple[str, ...]) -> None:
     if not isinstance(data, dict):
-        raise FieldError(where, "is an object of JSON")
+        raise FieldError(where, "must be a JSON object")
     for key in data:
         if key not in known:
-            near = did_you_mean(str(key)[:100], known) or f": known ones are {', '.join(known)}"
+            near = did_you_mean(str(key)[:100], known) or f": the fields are {', '.join(known)}"
             raise FieldError(where, f"has an unknown field {str(key)[:100]!r}{near}")
 
 
@@ -213,18 +213,18 @@ def _inputs(verb: ServedVerb, data: Mapping[str, Any]) -> dict[str, tuple[InputI
     found = {one.dest: tuple(_items(one, given[one.dest])) for one in verb.inputs if given.get(one.dest)}
     for one in verb.inputs:
         if one.required and one.dest not in found:
-            raise FieldError(f"inputs.{one.dest}", f"{verb.name} needs it: give a file, a text, a database or a job")
+            raise FieldError(f"inputs.{one.dest}", f"{verb.name} needs this input: give a file, text, database or job")
         if one.dest in found and verb.option(one.dest) is not None and _options_given(data).get(one.dest):
-            raise FieldError(f"inputs.{one.dest}", "is given as a file and by name: give one of them")
+            raise FieldError(f"inputs.{one.dest}", "is given both as a file and by name: give one of them")
     return found
 
 
 def _items(one: InputField, given: Any) -> Iterator[InputItem]:
     where = f"inputs.{one.dest}"
     if not isinstance(given, list):
-        raise FieldError(where, "is a list of files")
+        raise FieldError(where, "must be a list of files")
     if len(given) > (MOST_ITEMS if one.many else 1):
-        raise FieldError(where, f"takes {f'{MOST_ITEMS} files' if one.many else 'one file'} at most")
+        raise FieldError(where, f"accepts at most {f'{MOST_ITEMS} files' if one.many else 'one file'}")
     for number, item in enumerate(given):
         yield _item(one, item, f"{where}[{number}]")
 
@@ -234,19 +234,19 @@ def _item(one: InputField, item: Any, where: str) -> InputItem:
     sources = {source: item[source] for source in _SOURCES if source in item}
     is_known = {*sources} == {"file", "job"}  # the output of a job, after a server has resolved it
     if (len(sources) != 1 and not is_known) or not all(isinstance(value, str) for value in sources.values()):
-        raise FieldError(where, "has one of file (its SHA-256), database (its id or name), text and job (its id)")
+        raise FieldError(where, "must have one of file (its SHA-256), database (its id or name), text or job (its id)")
     source, value = next(iter(sources.items()))
     if source == "file" and not _DIGEST.fullmatch(value):
-        raise FieldError(f"{where}.file", "is the SHA-256 of a file that was sent before, in hexadecimal")
+        raise FieldError(f"{where}.file", "must be the hexadecimal SHA-256 of a file that was sent before")
     if source == "database" and not (value and len(value) <= MOST_LETTERS and value.isprintable()):
-        raise FieldError(f"{where}.database", "is the id or the name of a database")
+        raise FieldError(f"{where}.database", "must be the id or the name of a database")
     if source == "database" and not one.takes_database:
-        raise FieldError(f"{where}.database", f"holds sequences, and this is to be {one.kind}: give a file")
+        raise FieldError(f"{where}.database", f"holds sequences, but this input needs {one.kind}: give a file")
     if source == "text":
         _check_pasted(value, f"{where}.text")
     name = item.get("name", "")
     if not isinstance(name, str) or len(name) > 1_000:
-        raise FieldError(f"{where}.name", "is the name of a file")
+        raise FieldError(f"{where}.name", "must be the name of a file")
     return InputItem(sanitised(name, _NAMES.get(one.kind, "sequences.fa")), **sources, role=_role(item, where))
 
 
@@ -254,31 +254,31 @@ def _role(item: Mapping[str, Any], where: str) -> str | None:
     """Return the role of the job output that an item refers to, None for other items."""
     if "job" not in item:
         if "role" in item:
-            raise FieldError(f"{where}.role", "is of an output of a job: name that, too")
+            raise FieldError(f"{where}.role", "refers to an output of a job: name the job as well")
         return None
     role = item.get("role", MAIN)
     if not _ID.fullmatch(item["job"]):
-        raise FieldError(f"{where}.job", "is the id of a job")
+        raise FieldError(f"{where}.job", "must be the id of a job")
     if not isinstance(role, str) or not _ID.fullmatch(role):
-        raise FieldError(f"{where}.role", "is the role of an output, such as main")
+        raise FieldError(f"{where}.role", "must be the role of an output, such as main")
     return role
 
 
 def _check_pasted(text: str, where: str) -> None:
     if not text.strip():
-        raise FieldError(where, "is empty: paste something, or name a file")
+        raise FieldError(where, "is empty: paste text, or name a file")
     if len(text) > MOST_PASTED:
-        raise FieldError(where, f"has {len(text):,} letters, and {MOST_PASTED:,} can be pasted: send a file")
+        raise FieldError(where, f"has {len(text):,} characters, but at most {MOST_PASTED:,} can be pasted: send a file")
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise FieldError(where, "holds half letters (surrogates): send it as a file") from None
+        raise FieldError(where, "contains incomplete characters (surrogates): send it as a file") from None
 
 
 def _options_given(data: Mapping[str, Any]) -> dict[str, Any]:
     given = data.get("options", {})
     if not isinstance(given, dict) or not all(isinstance(dest, str) for dest in given):
-        raise FieldError("options", "is an object of JSON")
+        raise FieldError("options", "must be a JSON object")
     return given
 
 
@@ -290,7 +290,7 @@ def _options(verb: ServedVerb, data: Mapping[str, Any]) -> dict[str, Any]:
 def _outputs(verb: ServedVerb, data: Mapping[str, Any]) -> tuple[str, ...]:
     given = data.get("outputs", [])
     if not isinstance(given, list) or len(given) > 100 or not all(isinstance(role, str) for role in given):
-        raise FieldError("outputs", "is a list of what to write beside the main output")
+        raise FieldError("outputs", "must be a list of the roles of outputs")
     for role in given:
         check_text(role, "outputs", 100)
         if role != MAIN and verb.output(role) is None:

@@ -50,9 +50,9 @@ OUTPUTS: Mapping[str, str] = {
     "report": "Report for the browser",
     "plot": "Picture",
     "tree": "Guide tree",
-    "tblout": "Table of hits, as HMMER has it",
-    "domtblout": "Table of domains, as HMMER has it",
-    "pfamtblout": "Both tables, as Pfam has them",
+    "tblout": "Table of hits, in HMMER's format",
+    "domtblout": "Table of domains, in HMMER's format",
+    "pfamtblout": "Both tables, in Pfam's format",
     "jplace": "Placements (jplace)",
     "table": "Table of reads",
     "taxa": "Table of taxa",
@@ -60,7 +60,7 @@ OUTPUTS: Mapping[str, str] = {
     "otu_table": "Table of counts with lineages",
     "uc": "Clusters in USEARCH's format",
     "model": "Trained model",
-    "reference": "Reference apart from the reads",
+    "reference": "Reference without the reads",
 }
 _FLAG = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
 _SEE_HELP = re.compile(r" \(see tropalign [a-z ]+ --help\)$")
@@ -196,7 +196,7 @@ def command_named(name: str) -> type[Command]:
     """Return the declaration of a verb, or raise UsageError if no server runs it."""
     if name not in _COMMANDS:
         near = did_you_mean(str(name), SERVED) or f": choose one of {', '.join(SERVED)}"
-        raise UsageError(f"no server runs a verb {str(name)[:100]!r}{near}")
+        raise UsageError(f"servers cannot run the verb {str(name)[:100]!r}{near}")
     return _COMMANDS[name]
 
 

@@ -114,7 +114,7 @@ def test_files_come_with_a_form(site):
 @pytest.mark.parametrize(
     ("fields", "sentence", "at"),
     [
-        ({"queries__text": " \n"}, "Queries: nothing is given: paste it, or choose a file", "queries-error"),
+        ({"queries__text": " \n"}, "Queries: nothing is given: paste text, or choose a file", "queries-error"),
         (
             {"queries__text": ">a\nM", "opt__top": "many"},
             "Best targets per query: 'many' is not a whole number",
@@ -150,7 +150,7 @@ def test_what_is_sent_is_kept_to_its_user(site):
     assert answer.status_code == 422
     answer = site.http.post("/new/pairs", files={"queries.text": (None, "")}, headers={"Accept": "application/json"})
     assert answer.status_code == 422
-    assert answer.json() == {"error": "Queries: nothing is given: paste it, or choose a file", "field": "queries"}
+    assert answer.json() == {"error": "Queries: nothing is given: paste text, or choose a file", "field": "queries"}
 
 
 def test_a_job_is_run_again_with_changes(site):
@@ -190,7 +190,7 @@ def test_a_result_is_used_as_input_of_another_job(site):
     again = site.page(f"/new/tree?from={made.id}").one("input", name="taxa.kept")["value"]
     assert site.submit("tree", queries__text="", taxa__kept=again, opt__method="upgma").inputs[0].name == "a.fasta"
     answer = site.send("tree", taxa__kept=f"job:{job.id}:main:a.fasta")
-    sentence = "the job whose result is to be read was deleted, or is somebody else's: give the file"
+    sentence = "the job whose result is to be read was deleted or belongs to another user: give the file"
     assert answer.status_code == 422
     assert sentence in check_page(parsed(answer.text)).one("p", id="taxa-error").text
     assert site.send("tree", taxa__kept="job:").status_code == 422
@@ -205,7 +205,7 @@ def test_a_result_that_is_still_to_come_is_used_and_waited_for(site):
     assert "Result of “Three”, for which the new job will wait: pasted.fasta" in text_of(form)
     made = site.submit("tree", queries__text="", taxa__kept=form.one("input", name="taxa.kept")["value"])
     page = check_page(site.page(f"/jobs/{made.id}"))
-    assert "waits for the job “Three”" in text_of(page) and "It reads a result of Three." in text_of(page)
+    assert "waits for the job “Three”" in text_of(page) and "This job reads a result of Three." in text_of(page)
     again = site.page(f"/new/tree?from={made.id}").one("input", name="taxa.kept")["value"]
     assert again == f"job:{job.id}:main:pasted.fasta"
     site.finish(job, main=("pasted.fasta", *ALIGNED[1:]))
@@ -237,7 +237,7 @@ def job_output(site, job):
 def test_a_job_shows_where_it_stands(site):
     job, later = site.submit(title="First"), site.submit(queries__text=">z\nMKVL", title="Second")
     page = check_page(site.page(f"/jobs/{later.id}"))
-    assert "waiting for workers: none is running now (number 2 in the queue)" in text_of(page)
+    assert "waiting for a worker: none is running (number 2 in the queue)" in text_of(page)
     assert page.one("progress", id="progress")["max"] == "100"
     claimed = site.storage.queue.claim("a test", 60.0, 10)
     assert claimed.id == job.id
@@ -336,9 +336,9 @@ def test_a_form_begins_with_sequences_and_tells_the_queue_and_limits(site):
 def test_a_form_says_before_that_too_many_jobs_wait(tmp_path, server_modules):
     made = Site(Settings(folder=tmp_path / "server", limits=Limits(queued_per_user=1)))
     try:
-        assert "As many" not in text_of(made.page("/new/pairs"))
+        assert "limit of waiting jobs" not in text_of(made.page("/new/pairs"))
         made.submit()
-        assert "As many of your jobs wait as may (1)" in text_of(check_page(made.page("/new/pairs")))
+        assert "You have reached the limit of waiting jobs (1)" in text_of(check_page(made.page("/new/pairs")))
     finally:
         made.close()
 
@@ -380,7 +380,7 @@ def test_past_jobs_are_found_and_paged(site):
     assert "Newest" in text_of(older)
     found = site.page("/jobs?q=job17&state=cancelled&verb=pairs&tag=t1")
     assert [row.one("a", class_="name").text for row in found.one("tbody").all("tr")] == ["job17"]
-    assert "No job has all of that." in text_of(site.page("/jobs?q=job17&tag=t0"))
+    assert "No job matches all of the filters." in text_of(site.page("/jobs?q=job17&tag=t0"))
     assert site.http.get("/jobs?state=nonsense&verb=rm&after=x'y").status_code in (200, 422)
 
 
@@ -446,7 +446,7 @@ def test_a_job_is_shared_read_only_until_it_is_not(site):
     assert site.http.get(seen.one("iframe")["src"]).content == REPORT[2]
     assert all(site.http.get(a["href"]).status_code == 200 for a in seen.all("a") if "download" in a.attributes)
     site.http.post(f"/jobs/{job.id}/unshare")
-    assert "not shared any longer" in text_of(check_page(site.page(f"/shared/{secret}", 404)))
+    assert "no longer shared" in text_of(check_page(site.page(f"/shared/{secret}", 404)))
 
 
 def test_a_job_is_cancelled_and_deleted_after_a_question(site):
@@ -525,7 +525,7 @@ def test_a_database_is_shared_by_its_form_and_by_the_list(closed_site):
     site = closed_site
     site.log_in("alice")
     form = check_page(site.page("/new/db-build"))
-    assert "you alone see and use the database" in text_of(form)
+    assert "only you can see and use the database" in text_of(form)
     assert "checked" not in form.one("input", id="shared").attributes
     job = site.submit("db-build", sources__text=">a\nMKV", title="mine", shared="1")
     assert job.request["shared"] is True
@@ -550,7 +550,7 @@ def test_files_without_a_job_are_listed_and_deleted(site):
     page = check_page(site.page("/files"))
     assert HOSTILE in text_of(page)
     assert site.http.post(f"/files/{file.digest}/delete").headers["location"] == "/files"
-    assert "There are none." in text_of(check_page(site.page("/files")))
+    assert "There are no such files." in text_of(check_page(site.page("/files")))
     assert site.http.post(f"/files/{file.digest}/delete").status_code == 404
 
 
@@ -614,7 +614,7 @@ def test_the_theme_is_remembered_and_help_has_the_servers_address(site):
 def test_what_is_pasted_begins_with_a_name_and_keeps_that_of_an_example(site):
     answer = site.send("pairs", queries__text="MKVLA\n")
     assert answer.status_code == 422
-    sentence = "Queries: this begins with no name: put a line with > and a name before each sequence"
+    sentence = "Queries: this does not start with a name: put a line with > and a name before each sequence"
     assert check_page(parsed(answer.text)).one("p", id="queries-error").text == sentence
     from tropalign.serve.web.forms import example_bytes
 

@@ -400,7 +400,7 @@ def test_jobs_of_a_list_are_ticked_and_stay_so_while_it_changes(watcher):
     assert all(box.is_selected() for box in watcher.all("tbody input"))
     watcher.one("button[value=delete]").click()
     watcher.click("button.danger")
-    watcher.until(lambda: "No job yet" in watcher.one("main").text)
+    watcher.until(lambda: "There are no jobs yet" in watcher.one("main").text)
 
 
 def test_a_watched_job_that_is_deleted_elsewhere_is_shown_as_gone(watcher):

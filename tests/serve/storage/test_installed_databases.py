@@ -90,12 +90,12 @@ def test_a_name_that_several_others_share_is_no_choice(storage):
     ):  # fmt: skip
         storage.databases.add(Database(id, owner, name, "protein", 1, 1, digest, 7, float(id), None, shared))
     named = storage.databases.named_by
-    with pytest.raises(UsageError, match="2 databases are called x: name one of ann/x, bob/x"):
+    with pytest.raises(UsageError, match="2 databases are named x: give one of ann/x, bob/x"):
         named("carol", "x")
     assert [named("carol", word).id for word in ("ann/x", "bob/x", "1", "2", "z", "bob/z")] == [*"121266"]
     assert [named(user, "x").id for user in ("ann", "bob")] == ["1", "2"]
     assert named("ann", "bob/x").id == "2" and named("eve", "z").id == "5" and named("eve", "bob/z").id == "6"
-    with pytest.raises(UsageError, match="2 databases are called y: name one of 3, 4"):
+    with pytest.raises(UsageError, match="2 databases are named y: give one of 3, 4"):
         named("carol", "y")
     for word in ("eve/z", "/x", "carol/x"):
         with pytest.raises(KeyError):

@@ -53,7 +53,7 @@ def test_a_chain_ends_as_a_whole(storage):
     ended = [storage.jobs.get(job.id) for job in (second, third, cancelled)]
     assert [job.state for job in ended] == ["failed", "failed", "cancelled"]
     assert "the job “a title”, which was deleted: submit" in ended[0].message
-    assert "the job “second”, which failed (it was to read" in ended[1].message
+    assert "the job “second”, which failed (this job needed" in ended[1].message
     assert not storage.queue.has_work()
 
 
@@ -68,8 +68,8 @@ def test_the_end_of_a_long_chain_quotes_the_first_reason_once(storage):
     storage.queue.finish(first.id, held.attempt, outcome)
     storage.queue.settle()
     assert [storage.jobs.get(job.id).message for job in chain[1:]] == [
-        f"it was to read a result of the job “{title}”, which failed ({why}): "
-        "submit this one again when its input is there"
+        f"this job needed a result of the job “{title}”, which failed ({why}): "
+        "submit this job again when its input exists"
         for title in ("a title", "number 2", "number 3", "number 4")
     ]
 
@@ -79,19 +79,19 @@ def test_an_output_that_is_not_made_ends_who_waits_for_it(storage):
     second = chained(storage, first, "2", role="report")
     run_next(storage)
     assert storage.queue.claim("w", 30, 10) is None
-    assert "the result 'report' of the job “a title” is gone" in storage.jobs.get(second.id).message
+    assert "the result 'report' of the job “a title” does not exist" in storage.jobs.get(second.id).message
 
 
 def test_what_is_waited_for_is_said(storage):
     clock = storage.waits._clock = Clock()
     jobs = [submit(storage, key=str(n), owner="ab"[n % 2]) for n in range(4)]
-    assert waits(storage, jobs[1]) == ["waiting for workers: none is running now (number 2 in the queue)"]
+    assert waits(storage, jobs[1]) == ["waiting for a worker: none is running (number 2 in the queue)"]
     storage.waits.tell("crew 1", 1)
     assert waits(storage, jobs[1]) == ["waiting: number 2 in the queue"]
     storage.queue.claim("w", 30, 1)
     assert waits(storage, *jobs[:2]) == [None, "waiting: number 1 in the queue; the only worker is busy"]
     storage.waits.tell("crew 2", 2)
-    one_more = "waiting for another job of yours: as many run as may (number 2 in the queue)"
+    one_more = "waiting for one of your running jobs to end: the limit is reached (number 2 in the queue)"
     assert waits(storage, jobs[1], jobs[2], most=1) == ["waiting: number 1 in the queue", one_more]
     storage.users.set("a", running_per_user=2)
     assert waits(storage, jobs[2], most=1) == ["waiting: number 2 in the queue"]
@@ -100,4 +100,4 @@ def test_what_is_waited_for_is_said(storage):
     assert waits(storage, jobs[3]) == ["waiting: number 1 in the queue; all 3 workers are busy"]
     storage.waits.leave("crew 2")
     clock.now += SILENT_SECONDS + 1
-    assert waits(storage, jobs[3])[0].startswith("waiting for workers: none")
+    assert waits(storage, jobs[3])[0].startswith("waiting for a worker: none")

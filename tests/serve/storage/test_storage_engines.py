@@ -64,7 +64,7 @@ def test_a_newer_database_is_refused(storage, storage_settings):
 
 
 def test_an_empty_database_is_made_by_a_server_alone(storage_settings):
-    with pytest.raises(UsageError, match="the database is of an older tropalign: start the server of this one first"):
+    with pytest.raises(UsageError, match="the database is of an older tropalign: start this version's server first"):
         Storage.open(storage_settings, migrate=False)
 
 
@@ -94,7 +94,9 @@ def test_servers_that_start_together_migrate_once(storage_settings):
     "url", ["", "nonsense", "mysql://a:secret@b/c", "sqlite://", "sqlite:///:memory:", "http://x:99999999/"]
 )
 def test_what_is_no_database_is_refused(url):
-    with pytest.raises(UsageError, match="a database is named like postgresql://USER:PASSWORD@HOST/NAME") as caught:
+    with pytest.raises(
+        UsageError, match="a database must be named like postgresql://USER:PASSWORD@HOST/NAME"
+    ) as caught:
         open_database(url)
     assert "secret" not in str(caught.value)
 

@@ -54,7 +54,7 @@ def test_what_is_not_finished_or_too_large_leaves_nothing(store):
     assert names(store) == []
     with store.receive(limit=10) as receiving:
         receiving.write(b"0123456789")
-        with pytest.raises(ResourceError, match="larger than 10 bytes, which is the most that this server takes"):
+        with pytest.raises(ResourceError, match="larger than the limit of this server, 10 bytes"):
             receiving.write(b"x")
     assert names(store) == []
 
@@ -120,7 +120,7 @@ def test_a_full_disk_is_a_sentence(store, monkeypatch):
 
     with store.receive() as receiving:
         monkeypatch.setattr(os, "write", full)
-        with pytest.raises(ResourceError, match="the server's disk is full: delete jobs that nobody needs"):
+        with pytest.raises(ResourceError, match="the server's disk is full: delete jobs that are not needed"):
             receiving.write(b"x")
 
 
@@ -128,7 +128,7 @@ def test_the_last_room_on_a_disk_is_left_to_the_database(store, monkeypatch):
     digest = store.add_bytes(b"x").digest
     monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(total=10**9, free=10**7 - 1))
     for refused in (store.check_room, store.receive().__enter__):
-        with pytest.raises(ResourceError, match=r"^the server's disk is full: delete jobs that nobody needs$"):
+        with pytest.raises(ResourceError, match=r"^the server's disk is full: delete jobs that are not needed$"):
             refused()
     assert store.remove_these([digest]) == 1
     monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(total=10**9, free=10**7))

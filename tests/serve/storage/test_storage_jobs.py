@@ -74,7 +74,7 @@ def test_too_many_waiting_jobs(storage):
     limits = replace(LIMITS, queued_per_user=2)
     for key in "ab":
         submit(storage, key=key, limits=limits)
-    with pytest.raises(TooMany, match="2 of your jobs are waiting, as many as may: wait for one, or cancel one"):
+    with pytest.raises(TooMany, match="2 of your jobs are waiting, which is the limit: wait for one, or cancel one"):
         submit(storage, key="c", limits=limits)
     submit(storage, owner="bob", key="c", limits=limits)
     storage.queue.claim("w", 30, 1)
@@ -87,7 +87,7 @@ def test_too_many_bytes(storage):
     submit(storage, key="other")
     run_next(storage, b"12345")
     assert storage.jobs.stored_bytes("ann") == 12
-    with pytest.raises(TooMuch, match="take 12 bytes or more, as many as they may"):
+    with pytest.raises(TooMuch, match="take 12 bytes or more, which is the limit"):
         submit(storage, key="third", limits=replace(LIMITS, stored_bytes_per_user=12))
     assert storage.jobs.stored_bytes("bob") == 0
 
@@ -347,7 +347,7 @@ def test_long_text_is_no_error(storage):
     assert storage.jobs.list(Search("ann", text="صلى b")).jobs == ()
     assert storage.jobs.list(Search("ann", text="صلى", tag=job.tags[0])).jobs == (job,)
     assert storage.jobs.list(Search(long, tag=long, verb=long)).jobs == ()
-    with pytest.raises(UsageError, match="a user's name has at most 200 letters"):
+    with pytest.raises(UsageError, match="a user name can have at most 200 characters"):
         submit(storage, owner=long)
 
 

@@ -54,8 +54,8 @@ def test_a_folder_that_others_can_use_is_refused(tmp_path, mode):
     folder.mkdir()
     folder.chmod(mode)
     sentence = (
-        f"{folder}: others on this machine may read or write it (mode 0{mode:o}), and who reads it is any user of the "
-        f"server: chmod 700 {folder}; where its file system knows no modes, choose another --folder"
+        f"{folder}: others on this machine may read or write it (mode 0{mode:o}), and could act as any user of the "
+        f"server: chmod 700 {folder}, or choose another --folder if its file system does not support modes"
     )
     with pytest.raises(ResourceError, match=f"^{re.escape(sentence)}$"):
         Storage.open(Settings(folder=folder))
@@ -71,8 +71,8 @@ def test_a_folder_of_another_user_is_told_apart(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "geteuid", lambda: 12345)
     tmp_path.chmod(0o755)
     sentence = (
-        f"{tmp_path}: it belongs to user {os.getuid()} (mode 0755), and tropalign runs as user 12345, to whom alone it "
-        f"has to belong: as root, chown 12345 {tmp_path} && chmod 700 {tmp_path} (a volume of docker: in a container "
+        f"{tmp_path}: it belongs to user {os.getuid()} (mode 0755), but must belong only to user 12345, who "
+        f"runs tropalign: as root, chown 12345 {tmp_path} && chmod 700 {tmp_path} (for a docker volume, in a container "
         "with --user root), or choose another --folder"
     )
     with pytest.raises(ResourceError, match=f"^{re.escape(sentence)}$"):
@@ -85,7 +85,9 @@ def test_a_file_that_root_has_made_is_told_with_the_remedy(tmp_path, monkeypatch
     path.touch(0o600)
     monkeypatch.setattr(os, "geteuid", lambda: 12345)
     monkeypatch.setattr(os, "access", lambda path, mode: not str(path).endswith(".db"))
-    sentence = f"{path}: it belongs to user {os.getuid()}, and tropalign runs as 12345: as root, chown 12345 {path}"
+    sentence = (
+        f"{path}: it belongs to user {os.getuid()}, but tropalign runs as user 12345: as root, chown 12345 {path}"
+    )
     with pytest.raises(ResourceError, match=f"^{re.escape(sentence)}$"):
         make_private_file(path)
 
@@ -94,7 +96,7 @@ def test_a_token_is_written_where_nobody_else_reads_it(tmp_path, usual_umask):
     path = tmp_path / "alice.token"
     write_secret(path, "trop_x")
     assert path.read_text() == "trop_x\n" and stat.S_IMODE(path.stat().st_mode) == 0o600
-    with pytest.raises(UsageError, match=r"alice\.token: there is a file already: name another one, or remove it"):
+    with pytest.raises(UsageError, match=r"alice\.token: the file exists: name another one, or remove it"):
         write_secret(path, "trop_y")
     with pytest.raises(ResourceError, match=r"it cannot be written \(No such file or directory\): name another file"):
         write_secret(tmp_path / "missing" / "x", "trop_y")

@@ -156,7 +156,7 @@ def test_a_job_that_kills_its_workers_fails(timed, clock):
     ended = timed.jobs.get(job.id)
     assert (ended.state, ended.finished, ended.worker) == (State.FAILED, clock.now, None)
     assert ended.message.startswith(
-        f"{MOST_DEATHS} workers died while they computed it, perhaps for want of memory: ask for less"
+        f"{MOST_DEATHS} workers died while they computed it, perhaps for lack of memory: submit a smaller"
     )
 
 

@@ -64,13 +64,13 @@ def test_all_tokens_of_a_user_are_revoked(storage):
     assert storage.tokens.revoke("ann") == 3
     assert [storage.tokens.verify(text) is None for text in texts] == [True, True, True, False]
     for nobody in ("ann", "nobody", "' OR 1=1 --", "a\0"):
-        with pytest.raises(UsageError, match="is no valid token and has none"):
+        with pytest.raises(UsageError, match="is neither a valid token nor a user with one"):
             storage.tokens.revoke(nobody)
 
 
 @pytest.mark.parametrize("user", ["", " ", "a" * 201, "a\nb", "a\0b", "\ud800", "\x1b[31m", "\u202e"])
 def test_what_is_no_name_is_refused(storage, user):
-    with pytest.raises(UsageError, match="is no name of a user: 1 to 200 printable letters") as caught:
+    with pytest.raises(UsageError, match="is not a user name: give 1 to 200 printable characters") as caught:
         storage.tokens.add(user)
     assert str(caught.value).isprintable()
 

@@ -22,7 +22,9 @@ def test_uploads_are_known_for_a_day_by_every_server(storage_settings):
         uploads = other.uploads
         assert uploads.size("alice") == 15 and uploads.has("alice", ONE.digest) and not uploads.has("bob", ONE.digest)
         uploads.check_room("alice", 16)
-        with pytest.raises(ResourceError, match="you have sent 15 bytes or more within a day: come again tomorrow"):
+        with pytest.raises(
+            ResourceError, match="you have sent 15 bytes or more within a day, which is the limit: try again tomorrow"
+        ):
             uploads.check_room("alice", 15)
         clock.now += DAY - 1
         uploads.add("alice", TWO)

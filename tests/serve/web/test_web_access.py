@@ -71,7 +71,7 @@ def test_an_address_with_another_token_lets_nobody_in(local, users):
     for client, token in ((local, "trop_local_" + "a" * 52), (users.stranger, users.alice.token)):
         answer = Client(client.port).get(f"/login?token={token}")
         assert answer.status == 401 and "set-cookie" not in answer.headers
-        words = b"this address lets nobody in: open the one that tropalign serve printed at its last start"
+        words = b"this address is no longer valid: open the one that tropalign serve printed last"
         assert words in answer.body
 
 
@@ -194,7 +194,7 @@ def test_hosts_and_networks_of_a_server_that_others_reach():
     assert not Hosts(replace(settings, host="127.0.0.1")).allows("10.0.0.1")
     is_proxy = networks(["10.0.0.0/8", "::1"])
     assert is_proxy("10.9.9.9") and is_proxy("::1") and not is_proxy("11.0.0.1") and not is_proxy("proxy")
-    with pytest.raises(UsageError, match=r"^--trusted-proxy proxy is no address: give one like"):
+    with pytest.raises(UsageError, match=r"^--trusted-proxy proxy is not an address: give one like"):
         networks(["proxy"])
 
 

@@ -172,8 +172,8 @@ def test_a_database_of_another_user_is_not_there(users):
     inputs = {"family": [{"database": "db1"}]}
     answer = users.bob.post("/api/v1/jobs", {"verb": "msa", "format": "fasta", "inputs": inputs})
     assert answer.status == 422
-    assert answer.error == "there is no such database: choose one that is listed (GET /api/v1/databases)"
-    nobodys = "there is no such database of yours: it was deleted, or is somebody else's"
+    assert answer.error == "there is no such database: choose one from the list (GET /api/v1/databases)"
+    nobodys = "you have no such database: it was deleted, or belongs to another user"
     for method, body in (("DELETE", None), ("PATCH", {"shared": True})):
         answer = users.bob.ask(method, "/api/v1/databases/db1", body)
         assert (answer.status, answer.error) == (404, nobodys)
@@ -190,7 +190,7 @@ def test_a_build_says_whether_its_database_is_shared(users):
         assert storage.jobs.get(answer.json["id"]).request.get("shared", False) == shared
     pairs = {"verb": "pairs", "inputs": {"queries": [{"text": ">a\nMKV\n"}]}, "shared": True}
     answer = users.alice.post("/api/v1/jobs", pairs)
-    sentence = "shared: is for databases (db build): a job is shared by a link, once it is there"
+    sentence = "shared: applies to databases (db build) only: jobs are shared by links"
     assert (answer.status, answer.json) == (422, {"error": sentence, "field": "shared"})
 
 
@@ -247,7 +247,7 @@ def test_an_input_is_the_output_of_another_job_of_the_user(users):
     finish(users.server.storage, first["id"], [("main", "x.msa.fasta", "text/plain", aligned)])
     answer = tree(role="report")
     assert (answer.status, answer.error) == (422, "the job Three has no output 'report': it has main")
-    gone = "the job whose result is to be read was deleted, or is somebody else's: give the file"
+    gone = "the job whose result is to be read was deleted or belongs to another user: give the file"
     assert (tree(users.bob).status, tree(users.bob).error) == (422, gone)
     made = tree().json
     assert made["inputs"] == [
@@ -292,7 +292,7 @@ def test_what_is_deleted_while_it_is_asked_for_is_not_there(local, monkeypatch):
     for method, path in (("DELETE", ""), ("POST", "/cancel")):
         first, _ = chain(local)
         gone = local.ask(method, f"/api/v1/jobs/{first['id']}{path}")
-        assert (gone.status, gone.error) == (404, "there is no such job: it was deleted, or is somebody else's")
+        assert (gone.status, gone.error) == (404, "there is no such job: it was deleted, or belongs to another user")
 
 
 def test_a_database_that_is_deleted_while_it_is_asked_for_is_not_there(local, monkeypatch):
@@ -353,7 +353,7 @@ def test_a_job_waits_for_one_whose_result_it_reads(users):
     shared = users.alice.ask("PATCH", f"/api/v1/jobs/{second['id']}", {"shared": True}).json["shared"]
     assert not {"waiting", "waits_for"} & {*users.stranger.get(f"/api/v1{shared}").json}
     refused = users.bob.post("/api/v1/jobs", {"verb": "tree", "inputs": {"taxa": [{"job": first["id"]}]}})
-    assert refused.status == 422 and "somebody else's" in refused.error
+    assert refused.status == 422 and "belongs to another user" in refused.error
     aligned = b">a\nMKVLAW\n>b\nMKILAW\n"
     finish(users.server.storage, first["id"], [("main", "x.msa.fasta", "text/plain", aligned)])
     finish(users.server.storage, second["id"], [("main", "x.nwk", "text/plain", b"(a,b);")])
@@ -377,19 +377,20 @@ def test_a_job_ends_with_the_one_that_it_waits_for(local, end, sentence):
     local.storage.queue.settle()
     shared = local.ask("PATCH", f"/api/v1/jobs/{second['id']}", {"shared": True}).json["shared"]
     seen = local.get("/api/v1" + shared).json  # whoever has the link is told of no other job
-    assert seen["message"] == "the job whose result it was to read has left none"
+    assert seen["message"] == "the job whose result it reads has produced none"
     page = local.get(shared).body.decode()
     assert seen["message"] in page and "“Two”" not in page
     job = local.get(f"/api/v1/jobs/{second['id']}").json
     assert job["state"] == "failed" and job["exit_code"] == 4
-    remedy = "submit this one again when its input is there"
-    assert job["message"] == f"it was to read a result of the job “Two”, {sentence}: {remedy}"
+    remedy = "submit this job again when its input exists"
+    assert job["message"] == f"this job needed a result of the job “Two”, {sentence}: {remedy}"
 
 
 @pytest.mark.parametrize(
     ("item", "sentence"),
-    [({"job": "../x"}, "is the id of a job"), ({"job": "a", "role": "../main"}, "is the role of an output"),
-     ({"file": "0" * 64, "role": "main"}, "is of an output of a job"), ({"job": "a", "text": ">a"}, "has one of")],
+    [({"job": "../x"}, "must be the id of a job"), ({"job": "a", "role": "../main"}, "must be the role of an"),
+     ({"file": "0" * 64, "role": "main"}, "refers to an output of a job"),
+     ({"job": "a", "text": ">a"}, "must have one of")],
 )  # fmt: skip
 def test_a_wrong_reference_to_a_job_is_refused(local, item, sentence):
     answer = local.post("/api/v1/jobs", {"verb": "tree", "inputs": {"taxa": [item]}})
@@ -426,7 +427,7 @@ def test_files_without_a_job_are_listed_and_deleted(users):
     assert (listed["file"], listed["name"], listed["size"]) == (file, "alone.fa", 6)
     assert users.bob.get("/api/v1/files").json == {"files": []}
     answer = users.bob.ask("DELETE", f"/api/v1/files/{file}")
-    assert (answer.status, answer.error) == (404, "you have sent no such file of late: it was deleted, or is a job's")
+    assert (answer.status, answer.error) == (404, "you have no such unused file: it was deleted, or belongs to a job")
     assert users.alice.ask("DELETE", f"/api/v1/files/{file}").status == 204
     assert not users.server.storage.files.holds(file)
     assert users.alice.get("/api/v1/files").json == {"files": []}
@@ -454,17 +455,17 @@ def check_hook(client, url, secret, shown):
     (hook,) = client.storage.hooks.claim(1)
     assert (hook.job.id, hook.url) == (job.json["id"], url)
     page = client.get("/new/pairs").body.decode()
-    assert f"who is told when the job has ended: {shown}" in page
+    assert f"notified when the job has ended: {shown}" in page
 
 
 def test_a_hook_is_for_hosts_that_the_operator_allows(serve):
     client = serve(hook_hosts=("a.example",))
-    places = "a.example alone (no port means the usual one)"
+    places = "a.example only (no port means the usual one)"
     for hook, sentence in (
-        ("https://b.example/", f"web hooks are called at {places}: name one there, or ask the operator"),
-        ("https://a.example/ x", "a web hook is an address of 500 letters of ASCII at most, without blanks"),
-        (["x"], "hook has to be a text: an e-mail address, or that of a web hook"),
-        ("ann@a.example", "this server sends no e-mail: ask its operator (--smtp)"),
+        ("https://b.example/", f"web hooks are called at {places}: name one of them, or ask the operator"),
+        ("https://a.example/ x", "a web hook must be an address of at most 500 ASCII characters without blanks"),
+        (["x"], "hook must be a string: an e-mail address or the address of a web hook"),
+        ("ann@a.example", "this server does not send e-mail: ask its operator (--smtp)"),
     ):
         answer = hooked(client, hook)
         assert (answer.status, answer.error, answer.json["field"]) == (422, sentence, "hook")
@@ -476,11 +477,13 @@ def test_an_email_address_is_told_where_the_operator_names_a_mail_server(serve):
 
     client = serve(mail=MailServer("localhost", 1, "tropalign@a.example", ("a.example",)))
     answer = hooked(client, "ann@b.example")
-    assert (answer.status, answer.json["field"]) == (422, "hook") and "at a.example alone" in answer.error
+    assert (answer.status, answer.json["field"]) == (422, "hook") and "only to addresses at a.example" in answer.error
     check_hook(client, "ann@a.example", b"ann@", "an e-mail address at a.example")
 
 
 def test_a_server_without_hooks_refuses_them_and_its_forms_have_none(local):
     answer = hooked(local, "https://a.example/")
-    assert answer.status == 422 and answer.error == "this server calls no web hooks: ask its operator (--hook-host)"
-    assert b"Tell at the end" not in local.get("/new/pairs").body
+    assert (
+        answer.status == 422 and answer.error == "this server does not call web hooks: ask its operator (--hook-host)"
+    )
+    assert b"Notify at the end" not in local.get("/new/pairs").body

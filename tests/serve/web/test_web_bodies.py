@@ -50,7 +50,7 @@ def test_what_holds_too_many_values_is_refused_before_it_is_decoded(local, monke
     monkeypatch.setattr(limits, "parse_object", None)
     answer = local.post("/api/v1/jobs", body, headers=JSON)
     assert answer.status == 413
-    assert answer.error == "the JSON holds more than 20,000 values: send sequences as texts or files"
+    assert answer.error == "the JSON has more than 20,000 values: send sequences as texts or files"
 
 
 def test_a_long_text_is_one_value(local):
@@ -68,20 +68,20 @@ def test_names_are_looked_at_first_and_null_is_no_answer(local):
     )
     job = local.submit()
     answer = local.ask("PATCH", f"/api/v1/jobs/{job['id']}", {"shared": None})
-    assert (answer.status, answer.error) == (422, "shared has to be true or false")
+    assert (answer.status, answer.error) == (422, "shared must be true or false")
 
 
 @pytest.mark.parametrize(
     ("field", "value", "sentence"),
     [
-        ("tags", None, "tags have to be a list of texts"),
-        ("title", None, "title has to be a text"),
-        ("outputs", {}, "outputs: is a list of what to write beside the main output"),
-        ("outputs", None, "outputs: is a list of what to write beside the main output"),
-        ("options", [], "options: is an object of JSON"),
-        ("inputs", [], "inputs: is an object of JSON"),
+        ("tags", None, "tags must be a list of strings"),
+        ("title", None, "title must be a string"),
+        ("outputs", {}, "outputs: must be a list of the roles of outputs"),
+        ("outputs", None, "outputs: must be a list of the roles of outputs"),
+        ("options", [], "options: must be a JSON object"),
+        ("inputs", [], "inputs: must be a JSON object"),
         ("format", None, "format: pairs has no such format: choose one of"),
-        ("shared", None, "shared: is true or false"),
+        ("shared", None, "shared: must be true or false"),
     ],
 )
 def test_null_and_other_types_are_refused(local, field, value, sentence):

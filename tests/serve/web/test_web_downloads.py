@@ -72,7 +72,7 @@ def test_a_defect_is_a_number_and_no_traceback(local, monkeypatch, caplog):
     monkeypatch.setattr(type(local.storage.jobs), "list", broken)
     answer = local.get("/api/v1/jobs")
     assert answer.status == 500 and answer.error.startswith(
-        "a defect of tropalign: the operator finds it in the log as "
+        "this is a defect of tropalign: tell the operator, whose log has details under "
     )
     assert b"secret" not in answer.body and answer.error.split()[-1] in caplog.text
 
@@ -85,4 +85,4 @@ def test_a_database_that_is_away_is_no_defect(local, monkeypatch):
 
     monkeypatch.setattr(type(local.storage.jobs), "list", away)
     answer = local.get("/api/v1/jobs")
-    assert answer.status == 503 and answer.error == "the database does not answer: try again in some seconds"
+    assert answer.status == 503 and answer.error == "the database does not answer: try again in a few seconds"

@@ -30,7 +30,7 @@ def test_a_file_of_the_size_allowed_and_a_longer_one(small):
     assert small.post("/api/v1/files", os.urandom(100_000)).status == 201
     answer = small.post("/api/v1/files", b"x" * 100_001)
     assert answer.status == 413 and answer.headers["Connection"] == "close"
-    assert answer.error == "more than 100,000 bytes are not taken here: send less, or ask the operator for more"
+    assert answer.error == "more than 100,000 bytes are not accepted: send less, or ask the operator for more"
     assert small.post("/api/v1/files", b"x" * 20_000_000).status == 413
 
 
@@ -51,7 +51,7 @@ def test_a_request_with_two_ends_is_refused_and_nothing_behind_it_read(small):
     both += b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
     answer = small.raw(both)
     assert answer.startswith(b"HTTP/1.1 400") and b"connection: close" in answer.lower()
-    assert b"the request has Content-Length and Transfer-Encoding: send one of them" in answer
+    assert b"the request has both Content-Length and Transfer-Encoding: send one of them" in answer
     assert answer.count(b"HTTP/1.1") == 1
 
 
@@ -69,7 +69,7 @@ def test_what_does_not_come_is_not_waited_for(small):
     head = HEAD + b"Authorization: Bearer %s\r\n" % small.token.encode()
     answer = small.raw([head + b"Content-Length: 90000\r\n\r\n", b"x"])
     assert answer.startswith(b"HTTP/1.1 408") and time.monotonic() - begin < 4
-    assert b"the body comes too slowly" in answer and incoming(small) == []
+    assert b"the body arrives too slowly" in answer and incoming(small) == []
     # Its word is looked for before anything else is done: that has a time limit, too.
     head = b"POST /login HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/x-www-form-urlencoded\r\n"
     answer = small.raw(head + b"Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n")
@@ -91,7 +91,7 @@ def test_forms_have_bounds(local, monkeypatch):
     headers = {**origin, "Content-Type": "multipart/form-data; boundary=b"}
     assert local.post("/new/pairs", parts(3, 10_000), headers=headers).status == 422
     answer = local.post("/new/pairs", parts(6, 10_000), headers=headers)
-    assert answer.status == 422 and b"its fields hold more than 50,000 bytes: send files" in answer.body
+    assert answer.status == 422 and b"its fields have more than 50,000 bytes: send files" in answer.body
     headers = {"Origin": f"http://127.0.0.1:{local.port}", "Content-Type": "Application/x-www-form-urlencoded; a=b"}
     assert local.post("/new/pairs", b"a=" + b"x" * 32_000_000, headers=headers).status == 413
 
@@ -102,7 +102,7 @@ def test_users_who_have_sent_much_send_no_more(serve):
     asked = {"verb": "pairs", "inputs": {"queries": [{"text": ">a\nMKV\n"}]}}
     for answer in (client.post("/api/v1/files", b"x"), client.post("/api/v1/jobs", asked)):
         assert answer.status == 413
-        assert answer.error == "you have sent 1,000 bytes or more within a day: come again tomorrow"
+        assert answer.error == "you have sent 1,000 bytes or more within a day, which is the limit: try again tomorrow"
     assert client.storage.files.holds(digest)
 
 
@@ -179,7 +179,7 @@ def test_readiness_says_when_the_disk_is_full(local, monkeypatch):
 
     monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(total=10**9, free=0))
     for answer in (local.get("/readyz"), local.post("/api/v1/files", b"x")):
-        assert (answer.status, answer.error) == (503, "the server's disk is full: delete jobs that nobody needs")
+        assert (answer.status, answer.error) == (503, "the server's disk is full: delete jobs that are not needed")
 
 
 def test_readiness_says_when_the_database_is_away(local, monkeypatch):

@@ -100,18 +100,18 @@ def test_the_printed_address_lets_a_browser_in_and_nobody_else(serve):
     assert "GET /login?token=... HTTP/1.1" in logged and "GET /api/v1/shared/... HTTP/1.1" in logged
     assert "trop_local" not in logged + said and "sss" not in logged + said
     path = served.folder / "local.token"
-    sentence = f"who has this address is let in as the user local, and nobody else: keep it, and {path}, to yourself"
+    sentence = f"only those who have this address may log in, as the user local: keep it, and {path}, secret"
     assert f"tropalign: {sentence}\n" in said
 
 
 @pytest.mark.parametrize(
     ("changed", "sentence"),
     [
-        ({"requires_token": True}, "this machine, and proxies on it, reach this address; nobody is let in without"),
-        ({"host": "0.0.0.0"}, "other machines reach this address; nobody is let in without a token (--add-token)"),
+        ({"requires_token": True}, "this machine, and proxies on it, reach this address; every user needs a token"),
+        ({"host": "0.0.0.0"}, "other machines reach this address; every user needs a token (--add-token)"),
         (
             {"proxy_user_header": "X-User", "trusted_proxies": ("10.0.0.0/8", "::1")},
-            "who asks is what the proxies 10.0.0.0/8, ::1 say in X-User, or a token",
+            "users are identified by X-User from the proxies 10.0.0.0/8, ::1, or by a token",
         ),
     ],
 )
@@ -125,7 +125,7 @@ def test_a_second_server_and_a_taken_port_are_sentences(serve, tmp_path):
     served = serve("--workers", "0")
     port = served.address.rsplit(":", 1)[1].strip("/")
     second = subprocess.run([*SERVE, "--folder", served.folder], capture_output=True, text=True)
-    sentence = "another server has this folder: use that one, end it, or choose another --folder"
+    sentence = "another server uses this folder: use that server, stop it, or choose another --folder"
     assert (second.returncode, second.stderr) == (4, f"tropalign: {served.folder}: {sentence}\n")
     other = [*SERVE, "--port", port, "--folder", tmp_path / "other"]
     second = subprocess.run(other, capture_output=True, text=True)
@@ -147,7 +147,7 @@ def test_a_worker_that_dies_is_replaced(serve):
     (worker,) = wait_until(served.workers)
     wait_until(lambda: served.asked("readyz")[0] == 200)
     os.kill(worker, signal.SIGKILL)
-    wait_until(lambda: served.asked("readyz") == (503, {"error": "no worker lives"}))
+    wait_until(lambda: served.asked("readyz") == (503, {"error": "no worker is running"}))
     assert wait_until(served.workers) != [worker]
     wait_until(lambda: served.asked("readyz")[0] == 200)
 
@@ -184,7 +184,7 @@ def test_a_folder_of_another_database_is_left_alone(serve, tmp_path):
     server = serve()
     other = [*SERVE, "--folder", server.folder, "--only-workers", "--database", f"sqlite:///{tmp_path / 'other.db'}"]
     ended = subprocess.run(other, capture_output=True, text=True, timeout=180)
-    assert ended.returncode == 2 and "these are the files of another database: name that one" in ended.stderr
+    assert ended.returncode == 2 and "the files belong to another database: name that database" in ended.stderr
     check_database(tmp_path, b"a")
     check_database(tmp_path, b"a")
 

@@ -70,7 +70,7 @@ def test_an_installed_database_is_read_where_it_is_and_may_go_while_jobs_wait(se
     assert stays.state is State.DONE, stays.message
     assert sum(not line.startswith("#") for line in desk.text(stays).splitlines()) == 1 + 3
     for name, job in (("goes", goes), ("changes", changes)):
-        sentence = f"the database {name} is no longer there, or has been replaced: choose it anew, or another one"
+        sentence = f"the database {name} was deleted or replaced: choose it again, or another one"
         assert (job.state, job.message) == (State.FAILED, sentence)
     desk.storage.close()
 
@@ -172,7 +172,7 @@ BOMB = gzip.compress(b">x\n" + b"A" * 50_000_000)
 LIMITS = {
     "sequences": (
         {"n_sequences": 5}, {"text": family(6, 10)}, (State.REFUSED, 4),
-        "the inputs hold more than 5 sequences, which is what a job may have on this server: ",
+        "the inputs hold more than 5 sequences, which is the limit for a job on this server: ",
     ),
     "a bomb": (
         {"unpacked_bytes": 10**6}, {"text": BOMB, "name": "bomb.fa.gz"}, (State.REFUSED, 4),
@@ -180,27 +180,27 @@ LIMITS = {
     ),
     "a forecast of many cells": (
         {"n_cells": 10**9}, {"text": LONG}, (State.REFUSED, 4),
-        ".*cells, and 1,000,000,000 are allowed on this server: ask for less, or run the command",
+        ".*cells, but only 1,000,000,000 are allowed on this server: submit a smaller job, or run",
     ),
     "few cells": (
         {"n_cells": 1000}, {"text": family(6, 10)}, (State.REFUSED, 4),
-        ".*cells, and 1,000 are allowed on this server: ",
+        ".*cells, but only 1,000 are allowed on this server: ",
     ),
     "time": (
         {"seconds": 1.0}, {"text": family(30, 400)}, (State.FAILED, 4),
-        "it was ended after 1.0 seconds, which is what a job may take on this server: ",
+        "it was stopped after 1.0 seconds, the limit of this server: ",
     ),
     "output": (
         {"output_bytes": 20_000}, {"text": family(60, 10)}, (State.FAILED, 4),
-        "it wrote more than the 19.5 KiB that a job may write on this server, and was ended",
+        "it was stopped because it wrote more than the limit of this server, 19.5 KiB",
     ),
     "a file, which is no full disk": (
         {"output_bytes": 1000}, {"text": family(200, 3), "verb": "cluster"}, (State.FAILED, 4),
-        ".*that a job may write on this server",
+        ".*wrote more than the limit of this server",
     ),
     "memory, which is the operator's": (
         {"memory_bytes": 1 << 20}, {"text": family(6, 10)}, (State.FAILED, 4),
-        r".*have the operator allow more \(--max-memory\)",
+        r".*ask the operator to allow more \(--max-memory\)",
     ),
 }  # fmt: skip
 
@@ -307,7 +307,7 @@ def test_a_second_server_on_the_folder_is_refused(settings, start):
     from tropalign.errors import ResourceError
     from tropalign.serve.work.supervisor import locked
 
-    refused = pytest.raises(ResourceError, match="another server has this folder: use that one")
+    refused = pytest.raises(ResourceError, match="another server uses this folder: use that server")
     with locked(settings.folder), refused, locked(settings.folder):
         pass
 

@@ -124,4 +124,4 @@ class Storage:
         with reading(self.engine) as connection:
             connection.execute(select(job_table.c.number).limit(1)).first()
         if not os.access(self.files.folder, os.W_OK | os.X_OK):
-            raise ResourceError("the server's folder of files cannot be written: ask who runs it")
+            raise ResourceError("the server's folder of files cannot be written: tell its operator")

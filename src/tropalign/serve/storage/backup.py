@@ -43,11 +43,11 @@ def back_up(folder: Path, archive: Path) -> int:
     damaged database.
     """
     if not (folder / DATABASE).is_file():
-        raise UsageError(f"{shown(str(folder))}: it has no {DATABASE}: name the folder of a server (--folder)")
+        raise UsageError(f"{shown(str(folder))}: the folder has no {DATABASE}: name the folder of a server (--folder)")
     try:
         descriptor = os.open(archive, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE)
     except FileExistsError:
-        raise UsageError(f"{shown(str(archive))}: there is a file already: name another one, or remove it") from None
+        raise UsageError(f"{shown(str(archive))}: the file exists: name another one, or remove it") from None
     except OSError as error:
         raise ResourceError(f"{shown(str(archive))}: {error.strerror}: name another place") from None
     try:
@@ -59,9 +59,7 @@ def back_up(folder: Path, archive: Path) -> int:
     except (OSError, sqlite3.Error) as error:
         archive.unlink(missing_ok=True)
         why = error.strerror if isinstance(error, OSError) else str(error)
-        raise ResourceError(
-            f"{shown(str(archive))}: the backup was not made ({why}): see whether there is room"
-        ) from None
+        raise ResourceError(f"{shown(str(archive))}: the backup was not made ({why}): check the free space") from None
     except BaseException:
         archive.unlink(missing_ok=True)
         raise
@@ -117,7 +115,7 @@ def restore(archive: Path, folder: Path) -> int:
     if not archive.is_file():
         raise InputError("there is no such file", file=str(archive))
     if folder.exists() and any(folder.iterdir()):
-        raise UsageError(f"{shown(str(folder))}: it is not empty: name a new --folder, or move this one away")
+        raise UsageError(f"{shown(str(folder))}: the folder is not empty: name a new --folder, or move this one away")
     was_there = folder.exists()
     make_private_folder(folder)
     aside = Path(tempfile.mkdtemp(prefix=".restored-", dir=folder.parent))
@@ -127,9 +125,11 @@ def restore(archive: Path, folder: Path) -> int:
         aside.replace(folder)  # replaces an empty folder
         return n
     except tarfile.TarError as error:
-        raise InputError(f"it is no whole archive of tropalign admin backup ({error})", file=str(archive)) from None
+        raise InputError(
+            f"this is not a complete archive of tropalign admin backup ({error})", file=str(archive)
+        ) from None
     except OSError as error:
-        raise ResourceError(f"{shown(str(archive))}: it cannot be restored ({error.strerror})") from None
+        raise ResourceError(f"{shown(str(archive))}: the archive cannot be restored ({error.strerror})") from None
     finally:
         shutil.rmtree(aside, ignore_errors=True)
         if not was_there:
@@ -147,7 +147,9 @@ def _check_database(path: Path, archive: Path) -> None:
     except (sqlite3.Error, UnicodeDecodeError):  # the latter if messages of the check quote damaged text
         is_whole = False
     if not is_whole:
-        raise InputError(f"its {DATABASE} is damaged, or no server's: restore another backup", file=str(archive))
+        raise InputError(
+            f"its {DATABASE} is damaged or not that of a server: restore another backup", file=str(archive)
+        )
 
 
 def _read(archive: Path, folder: Path) -> int:
@@ -164,7 +166,7 @@ def _read(archive: Path, folder: Path) -> int:
             stored = _FILE.fullmatch(member.name)
             is_known = stored or member.name in (DATABASE, IDENTITY, MANIFEST)
             if not member.isreg() or not is_known or manifest is not None or (folder / member.name).exists():
-                raise InputError(f"{shown(member.name[:200])} is nothing that a backup has there", file=str(archive))
+                raise InputError(f"{shown(member.name[:200])} is not a file of a backup", file=str(archive))
             source = tar.extractfile(member)
             assert source is not None  # true for regular files
             if member.name == MANIFEST:
@@ -179,10 +181,11 @@ def _read(archive: Path, folder: Path) -> int:
             files.append(member.name)
             if digest != stored[1] + stored[2]:
                 raise InputError(
-                    f"{member.name} has other bytes than its name says: the archive is damaged", file=str(archive)
+                    f"{member.name} has a content that does not match its name: the archive is damaged",
+                    file=str(archive),
                 )
     if DATABASE not in digests:
-        raise InputError(f"it has no {DATABASE}: it is no archive of tropalign admin backup", file=str(archive))
+        raise InputError(f"it has no {DATABASE}: it is not an archive of tropalign admin backup", file=str(archive))
     if manifest is None:
         raise InputError(
             f"it ends before its {MANIFEST}: it was cut off, or an earlier build of tropalign wrote it. Fetch it "

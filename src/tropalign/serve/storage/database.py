@@ -76,7 +76,9 @@ def _parsed(url: str | URL) -> URL:
         return parsed.set(drivername="postgresql+psycopg")
     if kind == "sqlite" and parsed.database and parsed.database != ":memory:":
         return parsed.set(drivername="sqlite")
-    raise UsageError("a database is named like postgresql://USER:PASSWORD@HOST/NAME or sqlite:////srv/tropalign.db")
+    raise UsageError(
+        "a database must be named like postgresql://USER:PASSWORD@HOST/NAME or sqlite:////srv/tropalign.db"
+    )
 
 
 def _sqlite(url: URL) -> Engine:
@@ -142,7 +144,7 @@ def _keep_log(engine: Engine, path: str) -> None:
             time.sleep(0.02)
     if mode != "wal":
         raise ResourceError(
-            f"{shown(path)}: its file system cannot keep a database of several processes: choose a folder on a local "
+            f"{shown(path)}: its file system cannot hold a database of several processes: choose a folder on a local "
             "disk, or PostgreSQL (--database)"
         )
 
@@ -233,7 +235,7 @@ def check_current(engine: Engine) -> None:
     """Raise UsageError if the tables are of an older or newer version."""
     with reading(engine) as connection:
         if not _is_current(connection):
-            raise UsageError("the database is of an older tropalign: start the server of this one first")
+            raise UsageError("the database is of an older tropalign: start this version's server first")
 
 
 def _migrations() -> ScriptDirectory:

@@ -81,7 +81,7 @@ class Databases:
         if first in rivals and len(rivals) > 1:
             owners = {each.owner for each in rivals}
             words = [f"{each.owner}/{each.name}" if len(owners) == len(rivals) else each.id for each in rivals]
-            raise UsageError(f"{len(rivals)} databases are called {shown(database)}: name one of {listed(words)}")
+            raise UsageError(f"{len(rivals)} databases are named {shown(database)}: give one of {listed(words)}")
         return first
 
     def get(self, database: str) -> Database:
@@ -224,9 +224,9 @@ def _fault(path: Path) -> str:
     from tropalign.sequences.store import SequenceStore
 
     if not path.is_file():
-        return f"{path}: it is no file"
+        return f"{path}: not a file"
     try:
         SequenceStore.open(path)
     except (InputError, OSError) as error:
         return str(error)
-    return f"{path}: it has just been written"
+    return f"{path}: written just now"

@@ -38,7 +38,7 @@ _BATCH = 200
 #: Disk space that files leave to the database, because deletions need it: bytes, and at most this share of a small
 #: disk.
 RESERVED_BYTES, RESERVED_SHARE = 16 << 20, 0.01
-_FULL = "the server's disk is full: delete jobs that nobody needs"
+_FULL = "the server's disk is full: delete jobs that are not needed"
 #: Time for which uploads are kept.
 SECONDS = 24 * 3600.0
 #: Maximum uploads in a list.
@@ -83,7 +83,7 @@ class FileStore:
         seen = os.fstat(source)
         if not stat.S_ISREG(seen.st_mode):
             os.close(source)
-            raise UsageError(f"{path.name!r} cannot be kept: it is no file")
+            raise UsageError(f"{path.name!r} cannot be kept: it is not a file")
         with os.fdopen(source, "rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
             if self._touch(digest):
@@ -265,7 +265,9 @@ class Receiving:
         """Append bytes; raise ResourceError if the file is too large (`TooLarge`) or the disk is full."""
         self.size += len(data)
         if self._limit is not None and self.size > self._limit:
-            raise TooLarge(f"the file is larger than {self._limit:,} bytes, which is the most that this server takes")
+            raise TooLarge(
+                f"the file is larger than the limit of this server, {self._limit:,} bytes: send a smaller one"
+            )
         self._store.check_room()
         self._hash.update(data)
         rest = memoryview(data)
@@ -386,7 +388,9 @@ class Uploads:
     def check_room(self, owner: str, most: int) -> None:
         """Raise ResourceError if the user has sent `most` bytes within a day (`TooMuchSent`)."""
         if self.size(owner) >= most:
-            raise TooMuchSent(f"you have sent {most:,} bytes or more within a day: come again tomorrow")
+            raise TooMuchSent(
+                f"you have sent {most:,} bytes or more within a day, which is the limit: try again tomorrow"
+            )
 
     def _recent(self, question: Any, owner: str) -> Any:
         return question.where(uploads.c.owner == owner, uploads.c.at >= self._clock() - SECONDS)

@@ -69,7 +69,7 @@ class Jobs:
         InputError if a file or database is gone, and UsageError if the user name is too long.
         """
         if len(new.owner) > MOST_LETTERS_OF_NAMES:
-            raise UsageError(f"a user's name has at most {MOST_LETTERS_OF_NAMES} letters")
+            raise UsageError(f"a user name can have at most {MOST_LETTERS_OF_NAMES} characters")
         with writing(self._engine) as connection:
             hold(connection, "files", shared=True)
             hold(connection, f"queue of {clean(new.owner)}")
@@ -102,7 +102,7 @@ class Jobs:
             select(func.count()).select_from(jobs).where(jobs.c.owner == owner, jobs.c.state == State.QUEUED)
         ).scalar_one()
         if waiting >= limits.queued_per_user:
-            raise TooMany(f"{waiting} of your jobs are waiting, as many as may: wait for one, or cancel one")
+            raise TooMany(f"{waiting} of your jobs are waiting, which is the limit: wait for one, or cancel one")
         asked = (owner, limits.stored_bytes_per_user)
         if self._clock() < self._has_room.get(asked, 0.0):
             return
@@ -113,7 +113,7 @@ class Jobs:
             self._has_room[asked] = self._clock() + REMEMBERED_SECONDS
         if n_bytes >= limits.stored_bytes_per_user:
             raise TooMuch(
-                f"the files of your jobs take {limits.stored_bytes_per_user:,} bytes or more, as many as they may: "
+                f"the files of your jobs take {limits.stored_bytes_per_user:,} bytes or more, which is the limit: "
                 "delete jobs that you no longer need"
             )
 
@@ -234,7 +234,7 @@ class Jobs:
     def delete(self, job: str) -> None:
         """Delete a job, and its files unless another job, a database or a later upload uses them.
 
-        A worker that computes it is told that the job is lost. Raises KeyError if there is no such job.
+        A worker that computes the job learns that it is lost. Raises KeyError if there is no such job.
         """
         with writing(self._engine) as connection:
             number = number_of(connection, job, lock=True)

@@ -228,8 +228,8 @@ class Queue:
             if row is None or row[0] < MOST_DEATHS:
                 return 0 if row is None else self._release(connection, this, "its worker died")
             message = (
-                f"{MOST_DEATHS} workers died while they computed it, perhaps for want of memory: "
-                "ask for less at a time, or ask who runs this server"
+                f"{MOST_DEATHS} workers died while they computed it, perhaps for lack of memory: "
+                "submit a smaller job, or ask the operator of this server"
             )
             return connection.execute(
                 this.values(state=State.FAILED, message=message, exit_code=4, finished=self._clock(), stage="", **_FREE)

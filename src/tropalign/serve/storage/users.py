@@ -97,7 +97,7 @@ class Tokens:
         """
         name = user.strip()
         if not name or len(name) > 200 or clean(name) != name or not name.isprintable():
-            raise UsageError(f"{shown(user[:40])!r} is no name of a user: 1 to 200 printable letters")
+            raise UsageError(f"{shown(user[:40])!r} is not a user name: give 1 to 200 printable characters")
         token = Token(_random(5), name, self._clock())
         secret = _random(32)
         row = {"id": token.id, "user": name, "hash": self._hasher().hash(secret), "created": token.created}
@@ -190,7 +190,7 @@ class Tokens:
             self._known.clear()
         if not n:
             raise UsageError(
-                f"{shown(which)!r} is no valid token and has none: tropalign serve --list-tokens names them"
+                f"{shown(which)!r} is neither a valid token nor a user with one: see tropalign serve --list-tokens"
             )
         return n
 

@@ -24,7 +24,7 @@ MOST_ASKED = 500
 #: Inputs per query.
 AT_A_TIME = 200
 _SOURCE = jobs.alias("source")
-_REMEDY = "submit this one again when its input is there"
+_REMEDY = "submit this job again when its input exists"
 
 
 class Waits:
@@ -123,7 +123,7 @@ def settle(connection: Connection, files: FileStore, now: float) -> None:
         for row in rows:
             sentence = None if row.state == State.DONE else _why_not(row)
             if sentence is None and not _give(connection, files, row):
-                sentence = f"the result {row.role!r} of {_called(row.title)} is gone: {_REMEDY}"
+                sentence = f"the result {row.role!r} of {_called(row.title)} does not exist: {_REMEDY}"
             if sentence is not None:
                 _fail(connection, row, sentence, now)
             this = (awaited.c.job == row.job) & (awaited.c.position == row.position)
@@ -135,7 +135,7 @@ def _called(title: str) -> str:
 
 
 def _why_not(row: Any) -> str:
-    what = f"it was to read a result of {_called(row.title)}, which"
+    what = f"this job needed a result of {_called(row.title)}, which"
     if row.state is None:
         return f"{what} was deleted: {_REMEDY}"
     if row.state == State.CANCELLED:

@@ -76,7 +76,7 @@ class Access:
             given = headers.getlist("host")
             name = host_name(given[0]) if len(given) == 1 else None
             if name is None:
-                raise Refused(400, "the request does not say for which host it is")
+                raise Refused(400, "the request has no valid Host header")
             if not self.hosts.allows(name):
                 raise Refused(421, f"this server is not known as {name}: start it with --allowed-host {name}")
             path = route_path(scope)
@@ -128,14 +128,14 @@ class Access:
             raise Refused(400, "the proxy names more than one user")
         name = names[0].strip()
         if not 0 < len(name) <= 200 or not name.isprintable():
-            raise Refused(400, "the proxy names a user by what is no name")
+            raise Refused(400, "the user name from the proxy is invalid")
         return User(name), None
 
     async def _bearer(self, headers: Headers, address: str) -> User:
         given = headers.getlist("authorization")
         kind, _, text = given[0].partition(" ")
         if len(given) != 1 or kind.lower() != "bearer" or not 0 < len(text) <= 500:
-            raise _not_logged_in("the server takes tokens as Authorization: Bearer TOKEN")
+            raise _not_logged_in("the Authorization header is invalid: send the token as Authorization: Bearer TOKEN")
         name, id = await verified(self.web, self.tokens, text, address)
         if not self.tokens.is_valid(id, name):  # newer than the cache, or revoked by another process
             await run_in_threadpool(self.tokens.read)
@@ -246,7 +246,7 @@ def _again(messages: list[Message], receive: Receive) -> Receive:
 
 
 def _elsewhere() -> Refused:
-    return Refused(403, "the request comes from a page of another site: open this server's page and try again there")
+    return Refused(403, "the request comes from a page of another site: open this server's page and try again")
 
 
 def _no_word() -> Refused:
@@ -305,7 +305,7 @@ def networks(addresses: Iterable[str]) -> Callable[[str], bool]:
             known.append(ip_network(address, strict=False))
         except ValueError:
             raise UsageError(
-                f"--trusted-proxy {shown(address)} is no address: give one like 10.0.0.7 or 10.0.0.0/8"
+                f"--trusted-proxy {shown(address)} is not an address: give one like 10.0.0.7 or 10.0.0.0/8"
             ) from None
 
     def is_one(address: str) -> bool:

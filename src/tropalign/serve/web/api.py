@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 job_router = APIRouter(prefix="/api/v1", tags=["jobs"])
 router = APIRouter(prefix="/api/v1")
 MOST_CURSOR = 100
-_OF_USER = "for administrators: of this user, or of all for *"
+_OF_USER = "administrators only: list those of this user, or of all users for *"
 #: Bytes that are buffered before a thread writes them.
 _BLOCK = 1 << 20
 
@@ -69,12 +69,12 @@ async def submit_job(request: Request) -> Response:
 @job_router.get("/jobs", responses=models.JOBS)
 def list_jobs(
     request: Request,
-    q: Annotated[str, Query(max_length=500, description="words in titles, tags, commands and names")] = "",
+    q: Annotated[str, Query(max_length=500, description="words to find in titles, tags, commands and names")] = "",
     state: State | None = None,
     verb: Annotated[str | None, Query(max_length=50)] = None,
     tag: Annotated[str | None, Query(max_length=200)] = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
-    after: Annotated[str | None, Query(max_length=MOST_CURSOR, description="`next` of the page before")] = None,
+    after: Annotated[str | None, Query(max_length=MOST_CURSOR, description="`next` of the previous page")] = None,
     user: Annotated[str | None, Query(max_length=200, description=_OF_USER)] = None,
 ) -> Response:
     """List your jobs, newest first; administrators can list those of others."""
@@ -186,7 +186,7 @@ def _shown(web: Web, user: User, job: Job) -> Response:
 
 @router.post("/files", responses=models.SENT, openapi_extra=models.FILE_BODY, status_code=201, tags=["files"])
 async def send_file(
-    request: Request, name: Annotated[str, Query(max_length=1_000, description="as it is shown")] = "sequences.fa"
+    request: Request, name: Annotated[str, Query(max_length=1_000, description="displayed name")] = "sequences.fa"
 ) -> Response:
     """Upload a file, compressed or not, for use in submissions by its id. Equal bytes have equal ids."""
     web, user = web_of(request), user_of(request)

@@ -178,66 +178,70 @@ def _error(words: str, example: str) -> dict[str, Any]:
 
 _LOGIN: Responses = {401: _error("no valid token", "the server needs a token: send it as Authorization: Bearer TOKEN")}
 _BUSY: Responses = {
-    429: _error("too many requests or jobs; Retry-After says when to come again", "too many requests: wait")
+    429: _error("too many requests or jobs; Retry-After is the time to wait in seconds", "too many requests: wait")
 }
 _NONE: Responses = {
-    404: _error("not there, or not yours", "there is no such job: it was deleted, or is somebody else's")
+    404: _error("missing, or not yours", "there is no such job: it was deleted, or belongs to another user")
 }
 _WRONG: Responses = {
-    422: _answer(ErrorModel, "a wrong field", {"error": "--gap-open has to be whole", "field": "options"})
+    422: _answer(ErrorModel, "an invalid field", {"error": "--gap-open must be a whole number", "field": "options"})
 }
 #: Errors of every request: a bad head, or a problem of the server.
 _HEAD: Responses = {
-    400: _error("the head cannot be used, or the body broke off", "the request does not say for which host it is"),
-    405: _error("another method; Allow names those that there are", "this address does not take this method"),
+    400: _error("the headers are invalid, or the body is incomplete", "the request has no valid Host header"),
+    405: _error("wrong method; Allow lists the valid ones", "this address does not accept this method"),
     414: _error("the address is too long", "the address is longer than 8,000 bytes"),
-    421: _error("another name of the server", "this server is not known as a.example: start it with --allowed-host"),
+    421: _error("unknown name of the server", "this server is not known as a.example: start it with --allowed-host"),
     431: _error("the headers are too long or too many", "there are more than 100 headers"),
-    503: _error("the database is away, or the disk full", "the database does not answer: try again in some seconds"),
+    503: _error(
+        "the database is unavailable, or the disk is full", "the database does not answer: try again in a few seconds"
+    ),
 }
 COMMON: Responses = {**_LOGIN, **_BUSY, **_HEAD}
 #: Errors of requests that change something.
 _CHANGING: Responses = {
-    403: _error("it comes from a page of another site", "the request comes from a page of another site"),
-    413: _error("too large", "more than 500,000,000 bytes are not taken here: send less"),
+    403: _error("request from a page of another site", "the request comes from a page of another site"),
+    413: _error("too large", "more than 500,000,000 bytes are not accepted: send less"),
 }
 #: Errors of requests with a body.
 _SENDING: Responses = {
-    **_CHANGING, 408: _error("the body comes too slowly", "the body comes too slowly: send it again"),
-    415: _error("another kind of body", "the body has to be JSON: send Content-Type: application/json"),
+    **_CHANGING, 408: _error("the body arrives too slowly", "the body arrives too slowly: send it again"),
+    415: _error("wrong content type of the body", "the body must be JSON: send Content-Type: application/json"),
 }  # fmt: skip
 JOB: Responses = {200: _answer(JobModel, "the job", JOB_EXAMPLE), **COMMON, **_NONE}
 CHANGED: Responses = {**JOB, **_SENDING, **_WRONG}
 CANCELLED: Responses = {**JOB, **_CHANGING}
-_OTHERS: Responses = {403: _error("of others", "what others have is listed for administrators alone: ask for your own")}
+_OTHERS: Responses = {
+    403: _error("of other users", "only administrators can list what other users have: ask for your own")
+}
 JOBS: Responses = {
     200: _answer(JobsModel, "jobs", {"jobs": [JOB_EXAMPLE], "next": None}), **COMMON, **_WRONG, **_OTHERS,
 }  # fmt: skip
 SUBMITTED: Responses = {
     201: _answer(JobModel, "the new job", JOB_EXAMPLE),
-    200: _answer(JobModel, "an equal job that is finished", JOB_EXAMPLE),
+    200: _answer(JobModel, "an equal finished job", JOB_EXAMPLE),
     **COMMON, **_SENDING, **_WRONG, **_NONE,
 }  # fmt: skip
-GONE: Responses = {204: {"description": "it is gone"}, **COMMON, **_CHANGING, **_NONE, **_WRONG}
+GONE: Responses = {204: {"description": "it is deleted"}, **COMMON, **_CHANGING, **_NONE, **_WRONG}
 _FILE: dict[str, Any] = {kind: {} for kind in sorted({*MEDIA_TYPES, "application/octet-stream"})}
-_RANGES = {"error": f"no more than {MOST_RANGES} ranges of a file are sent at once"}
+_RANGES = {"error": f"at most {MOST_RANGES} ranges of a file are sent at once"}
 BYTES: Responses = {
     200: {"description": "the bytes", "content": _FILE},
-    206: {"description": "the ranges that were asked for", "content": {**_FILE, "multipart/byteranges": {}}},
-    416: {"description": "a range that the file does not have", "content": {
+    206: {"description": "the requested ranges", "content": {**_FILE, "multipart/byteranges": {}}},
+    416: {"description": "a range outside the file", "content": {
         "text/plain": {}, "application/json": {"example": _RANGES},
     }},
-    **COMMON, **_NONE, 400: {"description": "the header Range, or another one, cannot be used", "content": {
-        "text/plain": {}, "application/json": {"example": {"error": "the request does not say for which host it is"}},
+    **COMMON, **_NONE, 400: {"description": "the header Range, or another one, is invalid", "content": {
+        "text/plain": {}, "application/json": {"example": {"error": "the request has no valid Host header"}},
     }},
 }  # fmt: skip
 SENT: Responses = {
-    201: _answer(FileModel, "the file, whose id is the SHA-256 of its bytes",
+    201: _answer(FileModel, "the file, with the SHA-256 of its bytes as its id",
                  {"file": _DIGEST, "name": "kinases.fa", "size": 5120}),
     **COMMON, **_SENDING, **_WRONG,
 }  # fmt: skip
 EVENTS: Responses = {
-    200: {"description": "`event: job` with the job at each change, until it has ended",
+    200: {"description": "`event: job` with the job at each change, until the job has ended",
           "content": {"text/event-stream": {"example": "event: job\ndata: {...}\n\n"}}},
     **COMMON, **_NONE,
 }  # fmt: skip
@@ -246,7 +250,7 @@ DATABASE: Responses = {200: _answer(DatabaseModel, "the database"), **COMMON, **
 DATABASES: Responses = {200: _answer(DatabasesModel, "the databases"), **COMMON, **_WRONG, **_OTHERS}
 ME: Responses = {200: _answer(MeModel, "the user and the limits"), **COMMON}
 FIELDS: Responses = {
-    200: {"description": "what verbs take: inputs, options, outputs, formats"},
+    200: {"description": "inputs, options, outputs and formats of the verbs"},
     **COMMON,
     **_NONE,
 }
@@ -267,8 +271,8 @@ _TAGS = {**_STRINGS, "maxItems": MOST_TAGS}
 _ITEM = {
     "type": "object",
     "properties": {name: {"type": "string"} for name in ("name", "file", "database", "text", "job", "role")},
-    "description": "one of file (its id), database (its id or name), text or job (the id of a job of yours, with "
-    "the role of its output, main where none is given; until that has ended the new job waits for it); and a name",
+    "description": "one of file (its id), database (its id or name), text or job (the id of one of your jobs, with "
+    "the role of its output, by default main; the new job waits until that job has ended); and a name",
 }
 SUBMISSION = _body(
     "the submission",
@@ -279,13 +283,13 @@ SUBMISSION = _body(
         "options": {"type": "object"},
         "format": {"type": "string"},
         "outputs": _STRINGS,
-        "shared": {"type": "boolean", "description": "of db build: whether all users may name the database"},
+        "shared": {"type": "boolean", "description": "for db build: whether all users may use the database"},
         "title": _TITLE,
         "tags": _TAGS,
         "hook": {
             "type": "string",
             "maxLength": MOST_HOOK,
-            "description": "an address, of e-mail or of a web hook, that is told of the job's end",
+            "description": "e-mail address or web hook that is notified when the job ends",
         },
     },
     ("verb", "inputs"),
@@ -294,9 +298,9 @@ SUBMISSION = _body(
         "else": {"properties": {"shared": {"const": False}}},
     },
 )
-SHARING = _body("whether to share it", {"shared": True}, {"shared": {"type": "boolean"}}, ("shared",))
+SHARING = _body("whether to share the database", {"shared": True}, {"shared": {"type": "boolean"}}, ("shared",))
 CHANGE = _body(
-    "what to change",
+    "the values to change",
     {"title": "kinases, again", "shared": True},
     {"title": _TITLE, "tags": _TAGS, "shared": {"type": "boolean"}},
 )
@@ -313,7 +317,7 @@ def title_of(data: dict[str, Any]) -> str | None:
     """Return the title if given; raise Refused if it is invalid."""
     title = data.get("title")
     if "title" in data and (not isinstance(title, str) or len(title) > MOST_TITLE_SENT):
-        raise Refused(422, "title has to be a text", field="title")
+        raise Refused(422, "title must be a string", field="title")
     return cast("str | None", title)
 
 
@@ -323,9 +327,9 @@ def tags_of(data: dict[str, Any]) -> tuple[str, ...] | None:
     if "tags" not in data:
         return None
     if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
-        raise Refused(422, "tags have to be a list of texts", field="tags")
+        raise Refused(422, "tags must be a list of strings", field="tags")
     if len(tags) > MOST_TAGS:
-        raise Refused(422, f"a job has no more than {MOST_TAGS} tags", field="tags")
+        raise Refused(422, f"a job can have at most {MOST_TAGS} tags", field="tags")
     return tuple(tags)
 
 
@@ -333,7 +337,7 @@ def hook_of(data: dict[str, Any]) -> str:
     """Return the address to notify at the job's end, empty if not given; raise Refused if it is not a string."""
     hook = data.get("hook", "")
     if not isinstance(hook, str):
-        raise Refused(422, "hook has to be a text: an e-mail address, or that of a web hook", field="hook")
+        raise Refused(422, "hook must be a string: an e-mail address or the address of a web hook", field="hook")
     return hook
 
 
@@ -341,7 +345,7 @@ def shared_of(data: dict[str, Any]) -> bool | None:
     """Return whether to share if given; raise Refused if it is not a bool."""
     shared = data.get("shared")
     if "shared" in data and not isinstance(shared, bool):
-        raise Refused(422, "shared has to be true or false", field="shared")
+        raise Refused(422, "shared must be true or false", field="shared")
     return cast("bool | None", shared)
 
 

@@ -52,7 +52,7 @@ N_THREADS = 100
 FAILURES_PER_MINUTE = 10
 _SENTENCES = {
     404: "there is nothing at this address",
-    405: "this address does not take this method",
+    405: "this address does not accept this method",
 }
 router = APIRouter(include_in_schema=False)
 #: Minimum seconds between reads of figures from the database.
@@ -154,12 +154,12 @@ class Metrics:
             "tropalign_requests", "Requests by route and status", ("method", "route", "status"), registry=self.registry
         )
         self.seconds = Histogram(
-            "tropalign_request_seconds", "Time until the answer begins", ("route",), registry=self.registry,
+            "tropalign_request_seconds", "Time until the response starts", ("route",), registry=self.registry,
             buckets=(0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.25, 0.5, 1, 5),
         )  # fmt: skip
         self.jobs = Gauge("tropalign_jobs", "Jobs by state", ("state",), registry=self.registry)
-        self.stored = Gauge("tropalign_stored_bytes", "Bytes of the files of all jobs", registry=self.registry)
-        self.watchers = Gauge("tropalign_watchers", "Open streams of events", registry=self.registry)
+        self.stored = Gauge("tropalign_stored_bytes", "Size of the files of all jobs in bytes", registry=self.registry)
+        self.watchers = Gauge("tropalign_watchers", "Open event streams", registry=self.registry)
         self.watchers.set_function(lambda: float(watch.users.total()))
         self._read = float("-inf")
 
@@ -214,7 +214,7 @@ def readiness(request: Request) -> Response:
     storage.files.check_room()
     living = getattr(request.app.state, "living_workers", None)  # set by the process that starts workers
     if living is not None and web_of(request).settings.n_workers and not living():
-        raise Refused(503, "no worker lives")
+        raise Refused(503, "no worker is running")
     return JSONResponse({"status": "ok"})
 
 
@@ -227,7 +227,7 @@ def metrics(request: Request) -> Response:
 class HeadsInTime(H11Protocol):
     """Uvicorn's protocol; it closes a connection without a request in progress after `HEAD_SECONDS` of sending.
 
-    What dribbles a head would hold its connection for ever.
+    Otherwise a client that sends its headers very slowly would hold its connection forever.
     """
 
     _timer: asyncio.TimerHandle | None = None

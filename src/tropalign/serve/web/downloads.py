@@ -100,10 +100,10 @@ def _sent(web: Web, request: Request, file: JobFile, kind: str, policy: str, is_
     try:
         path = web.storage.files.path(file.digest or "")
     except KeyError:
-        raise Refused(404, "the file is not here any longer") from None
+        raise Refused(404, "the file is no longer on the server") from None
     ranges = request.headers.get("range", "")
     if ranges.count(",") >= MOST_RANGES or len(ranges) > 200:
-        raise Refused(416, f"no more than {MOST_RANGES} ranges of a file are sent at once")
+        raise Refused(416, f"at most {MOST_RANGES} ranges of a file are sent at once")
     headers = {
         "Content-Type": kind,
         "Content-Disposition": disposition(file.name, "inline" if is_inline else "attachment"),

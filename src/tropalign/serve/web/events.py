@@ -70,7 +70,7 @@ class Watch:
     def seat(self, user: str) -> Iterator[None]:
         """Reserve a place for one watcher; raise Refused if all are taken."""
         if self.users[user] >= MOST_PER_USER or self.users.total() >= MOST:
-            raise too_many(f"no more than {MOST_PER_USER} jobs are watched at a time: ask for the job itself", 10)
+            raise too_many(f"at most {MOST_PER_USER} jobs are watched at a time: request the job itself instead", 10)
         self.users[user] += 1
         try:
             yield

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 #: Names of pasted texts, by the kind of input.
 PASTED = {"models": "pasted.hmm", "tree": "pasted.nwk", "table": "pasted.tsv", "graph": "pasted.tsv"}
 #: Help for inputs whose own help also mentions names, which are chosen among the options.
-HELPS = {"matrix": "A file in NCBI's format, in place of a matrix that is chosen by its name"}
+HELPS = {"matrix": "A file in NCBI's format, instead of a matrix chosen by its name"}
 HINTS = {
     "sequences": ">name\nMKVLA...",
     "alignment": ">name\nMKV-LA...",
@@ -266,7 +266,7 @@ def chosen_inputs(
         if field_of.kind == "sequences" and text.lstrip("\ufeff \t\r\n")[:1].isalnum():
             raise FieldError(
                 field_of.dest,
-                "this begins with no name: put a line with > and a name before each sequence",
+                "this does not start with a name: put a line with > and a name before each sequence",
                 field_of.label,
             )
         items.append({"file": add_text(pasted_bytes(text)), "name": name})
@@ -279,11 +279,11 @@ def chosen_inputs(
     if len(items) > 1 and not field_of.many:
         raise FieldError(
             field_of.dest,
-            f"these are {len(items)}: give one of a pasted text, a file and a database",
+            f"{len(items)} inputs are given: give only one text, file or database",
             field_of.label,
         )
     if not items and field_of.required:
-        raise FieldError(field_of.dest, "nothing is given: paste it, or choose a file", field_of.label)
+        raise FieldError(field_of.dest, "nothing is given: paste text, or choose a file", field_of.label)
     return items
 
 
@@ -348,7 +348,7 @@ class FormPages:
             uses = dict(uses_of(job.verb, str(job.request.get("format", "")), role))
             if name is None or verb.name not in uses:
                 raise Refused(
-                    404, "the job has no such result that this verb reads: choose another one on the job's page"
+                    404, "the job has no such result, or this verb cannot read it: choose another one on the job's page"
                 )
             words = f"Result of “{job.title}”" + ("" if job.state.is_final else ", for which the new job will wait")
             given = Given(kept={uses[verb.name]: [KeptItem(f"job:{job.id}:{role}:{name}", name, words)]})
@@ -445,7 +445,7 @@ class FormPages:
             }
         digest, _, name = rest.partition(":")
         if kind != "file":
-            raise UsageError("what was kept of an earlier job is not known: give the input again")
+            raise UsageError("the input from an earlier job is unknown: give the input again")
         return {"file": digest, "name": name}
 
     def _of_job(self, job: Job) -> Given:
@@ -567,7 +567,7 @@ def _of_example(verb: ServedVerb) -> Given:
     for dest, name in verb.example.items():
         path = example_path(name)
         if path is None:
-            raise Refused(404, "the examples are not installed here")
+            raise Refused(404, "the examples are not installed on this server")
         data = example_bytes(name)
         if len(data) <= MOST_OF_EXAMPLE and not name.endswith(".gz"):
             given.texts[dest] = data.decode("utf-8", "replace")

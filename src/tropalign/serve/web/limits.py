@@ -122,7 +122,7 @@ class Bounds:
         user = scope["state"]["user"]
         name = user.name if user is not None else scope["state"]["address"]
         if self.n_uploads[name] >= MOST_UPLOADS:
-            raise too_many(f"no more than {MOST_UPLOADS} files at a time: wait until one is sent", 5)
+            raise too_many(f"at most {MOST_UPLOADS} files are sent at a time: wait until one is finished", 5)
         self.n_uploads[name] += 1
         try:
             await self.app(scope, receive, send)
@@ -163,7 +163,7 @@ class Body:
             async with asyncio.timeout(max(0.0, PATIENCE_SECONDS + self._size / LEAST_RATE - self._waited)):
                 message = await self._receive()
         except TimeoutError:
-            raise _hanging_up(408, "the body comes too slowly: send it again over a better connection") from None
+            raise _hanging_up(408, "the body arrives too slowly: send it again over a faster connection") from None
         self._waited += clock() - begin
         if message["type"] == "http.request":
             self._size += len(message.get("body", b""))
@@ -179,11 +179,11 @@ def check_framing(headers: Headers) -> None:
     The connection is closed, and nothing that follows on it is read.
     """
     if "content-length" in headers and "transfer-encoding" in headers:
-        raise _hanging_up(400, "the request has Content-Length and Transfer-Encoding: send one of them")
+        raise _hanging_up(400, "the request has both Content-Length and Transfer-Encoding: send one of them")
 
 
 def _too_long(most: int) -> Refused:
-    return _hanging_up(413, f"more than {most:,} bytes are not taken here: send less, or ask the operator for more")
+    return _hanging_up(413, f"more than {most:,} bytes are not accepted: send less, or ask the operator for more")
 
 
 def _hanging_up(status: int, sentence: str) -> Refused:
@@ -195,7 +195,7 @@ async def read_json(request: Request, known: Sequence[str]) -> dict[str, Any]:
     """Return the JSON object of a request; raise Refused if it is invalid, has too many values or unknown fields."""
     kind = request.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
     if kind != "application/json":
-        raise Refused(415, "the body has to be JSON: send Content-Type: application/json")
+        raise Refused(415, "the body must be JSON: send Content-Type: application/json")
     body = await _counted(request)
     found = parse_object(body) if len(body) < SMALL_BYTES else await run_in_threadpool(parse_object, body)
     check_names(found, known)
@@ -215,7 +215,7 @@ async def _counted(request: Request) -> bytes:
         else:
             pieces.clear()
     if count.n > MOST_VALUES:
-        raise Refused(413, f"the JSON holds more than {MOST_VALUES:,} values: send sequences as texts or files")
+        raise Refused(413, f"the JSON has more than {MOST_VALUES:,} values: send sequences as texts or files")
     return b"".join(pieces)
 
 
@@ -258,7 +258,7 @@ def parse_object(body: bytes) -> dict[str, Any]:
     except ValueError as error:
         raise Refused(422, f"the body is not JSON: {error}") from None
     if not isinstance(found, dict):
-        raise Refused(422, "the body has to be a JSON object")
+        raise Refused(422, "the body must be a JSON object")
     return found
 
 
@@ -290,7 +290,7 @@ def _real(digits: str) -> float:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise ValueError("a name stands twice in an object")
+        raise ValueError("a name occurs twice in an object")
     return found
 
 
@@ -301,7 +301,7 @@ async def read_form(request: Request) -> FormData:
     """Return a request's form, with files in temporary files until it is closed; raise Refused if invalid."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind not in ("application/x-www-form-urlencoded", "multipart/form-data"):
-        raise Refused(415, "the body has to be a form")
+        raise Refused(415, "the body must be a form")
     try:
         if kind == "multipart/form-data":
             parts = _Parts(
@@ -325,5 +325,5 @@ class _Parts(MultiPartParser):
         if self._current_part.file is None:
             self.n_bytes += end - start
             if self.n_bytes > MOST_FIELD_BYTES:
-                raise MultiPartException(f"its fields hold more than {MOST_FIELD_BYTES:,} bytes: send files")
+                raise MultiPartException(f"its fields have more than {MOST_FIELD_BYTES:,} bytes: send files")
         super().on_part_data(data, start, end)

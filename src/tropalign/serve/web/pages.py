@@ -55,14 +55,14 @@ TITLES = {
     401: "Log in first",
     403: "Not allowed",
     404: "Not found",
-    405: "Not so",
+    405: "Method not allowed",
     408: "Too slow",
-    413: "Too much",
-    421: "Another name",
-    422: "Something is wrong",
+    413: "Too large",
+    421: "Unknown server name",
+    422: "Invalid request",
     429: "Too many requests",
-    500: "A defect",
-    503: "Not now",
+    500: "Internal error",
+    503: "Temporarily unavailable",
 }
 MOST_LETTERS = 500
 router = APIRouter(include_in_schema=False)
@@ -79,7 +79,7 @@ def make_pages(settings: Settings, storage: Storage) -> tuple[APIRouter, Callabl
         """Return an error page; for a failed login, the login form."""
         if status == 401:
             return login_page(templates, request, "", sentence)
-        title = TITLES.get(status, "Something is wrong")
+        title = TITLES.get(status, "Invalid request")
         return templates.page(request, "error", status=status, title=title, sentence=sentence)
 
     return router, error_page
@@ -193,7 +193,7 @@ class Pages:
     def ask_to_delete(self, request: Request, id: str) -> Response:
         """Ask for confirmation, because deletion cannot be undone."""
         job = self._own(request, id)
-        sentence = "The job, its result and its inputs go; nothing brings them back."
+        sentence = "The job, its result and its inputs are deleted permanently."
         back = f"/jobs/{job.id}"
         return self._ask(request, "jobs", job.title, sentence, f"{back}/delete", back)
 
@@ -220,7 +220,7 @@ class Pages:
             with suppress(Refused):  # it was deleted meanwhile
                 found.append(manageable_job(web_of(request), user_of(request), id))
         if deletes and found and not is_sure:
-            sentence = "The jobs, their results and their inputs go; nothing brings them back."
+            sentence = "The jobs, their results and their inputs are deleted permanently."
             return self._ask(request, "jobs", counted(len(found), "jobs"), sentence, "/jobs", "/jobs", found)
         for job in found:
             if deletes:
@@ -293,8 +293,8 @@ class Pages:
         """Ask for confirmation."""
         database = own_database(web_of(request), user_of(request), id, for_deletion=True)
         sentence = (
-            "Finished jobs that used it keep their results; new ones cannot name it. The job that built it keeps a "
-            "copy of its file until that job is deleted, too."
+            "Finished jobs that used the database keep their results; new jobs cannot use it. The job that built it "
+            "keeps a copy of its file until that job is also deleted."
         )
         return self._ask(request, "databases", database.name, sentence, f"/databases/{id}/delete", "/databases")
 
@@ -392,7 +392,7 @@ def let_in_by_address(request: Request, token: str) -> Response:
     """
     web, user = web_of(request), User(LOCAL, LOCAL_ID)
     if not request.state.tokens.is_local(token):
-        raise Refused(401, "this address lets nobody in: open the one that tropalign serve printed at its last start")
+        raise Refused(401, "this address is no longer valid: open the one that tropalign serve printed last")
     web.audit(user, address_of(request), "login")
     return _let_in(web, user, None)
 

@@ -45,7 +45,7 @@ def refusal_of(error: Exception) -> Refused | None:
     if isinstance(error, Refused):
         return error
     if isinstance(error, ClientDisconnect):
-        return Refused(400, "the body broke off")
+        return Refused(400, "the body is incomplete")
     if isinstance(error, TooMany):
         return too_many(str(error), 10.0)
     if isinstance(error, ResourceError):
@@ -54,7 +54,7 @@ def refusal_of(error: Exception) -> Refused | None:
     if isinstance(error, TropalignError):
         return Refused(422, str(error), field=getattr(error, "field", None))
     if isinstance(error, OperationalError | TimeoutError):  # the database is unavailable
-        return Refused(503, "the database does not answer: try again in some seconds", headers={"Retry-After": "5"})
+        return Refused(503, "the database does not answer: try again in a few seconds", headers={"Retry-After": "5"})
     return None
 
 
@@ -108,7 +108,9 @@ class LastResort:
                 number = secrets.token_hex(4)
                 path = without_secrets(scope["path"])
                 LOG.error("request %s: %s %r", number, scope["method"], path, exc_info=error)
-                refused = Refused(500, f"a defect of tropalign: the operator finds it in the log as {number}")
+                refused = Refused(
+                    500, f"this is a defect of tropalign: tell the operator, whose log has details under {number}"
+                )
             if has_begun:  # clients detect the truncation, since the promised length is not reached
                 raise ConnectionAbortedError from None
             try:

@@ -39,9 +39,9 @@ _ID = re.compile(r"[a-z2-7]{26}")
 ALL_USERS = "*"
 _SECRET = re.compile(r"[A-Za-z0-9_-]{16,64}")
 #: Message for a job that does not exist or belongs to another user.
-_NONE = "there is no such job: it was deleted, or is somebody else's"
-_NO_DATABASE = "there is no such database of yours: it was deleted, or is somebody else's"
-_NOT_LISTED = "there is no such database: choose one that is listed (GET /api/v1/databases)"
+_NONE = "there is no such job: it was deleted, or belongs to another user"
+_NO_DATABASE = "you have no such database: it was deleted, or belongs to another user"
+_NOT_LISTED = "there is no such database: choose one from the list (GET /api/v1/databases)"
 
 
 def submit(
@@ -119,7 +119,7 @@ def _awaited(web: Web, user: User, submission: Submission) -> tuple[Awaited, ...
 
 
 def _no_source(dest: str) -> Refused:
-    sentence = "the job whose result is to be read was deleted, or is somebody else's: give the file"
+    sentence = "the job whose result is to be read was deleted or belongs to another user: give the file"
     return Refused(422, sentence, field=f"inputs.{dest}")
 
 
@@ -139,7 +139,7 @@ def clean_tags(tags: tuple[str, ...]) -> tuple[str, ...]:
     words = (" ".join(_printable(tag[: 4 * MOST_TAG]).split())[:MOST_TAG] for tag in tags)
     found = tuple(dict.fromkeys(word for word in words if word))
     if len(found) > MOST_TAGS:
-        raise Refused(422, f"a job has no more than {MOST_TAGS} tags", field="tags")
+        raise Refused(422, f"a job can have at most {MOST_TAGS} tags", field="tags")
     return found
 
 
@@ -189,7 +189,7 @@ def _as_output(web: Web, user: User, dest: str, item: InputItem) -> InputItem:
         raise _no_source(dest)
     field = f"inputs.{dest}"
     if job.state.is_final and job.state != State.DONE:
-        raise Refused(422, f"the job {shown(job.title)} is {job.state}, and has no result to be read", field=field)
+        raise Refused(422, f"the job {shown(job.title)} is {job.state} and has no result", field=field)
     names, digests = names_of_outputs(job), {file.role: file.digest for file in job.outputs}
     role = item.role or MAIN
     if role not in names:
@@ -274,7 +274,7 @@ def listed_owner(web: Web, user: User, asked: str | None) -> str | None:
     if not asked or asked == user.name:
         return user.name
     if not is_administrator(web, user):
-        raise Refused(403, "what others have is listed for administrators alone: ask for your own", field="user")
+        raise Refused(403, "only administrators can list what other users have: ask for your own", field="user")
     return None if asked == ALL_USERS else asked
 
 
@@ -304,7 +304,7 @@ def shared_job(web: Web, secret: str) -> Job:
             return web.storage.jobs.by_share(secret)
         except KeyError:
             pass
-    raise Refused(404, "there is no such job: it is not shared any longer")
+    raise Refused(404, "there is no such job: it is no longer shared")
 
 
 def own_database(web: Web, user: User, id: str, for_deletion: bool = False) -> Database:
@@ -338,7 +338,7 @@ def forget_database(web: Web, user: User, address: str, id: str) -> None:
 
 def delete_upload(web: Web, user: User, address: str, digest: str) -> None:
     """Delete an upload of this user, or raise Refused if there is no such upload."""
-    with still_there("you have sent no such file of late: it was deleted, or is a job's"):
+    with still_there("you have no such unused file: it was deleted, or belongs to a job"):
         web.storage.uploads.delete(user.name, digest[:100].replace("\0", ""))
     web.audit(user, address, "delete upload", digest[:100])
 

@@ -59,7 +59,7 @@ MOST_MESSAGE = 1000
 TAIL_BYTES = 1 << 16
 #: Prefixes of the command's messages.
 BEGIN, WARNING = "tropalign: ", "tropalign: warning: "
-RUN_ELSEWHERE = "ask for less, or run the command on a machine of your own"
+RUN_ELSEWHERE = "submit a smaller job, or run the command on your own machine"
 
 
 class Interrupted(Exception):
@@ -147,14 +147,14 @@ class Attempt:
         except KeyError:
             raise NoResult(
                 State.FAILED,
-                f"the database {shown(name)} is no longer there, or has been replaced: choose it anew, or another one",
+                f"the database {shown(name)} was deleted or replaced: choose it again, or another one",
             ) from None
 
     def _path(self, digest: str, name: str) -> Path:
         try:
             return self.storage.files.path(digest)
         except KeyError:
-            raise NoResult(State.FAILED, f"the input {shown(name)} is no longer there: send it again") from None
+            raise NoResult(State.FAILED, f"the input {shown(name)} is no longer on the server: send it again") from None
 
     def _survey(self, plan: _Plan) -> None:
         """Count the inputs, once."""
@@ -209,7 +209,7 @@ class Attempt:
         try:
             self.storage.queue.note(self.job.id, self.job.attempt, **found)
         except Exception as error:  # of either kind of database
-            log_defect(self.job, f"the record was not told what was found ({type(error).__name__})")
+            log_defect(self.job, f"the result could not be recorded ({type(error).__name__})")
 
     def _run(self, plan: _Plan) -> None:
         """Run the command."""
@@ -288,19 +288,19 @@ class Attempt:
             if facts["n"] + 1 >= MOST_KILLS:
                 raise NoResult(
                     State.FAILED,
-                    f"the system killed it {MOST_KILLS} times, most likely as memory ran out: {RUN_ELSEWHERE}",
+                    f"the system killed it {MOST_KILLS} times, most likely because memory ran out: {RUN_ELSEWHERE}",
                 )
             self.folder.remember("kills.json", {"n": facts["n"] + 1})
             raise Interrupted
         if ended.code in (2, 3, 4):
-            sentence = self._harmless(sentence_of(self.folder.stderr) or f"it ended with {ended.code}")
+            sentence = self._harmless(sentence_of(self.folder.stderr) or f"it ended with exit code {ended.code}")
             raise NoResult(State.FAILED, sentence, ended.code)
         log_defect(self.job, f"exit {ended.code}: {sentence_of(self.folder.stderr, '')}")
         raise NoResult(State.FAILED, defect(self.job), EXIT_DEFECT)
 
     def _keep(self, plan: _Plan) -> tuple[JobFile, ...]:
         """Store the command's outputs; a store of targets becomes a database."""
-        self.heart.tell("keeping results", 1.0)
+        self.heart.tell("storing results", 1.0)
         kept = []
         for output in plan.outputs:
             path = self.folder.files / output.filename
@@ -361,7 +361,7 @@ class _Plan:
 
 def defect(job: Job) -> str:
     """Return the user's message about a defect."""
-    return f"this is a defect of tropalign: its operator finds more in the server's log under {job.id}"
+    return f"this is a defect of tropalign: tell the server's operator, whose log has details under {job.id}"
 
 
 def log_defect(job: Job, what: str) -> None:
@@ -375,32 +375,32 @@ def excess_of(forecast: dict[str, Any], limits: Limits) -> str | None:
     >>> from tropalign.serve.settings import Limits
     >>> from tropalign.serve.work.attempt import excess_of
     >>> excess_of({"cells": 2e15}, Limits())
-    'it needs about 2,000,000,000,000,000 cells, and 1,000,000,000,000,000 are allowed on this server'
+    'it needs about 2,000,000,000,000,000 cells, but only 1,000,000,000,000,000 are allowed on this server'
     """
     cells, seconds, memory = (_number(forecast.get(name)) for name in ("cells", "seconds", "memory_bytes"))
     sizes = forecast.get("output_bytes")
     written = sum(map(_number, sizes)) if isinstance(sizes, list) else _number(sizes)
     if cells > limits.n_cells:
-        return f"it needs about {cells:,.0f} cells, and {limits.n_cells:,} are allowed on this server"
+        return f"it needs about {cells:,.0f} cells, but only {limits.n_cells:,} are allowed on this server"
     if seconds > limits.seconds:
-        return f"it takes about {duration(seconds)}, and {duration(limits.seconds)} are allowed on this server"
+        return f"it takes about {duration(seconds)}, but only {duration(limits.seconds)} are allowed on this server"
     if memory > limits.memory_bytes:
         most = human(limits.memory_bytes)
-        return f"it needs about {human(int(memory))} of memory, and {most} are allowed on this server"
+        return f"it needs about {human(int(memory))} of memory, but only {most} are allowed on this server"
     if written > limits.output_bytes:
-        return f"it writes about {human(int(written))}, and {human(limits.output_bytes)} are allowed on this server"
+        return f"it writes about {human(int(written))}, but this server allows only {human(limits.output_bytes)}"
     return None
 
 
 def passed(why: Why, limits: Limits) -> str | None:
     """Return a clause about a command that had to be ended, None for other reasons."""
     if why is Why.SECONDS:
-        return f"it was ended after {duration(limits.seconds)}, which is what a job may take on this server"
+        return f"it was stopped after {duration(limits.seconds)}, the limit of this server"
     if why is Why.MEMORY:
         most = human(limits.memory_bytes)
-        return f"it took more memory than the {most} that a job may have on this server, and was ended"
+        return f"it was stopped because it used more memory than the limit of this server, {most}"
     if why is Why.OUTPUT:
-        return f"it wrote more than the {human(limits.output_bytes)} that a job may write on this server, and was ended"
+        return f"it was stopped because it wrote more than the limit of this server, {human(limits.output_bytes)}"
     return None
 
 
@@ -415,7 +415,7 @@ def duration(seconds: float) -> str:
 
 def without(sentence: str, places: Iterable[str]) -> str:
     """Remove the server's folders from a message, adapt remedies that only the operator can apply, and shorten it."""
-    sentence = sentence.replace("allow more with --memory", "have the operator allow more (--max-memory)")
+    sentence = sentence.replace("allow more with --memory", "ask the operator to allow more (--max-memory)")
     for place in places:
         sentence = sentence.replace(f"{place}/", "").replace(place, "the job's folder")
     return sentence[:MOST_MESSAGE]

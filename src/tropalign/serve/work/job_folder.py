@@ -75,7 +75,7 @@ class JobFolder:
     def end_others(self) -> None:
         """End processes of an earlier attempt on this machine; raise RuntimeError if that fails."""
         if not Group(-1, self.mark).end(SECONDS_TO_DIE):
-            raise RuntimeError(f"processes of an earlier attempt in {self.path} do not end")
+            raise RuntimeError(f"processes of an earlier attempt in {self.path} cannot be stopped")
 
     def is_held(self) -> bool:
         """True if a command holds parts here: on another machine, beyond the reach of `end_others`."""

@@ -104,7 +104,7 @@ def locked(folder: Path) -> Iterator[TextIO]:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise ResourceError(
-                f"{folder}: another server has this folder: use that one, end it, or choose another --folder"
+                f"{folder}: another server uses this folder: use that server, stop it, or choose another --folder"
             ) from None
         file.truncate(0)
         file.write(f"{os.getpid()}\n")
@@ -129,8 +129,8 @@ def check_database(folder: Path, secret: bytes) -> None:
         raise ResourceError(f"{folder}: the system refuses ({error.strerror}): choose another --folder") from None
     if found != own:
         raise UsageError(
-            f"{shown(str(folder))}: these are the files of another database: name that one (--database), choose "
-            f"another --folder, or remove {path.name} there where that database is gone"
+            f"{shown(str(folder))}: the files belong to another database: name that database (--database), choose "
+            f"another --folder, or remove {path.name} in it if that database no longer exists"
         )
 
 
@@ -138,7 +138,7 @@ def _check_installed(storage: Storage, is_quiet: bool) -> None:
     """Raise UsageError for an unreadable folder of databases, and report files in it that are not databases."""
     for sentence in storage.databases.installed.faults():
         if not is_quiet:
-            print(f"tropalign: not offered as a database: {shown(sentence)}", file=sys.stderr, flush=True)
+            print(f"tropalign: not available as a database: {shown(sentence)}", file=sys.stderr, flush=True)
 
 
 def address_of(settings: Settings, port: int, token: str | None = None) -> str:
@@ -151,12 +151,12 @@ def who_may_enter(settings: Settings, has_local_user: bool) -> str:
     """Return a sentence for the operator about who has access and how."""
     if settings.proxy_user_header is not None:
         proxies = ", ".join(settings.trusted_proxies)
-        return f"who asks is what the proxies {proxies} say in {settings.proxy_user_header}, or a token"
+        return f"users are identified by {settings.proxy_user_header} from the proxies {proxies}, or by a token"
     if has_local_user:
         path = settings.folder / LOCAL_TOKEN
-        return f"who has this address is let in as the user {LOCAL}, and nobody else: keep it, and {path}, to yourself"
+        return f"only those who have this address may log in, as the user {LOCAL}: keep it, and {path}, secret"
     where = "this machine, and proxies on it, reach" if settings.is_loopback else "other machines reach"
-    return f"{where} this address; nobody is let in without a token (--add-token)"
+    return f"{where} this address; every user needs a token (--add-token)"
 
 
 def _made(folder: Path) -> None:
@@ -214,7 +214,7 @@ def _serve(settings: Settings, storage: Storage, listener: socket.socket, is_qui
         messenger.stop()
         crew.stop()
     if not server.started:
-        raise ResourceError("the web server did not start: its messages above say why")
+        raise ResourceError("the web server did not start: see its messages above")
 
 
 class Crew:
@@ -324,7 +324,7 @@ class Crew:
                 n_jobs = self._storage.delete_old_jobs(keep_days)
             n = self._storage.tidy(GRACE_SECONDS)
         except Exception as error:  # the database or the disk is unavailable
-            self.say(f"unused files were not removed ({type(error).__name__})")
+            self.say(f"unused files could not be removed ({type(error).__name__})")
             return
         if n_jobs:
             self.say(f"deleted {counted(n_jobs, 'old jobs')} (--keep-days {keep_days:g})")

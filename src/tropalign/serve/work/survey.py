@@ -62,8 +62,8 @@ class Counts:
         ):
             if getattr(self, field) > getattr(most, field):
                 return (
-                    f"the inputs hold more than {getattr(most, field):,} {what}, which is what a job may have on this "
-                    "server: split them, or run the command on a machine of your own"
+                    f"the inputs hold more than {getattr(most, field):,} {what}, which is the limit for a job "
+                    "on this server: split them, or run the command on your own machine"
                 )
         return None
 
@@ -203,7 +203,7 @@ def main(words: Sequence[str]) -> int:
         print(f"tropalign: {shown(str(error))}", file=sys.stderr)
         return error.exit_code
     except MemoryError:
-        print("tropalign: a compressed input needs more memory to be read than a job has here", file=sys.stderr)
+        print("tropalign: decompressing an input needs more memory than a job may use here", file=sys.stderr)
         return 4
     print(json.dumps(asdict(found)))
     return 0

@@ -101,7 +101,7 @@ class Worker:
                 self.storage.files.remove_these(file.digest or "" for file in (outcome.outputs if outcome else ()))
             except Exception:  # the database is unavailable: a later sweep checks again
                 pass
-        what = outcome.state.value if outcome else "stopped" if heart.order != LOST else "lost to another worker"
+        what = outcome.state.value if outcome else "stopped" if heart.order != LOST else "taken over by another worker"
         reason = f": {outcome.message}" if outcome is not None and outcome.message else ""
         self._log(f"job {job.id} ({job.verb}) of {job.owner}: {what} in {time.monotonic() - begin:.1f} s{reason}")
 
@@ -116,7 +116,7 @@ class Worker:
             return Outcome(State.CANCELLED, "it was cancelled") if heart.order == CANCEL else None, None
         except OSError as error:
             log_defect(job, f"{type(error).__name__}: {error}")
-            sentence = f"the server could not keep its files ({error.strerror}): tell its operator"
+            sentence = f"the server could not store its files ({error.strerror}): tell its operator"
             return Outcome(State.FAILED, sentence, exit_code=ResourceError.exit_code), None
         except Exception:
             log_defect(job, traceback.format_exc())
@@ -139,7 +139,7 @@ class Worker:
             except Exception as error:
                 patience = LAST_PATIENCE if self.is_stopping() else self.settings.lease_seconds
                 if time.monotonic() > begin + patience:
-                    self._log(f"the record does not answer ({type(error).__name__}): another attempt will tell it")
+                    self._log(f"the database does not answer ({type(error).__name__}): another attempt will record it")
                     return False
                 time.sleep(FIRST_PAUSE * 10)
 

@@ -28,7 +28,7 @@ function clustal(alignment) {
         for (const letter of letters) table[column * SLOTS + slotOfLetter(letter)] ||= names.indexOf(hue) + 1;
   }
   return {
-    rule: "A residue is coloured where enough of its column is like it (Thompson et al. 1997).",
+    rule: "A residue is coloured if enough residues of its column are similar (Thompson et al. 1997).",
     palette: [null, ...Object.values(hues).map(([hue]) => rgb(hue))],
     of: (row, column, slot) => table[column * SLOTS + slot],
     legend: Object.values(hues).map(([, word]) => word),
@@ -90,12 +90,12 @@ const ofLevels = (rule, of) => ({
   legend: Array.from({length: LEVELS + 1}, (_, k) => (k % 5 ? "" : (k / LEVELS).toFixed(2))),
 });
 const confidence = (alignment) => ofLevels(
-  "How sure the aligner is of each residue's place among the others of its column.",
+  "The probability that each residue is aligned correctly with the others of its column.",
   (row, column) => 1 + Math.round(alignment.confidence[row * alignment.nColumns + column] / 255 * LEVELS));
 
 const agreement = (alignment) => ofLevels(
-  "Of the residues beside this one in a column of the reference that counts, the share that stands beside it in " +
-    "the alignment, too; without a colour where the column does not count.",
+  "The share of the residues in this residue's column of the reference that are in its column of the alignment " +
+    "as well; no colour if the reference column does not count.",
   (row, column) => {
     const byte = alignment.agreement[row * alignment.nColumns + column];
     return byte && 1 + Math.round(shareOf(byte) * LEVELS);
@@ -110,7 +110,7 @@ const identity = (alignment) => {
       table[column * SLOTS + slot] = IDENTITY.filter(([least]) => share >= least).length;
     }
   return {
-    rule: "The share of sequences that have the same residue there.",
+    rule: "The share of sequences with the same residue in this column.",
     palette: [null, ...IDENTITY.map(([, hue]) => rgb(hue))],
     of: (row, column, slot) => table[column * SLOTS + slot],
     legend: ["40 % or more", "60 %", "80 %"]
@@ -130,7 +130,7 @@ const SCHEMES = {
     {title: "Nucleotide", make: byLetter("A colour per base.", RULES.nucleotide), fits: (a) => a.kind === "nucleotide"},
   confidence: {title: "Confidence", make: confidence, fits: (a) => a.confidence !== null},
   identity: {title: "Identity", make: identity, fits: () => true},
-  none: {title: "None", make: byLetter("Letters alone.", []), fits: () => true},
+  none: {title: "None", make: byLetter("No colours.", []), fits: () => true},
 };
 
 /* Residues of the logo: the hues of Clustal X by kind of residue, dark enough for a white page. */

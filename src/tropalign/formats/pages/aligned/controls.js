@@ -347,7 +347,7 @@ class Page extends Frame {
     sheet.strip.mark();
     element("found").classList.toggle("none", Boolean(text) && !hits.length && (sought !== "column" || isWrong));
     element("found").textContent = !text ? "" :
-      isWrong                            ? (sought === "motif" ? "no motif" : `1 to ${this.whole.nColumns}`) :
+      isWrong                            ? (sought === "motif" ? "not a motif" : `1 to ${this.whole.nColumns}`) :
       isHidden            ? "hidden" :
       sought === "column" ? "" :
                             "none";
@@ -387,7 +387,7 @@ class Page extends Frame {
     const {sheet, alignment} = this;
     const area = sheet.selection ?? {top: 0, bottom: alignment.nRows, left: 0, right: alignment.nColumns};
     if ((area.bottom - area.top) * (area.right - area.left) > MOST_DRAWN)
-      return this.say(`A picture has up to ${MOST_DRAWN.toLocaleString("en")} letters: select some`);
+      return this.say(`A picture has at most ${MOST_DRAWN.toLocaleString("en")} letters: select fewer`);
     const picture = new BlockPicture(sheet, area);
     savePicture(kind, this.fileName(), picture.width, picture.height, "#ffffff", (brush) => picture.paint(brush));
   }

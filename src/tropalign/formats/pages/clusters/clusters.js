@@ -54,10 +54,9 @@ class ClustersPage {
           "mean identity": `${asShare(members.reduce((sum, value) => sum + value, 0) / members.length)} of members`,
         },
       },
-      nRows === data.n_sequences ?
-        "" :
-        `The page has ${which}, ${asWhole(nRows)} of ${
-          sequences}; it holds no more. The sizes are of all clusters; the other outputs hold all.`);
+      nRows === data.n_sequences ? "" :
+                                   `The page is limited to ${which}, ${asWhole(nRows)} of ${
+                                     sequences}. The sizes are of all clusters; the other outputs have all sequences.`);
   }
 
   addRanks() {
@@ -76,7 +75,7 @@ class ClustersPage {
     return [
       this.name(this.firstRow[k]), `rank ${asWhole(k + 1)}, cluster ${arrays.label[k]}`,
       `size ${asWhole(arrays.cluster_size[k])}, ${counted(n, "sequence")}`,
-      ...n > 1 ? [`identity ${asShare(arrays.cluster_least[k])} and more`] : []
+      ...n > 1 ? [`identity at least ${asShare(arrays.cluster_least[k])}`] : []
     ].join("\n");
   }
 
@@ -86,15 +85,15 @@ class ClustersPage {
       numberColumn(name, values, width, format, meaning);
     const clusters = [
       textColumn("representative", this.firstRow, data.names, 230),
-      number("cluster", arrays.label, 76, "its number in the other outputs", String),
+      number("cluster", arrays.label, 76, "number of the cluster in the other outputs", String),
       number("size", arrays.cluster_size, 80, "reads"),
       number("sequences", arrays.cluster_sequences, 98, "the representative and its members"),
-      number("least", arrays.cluster_least, 84, "the least identity of a member", asShare),
+      number("least", arrays.cluster_least, 84, "the lowest identity of a member", asShare),
       number("mean", arrays.cluster_mean, 84, "the mean identity of the members", asShare),
     ];
     this.clusters = addTable(clusters, nClusters, {
       title: "Clusters",
-      find: "Find clusters: words of their representatives' names",
+      find: "Find clusters by words in their representatives' names",
       file: "clusters.tsv",
       onChoose: (k) => this.openCluster(k, "table"),
       onRows: (rows) => this.ranks.mark(rows.length === nClusters ? null : rows),
@@ -102,12 +101,12 @@ class ClustersPage {
     const labels = Uint32Array.from(this.clusterOf, (k) => arrays.label[k]);
     const members = [
       textColumn("member", upTo(nRows), data.names, 210),
-      number("cluster", labels, 76, "its number in the other outputs", String),
-      number("identity", arrays.identity, 84, "with the representative", asShare),
+      number("cluster", labels, 76, "number of the cluster in the other outputs", String),
+      number("identity", arrays.identity, 84, "identity with the representative", asShare),
       ...data.complements ? [strandColumn(arrays.strand, 72)] : [],
       number("length", arrays.length, 76, "residues"),
       number("size", arrays.size, 70, "reads"),
-      number("score", arrays.score, 76, "of the alignment with the representative"),
+      number("score", arrays.score, 76, "score of the alignment with the representative"),
     ];
     this.members = addTable(members, nRows, {
       title: "Members",
@@ -150,8 +149,8 @@ class ClustersPage {
     const {has_letters: has, path_sizes: sizes, member_start: starts} = this.arrays;
     if (row === first) return "This is the representative.";
     if (!has[row] || !has[first])
-      return "The page has no room for these sequences: the other outputs have their CIGAR.";
-    if (starts[row] < 0) return "An earlier version made this result, which did not keep where alignments begin.";
+      return "These sequences are too large for the page: the other outputs have their CIGAR.";
+    if (starts[row] < 0) return "This result is from an earlier version, which did not store alignment starts.";
     return sizes[row] ? "" : "This alignment is empty: no residues are paired.";
   }
   drawAlignment() {
@@ -177,8 +176,8 @@ class ClustersPage {
     const {has_letters: has} = this.arrays, known = [...rows].filter((row) => has[row]);
     saveFasta(file, known, (row) => this.data.names[row], (row) => this.letters(row));
     const lost = rows.length - known.length;
-    say(`${counted(known.length, "sequence")} saved${
-      lost ? `; the page has no room for the letters of ${asWhole(lost)} more` : ""}`);
+    say(
+      `${counted(known.length, "sequence")} saved${lost ? `; ${asWhole(lost)} more are too large for the page` : ""}`);
   }
   listen() {
     on("ranks-axes", "change", (event) => this.ranks.setAxes(event.target.value === "log"));

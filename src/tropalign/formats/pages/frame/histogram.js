@@ -35,7 +35,7 @@ class Histogram extends Drawing {
     Object.assign(this, {counts, from, to: to > from ? to : from + 1, format, range: null});
     this.canvas.setAttribute(
       "aria-label",
-      `Histogram of ${counted(values.length, "value")} from ${format(from)} to ${format(to)}; the most, ${
+      `Histogram of ${counted(values.length, "value")} from ${format(from)} to ${format(to)}; the maximum, ${
         Math.max(...counts)}, near ${format(this.edge(counts.indexOf(Math.max(...counts))))}`);
     this.draw();
   }

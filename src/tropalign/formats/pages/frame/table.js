@@ -55,8 +55,8 @@ class Table {
       input.placeholder = column.words ? "filter" : "0..9";
       input.setAttribute(
         "aria-label",
-        column.words ? `${column.title}: words in the name; !word: not` :
-                       `${column.title}: from..to, >1, <1, =1; a number: at least`);
+        column.words ? `${column.title}: words in the name; !word to exclude` :
+                       `${column.title}: from..to, >1, <1, =1; a number: minimum`);
       input.title = input.getAttribute("aria-label");
       input.autocomplete = "off", input.spellcheck = false;
       input.addEventListener("input", () => {

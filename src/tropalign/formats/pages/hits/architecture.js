@@ -84,7 +84,7 @@ class Architecture extends Drawing {
     }
     const left = this.lines.length - lines.length;
     say(`${counted(lines.length, "sequence")} saved${
-      left ? `; a picture has no room for ${left.toLocaleString("en")} more` : ""}`);
+      left ? `; ${left.toLocaleString("en")} more do not fit in a picture` : ""}`);
   }
   /** Rows of a legend; if there are too many models, the last item says how many. */
   legend(models, width) {

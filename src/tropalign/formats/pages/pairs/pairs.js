@@ -89,8 +89,8 @@ class PairsReport {
       },
       nRows === data.n_pairs ?
         "" :
-        `The ${nRows.toLocaleString("en")} ${row}s with the best scores, of ${
-          data.n_pairs.toLocaleString("en")}: a page holds no more. The other formats hold all.`);
+        `The page is limited to the ${nRows.toLocaleString("en")} ${row}s with the best scores, of ${
+          data.n_pairs.toLocaleString("en")}. The other formats have all of them.`);
   }
 
   addMap() {
@@ -98,7 +98,7 @@ class PairsReport {
     if (!arrays.cells) {
       element("map").hidden = true, element("no-map").hidden = false;
       element("no-map").textContent =
-        this.nRows ? "There are too many sequences for a map." : "There is no pair to map.";
+        this.nRows ? "There are too many sequences for a map." : "There are no pairs to map.";
       for (const control of document.querySelectorAll("[id^=map-]:is(select, button)")) control.disabled = true;
       return;
     }
@@ -159,7 +159,7 @@ class PairsReport {
   /** Save the targets of the listed rows, each once, 80 characters per line. */
   saveFasta() {
     const {arrays, sides} = this, used = new Set(Array.from(this.table.rows, (row) => arrays.target_index[row]));
-    if (!sides[1].letters) return say("The page has no room for these sequences");
+    if (!sides[1].letters) return say("These sequences are too large for the page");
     saveFasta("targets.fasta", [...used], (k) => sides[1].names[k], (k) => this.letters(1, k));
     say(`${counted(used.size, "sequence")} saved`);
   }
@@ -235,8 +235,7 @@ class PairsReport {
     if (this.chosen < 0) return;
     if (!this.sides[0].letters) {
       element("alignment")
-        .replaceChildren(
-          made("p", "note", "The sequences have too many letters for a page: look at the other formats."));
+        .replaceChildren(made("p", "note", "The sequences are too large for a page: use the other formats."));
       return;
     }
     if (!this.pair) {

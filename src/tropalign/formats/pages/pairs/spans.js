@@ -38,7 +38,7 @@ class Spans extends Drawing {
     this.best = this.bars.length ? arrays.score[this.bars[0].row] : 1;
     const name = shown(this.name);
     element("spans-note").textContent = `${name}: ${counted(rows.length, "alignment")} with ${
-      counted(all.length, "sequence")}${all.length > MOST_SPANS ? `, of which the ${MOST_SPANS} best are drawn` : ""}`;
+      counted(all.length, "sequence")}${all.length > MOST_SPANS ? `; the best ${MOST_SPANS} are drawn` : ""}`;
     this.canvas.setAttribute(
       "aria-label",
       `Alignments along ${name}: ${counted(this.bars.length, "bar")}; arrow keys go from one to the next`);

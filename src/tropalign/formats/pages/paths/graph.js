@@ -14,7 +14,7 @@ class Graph extends Drawing {
     canvas.setAttribute(
       "aria-label",
       `Graph of ${counted(this.n, "vertex").replace("vertexs", "vertices")}: arrows go to the nearest ` +
-        "vertex on a side, Enter begins paths at it");
+        "vertex on that side, Enter makes it the source");
   }
   get n() {
     return this.x.length;

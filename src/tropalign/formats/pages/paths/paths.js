@@ -21,10 +21,10 @@ class PathsPage {
     const {data, arrays} = this, {distance} = arrays, notes = [], count = (value) => value.toLocaleString("en");
     const finite = distance.filter((value) => value !== Infinity);
     if (!data.is_drawn)
-      notes.push(`Graphs of up to ${count(data.most_vertices)} vertices are drawn: the page has the table alone.`);
+      notes.push(`Graphs of up to ${count(data.most_vertices)} vertices are drawn: this page has only the table.`);
     if (distance.length < data.n_pairs)
-      notes.push(`The table has the first ${count(distance.length)} of ${
-        count(data.n_pairs)} pairs; the page holds no more, and the other outputs hold all.`);
+      notes.push(`The table is limited to the first ${count(distance.length)} of ${
+        count(data.n_pairs)} pairs; the other outputs have all of them.`);
     this.report.tell(
       `${count(data.n_vertices)} vertices${data.n_edges === null ? "" : `, ${counted(data.n_edges, "edge")}`}`, {
         "pairs": `${count(data.n_pairs)} from ${count(arrays.source.length)} of the vertices`,
@@ -43,7 +43,7 @@ class PathsPage {
     ];
     this.table = addTable(columns, n, {
       title: "Distances",
-      find: "Find pairs: words of the names of their vertices",
+      find: "Find pairs by words in the names of their vertices",
       file: "distances.tsv",
       onChoose: (k) => this.graph && this.choose(k / nTargets | 0, target[k % nTargets], "table"),
     });
@@ -59,7 +59,7 @@ class PathsPage {
     const note = element("graph-note"), drawn = sources.length;
     note.hidden = drawn === data.n_drawable;
     note.textContent = `The ${drawn.toLocaleString("en")} lightest of ${
-      data.n_drawable.toLocaleString("en")} edges are drawn, and those of shortest paths.`;
+      data.n_drawable.toLocaleString("en")} edges and those of shortest paths are drawn.`;
     this.graph = new Graph(element("graph"), {
       x,
       y,
@@ -116,7 +116,7 @@ class PathsPage {
     this.graph.show(tree, route.length ? route : [to]);
     element("from").value = source[row], element("to").value = to;
     fillTerms(element("route"), {
-      path: route.length ? route.map((v) => this.name(v)).join(" → ") : "there is none",
+      path: route.length ? route.map((v) => this.name(v)).join(" → ") : "none",
       distance:
         `${this.asNumber(this.distance(row, to))}${route.length > 1 ? `, ${counted(route.length - 1, "edge")}` : ""}`,
     });

@@ -141,16 +141,15 @@ class PlaceReport {
     element("read-title").textContent = name;
     element("read-note").hidden = true;
     const n = arrays.lengths[row], at = (column) => asNumber(arrays[column][row]);
-    fillTerms(
-      element("read-facts"), branch < 0 ? {read: `${counted(n, "letter")}, not placed: none of them is usable`} : {
-        branch: `${branch}: ${shown(this.clades[node] ?? "*")} · ${
-          counted(arrays.ties[row], "best branch").replace(/branchs$/, "branches")}`,
-        ...arrays.taxon && {taxon: shown(data.taxa[arrays.taxon[row]])},
-        score: `${at("score")}, the next best ${at("second_score")}`,
-        columns: `${at("start")} to ${at("end")} of ${asNumber(data.n_columns)}${
-          arrays.strand[row] < 0 ? " · reverse strand" : ""}`,
-        letters: `${asNumber(n)} · ${at("inserted")} inserted, ${at("unaligned")} beyond its ends`,
-      });
+    fillTerms(element("read-facts"), branch < 0 ? {read: `${counted(n, "letter")}, not placed: no letter is usable`} : {
+      branch: `${branch}: ${shown(this.clades[node] ?? "*")} · ${
+        counted(arrays.ties[row], "best branch").replace(/branchs$/, "branches")}`,
+      ...arrays.taxon && {taxon: shown(data.taxa[arrays.taxon[row]])},
+      score: `${at("score")}, the next best ${at("second_score")}`,
+      columns: `${at("start")} to ${at("end")} of ${asNumber(data.n_columns)}${
+        arrays.strand[row] < 0 ? " · reverse strand" : ""}`,
+      letters: `${asNumber(n)} · ${at("inserted")} inserted, ${at("unaligned")} beyond its ends`,
+    });
     this.read = null;
     this.drawRead();
   }
@@ -179,8 +178,7 @@ class PlaceReport {
       host.replaceChildren(made("p", "note", text));
     };
     if (arrays.branch[this.chosen] < 0) return note("This read has no alignment.");
-    if (!data.has_reference)
-      return note("The reference has too many letters for a page: look at the alignment that place writes.");
+    if (!data.has_reference) return note("The reference is too large for a page: see the alignment that place writes.");
     this.read ??= this.readOf(this.chosen);
     const {letters, columns, start, end} = this.read, k = Number(select.value);
     const row = arrays.reference.subarray(k * data.n_columns, (k + 1) * data.n_columns);

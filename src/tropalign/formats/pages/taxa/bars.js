@@ -25,7 +25,7 @@ class SampleBars extends Drawing {
     const name = (taxon) => taxon ? shown(rings.names[taxon]) : "all";
     this.pieces = below.slice(0, few).map((taxon, number) => ({taxon, name: name(taxon), hue: hueOf(number)}));
     this.pieces.push({taxon: fork, name: `${wholeOf(below.length - few)} others`, lightness: 1});
-    this.pieces.push({taxon: fork, name: "of no taxon below", lightness: 0});
+    this.pieces.push({taxon: fork, name: "no lower taxon", lightness: 0});
     this.pieces.forEach((piece, k) => piece.isSeen = this.counts.some((counts) => counts[k]));
     element("bars-title").textContent = `Samples side by side: ${name(root)}`;
     this.draw();

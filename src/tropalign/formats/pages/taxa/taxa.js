@@ -17,7 +17,7 @@ class TaxaPage {
     });
     this.table = addTable(this.columns(), this.tree.n, {
       title: "Table",
-      find: "Find taxa: words of their lineages",
+      find: "Find taxa by words in their lineages",
       file: "taxa.tsv",
       onChoose: (k) => this.choose(k, "table"),
       onRows: (rows) => this.rings.sums && this.rings.mark(rows.length === this.tree.n ? null : rows),
@@ -50,12 +50,13 @@ class TaxaPage {
             numberColumn(name, values, width, format, meaning);
     return [
       textColumn("taxon", rows, this.names, 170),
-      number("count", this.counts, 92, "what its reads stand for, with those of the taxa below"),
+      number("count", this.counts, 92, "sum of the counts of its reads and of those of lower taxa"),
       number(
-        "share", this.shares, 80, "of all placed reads of the sample, in percent", (value) => percent(value / 100)),
-      number("own", this.ownCounts, 84, "what is known of no taxon below it"),
+        "share", this.shares, 80, "share of all placed reads of the sample, in percent",
+        (value) => percent(value / 100)),
+      number("own", this.ownCounts, 84, "counts that are assigned to no lower taxon"),
       number("reads", this.reads, 76, "placed reads, in all samples together"),
-      number("rank", this.tree.depth, 66, "1 for the first one of a lineage"),
+      number("rank", this.tree.depth, 66, "rank within the lineage, 1 for the first"),
       textColumn("lineage", rows, this.lineages, 420),
     ];
   }
@@ -104,7 +105,7 @@ class TaxaPage {
       count: wholeOf(counts[k]),
       ...k && {share: `${percent(this.share(k, 0))} of all placed`},
       ...above > 0 && {"": `${percent(this.share(k, above))} of ${shown(this.names[above])}`},
-      ...tree.children[k].length && ownCounts[k] && {"of no taxon below": wholeOf(ownCounts[k])},
+      ...tree.children[k].length && ownCounts[k] && {"no lower taxon": wholeOf(ownCounts[k])},
       reads: wholeOf(this.reads[k]),
     };
   }

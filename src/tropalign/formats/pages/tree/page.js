@@ -34,7 +34,7 @@ class TreePage {
     this.report.tell(`${counted(nTips, "tip")}${isRooted ? "" : ", no root"}`, {
       tips: nTips.toLocaleString("en"),
       branches: (layout.n - 1).toLocaleString("en"),
-      root: isRooted ? "as the file has it" : "none: where the tree begins means nothing",
+      root: isRooted ? "as in the file" : "none: the drawn root has no meaning",
       ...groups.length && {groups: groups.map(({name}, k) => `${shown(name)} (${sizes[k + 1]})`).join(", ")},
       ...groups.length && sizes[0] && {"without a group": sizes[0].toLocaleString("en")},
     });
@@ -96,7 +96,7 @@ class TreePage {
     act();
     const {chosen} = this.tree;
     if (chosen > 0) this.choose(chosen);
-    say("The tree has another root.");
+    say("The root of the tree has changed.");
   }
   /** Find the tips whose names contain all words. */
   find(text) {

@@ -42,7 +42,7 @@ function isGiven(source) {
 }
 
 function setUpDropping() {
-  for (const label of form.querySelectorAll(".drop > label")) label.append(", dropped here");
+  for (const label of form.querySelectorAll(".drop > label")) label.append(", or drop here");
   const mark = on => form.classList.toggle("over", on);
   const holdsFiles = event => event.dataTransfer !== null && [...event.dataTransfer.types].includes("Files");
   addEventListener("dragover", event => {
@@ -92,7 +92,7 @@ function answerOf(request) {
   } catch {
     const page = new DOMParser().parseFromString(request.responseText, "text/html");
     const words = page.querySelector("[role=alert]")?.textContent;
-    return {url: null, error: words || `The server answers ${request.status}: try again`, field: ""};
+    return {url: null, error: words || `The server replied ${request.status}: try again`, field: ""};
   }
 }
 
@@ -123,7 +123,7 @@ function setUpSending() {
       if (request.status < 300 && reply.url) location.assign(reply.url);
       else fail(reply.error, reply.field);
     });
-    request.addEventListener("error", () => fail("The server is not there, or ends the connection: try again", ""));
+    request.addEventListener("error", () => fail("The server is unavailable or closed the connection: try again", ""));
     bar.value = 0;
     isBusy(true);
     request.send(new FormData(form));

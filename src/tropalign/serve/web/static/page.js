@@ -57,7 +57,7 @@ function setUpAway() {
   const line = document.createElement("p");
   line.id = "away";
   line.className = "notice bad";
-  line.textContent = "The server does not answer. This page tries again until it does: you need not reload it.";
+  line.textContent = "The server does not answer. This page tries again automatically: you need not reload it.";
   let isAway = false;
   return now => {
     if (now === isAway) return;
@@ -103,7 +103,7 @@ function setUpTicking() {
     const boxes = [...document.querySelectorAll("#jobs input[type=checkbox]")];
     const isAll = boxes.every(box => box.checked);
     for (const box of boxes) box.checked = !isAll;
-    say(isAll ? "None is ticked" : `${boxes.length} are ticked`);
+    say(isAll ? "No job is selected" : `${boxes.length} jobs are selected`);
   });
 }
 

@@ -32,7 +32,7 @@ process TROPALIGN_MERGE {
     def args = task.ext.args ?: ''
     def prefix = task.ext.prefix ?: "${meta.id}"
     def output = "${prefix}.${suffix}"
-    // The option that makes each file beside the main one, and the file's suffix.
+    // The option for each additional file, and the file's suffix.
     def options = [
         html: ['--html', 'html'],
         plot: ['--plot', 'svg'],
@@ -62,7 +62,7 @@ process TROPALIGN_MERGE {
     stub:
     def prefix = task.ext.prefix ?: "${meta.id}"
     def output = "${prefix}.${suffix}"
-    // The option that makes each file beside the main one, and the file's suffix.
+    // The option for each additional file, and the file's suffix.
     def options = [
         html: ['--html', 'html'],
         plot: ['--plot', 'svg'],

@@ -26,7 +26,7 @@ process TROPALIGN_MSA {
     def prefix = task.ext.prefix ?: "${meta.id}"
     def memory = task.memory ? "--memory ${task.memory.toMega()}M" : ''
     def output = "${prefix}.${suffix}"
-    // The option that makes each file beside the main one, and the file's suffix.
+    // The option for each additional file, and the file's suffix.
     def options = [
         tree: ['--tree-out', 'nwk'],
         confidence: ['--confidence', 'confidence.tsv'],
@@ -53,7 +53,7 @@ process TROPALIGN_MSA {
     stub:
     def prefix = task.ext.prefix ?: "${meta.id}"
     def output = "${prefix}.${suffix}"
-    // The option that makes each file beside the main one, and the file's suffix.
+    // The option for each additional file, and the file's suffix.
     def options = [
         tree: ['--tree-out', 'nwk'],
         confidence: ['--confidence', 'confidence.tsv'],

@@ -27,13 +27,13 @@ process TROPALIGN_PAIRS {
     def prefix = task.ext.prefix ?: "${meta.id}"
     def memory = task.memory ? "--memory ${task.memory.toMega()}M" : ''
     def output = shard ? "${prefix}.${shard.replace('/', '_of_')}.shard" : "${prefix}.${suffix}"
-    // The option that makes each file beside the main one, and the file's suffix.
+    // The option for each additional file, and the file's suffix.
     def options = [
         html: ['--html', 'html'],
         plot: ['--plot', 'svg'],
     ]
     def beside = files.collect { name -> "${options[name][0]} ${prefix}.${options[name][1]}" }.join(' ')
-    // A shard has no suffix that says its format.
+    // The suffix of a shard does not name its format.
     def share = shard ? "--shard ${shard} --format ${suffix.tokenize('.')[0]}" : ''
     """
     tropalign \\
@@ -56,7 +56,7 @@ process TROPALIGN_PAIRS {
     stub:
     def prefix = task.ext.prefix ?: "${meta.id}"
     def output = shard ? "${prefix}.${shard.replace('/', '_of_')}.shard" : "${prefix}.${suffix}"
-    // The option that makes each file beside the main one, and the file's suffix.
+    // The option for each additional file, and the file's suffix.
     def options = [
         html: ['--html', 'html'],
         plot: ['--plot', 'svg'],

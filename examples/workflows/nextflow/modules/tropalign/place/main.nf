@@ -30,7 +30,7 @@ process TROPALIGN_PLACE {
     def prefix = task.ext.prefix ?: "${meta.id}"
     def memory = task.memory ? "--memory ${task.memory.toMega()}M" : ''
     def output = shard ? "${prefix}.${shard.replace('/', '_of_')}.shard" : "${prefix}.${suffix}"
-    // The option that makes each file beside the main one, and the file's suffix.
+    // The option for each additional file, and the file's suffix.
     def options = [
         table: ['--table', 'table.tsv'],
         jplace: ['--jplace', 'jplace'],
@@ -41,7 +41,7 @@ process TROPALIGN_PLACE {
     def paired = mates ? "--mates ${mates}" : ''
     def rooted = tree ? "--tree ${tree}" : ''
     def lineages = taxonomy ? "--taxonomy ${taxonomy}" : ''
-    // A shard has no suffix that says its format.
+    // The suffix of a shard does not name its format.
     def format = suffix.tokenize('.')[0]
     def share = shard ? "--shard ${shard} --format ${format in ['phy', 'phylip'] ? 'phylip' : 'fasta'}" : ''
     """
@@ -68,7 +68,7 @@ process TROPALIGN_PLACE {
     stub:
     def prefix = task.ext.prefix ?: "${meta.id}"
     def output = shard ? "${prefix}.${shard.replace('/', '_of_')}.shard" : "${prefix}.${suffix}"
-    // The option that makes each file beside the main one, and the file's suffix.
+    // The option for each additional file, and the file's suffix.
     def options = [
         table: ['--table', 'table.tsv'],
         jplace: ['--jplace', 'jplace'],

@@ -30,7 +30,7 @@ process TROPALIGN_SEARCH {
     def prefix = task.ext.prefix ?: "${meta.id}"
     def memory = task.memory ? "--memory ${task.memory.toMega()}M" : ''
     def output = shard ? "${prefix}.${shard.replace('/', '_of_')}.shard" : "${prefix}.${suffix}"
-    // The option that makes each file beside the main one, and the file's suffix.
+    // The option for each additional file, and the file's suffix.
     def options = [
         tblout: ['--tblout', 'tblout'],
         domtblout: ['--domtblout', 'domtblout'],
@@ -39,7 +39,7 @@ process TROPALIGN_SEARCH {
         html: ['--html', 'html'],
     ]
     def beside = files.collect { name -> "${options[name][0]} ${prefix}.${options[name][1]}" }.join(' ')
-    // A shard has no suffix that says its format.
+    // The suffix of a shard does not name its format.
     def format = suffix.tokenize('.')[0]
     def share = shard ? "--shard ${shard} --format ${format == 'txt' ? 'text' : format}" : ''
     """
@@ -63,7 +63,7 @@ process TROPALIGN_SEARCH {
     stub:
     def prefix = task.ext.prefix ?: "${meta.id}"
     def output = shard ? "${prefix}.${shard.replace('/', '_of_')}.shard" : "${prefix}.${suffix}"
-    // The option that makes each file beside the main one, and the file's suffix.
+    // The option for each additional file, and the file's suffix.
     def options = [
         tblout: ['--tblout', 'tblout'],
         domtblout: ['--domtblout', 'domtblout'],

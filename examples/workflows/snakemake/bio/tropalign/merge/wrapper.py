@@ -29,7 +29,7 @@ beside = " ".join(
     f"{option} {quote(snakemake.output[name])}" for name, option in files.items() if snakemake.output.get(name)
 )
 
-# Merging computes the last stages of msa, tree and cluster; shards of other verbs are only put together.
+# Merging computes the last stages of msa, tree and cluster; shards of other verbs are only joined.
 threads = f"--threads {snakemake.threads}" if snakemake.threads > 1 else ""
 extra = snakemake.params.get("extra", "")
 log = snakemake.log_fmt_shell(stdout=False, stderr=True)

@@ -16,7 +16,7 @@ beside = " ".join(
 shard = snakemake.params.get("shard", "")
 shard = f"--shard {shard}" if shard else ""
 
-# What the rule or the profile states as mem_mb, in the unit of tropalign.
+# The mem_mb of the rule or the profile, in tropalign's unit.
 memory = snakemake.resources.get("mem_mib")
 memory = f"--memory {memory}M" if memory else ""
 extra = snakemake.params.get("extra", "")

@@ -6,7 +6,7 @@ from shlex import quote
 
 from snakemake.shell import shell
 
-# A reference that --save-reference made holds its tree.
+# A reference of --save-reference includes its tree.
 options = {"tree": "--tree", "taxonomy": "--taxonomy", "counts": "--counts"}
 given = " ".join(
     f"{option} {quote(snakemake.input[name])}" for name, option in options.items() if snakemake.input.get(name)
@@ -30,7 +30,7 @@ beside = " ".join(
 shard = snakemake.params.get("shard", "")
 shard = f"--shard {shard}" if shard else ""
 
-# What the rule or the profile states as mem_mb, in the unit of tropalign.
+# The mem_mb of the rule or the profile, in tropalign's unit.
 memory = snakemake.resources.get("mem_mib")
 memory = f"--memory {memory}M" if memory else ""
 extra = snakemake.params.get("extra", "")
