@@ -173,11 +173,11 @@ def test_the_log_is_filtered(admin, folder):
 
 def test_a_backup_is_a_server_again(admin, folder, tmp_path):
     archive, other = tmp_path / "all.tar", tmp_path / "other"
-    assert admin("backup", str(archive))[1] == f"{archive}: the database and 4 stored files\n"
+    assert admin("backup", str(archive))[1] == f"{archive}: the database and 4 files\n"
     assert stat.S_IMODE(archive.stat().st_mode) == 0o600
     assert admin("backup", str(archive))[0] == 2
     assert [path.name for path in folder.iterdir() if path.name.startswith(".backup")] == []
-    assert admin("restore", str(archive), place=other)[1] == f"{other}: 4 jobs and 4 stored files\n"
+    assert admin("restore", str(archive), place=other)[1] == f"{other}: 4 jobs and 4 files\n"
     assert objects(admin("jobs", "--json", place=other)) == objects(admin("jobs", "--json"))
     assert stat.S_IMODE(other.stat().st_mode) == 0o700
     assert {stat.S_IMODE(path.stat().st_mode) for path in other.rglob("*") if path.is_file()} == {0o600}

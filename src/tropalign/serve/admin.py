@@ -414,7 +414,7 @@ class Backup(AdminCommand):
         if self.archive == "-":
             self.refuse("a backup must be written to a file, not to the terminal or a pipe: name one (monday.tar)")
         n = back_up(_folder_of_sqlite(self), Path(self.archive))
-        print(f"{shown(self.archive)}: the database and {counted(n, 'stored files')}")
+        print(f"{shown(self.archive)}: the database and {counted(n, 'files')}")
 
 
 class Restore(AdminCommand):
@@ -437,7 +437,7 @@ class Restore(AdminCommand):
             n = restore(Path(self.archive), folder)
         with self.storage() as storage:
             n_jobs = sum(storage.jobs.counts().values())
-        print(f"{shown(str(folder))}: {counted(n_jobs, 'jobs')} and {counted(n, 'stored files')}")
+        print(f"{shown(str(folder))}: {counted(n_jobs, 'jobs')} and {counted(n, 'files')}")
 
 
 def _folder_of_sqlite(command: AdminCommand) -> Path:

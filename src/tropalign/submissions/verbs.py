@@ -62,7 +62,8 @@ OUTPUTS: Mapping[str, str] = {
     "model": "Trained model",
     "reference": "Reference without the reads",
 }
-_FLAG = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
+#: A flag, or flags of another program ("hmmbuild's --fast and --hand"), which stay.
+_FLAG = re.compile(r"\w's --[\w-]+(?:(?:,| and) --[\w-]+)*|(?<![\w-])--?[A-Za-z][\w-]*")
 _SEE_HELP = re.compile(r" \(see tropalign [a-z ]+ --help\)$")
 #: Phrases that apply only to command lines.
 _COMMAND_LINE = re.compile(
@@ -388,6 +389,8 @@ def for_forms(text: str) -> str:
     >>> from tropalign.submissions.verbs import for_forms
     >>> for_forms("with --gap-extend2 a second cost; - is stdin")
     'With “Second gap extension cost” a second cost'
+    >>> for_forms("as hmmbuild's --fast and --hand")
+    "As hmmbuild's --fast and --hand"
     """
     text = _FLAG.sub(lambda found: _named(found.group()), _COMMAND_LINE.sub("", text))
     return text[:1].upper() + text[1:]
@@ -405,7 +408,7 @@ def message_for_forms(text: str) -> str:
 
 
 def _named(flag: str) -> str:
-    if flag not in labels() and not flag.startswith("--"):
+    if flag not in labels() and not flag.startswith("--"):  # also flags of another program
         return flag
     return f"“{labels().get(flag) or in_words(flag.lstrip('-'))}”"
 

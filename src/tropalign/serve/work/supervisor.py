@@ -327,7 +327,7 @@ class Crew:
             self.say(f"unused files could not be removed ({type(error).__name__})")
             return
         if n_jobs:
-            self.say(f"deleted {counted(n_jobs, 'old jobs')} (--keep-days {keep_days:g})")
+            self.say(f"deleted {counted(n_jobs, 'jobs')} (--keep-days {keep_days:g})")
         if n:
             self.say(f"removed {counted(n, 'files that nothing uses')}")
 
