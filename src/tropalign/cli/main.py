@@ -66,14 +66,14 @@ class _NumpyWithoutThreads:
 
 
 def _without_threads(execute: Callable[[ModuleType], None]) -> Callable[[ModuleType], None]:
-    def execute_so(module: ModuleType) -> None:
+    def execute_single_threaded(module: ModuleType) -> None:
         os.environ[THREADS[0]] = "1"
         try:
             execute(module)
         finally:
             os.environ.pop(THREADS[0], None)
 
-    return execute_so
+    return execute_single_threaded
 
 
 def _may_end_at_once() -> bool:

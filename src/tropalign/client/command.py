@@ -93,7 +93,7 @@ Exit codes: those of the verb; 4 if the server cannot be reached, 130 if interru
         """List the jobs, fetch an earlier one, or submit the command."""
         from tropalign.client.server import connect
 
-        asked = self.taken_out()
+        asked = self.with_own_options()
         asked.check()
         server = connect(asked.server, insecure=asked.insecure)
         if asked.list:
@@ -112,16 +112,16 @@ Exit codes: those of the verb; 4 if the server cannot be reached, 130 if interru
         if not self.command and not self.list and self.fetch is None:
             self.refuse("no command is given: name one, such as tropalign submit pairs proteins.fa -o pairs.tsv")
 
-    def taken_out(self) -> Submit:
+    def with_own_options(self) -> Submit:
         """Return the options from any position in the command line, with the remaining arguments in `command`."""
         found: dict[str, Any] = {}
-        command = self._without_own(found)
+        command = self._split_own_options(found)
         if command and self.output != "-":  # -o before the command
             begin = 2 if command[0] == "db" else 1
             command[begin:begin] = [f"--output={self.output}"]
         return self.replaced(**found, command=command)
 
-    def _without_own(self, found: dict[str, Any]) -> list[str]:
+    def _split_own_options(self, found: dict[str, Any]) -> list[str]:
         """Return the arguments without options of this verb, which are added to `found`."""
         mixins = (ServerOptions, JobOptions, EarlierOptions)  # allowed in any position: no verb uses these names
         known = {flag: one for mixin in mixins for one in mixin.declared().values() for flag in one.typed}

@@ -83,7 +83,7 @@ class JobRecord:
         """Read a job from JSON, or raise InputError."""
         try:
             return cls(
-                id=_plain(data["id"]),
+                id=_checked_id(data["id"]),
                 verb=_text(data, "verb"),
                 title=_text(data, "title"),
                 tags=tuple(shown(tag) for tag in data.get("tags") or () if isinstance(tag, str)),
@@ -99,7 +99,7 @@ class JobRecord:
                 queue_position=_whole(data.get("queue_position")),
                 created=_text(data, "created"),
                 waiting=_text(data, "waiting"),
-                waits_for=tuple(_plain(job) for job in data.get("waits_for") or ()),
+                waits_for=tuple(_checked_id(job) for job in data.get("waits_for") or ()),
             )
         except (AttributeError, KeyError, TypeError, ValueError):
             raise InputError(
@@ -123,7 +123,7 @@ class JobRecord:
         return kinds.get(self.exit_code, usual)(words)
 
 
-def _plain(value: Any) -> str:
+def _checked_id(value: Any) -> str:
     if not isinstance(value, str) or not _PLAIN.fullmatch(value):
         raise ValueError("an id must consist of letters and digits")
     return value
@@ -151,7 +151,7 @@ def _whole(value: Any) -> int | None:
 
 
 def _output(entry: Any) -> OutputRecord:
-    role, size = _plain(entry["role"]), entry["size"]
+    role, size = _checked_id(entry["role"]), entry["size"]
     if not isinstance(size, int) or size < 0:
         raise ValueError("a size must be a whole number")
     name = entry.get("name")
@@ -288,7 +288,7 @@ class RemoteJob:
                 if time.monotonic() - heard > self._transport.patience:
                     raise ResourceError(f"{error}; the job continues on the server: {self.url}") from None
             if not self._record.is_final:
-                self._tell(progress)
+                self._report_progress(progress)
                 self._pause(ends)
         if progress is not None and self.state == DONE:
             progress(self._record.stage or DONE, 1.0)
@@ -302,7 +302,7 @@ class RemoteJob:
                 if self._record.is_final:
                     break
                 if is_ours:
-                    self._tell(progress)
+                    self._report_progress(progress)
         except (InputError, ValueError):  # a proxy that blocks events
             return False
         return True
@@ -321,7 +321,7 @@ class RemoteJob:
             self._record = found
         return found.id == self.id
 
-    def _tell(self, progress: StageProgress | None) -> None:
+    def _report_progress(self, progress: StageProgress | None) -> None:
         if progress is None:
             return
         if self._record.progress is not None:
@@ -377,7 +377,7 @@ class RemoteJob:
         TropalignError
             The error that the same command raises locally; the folder cannot be written.
         """
-        self._done()
+        self._wait_for_success()
         paths = [Path(folder) / output.name for output in self._record.outputs]
         check_outputs([str(path) for path in paths], [])
         for output, path in zip(self._record.outputs, paths, strict=True):
@@ -441,7 +441,7 @@ class RemoteJob:
         _, found = self._transport.json(method, self._path + more, body)
         self._record = JobRecord.of(found)
 
-    def _done(self) -> None:
+    def _wait_for_success(self) -> None:
         self.wait()
         self.check()
 

@@ -94,19 +94,19 @@ class Transport:
         with self._reading():
             piece = reply.read(PIECE_BYTES)
         if not piece and reply.length:  # http.client reports no error if the other side closes early
-            raise self._lost("the reply is incomplete")
+            raise self._lost_connection_error("the reply is incomplete")
         return piece
 
     def lines(self, path: str) -> Iterator[str]:
         """Yield the lines of a streamed reply without line ends. Raises the errors of `json`."""
         with self._reply("GET", path, {"Accept": "text/event-stream"}, None) as reply:
             if _kind(reply) != "text/event-stream":
-                raise self._strange(reply)
+                raise self._not_a_server_error(reply)
             while True:
                 with self._reading():
                     line = reply.readline(MOST_LINE_BYTES + 1)
                 if len(line) > MOST_LINE_BYTES:
-                    raise self._strange(reply)
+                    raise self._not_a_server_error(reply)
                 if not line:
                     return
                 yield line.decode("utf-8", "replace").rstrip("\r\n")
@@ -125,14 +125,14 @@ class Transport:
             else:
                 connection = http.client.HTTPSConnection(to.host, to.port, timeout=self.timeout, context=self._tls)
             try:
-                reply = self._asked(connection, method, place, headers, body)
+                reply = self._send_request(connection, method, place, headers, body)
                 if reply.status == 429 or (reply.status == 503 and reply.getheader("Retry-After")):
                     text = reply.getheader("Retry-After") or ""  # clamped below
                     is_number = text.isascii() and text.isdigit()
                     seconds = min(max(float(text), 0.1), LONGEST_WAIT) if is_number else USUAL_WAIT
                     waited += seconds
                     if waited > self.patience:
-                        raise ResourceError(f"{self._said(reply)}: try again later")
+                        raise ResourceError(f"{self._server_message(reply)}: try again later")
                     connection.close()
                     time.sleep(seconds)
                 elif reply.status in (301, 302, 303, 307, 308):
@@ -146,7 +146,7 @@ class Transport:
             finally:
                 connection.close()
 
-    def _asked(
+    def _send_request(
         self,
         connection: http.client.HTTPConnection,
         method: str,
@@ -186,39 +186,39 @@ class Transport:
         try:
             yield
         except TimeoutError:
-            raise self._lost(f"no answer for {self.timeout:g} s") from None
+            raise self._lost_connection_error(f"no answer for {self.timeout:g} s") from None
         except http.client.IncompleteRead:
-            raise self._lost("the reply is incomplete") from None
+            raise self._lost_connection_error("the reply is incomplete") from None
         except http.client.HTTPException:
-            raise self._lost("the reply is not HTTP") from None
+            raise self._lost_connection_error("the reply is not HTTP") from None
         except ValueError:  # from http.client, for invalid numbers in a reply
-            raise self._lost("the reply is not HTTP") from None
+            raise self._lost_connection_error("the reply is not HTTP") from None
         except OSError as error:
-            raise self._lost(_reason(error)) from None
+            raise self._lost_connection_error(_reason(error)) from None
 
-    def _lost(self, reason: str) -> LostConnection:
+    def _lost_connection_error(self, reason: str) -> LostConnection:
         return LostConnection(f"the connection to {self.address.url} is lost ({reason}): try again")
 
     def _object(self, reply: http.client.HTTPResponse) -> dict[str, Any]:
         if reply.status == 204:
             return {}
         if _kind(reply) != "application/json":
-            raise self._strange(reply)
+            raise self._not_a_server_error(reply)
         found = _parsed(self._bounded(reply))
         if not isinstance(found, dict):
-            raise self._strange(reply)
+            raise self._not_a_server_error(reply)
         return found
 
     def _bounded(self, reply: http.client.HTTPResponse) -> bytes:
         with self._reading():
             data = reply.read(MOST_JSON_BYTES + 1)
             if reply.length:
-                raise self._lost("the reply is incomplete")
+                raise self._lost_connection_error("the reply is incomplete")
         if len(data) > MOST_JSON_BYTES:
-            raise self._strange(reply)
+            raise self._not_a_server_error(reply)
         return data
 
-    def _strange(self, reply: http.client.HTTPResponse) -> InputError:
+    def _not_a_server_error(self, reply: http.client.HTTPResponse) -> InputError:
         """Return the error for a reply that no tropalign server sends."""
         kind = _kind(reply) or "no content type"
         return InputError(
@@ -226,7 +226,7 @@ class Transport:
             "the address, and whether a proxy replies in place of the server"
         )
 
-    def _said(self, reply: http.client.HTTPResponse) -> str:
+    def _server_message(self, reply: http.client.HTTPResponse) -> str:
         """Return the server's error message, or the status and its reason."""
         words: Any = None
         if _kind(reply) == "application/json":
@@ -238,7 +238,7 @@ class Transport:
 
     def _error(self, reply: http.client.HTTPResponse) -> TropalignError:
         """Return the exception for a status."""
-        words = self._said(reply)
+        words = self._server_message(reply)
         if reply.status == 401:
             remedy = "set TROPALIGN_TOKEN or TROPALIGN_TOKEN_FILE"
             whose = (
@@ -265,7 +265,7 @@ class Transport:
                 "if you trust it"
             )
         if n_redirects > MOST_REDIRECTS or method != "GET" or not to.path.startswith("/"):
-            raise self._strange(reply)
+            raise self._not_a_server_error(reply)
         return to.path + (f"?{to.query}" if to.query else "")
 
     def _port(self, to: Any) -> int:

@@ -151,7 +151,7 @@ def release_outputs() -> None:
     for making, held in list(_HELD.items()):
         if held.thread == threading.get_ident():
             with suppress(OSError):
-                if _is_still(held.raw.fileno(), making):
+                if _is_same_file(held.raw.fileno(), making):
                     making.unlink()
             del _HELD[making]
             held.holding.close()
@@ -214,7 +214,7 @@ def _locked(path: Path, temporary: Path) -> Iterator[BinaryIO]:
             raise disk_error(error, temporary, 0) from None
         try:
             hold(raw.fileno(), path)
-            if not _is_still(raw.fileno(), temporary):  # the run that held it has just renamed it
+            if not _is_same_file(raw.fileno(), temporary):  # the run that held it has just renamed it
                 continue
             raw.truncate()
             yield raw
@@ -224,7 +224,7 @@ def _locked(path: Path, temporary: Path) -> Iterator[BinaryIO]:
                 raw.close()
 
 
-def _is_still(descriptor: int, path: Path) -> bool:
+def _is_same_file(descriptor: int, path: Path) -> bool:
     """True if the path refers to the open file."""
     try:
         return os.path.samestat(os.fstat(descriptor), os.stat(path))

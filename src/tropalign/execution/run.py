@@ -222,7 +222,7 @@ def _write_streams(run: Run, scheduler: Scheduler, path: Path | None) -> Done:
             first = late.pop(0)
             parts = firsts(keeps_others=bool(late))
             begun = list(islice(parts, 1))  # nothing is written if the first part cannot be computed
-            write_stream(first.path, lambda out: first.writer.assemble(chain(_taken(begun), parts), out))
+            write_stream(first.path, lambda out: first.writer.assemble(chain(_consumed(begun), parts), out))
         else:
             for sections in results():
                 spool.write(sections)
@@ -283,7 +283,7 @@ def _write_files(run: Run, tiles: Sequence[Tile], scheduler: Scheduler, path: Pa
     return Done(_n_items(tiles), 1 - done_before / whole if whole else 1.0)
 
 
-def _taken(items: list[Any]) -> Iterator[Any]:
+def _consumed(items: list[Any]) -> Iterator[Any]:
     """Yield the items, releasing each."""
     while items:
         yield items.pop(0)

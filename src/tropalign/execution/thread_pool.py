@@ -376,7 +376,7 @@ class ThreadPool:
         """Wait for the next job of this worker; None at the end of the run."""
         with self._jobs.changed:
             while True:
-                if self._is_stopped or self._error is not None or worker.is_lost or self._is_out(worker):
+                if self._is_stopped or self._error is not None or worker.is_lost or self._is_excluded(worker):
                     return None
                 job = self._choose(worker)
                 if job is not None:
@@ -426,7 +426,7 @@ class ThreadPool:
 
     # Called with the lock held.
 
-    def _is_out(self, worker: _Worker) -> bool:
+    def _is_excluded(self, worker: _Worker) -> bool:
         return self._failures.get(worker.device.name, 0) >= MOST_FAILURES
 
     def _choose(self, worker: _Worker) -> Job | None:
@@ -440,7 +440,9 @@ class ThreadPool:
     def _is_worth(self, worker: _Worker, job: Job) -> bool:
         """True if this worker would finish the job before the other devices finish everything left."""
         own = self._rates.get(worker.device.name)
-        others = [w for w in self._workers if w.device is not worker.device and not w.is_lost and not self._is_out(w)]
+        others = [
+            w for w in self._workers if w.device is not worker.device and not w.is_lost and not self._is_excluded(w)
+        ]
         names = {worker.device.name for worker in others}
         rates = [self._rates[name] for name in names if name in self._rates]
         if own is None or len(rates) < max(len(names), 1) or not self._jobs.is_exhausted:

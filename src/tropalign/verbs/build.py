@@ -5,7 +5,14 @@ from __future__ import annotations
 from tropalign.options.option import TEXT, Options, input_file, option
 from tropalign.profiles.options import ALPHABETS, BuildOptions
 from tropalign.verbs.command import Command, Served
-from tropalign.verbs.runs import EachOption, OutputOptions, ThreadOptions, header_of, output_of, started
+from tropalign.verbs.runs import (
+    EachOption,
+    OutputOptions,
+    ThreadOptions,
+    checked_progress,
+    header_of,
+    output_of,
+)
 
 
 class BuiltOptions(Options, group="models"):
@@ -66,7 +73,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory or disk, 130 interrupted."""
         from tropalign.resources.limits import default_budget
 
         output = output_of("models", "models", self.output, header_of(self, {}), ModelsContext())
-        show = started(self, [self.output], [self.alignment])
+        show = checked_progress(self, [self.output], [self.alignment])
         options = BuildOptions(**self.shared_with(BuildOptions))
         building = Run(
             task=BuildTask(self.alignment, options, self.alphabet, self.name),

@@ -17,10 +17,10 @@ from tropalign.verbs.runs import (
     MemoryOptions,
     OutputOptions,
     ThreadOptions,
+    checked_progress,
     header_of,
     output_of,
-    started,
-    tell_of,
+    print_summary,
 )
 from tropalign.verbs.sequence_options import SequenceCommand, SequenceOptions
 
@@ -121,7 +121,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             if path is not None
         ]
         paths = [output.path for output in outputs]
-        show = started(self, paths, [*self.queries, self.db], holds=True)
+        show = checked_progress(self, paths, [*self.queries, self.db], holds=True)
         batch = self.batch(self.queries)
         references = self._references(batch)
         held = batch.held_bytes + (0 if references is None else references.held_bytes)
@@ -133,7 +133,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         if not self.quiet:
             counts = int(found.is_chimera.sum()), int(found.is_borderline.sum())
             what = f"{counted(len(found), 'sequences')}, {counted(counts[0], 'chimeras')}, {counts[1]:,} borderline"
-            tell_of(what, time.perf_counter() - begin, 0, paths)
+            print_summary(what, time.perf_counter() - begin, 0, paths)
 
     def _references(self, batch: SequenceBatch) -> SequenceBatch | None:
         """Read the sequences of ``--db``, which must have the alphabet of the others."""

@@ -23,14 +23,14 @@ from tropalign.verbs.runs import (
     MemoryOptions,
     OutputOptions,
     ShardOptions,
-    deciding,
+    checked_progress,
     devices_of,
+    forecast_device,
     header_of,
     output_of,
     print_forecast,
-    started,
-    tell_of,
-    where_foretold,
+    print_summary,
+    with_version,
 )
 from tropalign.verbs.runs import ClusterOptions as WorkerOptions
 from tropalign.verbs.sequence_options import ModesOptions, SampleCommand
@@ -210,7 +210,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         for kind, path in (("representatives", self.representatives), ("counts", self.otu_table)):
             if path is not None:
                 format_for_path(kind, path)
-        show = started(self, list(places.values()), [*self.queries, self.matrix, self.counts], holds=True)
+        show = checked_progress(self, list(places.values()), [*self.queries, self.matrix, self.counts], holds=True)
         batch = self.reads()
         uniques = dereplicated(batch, self.strand, self.min_size or 1) if self.dereplicate else None
         batch = batch if uniques is None else uniques.sequences
@@ -232,7 +232,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         if not self.quiet:
             reads = "" if uniques is None else f"{counted(len(uniques.reads), 'reads')}, "
             what = f"{reads}{counted(len(batch), 'sequences')}, {counted(len(found), 'clusters')}"
-            tell_of(what, time.perf_counter() - begin, 0, [output.path for output in outputs])
+            print_summary(what, time.perf_counter() - begin, 0, [output.path for output in outputs])
 
     def finish(self, shards: Shards, places: Mapping[str, str]) -> None:
         """Make clusters from the comparisons of shards."""
@@ -289,7 +289,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         devices = open_devices(devices_of(self), self.threads, cells, memory_bytes)
         n_pairs, n_cells, seconds = foretold(batch, chosen, devices, self.threads, memory_bytes)
         what = (n_pairs, f"alignments of {len(batch):,} sequences")
-        print_forecast(n_cells, what, seconds, where_foretold(devices, self), None, allowed)
+        print_forecast(n_cells, what, seconds, forecast_device(devices, self), None, allowed)
 
     def _chosen(self, alphabet: Alphabet) -> ClusterOptions:
         """Return the checked options of clustering."""
@@ -334,4 +334,4 @@ def _parameters(words: list[str], chosen: ClusterOptions, data: bytes) -> dict[s
     """Return everything that determines the clusters, by name."""
     scores = hashlib.sha256(chosen.pairs.matrix.scores.tobytes()).hexdigest()
     read = {"scores": f"hash {scores[:16]}", "input": f"hash {hashlib.sha256(data).hexdigest()}"}
-    return deciding(options=shlex.join(words), **read, **chosen.parameters())
+    return with_version(options=shlex.join(words), **read, **chosen.parameters())

@@ -19,10 +19,10 @@ from tropalign.verbs.runs import (
     MemoryOptions,
     OutputOptions,
     ShardOptions,
-    deciding,
+    checked_progress,
     header_of,
     output_of,
-    started,
+    with_version,
 )
 from tropalign.verbs.sequence_options import SequenceOptions
 
@@ -139,7 +139,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory or disk, 130 interrupted."""
         self.check()
         plot = self.plot if self.shard is None else None  # merge makes that of shards
         paths = [path for path in (self.output, plot, self.model_out) if path is not None]
-        show = started(self, paths, [*self.sequences, self.model])
+        show = checked_progress(self, paths, [*self.sequences, self.model])
         model = HMM.load(self.model)
         choice = DecodeOptions(**{**self.shared_with(DecodeOptions), "labels": tuple(self.label or ())})
         allowed = memory_allowed(self.memory, self.output)
@@ -194,7 +194,7 @@ def _parameters(options: Decode, model: HMM, outputs: list[Output], contents: Co
     """Return everything that determines the parts, by name."""
     from tropalign.decoding.decode_task import fingerprint_of
 
-    words = deciding() | {
+    words = with_version() | {
         "formats": ", ".join(output.writer.name for output in outputs),
         "model": f"{model.name or 'unnamed'}, hash {fingerprint_of(model)[:16]}",
         "by": options.by,

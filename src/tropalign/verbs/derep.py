@@ -10,7 +10,7 @@ from tropalign.formats.registry import format_for_path
 from tropalign.options.option import again, but, option
 from tropalign.pairwise.options import StrandName, StrandOption
 from tropalign.verbs.command import Served
-from tropalign.verbs.runs import OutputOptions, header_of, output_of, started, tell_of
+from tropalign.verbs.runs import OutputOptions, checked_progress, header_of, output_of, print_summary
 from tropalign.verbs.sequence_options import SampleCommand, SequenceOptions
 
 
@@ -67,7 +67,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         wanted = {kind: path for kind, path in paths.items() if path is not None}
         for kind, path in wanted.items():
             format_for_path(kind, path)
-        started(self, list(wanted.values()), self.queries, holds=True)
+        checked_progress(self, list(wanted.values()), self.queries, holds=True)
         begin = time.perf_counter()
         uniques = dereplicated(self.reads(), self.strand, self.min_size or 1)
         header = header_of(self, {})
@@ -81,4 +81,4 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             singletons = int((clusters.sizes == 1).sum())
             reads = counted(len(uniques.reads), "reads")
             what = f"{reads}, {len(clusters):,} distinct, {singletons:,} of them singletons"
-            tell_of(what, time.perf_counter() - begin, 0, list(wanted.values()))
+            print_summary(what, time.perf_counter() - begin, 0, list(wanted.values()))

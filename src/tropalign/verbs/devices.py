@@ -12,7 +12,7 @@ from tropalign.options.option import option
 from tropalign.verbs.command import Command
 
 #: The verbs with kernels, and the modules with their check_gpu.
-JOBS = {
+SELF_TESTS = {
     "pairs": "pairwise.self_test",
     "place": "placement.scorer",
     "msa": "msa.gpu",
@@ -41,7 +41,7 @@ class Devices(Command):
 
         info = cpu_info()
         gpus, reasons = find_gpus()
-        tests = {verb: importlib.import_module(f"tropalign.{module}").check_gpu for verb, module in JOBS.items()}
+        tests = {verb: importlib.import_module(f"tropalign.{module}").check_gpu for verb, module in SELF_TESTS.items()}
         checks = {gpu.name: verdict(gpu.name, tests) for gpu in gpus}
         if self.json:
             entries = [{**dataclasses.asdict(gpu), "self_test": checks[gpu.name]} for gpu in gpus]
@@ -59,7 +59,7 @@ class Devices(Command):
             free = "" if gpu.free_bytes is None else f", {human(gpu.free_bytes)} free"
             print(f"     memory            {human(gpu.memory_bytes)}{free}")
             print(f"     lanes exchange by {gpu.shuffles}; DPX instructions: {'yes' if gpu.has_dpx else 'no'}")
-            verbs = f" ({', '.join(JOBS)})" if checks[gpu.name] == "ok" else ""
+            verbs = f" ({', '.join(SELF_TESTS)})" if checks[gpu.name] == "ok" else ""
             print(f"     self-test         {checks[gpu.name]}{verbs}")
         for reason in reasons:
             print(f"not available: {reason}")

@@ -99,10 +99,10 @@ _current = threading.local()
 def outcome_of(command: Command, file: str, n_threads: int, memory_bytes: int) -> Outcome:
     """Hash a file, then run its command. Errors become sentences, except those that concern no file."""
     content = hash_of_file(file)
-    return _ran(command, file, n_threads, memory_bytes)._replace(content=content)
+    return _run_file(command, file, n_threads, memory_bytes)._replace(content=content)
 
 
-def _ran(command: Command, file: str, n_threads: int, memory_bytes: int) -> Outcome:
+def _run_file(command: Command, file: str, n_threads: int, memory_bytes: int) -> Outcome:
     from tropalign.execution.parts import parts_directory, recorded_manifest
 
     _current.file = file
@@ -175,7 +175,7 @@ class Each:
         self._check()
         files = self._files()
         self._stems = stems_of(files)
-        works = [Work(file, self._for(file), self._cost(file)) for file in files]
+        works = [Work(file, self._command_for(file), self._cost(file)) for file in files]
         self._check_names(works)
         works[0].command.check()
         if self._value("shard") is not None:
@@ -186,16 +186,16 @@ class Each:
         records = Records(self._folder, self._value("shard"))
         self._hashes = {path: hash_of_file(path) for path in self._read_by_all()}
         if self._value("dry_run"):
-            left = self._left(works, records, lambda done: None)
+            left = self._unfinished(works, records, lambda done: None)
             n_bytes = sum(os.path.getsize(work.file) for work in left if os.path.isfile(work.file))
             print(f"files    {len(works):,}, {len(works) - len(left):,} of them done; {n_bytes:,} bytes remain")
             print(f"output   {self._folder}")
             return
         found = dict.fromkeys((work.file for work in works), Outcome())
         begin = time.perf_counter()
-        with self._watched(len(works)) as progress, _naming_files(), reading_once(), records.held():
-            left = self._left(works, records, progress)
-            with _telling_that_it_goes_on():
+        with self._watched(len(works)) as progress, _prefixing_warnings(), reading_once(), records.held():
+            left = self._unfinished(works, records, progress)
+            with _adding_resume_hint():
                 for work, outcome in self._outcomes(left, len(works) - len(left), progress):
                     if outcome.ends_all:
                         goes_on = "the same command continues where this one stopped"
@@ -204,23 +204,23 @@ class Each:
                         raise error
                     found[work.file] = outcome
                     if not outcome.code:
-                        records.add(work.file, self._mark(work, outcome.content), self._outputs(work.command))
+                        records.add(work.file, self._work_hash(work, outcome.content), self._outputs(work.command))
         outputs = {work.file: Path(getattr(work.command, "output")) for work in works}  # noqa: B009
         records.finish([work.file for work in works], outputs, found)
         self._tell(records, found, len(left), time.perf_counter() - begin)
 
-    def _left(self, works: Sequence[Work], records: Records, progress: Callable[[int], None]) -> list[Work]:
+    def _unfinished(self, works: Sequence[Work], records: Records, progress: Callable[[int], None]) -> list[Work]:
         """Return the works that no earlier run has done; only files with a record are hashed now."""
         left: list[Work] = []
         for n_seen, work in enumerate(works):
             file = work.file
-            if not (records.is_known(file) and records.is_done(file, self._mark(work, hash_of_file(file)))):
+            if not (records.is_known(file) and records.is_done(file, self._work_hash(work, hash_of_file(file)))):
                 left.append(work)
             progress(n_seen + 1 - len(left))
         return left
 
     def _tell(self, records: Records, found: dict[str, Outcome], n_left: int, seconds: float) -> None:
-        from tropalign.verbs.runs import tell_of
+        from tropalign.verbs.runs import print_summary
 
         n_failed = sum(outcome.code != 0 for outcome in found.values())
         if n_failed:
@@ -228,7 +228,7 @@ class Each:
             why = sentences.pop() if len(sentences) == 1 else f"see {records.table}"
             raise SomeFailed(f"{n_failed:,} of {counted(len(found), 'files')} failed: {why}")
         if not self._value("quiet"):
-            tell_of(f"{n_left:,} of {counted(len(found), 'files')}", seconds, 0, [str(records.table)])
+            print_summary(f"{n_left:,} of {counted(len(found), 'files')}", seconds, 0, [str(records.table)])
 
     def _value(self, name: str) -> Any:
         """Return the value of an option, or None if the verb does not have it."""
@@ -280,7 +280,7 @@ class Each:
             self._command.refuse("no file is named besides the folder of -o: name input files")
         return files
 
-    def _for(self, file: str) -> Command:
+    def _command_for(self, file: str) -> Command:
         """Return the command for a file."""
         base = str(self._folder / self._stems[file])
         values: dict[str, Any] = {
@@ -333,7 +333,7 @@ class Each:
         cost: int = max(1, n_bytes) ** self._command.each_power
         return cost
 
-    def _mark(self, work: Work, content: str) -> str:
+    def _work_hash(self, work: Work, content: str) -> str:
         """Hash everything that determines the outputs of a file with this hash; empty if it has no hash."""
         if not content:
             return ""
@@ -413,7 +413,7 @@ class Each:
 
 
 @contextmanager
-def _telling_that_it_goes_on() -> Iterator[None]:
+def _adding_resume_hint() -> Iterator[None]:
     """Add to the message of Ctrl-C that the same command continues from here."""
     try:
         yield
@@ -422,7 +422,7 @@ def _telling_that_it_goes_on() -> Iterator[None]:
 
 
 @contextmanager
-def _naming_files() -> Iterator[None]:
+def _prefixing_warnings() -> Iterator[None]:
     """Prefix the warnings of a file's command with its name."""
     show = warnings.showwarning
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tropalign.options.option import Option, again, input_file
 from tropalign.verbs import VERBS, declared
 from tropalign.verbs.command import Command
-from tropalign.verbs.runs import DeviceOptions, MemoryOptions, OutputOptions, started
+from tropalign.verbs.runs import DeviceOptions, MemoryOptions, OutputOptions, checked_progress
 
 if TYPE_CHECKING:
     from tropalign.execution.archive import Shards
@@ -47,13 +47,13 @@ def side_outputs() -> dict[str, Option]:
             metavar="FILE",
             role="output",
             output=", ".join(verbs),
-            help=f"the file of this option, for shards that tropalign {_either(verbs)} made with it",
+            help=f"the file of this option, for shards that tropalign {_joined_by_or(verbs)} made with it",
         )
         for name, (one, verbs) in found.items()
     }
 
 
-def _either(words: list[str]) -> str:
+def _joined_by_or(words: list[str]) -> str:
     return " or ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
 
 
@@ -90,7 +90,7 @@ class Merge(Command, OutputOptions, more=side_outputs()):
 
         shards = Shards(self.shards)
         if shards.words is not None:
-            with _damage_told(self.shards):
+            with _as_damaged_files(self.shards):
                 self._finish(shards)
             return
         try:
@@ -107,14 +107,14 @@ class Merge(Command, OutputOptions, more=side_outputs()):
             for role, writer in zip(roles, writers, strict=True)
             if (path := paths.get(role)) is not None
         ]
-        started(self, [output.path for output in outputs], self.shards)
+        checked_progress(self, [output.path for output in outputs], self.shards)
         for role, writer in zip(roles, writers, strict=True):
             path = paths.get(role)
             if path is not None and role not in ("reference", *TABLES):  # their names are free
                 self._check_suffix(f"the shards have format {writer.name}", path, writer.suffixes)
             if path is not None and writer.is_binary:
                 check_terminal(writer.name, path)
-        with _damage_told(self.shards):
+        with _as_damaged_files(self.shards):
             write_outputs(outputs, lambda output: shards.sections(roles.index(output.role)))
 
     def _finish(self, shards: Shards) -> None:
@@ -124,7 +124,7 @@ class Merge(Command, OutputOptions, more=side_outputs()):
         own = _command_of(shards.words or [], self.shards[0])
         self._refuse_others({name for name in own.finishes if getattr(own, name) is not None})
         places = self.places()
-        started(self, list(places.values()), self.shards)
+        checked_progress(self, list(places.values()), self.shards)
         kind, form = own.served.kind if own.served is not None else "", getattr(own, "format", None)
         if form is not None and suffix_of(self.output):
             self._check_suffix(f"the shards have format {form}", self.output, format_of(kind, form).suffixes)
@@ -162,7 +162,7 @@ def _command_of(words: list[str], path: str) -> Command:
 
 
 @contextmanager
-def _damage_told(paths: list[str]) -> Iterator[None]:
+def _as_damaged_files(paths: list[str]) -> Iterator[None]:
     """Report errors from the contents of shards as damaged files: shards are untrusted input."""
     from tropalign.errors import InputError, TropalignError, damage
 

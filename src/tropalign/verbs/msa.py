@@ -12,15 +12,15 @@ from tropalign.verbs.command import Served
 from tropalign.verbs.msa_options import FamilyCommand
 from tropalign.verbs.runs import (
     SEQUENCE_FILES,
-    carry_out,
-    deciding,
+    checked_progress,
     devices_of,
+    forecast_device,
     header_of,
     output_of,
     print_forecast,
-    started,
-    tell_of,
-    where_foretold,
+    print_summary,
+    run_or_forecast,
+    with_version,
 )
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         method = self.check()
         places = self.places() if self.shard is None else {"output": self.output}  # `merge` makes the others of shards
         inputs = [self.tree_in, self.add, self.merge, self.model, self.mapali, self.homologs, self.features]
-        started(self, list(places.values()), [*self.family, *inputs], holds=True)
+        checked_progress(self, list(places.values()), [*self.family, *inputs], holds=True)
         if method is None:
             words = {"model": self.model or "", "trim": str(self.trim)}
             align_onto_model(self, self._outputs(places, words)[0])
@@ -124,14 +124,16 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             return
         if self.dry_run:
             seconds = seconds_of(job, devices, n_threads, memory_bytes)
-            where = where_foretold(devices, self)
+            where = forecast_device(devices, self)
             print_forecast(cells, (len(batch), "sequences"), seconds, where, None, allowed)
             return
         aligning, begin = MsaRun(job, outputs, _parameters(job), allowed), time.perf_counter()
         with stage_bar(self.quiet) as progress:
             aligning.compute(devices, n_threads, memory_bytes, progress)
         if not self.quiet:
-            tell_of(counted(len(batch), "sequences"), time.perf_counter() - begin, cells, [out.path for out in outputs])
+            print_summary(
+                counted(len(batch), "sequences"), time.perf_counter() - begin, cells, [out.path for out in outputs]
+            )
 
     def finish(self, shards: Shards, places: Mapping[str, str]) -> None:
         """Align with the posteriors of shards."""
@@ -191,7 +193,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             remaining=RemainingWork(self.replayed(format=form), [batch_to_bytes(job.batch), tree]),
         )
         n_cells = pipeline.pair_cells(job) // self.shard[1]
-        carry_out(computing, devices, self, status_only if self.quiet else progress_bar, n_cells)
+        run_or_forecast(computing, devices, self, status_only if self.quiet else progress_bar, n_cells)
 
     def _outputs(
         self, places: Mapping[str, str], parameters: dict[str, str], batch: SequenceBatch | None = None
@@ -237,7 +239,7 @@ def _check_names(writer: Writer, batch: SequenceBatch) -> None:
 def _parameters(job: Job, form: str | None = None) -> dict[str, str]:
     """Return everything that determines the result, by name, including the format of shards."""
     batch = job.batch
-    words = deciding(**job.options.parameters()) | {
+    words = with_version(**job.options.parameters()) | {
         "confidence": "wanted" if job.wants_confidence else "not wanted",
         "family": f"{len(batch)} sequences of {int(batch.offsets[-1])} residues, hash {batch.fingerprint()[:16]}",
     }

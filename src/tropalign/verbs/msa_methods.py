@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from tropalign.errors import counted
-from tropalign.verbs.runs import devices_of, tell_of
+from tropalign.verbs.runs import devices_of, print_summary
 
 if TYPE_CHECKING:
     from tropalign.execution.run import Output
@@ -112,4 +112,6 @@ def align_onto_model(command: FamilyCommand, outputs: list[Output]) -> None:
         write_outputs(outputs, lambda output: output.writer.parts(found))
     if not command.quiet:
         cells = int(batch.offsets[-1]) * model.length
-        tell_of(counted(len(batch), "sequences"), time.perf_counter() - begin, cells, [out.path for out in outputs])
+        print_summary(
+            counted(len(batch), "sequences"), time.perf_counter() - begin, cells, [out.path for out in outputs]
+        )

@@ -15,7 +15,7 @@ from tropalign.pairwise.options import (
     PairOptions,
 )
 from tropalign.verbs.command import Served
-from tropalign.verbs.runs import SEQUENCE_FILES, carry_out, devices_of, started
+from tropalign.verbs.runs import SEQUENCE_FILES, checked_progress, devices_of, run_or_forecast
 from tropalign.verbs.sequence_options import ModesOptions
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class PairsCommand(PairsOutput):
         request, side_outputs = self.check(), self.side_outputs
         matrix_file = [self.matrix] if self.matrix is not None else []
         inputs = [self.queries, self.targets, self.pairs, *matrix_file]
-        show = started(self, [self.output, *side_outputs.values()], inputs)
+        show = checked_progress(self, [self.output, *side_outputs.values()], inputs)
         allowed = memory_allowed(self.memory, self.output)
         form = format_of("pairs", request.format)
         sides = self._sides(form.wants_qualities, request.format, allowed)
@@ -64,7 +64,7 @@ class PairsCommand(PairsOutput):
             shard=self.shard,
             unit="pairs",
         )
-        carry_out(aligning, devices, self, show, task.n_cells)
+        run_or_forecast(aligning, devices, self, show, task.n_cells)
 
     def _task(
         self, request: Request, form: PairsFormat, sides: tuple[Side, Side | None], memory_bytes: int, show: Show

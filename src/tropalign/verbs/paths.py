@@ -13,9 +13,9 @@ from tropalign.verbs.runs import (
     DeviceOptions,
     MemoryOptions,
     OutputOptions,
+    checked_progress,
     header_of,
     output_of,
-    started,
 )
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ number of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory or disk, 1
         name = self.check()
         lists = [word[1:] for word in [*(self.sources or ()), *(self.targets or ())] if word.startswith("@")]
         self.check_stdin([self.graph, *lists])
-        show = started(self, [self.output, *filter(None, [self.report])], [self.graph, *lists])
+        show = checked_progress(self, [self.output, *filter(None, [self.report])], [self.graph, *lists])
         allowed = memory_allowed(self.memory, self.output)
         sources, targets = _listed(self.sources), _listed(self.targets)
         graph = read_graph(self.graph, is_directed=not self.undirected)

@@ -10,7 +10,7 @@ from tropalign.errors import UsageError, counted, warn
 from tropalign.options.option import again, input_file
 from tropalign.verbs.command import Served, read_once
 from tropalign.verbs.place_options import PlaceCommand
-from tropalign.verbs.runs import SEQUENCE_FILES, carry_out, devices_of, header_of, started
+from tropalign.verbs.runs import SEQUENCE_FILES, checked_progress, devices_of, header_of, run_or_forecast
 from tropalign.verbs.sequence_options import SampleNameOptions, SequenceOptions
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
         self.check()
         wanted = self._wanted()
         inputs = [*self.reads, *(self.mates or []), self.reference, self.tree, self.taxonomy, self.counts]
-        show = started(self, self._paths(wanted), inputs)
+        show = checked_progress(self, self._paths(wanted), inputs)
         with opened_pipeline(self) as pipeline:
             self._run(wanted, show, pipeline)
 
@@ -134,7 +134,7 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
             unit="reads",
         )
         cost_cells = sum(tile.cost_cells for tile in placing.outline or ()) or task.cost_cells(1 << 20)
-        carry_out(placing, open_devices(devices, self.threads, cost_cells, memory_bytes), self, show, 0)
+        run_or_forecast(placing, open_devices(devices, self.threads, cost_cells, memory_bytes), self, show, 0)
         if task.n_unusable:
             what = counted(task.n_unusable, "pairs of mates" if task.paired else "reads")
             warn(f"there is no usable base in {what}, which cannot be placed", stacklevel=1)

@@ -151,7 +151,9 @@ def devices_of(options: DeviceOptions) -> list[str]:
     return names if cluster is None or getattr(options, "dry_run", False) else [*names, cluster]
 
 
-def started(command: Command, outputs: Sequence[str], inputs: Sequence[str | None], holds: bool = False) -> Show:
+def checked_progress(
+    command: Command, outputs: Sequence[str], inputs: Sequence[str | None], holds: bool = False
+) -> Show:
     """Check outputs, inputs and the CPU before anything is read, and return the progress display.
 
     `holds`: outputs are written at the very end and there is no parts folder that marks them as in use, so hold
@@ -183,7 +185,7 @@ def header_of(command: OutputOptions, parameters: dict[str, str], **settled: str
     return Header(__version__, command.command_line(**settled), parameters, has_comments=has_comments)
 
 
-def deciding(**parameters: str) -> dict[str, str]:
+def with_version(**parameters: str) -> dict[str, str]:
     """Return the parameters that determine a run's parts, with the version."""
     from tropalign import __version__
 
@@ -202,7 +204,7 @@ def output_of(role: str, kind: str, path: str, header: Header, context: Context,
     return Output(role, path, writer)
 
 
-def carry_out(run: Run, devices: Sequence[Device], options: RunOptions, show: Show, n_cells: int) -> None:
+def run_or_forecast(run: Run, devices: Sequence[Device], options: RunOptions, show: Show, n_cells: int) -> None:
     """Compute and write, or only print a forecast.
 
     `n_cells`: cells of the dynamic program, for the rate; 0 if unknown.
@@ -214,10 +216,12 @@ def carry_out(run: Run, devices: Sequence[Device], options: RunOptions, show: Sh
     done = run.compute(devices, show)
     if not options.quiet:
         paths = [options.output] if options.shard is not None else [output.path for output in run.outputs]
-        tell_of(counted(done.n_items, run.unit), time.perf_counter() - begin, done.share * n_cells, paths, done.share)
+        print_summary(
+            counted(done.n_items, run.unit), time.perf_counter() - begin, done.share * n_cells, paths, done.share
+        )
 
 
-def tell_of(what: str, seconds: float, n_cells: float, paths: Sequence[str], share: float = 1.0) -> None:
+def print_summary(what: str, seconds: float, n_cells: float, paths: Sequence[str], share: float = 1.0) -> None:
     """Print the final line, on a terminal: what was computed, time, rate, and files.
 
     `share`: the part that was computed now, if an earlier run had done the rest.
@@ -231,7 +235,7 @@ def tell_of(what: str, seconds: float, n_cells: float, paths: Sequence[str], sha
     print(shown(f"{what} in {_duration(seconds)}{rate}{earlier}{where}"), file=sys.stderr)
 
 
-def where_foretold(devices: Sequence[Device], options: DeviceOptions) -> str:
+def forecast_device(devices: Sequence[Device], options: DeviceOptions) -> str:
     """Return the subject of a forecast: the CPU, which is the last device; the workers of a cluster are not asked."""
     cluster = getattr(options, "cluster", None)
     name = devices[-1].name
@@ -249,7 +253,7 @@ def _foretell(run: Run, devices: Sequence[Device], n_cells: int, options: RunOpt
     workers = sum(device.n_workers for device in devices)
     needed = max(peak_bytes(), before + min(found.n_tiles, workers) * found.most_tile_bytes)
     cells = n_cells or found.cost_cells
-    where = where_foretold(devices, options)
+    where = forecast_device(devices, options)
     sizes = found.output_bytes or (0.0,) * len(run.outputs)
     print_forecast(cells, (found.n_items, run.unit), found.seconds, where, needed, run.memory_bytes, sizes=sizes)
     for output, size in zip(run.outputs, sizes, strict=True):

@@ -9,7 +9,15 @@ from tropalign.options.option import EXCLUSIVE, Options, again, but, input_file,
 from tropalign.profiles.options import ForeignOption, QueryAlphabet, QueryKind, SearchOptions
 from tropalign.results.threshold_options import Cutoffs, Thresholds
 from tropalign.verbs.command import Command, Served, read_once
-from tropalign.verbs.runs import SEQUENCE_FILES, EachOption, RunOptions, carry_out, devices_of, header_of, started
+from tropalign.verbs.runs import (
+    SEQUENCE_FILES,
+    EachOption,
+    RunOptions,
+    checked_progress,
+    devices_of,
+    header_of,
+    run_or_forecast,
+)
 from tropalign.verbs.sequence_options import SequenceOptions
 
 if TYPE_CHECKING:
@@ -308,7 +316,7 @@ Hits and E-values are those of hmmscan 3.4, to the last digit; the library needs
         paths = [self.output] if self.shard is not None else [path for _, path, _ in wanted.files()]
         model_files = [path for path in (self.hmm_out, self.hmm_rounds) if path is not None]
         paths += model_files
-        show = started(self, paths, [self.models, *self.sequences])
+        show = checked_progress(self, paths, [self.models, *self.sequences])
         thresholds, search_options = self.thresholds(), self.search_options()
         allowed = memory_allowed(self.memory, paths[0])
         memory_bytes = left_for_job(allowed, format_of("hits", wanted.format).package_bytes)
@@ -362,7 +370,7 @@ Hits and E-values are those of hmmscan 3.4, to the last digit; the library needs
             unit="comparisons",
         )
         devices = open_devices(devices_of(self), self.threads, cost_cells, memory_bytes)
-        carry_out(searching, devices, self, show, cost_cells)
+        run_or_forecast(searching, devices, self, show, cost_cells)
 
 
 class Search(

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from tropalign.options.option import input_file
 from tropalign.verbs.command import Served, naming
 from tropalign.verbs.runs import (
-    deciding,
+    checked_progress,
     devices_of,
-    started,
+    with_version,
 )
 from tropalign.verbs.tree_files import (
     AUTO,
@@ -85,7 +85,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         self.check()
         places = self.places() if self.shard is None else {"output": self.output}
         inputs = [path for path in (self.taxa, self.colours) if path is not None]
-        show = started(self, list(places.values()), inputs, holds=True)
+        show = checked_progress(self, list(places.values()), inputs, holds=True)
         groups = read_groups(self.colours) if self.colours is not None else {}
         outputs = tree_outputs(self, places, groups) if self.shard is None else []
         if self.distances_out is not None:
@@ -200,7 +200,7 @@ def _shard(options: MakeTree, memory_bytes: int, allowed: int, show: Show) -> No
 def _parameters(words: list[str], data: bytes) -> dict[str, str]:
     """Return everything that determines the tree, by name."""
     options = shlex.join(word for word in words if not word.startswith("--distances-out"))
-    return deciding(options=options, input=f"hash {hashlib.sha256(data).hexdigest()}")
+    return with_version(options=options, input=f"hash {hashlib.sha256(data).hexdigest()}")
 
 
 def _tree(options: MakeTree, given: Distances, memory_bytes: int, show: Show) -> Tree:

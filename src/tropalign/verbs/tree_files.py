@@ -20,7 +20,7 @@ from tropalign.verbs.runs import (
     devices_of,
     header_of,
     output_of,
-    tell_of,
+    print_summary,
 )
 from tropalign.verbs.sequence_options import SequenceOptions
 
@@ -369,4 +369,4 @@ def write_tree(options: TreeCommand, tree: Tree, outputs: list[Output], begin: f
     if not options.quiet:
         paths = [path for path in (*(output.path for output in outputs), options.distances_out) if path is not None]
         sampled = "" if tree.n_samples is None else f", {counted(tree.n_samples, 'samples')}"
-        tell_of(f"{tree.n_taxa:,} taxa{sampled}", time.perf_counter() - begin, 0, paths)
+        print_summary(f"{tree.n_taxa:,} taxa{sampled}", time.perf_counter() - begin, 0, paths)

@@ -121,21 +121,21 @@ def settle(connection: Connection, files: FileStore, now: float) -> None:
     """
     while rows := connection.execute(settleable().order_by(awaited.c.job).limit(AT_A_TIME)).all():
         for row in rows:
-            sentence = None if row.state == State.DONE else _why_not(row)
-            if sentence is None and not _give(connection, files, row):
-                sentence = f"the result {row.role!r} of {_called(row.title)} does not exist: {_REMEDY}"
+            sentence = None if row.state == State.DONE else _failure_sentence(row)
+            if sentence is None and not _fill_input(connection, files, row):
+                sentence = f"the result {row.role!r} of {_quoted_title(row.title)} does not exist: {_REMEDY}"
             if sentence is not None:
                 _fail(connection, row, sentence, now)
             this = (awaited.c.job == row.job) & (awaited.c.position == row.position)
             connection.execute(delete(awaited).where(this))
 
 
-def _called(title: str) -> str:
+def _quoted_title(title: str) -> str:
     return f"the job “{shown(title)}”"
 
 
-def _why_not(row: Any) -> str:
-    what = f"this job needed a result of {_called(row.title)}, which"
+def _failure_sentence(row: Any) -> str:
+    what = f"this job needed a result of {_quoted_title(row.title)}, which"
     if row.state is None:
         return f"{what} was deleted: {_REMEDY}"
     if row.state == State.CANCELLED:
@@ -150,7 +150,7 @@ def _first_reason(row: Any) -> str:
     return reason
 
 
-def _give(connection: Connection, files: FileStore, row: Any) -> bool:
+def _fill_input(connection: Connection, files: FileStore, row: Any) -> bool:
     """Set an input to the file that the other job has written; False if the file is gone."""
     output = connection.execute(
         select(job_files.c.digest, job_files.c.size, job_files.c.name)

@@ -81,7 +81,7 @@ class Access:
                 raise Refused(421, f"this server is not known as {name}: start it with --allowed-host {name}")
             path = route_path(scope)
             if not path.startswith(UNCOUNTED):
-                state["user"], state["session"] = await self._who(scope, headers)
+                state["user"], state["session"] = await self._identified_user(scope, headers)
                 user = state["user"]  # the request rate is limited by user, or by address
                 wait = self.web.requests.wait(f"user {user.name}" if user else f"address {state['address']}")
                 if wait:
@@ -109,7 +109,7 @@ class Access:
             return last[:64] if last.isascii() and last.isprintable() and last else address
         return address
 
-    async def _who(self, scope: Scope, headers: Headers) -> tuple[User | None, Session | None]:
+    async def _identified_user(self, scope: Scope, headers: Headers) -> tuple[User | None, Session | None]:
         if not self.tokens.is_fresh:
             await run_in_threadpool(self.tokens.read)
         # A proxy with its own password check forwards that header.
@@ -179,10 +179,10 @@ async def check_origin(web: Web, scope: Scope, headers: Headers, receive: Receiv
         return receive
     site, origin = headers.get("sec-fetch-site"), headers.get("origin")
     if site is not None and site not in ("same-origin", "none"):
-        raise _elsewhere()
+        raise _other_site_error()
     if origin is not None:
-        if not _is_own(origin, headers.get("host", ""), web.settings.is_https):
-            raise _elsewhere()
+        if not _is_same_origin(origin, headers.get("host", ""), web.settings.is_https):
+            raise _other_site_error()
         return receive
     if site == "same-origin":
         return receive
@@ -190,7 +190,7 @@ async def check_origin(web: Web, scope: Scope, headers: Headers, receive: Receiv
     word = headers.get("x-csrf-token")
     if word is not None:
         if not web.sessions.is_csrf(session, word):
-            raise _elsewhere()
+            raise _other_site_error()
         return receive
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     if session is None and kind not in _OF_FORMS:
@@ -203,7 +203,7 @@ def is_bearer(headers: Headers) -> bool:
     return headers.get("authorization", "").partition(" ")[0].lower() == "bearer"
 
 
-def _is_own(origin: str, host: str, is_https: bool) -> bool:
+def _is_same_origin(origin: str, host: str, is_https: bool) -> bool:
     try:
         parts = urlsplit(origin)
     except ValueError:
@@ -218,7 +218,7 @@ def _is_own(origin: str, host: str, is_https: bool) -> bool:
 async def _form_with_word(web: Web, scope: Scope, headers: Headers, receive: Receive, kind: str) -> Receive:
     """Check the csrf value of a small form, and return a `receive` that replays it."""
     if kind not in _OF_FORMS[:2]:
-        raise _no_word()
+        raise _missing_csrf_error()
     messages: list[Message] = []
     body = Body(receive, MOST_BYTES)
     while not messages or messages[-1].get("more_body", False):
@@ -230,9 +230,9 @@ async def _form_with_word(web: Web, scope: Scope, headers: Headers, receive: Rec
         async with Request(dict(scope), _again(messages, receive)).form(max_files=100, max_fields=500) as form:
             word = form.get("csrf")
     except HTTPException:
-        raise _no_word() from None
+        raise _missing_csrf_error() from None
     if not isinstance(word, str) or not web.sessions.is_csrf(scope["state"]["session"], word):
-        raise _no_word()
+        raise _missing_csrf_error()
     return _again(messages, receive)
 
 
@@ -245,11 +245,11 @@ def _again(messages: list[Message], receive: Receive) -> Receive:
     return replay
 
 
-def _elsewhere() -> Refused:
+def _other_site_error() -> Refused:
     return Refused(403, "the request comes from a page of another site: open this server's page and try again")
 
 
-def _no_word() -> Refused:
+def _missing_csrf_error() -> Refused:
     return Refused(
         403,
         "the request might come from a page of another site: programs send JSON as Content-Type: application/json, "

@@ -405,7 +405,7 @@ class FormPages:
             text, database = given.texts.get(each.dest, ""), given.databases.get(each.dest, "")
             name, example = PASTED.get(each.kind, "pasted.fa"), verb.example.get(each.dest)
             if example is not None and example_path(example) and pasted_bytes(text) == example_bytes(example):
-                name = _last(example)  # the example is unchanged
+                name = _base_name(example)  # the example is unchanged
             items = chosen_inputs(each, files, text, name, database, kept, partial(self._add_text, request))
             if items:
                 inputs[each.dest] = items
@@ -441,7 +441,7 @@ class FormPages:
         if kind == "example" and rest in verb.example:
             return {
                 "file": self._add_text(request, example_bytes(verb.example[rest])),
-                "name": _last(verb.example[rest]),
+                "name": _base_name(verb.example[rest]),
             }
         digest, _, name = rest.partition(":")
         if kind != "file":
@@ -551,7 +551,7 @@ def _sent(verb: ServedVerb, form: FormData) -> Given:
         for value in form.getlist(f"{each.dest}.kept"):
             if isinstance(value, str):
                 is_output = value.startswith("job:")
-                name = _last(value.split(":", 3 if is_output else 2)[-1])
+                name = _base_name(value.split(":", 3 if is_output else 2)[-1])
                 kept.append(KeptItem(value, name, "Result of a job" if is_output else "as before"))
     return given
 
@@ -572,11 +572,11 @@ def _of_example(verb: ServedVerb) -> Given:
         if len(data) <= MOST_OF_EXAMPLE and not name.endswith(".gz"):
             given.texts[dest] = data.decode("utf-8", "replace")
         else:
-            given.kept[dest] = [KeptItem(f"example:{dest}", _last(name), "example")]
+            given.kept[dest] = [KeptItem(f"example:{dest}", _base_name(name), "example")]
     return given
 
 
-def _last(name: str) -> str:
+def _base_name(name: str) -> str:
     return name.rpartition("/")[2]
 
 

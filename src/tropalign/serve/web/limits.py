@@ -280,7 +280,7 @@ def _whole(digits: str) -> int:
     return int(digits)
 
 
-def _real(digits: str) -> float:
+def _finite_float(digits: str) -> float:
     number = float(digits)
     if number in (float("inf"), float("-inf")):
         raise ValueError("a number is too large")
@@ -294,7 +294,9 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-_DECODER = json.JSONDecoder(parse_constant=_no_number, object_pairs_hook=_object, parse_int=_whole, parse_float=_real)
+_DECODER = json.JSONDecoder(
+    parse_constant=_no_number, object_pairs_hook=_object, parse_int=_whole, parse_float=_finite_float
+)
 
 
 async def read_form(request: Request) -> FormData:

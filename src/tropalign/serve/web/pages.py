@@ -170,7 +170,7 @@ class Pages:
             tag=tag,
             states=[*State],
             verbs=SERVED,
-            tags=_with(self.storage.jobs.tags(user.name), tag),
+            tags=_tags_including(self.storage.jobs.tags(user.name), tag),
             is_filtered=bool(words),
             is_later=bool(after),
             first_page=here + urlencode(words),
@@ -229,7 +229,7 @@ class Pages:
                 with suppress(KeyError):  # it was deleted by another request
                     self.storage.jobs.cancel(job.id)
                     self._note(request, "cancel", job.id)
-        return self._to("/jobs")
+        return self._redirect_to("/jobs")
 
     async def edit(self, request: Request, id: str) -> Response:
         """Change the title or tags."""
@@ -243,7 +243,7 @@ class Pages:
                 self.storage.jobs.change(job.id, title=clean_title(title) or job.title, tags=clean_tags(tuple(tags)))
 
         await run_in_threadpool(change)
-        return self._to(f"/jobs/{job.id}")
+        return self._redirect_to(f"/jobs/{job.id}")
 
     def cancel(self, request: Request, id: str) -> Response:
         """Cancel a running or queued job."""
@@ -252,7 +252,7 @@ class Pages:
             with still_there():
                 self.storage.jobs.cancel(job.id)
             self._note(request, "cancel", job.id)
-        return self._to(f"/jobs/{job.id}")
+        return self._redirect_to(f"/jobs/{job.id}")
 
     def share(self, request: Request, id: str) -> Response:
         """Create or remove a job's public link."""
@@ -260,12 +260,12 @@ class Pages:
         with still_there():
             self.storage.jobs.set_shared(job.id, is_shared)
         self._note(request, "share" if is_shared else "unshare", job.id)
-        return self._to(f"/jobs/{job.id}")
+        return self._redirect_to(f"/jobs/{job.id}")
 
     def delete(self, request: Request, id: str) -> Response:
         """Delete a job."""
         self._delete(request, self._own(request, id))
-        return self._to("/jobs")
+        return self._redirect_to("/jobs")
 
     def _delete(self, request: Request, job: Job) -> None:
         with suppress(KeyError):  # it was deleted by another request
@@ -276,7 +276,7 @@ class Pages:
         """Compute a job in another format, unless that result exists."""
         job = self._own(request, id)
         made, _ = submit_in_format(web_of(request), user_of(request), job, format, address_of(request))
-        return self._to(f"/jobs/{made.id}")
+        return self._redirect_to(f"/jobs/{made.id}")
 
     def databases(self, request: Request) -> Response:
         """Show the databases that jobs may use."""
@@ -301,13 +301,13 @@ class Pages:
     def delete_database(self, request: Request, id: str) -> Response:
         """Delete a database."""
         forget_database(web_of(request), user_of(request), address_of(request), id)
-        return self._to("/databases")
+        return self._redirect_to("/databases")
 
     def share_database(self, request: Request, id: str) -> Response:
         """Share a database with all users, or make it private again."""
         is_shared = not request.url.path.endswith("/unshare")
         share_database(web_of(request), user_of(request), address_of(request), id, is_shared)
-        return self._to("/databases")
+        return self._redirect_to("/databases")
 
     def files(self, request: Request) -> Response:
         """Show uploaded files that no job uses."""
@@ -317,7 +317,7 @@ class Pages:
     def delete_file(self, request: Request, digest: str) -> Response:
         """Delete an uploaded file."""
         delete_upload(web_of(request), user_of(request), address_of(request), digest)
-        return self._to("/files")
+        return self._redirect_to("/files")
 
     def login(self, request: Request) -> Response:
         """Show the login page, or log in this machine's user by the printed address."""
@@ -359,7 +359,7 @@ class Pages:
     def _note(self, request: Request, action: str, what: str) -> None:
         web_of(request).audit(user_of(request), address_of(request), action, what)
 
-    def _to(self, path: str) -> Response:
+    def _redirect_to(self, path: str) -> Response:
         return RedirectResponse(self.root + path, 303)
 
 
@@ -367,7 +367,7 @@ def _are_live(jobs: tuple[JobLine, ...]) -> bool:
     return any(not job.state.is_final for job in jobs)
 
 
-def _with(tags: Iterable[str], chosen: str) -> list[str]:
+def _tags_including(tags: Iterable[str], chosen: str) -> list[str]:
     return [*dict.fromkeys([*tags, *([chosen] if chosen else [])])]
 
 
@@ -382,7 +382,7 @@ async def log_in(request: Request) -> Response:
     user, id = await verified(web, request.state.tokens, text[:500], address_of(request))
     request.state.tokens.forget()  # it may be newer than the cache
     await run_in_threadpool(web.audit, User(user, id), address_of(request), "login")
-    return _let_in(web, User(user, id), wish if isinstance(wish, str) else None)
+    return _login_response(web, User(user, id), wish if isinstance(wish, str) else None)
 
 
 def let_in_by_address(request: Request, token: str) -> Response:
@@ -394,10 +394,10 @@ def let_in_by_address(request: Request, token: str) -> Response:
     if not request.state.tokens.is_local(token):
         raise Refused(401, "this address is no longer valid: open the one that tropalign serve printed last")
     web.audit(user, address_of(request), "login")
-    return _let_in(web, user, None)
+    return _login_response(web, user, None)
 
 
-def _let_in(web: Web, user: User, wish: str | None) -> Response:
+def _login_response(web: Web, user: User, wish: str | None) -> Response:
     response = RedirectResponse(web.url(local_path(wish)), 303)
     _set_cookie(web, response, web.sessions.cookie(user.token or "", user.name), SESSION_SECONDS)
     return response

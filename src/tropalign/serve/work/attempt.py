@@ -106,7 +106,7 @@ class Attempt:
         except NoResult as end:
             return end.outcome
         except TropalignError as error:
-            return Outcome(State.FAILED, self._harmless(str(error)), exit_code=error.exit_code)
+            return Outcome(State.FAILED, self._without_local_paths(str(error)), exit_code=error.exit_code)
 
     def _plan(self) -> _Plan:
         """Return the command and its files, the same for all attempts."""
@@ -293,7 +293,9 @@ class Attempt:
             self.folder.remember("kills.json", {"n": facts["n"] + 1})
             raise Interrupted
         if ended.code in (2, 3, 4):
-            sentence = self._harmless(sentence_of(self.folder.stderr) or f"it ended with exit code {ended.code}")
+            sentence = self._without_local_paths(
+                sentence_of(self.folder.stderr) or f"it ended with exit code {ended.code}"
+            )
             raise NoResult(State.FAILED, sentence, ended.code)
         log_defect(self.job, f"exit {ended.code}: {sentence_of(self.folder.stderr, '')}")
         raise NoResult(State.FAILED, defect(self.job), EXIT_DEFECT)
@@ -334,7 +336,7 @@ class Attempt:
             shared=job.request.get("shared") is True,
         )
 
-    def _harmless(self, sentence: str) -> str:
+    def _without_local_paths(self, sentence: str) -> str:
         """Remove paths of this machine from a message."""
         places = (self.folder.files, self.folder.path, self.settings.folder)
         return without(sentence, [str(place) for place in places])

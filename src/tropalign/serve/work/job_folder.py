@@ -211,13 +211,13 @@ def memory_of(pid: int) -> int:
 
 def worker_name(pid: int) -> str:
     """Return a unique worker name: host, boot, process id namespace, process id, start."""
-    return ":".join([*_here(), str(pid), str(started(pid) or 0)])
+    return ":".join([*_process_scope(), str(pid), str(started(pid) or 0)])
 
 
 def is_alive(name: str) -> bool | None:
     """True if the worker of this name is alive; None if this machine cannot know."""
     host, boot, room, pid, start = [*name.split(":"), "", "", "", "", ""][:5]
-    here = _here()
+    here = _process_scope()
     if host != here[0] or not pid.isdecimal():
         return None
     if boot != here[1]:
@@ -242,7 +242,7 @@ def started(pid: int) -> int | None:
 
 
 @cached
-def _here() -> tuple[str, str, str]:
+def _process_scope() -> tuple[str, str, str]:
     """Return the host name, the boot id, and the process id namespace (container)."""
     try:
         boot = (PROC / "sys/kernel/random/boot_id").read_text().strip()[:13]

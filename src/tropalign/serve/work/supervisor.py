@@ -231,7 +231,7 @@ class Crew:
         self._places: list[_Place] = []
         self._ends = threading.Event()
         self._end_until = 0.0
-        self._thread = threading.Thread(target=self._look_after, daemon=True)
+        self._thread = threading.Thread(target=self._supervise_workers, daemon=True)
 
     def start(self) -> None:
         """Requeue jobs of dead workers, then start the workers."""
@@ -250,7 +250,7 @@ class Crew:
             self._ends.set()
         self._thread.join(max(0.0, self._end_until - time.monotonic()))
 
-    def _look_after(self) -> None:
+    def _supervise_workers(self) -> None:
         places = self._places = [_Place(self) for _ in range(self._settings.n_workers)]
         pause = max(1.0, self._settings.lease_seconds / 3)
         reclaimed = swept = time.monotonic()

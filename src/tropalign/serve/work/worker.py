@@ -88,9 +88,9 @@ class Worker:
         with Heartbeat(self.storage.queue, job.id, job.attempt, self.settings.lease_seconds) as heart:
             outcome, database = self._outcome(job, folder, heart)
             if outcome is not None:
-                is_ours = self._told(lambda: self._finish(job, folder, outcome, database))
+                is_ours = self._report_with_retries(lambda: self._finish(job, folder, outcome, database))
             elif heart.order != LOST:
-                self._told(lambda: self.storage.queue.requeue(job.id, job.attempt, "its worker stopped"))
+                self._report_with_retries(lambda: self.storage.queue.requeue(job.id, job.attempt, "its worker stopped"))
         if is_ours:
             folder.remove()
         elif outcome is not None or heart.order == LOST:
@@ -130,7 +130,7 @@ class Worker:
                 self.storage.files.add(folder.files / file.name)
         return self.storage.queue.finish(job.id, job.attempt, outcome, database)
 
-    def _told(self, tell: Callable[[], bool]) -> bool:
+    def _report_with_retries(self, tell: Callable[[], bool]) -> bool:
         """Report to the database; retry while it is unavailable and the job may still be this worker's."""
         begin = time.monotonic()
         while True:
