@@ -16,7 +16,7 @@ EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 def _family(mode: str) -> Call:
     import tropalign
 
-    return lambda: str(tropalign.align_multiple(EXAMPLES / "efp.fasta", mode=mode, n_threads=1, device="cpu")).encode()
+    return lambda: str(tropalign.align_multiple(EXAMPLES / "efp.fasta", effort=mode, n_threads=1, device="cpu")).encode()
 
 
 def _clustalw() -> Call:

@@ -357,7 +357,7 @@ class RemoteJob:
     def fetch(self, out: IO[bytes], format: str | None = None, role: str = "main") -> None:
         """Write the bytes of a result to an open file."""
         job = self if format in (None, self._record.format) else self.in_format(format)
-        job._done()
+        job._wait_for_success()
         job._fetch(job._output(role), out)
 
     def in_format(self, format: str | None) -> RemoteJob:
