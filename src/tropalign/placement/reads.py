@@ -258,13 +258,17 @@ class OtherStrand:
             if (state := alphabet.letters[code]) in states:
                 self._digit[ord(letter)] = states.index(state)
                 self._other_digit[ord(letter)] = states.index(alphabet.complement[state])
-        self._strands = np.zeros(N_BASES**WORD, np.uint8)
         is_gap = np.isin(np.arange(n_bytes), list(GAP_LETTERS.encode()))
-        for k in np.unique(np.linspace(0, len(letters) - 1, MOST_ROWS).astype(np.int64)):
-            row = letters[k][~is_gap[letters[k]]]
-            for bit, digits in ((OWN, self._digit[row]), (OTHER, self._other_digit[row][::-1])):
-                words, is_known = _words(digits)
-                self._strands[words[is_known]] |= bit
+        chosen = letters[np.unique(np.linspace(0, len(letters) - 1, MOST_ROWS).astype(np.int64))]
+        rows = np.pad(chosen, ((0, 0), (0, 1)))  # no k-mer spans two rows, since byte 0 is not a base
+        words, is_known = _words(self._digit[rows[~is_gap[rows]]])
+        self._strands = np.zeros(N_BASES**WORD, np.uint8)
+        self._strands[words[is_known]] = OWN
+        left, turned = np.flatnonzero(self._strands.view(np.bool_)).astype(np.int32), np.int32(0)
+        complements = np.array([states.index(alphabet.complement[state]) for state in states], np.int32)
+        for _ in range(WORD):
+            turned, left = turned << 2 | complements[left & 3], left >> 2
+        self._strands[turned] |= OTHER
 
     def add(self, reads: Reads) -> None:
         """Count some more reads."""
@@ -302,11 +306,13 @@ class OtherStrand:
 def _words(digits: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
     """Return the k-mer that starts at each digit but the last ones, and whether all of its digits are known."""
     n = max(0, len(digits) - WORD + 1)
-    words, is_known = np.zeros(n, np.int32), np.ones(n, bool)
-    for step in range(WORD):
-        words = N_BASES * words + np.maximum(digits[step : step + n], 0)
-        is_known &= digits[step : step + n] >= 0
-    return words, is_known
+    words, is_known, length = np.maximum(digits, 0), digits >= 0, 1
+    while length < WORD:  # join two k-mers, which overlap in the last step
+        step = min(length, WORD - length)
+        words = N_BASES**step * words[: len(words) - step] + words[step:] % N_BASES**step
+        is_known = is_known[: len(is_known) - step] & is_known[step:]
+        length += step
+    return words[:n], is_known[:n]
 
 
 #: Bytes of a `KnownRead` object with its key, excluding the items of its arrays.
