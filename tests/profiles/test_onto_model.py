@@ -175,7 +175,7 @@ def test_names_of_any_length(tmp_path):
 @pytest.mark.parametrize(
     ("sequences", "why"),
     [
-        ({}, "there are no sequences"),
+        ({}, "there is no sequence"),
         ({"a": ""}, "record 'a': the sequence is empty"),
         ({"a": "ACGTTGACATGACGATAGCATTACG"}, "the sequences are nucleotide"),
         ({"a": "MKVLAW", "b": "ACGTTGACATGACGATAGCATTACG"}, "record 'b': by its letters this is a nucleotide sequence"),
