@@ -95,26 +95,26 @@ CALLS = {
         "have to be SequenceBatches",
     ),
     "files None": (lambda: ta.read_sequences(None), InputError, "None is no file"),
-    "place without a reference": (lambda: place(package=None), UsageError, "NoneType is no ReferencePackage"),
-    "place with a path": (lambda: place(package="reference.npz"), UsageError, "str is no ReferencePackage"),
-    "place without scoring": (lambda: place(scoring=None), UsageError, "is no PlacementScoring"),
-    "place with a class": (lambda: place(scoring=ta.PlacementScoring), UsageError, "is no PlacementScoring"),
+    "place without a reference": (lambda: place(package=None), UsageError, "NoneType is not a ReferencePackage"),
+    "place with a path": (lambda: place(package="reference.npz"), UsageError, "str is not a ReferencePackage"),
+    "place without scoring": (lambda: place(scoring=None), UsageError, "is neither a PlacementScoring"),
+    "place with a class": (lambda: place(scoring=ta.PlacementScoring), UsageError, "is neither a PlacementScoring"),
     "place half a thread": (lambda: place(n_threads=1.0), UsageError, "n_threads 1.0 is not a whole number"),
     "place a million threads": (lambda: place(n_threads=10**6), UsageError, "from 0 to 1024"),
     "place in no memory": (lambda: place(memory_bytes=0), UsageError, "memory_bytes 0 is out of range"),
     "place in text": (lambda: place(memory_bytes="1G"), UsageError, "is not a whole number"),
     "place nothing": (lambda: place(None), InputError, "NoneType holds no reads"),
-    "place no residues": (lambda: place(NO_RESIDUES), InputError, "names and lengths only"),
-    "half a score": (lambda: ta.PlacementScoring(match=2.5), ScoringError, "match has to be a whole number"),
-    "a score None": (lambda: ta.PlacementScoring(gap_open=None), ScoringError, "gap_open has to be"),
-    "half a whole read": (lambda: ta.PlacementScoring(whole_read=0.5), ScoringError, "has to be True or False"),
-    "reference names in no order": (lambda: build(set(NAMES)), InputError, "in their order"),
-    "reference names as a text": (lambda: build("abcd"), InputError, "in a list"),
-    "reference names as numbers": (lambda: build((1, 2, 3, 4)), InputError, "have to be texts"),
-    "reference without a tree": (lambda: build(tree=None), InputError, "NoneType is no tree"),
+    "place no residues": (lambda: place(NO_RESIDUES), InputError, "only names and lengths"),
+    "half a score": (lambda: ta.PlacementScoring(match=2.5), ScoringError, "match must be an integer"),
+    "a score None": (lambda: ta.PlacementScoring(gap_open=None), ScoringError, "gap_open must be"),
+    "half a whole read": (lambda: ta.PlacementScoring(whole_read=0.5), ScoringError, "must be True or False"),
+    "reference names in no order": (lambda: build(set(NAMES)), InputError, "in the order of the rows"),
+    "reference names as a text": (lambda: build("abcd"), InputError, "a list of strings"),
+    "reference names as numbers": (lambda: build((1, 2, 3, 4)), InputError, "a list of strings"),
+    "reference without a tree": (lambda: build(tree=None), InputError, "NoneType is not a tree"),
     "reference of -1 threads": (lambda: build(n_threads=-1), UsageError, "from 0 to 1024"),
-    "save without a name": (lambda: PACKAGE.save(""), InputError, "no name of a file"),
-    "save to a folder": (lambda: PACKAGE.save("/"), InputError, "no name of a file"),
+    "save without a name": (lambda: PACKAGE.save(""), InputError, "not a file name"),
+    "save to a folder": (lambda: PACKAGE.save("/"), InputError, "not a file name"),
     "save nowhere": (lambda: PACKAGE.save("/nonexistent/x.npz"), InputError, "cannot be written"),
     "an alphabet of numbers": (lambda: ta.Alphabet("x", 5, "A"), ValueError, "have to be texts"),
     "a wildcard of two letters": (lambda: ta.Alphabet("x", "AB", "AB"), ValueError, "the wildcard"),
@@ -167,6 +167,6 @@ def test_an_error_of_the_callers_own_code_passes_through():
 def test_nothing_is_written_where_a_name_is_refused(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("", Path("."), tmp_path):
-        with pytest.raises(InputError, match="no name of a file"):
+        with pytest.raises(InputError, match="not a file name"):
             PACKAGE.save(name)
     assert not list(tmp_path.iterdir())
