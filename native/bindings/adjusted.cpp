@@ -15,15 +15,15 @@ namespace {
 constexpr int32_t kMostParts = 1 << 10;
 
 AverageResidues residues_of(const Column<uint8_t> &codes, const Column<double> &shares) {
-    require(codes.size() >= 2 && codes.size() < kLetters, "residues: not 2 to 31 of them");
+    require(codes.size() >= 2 && codes.size() < kLetters, "residues: must be 2 to 31 codes");
     require(codes.size() == shares.size(), "residues, shares: unequal lengths");
     require_codes(codes.data(), codes.size(), kPadCode, "residues");
     uint32_t seen = 0;
     double sum = 0;
     for (size_t k = 0; k < codes.size(); ++k) {
         const uint32_t bit = uint32_t{1} << codes.data()[k];
-        require((seen & bit) == 0, "residues: one is there twice");
-        require(shares.data()[k] > 0 && shares.data()[k] < 1, "shares: one is not between 0 and 1");
+        require((seen & bit) == 0, "residues: a code occurs twice");
+        require(shares.data()[k] > 0 && shares.data()[k] < 1, "shares: a share is not between 0 and 1");
         seen |= bit, sum += shares.data()[k];
     }
     require(std::abs(sum - 1) < 1e-6, "shares: their sum is not 1");
@@ -104,9 +104,9 @@ void bind_adjusted(nb::module_ &m) {
           array("target_offsets"), array("query_index"), array("target_index"), array("matrix"), "gap_open"_a,
           "gap_extend"_a, array("residues"), array("shares"), "lambda_"_a, "entropy"_a, "pseudocounts"_a, "parts"_a,
           "n_threads"_a, "memory_bytes"_a, "progress"_a.none() = nb::none(),
-          "Local scores in parts of a unit by a matrix per pair; see tropalign.pairwise.composition.");
+          "Compute local scores with a matrix per pair, in parts of a unit; see tropalign.pairwise.composition.");
     m.def("adjusted_matrices", &adjusted_matrices_of, array("query_codes"), array("query_offsets"),
           array("target_codes"), array("target_offsets"), array("query_index"), array("target_index"), array("matrix"),
           "gap_open"_a, "gap_extend"_a, array("residues"), array("shares"), "lambda_"_a, "entropy"_a, "pseudocounts"_a,
-          "parts"_a, "The matrices of some pairs, in parts of a unit.");
+          "parts"_a, "Return the matrices of some pairs, in parts of a unit.");
 }

@@ -45,13 +45,13 @@ Dict best_targets_of(Column<uint8_t> query_codes, Column<int64_t> query_offsets,
     request.most = most;
     const auto n_classes = static_cast<int64_t>(least_scores.shape(1));
     require(static_cast<int64_t>(least_scores.shape(0)) == request.last - request.first,
-            "least_scores: not a row per query of the span");
-    require(n_classes >= 1, "least_scores: no class");
+            "least_scores: must have a row per query of the span");
+    require(n_classes >= 1, "least_scores: must have at least one class");
     require(static_cast<int64_t>(class_of_target.size()) == request.targets.count,
-            "class_of_target: not one of each target");
+            "class_of_target: must have a class per target");
     require(std::all_of(class_of_target.data(), class_of_target.data() + class_of_target.size(),
                         [n_classes](int32_t k) { return k >= 0 && k < n_classes; }),
-            "class_of_target: one has no column in least_scores");
+            "class_of_target: a class has no column in least_scores");
     request.least_scores = least_scores.data(), request.n_classes = n_classes;
     request.class_of_target = class_of_target.data();
     request.free_ends = {std::get<0>(free_ends), std::get<1>(free_ends), std::get<2>(free_ends),
@@ -83,5 +83,5 @@ void bind_best_targets(nb::module_ &m) {
           nb::arg("reverse_codes").noconvert().none(), array("target_codes"), array("target_offsets"), "span"_a,
           "skips_self"_a, "most"_a, array("least_scores"), array("class_of_target"), array("matrix"), "gap_open"_a,
           "gap_extend"_a, "mode"_a, "free_ends"_a, "n_threads"_a, "memory_bytes"_a, "progress"_a.none() = nb::none(),
-          "The best targets of each query; see tropalign.pairwise.");
+          "Find the best targets of each query; see tropalign.pairwise.");
 }

@@ -28,7 +28,7 @@ inline void require_progress(const Progress &progress) {
 
 /// Refuse offsets that are not ascending, or not within `size` items. Offsets may leave out items at either end.
 inline void require_offsets(const int64_t *offsets, int64_t n_entries, int64_t size, const char *name) {
-    if (n_entries < 1) refuse(std::string(name) + ": empty, but it has one entry more than there are parts");
+    if (n_entries < 1) refuse(std::string(name) + ": empty, but must have one entry more than there are parts");
     bool descends = false;
     for (int64_t k = 1; k < n_entries; ++k) descends |= offsets[k - 1] > offsets[k];
     if (descends) refuse(std::string(name) + ": offsets descend");
@@ -76,7 +76,7 @@ static_assert(sizeof(Children) == 2 * sizeof(int32_t));
 /// Check a tree of n leaves: each node is the child of one node above it.
 inline const Children *require_children(const Array<int32_t, 2> &children, int64_t n) {
     require(children.shape(1) == 2 && static_cast<int64_t>(children.shape(0)) == n - 1,
-            "children: not two of each inner node, which are one fewer than leaves");
+            "children: must be two per inner node, with one inner node fewer than leaves");
     const auto *pairs = reinterpret_cast<const Children *>(children.data());
     std::vector<uint8_t> is_child(2 * static_cast<size_t>(n) - 1, 0);
     for (int64_t k = 0; k < n - 1; ++k)

@@ -18,7 +18,7 @@ inline constexpr float kLeastBackground = 1e-6f;
 
 inline void require_probabilities(const float *values, size_t count, const char *name) {
     const bool good = std::all_of(values, values + count, [](float p) { return p >= 0 && p <= kMostProbability; });
-    if (!good) refuse(std::string(name) + ": a number that is no probability");
+    if (!good) refuse(std::string(name) + ": a number is not a probability");
 }
 
 inline void require_background(const Column<float> &background) {

@@ -31,7 +31,7 @@ int64_t require_square(const A &matrix, const char *name) {
 template <class A>
 void require_sides(const A &matrix, int64_t n, const char *name) {
     if (static_cast<int64_t>(matrix.shape(0)) != n || static_cast<int64_t>(matrix.shape(1)) != n)
-        refuse(std::string(name) + ": not as large as the distances");
+        refuse(std::string(name) + ": must be as large as the distances");
 }
 
 /// Refuse numbers that are neither -1 nor a vertex of the matrix.
@@ -51,8 +51,7 @@ void require_bounded(const Survey<T> &range, int64_t n, Order order) {
         const double low = is_negated(order) ? -double(range.highest) : double(range.lowest);
         const double high = is_negated(order) ? -double(range.lowest) : double(range.highest);
         const double reach = low < 0 ? std::max(-low, high) * double(std::max<int64_t>(n - 1, 1)) : high;
-        require(reach <= double(highest_distance<T>(low < 0)),
-                "values: distances may pass what native code computes with");
+        require(reach <= double(highest_distance<T>(low < 0)), "values: distances may exceed the range of native code");
     }
 }
 
@@ -119,8 +118,9 @@ std::vector<int32_t> negative_cycle(Array<int32_t, 2> via, int64_t vertex) {
 void closure_bits(nb::ndarray<uint64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> bits, int64_t n, int n_threads,
                   Progress progress) {
     const auto n_words = static_cast<int64_t>(bits.shape(1));
-    require(n >= 0 && static_cast<int64_t>(bits.shape(0)) == n, "bits: not a row per vertex");
-    require(n_words % 8 == 0 && 64 * n_words >= n, "bits: rows are not of whole blocks of 512 that hold all vertices");
+    require(n >= 0 && static_cast<int64_t>(bits.shape(0)) == n, "bits: must have a row per vertex");
+    require(n_words % 8 == 0 && 64 * n_words >= n,
+            "bits: rows must consist of whole blocks of 512 bits that hold all vertices");
     require_threads(n_threads);
     require_progress(progress);
     PythonPoll poll(progress);
@@ -138,11 +138,13 @@ void bind_closures(nb::module_ &m) {
     using namespace tropalign;
     m.def("closure", &closure, array("values"), array("via").none(), "is_max"_a, "n_left"_a, "tolerance"_a,
           "n_threads"_a, "progress"_a = nb::none(),
-          "Closes a matrix of distances in place: the vertex of a negative cycle or -1, and whether any is infinite.");
+          "Close a matrix of distances in place. Returns the vertex of a negative cycle or -1, and whether any "
+          "distance is infinite.");
     m.def("path_predecessors", &path_predecessors, array("values"), array("via"), "is_max"_a, array("predecessors"),
           "n_threads"_a, "progress"_a = nb::none(),
-          "Fills the vertices before the last of each path; False where roundings leave none.");
-    m.def("negative_cycle", &negative_cycle, array("via"), "vertex"_a, "The vertices of the cycle that closure found.");
+          "Fill in the vertex before the last one of each path; returns False if rounding leaves none.");
+    m.def("negative_cycle", &negative_cycle, array("via"), "vertex"_a,
+          "Return the vertices of the cycle that closure found.");
     m.def("closure_bits", &closure_bits, array("bits"), "n"_a, "n_threads"_a, "progress"_a = nb::none(),
-          "The transitive closure of rows of bits, in place.");
+          "Compute the transitive closure of rows of bits in place.");
 }

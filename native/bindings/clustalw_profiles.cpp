@@ -25,10 +25,10 @@ std::vector<MatrixRule> series_of(const Column<double> &above, const Column<int3
                                   const Array<int32_t, 3> &scores) {
     const size_t n = above.size();
     require(n >= 1 && shorter_than.size() == n && scales.size() == n && mismatches.size() == n && scores.shape(0) == n,
-            "above: the entries of a series differ in number, or there is none");
+            "above: all parts of a series must have the same number of entries, at least one");
     require(scores.shape(1) == kClustalwLetters && scores.shape(2) == kClustalwLetters,
-            "scores: not a row and a column of each of 25 letters");
-    require(all_within(above.data(), n, -1e300, 1e300), "above: no number");
+            "scores: must have a row and a column per letter, of 25 letters");
+    require(all_within(above.data(), n, -1e300, 1e300), "above: not a number");
     require(std::all_of(scores.data(), scores.data() + scores.size(),
                         [](int32_t score) { return score >= -kMostScore && score <= kMostScore; }),
             "scores: a number outside of -4095 to 4095");
@@ -48,13 +48,13 @@ ClustalwFamily family_of(const Column<uint8_t> &letters, const Column<int64_t> &
                          const Array<int32_t, 2> &children, const Column<double> &lengths,
                          const Column<int32_t> &weights) {
     const auto n = static_cast<int64_t>(children.shape(0)) + 1;
-    require(n >= 2 && n < INT32_MAX / 2, "children: there are at least two sequences");
-    require(static_cast<int64_t>(offsets.size()) == n + 1, "offsets: not one more than sequences");
+    require(n >= 2 && n < INT32_MAX / 2, "children: must have at least two sequences");
+    require(static_cast<int64_t>(offsets.size()) == n + 1, "offsets: must be one more than sequences");
     require_offsets(offsets.data(), n + 1, static_cast<int64_t>(letters.size()), "offsets");
     require_no_empty(offsets.data(), n + 1, "offsets");
     require(longest_of(offsets.data(), n + 1, "offsets") <= 1 << 16, "offsets: a sequence is longer than 65536");
     require_codes(letters.data(), letters.size(), kClustalwLetters, "letters");
-    require(children.shape(1) == 2, "children: not two of each inner node");
+    require(children.shape(1) == 2, "children: must be two per inner node");
     const auto *pairs = reinterpret_cast<const Children *>(children.data());
     std::vector<uint8_t> is_child(2 * static_cast<size_t>(n) - 1, 0);
     for (int64_t k = 0; k < n - 1; ++k)
@@ -63,9 +63,9 @@ ClustalwFamily family_of(const Column<uint8_t> &letters, const Column<int64_t> &
             require(!is_child[static_cast<size_t>(child)], "children: a node is the child of two");
             is_child[static_cast<size_t>(child)] = 1;
         }
-    require(static_cast<int64_t>(lengths.size()) == 2 * n - 1, "lengths: not one of each node");
+    require(static_cast<int64_t>(lengths.size()) == 2 * n - 1, "lengths: must have a length per node");
     require(all_within(lengths.data(), lengths.size(), -1e30, 1e30), "lengths: a number outside of -1e30 to 1e30");
-    require(static_cast<int64_t>(weights.size()) == n, "weights: not one of each sequence");
+    require(static_cast<int64_t>(weights.size()) == n, "weights: must have a weight per sequence");
     require(std::all_of(weights.data(), weights.data() + n, [](int32_t w) { return w >= 1 && w <= 1 << 20; }),
             "weights: a number outside of 1 to 1048576");
     return {letters.data(), offsets.data(), static_cast<int32_t>(n), pairs, lengths.data(), nullptr, weights.data()};
@@ -108,7 +108,7 @@ Tuple<Numpy<int32_t>, int64_t, Numpy<int32_t>> progressive_by_clustalw(
     ClustalwFamily family = family_of(letters, offsets, children, lengths, weights);
     if (distances) {
         require(static_cast<int64_t>(distances->size()) == int64_t{family.n} * (family.n - 1) / 2,
-                "distances: not one of each pair");
+                "distances: must have a distance per pair");
         require(all_within(distances->data(), distances->size(), 0, 1e6), "distances: a number outside of 0 to 1e6");
         family.distances = distances->data();
     }
@@ -144,5 +144,6 @@ void bind_clustalw_profiles(nb::module_ &m) {
           "gap_extend"_a, "gap_distance"_a, "hydrophilic"_a, "delay"_a, "has_hydrophilic_gaps"_a, "has_residue_gaps"_a,
           "has_end_gaps"_a, "counts_end_gaps"_a, "negative_matrix"_a, "has_weights"_a, "step_bytes"_a, "n_threads"_a,
           "progress"_a.none() = nb::none(),
-          "The column of every residue, the number of columns, and the order in which sequences were aligned.");
+          "Align along a guide tree. Returns the column of every residue, the number of columns, and the order in "
+          "which sequences were aligned.");
 }

@@ -20,7 +20,7 @@ template <class T>
 Column<T> column_of(nb::handle object, int64_t least, const char *what) {
     Column<T> column;
     if (!nb::try_cast(object, column, false))
-        throw nb::type_error((std::string(what) + ": an array of another type, or not contiguous").c_str());
+        throw nb::type_error((std::string(what) + ": an array has the wrong type, or is not contiguous").c_str());
     if (static_cast<int64_t>(column.size()) < least)
         throw nb::value_error((std::string(what) + ": fewer items than there are rows").c_str());
     return column;
@@ -46,13 +46,13 @@ Numpy<uint8_t> bytes_as_numpy(std::vector<char> &&text) {
 /// operations, offsets, prefix) or ("constant", prefix).
 RowColumn column_from(nb::tuple spec, int64_t n_rows) {
     require(spec.size() >= 2, "a column lacks a part");
-    const auto kind = cast_to<std::string>(spec[0], "the kind of a column is no str");
+    const auto kind = cast_to<std::string>(spec[0], "the kind of a column must be a str");
     auto item = [&](size_t k) {
         require(k + 1 < spec.size(), "a column lacks a part");
         return spec[k];
     };
     RowColumn column;
-    column.prefix = cast_to<std::string>(spec[spec.size() - 1], "the prefix of a column is no str");
+    column.prefix = cast_to<std::string>(spec[spec.size() - 1], "the prefix of a column must be a str");
     if (kind == "int32") {
         column.kind = RowColumn::int32;
         column.data = column_of<int32_t>(item(1), n_rows, "int32").data();
@@ -62,8 +62,8 @@ RowColumn column_from(nb::tuple spec, int64_t n_rows) {
     } else if (kind == "real") {
         column.kind = RowColumn::real;
         column.data = column_of<double>(item(1), n_rows, "real").data();
-        column.decimals = cast_to<int>(item(2), "the decimals of a column are no int");
-        require(column.decimals >= 0 && column.decimals <= 9, "decimals are 0 to 9");
+        column.decimals = cast_to<int>(item(2), "the decimals of a column must be an int");
+        require(column.decimals >= 0 && column.decimals <= 9, "decimals must be 0 to 9");
     } else if (kind == "shortest" || kind == "evalue" || kind == "bits") {
         column.kind = kind == "shortest" ? RowColumn::shortest : kind == "evalue" ? RowColumn::evalue : RowColumn::bits;
         column.data = column_of<double>(item(1), n_rows, kind.c_str()).data();
@@ -104,7 +104,7 @@ std::vector<RowColumn> columns_from(nb::list specs, int64_t n_rows) {
     require(n_rows >= 0, "a negative number of rows");
     std::vector<RowColumn> columns;
     for (nb::handle spec : specs) {
-        if (!nb::isinstance<nb::tuple>(spec)) throw nb::type_error("a column is no tuple");
+        if (!nb::isinstance<nb::tuple>(spec)) throw nb::type_error("a column must be a tuple");
         columns.push_back(column_from(nb::borrow<nb::tuple>(spec), n_rows));
     }
     return columns;
@@ -196,7 +196,7 @@ nb::bytes srspair_records_python(Dict arrays, std::string scoring, std::string m
 
 Tuple<nb::bytes, Numpy<int64_t>> differences_python(Dict arrays, Column<uint8_t> letters) {
     AlignedRows rows = rows_from(arrays);
-    require(letters.size() == 256, "a table of letters has 256 entries");
+    require(letters.size() == 256, "a table of letters must have 256 entries");
     std::vector<int64_t> offsets(static_cast<size_t>(rows.n_rows) + 1);
     nb::bytes text = bytes_of(bound_differences(rows),
                               [&](char *out) { return write_differences(rows, letters.data(), out, offsets.data()); });
@@ -206,10 +206,10 @@ Tuple<nb::bytes, Numpy<int64_t>> differences_python(Dict arrays, Column<uint8_t>
 /// Write the values of residues into their columns, counted from `begin`: cells[row][column - begin].
 void spread_residues(Column<uint8_t> values, Column<int32_t> columns, Column<int64_t> offsets, int32_t begin,
                      nb::ndarray<uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> cells) {
-    require(values.size() == columns.size(), "columns: not one per value");
+    require(values.size() == columns.size(), "columns: must have a column per value");
     require_offsets(offsets.data(), static_cast<int64_t>(offsets.size()), static_cast<int64_t>(values.size()),
                     "offsets");
-    require(cells.shape(0) + 1 == offsets.size(), "cells: not a row per sequence");
+    require(cells.shape(0) + 1 == offsets.size(), "cells: must have a row per sequence");
     require(begin >= 0, "begin: below 0");
     const auto width = static_cast<int64_t>(cells.shape(1));
     nb::gil_scoped_release released;
@@ -226,16 +226,16 @@ void spread_residues(Column<uint8_t> values, Column<int32_t> columns, Column<int
 
 void bind_formats(nb::module_ &m) {
     m.def("join_rows", &tropalign::join_rows, "columns"_a, "n_rows"_a, "separator"_a = "\t", "terminator"_a = "\n",
-          "Rows of the columns as bytes; see tropalign.formats.rows.");
+          "Write the columns as rows, in bytes; see tropalign.formats.rows.");
     m.def("column_text", &tropalign::column_text, "column"_a, "n_rows"_a,
-          "One column as (bytes, offsets); see tropalign.formats.rows.");
+          "Write one column as (bytes, offsets); see tropalign.formats.rows.");
     m.def("gapped_text", &tropalign::gapped_text_python, "arrays"_a, "wants_middle"_a = true,
-          "The three lines of each alignment and their offsets; see tropalign.results.gapped.");
+          "Return the three lines of each alignment and their offsets; see tropalign.results.gapped.");
     m.def("srspair_records", &tropalign::srspair_records_python, "arrays"_a, "scoring"_a, "minus_scoring"_a,
-          "Alignments in EMBOSS's srspair format; see tropalign.formats.srspair.");
+          "Write alignments in EMBOSS's srspair format; see tropalign.formats.srspair.");
     m.def("differences", &tropalign::differences_python, "arrays"_a, tropalign::array("letters"),
-          "The cs tag of each alignment as (bytes, offsets); see tropalign.results.gapped.");
+          "Return the cs tag of each alignment as (bytes, offsets); see tropalign.results.gapped.");
     m.def("spread_residues", &tropalign::spread_residues, tropalign::array("values"), tropalign::array("columns"),
           tropalign::array("offsets"), "begin"_a, tropalign::array("cells"),
-          "Writes values of the residues of an alignment into a table of some of its columns.");
+          "Write values of the residues of an alignment into a table of some of its columns.");
 }

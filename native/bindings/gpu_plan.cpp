@@ -32,7 +32,7 @@ void check_plan(const Column<int64_t> &query, const Column<int64_t> &target, con
     require_below(bound.data(), bound.size(), int64_t{1} << 62, "bound");
     require(extend >= 0 && extend <= INT32_MAX, "extend: outside of 0 to 2147483647");
     require(strip_cells > 0, "strip_cells: not above 0");
-    require(word_bits == 16 || word_bits == 32, "word_bits: neither 16 nor 32");
+    require(word_bits == 16 || word_bits == 32, "word_bits: must be 16 or 32");
     require(group >= 1 && group <= kMostGroup, "group: outside of 1 to 1024");
     for (int n_rows : rows) require(n_rows >= 1 && n_rows <= kMostRows, "rows: outside of 1 to 65536");
 }
@@ -97,7 +97,7 @@ void scatter_runs(Column<uint32_t> runs, Column<int64_t> begin, Column<int64_t> 
         const int64_t *room = offsets.data() + place.data()[k];
         too_long |= count(k) > room[1] - room[0];
     }
-    require(!too_long, "begin: runs that are longer than the room of their pair");
+    require(!too_long, "begin: the runs of a pair exceed its room");
     nb::gil_scoped_release released;
     for (size_t k = 0; k < place.size(); ++k)
         if (count(k))
@@ -129,11 +129,11 @@ void bind_gpu_plan(nb::module_ &m) {
     using namespace tropalign;
     m.def("plan_gpu", &plan, array("query"), array("target"), array("length"), array("rank"), array("bound"),
           "wide_from"_a, "extend"_a, "strip_cells"_a, "free_ends"_a, "word_bits"_a, "group"_a, "rows"_a,
-          "Units of work-groups for each kernel; see tropalign.pairwise.gpu_plan.");
+          "Plan units of work-groups for each kernel; see tropalign.pairwise.gpu_plan.");
     m.def("gpu_constants", &gpu_constants,
-          "Numbers that the plan and the kernels agree on, by the names of tropalign.pairwise.gpu_plan.");
+          "Return the constants shared by the plan and the kernels, with the names of tropalign.pairwise.gpu_plan.");
     m.def("scatter_values", &scatter_values, array("values"), array("place"), array("out"),
-          "Column k of `values` becomes column place[k] of `out`.");
+          "Copy column k of `values` to column place[k] of `out`.");
     m.def("scatter_runs", &scatter_runs, array("runs"), array("begin"), array("place"), array("offsets"), array("out"),
-          "Runs begin[k] to begin[k + 1] become the runs of pair place[k], which begin at its offset in `out`.");
+          "Copy runs begin[k] to begin[k + 1] to pair place[k], starting at its offset in `out`.");
 }

@@ -36,9 +36,9 @@ struct Call {
          const Progress &progress)
         : n_states(static_cast<int32_t>(start.size())), offsets(offsets_of.data()),
           n_sequences(static_cast<int64_t>(offsets_of.size()) - 1), n_threads(n_threads_of) {
-        require(start.size() >= 1 && start.size() <= kMostSummedStates, "start: none, or more than 16384 states");
+        require(start.size() >= 1 && start.size() <= kMostSummedStates, "start: must have 1 to 16384 states");
         require(transition.shape(0) == start.size() && transition.shape(1) == start.size(),
-                "transition: not one number per pair of states");
+                "transition: must have a number per pair of states");
         require_probabilities(start.data(), start.size(), "start");
         require_probabilities(transition.data(), transition.size(), "transition");
         require_threads(n_threads);
@@ -46,8 +46,8 @@ struct Call {
     }
 
     HmmModel with_codes(const Numbers &start, const Table &transition, const Table &emission, const Codes &codes) {
-        require(emission.shape(0) == start.size(), "emission: not one row per state");
-        require(emission.shape(1) >= 1 && emission.shape(1) <= 256, "emission: none, or more than 256 symbols");
+        require(emission.shape(0) == start.size(), "emission: must have a row per state");
+        require(emission.shape(1) >= 1 && emission.shape(1) <= 256, "emission: must have 1 to 256 symbols");
         require_probabilities(emission.data(), emission.size(), "emission");
         require_offsets(offsets, n_sequences + 1, static_cast<int64_t>(codes.size()), "offsets");
         const int64_t longest = longest_of(offsets, n_sequences + 1, "offsets");
@@ -58,7 +58,7 @@ struct Call {
     }
 
     HmmModel with_frames(const Numbers &start, const Table &transition, const Table &frames) {
-        require(frames.shape(1) == start.size(), "frames: not one column per state");
+        require(frames.shape(1) == start.size(), "frames: must have a column per state");
         require_offsets(offsets, n_sequences + 1, static_cast<int64_t>(frames.shape(0)), "offsets");
         longest_of(offsets, n_sequences + 1, "offsets");
         const bool good = std::all_of(frames.data(), frames.data() + frames.size(),
@@ -190,7 +190,7 @@ Tuple<Numpy<double>, Numpy<double>, Numpy<double>, Numpy<double>> counts(const C
 /// Return the label of each position whose states' posteriors have the highest sum; of equal ones the lowest.
 Tuple<Numpy<uint8_t>, Numpy<double>> labels(const Call &call, const HmmModel &model, const Codes &labels_of,
                                             Progress progress) {
-    require(labels_of.size() == static_cast<size_t>(call.n_states), "labels: not one per state");
+    require(labels_of.size() == static_cast<size_t>(call.n_states), "labels: must have a label per state");
     std::vector<std::vector<int32_t>> states_of(256);
     for (int32_t s = 0; s < call.n_states; ++s) states_of[labels_of.data()[s]].push_back(s);
     while (states_of.back().empty()) states_of.pop_back();
@@ -229,8 +229,8 @@ struct Segments {
 Segments segments_of(const Call &call, const Codes &state_labels, const Offsets &begins, const Offsets &ends,
                      const Codes &labels) {
     const auto count = static_cast<int64_t>(begins.size());
-    require(state_labels.size() == static_cast<size_t>(call.n_states), "state_labels: not one per state");
-    require(ends.size() == begins.size() && labels.size() == begins.size(), "segments: not as many of each");
+    require(state_labels.size() == static_cast<size_t>(call.n_states), "state_labels: must have a label per state");
+    require(ends.size() == begins.size() && labels.size() == begins.size(), "segments: arrays of unequal lengths");
     int64_t last = call.offsets[0], k = 0;
     for (int64_t at = 0; at < count; ++at) {
         const int64_t begin = begins.data()[at], end = ends.data()[at];

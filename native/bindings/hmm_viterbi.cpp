@@ -20,14 +20,14 @@ constexpr int64_t kMostPathStates = 65536;
 void require_logs(const double *values, size_t count, const char *name) {
     bool are_good = true;
     for (size_t k = 0; k < count; ++k) are_good &= std::abs(values[k]) <= kHighestLog || values[k] == -HUGE_VAL;
-    if (!are_good) refuse(std::string(name) + ": a number is no logarithm (NaN, infinity, or beyond 1e290)");
+    if (!are_good) refuse(std::string(name) + ": a number is not a logarithm (NaN, infinity, or beyond 1e290)");
 }
 
 HmmLogs checked_logs(const Array<double, 1> &start, const Array<double, 2> &transition) {
     const auto l = static_cast<int64_t>(start.size());
-    require(l >= 1 && l <= kMostPathStates, "start: not of 1 to 65536 states");
+    require(l >= 1 && l <= kMostPathStates, "start: must have 1 to 65536 states");
     require(transition.shape(0) == start.size() && transition.shape(1) == start.size(),
-            "transition: not states by states");
+            "transition: must have a row and a column per state");
     require_logs(start.data(), start.size(), "start");
     require_logs(transition.data(), transition.size(), "transition");
     return {static_cast<int32_t>(l), 0, start.data(), transition.data(), nullptr};
@@ -37,7 +37,7 @@ void checked_offsets(const Array<int64_t, 1> &offsets, size_t n_steps) {
     const auto n_entries = static_cast<int64_t>(offsets.size());
     require_offsets(offsets.data(), n_entries, static_cast<int64_t>(n_steps), "offsets");
     require(offsets(0) == 0 && offsets(n_entries - 1) == static_cast<int64_t>(n_steps),
-            "offsets: they do not begin and end with the data");
+            "offsets: must start and end with the data");
 }
 
 template <class State>
@@ -57,7 +57,7 @@ ViterbiMethod method_of(const std::string &name) {
     if (name == "auto") return ViterbiMethod::automatic;
     if (name == "sweep") return ViterbiMethod::sweep;
     if (name == "early") return ViterbiMethod::early;
-    require(name == "products", "method: none of auto, sweep, early, products");
+    require(name == "products", "method: must be auto, sweep, early or products");
     return ViterbiMethod::products;
 }
 
@@ -75,8 +75,8 @@ Tuple<AnyNumpy, Numpy<double>> codes(Array<double, 1> start, Array<double, 2> tr
     require_threads(n_threads);
     require_progress(progress);
     HmmLogs logs = checked_logs(start, transition);
-    require(emission.shape(0) == start.size(), "emission: not a row per state");
-    require(emission.shape(1) >= 1 && emission.shape(1) <= 256, "emission: not of 1 to 256 symbols");
+    require(emission.shape(0) == start.size(), "emission: must have a row per state");
+    require(emission.shape(1) >= 1 && emission.shape(1) <= 256, "emission: must have 1 to 256 symbols");
     require_logs(emission.data(), emission.size(), "emission");
     logs.n_symbols = static_cast<int32_t>(emission.shape(1)), logs.emission = emission.data();
     checked_offsets(offsets, codes.size());
@@ -91,7 +91,7 @@ Tuple<AnyNumpy, Numpy<double>> frames(Array<double, 1> start, Array<double, 2> t
     require_threads(n_threads);
     require_progress(progress);
     const HmmLogs logs = checked_logs(start, transition);
-    require(frames.shape(1) == start.size(), "frames: not a column per state");
+    require(frames.shape(1) == start.size(), "frames: must have a column per state");
     require_logs(frames.data(), frames.size(), "frames");
     checked_offsets(offsets, frames.shape(0));
     return decode(logs, {nullptr, frames.data(), offsets.data(), static_cast<int64_t>(offsets.size()) - 1}, method,
@@ -105,8 +105,8 @@ void bind_hmm_viterbi(nb::module_ &m) {
     using namespace tropalign;
     m.def("viterbi_codes", &codes, array("start"), array("transition"), array("emission"), array("codes"),
           array("offsets"), "n_threads"_a = 1, "progress"_a = nb::none(), "method"_a = "auto",
-          "The best path of each sequence of codes, and its score, from logarithms.");
+          "Find the best path of each sequence of codes, and its score, from logarithms.");
     m.def("viterbi_frames", &frames, array("start"), array("transition"), array("frames"), array("offsets"),
           "n_threads"_a = 1, "progress"_a = nb::none(), "method"_a = "auto",
-          "The same where `frames` [n, l] says how well each state explains each step.");
+          "Like viterbi_codes, with emission scores `frames` [n, l] of each state at each step.");
 }

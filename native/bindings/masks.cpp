@@ -10,7 +10,7 @@ using namespace nb::literals;
 namespace tropalign {
 namespace {
 
-/// Starts and ends within each sequence, and the range of those of each.
+/// Starts and ends within their sequences, and the range of each sequence's intervals.
 using Masks = Tuple<Numpy<int64_t>, Numpy<int64_t>>;
 
 /// Call mask(codes, n) for each sequence.
@@ -59,7 +59,7 @@ Masks dust_of(Column<uint8_t> codes, Column<int64_t> offsets, int window, int le
 Masks tantan_of(Column<uint8_t> codes, Column<int64_t> offsets, Array<double, 2> ratios, int periods, double repeat,
                 double end, double decay, double least, int n_threads) {
     require_codes(codes.data(), codes.size(), kTantanCodes - 1, "codes");
-    require(ratios.shape(0) == kTantanCodes && ratios.shape(1) == kTantanCodes, "ratios: not of 32 x 32 codes");
+    require(ratios.shape(0) == kTantanCodes && ratios.shape(1) == kTantanCodes, "ratios: must have 32 x 32 codes");
     for (size_t k = 0; k < ratios.size(); ++k)
         require(ratios.data()[k] >= 0 && ratios.data()[k] <= 1e6, "ratios: below 0, or above 1000000");
     require(periods >= 1 && periods <= kMostPeriod, "periods: below 1, or above 1024");

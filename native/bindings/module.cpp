@@ -73,10 +73,11 @@ void keep_ended_threads() {
 NB_MODULE(_native, m) {
     tropalign::require_isa();  // before any code that is compiled for an instruction set
     keep_ended_threads();
-    m.doc() = "The compiled core of tropalign; its Python packages document and validate.";
-    m.def("supported_isas", &tropalign::supported_isas, "Instruction sets that this processor has, the best first.");
+    m.doc() = "The compiled core of tropalign. Documentation and validation are in its Python packages.";
+    m.def("supported_isas", &tropalign::supported_isas,
+          "Return the instruction sets that this processor has, the best first.");
     m.def("selected_isa", &tropalign::selected_isa,
-          "The instruction set whose kernels run (TROPALIGN_ISA overrides the best).");
+          "Return the instruction set whose kernels run (by default the best one; TROPALIGN_ISA overrides it).");
     bind_pairwise(m);
     bind_best_targets(m);
     bind_adjusted(m);

@@ -37,7 +37,7 @@ Numpy<int32_t> lengths(Array<uint8_t, 1> codes, Array<int64_t, 1> offsets, int n
     const auto n = static_cast<int64_t>(offsets.size()) - 1;
     const std::vector<int32_t> of_rows = chosen_of(rows, n, "rows"), of_columns = chosen_of(columns, n, "columns");
     require(!wanted || (wanted->shape(0) == of_rows.size() && wanted->shape(1) == of_columns.size()),
-            "wanted: not a row per row and a column per column");
+            "wanted: must have an entry per row and column");
     std::vector<int32_t> out(of_rows.size() * of_columns.size());
     PythonPoll poll(progress);
     {
@@ -54,14 +54,14 @@ Numpy<float> distances(Array<uint8_t, 1> codes, Array<int64_t, 1> offsets, int n
     require_threads(n_threads);
     require_progress(progress);
     const LcsSequences sequences = lcs_sequences_of(codes, offsets, n_codes);
-    require(share.size() == LcsChance::kBins, "share: not 32 numbers");
+    require(share.size() == LcsChance::kBins, "share: must have 32 numbers");
     LcsChance chance;
     for (size_t k = 0; k < share.size(); ++k) {
         require(share(k) >= 0 && share(k) < 1, "share: a number is outside of 0 to 1");
         chance.share[k] = share(k);
     }
     const auto n = static_cast<int64_t>(offsets.size()) - 1;
-    require(n <= kLcsMostSequences, "offsets: more sequences than all pairs of which are compared");
+    require(n <= kLcsMostSequences, "offsets: too many sequences to compare all pairs");
     std::vector<float> out(n > 1 ? n * (n - 1) / 2 : 0);
     PythonPoll poll(progress);
     {
@@ -80,7 +80,7 @@ struct PairBegins {
 PairBegins checked_pairs(const Array<int32_t, 2> &pairs, const Array<uint16_t, 1> &row_sizes,
                          const Array<uint16_t, 1> &columns, const Array<uint16_t, 1> &values, const int64_t *offsets,
                          int64_t n) {
-    require(pairs.shape(1) == 2, "pairs: not two numbers each");
+    require(pairs.shape(1) == 2, "pairs: must have two numbers each");
     require_below(pairs.data(), pairs.size(), n, "pairs");
     require(columns.size() == values.size(), "columns, values: unequal lengths");
     PairBegins begins;
@@ -92,13 +92,13 @@ PairBegins checked_pairs(const Array<int32_t, 2> &pairs, const Array<uint16_t, 1
         int64_t element = begins.elements.back();
         const int64_t first = element;
         for (int64_t i = row; i < row_end; ++i) element += row_sizes.data()[i];
-        require(element <= n_elements, "columns: fewer than the row sizes promise");
+        require(element <= n_elements, "columns: fewer than the row sizes require");
         require_below(columns.data() + first, element - first, offsets[y + 1] - offsets[y], "columns");
         begins.rows.push_back(row_end);
         begins.elements.push_back(element);
     }
     require(begins.rows.back() == n_rows, "row_sizes: more than residues of the pairs' first sequences");
-    require(begins.elements.back() == n_elements, "columns: more than the row sizes promise");
+    require(begins.elements.back() == n_elements, "columns: more than the row sizes require");
     return begins;
 }
 
@@ -116,9 +116,9 @@ Tuple<Numpy<uint16_t>, Numpy<uint16_t>, Numpy<uint16_t>> pooled(Array<int32_t, 2
     const PairBegins at = checked_pairs(pairs, row_sizes, columns, values, offsets.data(), n_entries - 1);
     require_offsets(begins.data(), static_cast<int64_t>(begins.size()), n_pairs, "begins");
     const auto n_groups = static_cast<int64_t>(begins.size()) - 1;
-    require(begins(0) == 0 && begins(n_groups) == n_pairs, "begins: they do not begin and end with the pairs");
+    require(begins(0) == 0 && begins(n_groups) == n_pairs, "begins: must start and end with the pairs");
     require(n_rows.size() == static_cast<size_t>(n_groups) && n_columns.size() == n_rows.size(),
-            "n_rows, n_columns: not one of each pair of groups");
+            "n_rows, n_columns: must have a number per pair of groups");
     require(cutoff >= 0 && cutoff <= 1, "cutoff: outside of 0 to 1");
     for (int64_t g = 0; g < n_groups; ++g) {
         require(
@@ -157,12 +157,12 @@ void bind_msa_large(nb::module_ &m) {
     using namespace tropalign;
     m.def("lcs_lengths", &lengths, array("codes"), array("offsets"), "n_codes"_a, array("rows"), array("columns"),
           "n_threads"_a, "progress"_a.none() = nb::none(), array("wanted").none() = nb::none(),
-          "Lengths of longest common subsequences, some sequences against others; see native/msa/lcs.hpp.");
+          "Compute lengths of longest common subsequences of some sequences with others; see native/msa/lcs.hpp.");
     m.def("lcs_distances", &distances, array("codes"), array("offsets"), "n_codes"_a, array("share"), "n_threads"_a,
           "progress"_a.none() = nb::none(),
-          "Distances of all pairs, (0,1), (0,2) .. (1,2) ..; see native/msa/lcs.hpp.");
+          "Compute distances of all pairs in the order (0,1), (0,2) .. (1,2) ..; see native/msa/lcs.hpp.");
     m.def("pool_posteriors", &pooled, array("pairs"), array("row_sizes"), array("columns"), array("values"),
           array("offsets"), array("column_of"), array("begins"), array("n_rows"), array("n_columns"), "cutoff"_a,
           "n_threads"_a, "progress"_a.none() = nb::none(),
-          "Posteriors of aligned groups from those of their members; see native/msa/pooled.hpp.");
+          "Compute posteriors of aligned groups from those of their members; see native/msa/pooled.hpp.");
 }

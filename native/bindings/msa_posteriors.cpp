@@ -29,24 +29,24 @@ void require_growth(const double *match, const double *insert, const double *bol
     for (size_t a = 0; a < n; ++a)
         for (size_t b = 0; b < n; ++b) {
             require(match[a * n + b] <= most * insert[a] * insert[b],
-                    "match: over 1048576 times as likely as insertions");
-            require(boltzmann[a * n + b] <= most, "boltzmann: a number is over 1048576");
+                    "match: more than 1048576 times as likely as insertions");
+            require(boltzmann[a * n + b] <= most, "boltzmann: a number is above 1048576");
         }
 }
 
 void require_transitions(const Column<double> &transitions) {
-    require(transitions.size() == 8, "transitions: not 8 numbers");
+    require(transitions.size() == 8, "transitions: must have 8 numbers");
     const double *t = transitions.data();
     for (int k = 0; k < 7; ++k) require(t[k] > 0 && t[k] < 1, "transitions: a probability is not between 0 and 1");
     require(t[7] >= 0 && t[7] < 1, "transitions: the weight of an overhang is not from 0 to 1");
-    require(2 * t[3] + 2 * t[4] < 1, "transitions: the gap openings leave no probability to stay");
+    require(2 * t[3] + 2 * t[4] < 1, "transitions: the gap openings leave no probability for matches");
 }
 
 void require_sequence_pairs(const Array<int32_t, 2> &pairs, int64_t n_sequences) {
-    require(pairs.shape(1) == 2, "pairs: not two columns");
+    require(pairs.shape(1) == 2, "pairs: must have two columns");
     require_below(pairs.data(), pairs.size(), n_sequences, "pairs");
     for (size_t k = 0; k < pairs.shape(0); ++k)
-        require(pairs.data()[2 * k] != pairs.data()[2 * k + 1], "pairs: a sequence with itself");
+        require(pairs.data()[2 * k] != pairs.data()[2 * k + 1], "pairs: a sequence is paired with itself");
 }
 
 Tuple<Numpy<float>, Numpy<uint16_t>, Numpy<uint16_t>, Numpy<uint16_t>> pair_posteriors_of_arrays(
@@ -62,7 +62,7 @@ Tuple<Numpy<float>, Numpy<uint16_t>, Numpy<uint16_t>, Numpy<uint16_t>> pair_post
         refuse("offsets: a sequence is longer than " + std::to_string(kLongestResidues));
     require_sequence_pairs(pairs, n_entries - 1);
     const size_t n_letters = insert.size();
-    require(n_letters >= 1 && n_letters <= kPosteriorPad, "insert: not 1 to 31 numbers");
+    require(n_letters >= 1 && n_letters <= kPosteriorPad, "insert: must have 1 to 31 numbers");
     require_codes(codes.data(), codes.size(), static_cast<int>(n_letters), "codes");
     for (size_t k = 0; k < n_letters; ++k)
         require(insert.data()[k] > 0 && insert.data()[k] <= 1, "insert: a probability is not within 0 and 1");
@@ -70,11 +70,11 @@ Tuple<Numpy<float>, Numpy<uint16_t>, Numpy<uint16_t>, Numpy<uint16_t>> pair_post
     require_square(match, n_letters, false, "match");
     require_square(boltzmann, n_letters, true, "boltzmann");
     require_growth(match.data(), insert.data(), boltzmann.data(), n_letters);
-    require(gap.size() == 2, "gap: not 2 numbers");
+    require(gap.size() == 2, "gap: must have 2 numbers");
     for (int k = 0; k < 2; ++k) require(gap.data()[k] > 0 && gap.data()[k] <= 1, "gap: a weight is not within 0 and 1");
-    require(hmm_share >= 0 && hmm_share <= 1, "hmm_share: not from 0 to 1");
-    require(cutoff >= 0 && cutoff <= 1, "cutoff: not from 0 to 1");
-    require(keep >= 0 && keep <= 1, "keep: not from 0 to 1");
+    require(hmm_share >= 0 && hmm_share <= 1, "hmm_share: must be from 0 to 1");
+    require(cutoff >= 0 && cutoff <= 1, "cutoff: must be from 0 to 1");
+    require(keep >= 0 && keep <= 1, "keep: must be from 0 to 1");
     const PosteriorModel model = posterior_model(static_cast<int>(n_letters), transitions.data(), match.data(),
                                                  insert.data(), boltzmann.data(), gap.data(), hmm_share);
     const PosteriorRequest request{
@@ -93,8 +93,8 @@ Tuple<Numpy<float>, Numpy<uint16_t>, Numpy<uint16_t>, Numpy<uint16_t>> pair_post
 }
 
 size_t posterior_scratch_bytes_of_lengths(int64_t length_x, int64_t length_y) {
-    require(length_x >= 1 && length_x <= kLongestResidues, "length_x: not 1 to 65535");
-    require(length_y >= 1 && length_y <= kLongestResidues, "length_y: not 1 to 65535");
+    require(length_x >= 1 && length_x <= kLongestResidues, "length_x: must be 1 to 65535");
+    require(length_y >= 1 && length_y <= kLongestResidues, "length_y: must be 1 to 65535");
     return posterior_scratch_bytes(static_cast<int32_t>(length_x), static_cast<int32_t>(length_y));
 }
 
@@ -106,7 +106,8 @@ void bind_msa_posteriors(nb::module_ &m) {
     m.def("pair_posteriors", &pair_posteriors_of_arrays, array("codes"), array("offsets"), array("pairs"),
           array("transitions"), array("match"), array("insert"), array("boltzmann"), array("gap"), "hmm_share"_a,
           "cutoff"_a, "keep"_a, "n_threads"_a, "progress"_a.none() = nb::none(),
-          "Posteriors of each pair as sparse rows, and its distance; see tropalign.msa.models.");
+          "Compute posteriors of each pair as sparse rows, and its distance; see tropalign.msa.models.");
     m.def("posterior_scratch_bytes", &posterior_scratch_bytes_of_lengths, "length_x"_a, "length_y"_a,
-          "Memory that a thread of pair_posteriors takes at most beside its results, for the two longest lengths.");
+          "Return the maximum memory of a thread of pair_posteriors, excluding its results, for the two longest "
+          "lengths.");
 }

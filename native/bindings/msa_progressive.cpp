@@ -34,7 +34,7 @@ void run_watched(const Progress &progress, Work work) {
 
 /// Refuse anything other than `size` numbers from 0 to 10^6.
 void require_weights(const Column<double> &values, size_t size, const char *name) {
-    if (values.size() != size) refuse(std::string(name) + ": not one of each");
+    if (values.size() != size) refuse(std::string(name) + ": has a wrong length");
     const bool good = std::all_of(values.data(), values.data() + size, [](double w) { return w >= 0 && w <= 1e6; });
     if (!good) refuse(std::string(name) + ": a number outside of 0 to 1000000");
 }
@@ -47,22 +47,22 @@ int32_t require_family(const PosteriorStore &store) {
 /// Return the columns of all residues of the store, ascending in each sequence and below `most`.
 ResidueColumns residue_columns(const PosteriorStore &store, const Column<int32_t> &columns, int64_t most) {
     ResidueColumns found(store);
-    require(found.all().size() == columns.size(), "columns: not one of each residue");
+    require(found.all().size() == columns.size(), "columns: must have a column per residue");
     require_below(columns.data(), columns.size(), most, "columns");
     std::copy_n(columns.data(), columns.size(), found.all().begin());
     for (int32_t x = 0; x < store.n_sequences(); ++x)
         for (int32_t r = 1; r < found.length(x); ++r)
-            require(found.of(x)[r - 1] < found.of(x)[r], "columns: those of a sequence do not ascend");
+            require(found.of(x)[r - 1] < found.of(x)[r], "columns: the columns of a sequence do not ascend");
     return found;
 }
 
 Tuple<Numpy<int32_t>, Numpy<double>> guide_tree(Column<float> distances, Progress progress) {
     const auto size = static_cast<int64_t>(distances.size());
     const auto n = static_cast<int64_t>(std::llround((1 + std::sqrt(1.0 + 8.0 * static_cast<double>(size))) / 2));
-    require(n * (n - 1) / 2 == size, "distances: their number is none of n (n - 1) / 2");
-    require(n < INT32_MAX / 2, "distances: more than a tree can number");
+    require(n * (n - 1) / 2 == size, "distances: their number is not n (n - 1) / 2 for any n");
+    require(n < INT32_MAX / 2, "distances: too many sequences for a tree");
     require(std::all_of(distances.data(), distances.data() + size, [](float d) { return d >= 0 && d <= 1e30f; }),
-            "distances: a number is negative, or no number");
+            "distances: a number is negative or NaN");
     GuideTree tree;
     run_watched(progress, [&](Watch &watch) { tree = upgma(distances.data(), static_cast<int32_t>(n), watch); });
     std::vector<int32_t> children;
@@ -74,7 +74,7 @@ Tuple<Numpy<int32_t>, Numpy<double>> guide_tree(Column<float> distances, Progres
 Numpy<double> leaf_weights(Array<int32_t, 2> children, Column<double> branch_lengths) {
     const auto n = static_cast<int64_t>(children.shape(0)) + 1;
     const Children *pairs = require_children(children, n);
-    require(branch_lengths.size() == 2 * static_cast<size_t>(n) - 1, "branch_lengths: not one of each");
+    require(branch_lengths.size() == 2 * static_cast<size_t>(n) - 1, "branch_lengths: must have one per node");
     require(std::all_of(branch_lengths.data(), branch_lengths.data() + branch_lengths.size(),
                         [](double length) { return length >= 0 && length <= 1e60; }),
             "branch_lengths: a number outside of 0 to 1e60");
@@ -97,9 +97,9 @@ Numpy<int32_t> progressive_by_posteriors(const PosteriorStore &store, Array<int3
 RefineRules rules_of(const std::string &split, const std::string &accept, int64_t n_rounds, uint64_t seed) {
     RefineRules rules{Split::random, Accept::always, n_rounds, seed};
     if (split == "gap") rules.split = Split::gap;
-    else require(split == "random", "split: none of random, gap");
+    else require(split == "random", "split: must be random or gap");
     if (accept == "not_longer") rules.accept = Accept::not_longer;
-    else require(accept == "always", "accept: none of always, not_longer");
+    else require(accept == "always", "accept: must be always or not_longer");
     require(n_rounds >= 0, "n_rounds: below 0");
     return rules;
 }
@@ -140,14 +140,15 @@ Tuple<Numpy<float>, Numpy<float>> confidence(const PosteriorStore &store, Column
 void bind_msa_progressive(nb::module_ &m) {
     using namespace tropalign;
     m.def("guide_tree", &guide_tree, array("distances"), "progress"_a.none() = nb::none(),
-          "UPGMA: the two children of each inner node, and the branch above each node.");
+          "Build a UPGMA tree; returns the two children of each inner node, and the branch length above each node.");
     m.def("sequence_weights", &leaf_weights, array("children"), array("branch_lengths"),
-          "Weights of the leaves, which add up to 1.");
+          "Compute weights of the leaves, with a sum of 1.");
     m.def("progressive", &progressive_by_posteriors, "store"_a, array("children"), array("weights"), "n_threads"_a,
-          "progress"_a.none() = nb::none(), "The column of every residue.");
+          "progress"_a.none() = nb::none(), "Align along a tree; returns the column of every residue.");
     m.def("refine", &refined, "store"_a, array("columns"), array("weights"), "split"_a, "accept"_a, "n_rounds"_a,
           "seed"_a, "n_threads"_a, "progress"_a.none() = nb::none(),
-          "The column of every residue after rounds of realignment; see native/msa/progressive.hpp.");
+          "Refine an alignment by rounds of realignment; returns the column of every residue. See "
+          "native/msa/progressive.hpp.");
     m.def("confidence", &confidence, "store"_a, array("columns"), array("weights"), "n_threads"_a,
-          "progress"_a.none() = nb::none(), "Mean posteriors of every residue and every column.");
+          "progress"_a.none() = nb::none(), "Compute the mean posteriors of every residue and every column.");
 }

@@ -18,15 +18,15 @@ namespace {
 
 void add(PosteriorStore &store, Array<int32_t, 2> pairs, Column<uint16_t> row_sizes, Column<uint16_t> columns,
          Column<uint16_t> values) {
-    require(pairs.shape(1) == 2, "pairs: rows of other than 2 numbers");
-    require(columns.size() == values.size(), "columns, values: of different sizes");
+    require(pairs.shape(1) == 2, "pairs: must have rows of 2 numbers");
+    require(columns.size() == values.size(), "columns, values: must have equal sizes");
     const ChangesStore changes(store);
     store.add({pairs.data(), row_sizes.data(), columns.data(), values.data(), static_cast<int64_t>(pairs.shape(0)),
                static_cast<int64_t>(row_sizes.size()), static_cast<int64_t>(columns.size())});
 }
 
 void require_sequence(const PosteriorStore &store, int x, const char *name) {
-    if (x < 0 || x >= store.n_sequences()) refuse(std::string(name) + ": no sequence has this number");
+    if (x < 0 || x >= store.n_sequences()) refuse(std::string(name) + ": not the index of a sequence");
 }
 
 bool has(const PosteriorStore &store, int x, int y) {
@@ -42,7 +42,7 @@ Numpy<T> copied(const T *data, size_t size) {
 }
 
 Tuple<Numpy<uint32_t>, Numpy<uint16_t>, Numpy<uint16_t>> matrix(const PosteriorStore &store, int x, int y) {
-    require(has(store, x, y), "x, y: a pair without posteriors");
+    require(has(store, x, y), "x, y: the pair has no posteriors");
     const ReadsStore reads(store);
     const SparseRows rows = store.rows(x, y);
     const size_t n_elements = rows.starts[rows.n_rows];
@@ -66,7 +66,7 @@ std::vector<int32_t> products_of(const ProductSums &products, const ProductReque
                      to_numpy(std::vector<int32_t>(request.weights)), request.at_once, request.shift);
         Column<int32_t> sums;
         if (!nb::try_cast(found, sums) || sums.size() != request.places.size() / 2)
-            refuse("products: did not return a number of int32 per element");
+            refuse("products: must return an int32 per element");
         return std::vector<int32_t>(sums.data(), sums.data() + sums.size());
     });
 }
@@ -82,10 +82,10 @@ void relax_store(PosteriorStore &store, Column<double> weights, Column<int32_t> 
     if (!products.is_none() && !PyCallable_Check(products.ptr())) throw nb::type_error("products: not callable");
     require_progress(progress);
     const auto n = static_cast<size_t>(store.n_sequences());
-    require(weights.size() == n && groups.size() == n, "weights, groups: not one of each sequence");
+    require(weights.size() == n && groups.size() == n, "weights, groups: must have one per sequence");
     require_weights(weights, "weights: a number outside of 0 to 1000000");
     if (third_weights) {
-        require(third_weights->size() == n, "third_weights: not one of each sequence");
+        require(third_weights->size() == n, "third_weights: must have one per sequence");
         require_weights(*third_weights, "third_weights: a number outside of 0 to 1000000");
     }
     require(gain >= 0 && gain <= 1e6, "gain: outside of 0 to 1000000");
@@ -119,16 +119,17 @@ void bind_msa_store(nb::module_ &m) {
             },
             array("lengths"))
         .def("add", &add, array("pairs"), array("row_sizes"), array("columns"), array("values"),
-             "Rows of the pairs' first sequences, as pair_posteriors gives them; all of the pairs or none.")
-        .def("has", &has, "x"_a, "y"_a, "Whether the pair has posteriors.")
-        .def("matrix", &matrix, "x"_a, "y"_a, "Starts of x's rows, columns and values of the elements; copies.")
+             "Add rows of the pairs' first sequences, as returned by pair_posteriors; all pairs or none.")
+        .def("has", &has, "x"_a, "y"_a, "True if the pair has posteriors.")
+        .def("matrix", &matrix, "x"_a, "y"_a,
+             "Return copies of the starts of x's rows, and of columns and values of the elements.")
         .def("relax", &relax_store, array("weights"), array("groups"), "gain"_a, "cutoff"_a, "n_threads"_a,
              "progress"_a.none() = nb::none(), "products"_a.none() = nb::none(),
              nb::arg("third_weights").noconvert().none() = nb::none(),
-             "One pass of consistency; see native/msa/consistency.hpp.")
-        .def_prop_ro("n_pairs", &PosteriorStore::n_pairs, "Pairs that have posteriors.")
-        .def_prop_ro("n_elements", &PosteriorStore::n_elements, "Elements of all pairs, each counted once.")
-        .def_prop_ro("n_bytes", &PosteriorStore::n_bytes, "Bytes of memory.");
+             "Run one pass of consistency; see native/msa/consistency.hpp.")
+        .def_prop_ro("n_pairs", &PosteriorStore::n_pairs, "Number of pairs that have posteriors.")
+        .def_prop_ro("n_elements", &PosteriorStore::n_elements, "Number of elements of all pairs, each counted once.")
+        .def_prop_ro("n_bytes", &PosteriorStore::n_bytes, "Memory in bytes.");
 }
 
 // Bindings: a store's posteriors in the layout of a GPU.
@@ -154,5 +155,5 @@ Tuple<Numpy<int32_t>, Numpy<uint32_t>, Numpy<uint32_t>, Numpy<uint16_t>> blocks_
 
 void bind_msa_blocks(nb::module_ &m) {
     m.def("block_rows", &tropalign::blocks_of, "store"_a,
-          "Bases [n][n], blocks of rows, blocks [.][3] and values; see native/msa/block_rows.hpp.");
+          "Return bases [n][n], blocks of rows, blocks [.][3] and values; see native/msa/block_rows.hpp.");
 }

@@ -21,5 +21,5 @@ Numpy<double> normal_cumulative(Column<double> values) {
 void bind_normal(nb::module_ &m) {
     using namespace tropalign;
     m.def("normal_cumulative", &normal_cumulative, array("values"),
-          "The probability that a normally distributed number of mean 0 and variance 1 is below each of these.");
+          "Return the standard normal distribution function of each number.");
 }

@@ -59,7 +59,7 @@ struct Room {
     Sequences read(const std::vector<uint8_t> &code_of, nb::str text, int side) {
         Py_ssize_t size = 0;
         const char *bytes = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
-        if (!bytes) PyErr_Clear();  // a lone surrogate, which is no residue
+        if (!bytes) PyErr_Clear();  // a lone surrogate, which is not a residue
         if (!bytes || size == 0 || size > kMostCells) return {nullptr, nullptr, 0};
         std::vector<uint8_t> &mine = codes[side];
         const size_t needed = static_cast<size_t>(size) + 2 * kCodeMargin;
@@ -81,9 +81,9 @@ class PairAligner {
         : codes_(codes.data(), codes.data() + codes.size()),
           free_ends_{std::get<0>(free_ends), std::get<1>(free_ends), std::get<2>(free_ends), std::get<3>(free_ends)},
           scoring_(checked(matrix, gap_open, gap_extend, mode, depth)), oriented_(scoring_) {
-        require(codes_.size() == 256, "codes: not one of each byte");
+        require(codes_.size() == 256, "codes: must have a code per byte");
         for (const uint8_t code : codes_)
-            require(code == kNoCode || code < kPadCode, "codes: one is beyond the alphabet");
+            require(code == kNoCode || code < kPadCode, "codes: a code is beyond the alphabet");
         for (size_t k = 0; k < matrix.size(); ++k) most_ = std::max(most_, std::abs(int64_t{matrix.data()[k]}));
         most_ += gap_open + 2 * int64_t{gap_extend};
     }
@@ -140,7 +140,7 @@ class PairAligner {
     }
 
     static Scoring checked(const Matrix &matrix, int32_t gap_open, int32_t gap_extend, const char *mode, int depth) {
-        require(depth >= 0 && depth <= 2, "depth: none of 0, 1 and 2");
+        require(depth >= 0 && depth <= 2, "depth: must be 0, 1 or 2");
         check_scoring(matrix, gap_open, gap_extend, 0);
         return Scoring(mode_named(mode), static_cast<Depth>(depth), matrix.data(), gap_open, gap_extend);
     }
@@ -200,11 +200,11 @@ class PairAligner {
 
 void bind_pair_aligner(nb::module_ &m) {
     using namespace tropalign;
-    nb::class_<PairAligner>(m, "PairAligner", "Aligns one pair per call; see tropalign.pairwise.single.")
+    nb::class_<PairAligner>(m, "PairAligner", "Aligner of one pair per call; see tropalign.pairwise.single.")
         .def(nb::init<Column<uint8_t>, const Matrix &, int32_t, int32_t, const char *,
                       std::tuple<bool, bool, bool, bool>, int>(),
              array("codes"), array("matrix"), "gap_open"_a, "gap_extend"_a, "mode"_a, "free_ends"_a, "depth"_a)
         .def("align", &PairAligner::align, "query"_a, "target"_a,
              "(score, query_start, query_end, target_start, target_end, n_identical, n_similar, n_gaps, n_columns, "
-             "CIGAR), as far as the depth goes; None for a pair to be aligned otherwise.");
+             "CIGAR), as far as the depth requires; None for a pair that needs another aligner.");
 }

@@ -15,13 +15,13 @@ using Matrix = nb::ndarray<const int32_t, nb::shape<kLetters, kLetters>, nb::c_c
 
 /// Refuse costs below 0, and scores that may exceed 32 bits, the widest lanes of the engine.
 inline void check_scoring(const Matrix &matrix, int32_t gap_open, int32_t gap_extend, int64_t longest) {
-    require(gap_open >= 0 && gap_extend >= 0, "gap_open, gap_extend: costs are zero or more");
+    require(gap_open >= 0 && gap_extend >= 0, "gap_open, gap_extend: costs must be at least 0");
     int64_t highest = 1;  // of absolute values
     for (int a = 0; a < kPadCode; ++a)
         for (int b = 0; b < kPadCode; ++b) highest = std::max(highest, std::abs(int64_t{matrix(a, b)}));
     if ((highest + gap_open + 2 * int64_t{gap_extend}) * (2 * longest + 2) > INT32_MAX)
         refuse("matrix, gap_open, gap_extend: scores of sequences of " + std::to_string(longest) +
-               " residues may pass 2147483647");
+               " residues may exceed 2147483647");
 }
 
 /// A checked copy of a batch, with kCodeMargin readable bytes on either side of the codes.

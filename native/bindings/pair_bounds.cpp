@@ -67,8 +67,8 @@ void bind_pair_bounds(nb::module_ &m) {
     using namespace tropalign;
     m.def("score_bounds", &score_bounds_of, array("query_codes"), array("query_offsets"), array("target_codes"),
           array("target_offsets"), array("query_index"), array("target_index"), array("matrix"), "gap_open"_a,
-          "gap_extend"_a, "mode"_a, "pays_ends"_a, "n_threads"_a, "The highest score that each pair may have.");
+          "gap_extend"_a, "mode"_a, "pays_ends"_a, "n_threads"_a, "Return an upper limit of the score of each pair.");
     m.def("identity_bounds", &identity_bounds_of, array("query_codes"), array("query_offsets"), array("target_codes"),
           array("target_offsets"), array("query_index"), array("target_index"), "n_threads"_a,
-          "How many columns of each pair may hold two equal letters.");
+          "Return an upper limit of the number of columns of each pair with two equal residues.");
 }

@@ -43,7 +43,7 @@ TileRequest request_of(const OwnSets &sets, const Column<int64_t> &query_index, 
                        const Progress &progress) {
     require_threads(n_threads);
     require_progress(progress);
-    require(depth >= 0 && depth <= 2, "depth: none of 0, 1 and 2");
+    require(depth >= 0 && depth <= 2, "depth: must be 0, 1 or 2");
     require(memory_bytes > 0, "memory_bytes: not above 0");
     TileRequest request;
     request.queries = sets.queries().sequences(), request.targets = sets.targets().sequences();
@@ -89,7 +89,7 @@ PieceCosts piece_costs(const Pieces &inner, const Pieces &ends) {
     pieces(costs.inner, inner), pieces(costs.ends, ends);
     for (const auto &some : {costs.inner, costs.ends})
         for (int p = 0; p < 2; ++p)
-            require(some[p].open >= 0 && some[p].extend >= 0, "gap, end_gap: costs are zero or more");
+            require(some[p].open >= 0 && some[p].extend >= 0, "gap, end_gap: costs must be at least 0");
     return costs;
 }
 
@@ -121,7 +121,7 @@ TakenPaths require_taken(const TileRequest &request, const Column<int64_t> &offs
                          const Column<int32_t> &target_start, const Column<int64_t> &path_offsets,
                          const Column<uint32_t> &path) {
     const auto n_taken = static_cast<int64_t>(query_start.size());
-    require(static_cast<int64_t>(offsets.size()) == request.n_pairs + 1, "taken_offsets: not one more than pairs");
+    require(static_cast<int64_t>(offsets.size()) == request.n_pairs + 1, "taken_offsets: must be one more than pairs");
     require_offsets(offsets.data(), request.n_pairs + 1, n_taken, "taken_offsets");
     require(query_start.size() == target_start.size() && path_offsets.size() == query_start.size() + 1,
             "taken_query_start, taken_target_start, path_offsets: arrays of unequal lengths");
@@ -138,7 +138,7 @@ TakenPaths require_taken(const TileRequest &request, const Column<int64_t> &offs
                 query += operation == 2 ? 0 : length, target += operation == 1 ? 0 : length;
             }
             require(is_good && query <= query_length && target <= target_length,
-                    "path: no alignment of the two sequences");
+                    "path: not an alignment of the two sequences");
         }
     }
     return {offsets.data(), query_start.data(), target_start.data(), path_offsets.data(), path.data()};
@@ -154,7 +154,7 @@ Dict align_next_python(Column<uint8_t> query_codes, Column<int64_t> query_offset
     check_scoring(matrix, costs.most_open(), costs.most_extend(), sets.longest());
     const TileRequest request = request_of(sets, query_index, target_index, {false, false, false, false}, depth,
                                            n_threads, memory_bytes, progress);
-    require(static_cast<int64_t>(least.size()) == request.n_pairs, "least: not one per pair");
+    require(static_cast<int64_t>(least.size()) == request.n_pairs, "least: must have a score per pair");
     require(std::all_of(least.data(), least.data() + least.size(), [](int32_t score) { return score > 0; }),
             "least: a score is not above 0");
     const NextRequest next{
@@ -182,15 +182,16 @@ void bind_pairwise(nb::module_ &m) {
           array("target_offsets"), array("query_index"), array("target_index"), array("matrix"), "gap_open"_a,
           "gap_extend"_a, "mode"_a, "free_ends"_a, "depth"_a, "n_threads"_a, "memory_bytes"_a,
           "progress"_a.none() = nb::none(),
-          "Aligns each pair (query_index[k], target_index[k]); see tropalign.pairwise.");
+          "Align each pair (query_index[k], target_index[k]); see tropalign.pairwise.");
     m.def("align_pieces", &align_pieces_python, array("query_codes"), array("query_offsets"), array("target_codes"),
           array("target_offsets"), array("query_index"), array("target_index"), array("matrix"), "gap"_a, "end_gap"_a,
           "mode"_a, "free_ends"_a, "depth"_a, "n_threads"_a, "memory_bytes"_a, "progress"_a.none() = nb::none(),
-          "The same with gaps that cost the less of two pieces (open, extend, open, extend), and others at the ends.");
+          "Align pairs with gaps that cost the lesser of two pieces (open, extend, open, extend), and other costs at "
+          "the ends.");
     m.def("align_next", &align_next_python, array("query_codes"), array("query_offsets"), array("target_codes"),
           array("target_offsets"), array("query_index"), array("target_index"), array("matrix"), "gap"_a,
           array("taken_offsets"), array("taken_query_start"), array("taken_target_start"), array("path_offsets"),
           array("path"), array("least"), "depth"_a, "n_threads"_a, "memory_bytes"_a, "progress"_a.none() = nb::none(),
-          "The best local alignment of each pair that pairs no residues which earlier ones pair; see "
+          "Find the best local alignment of each pair that reuses no residue pair of earlier ones; see "
           "tropalign.pairwise.");
 }

@@ -33,8 +33,8 @@ using ScoringNumbers = std::array<int32_t, 8>;
 
 PlaceScoring scoring_of(const ScoringNumbers &s) {
     for (int32_t number : s)
-        require(number >= -kHighestScore && number <= kHighestScore, "scoring: a number beyond 1048576");
-    require(std::min({s[3], s[4], s[5], s[6]}) >= 0, "scoring: costs are zero or more");
+        require(number >= -kHighestScore && number <= kHighestScore, "scoring: a number exceeds 1048576");
+    require(std::min({s[3], s[4], s[5], s[6]}) >= 0, "scoring: costs must be at least 0");
     return {s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7] != 0};
 }
 
@@ -48,10 +48,10 @@ ReadBatch reads_of(const Array<uint8_t, 1> &codes, const Array<int64_t, 1> &offs
     const auto n_entries = static_cast<int64_t>(offsets.size()), n_codes = static_cast<int64_t>(codes.size());
     require_offsets(offsets.data(), n_entries, n_codes, "offsets");
     require(offsets.data()[0] == 0 && offsets.data()[n_entries - 1] == n_codes,
-            "offsets: they do not begin and end with the codes");
+            "offsets: must start and end with the codes");
     longest_of(offsets.data(), n_entries, "offsets");
     check_sets(sets, n_states);
-    require(sets.size() <= 256, "sets: more than codes can number");
+    require(sets.size() <= 256, "sets: more sets than codes");
     require_codes(codes.data(), codes.size(), static_cast<int>(sets.size()), "codes");
     return {codes.data(), offsets.data(), n_entries - 1, sets.data(), static_cast<int>(sets.size())};
 }
@@ -60,7 +60,7 @@ ReadBatch reads_of(const Array<uint8_t, 1> &codes, const Array<int64_t, 1> &offs
 int word_bits_of(const PlaceScoring &scoring, const ReadBatch &reads, int64_t n_columns) {
     const int64_t longest = longest_of(reads.offsets, reads.n_reads + 1, "offsets");
     const int bits = place_word_bits(scoring, longest, n_columns);
-    require(bits > 0, "scoring: scores of the longest read may be beyond 32 bits");
+    require(bits > 0, "scoring: scores of the longest read may exceed 32 bits");
     return bits;
 }
 
@@ -74,8 +74,8 @@ class BranchMaker {
           transitions_(transitions) {
         require_threads(n_threads);
         require(joints.shape(1) == 5 && branches.shape(1) == 3 && transitions.shape(1) == 4,
-                "joints, branches, transitions: rows of 5, 3 and 4 numbers");
-        require(sets.size() == 256, "sets: not one of each byte");
+                "joints, branches, transitions: must have rows of 5, 3 and 4 numbers");
+        require(sets.size() == 256, "sets: must have a set per byte");
         check_sets(sets, n_states);
         const auto n_tips = static_cast<int64_t>(tip_row.size()), n_joints = static_cast<int64_t>(joints.shape(0));
         require(n_tips + n_joints <= INT32_MAX && column.size() <= INT32_MAX,
@@ -147,11 +147,13 @@ class BranchMaker {
 ReferencePlanes planes_from(const Array<uint64_t, 3> &planes, int64_t n_vectors, int n_empty) {
     const auto n_groups = static_cast<int64_t>(planes.shape(0)), n_columns = static_cast<int64_t>(planes.shape(1));
     const auto n_planes = static_cast<int64_t>(planes.shape(2));
-    require(n_planes >= 2 && n_planes <= kMostStates + 1, "planes: outside of 1 to 31 states and the gap flag");
-    require(n_columns % kPlaceColumns == 0 && n_columns <= INT32_MAX, "planes: columns that are no multiple of 4");
-    require(n_groups >= 1 && n_groups <= INT32_MAX / kPlaceLanes, "planes: no vector, or too many");
+    require(n_planes >= 2 && n_planes <= kMostStates + 1, "planes: must have 1 to 31 states and the gap flag");
+    require(n_columns % kPlaceColumns == 0 && n_columns <= INT32_MAX,
+            "planes: the number of columns must be a multiple of 4");
+    require(n_groups >= 1 && n_groups <= INT32_MAX / kPlaceLanes,
+            "planes: must have at least one vector, and not too many");
     require(n_vectors <= kPlaceLanes * n_groups && n_vectors > kPlaceLanes * (n_groups - 1),
-            "n_vectors: another number than the planes hold");
+            "n_vectors: differs from the planes");
     require(n_empty >= 0 && n_empty < n_columns, "n_empty: outside of the columns of the planes");
     return {planes.data(), n_vectors, n_groups, n_columns, static_cast<int>(n_planes) - 1, n_empty};
 }
@@ -161,8 +163,8 @@ void check_bounds(const BranchBounds &bounds, const ReferencePlanes &planes, con
                   int n_best) {
     require(bounds.n_vectors == planes.n_vectors && bounds.n_reference_columns == planes.n_columns &&
                 bounds.n_states == planes.n_states && bounds.n_empty == planes.n_empty,
-            "bounds: made of other planes");
-    require(word_bits <= 16 && can_prune(scoring), "bounds: they do not hold for these scores");
+            "bounds: made from other planes");
+    require(word_bits <= 16 && can_prune(scoring), "bounds: not valid for these scores");
     require(n_best >= 1, "n_best: below 1");
 }
 
@@ -177,12 +179,12 @@ Tuple<Numpy<int32_t>, Numpy<int32_t>, Numpy<int8_t>, int64_t> scores_of_reads(
     const PlaceScoring scoring = scoring_of(numbers);
     const ReferencePlanes reference = planes_from(planes, n_vectors, n_empty);
     const ReadBatch reads = reads_of(codes, offsets, sets, reference.n_states);
-    require(word_bits == 8 || word_bits == 16 || word_bits == 32, "word_bits: none of 8, 16 and 32");
+    require(word_bits == 8 || word_bits == 16 || word_bits == 32, "word_bits: must be 8, 16 or 32");
     require(word_bits >= word_bits_of(scoring, reads, reference.n_columns - n_empty),
             "word_bits: too few for the scores of the longest read");
     if (bounds) check_bounds(*bounds, reference, scoring, word_bits, n_best);
-    require(n_strands == 1 || (n_strands == 2 && bounds), "n_strands: neither 1 nor, with bounds, 2");
-    require(reads.n_reads % n_strands == 0, "n_strands: an odd number of reads");
+    require(n_strands == 1 || (n_strands == 2 && bounds), "n_strands: must be 1, or with bounds 2");
+    require(reads.n_reads % n_strands == 0, "n_strands: the number of reads is odd");
     int32_t *data, *window;
     int8_t *strand;
     const auto n_reads = static_cast<size_t>(reads.n_reads / n_strands);
@@ -221,7 +223,7 @@ Tuple<Numpy<int32_t>, Numpy<int32_t>> paths(Array<uint64_t, 3> planes, int64_t n
     word_bits_of(scoring, reads, reference.n_columns - n_empty);
     require(
         static_cast<int64_t>(rows.size()) == reads.n_reads && windows.shape(0) == rows.size() && windows.shape(1) == 2,
-        "rows, windows: not one of each read");
+        "rows, windows: must have one per read");
     require_below(rows.data(), rows.size(), n_vectors, "rows");
     bool good = true;
     for (size_t k = 0; k < rows.size(); ++k) {
@@ -252,7 +254,7 @@ int word_bits(ScoringNumbers numbers, int64_t n_bases, int64_t n_columns) {
     require(n_bases >= 0 && n_bases <= INT32_MAX && n_columns >= 0 && n_columns <= INT32_MAX,
             "n_bases, n_columns: outside of 0 to 2147483647");
     const int bits = place_word_bits(scoring_of(numbers), n_bases, n_columns);
-    if (!bits) refuse("scoring: scores of " + std::to_string(n_bases) + " bases may be beyond 32 bits");
+    if (!bits) refuse("scoring: scores of " + std::to_string(n_bases) + " bases may exceed 32 bits");
     return bits;
 }
 
@@ -262,29 +264,30 @@ int word_bits(ScoringNumbers numbers, int64_t n_bases, int64_t n_columns) {
 void bind_phylo(nb::module_ &m) {
     using namespace tropalign;
     nb::class_<BranchMaker>(m, "BranchMaker",
-                            "State sets and gap flags of branches; see tropalign.placement.reference.")
+                            "Compute state sets and gap flags of branches; see tropalign.placement.reference.")
         .def(nb::init<Array<uint8_t, 2>, Array<int64_t, 1>, Array<int64_t, 1>, Array<uint32_t, 1>, int,
                       Array<int32_t, 2>, Array<int32_t, 2>, Array<double, 2>, bool, int>(),
              array("letters"), array("tip_row"), array("column"), array("sets"), "n_states"_a, array("joints"),
              array("branches"), array("transitions"), "discrete"_a, "n_threads"_a)
         .def("planes", &BranchMaker::planes);
     m.def("plane_vectors", &vectors, array("planes"), "n_vectors"_a, "n_empty"_a, array("rows"),
-          "State sets and gap flags of some vectors, by column.");
-    nb::class_<BranchBounds>(m, "BranchBounds", "Bounds of every eight branches; see native/placement/bounds.hpp.")
+          "Return state sets and gap flags of some vectors, by column.");
+    nb::class_<BranchBounds>(m, "BranchBounds", "Bounds of groups of eight branches; see native/placement/bounds.hpp.")
         .def(
             "__init__",
             [](BranchBounds *self, Array<uint64_t, 3> planes, int64_t n_vectors, int n_empty) {
                 new (self) BranchBounds(make_bounds(planes_from(planes, n_vectors, n_empty)));
             },
             array("planes"), "n_vectors"_a, "n_empty"_a);
-    m.def("place_word_bits", &word_bits, "scoring"_a, "n_bases"_a, "n_columns"_a, "Bits that hold every score.");
+    m.def("place_word_bits", &word_bits, "scoring"_a, "n_bases"_a, "n_columns"_a,
+          "Return the bits per lane that hold every score.");
     m.def(
         "can_prune", [](ScoringNumbers scoring) { return can_prune(scoring_of(scoring)); }, "scoring"_a,
-        "Whether bounds hold for these scores.");
+        "True if bounds are valid for these scores.");
     m.def("place_scores", &scores_of_reads, array("planes"), "n_vectors"_a, "n_empty"_a, "scoring"_a, array("codes"),
           array("offsets"), array("sets"), "word_bits"_a, "bounds"_a.none(), "n_best"_a, "n_strands"_a, "n_threads"_a,
-          "progress"_a.none() = nb::none(), "Scores of reads against all lanes.");
+          "progress"_a.none() = nb::none(), "Score reads against all lanes.");
     m.def("place_paths", &paths, array("planes"), "n_vectors"_a, "n_empty"_a, "scoring"_a, array("codes"),
           array("offsets"), array("sets"), array("rows"), array("windows"), "n_threads"_a,
-          "The column of every base (-1: inserted), each read against one branch, and the scores.");
+          "Align each read with one branch; returns the column of every base (-1: inserted), and the scores.");
 }

@@ -36,13 +36,13 @@ AnyNumpy bounded_numbers(AnyArray<3> numbers, bool is_max) {
 /// memory.
 template <class Matrices>
 void require_factors(const Matrices &a, const Matrices &b) {
-    require(a.shape(2) == b.shape(1), "a, b: the columns of a are not as many as the rows of b");
-    require(a.shape(0) == b.shape(0) || a.shape(0) == 1 || b.shape(0) == 1, "a, b: not as many matrices");
+    require(a.shape(2) == b.shape(1), "a, b: a must have as many columns as b has rows");
+    require(a.shape(0) == b.shape(0) || a.shape(0) == 1 || b.shape(0) == 1, "a, b: unequal numbers of matrices");
     for (size_t axis = 1; axis < 3; ++axis)
         require(a.shape(axis) <= INT32_MAX && b.shape(axis) <= INT32_MAX, "a, b: more than 2147483647 rows or columns");
     const auto numbers = static_cast<double>(std::max(a.shape(0), b.shape(0))) * static_cast<double>(a.shape(1)) *
                          static_cast<double>(b.shape(2));
-    require(numbers < 0x1p58, "a, b: a product of more numbers than any memory holds");
+    require(numbers < 0x1p58, "a, b: the product is too large for any memory");
 }
 
 template <class Matrices>
@@ -114,14 +114,14 @@ Numpy<bool> truth_product(Array<bool, 3> a, Array<bool, 3> b, int n_threads, Pro
 void bind_products(nb::module_ &m) {
     using namespace tropalign;
     m.def("survey_numbers", &survey_numbers, array("numbers"), "is_max"_a,
-          "The lowest and the highest finite number, whether there is any, whether there is the semiring's zero, and "
-          "where the first number is that the semiring has not, or -1.");
+          "Return the lowest and the highest finite number, whether there is any, whether the semiring's zero occurs, "
+          "and the index of the first number that is not in the semiring, or -1.");
     m.def("bounded_numbers", &bounded_numbers, array("numbers"), "is_max"_a,
-          "Integers with the semiring's zero as half of the type's highest number.");
+          "Return integers with the semiring's zero replaced by half of the type's highest number.");
     m.def("tropical_product", &tropical_product, array("a"), array("b"), "is_max"_a, "argbest"_a, "limit"_a,
           "n_threads"_a, "progress"_a = nb::none(),
-          "Products of (p, m, k) and (p, k, n), p being 1 or the same, and where `argbest` the first of the best k. "
-          "Integers are bounded ones; those at `limit` or beyond become the semiring's zero.");
+          "Multiply (p, m, k) and (p, k, n), each p 1 or the same; with `argbest` also return the first of the best k. "
+          "Integers are bounded; those at `limit` or beyond become the semiring's zero.");
     m.def("truth_product", &truth_product, array("a"), array("b"), "n_threads"_a, "progress"_a = nb::none(),
-          "Products of truth values (p, m, k) and (p, k, n), p being 1 or the same: whether any k is true in both.");
+          "Multiply truth values (p, m, k) and (p, k, n), each p 1 or the same: true if any k is true in both.");
 }

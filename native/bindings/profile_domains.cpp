@@ -21,7 +21,7 @@ nb::object table(const std::vector<Item> &items, const std::array<T Item::*, n> 
 
 Numpy<int32_t> regions_of(Column<float> begin, Column<float> end, Column<float> homology) {
     require(begin.size() >= 1 && begin.size() == end.size() && end.size() == homology.size(),
-            "begin, end, homology: not of one length above 0");
+            "begin, end, homology: must have the same length, above 0");
     DomainPosteriors posteriors;
     posteriors.begin.assign(begin.data(), begin.data() + begin.size());
     posteriors.end.assign(end.data(), end.data() + end.size());
@@ -53,7 +53,7 @@ Tuple<Numpy<int32_t>, Numpy<float>> traces_of(const SearchModel &model, const Ta
 }
 
 Tuple<Numpy<int32_t>, Numpy<float>> clusters_of(Array<int32_t, 2> segments, int32_t n_traces) {
-    require(segments.shape(1) == 5, "segments: not trace, begin, end, model_begin and model_end of each");
+    require(segments.shape(1) == 5, "segments: must have trace, begin, end, model_begin and model_end");
     require(n_traces >= 1, "n_traces: below 1");
     std::vector<Segment> chosen(segments.shape(0));
     int32_t last = 0;
@@ -97,15 +97,14 @@ ArrayDict domains_of(const SearchModel &model, const TargetBlock &block, Column<
 void bind_profile_domains(nb::module_ &m) {
     using namespace tropalign;
     m.def("find_regions", &regions_of, array("begin"), array("end"), array("homology"),
-          "Regions with domains: begin, end and whether they are clustered, int32 (n, 3).");
-    m.def(
-        "trace_segments", &traces_of, "model"_a, "block"_a, "target"_a, "begin"_a, "end"_a, "n_traces"_a = 200,
-        "seed"_a = 42,
-        "Domains of stochastic traces of a region (trace, begin, end, model_begin, model_end), int32 (n, 5); the null2 "
-        "score of each residue, float32.");
+          "Return regions with domains: begin, end and whether they are clustered, int32 (n, 3).");
+    m.def("trace_segments", &traces_of, "model"_a, "block"_a, "target"_a, "begin"_a, "end"_a, "n_traces"_a = 200,
+          "seed"_a = 42,
+          "Return domains of stochastic traces of a region (trace, begin, end, model_begin, model_end), int32 (n, 5); "
+          "and the null2 score of each residue, float32.");
     m.def("cluster_segments", &clusters_of, array("segments"), "n_traces"_a,
-          "Envelopes of domains of traces: begin, end, model_begin, model_end, int32 (n, 4); their probabilities, "
-          "float32 (n, 1).");
+          "Return envelopes of domains of traces: begin, end, model_begin, model_end, int32 (n, 4); and their "
+          "probabilities, float32 (n, 1).");
     m.def("find_domains", &domains_of, "model"_a, "block"_a, array("targets"), "seed"_a = 42, "null2"_a = true,
-          "The hits of targets that are taken as found by all filters, as columns.");
+          "Return the hits of targets as columns, assuming that the targets passed all filters.");
 }

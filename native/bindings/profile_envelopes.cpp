@@ -27,13 +27,13 @@ Dict as_dict(const EnvelopeResult &result) {
 }
 
 List<Dict> rescore(const SearchModel &model, const TargetBlock &block, Array<int32_t, 2> envelopes, bool with_null2) {
-    require(envelopes.shape(1) == 3, "envelopes: not target, begin and end of each");
+    require(envelopes.shape(1) == 3, "envelopes: must have target, begin and end");
     std::vector<Envelope> wanted(envelopes.shape(0));
     for (size_t k = 0; k < wanted.size(); ++k) {
         const int32_t target = envelopes(k, 0), begin = envelopes(k, 1), end = envelopes(k, 2);
         require(target >= 0 && target < block.size(), "envelopes: a target is not in the block");
         require(begin >= 0 && begin < end && end <= block.length(target),
-                "envelopes: one is empty or reaches beyond its target");
+                "envelopes: an envelope is empty or extends beyond its target");
         wanted[k] = {target, begin, end, with_null2};
     }
     std::vector<EnvelopeResult> results(wanted.size());
@@ -52,5 +52,5 @@ List<Dict> rescore(const SearchModel &model, const TargetBlock &block, Array<int
 void bind_profile_envelopes(nb::module_ &m) {
     using namespace tropalign;
     m.def("rescore_envelopes", &rescore, "model"_a, "block"_a, array("envelopes"), "with_null2"_a = true,
-          "What is found in each envelope: rows of target, begin, end (0-based, half-open).");
+          "Rescore envelopes, given as rows of target, begin, end (0-based, half-open); returns columns.");
 }

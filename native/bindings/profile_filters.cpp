@@ -38,7 +38,7 @@ using ArrangedScores = void(const SearchModel &, const TargetBlock &, Targets, i
 template <ArrangedScores *filter, int (*n_arrangements)()>
 Numpy<float> arranged_scores(const SearchModel &model, const TargetBlock &block, Column<int32_t> targets,
                              int arrangement) {
-    require(arrangement >= 0 && arrangement < n_arrangements(), "arrangement: there is none of this number");
+    require(arrangement >= 0 && arrangement < n_arrangements(), "arrangement: does not exist");
     return scores_by(block, targets,
                      [&](Targets chosen, float *nats) { filter(model, block, chosen, arrangement, nats); });
 }
@@ -46,7 +46,7 @@ Numpy<float> arranged_scores(const SearchModel &model, const TargetBlock &block,
 Numpy<float> logarithms(Column<float> values) {
     const bool good =
         std::all_of(values.data(), values.data() + values.size(), [](float x) { return std::isnormal(x) && x > 0; });
-    require(good, "values: a number that is not positive and normal");
+    require(good, "values: a number is not positive and normal");
     std::vector<float> made(values.data(), values.data() + values.size());
     bias_logarithms(made.data(), made.size());
     return to_numpy(std::move(made));
@@ -56,8 +56,9 @@ Tuple<Numpy<int32_t>, Numpy<float>> msv_filter_of(const SearchModel &model, cons
                                                   Column<int32_t> targets, double F1) {
     const Targets chosen = checked_targets(block, targets);
     for (size_t k = 1; k < chosen.size(); ++k)
-        require(block.length(chosen[k - 1]) <= block.length(chosen[k]), "targets: not by ascending length");
-    require(F1 >= 0, "F1: not a P-value");
+        require(block.length(chosen[k - 1]) <= block.length(chosen[k]),
+                "targets: must be in order of ascending length");
+    require(F1 >= 0, "F1: must be a P-value");
     std::vector<int32_t> passed;
     std::vector<float> nats;
     {
@@ -73,23 +74,24 @@ Tuple<Numpy<int32_t>, Numpy<float>> msv_filter_of(const SearchModel &model, cons
 void bind_profile_filters(nb::module_ &m) {
     using namespace tropalign;
     m.def("msv_scores", &scores<msv_scores>, "model"_a, "block"_a, array("targets"),
-          "SSV or MSV scores in nats, float32.");
+          "Compute SSV or MSV scores in nats, float32.");
     m.def("msv_filter", &msv_filter_of, "model"_a, "block"_a, array("targets"), "F1"_a,
-          "Targets whose P-value is F1 or less, and their scores.");
+          "Return the targets with a P-value of at most F1, and their scores.");
     m.def("bias_scores", &scores<bias_scores>, "model"_a, "block"_a, array("targets"),
-          "Null scores in nats with the biased-composition filter, float32.");
+          "Compute null scores in nats with the biased-composition filter, float32.");
     m.def("viterbi_scores", &scores<viterbi_scores>, "model"_a, "block"_a, array("targets"),
-          "Viterbi scores in nats, float32.");
+          "Compute Viterbi scores in nats, float32.");
     m.def("arranged_bias_scores", &arranged_scores<bias_scores, n_bias_arrangements>, "model"_a, "block"_a,
-          array("targets"), "arrangement"_a, "Those of one arrangement of lanes.");
+          array("targets"), "arrangement"_a, "Compute the scores by one arrangement of lanes.");
     m.def("arranged_viterbi_scores", &arranged_scores<viterbi_scores, n_viterbi_arrangements>, "model"_a, "block"_a,
-          array("targets"), "arrangement"_a, "Those of one arrangement of lanes.");
-    m.def("n_bias_arrangements", &n_bias_arrangements, "How many this instruction set has.");
-    m.def("n_viterbi_arrangements", &n_viterbi_arrangements, "How many this instruction set has.");
-    m.def("bias_logarithms", &logarithms, array("values"), "The logarithms that bias_scores takes, float32.");
-    m.def("bits_of", &bits_of, "nats"_a, "null_nats"_a, "A score relative to a null model's.");
-    m.def("gumbel_p", &gumbel_p, "bits"_a, "mu"_a, "lambda_"_a, "P of MSV and Viterbi scores.");
-    m.def("gumbel_log_p", &gumbel_log_p, "bits"_a, "mu"_a, "lambda_"_a, "Its logarithm.");
-    m.def("exponential_p", &exponential_p, "bits"_a, "mu"_a, "lambda_"_a, "P of Forward scores.");
-    m.def("exponential_log_p", &exponential_log_p, "bits"_a, "mu"_a, "lambda_"_a, "Its logarithm.");
+          array("targets"), "arrangement"_a, "Compute the scores by one arrangement of lanes.");
+    m.def("n_bias_arrangements", &n_bias_arrangements, "Number of arrangements of this instruction set.");
+    m.def("n_viterbi_arrangements", &n_viterbi_arrangements, "Number of arrangements of this instruction set.");
+    m.def("bias_logarithms", &logarithms, array("values"), "Compute the logarithms that bias_scores uses, float32.");
+    m.def("bits_of", &bits_of, "nats"_a, "null_nats"_a, "Return a score in bits, relative to a null model's score.");
+    m.def("gumbel_p", &gumbel_p, "bits"_a, "mu"_a, "lambda_"_a, "Return the P-value of an MSV or Viterbi score.");
+    m.def("gumbel_log_p", &gumbel_log_p, "bits"_a, "mu"_a, "lambda_"_a, "Return the logarithm of the P-value.");
+    m.def("exponential_p", &exponential_p, "bits"_a, "mu"_a, "lambda_"_a, "Return the P-value of a Forward score.");
+    m.def("exponential_log_p", &exponential_log_p, "bits"_a, "mu"_a, "lambda_"_a,
+          "Return the logarithm of the P-value.");
 }

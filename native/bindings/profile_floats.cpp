@@ -57,9 +57,9 @@ List<Dict> parse_targets(const SearchModel &model, const TargetBlock &block, Col
 void bind_profile_floats(nb::module_ &m) {
     using namespace tropalign;
     m.def("set_denormals", &set_denormals, "bits"_a,
-          "What this thread does with denormal floats, in MXCSR; returns what it did.");
+          "Set this thread's handling of denormal floats, as bits of MXCSR; returns the previous bits.");
     m.def("forward_scores", &forward_scores_of, "model"_a, "block"_a, array("targets"),
-          "Forward scores in nats, float32.");
+          "Compute Forward scores in nats, float32.");
     m.def("parse_targets", &parse_targets, "model"_a, "block"_a, array("targets"),
-          "A dict per target: what both parsers and the decoding of domains find.");
+          "Return a dict per target with the results of both parsers and of the decoding of domains.");
 }

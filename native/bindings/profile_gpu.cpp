@@ -18,7 +18,7 @@ Targets ascending(const TargetBlock &block, const Column<int32_t> &targets) {
     require_below(targets.data(), targets.size(), block.size(), "targets");
     for (size_t k = 1; k < targets.size(); ++k)
         require(block.length(targets.data()[k - 1]) <= block.length(targets.data()[k]),
-                "targets: not by ascending length");
+                "targets: must be in order of ascending length");
     return {targets.data(), targets.size()};
 }
 
@@ -31,7 +31,8 @@ MsvOfMany msv_of_python(const MsvOfPython &msv) {
         const nb::object found =
             msv(to_numpy(std::move(indices)), to_numpy(std::vector<uint8_t>(enter, enter + targets.size())));
         Bytes bytes;
-        require(nb::try_cast(found, bytes, false) && bytes.size() == targets.size(), "msv: not a byte per target");
+        require(nb::try_cast(found, bytes, false) && bytes.size() == targets.size(),
+                "msv: must return a byte per target");
         std::copy_n(bytes.data(), bytes.size(), highest);
     };
 }
@@ -40,8 +41,8 @@ Tuple<Numpy<int32_t>, Numpy<float>> msv_filter_of_highest(const SearchModel &mod
                                                           Column<int32_t> targets, Bytes highest, double F1,
                                                           MsvOfPython msv) {
     const Targets chosen = ascending(block, targets);
-    require(highest.size() == chosen.size(), "highest: not one per target");
-    require(F1 >= 0, "F1: not a P-value");
+    require(highest.size() == chosen.size(), "highest: must have one per target");
+    require(F1 >= 0, "F1: must be a P-value");
     std::vector<int32_t> passed;
     std::vector<float> nats;
     msv_filter_by(model.plain(), block, chosen, highest.data(), F1, msv_of_python(msv), passed, nats);
@@ -57,7 +58,7 @@ Numpy<int32_t> word_moves_of(const TargetBlock &block, Column<int32_t> targets) 
 
 Numpy<float> viterbi_scores_of_highest(const TargetBlock &block, Column<int32_t> targets, Column<int32_t> highest) {
     require_below(targets.data(), targets.size(), block.size(), "targets");
-    require(highest.size() == targets.size(), "highest: not one per target");
+    require(highest.size() == targets.size(), "highest: must have one per target");
     std::vector<float> nats;
     for (size_t k = 0; k < targets.size(); ++k)
         nats.push_back(viterbi_nats(highest.data()[k], block.length(targets.data()[k])));
@@ -71,8 +72,9 @@ void bind_profile_gpu(nb::module_ &m) {
     using namespace tropalign;
     m.def("msv_filter_of_highest", &msv_filter_of_highest, "model"_a, "block"_a, array("targets"), array("highest"),
           "F1"_a, "msv"_a,
-          "As msv_filter, from the highest V of each target; msv(targets, enter) has MSV's highest M.");
-    m.def("word_moves", &word_moves_of, "block"_a, array("targets"), "What Viterbi scores N, J -> B of each target.");
+          "Like msv_filter, from the highest V of each target; msv(targets, enter) returns MSV's highest M.");
+    m.def("word_moves", &word_moves_of, "block"_a, array("targets"),
+          "Return the Viterbi score of N, J -> B of each target.");
     m.def("viterbi_scores_of_highest", &viterbi_scores_of_highest, "block"_a, array("targets"), array("highest"),
-          "Viterbi scores in nats, from the highest M of each target.");
+          "Compute Viterbi scores in nats from the highest M of each target.");
 }

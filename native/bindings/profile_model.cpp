@@ -18,20 +18,20 @@ namespace {
 void make_search_model(SearchModel *self, Array<float, 2> match, Array<float, 2> transitions, Column<float> composition,
                        Column<float> background, Column<float> evalue, nb::bytes consensus) {
     const size_t places = match.shape(0);
-    require(places >= 2 && places <= kMostNodes + 1, "match: not of 1 to 1000000 nodes, and a row in front of them");
-    require(match.shape(1) == kResidues, "match: not 20 residues per node");
-    require(transitions.shape(0) == places, "transitions: not as many rows as match");
-    require(transitions.shape(1) == 7, "transitions: not 7 per node");
-    require(composition.size() == kResidues, "composition: not 20 residues");
-    require(background.size() == kResidues, "background: not 20 residues");
-    require(evalue.size() == 6, "evalue: not 6 numbers");
-    require(consensus.size() == places - 1, "consensus: not a letter per node");
+    require(places >= 2 && places <= kMostNodes + 1, "match: must have 1 to 1000000 nodes, and a row before them");
+    require(match.shape(1) == kResidues, "match: must have 20 residues per node");
+    require(transitions.shape(0) == places, "transitions: must have as many rows as match");
+    require(transitions.shape(1) == 7, "transitions: must have 7 per node");
+    require(composition.size() == kResidues, "composition: must have 20 residues");
+    require(background.size() == kResidues, "background: must have 20 residues");
+    require(evalue.size() == 6, "evalue: must have 6 numbers");
+    require(consensus.size() == places - 1, "consensus: must have a letter per node");
     require_probabilities(match.data(), match.size(), "match");
     require_probabilities(transitions.data(), transitions.size(), "transitions");
     require_probabilities(composition.data(), composition.size(), "composition");
     require_background(background);
     require(std::all_of(evalue.data(), evalue.data() + 6, [](float x) { return std::isfinite(x); }),
-            "evalue: a number that is not finite");
+            "evalue: a number is not finite");
     const auto M = static_cast<int32_t>(places - 1);
     nb::gil_scoped_release released;
     new (self)
@@ -116,11 +116,11 @@ std::variant<Dict, BadText> read_model(nb::bytes text, bool with_nucleotides) {
 
 double effective_number_of(Array<uint8_t, 2> codes, std::optional<Column<uint8_t>> is_node, float occupancy,
                            double fragment, double entropy, double sigma, Column<float> background) {
-    require(codes.shape(0) >= 1 && codes.shape(1) >= 1, "codes: no row, or no column");
+    require(codes.shape(0) >= 1 && codes.shape(1) >= 1, "codes: must have at least one row and one column");
     require_codes(codes.data(), codes.size(), kCodes, "codes");
-    require(!is_node || is_node->size() == codes.shape(1), "is_node: not a column each");
+    require(!is_node || is_node->size() == codes.shape(1), "is_node: must have an entry per column");
     if (is_node) require_codes(is_node->data(), is_node->size(), 2, "is_node");
-    require(background.size() == kResidues, "background: not 20 residues");
+    require(background.size() == kResidues, "background: must have 20 residues");
     require(*std::min_element(background.data(), background.data() + kResidues) >= kLeastBackground,
             "background: a residue of less than 0.000001");
     const AlignedCodes alignment{codes.data(), static_cast<int64_t>(codes.shape(0)),
@@ -135,10 +135,11 @@ double effective_number_of(Array<uint8_t, 2> codes, std::optional<Column<uint8_t
 void bind_profile_model(nb::module_ &m) {
     using namespace tropalign;
     m.def("read_model", &read_model, "text"_a, "with_nucleotides"_a = false,
-          "A model of HMMER 3's text, or where it is bad (the line, from 0), its name, and what is wrong.");
+          "Parse a model in HMMER 3's text format; returns the model, or the line of an error (from 0), the model's "
+          "name, and the error.");
     m.def("effective_number", &effective_number_of, array("codes"), nb::arg("is_node").noconvert().none(),
           "occupancy"_a, "fragment"_a, "entropy"_a, "sigma"_a, array("background"),
-          "How many sequences an alignment counts for; not a number where HMMER has to decide that. See "
+          "Return the effective number of sequences of an alignment; NaN if HMMER must compute it. See "
           "native/profiles/effective_number.hpp.");
     using Model = ProfileModel;
     nb::class_<SearchModel>(m, "ProfileModel", "A model ready for search; see native/profiles/model.hpp.")

@@ -26,11 +26,11 @@ PipelineOptions options_of(const OptionNumbers &numbers, const ReportingNumbers 
     PipelineOptions options;
     std::tie(options.f1, options.f2, options.f3, options.bias_filter, options.domains.null2, options.domains.seed) =
         numbers;
-    for (const double f : {options.f1, options.f2, options.f3}) require(f >= 0, "options: not a P-value");
+    for (const double f : {options.f1, options.f2, options.f3}) require(f >= 0, "options: must be P-values");
     Reporting &own = options.reporting;
     std::tie(own.E, own.Z, own.T, own.n_before, own.is_scan) = reporting;
-    require(own.E >= 0 && own.Z >= 0 && !std::isnan(own.T), "reporting: not a threshold");
-    require(own.n_before >= 0 && own.n_before <= int64_t{1} << 60, "reporting: not a number of targets");
+    require(own.E >= 0 && own.Z >= 0 && !std::isnan(own.T), "reporting: not a valid threshold");
+    require(own.n_before >= 0 && own.n_before <= int64_t{1} << 60, "reporting: not a valid number of targets");
     return options;
 }
 
@@ -39,7 +39,7 @@ class HeldModels {
   public:
     explicit HeldModels(const List<SearchModel> &models) {
         for (nb::handle item : models) {
-            require(nb::isinstance<SearchModel>(item), "models: not a ProfileModel");
+            require(nb::isinstance<SearchModel>(item), "models: must be ProfileModels");
             objects_.push_back(nb::borrow(item));
             models_.push_back(nb::cast<const SearchModel *>(item));
         }
@@ -93,12 +93,12 @@ std::vector<Survivors> survivors_of(size_t n_models, const TargetBlock &block, c
                                     const Column<float> &viterbi_nats) {
     const size_t n = model.size();
     require_below(model.data(), n, static_cast<int64_t>(n_models), "model");
-    require(target.size() == n && msv_nats.size() == n, "model, target, msv_nats: not equally many");
+    require(target.size() == n && msv_nats.size() == n, "model, target, msv_nats: unequal lengths");
     require_below(target.data(), n, block.size(), "target");
-    require(viterbi_nats.size() == n || viterbi_nats.size() == 0, "viterbi_nats: neither none nor one per target");
+    require(viterbi_nats.size() == n || viterbi_nats.size() == 0, "viterbi_nats: must have none, or one per target");
     std::vector<Survivors> survivors(n_models);
     for (size_t k = 0; k < n; ++k) {
-        require(block.length(target(k)) > 0, "target: an empty sequence");
+        require(block.length(target(k)) > 0, "target: a sequence is empty");
         require(!std::isnan(msv_nats(k)), "msv_nats: not a number");
         require(viterbi_nats.size() == 0 || !std::isnan(viterbi_nats(k)), "viterbi_nats: not a number");
         Survivors &own = survivors[static_cast<size_t>(model(k))];
@@ -134,8 +134,9 @@ void bind_profile_search(nb::module_ &m) {
     using namespace tropalign;
     m.def("search_block", &search, "models"_a, "block"_a, "options"_a, "n_threads"_a, "progress"_a = nb::none(),
           "reporting"_a = kEverything,
-          "All targets of the block against each model: columns of hits and domains, and what passed each filter.");
+          "Search all targets of the block with each model; returns columns of hits and domains, and the numbers that "
+          "passed each filter.");
     m.def("finish_block", &finish, "models"_a, "block"_a, array("model"), array("target"), array("msv_nats"),
           array("viterbi_nats"), "options"_a, "n_threads"_a, "progress"_a = nb::none(), "reporting"_a = kEverything,
-          "The same for targets that passed the MSV filter, with Viterbi's scores where these are known (else none).");
+          "Like search_block, for targets that passed the MSV filter, with Viterbi scores if known (else none).");
 }

@@ -25,8 +25,8 @@ void make_block(TargetBlock *self, Column<uint8_t> codes, Column<int64_t> offset
 /// Write the table's code of each byte; returns the OR of all codes.
 uint8_t recoded(Column<uint8_t> letters, Column<uint8_t> table,
                 nb::ndarray<uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> codes) {
-    require(table.size() == 256, "table: not a code for each byte");
-    require(codes.size() == letters.size(), "codes: not as many as letters");
+    require(table.size() == 256, "table: must have a code per byte");
+    require(codes.size() == letters.size(), "codes: must be as many as letters");
     nb::gil_scoped_release released;
     return selected_recode_kernels()->recode(letters.data(), letters.size(), table.data(), codes.data());
 }
@@ -46,9 +46,9 @@ void bind_profile_targets(nb::module_ &m) {
     nb::class_<TargetBlock>(m, "TargetBlock",
                             "Targets of a search, in Easel's codes (0 to 28). Keeps the arrays, which must not change.")
         .def("__init__", &make_block, array("codes"), array("offsets"), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
-        .def_prop_ro("n_targets", &TargetBlock::size, "How many targets it has.")
+        .def_prop_ro("n_targets", &TargetBlock::size, "Return the number of targets.")
         .def("by_length", &by_length,
-             "Indices by ascending length, int32. Stages are fastest with this array or neighbours in it.");
+             "Return indices by ascending length, int32. Stages are fastest with this array or with neighbours in it.");
     m.def("recode", &recoded, array("letters"), array("table"), array("codes"),
-          "Writes what a table of 256 makes of each byte to codes; the bits that any of these has.");
+          "Convert each byte to a code by a table of 256; returns the bitwise OR of all codes.");
 }

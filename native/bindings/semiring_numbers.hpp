@@ -19,13 +19,13 @@ auto with_type_of(const Array &array, const char *name, Work work) {
     if (array.dtype() == nb::dtype<double>()) return work(double{});
     if (array.dtype() == nb::dtype<int32_t>()) return work(int32_t{});
     if (array.dtype() == nb::dtype<int16_t>()) return work(int16_t{});
-    throw nb::type_error((std::string(name) + ": not of float32, float64, int32 or int16").c_str());
+    throw nb::type_error((std::string(name) + ": must be float32, float64, int32 or int16").c_str());
 }
 
 /// Return the numbers of an array that must have the type T.
 template <class T, class Array>
 const T *numbers_of(const Array &array, const char *name) {
-    if (array.dtype() != nb::dtype<T>()) throw nb::type_error((std::string(name) + ": of another type").c_str());
+    if (array.dtype() != nb::dtype<T>()) throw nb::type_error((std::string(name) + ": wrong type").c_str());
     return static_cast<const T *>(array.data());
 }
 

@@ -79,8 +79,8 @@ Numpy<int64_t> counted_bytes(Column<uint8_t> letters) {
 }
 
 Tuple<Numpy<uint8_t>, int64_t, int64_t> encoded(Column<uint8_t> letters, Column<uint8_t> table, int64_t wildcard) {
-    require(table.size() == 256, "table: not one code per byte");
-    require(wildcard >= 0 && wildcard < 255, "wildcard: no code");
+    require(table.size() == 256, "table: must have a code per byte");
+    require(wildcard >= 0 && wildcard < 255, "wildcard: not a code");
     const auto n = static_cast<int64_t>(letters.size());
     auto codes = std::make_unique_for_overwrite<uint8_t[]>(letters.size());
     Unknown unknown;

@@ -60,7 +60,7 @@ Numpy<int32_t> score_floors_of(Column<uint8_t> query_codes, Column<int64_t> quer
     require_threads(n_threads);
     const OwnSets sets(query_codes, query_offsets, target_codes, target_offsets);
     const int64_t n_pairs = require_pairs(sets, query_index, target_index);
-    require(enough.size() == query_index.size(), "enough: not one per pair");
+    require(enough.size() == query_index.size(), "enough: must have one per pair");
     check_scoring(matrix, gap_open, gap_extend, sets.longest());
     const BoundRequest request{sets.queries().sequences(),
                                sets.targets().sequences(),
@@ -82,11 +82,13 @@ Numpy<int32_t> score_floors_of(Column<uint8_t> query_codes, Column<int64_t> quer
 void bind_shared_words(nb::module_ &m) {
     using namespace tropalign;
     m.def("shared_words", &shared_words_of, array("query_codes"), array("query_offsets"), array("target_codes"),
-          array("target_offsets"), "word"_a, "n_threads"_a, "How many words each query and target have in common.");
+          array("target_offsets"), "word"_a, "n_threads"_a,
+          "Count the k-mers that each query and target have in common.");
     m.def("similar_by_words", &similar_by_words_of, array("query_codes"), array("query_offsets"), array("target_codes"),
           array("target_offsets"), "word"_a, "identity"_a, "rounding"_a, "n_threads"_a,
-          "Which pairs may be so identical, by their words; see native/pairwise/shared_words.hpp.");
+          "Find the pairs that may reach an identity, by their k-mers; see native/pairwise/shared_words.hpp.");
     m.def("score_floors", &score_floors_of, array("query_codes"), array("query_offsets"), array("target_codes"),
           array("target_offsets"), array("query_index"), array("target_index"), array("enough"), array("matrix"),
-          "gap_open"_a, "gap_extend"_a, "n_threads"_a, "A score that each pair's global alignment has at the least.");
+          "gap_open"_a, "gap_extend"_a, "n_threads"_a,
+          "Return a lower limit of the score of each pair's global alignment.");
 }

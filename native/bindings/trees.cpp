@@ -28,7 +28,7 @@ auto *checked_distances(const Distances &distances) {
     auto *values = static_cast<std::conditional_t<std::is_same_v<Distances, Reals>, const T, T> *>(distances.data());
     bool is_good = true;
     for (size_t k = 0; k < distances.size(); ++k) is_good &= values[k] >= 0 && values[k] <= T(1e30);
-    require(is_good, "distances: one is no number from 0 to 1e30");
+    require(is_good, "distances: a number is not from 0 to 1e30");
     return values;
 }
 
@@ -36,10 +36,10 @@ auto *checked_distances(const Distances &distances) {
 template <class Distances, class Work>
 void with_distances(const Distances &distances, int64_t n, int64_t least, Work work) {
     require(n >= least && n <= kMostTaxa, "n: fewer taxa than a tree has, or more than 1048576");
-    require(static_cast<int64_t>(distances.size()) == n * (n - 1) / 2, "distances: not n (n - 1) / 2 of them");
+    require(static_cast<int64_t>(distances.size()) == n * (n - 1) / 2, "distances: must be n (n - 1) / 2 numbers");
     if (distances.dtype() == nb::dtype<float>()) work(checked_distances<float>(distances));
     else if (distances.dtype() == nb::dtype<double>()) work(checked_distances<double>(distances));
-    else throw nb::type_error("distances: neither float32 nor float64");
+    else throw nb::type_error("distances: must be float32 or float64");
 }
 
 Numpy<int32_t> pairs_of(std::vector<std::array<int32_t, 2>> children) {
@@ -87,7 +87,7 @@ CodedRows coded_rows(const Array<uint8_t, 2> &codes) {
     require(n_columns >= 1 && n_columns <= kMostCodedColumns, "codes: no columns, or more than 2^30");
     bool is_good = true;
     for (size_t k = 0; k < codes.size(); ++k) is_good &= codes.data()[k] < 64 || codes.data()[k] == kNotCompared;
-    require(is_good, "codes: one is neither below 64 nor 128");
+    require(is_good, "codes: a code is neither below 64 nor 128");
     return CodedRows::copied(codes.data(), n, n_columns);
 }
 
@@ -95,7 +95,7 @@ DistanceModel model_named(const std::string &name) {
     if (name == "identity") return DistanceModel::identity;
     if (name == "kimura") return DistanceModel::kimura;
     if (name == "jc69") return DistanceModel::jc69;
-    require(name == "k2p", "model: none of identity, kimura, jc69, k2p");
+    require(name == "k2p", "model: must be identity, kimura, jc69 or k2p");
     return DistanceModel::k2p;
 }
 
@@ -116,11 +116,11 @@ Numpy<double> distances_of_rows(Array<uint8_t, 2> codes, const std::string &mode
 
 Numpy<double> distances_of_counts(Array<int32_t, 1> compared, Array<int32_t, 1> equal, const std::string &model) {
     const DistanceModel chosen = model_named(model);
-    require(chosen != DistanceModel::k2p, "model: k2p needs transitions");
+    require(chosen != DistanceModel::k2p, "model: k2p requires transitions");
     require(compared.size() == equal.size(), "compared, equal: unequal lengths");
     bool is_good = true;
     for (size_t k = 0; k < equal.size(); ++k) is_good &= equal(k) >= 0 && equal(k) <= compared(k);
-    require(is_good, "equal: a number is outside of 0 to what is compared");
+    require(is_good, "equal: a number is outside of 0 to the number compared");
     std::vector<double> distances(equal.size());
     for (size_t k = 0; k < equal.size(); ++k) distances[k] = distance_of({compared(k), equal(k), 0}, chosen);
     return to_numpy(std::move(distances));
@@ -128,7 +128,7 @@ Numpy<double> distances_of_counts(Array<int32_t, 1> compared, Array<int32_t, 1> 
 
 void require_parents(const Array<int32_t, 1> &parents, int64_t n_leaves) {
     const auto n_nodes = static_cast<int64_t>(parents.size());
-    require(n_nodes > n_leaves && n_nodes < 2 * n_leaves, "parents: not one per node of a tree of the rows");
+    require(n_nodes > n_leaves && n_nodes < 2 * n_leaves, "parents: must have one per node of a tree of the rows");
     bool is_good = parents(n_nodes - 1) == -1;
     for (int64_t k = 0; k < n_nodes - 1; ++k)
         is_good &= parents(k) > k && parents(k) >= n_leaves && parents(k) < n_nodes;
@@ -147,7 +147,7 @@ Numpy<int32_t> bootstrap_counts_of(Array<uint8_t, 2> codes, const std::string &m
     require_parents(parents, rows.n_rows());
     require(n_samples >= 1 && n_samples <= INT32_MAX, "n_samples: below 1, or above 2147483647");
     require(first_sample >= 0 && first_sample <= INT32_MAX, "first_sample: below 0, or above 2147483647");
-    require(greatest >= 0 && greatest <= 1e30, "greatest: no number from 0 to 1e30");
+    require(greatest >= 0 && greatest <= 1e30, "greatest: must be from 0 to 1e30");
     std::vector<int32_t> counts;
     PythonPoll poll(progress);
     {
@@ -172,7 +172,7 @@ Tuple<Numpy<uint64_t>, Numpy<uint64_t>> bootstrap_splits_of(Array<uint8_t, 2> co
     require_parents(parents, rows.n_rows());
     require(n_samples >= 1 && n_samples <= 100'000, "n_samples: below 1, or above 100000");
     require(first_sample >= 0 && first_sample <= INT32_MAX, "first_sample: below 0, or above 2147483647");
-    require(greatest >= 0 && greatest <= 1e30, "greatest: no number from 0 to 1e30");
+    require(greatest >= 0 && greatest <= 1e30, "greatest: must be from 0 to 1e30");
     const size_t per_sample = splits_per_sample(rows.n_rows(), is_joining);
     std::vector<uint64_t> wanted, found;
     PythonPoll poll(progress);
@@ -193,20 +193,20 @@ Tuple<Numpy<uint64_t>, Numpy<uint64_t>> bootstrap_splits_of(Array<uint8_t, 2> co
 void bind_trees(nb::module_ &m) {
     using namespace tropalign;
     m.def("neighbour_joining", &joining, array("distances"), "n"_a, "is_clustalw"_a, "progress"_a.none() = nb::none(),
-          "Children, the last three nodes and branch lengths, of distances that are overwritten; see "
+          "Join neighbours; overwrites the distances. Returns children, the last three nodes and branch lengths. See "
           "native/trees/joining.hpp.");
     m.def("average_linkage", &averaging, array("distances"), "n"_a, "progress"_a.none() = nb::none(),
           "is_complete"_a = false,
-          "Children and their distances, by average or complete linkage; see native/trees/upgma.hpp.");
+          "Cluster by average or complete linkage; returns children and their distances. See native/trees/upgma.hpp.");
     m.def("aligned_distances", &distances_of_rows, array("codes"), "model"_a, "n_threads"_a,
           "progress"_a.none() = nb::none(),
-          "Distances of an alignment's rows; see native/trees/aligned_distances.hpp.");
+          "Compute distances of an alignment's rows; see native/trees/aligned_distances.hpp.");
     m.def("counted_distances", &distances_of_counts, array("compared"), array("equal"), "model"_a,
-          "Distances of what was counted; see distance_of in native/trees/aligned_distances.hpp.");
+          "Convert counts to distances; see distance_of in native/trees/aligned_distances.hpp.");
     m.def("bootstrap_counts", &bootstrap_counts_of, array("codes"), "model"_a, "is_joining"_a, array("parents"),
           "n_samples"_a, "seed"_a, "greatest"_a, "n_threads"_a, "progress"_a.none() = nb::none(), "first_sample"_a = 0,
-          "Samples that have the split above each node; see native/trees/bootstrap.hpp.");
+          "Count the samples that have the split above each node; see native/trees/bootstrap.hpp.");
     m.def("bootstrap_splits", &bootstrap_splits_of, array("codes"), "model"_a, "is_joining"_a, array("parents"),
           "n_samples"_a, "seed"_a, "greatest"_a, "n_threads"_a, "progress"_a.none() = nb::none(), "first_sample"_a = 0,
-          "Numbers of the splits of a tree, and of those of each sample's; see native/trees/bootstrap.hpp.");
+          "Return the numbers of the splits of a tree, and of each sample's tree; see native/trees/bootstrap.hpp.");
 }

@@ -28,14 +28,15 @@ Triangle<T> triangle_of(const IntervalNumbers &values, const Problem &problem) {
     triangle.size = static_cast<int64_t>(values.shape(0));
     triangle.values = static_cast<T *>(values.data());
     if (problem.sizes) {
-        require(problem.sizes->shape(0) == values.shape(0) + 1, "sizes: not one more than rows of values");
+        require(problem.sizes->shape(0) == values.shape(0) + 1, "sizes: must be one more than rows of values");
         require(std::is_same_v<T, double> && has_sizes(order_of(problem.is_max)),
-                "sizes: for float64 and the lowest number only");
+                "sizes: only supported for float64 and lowest numbers");
         triangle.sizes = numbers_of<T>(*problem.sizes, "sizes");
     }
     if (problem.closing) {
-        require(problem.closing->shape(1) == values.shape(0), "closing: not as many columns as values");
-        require(problem.letters && problem.letters->size() == values.shape(0), "letters: not one per row of values");
+        require(problem.closing->shape(1) == values.shape(0), "closing: must have as many columns as values");
+        require(problem.letters && problem.letters->size() == values.shape(0),
+                "letters: must have one per row of values");
         require_codes(problem.letters->data(), problem.letters->size(), static_cast<int>(problem.closing->shape(0)),
                       "letters");
         require(problem.least_distance >= 1 && problem.least_distance <= INT32_MAX,
@@ -53,7 +54,7 @@ void fill_triangle(IntervalNumbers values, bool is_max, bool is_weighted, std::o
     require_threads(n_threads);
     require_progress(progress);
     require(values.shape(0) == values.shape(1) && values.shape(0) % kTriangleTile == 0,
-            "values: not square, or not a multiple of 64 rows");
+            "values: must be square, with a multiple of 64 rows");
     const Problem problem{is_max, is_weighted, sizes, closing, letters, least_distance};
     PythonPoll poll(progress);
     with_type_of(values, "values", [&]<class T>(T) {
@@ -72,6 +73,6 @@ void bind_triangular(nb::module_ &m) {
     m.def("fill_triangle", &fill_triangle, array("values"), "is_max"_a, "is_weighted"_a, array("sizes").none(),
           array("closing").none(), array("letters").none(), "least_distance"_a, "n_threads"_a,
           "progress"_a = nb::none(),
-          "Writes the numbers of all intervals above the diagonal of `values`, which has those of single elements, and "
-          "where `is_weighted` what every other interval adds.");
+          "Write the numbers of all intervals above the diagonal of `values`. The diagonal has those of single "
+          "elements; if `is_weighted`, the others are initially the weights of intervals.");
 }

@@ -1,5 +1,5 @@
 // Scores of the columns of two profiles, as a matrix product of 16-bit numbers accumulated in 32 bits; and the
-// recurrence of align.hpp, one row at a time:
+// recurrence of align.hpp (Gotoh 1982), one row at a time:
 //
 //     E(i, j) = max(H(i-1, j) - open1(i) - open2(j), E(i-1, j)) - extend1(i)
 //     F(i, j) = max over k < j of (H(i, k) + X(k) - open2(k + 1)) - X(j) - open1(i)

@@ -1,5 +1,5 @@
-// Root of an unrooted tree as CLUSTALW 2 places it: on a branch from which the leaves of both sides are equally
-// far on average, and of these branches on the one that makes the shallowest tree.
+// Root of an unrooted tree as CLUSTALW 2 places it: on a branch from which the leaves of both sides are equally far on
+// average. If several branches qualify, the root is on the one that gives the shallowest tree.
 #pragma once
 #include <cstdint>
 #include <vector>

@@ -4,7 +4,7 @@
 //                     a(t + 1, j) = e(t + 1, j) * sum over i of a(t, i) p(i, j)
 //     backward sums   b(t, s): all continuations from s at t
 //                     b(t, i) = sum over j of p(i, j) e(t + 1, j) b(t + 1, j)
-//     posteriors      a(t, s) b(t, s) / sum of these over s
+//     posteriors      a(t, s) b(t, s) / (sum over r of a(t, r) b(t, r))
 //
 // (Rabiner 1989, A tutorial on hidden Markov models.) Sums are doubles with one power of two for all states of a
 // position. A number below 2^-900 of the highest would lose digits. If every state reaches every other one with a

@@ -11,7 +11,7 @@ namespace {
 
 /// Bytes of A of a block: alternating streams stay in the second cache.
 constexpr int64_t kBlockBytes = 128 << 10;
-/// Most bytes of V at the starts of blocks.
+/// Maximum bytes of V at the starts of blocks.
 constexpr int64_t kMostBeginnings = 64 << 20;
 /// Number of steps by which a block that does not wait starts early, or late.
 constexpr int64_t kEarly = 4 * kStepsPerShift;
@@ -122,8 +122,7 @@ class LongPath {
         return is_exact;
     }
 
-    /// Compute V after each of n blocks starting at b, of which all but block 0 start early; `guesses` gets V
-    /// before each.
+    /// Compute V after each of n blocks starting at b; all except block 0 start early. `guesses` gets V before each.
     bool pass_early(int64_t b, int64_t n, double *guesses, int thread) {
         ForwardStream streams[kMostStreams];
         int64_t n_early = 0;
@@ -196,7 +195,7 @@ class LongPath {
         return is_exact;
     }
 
-    /// Compute the values of blocks starting at `begin`, where they are known; false if sums are not exact.
+    /// Compute the values of blocks from the known values at `begin` on; false if sums are not exact.
     bool begin_by_products(int64_t begin) {
         const int64_t l = model_.n_states, stride = model_.stride, n_at_once = 2 * n_threads_;
         Buffer<double> products(n_at_once * l * stride);

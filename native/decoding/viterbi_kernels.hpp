@@ -14,8 +14,8 @@ struct ForwardStream {
     int64_t next, end;
     double *values;        ///< [stride] V of the step before `next`, if there is one; becomes V of the last.
     double *kept;          ///< [end - next][stride] gets A, unless it is null.
-    bool is_exact = true;  ///< False where a value of a shifted step was below kLowestExact.
-    double shifted = 0;    ///< What all shifts have taken off the values.
+    bool is_exact = true;  ///< False if a value of a shifted step was below kLowestExact.
+    double shifted = 0;    ///< Sum of all shifts, which were subtracted from the values.
 };
 
 /// The traceback from the state of step end - 1: gets the states of [first, end - 1), from the values kept for
@@ -44,7 +44,7 @@ struct BestPathKernels {
     int32_t most_states_of_words;
 };
 
-/// Most streams that are processed in alternation.
+/// Maximum number of streams that are processed in alternation.
 inline constexpr int kMostStreams = 4;
 
 /// Return the doubles of a kernel's scratch: emissions of each stream, and the state of a step in

@@ -59,7 +59,7 @@ template <bool kHasHigh>
 
 /// Known values at the start of a step.
 struct ManyValues {
-    const double *values;   ///< [rows() + 1] V, and -inf behind
+    const double *values;   ///< [rows() + 1] V, then -inf
     const int16_t *bounds;  ///< [rows()] no lower than V less the highest, in bound_steps
     double highest;
 };

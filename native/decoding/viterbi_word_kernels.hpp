@@ -133,8 +133,8 @@ void forward_words(const WordModel &model, ForwardStream *streams, int64_t n_str
     return best;
 }
 
-/// The best sums of four states' paths through the intermediate states, and the lowest best one of these, as
-/// numbers.
+/// The best sums of four states' paths through an intermediate state, and the index of the lowest best intermediate
+/// state.
 struct BestBetween {
     V best0, best1, best2, best3, state0, state1, state2, state3;
 
@@ -158,8 +158,8 @@ struct BestBetween {
     }
 };
 
-/// Combine one word and one symbol. The states within the longer word are the last state of the word, and those
-/// within it, of which the lowest come first: the states within `word` are the lowest for a given last state.
+/// Combine one word and one symbol. The states within the longer word are those within `word`, and the last state of
+/// `word`. Ties go to the lowest last state; the states within `word` are already the lowest for a given last state.
 template <int N>
 void lengthen_word(const double *word, const uint16_t *within, int bits, const double *symbol, double *from,
                    double *into, uint16_t *inner) {

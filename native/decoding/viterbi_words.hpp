@@ -18,7 +18,7 @@
 
 namespace tropalign {
 
-/// Most states of a model with words: the traceback has a bit per state.
+/// Maximum number of states of a model with words: the traceback has a bit per state.
 inline constexpr int32_t kMostStatesOfWords = 64;
 
 /// All words of one length.

@@ -9,9 +9,9 @@ namespace {
 constexpr int32_t kMostStates = 16;
 /// See words.hpp.
 constexpr double kSmallestWordStep = 0x1p-40;
-/// Most numbers of a table: it should stay in the second cache.
+/// Maximum size of a table in numbers: it should stay in the second cache.
 constexpr int64_t kMostNumbers = 40'000;
-/// Fewest positions for which words are made: making them takes the time of some thousand steps.
+/// Minimum number of positions for which words are made: making them takes the time of some thousand steps.
 constexpr int64_t kFewestPositions = 1 << 16;
 
 /// Return the words of `from` with each symbol appended.

@@ -23,7 +23,7 @@ namespace tropalign {
 struct WordTable {
     Lined ahead;                  ///< [word][state before][state after], padded
     Lined back;                   ///< [word][state after][state before]
-    std::vector<int32_t> powers;  ///< what was taken out of the emissions of a word together, a power of two
+    std::vector<int32_t> powers;  ///< power of two taken out of all emissions of each word
 };
 
 class HmmWords {

@@ -34,7 +34,7 @@ char *put_letters(char *out, const uint8_t *from, int64_t n, const uint8_t *lett
     return out;
 }
 
-/// Write a run of columns of two different residues, of which `n_readable` can be read.
+/// Write a run of n mismatch columns; n_readable residues of both sequences can be read.
 char *put_different(char *out, const uint8_t *target, const uint8_t *query, int64_t n, int64_t n_readable,
                     const Shown &shown) {
     auto put = [&](int64_t k) {

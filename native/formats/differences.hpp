@@ -7,7 +7,7 @@
 
 namespace tropalign {
 
-/// Return the most bytes that write_differences() fills. Throws what columns_of throws.
+/// Return the maximum number of bytes that write_differences() fills. Throws what columns_of throws.
 size_t bound_differences(const AlignedRows &rows);
 
 /// Write the texts one after another; return their end. `letters` is the output character of each of 256 bytes.

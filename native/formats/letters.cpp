@@ -72,7 +72,7 @@ Unknown encode_letters(const uint8_t *letters, int64_t n, const uint8_t *table, 
 namespace {
 
 uint64_t hash_of(const uint8_t *text, int64_t n) {
-    // Eight bytes at a time: combined with the hash and mixed by a product, both halves of which are used.
+    // Eight bytes at a time: combined with the hash and mixed by a product whose halves are both used.
     constexpr uint64_t kOdd = 0x9e3779b97f4a7c15u;
     uint64_t hash = static_cast<uint64_t>(n) * kOdd;
     for (; n > 0; text += 8, n -= 8) {

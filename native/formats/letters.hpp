@@ -10,7 +10,7 @@ std::array<int64_t, 256> count_bytes(const uint8_t *letters, int64_t n);
 
 struct PlainText {
     int64_t n_lines;    ///< Ends of lines before first_bad, or in all.
-    int64_t first_bad;  ///< The first byte that is zero or outside ASCII; -1 where there is none.
+    int64_t first_bad;  ///< The first byte that is zero or outside ASCII; -1 if none.
 };
 
 PlainText check_plain(const uint8_t *text, int64_t n);

@@ -61,7 +61,7 @@ struct FastqRecords : FileRecords {
     /// none: the block is full, or the text ended with a record. text_ends: more text is needed. unusual: a record
     /// that another reader must judge. In the last two cases n_bytes is 0.
     FastqEnd stopped_by = FastqEnd::none;
-    std::vector<uint8_t> qualities;  ///< A character per letter, where they are kept.
+    std::vector<uint8_t> qualities;  ///< A character per residue, if qualities are kept.
 };
 
 /// Return a block of records: most_records of them, or as many as hold most_letters, or the rest of a text that

@@ -18,7 +18,7 @@ constexpr int kInt32Digits = 11, kOperationDigits = 9;  // an operation's length
 constexpr int kSlack = 16;                              // short copies write whole words
 constexpr int64_t kMostBytes = int64_t{1} << 46;        // of a text: beyond any machine, and far from overflows
 constexpr int kShortDouble = 26;  // bytes of a double's shortest form, and of E-values and bits in BLAST's format
-constexpr char kTooLong[] = "the rows are longer than any memory";
+constexpr char kTooLong[] = "the rows are too long for any memory";
 constexpr double kTenTo[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
 
 /// Text of every operation shorter than 256, by its BAM code: at most three digits and the operation's letter.
@@ -51,7 +51,8 @@ char *put_cigar(char *p, const uint32_t *operations, int64_t count) {
     return p;
 }
 
-/// Return the most bytes that a real needs: all digits before the point, the point, the decimals, the sign.
+/// Return the maximum number of bytes that a real needs: all digits before the point, the point, the decimals, the
+/// sign.
 size_t real_bound(double x, int decimals) {
     if (!std::isfinite(x)) return 4;
     double size = std::fabs(x);
@@ -176,7 +177,7 @@ size_t bound_text(const RowColumn &column, int64_t n_rows) {
     int64_t total = 0;
     for (int64_t row = 0; row < n_rows; ++row) {
         int64_t k = column.index[row];
-        if (k < -1 || k >= column.n_items) throw std::invalid_argument("the index of a text column names no item");
+        if (k < -1 || k >= column.n_items) throw std::invalid_argument("the index of a text column is out of range");
         total += k < 0 ? 1 : column.offsets[k + 1] - column.offsets[k];
         if (total > kMostBytes) throw std::length_error(kTooLong);
     }

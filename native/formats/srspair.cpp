@@ -66,7 +66,7 @@ void append_share(std::string &out, const char *label, int width, int64_t part, 
 }
 
 std::string_view name_of(const char *names, const int64_t *offsets, int64_t count, int64_t k) {
-    if (k < 0 || k >= count) throw std::invalid_argument("an alignment names no sequence");
+    if (k < 0 || k >= count) throw std::invalid_argument("an alignment has no valid sequence index");
     return {names + offsets[k], static_cast<size_t>(offsets[k + 1] - offsets[k])};
 }
 
@@ -115,7 +115,7 @@ void append_record(std::string &out, const GappedText &text, int64_t k, const Sr
 
 size_t bound_srspair(const AlignedRows &rows, const SrspairHeader &header) {
     constexpr size_t kHeader = 512,
-                     kLine = kLetterBytes * kNameWidth + 2 * 21 + 3;  // bytes besides names, scoring and residues
+                     kLine = kLetterBytes * kNameWidth + 2 * 21 + 3;  // bytes excluding names, scoring and residues
     size_t total = 0;
     for (int64_t row = 0; row < rows.n_rows; ++row) {
         const auto columns = static_cast<size_t>(columns_of(rows, row));

@@ -23,8 +23,8 @@ struct SrspairHeader {
     const int64_t *query_index, *target_index;
 };
 
-/// Return the most bytes that write_srspair() fills. Throws what columns_of throws, and std::invalid_argument if
-/// an alignment has no valid sequence index.
+/// Return the maximum number of bytes that write_srspair() fills. Throws what columns_of throws, and
+/// std::invalid_argument if an alignment has no valid sequence index.
 size_t bound_srspair(const AlignedRows &rows, const SrspairHeader &header);
 
 /// Write records in EMBOSS's srspair format, 50 columns per line; return the end of the text.

@@ -26,7 +26,7 @@ struct DustScore {
 /// The triplets in the window that ends with the newest one:
 ///
 ///     first          suffix             last
-///       |   ...        |    ...          |       each of those from `suffix` on occurs too rarely there
+///       |   ...        |    ...          |       each triplet from `suffix` on occurs too rarely there
 ///
 /// for an interval within them to pass the threshold: only intervals that start before `suffix` are examined.
 class DustWindow {

@@ -1,5 +1,5 @@
-// Forward and backward sums of tantan's model (tantan.hpp), scaled every few residues. With state k for period k,
-// background b and sums over k,
+// Forward and backward sums of tantan's model (Frith 2011; tantan.hpp), scaled every few residues. With state k for
+// period k, background b and sums over k,
 //
 //     s_k' = (b start_k + s_k (1 - end)) ratio_k        b' = b (1 - repeat) + end sum of s_k
 #include "tantan.hpp"
@@ -7,12 +7,12 @@
 namespace tropalign::TROPALIGN_ISA {
 namespace {
 
-constexpr int kAtOnce = 16;  ///< letters between two scalings: sums of doubles stay far from their limits
+constexpr int kAtOnce = 16;  ///< residues between two scalings, so that doubles stay far from their limits
 using Sums = std::array<double, kTantanLanes>;
 
 double total(const Sums &s) { return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7])); }
 
-/// Look up the ratios of a residue as a copy of each of those before it.
+/// Look up the ratios of a residue as a copy of each residue before it.
 void look_up(const double *ratios, const uint8_t *before, int width, double *found) {
     for (int k = 0; k < width; ++k) found[k] = ratios[before[k]];
 }

@@ -8,7 +8,7 @@ namespace tropalign {
 namespace {
 
 constexpr int kAminoAcids = 20;
-/// Most other codes that a window may hold, and most residues by which a segment is reduced.
+/// Maximum number of other codes in a window, and of residues by which a segment is reduced.
 constexpr int kMostOthers = 2, kMostTrimmed = 50;
 constexpr double kLogAminoAcids = 2.9957322735539909;
 /// Entropies are compared as integers, in these fractions of a bit, so that sums do not depend on their order.
@@ -127,7 +127,7 @@ class ChanceOfCounts {
     }
 
     std::array<int32_t, kAminoAcids> counts_{};
-    std::vector<int32_t> alike_ = std::vector<int32_t>(64, 0);  ///< how many amino acids occur so often
+    std::vector<int32_t> alike_ = std::vector<int32_t>(64, 0);  ///< number of amino acids with each count
     int64_t log_counts_ = 0, log_alike_ = log_factorial(kAminoAcids);
 };
 

@@ -6,12 +6,12 @@ namespace tropalign {
 
 struct SegRule {
     int window;        ///< residues over which entropies are taken
-    double low, high;  ///< bits: a window of no more than `low` begins a segment, which reaches as far as `high`
+    double low, high;  ///< bits: windows of at most `low` start a segment, those of at most `high` extend it
 };
 constexpr int kMostSegWindow = 1 << 12;
 
-/// Return the segments of a sequence of codes, of which those below 20 are amino acids; segments that overlap or
-/// touch are merged.
+/// Return the segments of a sequence of codes, where codes below 20 are amino acids. Segments that overlap or touch are
+/// merged.
 Intervals seg(const uint8_t *codes, int64_t n, SegRule rule);
 
 }  // namespace tropalign

@@ -19,24 +19,24 @@ constexpr int kTantanCodes = 32, kMostPeriod = 1 << 10;
 constexpr int kTantanLanes = 8;
 
 struct TantanRule {
-    const double *ratios;  ///< 32 x 32: of a letter (row) as a copy of another (column)
+    const double *ratios;  ///< 32 x 32: of a residue (row) as a copy of another one (column)
     int periods;           ///< the longest one, the width of the model
-    double repeat, end;    ///< the chance of a repeat to begin and to end, per letter
-    double decay;          ///< of the share of a period to that of the one before
-    double least;          ///< the chance at which a letter is masked
+    double repeat, end;    ///< probabilities that a repeat starts and that it ends, per residue
+    double decay;          ///< ratio of a period's share to that of the previous period
+    double least;          ///< minimum probability of a masked residue
 };
 
 /// The model of a rule in the form for the kernels. Periods are ordered from the longest to 1, padded to whole
 /// lanes in front:
 ///
-///     residues  . . . a b c d e f g|x      the residue x may be a copy of one of those before it
+///     residues  . . . a b c d e f g|x      the residue x may be a copy of an earlier one
 ///     states    [- - k=6 . . . k=1]
 struct TantanModel {
     explicit TantanModel(const TantanRule &rule);
 
     TantanRule rule;
-    int width;                   ///< states, the fillers among them
-    std::vector<double> starts;  ///< the chance to go from the background to each state; shape (width,)
+    int width;                   ///< number of states, including padding
+    std::vector<double> starts;  ///< probability of a step from the background to each state; shape (width,)
 };
 
 /// Writes probabilities of the residues of a sequence to be in a repeat. `width` codes before the first one are

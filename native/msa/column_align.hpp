@@ -55,8 +55,8 @@ struct CrossPair {
 std::vector<CrossPair> all_cross_pairs(const PosteriorStore &store, const AlignedGroup &first,
                                        const AlignedGroup &second, const double *weights);
 
-/// Align two groups by the posteriors of these pairs, x in the first group and y in the second. If the watch stops
-/// the work, the result is invalid.
+/// Align two groups by the posteriors of pairs, x in the first group and y in the second. If the watch stops the work,
+/// the result is invalid.
 MergedColumns align_columns(const PosteriorStore &store, const ResidueColumns &columns, const AlignedGroup &first,
                             const AlignedGroup &second, const std::vector<CrossPair> &pairs, int n_threads,
                             const Watch &watch);

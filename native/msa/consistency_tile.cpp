@@ -50,7 +50,8 @@ StepRows StepMaker::make(int32_t n_rows, uint32_t n_chunks, const std::vector<Be
 int16_t *BlockMaker::block(uint32_t at) {
     if (table_[at] == 0) {
         if (couples_.size() < n_couples_ + kChunkColumns) {
-            if (n_couples_ > UINT32_MAX / 2) throw std::length_error("posteriors: too many of a sequence for one pass");
+            if (n_couples_ > UINT32_MAX / 2)
+                throw std::length_error("posteriors: a sequence has too many for one pass");
             Buffer<int32_t> larger(2 * n_couples_ + 1024 * kChunkColumns);
             std::copy_n(couples_.data(), n_couples_, larger.data());
             couples_ = std::move(larger);

@@ -1,4 +1,5 @@
-// Sums of products in the chunks of a matrix, for this instruction set; consistency_tile.hpp has the picture.
+// Sums over z of wz Sxz Szy in the chunks of a matrix (formula and sources in consistency.hpp, picture in
+// consistency_tile.hpp).
 #include "../simd/vec.hpp"
 #include "consistency_tile.hpp"
 

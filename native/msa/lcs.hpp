@@ -20,7 +20,7 @@ struct LcsSequences {
 inline constexpr int kLcsCodes = 128;
 /// A word holds 63 residues of a sequence; its highest bit is for the carry of an addition.
 inline constexpr int kLcsResidues = 63;
-/// Most sequences for all pairs: 2 GB of distances.
+/// Maximum number of sequences for all pairs: 2 GB of distances.
 inline constexpr int64_t kLcsMostSequences = 32768;
 
 /// Positions of the residues of several sequences, a lane each.

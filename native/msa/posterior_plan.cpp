@@ -63,7 +63,8 @@ class Planner {
         owns_ = true;
     }
 
-    /// Give pairs beyond whole units to partners with more of these, those with the most first.
+    /// Give pairs beyond whole units to partners that have more such pairs, starting with the partners that have the
+    /// most.
     void give_away(int32_t s) {
         const int64_t beyond = owned_[s] % lanes_;
         if (beyond == 0) return;

@@ -54,7 +54,7 @@ struct PosteriorBlocks {
 
 /// Return the bytes of each buffer of a unit with N columns.
 PosteriorSizes posterior_sizes(const PosteriorBlocks &, int32_t N, int vector_bytes, int lanes);
-/// Return the sum of these bytes.
+/// Return the bytes of all buffers.
 size_t posterior_unit_bytes(const PosteriorModel &, int32_t m, int32_t N, int vector_bytes, int lanes);
 
 struct PosteriorScratch {

@@ -31,14 +31,14 @@ struct PosteriorColumns {
     Buffer<uint16_t> values;          // of kPosteriorOne
 };
 
-/// Return the most memory that a thread takes, excluding the results, if no two sequences are longer than m and n.
+/// Return the maximum memory of a thread, excluding the results, if no two sequences are longer than m and n.
 size_t posterior_scratch_bytes(int32_t m, int32_t n);
 
 /// Compute the posteriors; false if stopped by `poll`, which receives the number of started pairs.
 bool pair_posteriors(const PosteriorKernels &, const PosteriorModel &, const PosteriorRequest &, const Poll &,
                      PosteriorColumns &);
 
-// Plan of which pairs run in parallel: units of pairs that share a sequence.
+// Division of pairs into units that run in parallel: the pairs of a unit share a sequence.
 
 /// The pairs order[begin] .. order[begin + n_lanes - 1] share the sequence `row`.
 struct PlannedPosteriors {

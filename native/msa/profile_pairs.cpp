@@ -13,7 +13,7 @@ namespace {
 
 /// Rows that are computed at a time stay in the cache.
 constexpr int64_t kRowWindowBytes = 1 << 18;
-/// Most bits of sums, and most bits of fractions.
+/// Maximum bits of sums and of fractions.
 constexpr int kSumBits = 30, kMostFractionBits = 24;
 
 /// Return the bits of the fraction of P, whose elements are at most `most`.

@@ -1,4 +1,4 @@
-// Posterior probabilities of a pair of sequences, of which only the relevant elements are kept.
+// Posterior probabilities of a pair of sequences: a sparse matrix of the elements that matter.
 #pragma once
 #include <cstdint>
 

@@ -50,7 +50,7 @@ PosteriorStore::PosteriorStore(std::vector<int32_t> lengths)
     for (int32_t length : lengths_)
         if (length < 0 || length > kLongestResidues)
             throw std::invalid_argument("lengths: a sequence of " + std::to_string(length) +
-                                        " residues, and 0 to 65535 are allowed");
+                                        " residues, but 0 to 65535 are supported");
 }
 
 SparseRows PosteriorStore::rows_of(const Block &block, bool forward) const {
@@ -78,9 +78,10 @@ void PosteriorStore::check(const PairRows &given) const {
     int64_t row = 0, element = 0;
     for (int64_t k = 0; k < given.n_pairs; ++k) {
         const int32_t x = given.pairs[2 * k], y = given.pairs[2 * k + 1];
-        if (x < 0 || y < 0 || x >= n_sequences() || y >= n_sequences()) refuse_pair(k, "has a number of no sequence");
-        if (x == y) refuse_pair(k, "is a sequence with itself");
-        if (has(x, y)) refuse_pair(k, "is there already");
+        if (x < 0 || y < 0 || x >= n_sequences() || y >= n_sequences())
+            refuse_pair(k, "has an index that is out of range");
+        if (x == y) refuse_pair(k, "has the same sequence twice");
+        if (has(x, y)) refuse_pair(k, "is already present");
         if (given.n_rows - row < lengths_[x]) refuse_pair(k, "has more rows than row_sizes");
         const int64_t rows_end = row + lengths_[x];
         for (; row < rows_end; ++row) {
@@ -101,7 +102,8 @@ void PosteriorStore::check(const PairRows &given) const {
     std::vector<uint64_t> keys(given.n_pairs);
     for (int64_t k = 0; k < given.n_pairs; ++k) keys[k] = key(given.pairs[2 * k], given.pairs[2 * k + 1]);
     std::sort(keys.begin(), keys.end());
-    if (std::adjacent_find(keys.begin(), keys.end()) != keys.end()) throw std::invalid_argument("pairs: a pair twice");
+    if (std::adjacent_find(keys.begin(), keys.end()) != keys.end())
+        throw std::invalid_argument("pairs: a pair occurs twice");
 }
 
 void PosteriorStore::fill(Block &block, const uint16_t *row_sizes, const uint16_t *columns, const uint16_t *values,

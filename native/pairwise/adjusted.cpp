@@ -15,9 +15,9 @@ namespace {
 
 /// Relative tolerance of the sums of rows and columns, and tolerance of the entropy in nats.
 constexpr double kExact = 1e-10;
-/// Most iterations for one gamma, and most gammas tried: a few dozen and about ten are usual.
+/// Maximum number of iterations for one gamma, and of gammas tried: a few dozen and about ten are usual.
 constexpr int kMostTurns = 2000, kMostGammas = 60;
-/// Compositions whose matrix needs a larger gamma have too few residues for the entropy asked for.
+/// Compositions whose matrix needs a larger gamma have too few residues for the requested entropy.
 constexpr double kMostGamma = 4;
 constexpr int kAminoAcids = 20;
 
@@ -50,9 +50,8 @@ class Adjuster {
         for (int i = 0; i < n_; ++i) shares[i] = (counts[i] + how_.pseudocounts * residues_.shares[i]) / n;
     }
 
-    /// Write the matrix for two compositions in parts of a unit, [first's residue][second's residue]; false if
-    /// there is no such matrix. Codes that are not residues keep their scores. `turned`: the first sequence is the
-    /// target.
+    /// Write the matrix for two compositions in parts of a unit, [first's residue][second's residue]; false if it does
+    /// not exist. Codes that are not residues keep their scores. `turned`: the first sequence is the target.
     bool adjust(const Shares &first, const Shares &second, bool turned, int32_t *matrix) {
         p_ = &first, q_ = &second, turned_ = turned;
         std::fill_n(u_, n_, 1.0), std::fill_n(v_, n_, 1.0);

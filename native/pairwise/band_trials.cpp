@@ -15,10 +15,10 @@ namespace {
 
 /// Sweeping the whole matrix of shorter sequences takes less time than starting a band.
 constexpr int32_t kLeastResidues = 96;
-/// Cost of a cell of a band in quarters of a cell of the matrix, and additional cells per step. The first two
-/// costs apply to pairs too few to fill vectors, with directions and without: 1,000 residues in a band of 640
-/// diagonals take 37 us, the matrix 50 to 140. If units are full the matrix costs less: 60 genes of 16S rRNA
-/// (1,430 residues, 10 to 20 % of which differ), GCUPS with AVX2 / AVX-512 on a Zen 4:
+/// Cost of a cell of a band in quarters of a cell of the matrix, and additional cells per step. The first two costs
+/// apply to pairs too few to fill vectors, with directions and without: 1,000 residues in a band of 640 diagonals take
+/// 37 us, the matrix 50 to 140. If units are full the matrix costs less: 60 genes of 16S rRNA (1,430 residues, 10 to 20
+/// % of them different), GCUPS with AVX2 / AVX-512 on a Zen 4:
 ///
 ///     quarters      5            7            9            12           no bands
 ///     alignments    7.9 / 5.3    9.8 / 7.7    15.1 / 11.0  15.8 / 11.6  16.1 / 11.7

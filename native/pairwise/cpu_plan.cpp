@@ -136,7 +136,7 @@ class CpuPlanner {
                                               of_query[query], target_pairs[target]);
             const bool straight = chosen.query_in_rows;
             const int64_t rows = straight ? query : target + (one_number_ ? 0 : request_.queries.count);
-            // Without traceback there are no ties to break.
+            // Without traceback, ties need not be broken.
             entries[k] = {static_cast<uint32_t>(rows << 1 | (traced_ && chosen.mirrored)),
                           static_cast<uint32_t>((straight ? target : query) << 1 | straight), static_cast<uint32_t>(k)};
         }
@@ -195,7 +195,7 @@ class CpuPlanner {
         return merged_;
     }
 
-    /// Return the columns swept if each unit holds `n` of these pairs.
+    /// Return the columns swept if each unit holds `n` of the pairs.
     int64_t swept_columns(std::span<const Entry> pairs, size_t n) const {
         int64_t sum = 0;
         for (size_t k = 0; k < pairs.size(); k += n) sum += column_length(pairs[k]);

@@ -1,4 +1,4 @@
-// Plan of which pairs run in parallel on the CPU: units of up to a vector of pairs with little padding.
+// Division of pairs into units that run in parallel on the CPU: up to a vector of pairs with little padding.
 #pragma once
 #include <vector>
 
@@ -6,7 +6,7 @@
 
 namespace tropalign {
 
-/// Fewest lanes of a vector.
+/// Minimum number of lanes of a vector.
 inline constexpr int kLeastLanes = 16;
 
 struct PlannedUnit {

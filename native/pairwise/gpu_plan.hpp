@@ -1,5 +1,4 @@
-// Grouping of pairs into units of work-groups: which pairs run in parallel on a GPU, and where their scores come
-// from.
+// Division of pairs into units of work-groups on a GPU, and the origin of their scores.
 #pragma once
 #include <array>
 #include <cstdint>

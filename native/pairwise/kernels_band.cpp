@@ -1,4 +1,4 @@
-// One pair within a band.
+// One pair within a band (band_pair.hpp), by the difference form of Gotoh's recurrence (1982; sweep.hpp).
 #include "band.hpp"
 #include "band_pair.hpp"
 #include "ranges.hpp"

@@ -1,4 +1,4 @@
-// The kernels of groups of targets.
+// The kernels of groups of targets (group_run.hpp): Gotoh's recurrence (1982; sweep.hpp).
 #include "group_run.hpp"
 #include "lane_kernels.hpp"
 

@@ -1,4 +1,4 @@
-// One long pair at a time.
+// One long pair (long_block.hpp): H(i,j) = max(H(i-1,j-1) + s(i,j), E(i,j), F(i,j) [, 0]) (Gotoh 1982; sweep.hpp).
 #include "long_pair.hpp"
 
 namespace tropalign::TROPALIGN_ISA {

@@ -1,5 +1,5 @@
-// One pair at a time with gap costs of two pieces or different costs at the ends, in 16-bit numbers if these
-// suffice.
+// One pair at a time with gap costs of two pieces or different costs at the ends (recurrence in piece_pair.hpp; Gotoh
+// 1982, 1990), in 16-bit numbers if these suffice.
 #include "piece_pair.hpp"
 #include "piece_tile.hpp"
 

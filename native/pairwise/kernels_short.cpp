@@ -1,4 +1,4 @@
-// One short pair at a time.
+// One short pair (short_pair.hpp): H(i,j) = max(H(i-1,j-1) + s(i,j), E(i,j), F(i,j) [, 0]) (Gotoh 1982; sweep.hpp).
 #include "short_pair.hpp"
 
 namespace tropalign::TROPALIGN_ISA {

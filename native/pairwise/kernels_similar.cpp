@@ -1,13 +1,12 @@
-// One pair of similar sequences at a time.
+// One pair of similar sequences at a time, by wavefronts (recurrence in wavefront.hpp; Marco-Sola et al. 2021).
 #include "similar_pair.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
 namespace {
 
-/// Fewer cells take 6 microseconds, a tenth of which would be needed to find out that two sequences are not
-/// similar.
+/// Fewer cells take 6 microseconds; finding out that two sequences are not similar would take a tenth of that.
 constexpr int64_t kFewestCells = 40'000;
-/// Most earlier waves that a wave may depend on; more would take more memory than they are worth.
+/// Maximum number of earlier waves that a wave may depend on; more would take more memory than they are worth.
 constexpr int64_t kMostWavesBack = 1024;
 
 bool is_plain(const Scoring &scoring, const Letters &letters) {

@@ -7,7 +7,7 @@
 namespace tropalign {
 namespace {
 
-/// Fewer common classes than this may be due to chance.
+/// Minimum number of common classes: fewer may be due to chance.
 constexpr int kLeastInCommon = 4;
 
 uint64_t letters_at(const uint8_t *codes) {

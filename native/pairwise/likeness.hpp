@@ -26,7 +26,7 @@ struct Sketch {
 /// common k-mers.
 int word_for(int64_t length, bool has_few_letters);
 
-/// The share of differing residues, by the number of common classes; 1 if these may be due to chance.
+/// The share of differing residues, by the number of common classes; 1 if that number may be due to chance.
 class Divergence {
   public:
     explicit Divergence(int word);

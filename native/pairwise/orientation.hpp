@@ -1,4 +1,4 @@
-// Which sequence of a pair is in the rows: one rule for the plans of the CPU and of GPUs.
+// Choice of the sequence of a pair that is in the rows: one rule for the plans of the CPU and of GPUs.
 #pragma once
 #include <cstdint>
 
@@ -26,7 +26,7 @@ inline Orientation orient(int64_t query_length, int64_t target_length, int64_t q
     return {query_in_rows, query_in_rows != query_is_long};
 }
 
-/// Class of row lengths by which pairs that share no row sequence are sorted, before their columns: rows of one
+/// Class of row lengths. Pairs that share no row sequence are sorted by this class, then by their columns: rows of one
 /// class count as equally long, since at most 7 rows of padding cost less than columns of unequal lengths.
 inline int64_t length_class(int64_t length) { return length / 8; }
 

@@ -1,7 +1,7 @@
 // The path of an alignment: gapped rows during the traceback, then runs of operations and their counts.
 //
-// The traceback only writes the aligned residues. They are compared a vector at a time afterwards; matches,
-// mismatches, gaps, similar residues and the ends of runs follow from the bits of these comparisons.
+// The traceback only writes the aligned residues. They are compared a vector at a time afterwards; matches, mismatches,
+// gaps, similar residues and the ends of runs follow from the resulting bits.
 #pragma once
 #include "../simd/bytes.hpp"
 #include "scoring.hpp"

@@ -196,7 +196,7 @@ class PiecePair {
         right_.begin(0, 0, border(n_, pair_.free_columns_begin));
     }
 
-    /// Compute anti-diagonal d, of which columns [from, to] are needed.
+    /// Compute columns [from, to] of anti-diagonal d.
     template <bool Trace>
     void line(int64_t d, int64_t from, int64_t to) {
         std::swap(H_[2], H_[1]), std::swap(H_[1], H_[0]);

@@ -20,12 +20,12 @@ namespace tropalign {
 struct LocalRange {
     int64_t floor, limit;
 
-    /// True if a try is worthwhile: most random pairs score less than this.
+    /// True if an attempt is worthwhile: most random pairs score less than this.
     bool usable() const { return limit - floor >= 64; }
 };
 LocalRange local_range(const Scoring &, int bits);
 
-/// True if lanes of this many bits hold the scoring: in local mode a range of scores that is worth a try, in
+/// True if lanes of this many bits hold the scoring: in local mode a range of scores that is worth an attempt, in
 /// global mode every difference between neighbouring cells (sweep.hpp), at any length.
 bool fits(const Scoring &, int bits);
 

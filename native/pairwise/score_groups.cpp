@@ -10,7 +10,7 @@ namespace {
 
 /// Fewer pairs are aligned in less time than the layout takes.
 constexpr int64_t kLeastGroupedPairs = 2048;
-/// Most table entries per pair: a triangle has two.
+/// Maximum number of table entries per pair: a triangle has two.
 constexpr int64_t kPlacesPerPair = 4;
 /// Longest columns, whose profile is kept as a whole (kProfiledColumns of group_run.hpp), and longest rows. Longer
 /// rows gain nothing: their units' profiles serve many rows already.

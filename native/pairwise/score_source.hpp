@@ -23,8 +23,8 @@ class ProfileScores {
     static constexpr int L = Lanes<T, B>::count;
     static constexpr int kTable = kTableLanes<T, B>;
 
-    /// m rows, of which `sequence` starts `start` rows after the first (before it if negative); the others are
-    /// padding. `memory`: room for bytes(m).
+    /// m rows: `sequence` starts `start` rows after the first one (before it if negative); the other rows are padding.
+    /// `memory`: room for bytes(m).
     ProfileScores(const Scoring &scoring, const Letters &sequence, int start, int m, void *memory) : scoring_(scoring) {
         profile_ = static_cast<Vec<T, B> *>(memory);
         offset_ = reinterpret_cast<uint16_t *>(profile_ + kLetters * kColumns);
@@ -175,8 +175,8 @@ struct RowsFrom {
     [[gnu::always_inline]] auto score(int i, int c) const { return source.score(first + i, c); }
 };
 
-/// Scores of lanes with their own rows if the two sequences use so few different residues that all pairs of these
-/// fit a table of 32: one look-up per cell, and no table of scores per lane.
+/// Scores of lanes with their own rows if all pairs of the residues that the two sequences use fit a table of 32: one
+/// look-up per cell, and no table of scores per lane.
 template <int B>
 class FewLetterScores : public LetterTables<1, kLetters> {
   public:

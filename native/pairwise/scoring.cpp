@@ -10,7 +10,7 @@ namespace tropalign {
 Mode mode_named(std::string_view name) {
     if (name == "local") return Mode::local;
     if (name == "global" || name == "semiglobal") return Mode::global;
-    throw std::invalid_argument("mode '" + std::string(name) + "' is none of local, global, semiglobal");
+    throw std::invalid_argument("mode '" + std::string(name) + "' is not one of local, global, semiglobal");
 }
 
 Scoring::Scoring(Mode mode, Depth depth, const int32_t *scores, int32_t open, int32_t extend)

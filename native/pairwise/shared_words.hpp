@@ -7,7 +7,7 @@
 
 namespace tropalign {
 
-/// Most residues of a k-mer: a residue takes 5 bits of a number.
+/// Maximum length of a k-mer: a residue takes 5 bits of a number.
 inline constexpr int32_t kLongestSharedWord = 12;
 
 /// For all k-mers of `word` residues, sum the smaller number of copies that query and target have; never too low
@@ -18,7 +18,7 @@ void shared_words(const Sequences &queries, const Sequences &targets, int32_t wo
 /// columns, else 0, by the consecutive k-mers of the target; a row per query, a column per target.
 ///
 ///     target     ACGTTGCA CCATGGAT TTACGGAT ...      each target residue that is not in an identical column
-///     query      ACGTTGCA CCATGCAT TTA-CGGAT         spoils at most one of these k-mers, and so does each such
+///     query      ACGTTGCA CCATGCAT TTA-CGGAT         changes at most one k-mer, and so does each such
 ///                                                    residue of the query
 ///
 /// `rounding` is the largest error by rounding of `identity` times a length.

@@ -20,11 +20,10 @@
 //
 // Numbers of 16 bits saturate: if no H of a local alignment has reached the highest number, none was cut off.
 //
-// Per vector of cells: 5 loads, 3 stores, 8 sums and maxima; per vector of 16 bytes of scores: a load, 3
-// selections and a store. That is about 30 operations per 32 cells of 16 bits, of which a core does 3 or 4 per
-// cycle: at most some 15 billion cells per second. 400 x 400 residues reach 6.5 with their path, 100 x 100 reach
-// 3.5 (2.8 us), as half of each vector at the matrix' corners is empty; a unit with empty lanes takes 36 us for
-// these.
+// Per vector of cells: 5 loads, 3 stores, 8 sums and maxima; per vector of 16 bytes of scores: a load, 3 selections and
+// a store. That is about 30 operations per 32 cells of 16 bits, and a core does 3 or 4 of them per cycle: at most some
+// 15 billion cells per second. 400 x 400 residues reach 6.5 with their path, 100 x 100 reach 3.5 (2.8 us), as half of
+// each vector at the matrix' corners is empty; a unit with empty lanes takes 36 us for these.
 #pragma once
 #include "ends.hpp"
 #include "walk.hpp"
@@ -244,7 +243,7 @@ class ShortPair {
             return whole_.value(i, j) == whole_.value(i - 1, j - 1) + whole_.score(i, j);
         }
 
-        /// Return the length of the shortest gap that may end here by its H; most + 1 if there is no such gap.
+        /// Return the length of the shortest gap that may end here by its H; most + 1 if none may.
         int length(bool is_e, int most) const {
             const int32_t open = whole_.scoring_.open, extend = whole_.scoring_.extend;
             const T *from = whole_.diagonal(i_ + j_) + j_;

@@ -1,9 +1,8 @@
 // Starts of alignments with a known end and score, found in a sweep from their end (docs/exactness.md, "Starts").
 //
-// Both sequences of a lane run backwards from the end cell, so that the sweep's cell (i, j) is the forward cell
-// (rows - 1 - i, columns - 1 - j). Every cell whose score is the known one is a start. Which of several the
-// traceback would take is not known here: the sweep reports their number and the smallest box that contains them
-// all.
+// Both sequences of a lane run backwards from the end cell, so that the sweep's cell (i, j) is the forward cell (rows -
+// 1 - i, columns - 1 - j). Every cell whose score is the known one is a start. The choice of the traceback among
+// several starts is not known here: the sweep reports their number and the smallest box that contains them all.
 //
 //     forward                        as swept
 //     +-----------------+            +-----------------+

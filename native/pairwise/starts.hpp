@@ -42,7 +42,7 @@ class StartSearch {
   private:
     struct Part {
         size_t begin;  // index of its first box
-        int n;         // 0: one box, too large for lanes
+        int n;         // 0: a single box that is too large for lanes
         int width;
         bool query_in_rows;
     };

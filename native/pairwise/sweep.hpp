@@ -24,7 +24,7 @@
 //                           | | | |
 //
 // A traceback needs a trace of every cell:
-//  * values: H (local), or H' (global), of which the last bits suffice, since it is compared with neighbours. All
+//  * values: H (local), or H' (global); its last bits suffice, since it is compared with neighbours. All
 //    directions follow from them (unit_values.hpp).
 //  * masks: a bit per lane and comparison.
 //      [0] a gap beats the diagonal   [1] the gap that the tie rule ranks last beats the other two (ties.hpp)
@@ -77,8 +77,8 @@ struct Participation {
     Vec<T, B> border_below{};           // of all later rows
 };
 
-/// Lanes that take part in some columns: all; those that are `active` (the others keep their state); or all, some
-/// of which start there.
+/// Lanes that take part in some columns: all; those that are `active` (the others keep their state); or all, and some
+/// of them start there.
 enum class Part { all, active, begins };
 
 /// Rows that a sweep keeps on the way down, besides its last one: none, or every kRows rows those that
@@ -92,9 +92,9 @@ enum class Trace { nothing, masks, values };
 template <Trace K, class T, int B>
 using TraceOf = std::conditional_t<K == Trace::masks, Masks<T, B>, Vec<T, B>>;
 
-/// Sweep C columns of the local recurrence over m rows. H and E hold the column before, then the last of these;
-/// `edge` the values above, then those of the last row. `best`: running maxima, or with Track the thresholds of
-/// `tracked` (LocalBest, or StartHits of start_cells.hpp). With Partial some lanes do not take part.
+/// Sweep C columns of the local recurrence over m rows. H and E hold the column before, then the last column; `edge`
+/// the values above, then those of the last row. `best`: running maxima, or with Track the thresholds of `tracked`
+/// (LocalBest, or StartHits of start_cells.hpp). With Partial some lanes do not take part.
 template <class T, int B, int C, Trace K, bool Track, bool Mirrored, bool Partial, class Scorer, class Tracker,
           class Keeper = KeepsNoRows>
 [[gnu::always_inline]] inline void local_columns(const Scorer &scorer, int m, int j, LocalScoring<T> scoring,
@@ -195,9 +195,9 @@ template <class T, int B, int C, Trace K, bool Track, bool Mirrored, bool Partia
     for (int c = 0; c < C; ++c) edge.gap[c] = f[c], edge.value[c] = above[c];
 }
 
-/// Sweep C columns of the global recurrence over m rows. U and X hold the column before, then the last of these;
-/// `edge` the values above, then those of the last row. With values `sums` holds H' of the column before, then of
-/// the last of these.
+/// Sweep C columns of the global recurrence over m rows. U and X hold the column before, then the last column; `edge`
+/// the values above, then those of the last row. With values, `sums` holds H' of the column before, then of the last
+/// column.
 template <class T, int B, int C, Trace K, bool Mirrored, Part Which, class Scorer, class Keeper = KeepsNoRows>
 [[gnu::always_inline]] inline void global_columns(const Scorer &scorer, int m, T open, Vec<T, B> *__restrict U,
                                                   Vec<T, B> *__restrict X, TraceOf<K, T, B> *__restrict trace,

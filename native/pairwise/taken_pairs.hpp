@@ -16,7 +16,7 @@ struct TakenPaths {
     const uint32_t *path;         // length << 4 | operation, as in LaneResult; the query's residues alone have code 1
 };
 
-/// The cells of one pair's alignments, by anti-diagonal, on each of which an alignment has at most one cell:
+/// The cells of one pair's alignments by anti-diagonal; an alignment has at most one cell on each:
 ///
 ///     row      1 . . .        d = row + column:   2 3 4 5 6 7
 ///              . 2 . .        columns_[d - 2]     1 0 2 0 0 4

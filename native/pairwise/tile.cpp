@@ -44,7 +44,7 @@ constexpr int64_t kKeptShare = 4;
 constexpr int64_t kUnitRunsPerThread = 32, kMostUnitsPerRun = 16;
 /// Units that fill at most 1 / kFewLanesShare of the lanes are searched for similar pairs first.
 constexpr int kFewLanesShare = 8;
-/// Most memory for the waves of a similar pair: enough for 100,000 residues at 1 %.
+/// Maximum memory for the waves of a similar pair: enough for 100,000 residues at 1 %.
 constexpr int64_t kMostSimilarBytes = int64_t{192} << 20;
 
 /// Memory that one thread keeps from unit to unit.
@@ -302,7 +302,7 @@ class TileRun {
     const OrientedScoring oriented_, oriented_sweep_;
     const TileRequest &asked_;
     TileRequest request_;                                     // all pairs, then those that are not done yet
-    std::vector<int64_t> number_, rest_query_, rest_target_;  // indices of these pairs in the tile, and their sequences
+    std::vector<int64_t> number_, rest_query_, rest_target_;  // their indices in the tile, and their sequences
     const int n_threads_;
     std::vector<UnitArena> arenas_;
     int64_t similar_bytes_ = 0;

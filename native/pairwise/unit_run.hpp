@@ -367,9 +367,8 @@ class UnitRun {
         return best;
     }
 
-    /// Sweep kColumns columns of a band. `corner`: H above its first row in the column before, then in the last of
-    /// these. (A separate function, like all that sweep: GCC 12 spills values of the inner loop when it inlines
-    /// several.)
+    /// Sweep kColumns columns of a band. `corner`: H above its first row in the column before, then in the last column.
+    /// (A separate function, like all that sweep: GCC 12 spills values of the inner loop when it inlines several.)
     template <Pass P, bool Mirrored, Kept K, class Scores, class Tracker>
     [[gnu::noinline]] void local_part(Scores &scores, int row0, int rows, int j, LocalScoring<T> scoring, V &corner,
                                       V &best, Tracker &tracked) {

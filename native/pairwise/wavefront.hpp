@@ -50,7 +50,7 @@ namespace tropalign {
 
 struct Penalties {
     int64_t mismatch, open, column, row;  // a mismatch, a gap, each residue of a gap of the columns' or the rows'
-    int64_t divisor;                      // by which the penalties were divided
+    int64_t divisor;                      // common divisor, removed from the penalties
     int64_t per_column, per_row;          // u and v
 
     explicit Penalties(const Scoring &scoring) {

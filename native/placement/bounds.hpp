@@ -1,8 +1,7 @@
 // Bounds of neighbouring branches: an upper limit of the score that a read can have with any of them.
 //
-// A bound is a branch made of the best that any of its branches offers in each column: a match outside a gap
-// column if one has it; a free gap if one has the flag. A read's score with it is at least its score with each of
-// them.
+// A bound is a branch that has, in each column, the best of what its branches offer: a match outside a gap column if
+// one of them has it; a free gap if one has the flag. A read's score with it is at least its score with each of them.
 //
 // Columns in which all of the branches have the gap flag (half of all or more) are left out of a bound:
 //

@@ -6,7 +6,7 @@
 
 namespace tropalign {
 
-/// Rule by which a column of a branch gets its gap flag (docs/place.md).
+/// Rule for the gap flag of a branch's column (docs/place.md).
 enum class GapRule : int {
     likelihood = 0,  // gap and base are two states that evolve along the tree; flag set if gap is the likelier
     discrete = 1,    // rules without branch lengths: the flags CGAP and OPEN of Berger and Stamatakis 2011

@@ -1,4 +1,4 @@
-// The placement kernels of this instruction set.
+// The placement kernels of this instruction set (recurrence below; PaPaRa: Berger and Stamatakis 2011).
 #include <algorithm>
 #include <bit>
 

@@ -186,8 +186,8 @@ class Pruner {
     /// Do the work of `run` if n_best branches score `floor` or more; else return -1.
     int run_above(const std::vector<OwnLetters> &letters, int32_t floor, int32_t *score, int32_t *columns) {
         for (std::size_t k = 0; k < letters.size(); ++k) find_upper(letters[k].letters(), strands_[k], 0, floor);
-        // First the strand whose first bounds promise more: the other strand has to exceed its score, or to equal
-        // it if it is the read's own, and mostly promises less.
+        // First the strand whose first bounds have higher upper limits: the other strand has to exceed its score, or to
+        // equal it if it is the read's own, and mostly its limits are lower.
         const bool turned = letters.size() == 2 && promise(strands_[1], 0) > promise(strands_[0], 0);
         const int first = turned ? 1 : 0, other = 1 - first;
         if (!complete(letters[first].letters(), strands_[first], floor, score, columns)) return -1;
@@ -253,7 +253,7 @@ class Pruner {
 
     int32_t upper_of(const Strand &strand, int64_t bound) const { return strand.upper[bounds_.lane_of_bound[bound]]; }
 
-    /// Return the bounds among lanes [begin, end) that promise what is wanted, highest first.
+    /// Return the bounds among lanes [begin, end) whose upper limits reach wanted_, highest first.
     const std::vector<int64_t> &ranked(const Strand &strand, int64_t begin, int64_t end) {
         order_.clear();
         for (int64_t lane = begin; lane < end; ++lane)
@@ -265,8 +265,8 @@ class Pruner {
         return order_;
     }
 
-    /// Score the branches of the bounds of a group that promise most, in the columns where they promise it; this
-    /// raises the lower limit of the best scores.
+    /// Score the branches of the bounds of a group with the highest upper limits, in the columns where these are
+    /// possible; this raises the lower limit of the best scores.
     void score_most_promising(const ReadLetters &read, const Strand &strand, int64_t group, int32_t *score) {
         const auto [begin, end] = lanes_of(group);
         const std::vector<int64_t> &order = ranked(strand, begin, end);
@@ -341,7 +341,7 @@ class Pruner {
         wanted_ = std::max(floor_, nth >= 0 && least_ < best_ ? least_ + 1 : least_);
     }
 
-    /// Keep the chosen bounds of which a branch, without the dropped columns, scores what is wanted.
+    /// Keep the chosen bounds with a branch that scores wanted_ or more without the dropped columns.
     void keep_wanted(const ReadLetters &read, std::vector<Candidate> &chosen) {
         slots_.take_kept(planes_, bounds_, chosen);
         int32_t found[kPlaceLanes];
@@ -395,10 +395,10 @@ class Pruner {
     std::vector<int64_t> ends_before_;  // offsets of the groups of bounds in Strand::ends
     std::vector<int32_t> sorted_, other_score_;
     std::vector<LikelyPlace> likely_;
-    std::vector<int64_t> order_;  // of the bounds, highest promise first
+    std::vector<int64_t> order_;  // of the bounds, highest upper limit first
     SlotLanes slots_;
     PlaceScratch scratch_;
-    int32_t floor_ = 0;   // lower scores are not asked for
+    int32_t floor_ = 0;   // lower scores are not requested
     int32_t least_ = 0;   // n_best-th highest score so far
     int32_t best_ = 0;    // highest score so far
     int32_t wanted_ = 0;  // score that a branch needs to change the result

@@ -36,19 +36,19 @@
 //
 // 1. The branches of the eight bounds that the read is likely to fit best (likely_bounds.hpp) are scored in the
 //   columns where it is likely to lie. Their n_best-th best score is a floor: lower scores change nothing.
-// 2. Groups of 64 bounds are swept, one after another. After each, the eight bounds that promise most are scored,
-//   branch by branch, in the columns where they promise it: the n_best-th best score so far is T. A branch is
-//   wanted if it scores more than T, or exactly T if that is also the best score: others leave the best branches
-//   and the n_best highest scores as they are. Sweeps leave out rows in which no cell can lead to a wanted score
-//   (kernels_score.cpp), and use 8-bit lanes if the floor allows it.
+// 2. Groups of 64 bounds are swept, one after another. After each, the eight bounds with the highest upper limits are
+//   scored, branch by branch, in the columns where these limits are possible: the n_best-th best score so far is T. A
+//   branch is wanted if it scores more than T, or exactly T if that is also the best score: others leave the best
+//   branches and the n_best highest scores as they are. Sweeps leave out rows in which no cell can lead to a wanted
+//   score (kernels_score.cpp), and use 8-bit lanes if the floor allows it.
 // 3. Bounds for which a wanted score is possible, in descending order: their branches are swept without the
 //   columns that the bound drops, which takes less than half the columns and is never too low;
 // 4. the bounds that remain are scored, eight at a time, and T grows.
 //
-// The strand whose first group promises more comes first. The other one is wanted only if it exceeds
-// the first one's score, or equals it if it is the read's own strand, which wins ties: its sweeps start with that
-// score, and mostly no bound reaches it. If the better strand turns out to have too few branches above the floor,
-// which was the other one's, everything is repeated without a floor.
+// The strand whose first group has higher upper limits comes first. The other one is wanted only if it exceeds the
+// first one's score, or equals it if it is the read's own strand, which wins ties: its sweeps start with that score,
+// and mostly no bound reaches it. If the better strand turns out to have too few branches above the floor, which was
+// the other one's, everything is repeated without a floor.
 #pragma once
 #include <atomic>
 

@@ -1,6 +1,6 @@
-// The biased-composition filter: the null score of a target by a model of two states, one of which emits residues
-// as in all proteins, the other as in the profile's mean composition. It replaces null1 for targets whose
-// composition is biased like the profile's.
+// The biased-composition filter: the null score of a target by a model of two states. One emits residues as in all
+// proteins, the other as in the profile's mean composition. It replaces null1 for targets whose composition is biased
+// like the profile's.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -42,8 +42,8 @@ struct BiasModel {
 struct BiasTarget {
     const uint8_t *codes;
     int32_t length;     ///< 1 or more.
-    float stay, leave;  ///< Of the background: mean lengths are the target's own.
-    float nats, end;    ///< What is found: the sum of logarithms, and b + f after the last residue.
+    float stay, leave;  ///< Of the background: its mean length is that of the target.
+    float nats, end;    ///< Results: the sum of logarithms, and b + f after the last residue.
 };
 
 struct BiasArrangement {
@@ -53,7 +53,7 @@ struct BiasArrangement {
 
 struct BiasKernels {
     const char *isa;
-    BiasArrangement few, many;  ///< For few targets, and for as many as there may be.
+    BiasArrangement few, many;  ///< For few targets, and for many.
     /// Replace each value by (float)log((double)value); values are positive normal floats.
     void (*logarithms)(float *values, size_t n);
 };

@@ -34,7 +34,7 @@ struct DomainWork {
     const SearchModel &model;
     const TargetBlock &block;
     const DomainOptions &options;
-    TraceRandom any_random;  ///< Goes on from region to region where the seed is 0.
+    TraceRandom any_random;  ///< Continues from region to region if the seed is 0.
     std::vector<Found> found;
     std::vector<Envelope> envelopes;  ///< Target by target, from left to right within a region.
     std::vector<Origin> origins;

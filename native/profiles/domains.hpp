@@ -18,8 +18,8 @@ struct DomainOptions {
     RegionThresholds regions;
     ClusterThresholds clusters;
     int32_t n_traces = 200;  ///< Stochastic traces per clustered region.
-    uint32_t seed = 42;      ///< Every region's random numbers begin with it.
-    bool null2 = true;       ///< Whether biased composition lowers scores.
+    uint32_t seed = 42;      ///< Seed of the random numbers of each region.
+    bool null2 = true;       ///< True if biased composition lowers scores.
 };
 
 /// Append a hit for each target that has a domain, in the order of the targets, regardless of its score. parsed[k]

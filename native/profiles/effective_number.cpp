@@ -28,7 +28,7 @@ constexpr uint8_t code_of(char letter) { return static_cast<uint8_t>(kEaselLette
 constexpr uint8_t kGapCode = code_of('-'), kLastResidue = code_of('X'), kMissingCode = code_of('~');
 /// Up to this many rows HMMER uses all of them for the weights; beyond that a sample.
 constexpr int64_t kMostRows = 40'000;
-/// Bits by which a mean must differ from the target value: single precision is off by at most 1e-6.
+/// Minimum difference of a mean from the target value, in bits: single precision is off by at most 1e-6.
 constexpr double kUndecided = 1e-5;
 /// Width of the bracket at which the bisection ends.
 constexpr double kTolerance = 0.01;

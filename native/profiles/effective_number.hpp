@@ -18,14 +18,14 @@ struct EntropyAims {
 struct AlignedCodes {
     const uint8_t *codes;
     int64_t n_rows, n_columns;
-    const uint8_t *is_node;  ///< which columns are nodes; null where the rows decide that
+    const uint8_t *is_node;  ///< which columns are nodes; null if the rows decide that
 };
 
 /// Find the number of sequences for which a model's nodes have the target value of the mean relative entropy, by
 /// bisection as in hmmbuild (Johnson, PhD thesis, 2006); rows are weighted by position (Henikoff and Henikoff
 /// 1994).
 ///
-/// Returns NaN if single precision might decide otherwise, or nothing can be decided: then HMMER must compute the
+/// Returns NaN if single precision might decide otherwise, or if there is no decision: then HMMER must compute the
 /// number.
 double effective_number(const AlignedCodes &alignment, const EntropyAims &aims, const float *background);
 

@@ -14,7 +14,7 @@ namespace tropalign {
 
 struct Envelope {
     int32_t target, begin, end;  ///< 0-based, half-open in the target, not empty.
-    bool with_null2;             ///< Whether null2 is wanted (else it comes from stochastic traces).
+    bool with_null2;             ///< True if null2 is requested (else it comes from stochastic traces).
 };
 
 struct EnvelopeResult {

@@ -5,13 +5,13 @@
 //     I(i, k) = P(I, i, k) + max of M(i-1, k), I(i-1, k)
 //     D(i, k) = max of M(i, k-1), D(i, k-1)
 //
-// where a step whose transition is impossible counts 0, as in HMMER. The traceback needs to know for each cell
-// which of two terms was larger, five bits per node. The same sweep computes posteriors from the products that
-// Backward left, and sums them for null2.
+// where a step whose transition is impossible counts 0, as in HMMER. For each cell, the traceback needs to read which
+// of two terms was larger, five bits per node. The same sweep computes posteriors from the products that Backward left,
+// and sums them for null2.
 //
-// A maximum has no rounding, so D needs no passes: it is the larger of the value from within its own quarter of
-// the model and the value that enters the quarter from the left, which the next row's sweep adds. And it never
-// exceeds the row's largest M, of which it is a copy.
+// A maximum has no rounding, so D needs no passes: it is the larger of the value from within its own quarter of the
+// model and the value that enters the quarter from the left, which the next row's sweep adds. And it never exceeds the
+// row's largest M, since it is a copy of an M.
 #pragma once
 #include <limits>
 
@@ -80,7 +80,7 @@ class AccuracySweep : UnitMemory<N> {
                 rest_ * (lanes_at<N>(this->special(i, kForwardScale)) / lanes_at<N>(this->special(i, kBackwardScale)));
     }
 
-    /// One quad's best predecessors of M and I, and the comparisons by which they were chosen.
+    /// One quad's best predecessors of M and I, and the comparisons that chose them.
     struct Ways {
         V M, I;
         uint32_t choices[kChoices];

@@ -36,9 +36,9 @@ struct EnvelopeLane {
     float nats;
     float accuracy;
     bool in_range;
-    bool has_own_scales;  ///< Whether Backward's rows have other factors than Forward's, as where it sees two domains.
+    bool has_own_scales;        ///< True if Backward's rows have other factors than Forward's, as with two domains.
     int32_t end_row, end_node;  ///< Where the path leaves the model.
-    float *null2;               ///< [kResidues]: odds; nullptr where they are not wanted.
+    float *null2;               ///< [kResidues]: odds; nullptr if not requested.
 };
 
 /// Rows of special states of all lanes, a quad each. In the end the posteriors of N and C replace Backward's

@@ -1,4 +1,4 @@
-// The kernels of the biased-composition filter, compiled per instruction set.
+// The kernels of the biased-composition filter (recurrence in bias.hpp), compiled per instruction set.
 #include "bias.hpp"
 #include "float_logs.hpp"
 #include "target_slots.hpp"

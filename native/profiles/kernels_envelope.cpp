@@ -1,4 +1,5 @@
-// Envelopes of a unit: Forward, Backward and accuracy sweeps.
+// Envelopes of a unit: Forward, Backward and accuracy sweeps (recurrences in envelope_forward.hpp,
+// envelope_backward.hpp and envelope_accuracy.hpp).
 #include "envelope_accuracy.hpp"
 #include "envelope_backward.hpp"
 #include "envelope_forward.hpp"

@@ -1,4 +1,4 @@
-// MSV with a lane per target, and striped (msv.hpp).
+// MSV with a lane per target, and striped (recurrence and source in msv.hpp).
 #include <array>
 #include <utility>
 

@@ -1,4 +1,5 @@
-// Both parsers with as many groups of targets as registers hold.
+// Both parsers (recurrences in forward_parser.hpp and backward_parser.hpp) with as many groups of targets as registers
+// hold.
 #include "backward_parser.hpp"
 #include "forward_parser.hpp"
 

@@ -1,4 +1,4 @@
-// SSV with a lane per target, and striped (ssv.hpp).
+// SSV with a lane per target, and striped (recurrence and source in ssv.hpp).
 #include <array>
 #include <utility>
 
@@ -109,7 +109,7 @@ void lanes(const SsvTables &tables, const TargetGroup &targets, int8_t *border, 
 
 // ---- striped
 
-/// Sweep w neighbouring vectors of diagonals, the first of which starts at t = `start`.
+/// Sweep w neighbouring vectors of diagonals; the first one starts at t = `start`.
 template <int w>
 V sweep_stripes(const SsvTables &tables, const uint8_t *codes, int32_t L, int32_t start, V before) {
     Diagonals<w> v;

@@ -1,4 +1,4 @@
-// The kernels of the Viterbi filter, compiled per instruction set.
+// The kernels of the Viterbi filter (recurrence in viterbi.hpp), compiled per instruction set.
 #include <array>
 
 #include "viterbi_lanes.hpp"

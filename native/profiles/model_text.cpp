@@ -109,14 +109,15 @@ class Reader {
         if (found.ends_with(';')) found.remove_suffix(1);  // as Pfam writes cutoffs
         double value = 0;
         if (!number_of(found, value) || !std::isfinite(static_cast<float>(value)))
-            fail(quoted(found) + " is no " + what);
+            fail(quoted(found) + " is not a " + what);
         return static_cast<float>(value);
     }
     float probability() {
         const std::string_view found = word("further probability, but one is expected");
         if (found[0] == '*') return 0;
         double value = 0;
-        if (!number_of(found, value) || value < -1) fail(quoted(found) + " is no negative logarithm of a probability");
+        if (!number_of(found, value) || value < -1)
+            fail(quoted(found) + " is not a negative logarithm of a probability");
         return expf(static_cast<float>(-1.0 * value));
     }
     void probabilities(float *out, int count) {
@@ -127,7 +128,7 @@ class Reader {
         next("before it begins");
         const std::string_view tag = lines_.word();
         if (tag.size() != 8 || tag.substr(0, 7) != "HMMER3/" || tag[7] < 'a' || tag[7] > 'f')
-            fail(quoted(tag) + " stands where a model begins: expected HMMER3/f or an earlier format");
+            fail(quoted(tag) + " was found at the start of a model: expected HMMER3/f or an earlier format");
         format_ = tag[7];
     }
 
@@ -138,7 +139,7 @@ class Reader {
             if (tag == "HMM") break;
             read_header_line(tag);
         }
-        if (n_stats_ != 0 && n_stats_ != 7) fail("the model lacks one of its three STATS lines: all or none");
+        if (n_stats_ != 0 && n_stats_ != 7) fail("the model lacks some of its three STATS lines");
         model_.is_calibrated = n_stats_ == 7;
         if (model_.name.empty()) fail("the model has no line NAME");
         if (model_.alphabet.empty()) fail("the model has no line ALPH");
@@ -179,12 +180,12 @@ class Reader {
         const std::string_view found = word("number of nodes");
         const auto [stop, error] = std::from_chars(found.data(), found.data() + found.size(), model_.M);
         if (error != std::errc() || stop != found.data() + found.size() || model_.M < 1)
-            fail(quoted(found) + " is no number of nodes");
+            fail(quoted(found) + " is not a number of nodes");
         // A node takes three lines of 20, 20 and 7 numbers (4, 4 and 7 of nucleotides): allocate no memory for
         // more nodes than the text can hold.
         const size_t least = model_.alphabet == "amino" ? 94 : 30;
         if (static_cast<size_t>(model_.M) > size_ / least)
-            fail("the model holds fewer than the " + std::string(found) + " nodes that it announces");
+            fail("the model holds fewer than the " + std::string(found) + " nodes of its line LENG");
     }
 
     /// Return the initial text of an annotation: nonempty if the flag is set.
@@ -207,11 +208,11 @@ class Reader {
             if (which == "VLAMBDA") e[1] = e[3] = e[5] = value, n_stats_ |= 1;
             else if (which == "VMU") e[0] = e[2] = value, n_stats_ |= 2;
             else if (which == "FTAU") e[4] = value, n_stats_ |= 4;
-            else fail(quoted(which) + " is no kind of score: expected VLAMBDA, VMU or FTAU");
+            else fail(quoted(which) + " is not a kind of score: expected VLAMBDA, VMU or FTAU");
             return;
         }
         const int kind = which == "MSV" ? 0 : which == "VITERBI" ? 1 : which == "FORWARD" ? 2 : -1;
-        if (kind < 0) fail(quoted(which) + " is no kind of score: expected MSV, VITERBI or FORWARD");
+        if (kind < 0) fail(quoted(which) + " is not a kind of score: expected MSV, VITERBI or FORWARD");
         e[2 * kind] = value, e[2 * kind + 1] = number("number");
         n_stats_ |= 1 << kind;
     }
@@ -257,7 +258,7 @@ class Reader {
         int32_t found = 0;
         std::from_chars(number.data(), number.data() + number.size(), found);
         if (found != k)
-            fail(quoted(number) + " stands where node " + std::to_string(k) + " of " + std::to_string(model_.M) +
+            fail(quoted(number) + " was found where node " + std::to_string(k) + " of " + std::to_string(model_.M) +
                  " is expected");
         float *match = &model_.match[static_cast<size_t>(k) * residues()];
         probabilities(match, model_.n_residues);
@@ -303,7 +304,7 @@ class Reader {
     void read_end() {
         next("before its line //");
         const std::string_view found = lines_.word();
-        if (found != "//") fail(quoted(found) + " stands where a line with // alone ends the model");
+        if (found != "//") fail(quoted(found) + " was found instead of the line // that ends the model");
     }
 
     Lines lines_;

@@ -17,7 +17,7 @@ struct ModelText {
     int n_residues = 20;                  ///< Of its alphabet: 20 or 4.
     std::vector<float> match;             ///< [M + 1][n_residues]
     std::vector<float> transitions;       ///< [M + 1][7]
-    std::array<float, 20> composition{};  ///< Zeros where the file has none, as HMMER reads it.
+    std::array<float, 20> composition{};  ///< Zeros if the file has none, as in HMMER.
     std::array<float, 6> evalue{};
     bool is_calibrated = false;
     /// Gathering, trusted and noise cutoffs: of a target, and of a domain.
@@ -37,7 +37,7 @@ class BadModel : public std::runtime_error {
     BadModel(int64_t line, const std::string &what, std::string name)
         : std::runtime_error(what), line(line), name(std::move(name)) {}
     int64_t line;
-    std::string name;  ///< As far as it is known.
+    std::string name;  ///< Empty if unknown.
 };
 
 /// Read the model in a text, from its line HMMER3/x to its line //. For other alphabets than amino acids only the

@@ -51,7 +51,7 @@ struct alignas(64) ByteCosts {
 };
 
 struct MsvTables {
-    const MsvKernels *kernels;  ///< That the tables are made for.
+    const MsvKernels *kernels;  ///< Kernels that the tables are for.
     int32_t M;
     uint8_t bias, end;
     std::vector<NodeByteCosts> nodes;  ///< [M]

@@ -1,8 +1,8 @@
 // Many targets at a time in a parser: G vectors (groups), each with N targets, a quad per target. A lane whose
 // target has ended takes the next one.
 //
-// Numbers of which a target has one, such as its special states, are in one vector for all groups: float g of quad
-// n belongs to the target in quad n of group g. That is lane 4 n + g.
+// Numbers of which each target has one, such as its special states, share one vector for all groups: float g of quad n
+// belongs to the target in quad n of group g. That is lane 4 n + g.
 //
 //     N = 2, G = 2     group 0      A A A A   B B B B         four nodes of A, four of B
 //                      group 1      C C C C   D D D D
@@ -52,8 +52,8 @@ class ParserLanes {
         void operator=(V v) { put<kQuads>(of, v); }
     };
     PerLane E, N, J, B, C, loop, move;
-    PerLane factor;          ///< What cells of the last row are to be multiplied by.
-    bool is_scaled = false;  ///< Whether one of them is not 1.
+    PerLane factor;          ///< Factor for the cells of the last row.
+    bool is_scaled = false;  ///< True if one of them is not 1.
     float total[kWidth] = {};
 
     struct Lane {

@@ -21,7 +21,7 @@ namespace {
 enum class ParserSlot { cells, count };
 thread_local Scratch<ParserSlot> parser_scratch;
 
-/// Return indices into `targets` of those with residues, the longest first.
+/// Return indices into `targets` of non-empty targets, the longest first.
 std::vector<size_t> order_of(const TargetBlock &block, Targets targets) {
     std::vector<size_t> order(targets.size());
     std::iota(order.begin(), order.end(), size_t{0});
@@ -128,8 +128,8 @@ int64_t rows_until_done(const Queue &queue, size_t n_lanes) {
 /// and models of 70 to 2,200 nodes.
 constexpr float kRowCosts[] = {1, 1.55F, 2.9F};
 
-/// Return the logarithm of the number of groups for which the targets cost least. Survivors of the filters are few
-/// per model: with as many lanes as vectors hold, two thirds of those of AVX-512 were idle.
+/// Return the logarithm of the number of groups for which the targets cost least. Survivors of the filters are few per
+/// model: with as many lanes as vectors hold, two thirds of AVX-512's lanes were idle.
 int cheapest_groups(const Queue &queue, const ParserKernels &kernels) {
     int cheapest = 0;
     float least = std::numeric_limits<float>::infinity();

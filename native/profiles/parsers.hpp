@@ -1,7 +1,6 @@
-// The Forward and Backward parsers: the sum over all alignments of a target to a local multihit profile, with one
-// row of the matrix at a time, of which only the special states are kept. HMMER 3.4's numbers to the last bit:
-// odds ratios in floats that are scaled down whenever a row grows beyond 10,000, each sum in the order of HMMER's
-// four-float lanes.
+// The Forward and Backward parsers: the sum over all alignments of a target to a local multihit profile, with one row
+// of the matrix at a time. Only the special states of a row are kept. HMMER 3.4's numbers to the last bit: odds ratios
+// in floats that are scaled down whenever a row grows beyond 10,000, each sum in the order of HMMER's four-float lanes.
 //
 // The special states are E (end of a domain), N and C (residues before the first and after the last domain), J
 // (between domains) and B (start of a domain). Rows count from 0 (before the first residue) to L.
@@ -66,7 +65,7 @@ struct LengthOdds {
 LengthOdds length_odds(int32_t L);
 
 struct ParsedTarget {
-    float forward_nats = 0;   ///< -inf without residues, or where all of them are gaps.
+    float forward_nats = 0;   ///< -inf without residues, or if all are gaps.
     float backward_nats = 0;  ///< The same sum the other way round.
     bool own_scales = false;  ///< Backward had to scale rows by factors other than Forward's.
     /// [L + 1][kSpecials], each row divided by its factor kScale and those of the rows before (Backward: after)

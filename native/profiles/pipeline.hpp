@@ -22,10 +22,10 @@ namespace tropalign {
 /// Criteria of hits that may be reported in the end; others are dropped. A later target only raises E-values.
 struct Reporting {
     double E = std::numeric_limits<double>::infinity();   ///< Up to this E-value,
-    double Z = 0;                                         ///< with so many targets; 0: as many as there are so far.
+    double Z = 0;                                         ///< with this many targets; 0: the number so far.
     double T = -std::numeric_limits<double>::infinity();  ///< From this score on, in bits.
     int64_t n_before = 0;                                 ///< Targets (in a scan: models) before those of the block.
-    bool is_scan = false;                                 ///< Models are what counts as targets.
+    bool is_scan = false;                                 ///< Models count as targets.
 
     bool keeps(const TargetHit &hit, int32_t model) const;
 };
@@ -51,7 +51,7 @@ struct SearchResult {
 struct Survivors {
     std::vector<int32_t> targets;
     std::vector<float> msv_nats;
-    std::vector<float> viterbi_nats;  ///< Empty where these are not known.
+    std::vector<float> viterbi_nats;  ///< Empty if unknown.
 };
 
 using SearchModels = std::span<const SearchModel *const>;

@@ -23,7 +23,7 @@ void domain_posteriors(const TargetBlock &block, int32_t target, const ParsedTar
 
 struct Region {
     int32_t begin = 0, end = 0;  ///< Residues, 0-based and half-open.
-    bool is_clustered = false;   ///< It may hold several domains, which clusters of stochastic traces tell apart.
+    bool is_clustered = false;   ///< It may hold several domains, which clusters of stochastic traces separate.
 
     int32_t length() const { return end - begin; }
 };
@@ -31,8 +31,8 @@ struct Region {
 /// HMMER's thresholds, all of them probabilities or expected numbers.
 struct RegionThresholds {
     float trigger = 0.25f;  ///< A region has a residue that is homologous with this probability (rt1) ...
-    float extent = 0.10f;   ///< ... and reaches to where, begins or ends aside, it falls below this (rt2).
-    float several = 0.20f;  ///< An end before a begin is expected this often in regions to be clustered (rt3).
+    float extent = 0.10f;   ///< ... and extends until, excluding starts or ends, it falls below this (rt2).
+    float several = 0.20f;  ///< Expected number of ends before a start in regions to be clustered (rt3).
 };
 
 std::vector<Region> find_regions(const DomainPosteriors &posteriors, const RegionThresholds &thresholds);

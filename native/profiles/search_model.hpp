@@ -14,8 +14,8 @@
 
 namespace tropalign {
 
-/// A value made by the first thread that needs it, while other threads wait. The type may be incomplete where a
-/// member is declared.
+/// A value made by the first thread that needs it, while other threads wait. The type may be incomplete when a member
+/// is declared.
 template <class T>
 class OnFirstUse {
   public:

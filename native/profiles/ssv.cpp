@@ -77,7 +77,7 @@ bool is_faster_in_lanes(const SsvTables &tables, const TargetGroup &group) {
            static_cast<float>(group.n_residues) * stripes;
 }
 
-/// Return the rows of the block's group, or of the longest of these targets; and their residues.
+/// Return the rows of the block's group, or of the longest target, and their residues.
 TargetGroup size_of(const TargetBlock &block, Targets targets, int32_t g) {
     if (g >= 0 && targets.size() == kGroupTargets) return block.group_size(g);
     TargetGroup size{nullptr, g < 0 ? 0 : block.group_size(g).n_rows, 0};

@@ -33,7 +33,7 @@ struct alignas(64) StripeCosts {
 };
 
 struct SsvTables {
-    const SsvKernels *kernels;  ///< That the tables are made for.
+    const SsvKernels *kernels;  ///< Kernels that the tables are for.
     int32_t M;
 
     // A lane per target: bands of nodes whose V stay in registers while the rows pass.

@@ -15,7 +15,7 @@ namespace {
 /// end together.
 constexpr size_t kRunTargets = 32;
 
-/// Write posteriors and places of a target's residues, from its path and the residues before and after it.
+/// Write posteriors and positions of a target's residues, from its path and the residues before and after it.
 void write_places(const EnvelopeUnit &unit, int lane, int width, const std::vector<PathStep> &path,
                   const ResiduePlaces &out) {
     const int32_t L = unit.lanes[lane].L, M = unit.tables->M;

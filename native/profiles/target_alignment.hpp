@@ -21,19 +21,19 @@ class AlignmentModel {
     const SearchModel model;
 };
 
-/// Places of residues in the model, concatenated as in the block:
+/// Positions of residues in the model, concatenated as in the block:
 ///
 ///     k > 0    in node k
 ///     -k <= 0  inserted after node k; 0 before the first node, -M after the last one
 ///
-/// and the posterior of that place.
+/// and the posterior of that position.
 struct ResiduePlaces {
     int32_t *places;
     float *posteriors;
 };
 
-/// Align these targets, none of which may be empty. `dropped` receives those that left the range of floats, as
-/// two-domain proteins may: nothing was written for these. Returns false if `poll` stopped it.
+/// Align non-empty targets. `dropped` receives those that left the range of floats, as two-domain proteins may: nothing
+/// was written for these. Returns false if `poll` stopped it.
 bool align_targets(const SearchModel &model, const TargetBlock &block, Targets targets, int n_threads,
                    const ResiduePlaces &out, std::vector<int32_t> &dropped, const Poll &poll);
 
@@ -58,7 +58,7 @@ void widen_inserts(std::span<const int32_t> places, std::span<const int64_t> off
 void columns_of_places(std::span<const int32_t> places, std::span<const int64_t> offsets,
                        std::span<const int32_t> widths, bool is_trimmed, int32_t *columns);
 
-/// Return HMMER's checksum of an alignment, by which a model identifies its source alignment: over codes row after
+/// Return HMMER's checksum of an alignment, which identifies the source alignment of a model: over the codes, row after
 /// row.
 uint32_t alignment_checksum(std::span<const uint8_t> codes);
 

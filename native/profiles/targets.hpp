@@ -59,7 +59,7 @@ class TargetBlock {
     /// by_length() in runs of equal lengths.
     std::span<const LengthRun> length_runs() const { return length_runs_; }
 
-    /// Return the position of the first of these targets in by_length() if they are a subspan of it; else -1.
+    /// Return the index in by_length() of the first target if the targets are a subspan of it; else -1.
     ptrdiff_t place_of(Targets targets) const;
 
     /// Groups of 64 neighbours. If targets are missing, the first group, of the shortest ones, has fewer.

@@ -55,7 +55,7 @@ inline float share_of(uint32_t random) { return static_cast<float>(static_cast<i
     return exact_choice(paths, 2, random) == 0;
 }
 
-/// Choose one of four paths, the second of which is the likely one.
+/// Choose one of four paths; the second one is the most likely.
 [[gnu::always_inline]] inline int choice_of_four(float first, float second, float third, float fourth,
                                                  uint32_t random) {
     const float two = first + second, three = two + third, sum = three + fourth;
@@ -84,7 +84,7 @@ class RowEnds {
         : matrix_(matrix), M_(M), n_blocks_((matrix.Q + kBlock - 1) / kBlock),
           sums_(static_cast<size_t>(matrix.L + 1) * n_blocks_), is_summed_(matrix.L + 1) {}
 
-    /// Return the node, negative for its D; 0 if there is no such node.
+    /// Return the node, negative for its D; 0 if none.
     int32_t draw(int32_t i, uint32_t random) {
         const auto factor = static_cast<float>(1.0 / matrix_.special(i)[kE]);
         const double wanted = random * 0x1p-32 / factor, clear = kClearShare / factor;

@@ -37,7 +37,7 @@ class TraceRandom {
 
   private:
     static uint32_t mixed(uint32_t a, uint32_t b, uint32_t c) {
-        // Three rounds, each of which shifts c, a and b in turn.
+        // Three rounds, each with shifts of c, a and b in turn.
         constexpr int shifts[3][3] = {{13, 8, 13}, {12, 16, 5}, {3, 10, 15}};
         for (const auto &by : shifts) {
             a = (a - b - c) ^ (c >> by[0]);
@@ -53,8 +53,7 @@ class TraceRandom {
 /// Values of a model that traces use, by node.
 struct TraceTables {
     int32_t M = 0, Q = 0;
-    /// Odds of the transitions that enter node k, of those of its insertion, then of those that enter its
-    /// deletion. Node 0 has zeros.
+    /// Odds of the transitions that enter node k, then its insertion, then its deletion. Node 0 has zeros.
     struct Step {
         float BM, MM, IM, DM, MI, II, MD, DD;
     };
@@ -84,7 +83,7 @@ struct TraceWork {
     const TraceTables &tables;
     const FullMatrix &matrix;
     ModeOdds odds;
-    const uint8_t *codes;  ///< Of the residues that the matrix is of.
+    const uint8_t *codes;  ///< Codes of the residues of the matrix.
     int32_t n_traces;
 };
 

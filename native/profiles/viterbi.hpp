@@ -38,7 +38,7 @@ struct ViterbiTarget {
     const uint8_t *codes;
     int32_t length;  ///< 1 or more.
     int16_t move;    ///< word_move of the length.
-    int16_t end;     ///< What is found: the last xC, or kViterbiHighest where a score was beyond 16 bits.
+    int16_t end;     ///< Result: the last xC, or kViterbiHighest if a score exceeded 16 bits.
 };
 
 /// Number of targets in parallel, and their lanes. A target that ends makes room for the next one, so the longest

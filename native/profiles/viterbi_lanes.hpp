@@ -20,10 +20,9 @@ inline constexpr int kWordLanes = Lanes<int16_t, kVectorBytes>::count;
     return (Words)splat<int32_t, kVectorBytes>(both);
 }
 
-// Residues of a row, one per slot, and their match scores at a node. With AVX-512 a node's scores are the 16-bit
-// words of one vector, indexed by residues. Otherwise residues are bytes, by which low and high bytes of the
-// scores are looked up; as these are interleaved within 16 bytes, the slots of two vectors a and b are arranged as
-// follows:
+// Residues of a row, one per slot, and their match scores at a node. With AVX-512 a node's scores are the 16-bit words
+// of one vector, indexed by residues. Otherwise residues are bytes that index the low and the high bytes of the scores;
+// as these are interleaved within 16 bytes, the slots of two vectors a and b are arranged as follows:
 //
 //     byte of the residues     0 ..  7    8 .. 15    16 .. 23    24 .. 31
 //     lane of the score        a0 .. a7   b0 .. b7   a8 .. a15   b8 .. b15

@@ -55,8 +55,8 @@ void require_isa() {
     if (!supported_isas().empty()) return;
     std::string compiled;
     for (const char *isa : all_isas) compiled += (compiled.empty() ? "" : ", ") + std::string(isa);
-    throw std::runtime_error("tropalign was compiled on another processor, for instruction sets that this one lacks (" +
-                             compiled + "): install a wheel, or build for all processors with " +
+    throw std::runtime_error("tropalign was compiled for instruction sets that this processor lacks (" + compiled +
+                             "): install a wheel, or build for all processors with " +
                              "CMAKE_ARGS=-DTROPALIGN_ISAS=all (docs/install.md)");
 }
 

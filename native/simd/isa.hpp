@@ -15,9 +15,8 @@ void require_isa();
 /// this processor lacks it.
 std::string selected_isa();
 
-/// Like selected_isa, but v3 if the processor halves its vectors, v3 is compiled, and TROPALIGN_ISA is not set:
-/// for kernels that fill a vector with neighbouring diagonals of one pair, half of which are wasted if the band is
-/// narrow.
+/// Like selected_isa, but v3 if the processor halves its vectors, v3 is compiled, and TROPALIGN_ISA is not set: for
+/// kernels that fill a vector with neighbouring diagonals of one pair: half of them are wasted if the band is narrow.
 std::string selected_narrow_isa();
 
 /// True if vectors of 64 bytes take as long as two of 32, so that wide ones gain nothing if memory is the limit:

@@ -30,7 +30,7 @@
 
 namespace tropalign::TROPALIGN_ISA {
 
-/// Features by which kernels choose their code. Each one of x86-64 includes those before it.
+/// Features that select the code of kernels. Each one of x86-64 includes the earlier ones.
 enum class Features { plain, neon, sse4, avx2, avx512, vbmi };
 #if defined(__AVX512VBMI__)
 inline constexpr Features kFeatures = Features::vbmi;

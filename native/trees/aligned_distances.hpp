@@ -15,7 +15,7 @@ inline constexpr uint8_t kNotCompared = 0x80;
 /// Rows are padded with kNotCompared to a multiple of this many columns.
 inline constexpr int64_t kColumnsAtOnce = 64;
 
-/// Columns in which both rows have a residue; of these the equal ones, and those that differ by a transition.
+/// Columns in which both rows have a residue; the equal ones among them, and those that differ by a transition.
 struct ColumnCounts {
     int32_t compared, equal, transitions;
 };

@@ -23,11 +23,10 @@ struct JoinedTree {
 ///
 ///     q(i, j) = (r - 2) d(i, j) - R(i) - R(j),    R(i) the sum of the distances of i
 ///
-/// is smallest, of these the one with the smallest j, of these the one with the smallest i: exactly the result of
-/// a search of all pairs in doubles, in this order of operations. The joined cluster gets slot i, and its distance
-/// to another one is the mean of those of i and j. (Studier and Keppler also subtract half of d(i, j), which is
-/// the same for all other clusters and so changes no choice; branches are shortened by it instead, as in CLUSTAL
-/// W.)
+/// is smallest. Ties go to the smallest j, then to the smallest i: exactly the result of a search of all pairs in
+/// doubles, in this order of operations. The joined cluster gets slot i, and its distance to another one is the mean of
+/// those of i and j. (Studier and Keppler also subtract half of d(i, j), which is the same for all other clusters and
+/// so changes no choice; branches are shortened by it instead, as in CLUSTAL W.)
 ///
 /// With `is_clustalw` the sum of all distances is included in q, as there, so that roundings and ties are the
 /// same; branches shorter than 0.0001 are 0, and clusters at distance 0 count as 0.000001 apart.
@@ -51,8 +50,8 @@ struct JoiningKernels {
     /// Returns the smallest q of a row, whose sum is `own`, with the n slots of `distances` and `sums`; infinity
     /// if n is 0.
     double (*least)(const T *distances, const double *sums, int64_t n, Criterion criterion, double own);
-    /// Replaces distances by those of a joined cluster to n slots: the mean of those of its two parts, which are
-    /// subtracted from two sums (which may be the same one), and the mean is added to the first.
+    /// Replaces distances by those of a joined cluster to n slots, the means of the distances of its two parts. The old
+    /// distances are subtracted from two sums (which may be the same one), and the means are added to the first.
     void (*merge)(T *first, const T *second, double *sums_first, double *sums_second, int64_t n);
     /// Sets means[k] = sums[k] * inverse. Returns the largest change; minus infinity if no sum is finite.
     double (*change)(const double *sums, double *means, int64_t n, double inverse);

@@ -94,7 +94,7 @@ class PairSearch {
         first_ = i;
     }
 
-    /// Return the pair i < j of the smallest q, of these that of the smallest j, of these that of the smallest i.
+    /// Return the pair i < j of the smallest q; ties go to the smallest j, then to the smallest i.
     Pair best(Triangle<T> triangle, const double *sums, Criterion criterion) {
         best_ = kNone;
         pair_ = {0, 0};

@@ -1,5 +1,5 @@
-// The loops of neighbour joining over neighbouring slots. All additions are per slot, so that the length of
-// vectors changes no result.
+// The loops of neighbour joining (formula and sources in joining.hpp) over neighbouring slots. All additions are per
+// slot, so that the length of vectors changes no result.
 #include <limits>
 
 #include "../simd/real.hpp"

@@ -11,8 +11,7 @@
 
 namespace tropalign {
 
-/// Row j of the triangle of distances has those of slot j to the slots before it, and the nearest of these is
-/// stored:
+/// Row j of the triangle of distances has those of slot j to the earlier slots, and the nearest earlier slot is stored:
 ///
 ///     slot     0    1    2    3
 ///       1     d01                  nearest[1] = 0

@@ -21,9 +21,9 @@ enum class Linkage { average, complete };
 
 /// Joins n >= 2 taxa. `distances` are those of (0, 1), (0, 2), ..., (1, 2), ...: finite, 0 or more.
 ///
-/// A cluster has the slot of the first of its leaves. The pair of slots i < j that is joined has the smallest
-/// distance, of these the smallest j, of these the smallest i; i's node is the first child. If poll, called with
-/// the number of joins done, returns false, the tree is invalid.
+/// A cluster has the slot of the first of its leaves. The pair of slots i < j that is joined has the smallest distance;
+/// ties go to the smallest j, then to the smallest i. i's node is the first child. If poll, called with the number of
+/// joins done, returns false, the tree is invalid.
 template <class T>
 AveragedTree join_clusters(const T *distances, int32_t n, Linkage linkage, const Poll &poll);
 

@@ -78,7 +78,7 @@ class Closing {
         clear_diagonal(one);
     }
 
-    /// Close a graph of two parts, of which the first has job.n_left vertices.
+    /// Close a graph of two parts; the first one has job.n_left vertices.
     void close_two_parts() {
         const Range one{0, job_.n_left}, two{job_.n_left, job_.n - job_.n_left};
         product(one, two, one);

@@ -91,9 +91,8 @@ const ClosureKernels *selected_closure_kernels();
 
 // Paths from the `via` of a closure (closure.hpp): for each pair of vertices one between them, or -1.
 
-/// Find the vertex before j on a path from i to j, from `via`; -1 if there is no path or i is j. The predecessors
-/// of a row form a tree. False if rounding of negative weights left no path, or if the poll stopped it (see
-/// `stopped`).
+/// Find the vertex before j on a path from i to j, from `via`; -1 if none exists or i is j. The predecessors of a row
+/// form a tree. False if rounding of negative weights left no path, or if the poll stopped it (see `stopped`).
 template <class T>
 bool fill_predecessors(const T *values, const int32_t *via, int64_t n, Order order, int32_t *predecessors,
                        int n_threads, const Poll &poll, bool &stopped);

@@ -1,4 +1,4 @@
-// Floyd-Warshall over a block of vertices:
+// Floyd-Warshall (Floyd 1962; Warshall 1962) over a block of vertices:
 //
 //     for k, for i:  D(i, j) = min(D(i, j), D(i, k) + D(k, j))     for all j at once
 //

@@ -31,7 +31,7 @@ constexpr int kNarrowest = 16;
 
 /// Rows of a panel, which takes 32 KiB with AVX-512 and 16 KiB with AVX2.
 constexpr int64_t kDepth = 128;
-/// Bytes of b up to which a copy is no gain.
+/// Bytes of b up to which a copy gains nothing.
 constexpr int64_t kFewBytes = 16384;
 
 enum class Slot { panel, left_over, count };

@@ -83,9 +83,9 @@ def test_every_job_is_tested_on_every_device(monkeypatch, capsys):
     assert lines == [
         "ok (pairs, place, msa, search, paths, decode)",
         "fails: pairs: host: its local alignments are not those of the processor; "
-        "place: host: its scores of reads are not those of the processor; "
-        "msa: host: its posteriors are not those of the processor; "
-        "search: host: its scores of profile models are not those of the processor; "
-        "paths: host: its products are not those of the processor; "
-        "decode: host: its paths of hidden Markov models are not those of the processor",
+        "place: host: its scores of reads differ from those of the CPU; "
+        "msa: host: its posteriors differ from those of the CPU; "
+        "search: host: its scores of profile models differ from those of the CPU; "
+        "paths: host: its products differ from those of the CPU; "
+        "decode: host: its paths of hidden Markov models differ from those of the CPU",
     ]

@@ -158,12 +158,12 @@ def test_without_epa_ng(files, capsys, monkeypatch):
     ("model", "code", "words", "stays"),
     [
         ("FOO", 3, "EPA-ng failed with exit status 134 (Invalid model name: FOO); its files are in ", True),
-        ("LG+G", 3, "LG is a model of proteins, but the reference holds nucleotides: name another --model", False),
-        ("no.bestModel", 3, "no.bestModel: no such file: name a .bestModel file of RAxML-NG", False),
+        ("LG+G", 3, "LG is a model of proteins, but the reference holds nucleotides: give another --model", False),
+        ("no.bestModel", 3, "no.bestModel: no such file: give a .bestModel file of RAxML-NG", False),
         ("GTR+LOST", 3, "EPA-ng's result lacks 1 reads, 'r\"2' for one: look at it", True),
-        ("GTR+EDGE", 3, "EPA-ng's result is not what it should be (ValueError: a branch that the tree has not)", True),
-        ("GTR+CUT", 3, "EPA-ng's result is not what it should be (", True),
-        ("GTR+DEEP", 3, "EPA-ng's result is not what it should be (RecursionError", True),
+        ("GTR+EDGE", 3, "EPA-ng's result is not valid (ValueError: a branch is not in the tree)", True),
+        ("GTR+CUT", 3, "EPA-ng's result is not valid (", True),
+        ("GTR+DEEP", 3, "EPA-ng's result is not valid (RecursionError", True),
     ],
 )
 def test_what_goes_wrong(files, capsys, model, code, words, stays):
@@ -177,7 +177,7 @@ def test_what_goes_wrong(files, capsys, model, code, words, stays):
 
 @pytest.mark.parametrize(
     ("version", "words"),
-    [("0.3.3", "EPA-ng v0.3.3 places wrongly on rooted trees: use 0.3.4 or later"), ("x", "as EPA-ng does")],
+    [("0.3.3", "EPA-ng v0.3.3 misplaces reads on rooted trees: use 0.3.4 or later"), ("x", "is not that of EPA-ng")],
 )
 def test_versions(files, capsys, version, words):
     install(files, version)
@@ -189,7 +189,7 @@ def test_no_read_is_left(files, capsys):
     install(files)
     (files / "reads.fa").write_text(">r\nNNNN\n")
     assert main(words_of("-q")) == 3
-    assert "no read is left for EPA-ng to place" in capsys.readouterr().err
+    assert "no reads are left for EPA-ng to place" in capsys.readouterr().err
     assert not (files / "x.jplace.epa-ng").exists()
 
 

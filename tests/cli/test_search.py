@@ -129,11 +129,11 @@ def test_tables_are_no_text_for_a_terminal(folder, monkeypatch, capsys):
 def test_models_of_nucleotides_are_left_out_from_python(folder):
     foreign = DATA.joinpath("reference.hmm").read_bytes().replace(b"ALPH  amino", b"ALPH  DNA")
     Path("mixed.hmm").write_bytes(foreign + Path(PFAM).read_bytes())
-    with pytest.warns(tropalign.TropalignWarning, match="the model 'test' is not one of proteins, and is left out"):
+    with pytest.warns(tropalign.TropalignWarning, match="the model 'test' is not for proteins and is left out"):
         found = tropalign.search("mixed.hmm", PROTEINS, skip_foreign=True)
         other = tropalign.scan(PROTEINS, "mixed.hmm", skip_foreign=True)
     assert len(found) == len(tropalign.search(PFAM, PROTEINS)) and len(other) == len(tropalign.scan(PROTEINS, PFAM))
-    with pytest.raises(tropalign.InputError, match="the model is one of DNA"):
+    with pytest.raises(tropalign.InputError, match="the model is for DNA"):
         tropalign.search("mixed.hmm", PROTEINS)
 
 

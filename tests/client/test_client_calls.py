@@ -87,7 +87,9 @@ def test_a_family(server):
 def test_a_family_with_a_turned_sequence(server):
     batch = tropalign.read_sequences(EXAMPLES / "amplicons.fasta")[:5]
     given = {one.name: one.letters for one in batch[:4]} | {"t": batch[[4]].reverse_complement().text(0)}
-    with pytest.warns(tropalign.TropalignWarning, match="the rest of the family: t; turned to its reverse complement$"):
+    with pytest.warns(
+        tropalign.TropalignWarning, match="the rest of the family: t; replaced by its reverse complement$"
+    ):
         local = tropalign.align_multiple(given, strand="adjust")
     assert_equal(server.msa(given, strand="adjust"), local)
 

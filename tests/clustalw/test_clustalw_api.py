@@ -52,14 +52,18 @@ def test_what_a_stage_tells():
 @pytest.mark.parametrize(
     ("error", "call", "why"),
     [
-        (UsageError, {"options": {"gap_open": 3}}, "an object of type dict is no ClustalwOptions: make one"),
+        (UsageError, {"options": {"gap_open": 3}}, "an object of type dict is not ClustalwOptions: create"),
         (UsageError, {"row_order": "length"}, "row_order 'length' is not one of input, tree"),
-        (UsageError, {"tree": 3}, "an object of type int is no tree: give Newick text or a file's Path"),
+        (UsageError, {"tree": 3}, "an object of type int is not a tree: give Newick text or a file's Path"),
         (UsageError, {"progress": 1}, "progress 1 is not a function"),
         (UsageError, {"n_threads": -1}, "n_threads -1 is out of range"),
         (InputError, {"alphabet": "word"}, "no alphabet 'word'"),
-        (InputError, {"tree": "(a:1,b:1);"}, "the tree has no 'c'"),
-        (InputError, {"tree": "((a:1,b:1):1,d:1);"}, "the tree has 'd', which is no sequence, and it has no 'c'"),
+        (InputError, {"tree": "(a:1,b:1);"}, "the tree has no leaf 'c'"),
+        (
+            InputError,
+            {"tree": "((a:1,b:1):1,d:1);"},
+            "the tree has a leaf 'd', which is not a sequence, and has no leaf 'c'",
+        ),
         (InputError, {"tree": "((a:1,b:1"}, "the tree"),
         (ResourceError, {"memory_bytes": 1000}, "needs 2.1 MiB of memory and 1000 B are allowed"),
     ],

@@ -206,7 +206,9 @@ def test_roots_of_larger_trees_leave_both_sides_as_far():
 
 def test_distances_that_do_not_fit_the_memory_are_refused():
     for options, needed in ((ClustalwOptions(quicktree=True), r"1\.3 KiB"), (ClustalwOptions(), r"2\.1 MiB")):
-        with pytest.raises(ResourceError, match=f"distances of 12 sequences needs {needed} .* and 100 B are allowed"):
+        with pytest.raises(
+            ResourceError, match=f"distance table of 12 sequences needs {needed} .* and 100 B are allowed"
+        ):
             pair_distances(family("proteins"), options, memory_bytes=100)
 
 
@@ -221,5 +223,5 @@ def test_tasks_become_smaller_where_memory_is_scarce(monkeypatch):
     assert pair_distances(batch, ClustalwOptions(), memory_bytes=allowed).tolist() == expected.tolist()
     assert sum(n for n, _ in sizes) == len(expected) and max(n for n, _ in sizes) <= 20
     assert all(least_bytes([batch]) <= memory < allowed for _, memory in sizes)
-    with pytest.raises(ResourceError, match="a table of distances"):
+    with pytest.raises(ResourceError, match="a distance table"):
         pair_distances(batch, ClustalwOptions(), memory_bytes=allowed - 1)

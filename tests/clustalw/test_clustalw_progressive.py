@@ -240,7 +240,7 @@ def test_trees_of_other_shapes_are_read_as_they_are(tmp_path):
         names = sorted(set(text) & set("abcde"))
         tree = read_clustalw_tree(tmp_path / "a.nwk", names, ClustalwOptions())
         assert tree.newick(names) == parse_guide_tree(text, names).newick(names)
-    with pytest.raises(InputError, match=r"a\.nwk: the tree has no 'f'"):
+    with pytest.raises(InputError, match=r"a.nwk: the tree has no leaf 'f'"):
         read_clustalw_tree(tmp_path / "a.nwk", [*names, "f"], ClustalwOptions())
 
 

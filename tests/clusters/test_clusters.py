@@ -245,7 +245,7 @@ def test_a_chromosome_among_reads_is_told_of_and_left_out_by_coverage():
     rng = np.random.default_rng(5)
     giant = "".join(rng.choice(list(DNA), 40_000))
     reads = {f"r{k}": giant[100 * k : 100 * k + 30] for k in range(20)}
-    with pytest.warns(ta.TropalignWarning, match=r"record 'giant' has 40,000 residues, 1,333 times as many as most"):
+    with pytest.warns(ta.TropalignWarning, match=r"record 'giant' has 40,000 residues, 1,333 times the median"):
         found = ta.cluster({"giant": giant, **reads}, n_threads=1)
     assert len(found) == 1
     pairs = PairOptions(ta.SubstitutionMatrix.default(ta.NUCLEOTIDE), ta.Gap(10, 1), mode="global")
@@ -384,7 +384,7 @@ def test_one_sequence_is_one_cluster():
         ({"method": "single", "coverage_of": "member"}, UsageError, "needs method greedy"),
         ({"mode": "local", "identity": 1}, UsageError, "give min_coverage, or choose mode global"),
         ({"progress": 5}, UsageError, "progress 5 is not a function: give one that takes a number"),
-        ({"order": "abundance"}, InputError, "no name has an abundance like ;size=12"),
+        ({"order": "abundance"}, InputError, "no name has an abundance such as ;size=12"),
         ({"strand": "both", "alphabet": "protein"}, InputError, "only nucleotides have another strand"),
         ({"memory_bytes": 1000}, ResourceError, "allow more"),
         ({"method": "average", "memory_bytes": 1}, ResourceError, "choose method single or greedy"),

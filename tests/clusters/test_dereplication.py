@@ -80,17 +80,21 @@ def test_some_sequences_are_taken():
     assert one.take([1]).labels.tolist() == [-1, -1, -1, 0, -1]
     table = ta.otu_table(one.clusters(), one, sample_delimiter=".")
     assert table.counts.sum() == 3
-    with pytest.raises(IndexError, match="named twice"):
+    with pytest.raises(IndexError, match="listed twice"):
         unique.take([0, 0])
 
 
 @pytest.mark.parametrize(
     ("how", "error", "sentence"),
     [
-        ({"strand": "minus"}, UsageError, "strand 'minus' is none of plus, both"),
-        ({"min_size": 0}, UsageError, "min_size 0: a sequence has a read at the least"),
-        ({"min_size": 9}, InputError, "no sequence has 9 reads: ask for fewer"),
-        ({"strand": "both", "alphabet": "protein"}, InputError, "but proteins have one"),
+        ({"strand": "minus"}, UsageError, "strand 'minus' is not one of plus, both"),
+        ({"min_size": 0}, UsageError, "min_size 0 is below 1: each sequence has at least one read"),
+        ({"min_size": 9}, InputError, "no sequence has 9 reads: lower the minimum"),
+        (
+            {"strand": "both", "alphabet": "protein"},
+            InputError,
+            "strand both is only for nucleotides, not for proteins",
+        ),
     ],
 )
 def test_what_is_refused(how, error, sentence):

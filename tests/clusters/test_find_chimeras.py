@@ -352,23 +352,33 @@ def test_weights_as_vsearch(tmp_path):
 @pytest.mark.parametrize(
     ("given", "how", "error", "sentence"),
     [
-        ({"a": "ACGT", "b": "AGGT"}, {}, InputError, "no name has an abundance like ;size=12"),
-        ({"a;size=2": "ACGT", "b": "AGGT"}, {}, InputError, "record 'b': its name has no abundance"),
+        ({"a": "ACGT", "b": "AGGT"}, {}, InputError, "no name has an abundance such as ;size=12"),
+        ({"a;size=2": "ACGT", "b": "AGGT"}, {}, InputError, "record 'b': the name has no abundance"),
         ({"a;size=0": "ACGT", "b;size=1": "AGGT"}, {}, InputError, "its count is 0"),
-        ({"a;size=2": "MKVLAWPEHH"}, {"alphabet": "protein"}, InputError, "the sequences judged protein, and chimeras"),
+        (
+            {"a;size=2": "MKVLAWPEHH"},
+            {"alphabet": "protein"},
+            InputError,
+            "the sequences were read as protein, but chimeras",
+        ),
         (
             {"a": "ACGT"},
             {"references": {"p": "MKVLAWHEAGAW"}},
             InputError,
-            "the references judged protein, and chimeras",
+            "the references were read as protein, but chimeras",
         ),
         (
             {"a": "ACGT"},
             {"references": {"p": "ACGT"}, "rule": "uchime2"},
             UsageError,
-            "rule uchime2 is without references",
+            "rule uchime2 takes no references",
         ),
-        ({"a": "ACGT"}, {"references": {"p": "ACGT"}, "abskew": 3}, UsageError, "abskew is for sequences without"),
+        (
+            {"a": "ACGT"},
+            {"references": {"p": "ACGT"}, "abskew": 3},
+            UsageError,
+            "abskew compares abundances, and references",
+        ),
         ({"a": "ACGT"}, {"references": {}}, InputError, "there is no sequence"),
         (
             {"a;size=2": "ACGT"},

@@ -107,8 +107,8 @@ def test_a_piece_that_the_model_cannot_make_is_named():
     with pytest.raises(ta.InputError) as caught:
         ta.decode(model, {"x": "AC", "y": "ACC" + "N" * 10 + "CC"})
     assert str(caught.value) == (
-        "record 'y': the model cannot make this sequence: no path has a probability above 0 for its letters 14 to 15, "
-        "which runs of 10 missing letters or more cut out"
+        "record 'y': the model cannot generate this sequence, since no path has a probability above 0 for its "
+        "letters 14 to 15, between runs of at least 10 missing letters"
     )
 
 

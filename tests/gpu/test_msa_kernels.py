@@ -115,7 +115,7 @@ def test_no_pairs_and_odds_that_no_kernel_holds(host):
     found = PosteriorsOnGpu(host, PROTEIN_2, 0.01).posteriors(codes, offsets, pairs[:0])
     assert [len(array) for array in found] == [0, 0, 0, 0]
     odd = replace(PROTEIN_2, boltzmann=PROTEIN_2.boltzmann * 1000)
-    words = "^host: a pair model with odds this large or small is computed on the CPU only$"
+    words = "^host: a pair model with such large or small odds is computed on the CPU only$"
     with pytest.raises(DeviceError, match=words):
         PosteriorsOnGpu(host, odd, 0.01)
 
@@ -124,9 +124,9 @@ def test_wrong_calls(host):
     codes, offsets, pairs = random_family(7, [5, 6])
     posteriors = PosteriorsOnGpu(host, PROTEIN_2, 0.01).posteriors
     for arguments, words in (
-        ((codes + 20, offsets, pairs), "a code that the model does not have"),
-        ((codes, offsets, pairs + 1), "the number of no sequence"),
-        ((codes, np.array([0, 0, 11]), pairs), "an empty sequence"),
+        ((codes + 20, offsets, pairs), "a code is not in the model"),
+        ((codes, offsets, pairs + 1), "an index is out of range"),
+        ((codes, np.array([0, 0, 11]), pairs), "a sequence is empty"),
     ):
         with pytest.raises(ValueError, match=words):
             posteriors(*arguments)
@@ -175,7 +175,7 @@ def test_consistency_in_launches():
 def test_products_that_are_wrong():
     store, matrices = random_store(5, [30, 20, 25])
     for wrong in (None, np.zeros(3, np.int32), np.zeros(7)):
-        with pytest.raises(ValueError, match=r"^products: did not return a number of int32 per element$"):
+        with pytest.raises(ValueError, match=r"^products: must return an int32 per element$"):
             store.relax(*rule(3), 1, None, lambda *request, wrong=wrong: wrong)
     with pytest.raises(TypeError, match=r"^products: not callable$"):
         store.relax(*rule(3), 1, None, 3)
@@ -186,7 +186,7 @@ def test_a_device_without_room_leaves_the_pass_to_the_processor(host):
     lengths = [30, 20, 25]
     stores = [random_store(5, lengths)[0] for _ in range(3)]
     device = GpuDevice(HostDevice(16, budget=1000))
-    words = r"^host: the posteriors of a family computed together need .*: the processor computes a pass of consistency"
+    words = r"^host: the posteriors of a family side by side need .*: the CPU computes this consistency pass"
     with pytest.warns(TropalignWarning, match=words):
         relax_on_gpu([device], stores[0], *rule(3, cutoff=0.1), 1)
     relax_on_gpu([GpuDevice(host)], stores[1], *rule(3, cutoff=0.1), 1)

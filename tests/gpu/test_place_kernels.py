@@ -121,14 +121,14 @@ def test_what_the_processor_computes(host):
     vectors = np.ones((2, 5), np.uint8)
     for case, words in (
         ((vectors.astype(np.uint32), PAPARA), "placement of proteins is"),
-        ((vectors, (*PAPARA[:7], 1)), "a score of whole reads is"),
-        ((vectors, (2, 0, -3, -1, 1, 3, 1, 0)), "a score with gaps that gain is"),
-        ((vectors, (2, 0, -3, 1 << 30, 1, 3, 1, 0)), "scores this large are"),
+        ((vectors, (*PAPARA[:7], 1)), "scores of whole reads are"),
+        ((vectors, (2, 0, -3, -1, 1, 3, 1, 0)), "scores with negative gap costs are"),
+        ((vectors, (2, 0, -3, 1 << 30, 1, 3, 1, 0)), "scores are"),
     ):
         with pytest.raises(DeviceError, match=f"^host: {words} computed on the CPU only$"):
             ScoresOnGpu(host, *case)
     one = np.ones(3, np.uint8), np.array([0, 3], np.int64)
-    with pytest.raises(DeviceError, match=r"^host: scores this large are computed on the CPU only$"):
+    with pytest.raises(DeviceError, match=r"^host: such large scores are computed on the CPU only$"):
         ScoresOnGpu(host, vectors, (2**30, 0, -3, 3, 1, 3, 1, 0)).scores(*one)
-    with pytest.raises(ValueError, match="no state set"):
+    with pytest.raises(ValueError, match="not a state set"):
         ScoresOnGpu(host, vectors, PAPARA).scores(0 * one[0], one[1])

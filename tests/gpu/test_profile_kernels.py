@@ -79,10 +79,12 @@ def test_pairs_are_shared(host, monkeypatch):
 
 def test_pairs_that_are_refused():
     assert align_profile_pairs([]) == []
-    with pytest.raises(UsageError, match=r"^profiles of 3 and 4 shares per column: take one alphabet$"):
+    with pytest.raises(
+        UsageError, match=r"^the profiles have 3 and 4 values per column: use the same alphabet for all$"
+    ):
         align_profile_pairs([(np.zeros((2, 3)), np.zeros((2, 4)))])
     for pairs in (3, [3], [(1, 2, 3)]):
-        with pytest.raises(UsageError, match=r"^the pairs are no list of two profiles or alignments each$"):
+        with pytest.raises(UsageError, match=r"^the pairs must be a list of pairs of profiles or alignments$"):
             align_profile_pairs(pairs)
     with pytest.raises(UsageError, match="is not a device"):
         align_profile_pairs([], device="gpu")

@@ -86,7 +86,7 @@ def test_little_memory(monkeypatch):
 def test_the_check_of_devices(vendor_device, monkeypatch):
     check_gpu(vendor_device)
     monkeypatch.setattr("tropalign.profiles.gpu.WORD_BASE", 11_000)
-    with pytest.raises(tropalign.DeviceError, match="scores of profile models are not those of the processor"):
+    with pytest.raises(tropalign.DeviceError, match="scores of profile models differ from those of the CPU"):
         check_gpu(vendor_device)
 
 
@@ -114,15 +114,18 @@ def test_wrong_calls():
     block = proteins_of([np.zeros(500, np.uint8), np.zeros(900, np.uint8)]).native
     order, two = block.by_length(), np.zeros(2, np.uint8)
     for arguments, words in (
-        ((model, block, order[::-1].copy(), two, 0.02, lambda *_: two), "targets: not by ascending length"),
+        (
+            (model, block, order[::-1].copy(), two, 0.02, lambda *_: two),
+            "targets: must be in order of ascending length",
+        ),
         ((model, block, order + 1, two, 0.02, lambda *_: two), "targets: a number is outside"),
-        ((model, block, order, two[:1], 0.02, lambda *_: two), "highest: not one per target"),
-        ((model, block, order, two, -1.0, lambda *_: two), "F1: not a P-value"),
-        ((model, block, order, two + 255, 1.0, lambda *_: two[:0]), "msv: not a byte per target"),
+        ((model, block, order, two[:1], 0.02, lambda *_: two), "highest: must have one per target"),
+        ((model, block, order, two, -1.0, lambda *_: two), "F1: must be a P-value"),
+        ((model, block, order, two + 255, 1.0, lambda *_: two[:0]), "msv: must return a byte per target"),
     ):
         with pytest.raises(ValueError, match=words):
             _native.msv_filter_of_highest(*arguments)
-    with pytest.raises(ValueError, match="highest: not one per target"):
+    with pytest.raises(ValueError, match="highest: must have one per target"):
         _native.viterbi_scores_of_highest(block, order, np.zeros(1, np.int32))
     with pytest.raises(ValueError, match="targets: a number is outside"):
         _native.word_moves(block, order - 1)

@@ -82,7 +82,7 @@ def test_closures(opened, data):
         except InputError as error:  # int16 does not hold the result
             outcomes.append(str(error))
         except DeviceError as error:  # nor do the integers of a GPU
-            assert "such high weights" in str(error) and dtype != np.float32
+            assert "such large weights" in str(error) and dtype != np.float32
             return
     assert outcomes[0] == outcomes[1]
 
@@ -154,12 +154,12 @@ def test_what_has_no_kernel(monkeypatch):
         (lambda: matmul(far, far.T, argbest=True, device="cuda:0"), "^cuda:0: products with argbest are"),
         (
             lambda: matmul(far, far.T, device="cuda:0"),
-            "^host: products of numbers as large or as far apart as these are",
+            "^host: products of such large or widely spread numbers are",
         ),
         (lambda: chain([far, far.T], device="cuda:0"), "^cuda:0: chains of matrices of several sizes are"),
         (
             lambda: chain([np.full((2, 2), 2**30, np.int32)] * 2, device="cuda:0"),
-            "^host: chains of numbers as large or as far apart as",
+            "^host: chains of such large or widely spread numbers",
         ),
         (lambda: closure(wide, device="cuda:0"), "^cuda:0: closures of float64 are"),
         (lambda: closure(wide > 0, BOOL, device="cuda:0"), "^cuda:0: closures over bool are"),
@@ -200,7 +200,7 @@ def test_a_gpu_that_fails_costs_a_warning(monkeypatch):
     monkeypatch.setattr("tropalign.tropical.gpu_matrices.TILE_SUMS", 1)
     monkeypatch.setattr("tropalign.devices.registry.open_devices", lambda *_: [GpuDevice(device), CpuDevice(1)])
     a = np.eye(200, dtype=np.int32)
-    with pytest.warns(TropalignWarning, match="host failed at tile [0-9]+ .it is on fire.: the processor computes"):
+    with pytest.warns(TropalignWarning, match="host failed at tile [0-9]+ .it is on fire.: the CPU computes"):
         np.testing.assert_array_equal(matmul(a, a, device="cuda:0"), matmul(a, a, device="cpu"))
 
 

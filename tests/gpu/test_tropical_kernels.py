@@ -233,5 +233,5 @@ def test_the_check_of_devices(vendor_device, monkeypatch):
     check_gpu(vendor_device)
     check_models(vendor_device)
     monkeypatch.setattr("tropalign.decoding.gpu.rounded", np.floor)
-    with pytest.raises(tropalign.DeviceError, match="its paths of hidden Markov models are not those of the processor"):
+    with pytest.raises(tropalign.DeviceError, match="its paths of hidden Markov models differ from those of the CPU"):
         check_models(vendor_device)

@@ -78,12 +78,12 @@ def test_files_and_objects(tmp_path):
 @pytest.mark.parametrize(
     ("test", "words"),
     [
-        ({"a": "AC"}, "record 'b': the reference has this row, and the alignment has not: align all"),
-        ({"a": "AC", "b": "A-"}, "record 'b': the row has 1 letters, but 2 in the reference: align the same"),
-        ({"a": "AC", "b": "AD"}, "record 'b': letter 2 of the row is 'D', but 'C' in the reference: align the same"),
-        ({"a": "AC", "b": "A"}, "the test is no alignment: give rows of the same length"),
-        ({}, "the test is no alignment: give rows of the same length"),
-        (7, "the test is no alignment: give a file, names with rows, or an object with names and letters"),
+        ({"a": "AC"}, "record 'b': the row is in the reference but not in the alignment: align all"),
+        ({"a": "AC", "b": "A-"}, "record 'b': the row has 1 residues, but 2 in the reference: align the same"),
+        ({"a": "AC", "b": "AD"}, "record 'b': residue 2 of the row is 'D', but 'C' in the reference: align the same"),
+        ({"a": "AC", "b": "A"}, "the test is not an alignment: give one or more rows of the same length"),
+        ({}, "the test is not an alignment: give one or more rows of the same length"),
+        (7, "the test is not an alignment: give a file, names with rows, or an object with names and letters"),
     ],
 )
 def test_alignments_that_cannot_be_scored(test, words):
@@ -94,7 +94,7 @@ def test_alignments_that_cannot_be_scored(test, words):
 
 def test_reference_columns_by_their_former_name():
     rows, mask = {"a": "AC", "b": "AC"}, np.array([True, False])
-    with pytest.warns(FutureWarning, match="mask is called reference_columns now"):
+    with pytest.warns(FutureWarning, match="mask was renamed to reference_columns: use the new name"):
         assert tropalign.score_alignment(rows, rows, mask=mask).n_pairs == 1
     with pytest.raises(TypeError, match="multiple values for argument 'reference_columns'"):
         tropalign.score_alignment(rows, rows, mask=mask, reference_columns=mask)
@@ -106,8 +106,8 @@ def test_reference_columns_by_their_former_name():
     ("reference", "mask", "words"),
     [
         ({"a": "ac", "b": "ac"}, None, "the reference has no upper-case letter"),
-        ({"a": "AC", "b": "AC"}, [True], "reference_columns is of 1 columns, but the reference has 2"),
-        ({"a": "AC", "b": "AC"}, [False, False], "reference_columns leaves no column that counts"),
+        ({"a": "AC", "b": "AC"}, [True], "reference_columns has 1 values, but the reference has 2"),
+        ({"a": "AC", "b": "AC"}, [False, False], "reference_columns marks no column"),
         ({"a": "AC--", "b": "--AC"}, None, "no core column of the reference holds two residues"),
     ],
 )

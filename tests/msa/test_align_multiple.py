@@ -34,15 +34,15 @@ def test_into_an_alignment(as_file, tmp_path):
 
 def test_a_name_twice():
     for call in (lambda: ta.add_sequences(OLD, {"a": "MKV"}), lambda: ta.merge_alignments(OLD, OLD)):
-        with pytest.raises(InputError, match="the alignment has a row of this name already"):
+        with pytest.raises(InputError, match="the alignment already has a row with this name"):
             call()
 
 
 @pytest.mark.parametrize(
     ("call", "why"),
     [
-        (lambda: ta.add_sequences(3, NEW), "an object of type int is no MultipleAlignment: make one with"),
-        (lambda: ta.merge_alignments(OLD, None), "an object of type NoneType is no MultipleAlignment"),
+        (lambda: ta.add_sequences(3, NEW), "an object of type int is not a MultipleAlignment: create one with"),
+        (lambda: ta.merge_alignments(OLD, None), "an object of type NoneType is not a MultipleAlignment"),
         (lambda: ta.add_sequences(OLD, NEW, rules="best"), "rules 'best' is not one of tropalign, quickprobs1"),
         (lambda: ta.add_sequences(OLD, NEW, cutoff=2), "cutoff 2 is not a number from 0.0001 to 0.5"),
         (lambda: ta.merge_alignments(OLD, OTHER, progress=1), "progress 1 is not a function"),

@@ -79,7 +79,7 @@ def test_batches_that_cannot_be_aligned():
     with pytest.raises(InputError, match="read the sequences again"):
         family_of(SequenceBatch.without_residues(["a"], [5], PROTEIN))
     batch = SequenceBatch.from_strings(PROTEINS)
-    with pytest.raises(InputError, match="there is no sequence"):
+    with pytest.raises(InputError, match="there are no sequences"):
         check_family(batch[[]])
     empty = SequenceBatch(batch.codes[:0], np.zeros(2, np.int64), ("e",), PROTEIN, batch.letters[:0])
     with pytest.raises(InputError, match="record 'e': the sequence is empty: remove it"):
@@ -87,5 +87,7 @@ def test_batches_that_cannot_be_aligned():
 
 
 def test_a_sequence_longer_than_columns_count():
-    with pytest.raises(ResourceError, match=r"record 'long' has 65,536 residues, and a family is aligned up to 65,535"):
+    with pytest.raises(
+        ResourceError, match=r"record 'long' has 65,536 residues, but members of a family may have at most 65,535"
+    ):
         family_of({"a": "MKV", "long": "M" * (MOST_RESIDUES + 1)})

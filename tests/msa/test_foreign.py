@@ -80,9 +80,12 @@ def test_each_limit_counts(nearest, mean, is_foreign):
 @pytest.mark.parametrize(
     ("how", "sentence"),
     [
-        ({"effort": "fast"}, "leave drop_foreign out, or choose effort default"),
-        ({"rules": "quickprobs2"}, "leave drop_foreign out, or choose effort default"),
-        ({"tree": "((a,b),(c,d));"}, "drop_foreign would take members out of the tree that is given: leave one out"),
+        ({"effort": "fast"}, "leave drop_foreign out, or set effort default"),
+        ({"rules": "quickprobs2"}, "leave drop_foreign out, or set effort default"),
+        (
+            {"tree": "((a,b),(c,d));"},
+            "drop_foreign removes sequences, which a given tree does not allow: leave out one of the two",
+        ),
     ],
 )
 def test_where_it_has_no_meaning(how, sentence):

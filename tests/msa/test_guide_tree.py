@@ -64,10 +64,13 @@ def test_a_deep_tree():
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("(A,B,(C,E));", "t: the tree has 'E', which is no sequence, and it has no 'D': give a tree whose leaves are"),
-        ("(A,B,C);", "t: the tree has no 'D': give a tree whose leaves are the sequences' names"),
-        ("(A,B,(C,(D,)));", "t: the tree has '', which is no sequence: give a tree whose leaves are"),
-        ("(A,B,(C,(D,A)));", "t: two leaves are called 'A': give each sequence one leaf"),
+        (
+            "(A,B,(C,E));",
+            "t: the tree has a leaf 'E', which is not a sequence, and has no leaf 'D': give a tree whose leaves are",
+        ),
+        ("(A,B,C);", "t: the tree has no leaf 'D': give a tree whose leaves are the names of the sequences"),
+        ("(A,B,(C,(D,)));", "t: the tree has a leaf '', which is not a sequence: give a tree whose leaves are"),
+        ("(A,B,(C,(D,A)));", "t: two leaves have the name 'A': give each sequence one leaf"),
         ("(A,B,(C,D);", "t, line 1, column 1: this bracket is not closed: the file may be cut short"),
         (
             "(A,B,(C,'D));",
@@ -76,7 +79,7 @@ def test_a_deep_tree():
         ("(A,B);\n(C,D);", "t: the file holds 2 trees, and one is wanted: write that one to a file of its own"),
         ("", "t: the file holds no tree"),
         ("(A:1,B:1,C:1,D:1e999);", "t, line 1, column 16: the length '1e999' is not a number that a double holds"),
-        ("(A:1,B:1,C:1,D:1e31);", "t: a branch of length 1e+31: lengths are numbers up to 1e+30"),
+        ("(A:1,B:1,C:1,D:1e31);", "t: branch length 1e+31 is out of range: give lengths of at most 1e+30"),
     ],
 )
 def test_errors(text, sentence):

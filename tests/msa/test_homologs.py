@@ -90,7 +90,7 @@ def test_the_same_bytes_for_any_number_of_threads(sets, tmp_path, capsys, thread
 def test_none_are_found(sets, tmp_path, capsys):
     family, database = sets
     names = [fasta(tmp_path / "a.fa", family), fasta(tmp_path / "b.fa", dict(pairs_of(database)[:30]))]
-    with pytest.warns(TropalignWarning, match="no homologs were found: the family is aligned alone"):
+    with pytest.warns(TropalignWarning, match="no homologs were found: the family is aligned without them"):
         found = tropalign.align_with_homologs(Path(names[0]), names[1])
     assert found == tropalign.align_multiple(family)
     assert main(["msa", names[0], "--homologs", names[1], "-o", str(tmp_path / "x.fa")]) == 0
@@ -106,7 +106,7 @@ def test_a_database_of_nucleotides_is_refused(sets, tmp_path, capsys):
     family = tmp_path / "family.fa"
     family.write_text(">a\nMKVLAWHEAGMKVLAWHEAG\n>b\nMKVLAWHEAGMKILAWHEAG\n>c\nMKVLAWHEAGMKVLAWHDAG\n")
     assert main(["msa", str(family), "--homologs", str(path), "-o", str(tmp_path / "x.fa")]) == 3
-    assert f"{path}: the sequences look like nucleotides, and homologs are searched for" in capsys.readouterr().err
+    assert f"{path}: the sequences look like nucleotides, but homologs are searched among" in capsys.readouterr().err
 
 
 def test_names_of_the_family_in_the_database(sets):
@@ -131,9 +131,13 @@ def test_small_families_and_equal_rows(sets, n):
 @pytest.mark.parametrize(
     ("how", "error", "sentence"),
     [
-        ({"effort": "fast"}, UsageError, "homologs help families of up to 500 sequences"),
-        ({"drop_foreign": True}, UsageError, "homologs of a foreign member hide it"),
-        ({"tree": "((m0,m1),(m2,m3));"}, UsageError, "homologs are not in the tree that is given"),
+        (
+            {"effort": "fast"},
+            UsageError,
+            "homologs require effort default or accurate, for families of up to 500 sequences",
+        ),
+        ({"drop_foreign": True}, UsageError, "homologs would hide foreign members"),
+        ({"tree": "((m0,m1),(m2,m3));"}, UsageError, "the given tree does not contain homologs"),
         ({"max_homologs": 0}, UsageError, "max_homologs 0"),
         ({"homolog_evalue": -1}, UsageError, "homolog_evalue -1 is not a number from 1e-300 to"),
     ],
@@ -146,7 +150,7 @@ def test_what_is_refused(sets, how, error, sentence):
 
 
 def test_nucleotides_are_refused():
-    with pytest.raises(InputError, match="homologs are found for proteins, and the family is read as"):
+    with pytest.raises(InputError, match="homologs are only searched for proteins, but the family was read as"):
         tropalign.align_with_homologs({"a": "ACGTACGTAA", "b": "ACGTTCGTAA"}, [("x", "MKV")])
 
 

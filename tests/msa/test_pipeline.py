@@ -252,17 +252,17 @@ def test_a_tree_that_is_given(tmp_path):
 @pytest.mark.parametrize(
     ("given", "error", "why"),
     [
-        ({"tree": "(human,mouse);"}, InputError, "the tree: the tree has no 'beta'"),
+        ({"tree": "(human,mouse);"}, InputError, "the tree: the tree has no leaf 'beta'"),
         (
             {"tree": "(human,(mouse,(beta,(myo,who))));"},
             InputError,
-            "the tree: the tree has 'who', which",
+            "the tree: the tree has a leaf 'who', which",
         ),
-        ({"tree": 3}, UsageError, "an object of type int is no tree: give Newick text or a file's Path"),
+        ({"tree": 3}, UsageError, "an object of type int is not a tree: give Newick text or a file's Path"),
         (
             {"tree": "(human,(mouse,(beta,(myo,short))));", "effort": "fast"},
             UsageError,
-            "effort fast makes its own tree",
+            "effort fast builds its own tree",
         ),
     ],
 )

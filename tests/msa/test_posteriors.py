@@ -313,9 +313,11 @@ def test_there_is_a_model_per_alphabet():
     names = {"tropalign": PROTEIN, "quickprobs1": PROTEIN_1, "quickprobs2": PROTEIN_2}
     assert all(model_of(ta.PROTEIN, rules) is model for rules, model in names.items())
     assert model_of(ta.NUCLEOTIDE) is model_of(ta.NUCLEOTIDE, "quickprobs1") is NUCLEOTIDE
-    with pytest.raises(ScoringError, match="there is no pair model for the alphabet rna-like"):
+    with pytest.raises(ScoringError, match="the alphabet rna-like has no pair model"):
         model_of(ta.Alphabet("rna-like", "ACGU", "A"))
-    with pytest.raises(ScoringError, match="no rules 'probcons': name one of tropalign, quickprobs1, quickprobs2"):
+    with pytest.raises(
+        ScoringError, match="rules 'probcons' do not exist: choose one of tropalign, quickprobs1, quickprobs2"
+    ):
         model_of(ta.PROTEIN, "probcons")
 
 

@@ -85,16 +85,19 @@ ALIGNMENT = tropalign.MultipleAlignment.from_rows(["a", "b"], ["MKV", "MKI"])
 @pytest.mark.parametrize(
     ("call", "text"),
     [
-        (lambda: profile_of(["MKV"]), "an object of type list is no alignment"),
-        (lambda: profile_of(ALIGNMENT, [1, -1]), "the weights have to be 2 numbers of 0 or more"),
-        (lambda: profile_of(ALIGNMENT, [0, 0]), "the weights have to be 2 numbers of 0 or more"),
+        (lambda: profile_of(["MKV"]), "an object of type list is not an alignment"),
+        (lambda: profile_of(ALIGNMENT, [1, -1]), "the weights must be 2 numbers of at least 0"),
+        (lambda: profile_of(ALIGNMENT, [0, 0]), "the weights must be 2 numbers of at least 0"),
         (lambda: align_profiles(ALIGNMENT, "MKV"), "the second is neither an alignment nor a profile"),
-        (lambda: align_profiles(ALIGNMENT, np.zeros((3, 4))), "take one alphabet"),
-        (lambda: align_profiles(np.full((3, 4), np.nan), ALIGNMENT), "the first profile has a share outside of 0 to 1"),
-        (lambda: align_profile_to_sequence(ALIGNMENT, ""), "at least one letter"),
+        (lambda: align_profiles(ALIGNMENT, np.zeros((3, 4))), "column: use the same alphabet for both"),
+        (lambda: align_profiles(np.full((3, 4), np.nan), ALIGNMENT), "the first profile has a value outside 0 to 1"),
+        (lambda: align_profile_to_sequence(ALIGNMENT, ""), "bytes and not empty"),
         (lambda: align_profile_to_sequence(ALIGNMENT, "MK", gap_cost=math.nan), "the gap cost nan is not a number"),
-        (lambda: align_profiles(ALIGNMENT, ALIGNMENT).merged(ALIGNMENT[:, 1:], ALIGNMENT), "of 2 columns, where 3"),
-        (lambda: align_profiles(ALIGNMENT, ALIGNMENT).merged(np.ones((3, 28)), ALIGNMENT), "type ndarray is no alignm"),
+        (lambda: align_profiles(ALIGNMENT, ALIGNMENT).merged(ALIGNMENT[:, 1:], ALIGNMENT), "has 2 columns, but 3"),
+        (
+            lambda: align_profiles(ALIGNMENT, ALIGNMENT).merged(np.ones((3, 28)), ALIGNMENT),
+            "type ndarray is not an alignm",
+        ),
     ],
 )
 def test_what_is_refused(call, text):
@@ -109,5 +112,5 @@ def test_a_matrix_for_others_is_refused():
 
 
 def test_alignments_that_share_a_name_are_not_merged():
-    with pytest.raises(InputError, match="has a row of this name already"):
+    with pytest.raises(InputError, match="already has a row with this name"):
         align_profiles(ALIGNMENT, ALIGNMENT).merged(ALIGNMENT, ALIGNMENT)

@@ -1,4 +1,4 @@
-"""Sequences on the other strand than their family: named, turned where that is wanted, and never seen where none is."""
+"""Sequences on the opposite strand to their family: named, turned if requested, and never seen where none is."""
 
 import warnings
 from dataclasses import replace
@@ -49,7 +49,8 @@ def test_a_turned_sequence_is_named(how):
     found, texts = said(lambda: tropalign.align_multiple(batch, **how))
     name, is_judged = batch.names[2], how.get("effort") != "fast"
     assert texts == [
-        f"1 of 6 sequences is on the other strand than the rest of the family: {name}; strand adjust turns it",
+        f"1 of 6 sequences is on the opposite strand to the rest of the family: {name}; strand adjust "
+        f"reverse-complements it",
         *[f"1 of 6 sequences does not seem to belong to the family: {name}; drop_foreign leaves it out"] * is_judged,
     ]
     assert found.sequences.letters.tolist() == batch.letters.tolist()
@@ -67,8 +68,8 @@ def test_it_is_turned_where_that_is_wanted(how):
     batch = family(turned_rows=[2, 4])
     found, texts = said(lambda: tropalign.align_multiple(batch, strand="adjust", **how))
     assert texts == [
-        f"2 of 6 sequences are on the other strand than the rest of the family: {batch.names[2]}, {batch.names[4]}; "
-        "turned to their reverse complements"
+        f"2 of 6 sequences are on the opposite strand to the rest of the family: {batch.names[2]}, "
+        f"{batch.names[4]}; replaced by their reverse complements"
     ]
     right = tropalign.align_multiple(family(), **how)
     assert found.names == right.names and found.letters.tolist() == right.letters.tolist()
@@ -130,7 +131,7 @@ def test_letters_keep_their_case_and_unknown_ones():
 def test_proteins_have_one_strand():
     proteins = {"a": "MKVLAWMKT", "b": "MKILAWMT"}
     assert said(lambda: tropalign.align_multiple(proteins))[1] == []
-    why = "^sequences are to be turned, but proteins have one strand: leave strand adjust out$"
+    why = "^proteins have no opposite strand: leave strand adjust out$"
     for align in (tropalign.align_multiple, tropalign.align_clustalw):
         with pytest.raises(InputError, match=why):
             align(proteins, strand="adjust")
@@ -143,7 +144,8 @@ def test_new_sequences_of_an_alignment():
     new = flipped(AMPLICONS[10:14], np.array([False, True, False, False]))
     found, texts = said(lambda: tropalign.add_sequences(old, new))
     assert texts == [
-        f"1 of 4 sequences is on the other strand than the alignment: {new.names[1]}; strand adjust turns it"
+        f"1 of 4 sequences is on the opposite strand to the alignment: {new.names[1]}; strand adjust "
+        f"reverse-complements it"
     ]
     assert found.sequences.letters.tolist()[-len(new.letters) :] == new.letters.tolist()
     found, texts = said(lambda: tropalign.add_sequences(old, new, strand="adjust"))
@@ -157,8 +159,8 @@ def test_all_new_sequences_may_be_turned():
     new = AMPLICONS[10:14].reverse_complement()
     found, texts = said(lambda: tropalign.add_sequences(old, new, strand="adjust"))
     assert found.letters.tolist() == tropalign.add_sequences(old, AMPLICONS[10:14]).letters.tolist()
-    assert texts[0].startswith("4 of 4 sequences are on the other strand than the alignment: ")
-    assert texts[0].endswith("; turned to their reverse complements")
+    assert texts[0].startswith("4 of 4 sequences are on the opposite strand to the alignment: ")
+    assert texts[0].endswith("; replaced by their reverse complements")
 
 
 def test_alignments_that_are_merged_are_warned_of():
@@ -166,8 +168,8 @@ def test_alignments_that_are_merged_are_warned_of():
     second = tropalign.align_multiple(AMPLICONS[10:14].reverse_complement())
     _, texts = said(lambda: tropalign.merge_alignments(first, second))
     assert texts == [
-        f"4 of 4 rows to be merged lie on the other strand than the alignment: {', '.join(second.names)}; turn them "
-        "before"
+        f"4 of 4 rows to be merged are on the opposite strand to the alignment: {', '.join(second.names)}; "
+        f"reverse-complement them first"
     ]
 
 

@@ -147,12 +147,12 @@ def test_whole_fragments_get_their_place(tmp_path):
 @pytest.mark.parametrize(
     ("one", "other", "words"),
     [
-        (">a\nAC\n>b\nAC\n", ">a\nAC\n", r"r_2.fa: it ends where .*r_1.fa goes on: both have to hold the mates"),
-        (">a\nAC\n", ">a\nAC\n>b\nAC\n", r"r_1.fa: it ends where .*r_2.fa goes on"),
-        (">a\nAC\n>b\nAC\n", ">a\nAC\n>c\nAC\n", r"r_2.fa, record 'c': it stands where the mate of 'b' should"),
+        (">a\nAC\n>b\nAC\n", ">a\nAC\n", r"r_2.fa: the file ends before .*r_1.fa: both must hold the mates"),
+        (">a\nAC\n", ">a\nAC\n>b\nAC\n", r"r_1.fa: the file ends before .*r_2.fa"),
+        (">a\nAC\n>b\nAC\n", ">a\nAC\n>c\nAC\n", r"r_2.fa, record 'c': expected the mate of 'b'"),
         (">a/1\nAC\n", ">a/1\nAC\n", None),
-        (">a/2\nAC\n", ">a/1\nAC\n", r"record 'a/1': it stands where the mate of 'a/2' should"),
-        (">a/1\nAC\n", ">a\nAC\n", r"record 'a': it stands where the mate of 'a/1' should"),
+        (">a/2\nAC\n", ">a/1\nAC\n", r"record 'a/1': expected the mate of 'a/2'"),
+        (">a/1\nAC\n", ">a\nAC\n", r"record 'a': expected the mate of 'a/1'"),
     ],
 )
 def test_files_that_are_not_in_step(tmp_path, one, other, words):
@@ -169,9 +169,13 @@ def test_files_that_are_not_in_step(tmp_path, one, other, words):
 
 def test_what_has_no_mates(tmp_path):
     paths = write(tmp_path, [("a", "ACD", "ACD")])
-    with pytest.raises(InputError, match="mates lie on both strands, but proteins have one: place them without mates"):
+    with pytest.raises(
+        InputError, match="mates lie on opposite strands, but proteins have only one: place the reads without mates"
+    ):
         ta.place(reference(1, kind="protein"), paths[0], mates=paths[1])
-    with pytest.raises(UsageError, match="2 files of reads, but 1 of mates: name as many, in the same order"):
+    with pytest.raises(
+        UsageError, match="2 files of reads, but 1 of mates: give the same number of each, in the same order"
+    ):
         ta.place(reference(1), [paths[0], paths[0]], mates=paths[1])
-    with pytest.raises(UsageError, match=r"r_1\.fa is named as reads and as their mates: name another file"):
+    with pytest.raises(UsageError, match=r"r_1.fa is given both as reads and as their mates: give another file"):
         list(ta.place(reference(1), paths[0], mates=str(paths[0])))

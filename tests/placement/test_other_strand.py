@@ -1,4 +1,4 @@
-"""Reads on the other strand than the reference are told, once, and only those."""
+"""Reads on the opposite strand to the reference are told, once, and only those."""
 
 import random
 import warnings
@@ -48,11 +48,11 @@ def test_they_are_counted_and_the_first_is_named(monkeypatch):
     package = package_of()
     assert told(package, reads_of(package, [False] * 20))[1] == []
     assert told(package, reads_of(package, [k % 3 == 1 for k in range(20)]))[1] == [
-        "7 of 20 reads are on the other strand than the reference, the first 'r1': strand=\"both\" places them as "
+        "7 of 20 reads are on the opposite strand to the reference, the first 'r1': strand=\"both\" places their "
         "reverse complements"
     ]
     assert told(package, reads_of(package, [False, True, False]))[1] == [
-        "1 of 3 reads is on the other strand than the reference, the first 'r1': strand=\"both\" places it as its "
+        "1 of 3 reads is on the opposite strand to the reference, the first 'r1': strand=\"both\" places its "
         "reverse complement"
     ]
     assert told(package, reads_of(package, [True] * 20), strand="both")[1] == []
@@ -80,8 +80,8 @@ def test_mates_are_told_by_both(tmp_path, swapped):
     first, second = (tmp_path / name for name in (("other.fa", "one.fa") if swapped else ("one.fa", "other.fa")))
     found = told(package, first, mates=second)[1]
     assert found == swapped * [
-        "6 of 6 pairs of mates are on the other strand than the reference, the first 'r0': strand=\"both\" places them "
-        "as reverse complements"
+        "6 of 6 pairs of mates are on the opposite strand to the reference, the first 'r0': strand=\"both\" "
+        "places their reverse complements"
     ]
 
 

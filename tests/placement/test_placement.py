@@ -275,7 +275,7 @@ def test_letters_of_all_kinds():
         ("e", ""),
         ("f", row[:9] + "!"),
     ]
-    with pytest.warns(TropalignWarning, match=r"read 'f': '!' is no nucleotide letter; such letters are read as N"):
+    with pytest.warns(TropalignWarning, match=r"read 'f': '!' is not a nucleotide letter; such letters are read as N"):
         (placed,) = ta.place(package, texts, gaps="remove")
     assert placed.branch[0] == placed.branch[1] == placed.branch[2] and len(set(placed.score[:3].tolist())) == 1
     np.testing.assert_array_equal(placed.read(0)[1], placed.read(2)[1])
@@ -294,14 +294,16 @@ def test_reads_longer_than_the_reference():
     package = reference(8, n_tips=8, n_columns=20)
     (placed,) = ta.place(package, [("r", "ACGT" * 50)])
     assert placed.branch[0] >= 0
-    with pytest.raises(InputError, match=r"record 'r': its 200 letters do not fit the \d+ columns"):
+    with pytest.raises(
+        InputError, match=r"record 'r': the scheme aligns whole reads, but 200 residues do not fit the \d+ columns"
+    ):
         list(ta.place(package, [("r", "ACGT" * 50)], scoring="paper"))
 
 
 def test_a_read_whose_alignment_fits_no_memory():
     package, texts = reference(8, n_tips=8, n_columns=20), [("s", "ACGT"), ("r", "ACGT" * 100)]
     with pytest.raises(
-        ResourceError, match=r"the alignment of read 'r', of 400 letters, needs .*: leave this read out"
+        ResourceError, match=r"the alignment of read 'r', of 400 residues, needs .*: leave this read out"
     ):
         list(ta.place(package, texts, n_threads=1, memory_bytes=2000))
 
@@ -309,10 +311,10 @@ def test_a_read_whose_alignment_fits_no_memory():
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"match": 0}, "a match \\(0\\) has to score more"),
-        ({"on_gap": -1}, "has to score below zero, else reads run through gaps"),
-        ({"gap_open": -1}, "zero or more"),
-        ({"mismatch": 1}, "zero or less"),
+        ({"match": 0}, "a match \\(0\\) must score more"),
+        ({"on_gap": -1}, "must score below 0, or alignments would run through gaps"),
+        ({"gap_open": -1}, "must be at least 0"),
+        ({"mismatch": 1}, "must be at most 0"),
         ({"match": 20_000, "on_gap": -30_000}, "at most 10,000"),
     ],
 )
@@ -323,11 +325,11 @@ def test_scores_that_make_no_sense(arguments, words):
 
 def test_options_that_are_none():
     package = reference(9)
-    with pytest.raises(TropalignError, match="the scheme 'x' is none of program, paper"):
+    with pytest.raises(TropalignError, match="the scheme 'x' is not one of program, paper"):
         ta.place(package, [], scoring="x")
-    with pytest.raises(TropalignError, match="strand 'minus' is none of plus, both"):
+    with pytest.raises(TropalignError, match="strand 'minus' is not one of plus, both"):
         ta.place(package, [], strand="minus")
-    with pytest.raises(InputError, match="proteins have one"):
+    with pytest.raises(InputError, match="proteins have no opposite strand"):
         ta.place(reference(9, kind="protein"), [], strand="both")
 
 

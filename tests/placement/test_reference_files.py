@@ -123,7 +123,7 @@ def test_damaged(package, path, damage):
     with pytest.raises(ta.InputError) as error:
         ta.ReferencePackage.load(path)
     text = str(error.value)
-    assert text.startswith(f"{path}: this is no saved reference, or a damaged one") and text.isprintable()
+    assert text.startswith(f"{path}: this is not a saved reference, or it is damaged") and text.isprintable()
 
 
 def rewritten(path, change):
@@ -163,7 +163,7 @@ def packed(array):
 def test_archives_made_to_harm(package, path, change):
     package.save(path)
     rewritten(path, ARCHIVES[change])
-    with pytest.raises(ta.InputError, match=r"this is no saved reference, or a damaged one|of another version"):
+    with pytest.raises(ta.InputError, match=r"this is not a saved reference, or it is damaged|by another version"):
         ta.ReferencePackage.load(path)
 
 
@@ -172,7 +172,7 @@ def test_another_version(package, path):
     meta, _ = members(package)
     changed = np.frombuffer(json.dumps({**meta, "format": 2}).encode(), np.uint8)
     rewritten(path, lambda parts: parts.update({"meta.npy": packed(changed)}))
-    with pytest.raises(ta.InputError, match="this reference is of another version of tropalign: make it again"):
+    with pytest.raises(ta.InputError, match="the reference was saved by another version of tropalign: build it again"):
         ta.ReferencePackage.load(path)
 
 
@@ -224,9 +224,9 @@ def test_mutated_files_are_refused_or_whole(tmp_path_factory, data):
     ("changes", "words"),
     [
         ({"names": ("a",)}, "there are 1 names for 40 rows"),
-        ({"planes": np.zeros((1, 20, 3), np.uint64)}, "planes are of shape"),
-        ({"tree": None}, "the tree has to be a Tree"),
-        ({"letters": None}, "letters has to be an array of 2 axes and type uint8"),
+        ({"planes": np.zeros((1, 20, 3), np.uint64)}, "planes must have shape"),
+        ({"tree": None}, "tree must be a Tree"),
+        ({"letters": None}, "letters must be an array of 2 axes and type uint8"),
     ],
 )
 def test_replaced_parts_have_to_fit(package, changes, words):
@@ -242,9 +242,9 @@ ROWS = np.array([list(b"ACGT")] * 4, np.uint8)
     [
         (("a", "b", "c"), ROWS, "the alignment: 3 names for 4 rows: give one name per row"),
         (("a", "b", "c", "c"), ROWS, "the alignment: two rows have the same name: give each its own"),
-        (("a", "b", "c", "d"), ROWS.astype(np.int64), "the letters of an alignment have to be an array of bytes"),
-        (("a", "b", "c", "d"), ["ACGT"] * 4, "the letters of an alignment have to be an array of bytes"),
-        (("a", "b", "c", "d"), ROWS[0], "the letters of an alignment have to be an array of bytes"),
+        (("a", "b", "c", "d"), ROWS.astype(np.int64), "must be a two-dimensional uint8 array"),
+        (("a", "b", "c", "d"), ["ACGT"] * 4, "must be a two-dimensional uint8 array"),
+        (("a", "b", "c", "d"), ROWS[0], "must be a two-dimensional uint8 array"),
     ],
 )
 def test_alignments_that_make_no_reference(names, letters, words):

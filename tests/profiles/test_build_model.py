@@ -60,9 +60,13 @@ def test_a_written_model_finds_the_same(tmp_path):
     ("given", "options", "sentence"),
     [
         (lambda: io.BytesIO(stockholm("a") + stockholm("b")), {}, "the file holds several alignments"),
-        (lambda: io.BytesIO(stockholm()), {}, "an alignment that comes from no file has no name: give one by name"),
+        (
+            lambda: io.BytesIO(stockholm()),
+            {},
+            "an alignment that was not read from a file has no name: give one with name",
+        ),
         (lambda: io.BytesIO(stockholm("a", ["ACGTACGTTACG"])), {"alphabet": "dna"}, "an alignment of nucleotides"),
-        (lambda: io.BytesIO(stockholm("a", ["AAAA"])), {}, "say it by alphabet protein, dna or rna"),
+        (lambda: io.BytesIO(stockholm("a", ["AAAA"])), {}, "set alphabet protein, dna or rna"),
     ],
 )
 def test_bad_alignments(given, options, sentence):
@@ -74,9 +78,9 @@ def test_bad_alignments(given, options, sentence):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"alphabet": "protien"}, "alphabet 'protien' is none of auto, protein, dna, rna"),
-        ({"name": "a b"}, "the name of a model is a word without blanks"),
-        ({"name": 3}, "the name of a model is a word without blanks"),
+        ({"alphabet": "protien"}, "alphabet 'protien' is not one of auto, protein, dna, rna"),
+        ({"name": "a b"}, "the name of a model must not contain blanks"),
+        ({"name": 3}, "the name of a model must not contain blanks"),
         ({"options": 5}, "5 is not a BuildOptions"),
     ],
 )

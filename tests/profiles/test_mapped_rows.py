@@ -114,16 +114,18 @@ def test_what_is_refused(seed, tmp_path):
     alignment, model = seed
     other = tmp_path / "other.sto"
     other.write_text(SEED.replace("MKVLAWMKT", "MKVLAWMKS"))
-    with pytest.raises(InputError, match=r"other\.sto: this is another alignment than the one that the model 'seed'"):
+    with pytest.raises(
+        InputError, match=r"other.sto: by its checksum, this is not the alignment from which the model 'seed'"
+    ):
         tropalign.align_to_model(model, NEW, mapali=other)
     known = read_family_model(model)
-    with pytest.raises(InputError, match=r"record 'seed': the model does not tell the columns and the checksum"):
+    with pytest.raises(InputError, match=r"record 'seed': the model lacks the columns and the checksum"):
         tropalign.align_to_model(replace(known, checksum=None), NEW, mapali=alignment)
-    with pytest.raises(InputError, match="record 'r1': the alignment of the model has a row of this name, too"):
+    with pytest.raises(InputError, match="record 'r1': the alignment of the model also has a row with this name"):
         tropalign.align_to_model(model, {"r1": "MKV"}, mapali=alignment)
-    with pytest.raises(UsageError, match="an object of type int is no alignment"):
+    with pytest.raises(UsageError, match="an object of type int is not an alignment"):
         tropalign.align_to_model(model, NEW, mapali=3)
     no_map = tmp_path / "no_map.hmm"
     no_map.write_text(model.read_text().replace("MAP   yes", "MAP   no"))
-    with pytest.raises(InputError, match="the model does not tell the columns"):
+    with pytest.raises(InputError, match="the model lacks the columns"):
         tropalign.align_to_model(no_map, NEW, mapali=alignment)

@@ -135,7 +135,7 @@ def test_a_giant_takes_what_it_needs_or_is_refused(tmp_path):
     text = "".join(np.random.default_rng(1).choice(LETTERS, 35_000)) + family.member(0.9)
     path = written(family.hmm, tmp_path / "x.hmm")
     assert ours(path, [text], tmp_path, ".a2m") == theirs(path, [text], form="a2m")
-    with pytest.raises(ResourceError, match=r"record 's0' needs .* of memory beside the model"):
+    with pytest.raises(ResourceError, match=r"record 's0' needs .* of memory, excluding the model"):
         ours(path, [text], tmp_path, memory_bytes=10 << 20)
 
 
@@ -196,9 +196,9 @@ def test_what_cannot_be_aligned_is_refused(sequences, why, tmp_path):
     ("text", "why"),
     [
         ("", "the file is empty"),
-        (">a\nMKV\n", "this is no model of HMMER's"),
+        (">a\nMKV\n", "this is not a model in HMMER's format"),
         ("HMMER3/f [x]\nNAME  a\n", "the model ends within its header"),
-        ("HMMER3/f [x]\nNAME  a\nALPH  coins\nLENG  1\nHMM\n" + "#" * 90, "the model is one of coins"),
+        ("HMMER3/f [x]\nNAME  a\nALPH  coins\nLENG  1\nHMM\n" + "#" * 90, "the model is for coins"),
         ("two", "the file holds several models, 'family2' and others"),
         ("cut", "the model ends within its nodes|the line holds no further probability"),
     ],
@@ -212,7 +212,7 @@ def test_what_is_no_model_is_refused(text, why, tmp_path):
 
 
 def test_an_object_that_is_no_model():
-    with pytest.raises(UsageError, match="an object of type int is no model"):
+    with pytest.raises(UsageError, match="an object of type int is not a model"):
         tropalign.align_to_model(3, ["MKV"])
 
 
@@ -234,22 +234,22 @@ def test_native_code_checks_its_arrays():
     places, posteriors = np.zeros(5, np.int32), np.zeros(5, np.float32)
     for targets, arrays, why in (
         ([3], (places, posteriors, 1), "targets: a number is outside"),
-        ([1], (places, posteriors, 1), "targets: an empty sequence"),
-        ([0], (places[1:].copy(), posteriors, 1), "places: not one per residue"),
-        ([0], (places, posteriors[1:].copy(), 1), "posteriors: not one per residue"),
+        ([1], (places, posteriors, 1), "targets: a sequence is empty"),
+        ([0], (places[1:].copy(), posteriors, 1), "places: must have one per residue"),
+        ([0], (places, posteriors[1:].copy(), 1), "posteriors: must have one per residue"),
         ([0], (places, posteriors, 0), "n_threads: below 1"),
     ):
         for align in (_native.align_targets, _native.align_targets_in_logs):
             with pytest.raises(ValueError, match=why):
                 align(model, block, np.array(targets, np.int32), *arrays)
-    with pytest.raises(ValueError, match="match: neither 20 nor 4"):
+    with pytest.raises(ValueError, match="match: must have 20 or 4"):
         alignment_model(5)
     offsets, three = np.array([0, 3]), np.arange(3, dtype=np.int32)
-    with pytest.raises(ValueError, match="places: a node that the model has not"):
+    with pytest.raises(ValueError, match="places: a node is not in the model"):
         _native.insert_widths(three + 2, offsets, 3)
-    with pytest.raises(ValueError, match="widths: an insert is longer"):
+    with pytest.raises(ValueError, match="widths: an insertion is longer"):
         _native.columns_of_places(np.array([0, 0, 1], np.int32), offsets, np.array([1, 0], np.int32), False)
-    with pytest.raises(ValueError, match="cells: not a row per sequence"):
+    with pytest.raises(ValueError, match="cells: must have a row per sequence"):
         _native.spread_residues(np.zeros(3, np.uint8), three, offsets, 0, np.zeros((2, 2), np.uint8))
 
 

@@ -195,7 +195,7 @@ def test_hits_that_no_threshold_admits_are_dropped_early(files):
 def test_letters_that_no_protein_has_are_read_as_x(hmms, families):
     text = families[1].member(1)
     strange = text[:20] + "1J%" + text[20:]
-    with pytest.warns(TropalignWarning, match=r"record 'b': '1' is no letter of a protein; .* read as X") as told:
+    with pytest.warns(TropalignWarning, match=r"record 'b': '1' is not a protein letter; .* read as X") as told:
         hits = tropalign.search(hmms, [("a", text), ("b", strange), ("c", "??")])
     assert len(told) == 1
     require_equal(
@@ -232,14 +232,14 @@ def test_progress_counts_comparisons(hmms, proteins):
             InputError,
             r"record 'a': '-' at position \d+ is a gap, and these sequences are not",
         ),
-        (None, [("long", "M" * 100_001)], InputError, "100,001 residues, and a protein may have 100,000 at most"),
-        (None, [], InputError, "there is no sequence: give one or more"),
+        (None, [("long", "M" * 100_001)], InputError, "100,001 residues, but a protein may have at most 100,000"),
+        (None, [], InputError, "there are no sequences: give at least one"),
         (None, io.BytesIO(b""), InputError, "the file is empty"),
-        ([], [("a", "MKV")], InputError, "there is no model: give one or more"),
+        ([], [("a", "MKV")], InputError, "there are no models: give at least one"),
         (None, "no.fa", InputError, "no.fa: there is no such file"),
         ("no.hmm", [("a", "MKV")], InputError, "no.hmm: there is no such file"),
-        (5, [("a", "MKV")], InputError, "5 is no model: give files"),
-        ([None], [("a", "MKV")], InputError, "None is no model: give files"),
+        (5, [("a", "MKV")], InputError, "5 is not a model: give files"),
+        ([None], [("a", "MKV")], InputError, "None is not a model: give files"),
     ],
 )
 def test_what_is_refused(hmms, models, targets, error, text):
@@ -276,9 +276,9 @@ def test_streams_that_are_read_again_have_to_fit(files, monkeypatch):
     monkeypatch.setattr(sources, "KEEP_SHARE", 1e-9)
     monkeypatch.setattr(task, "MOST_MODELS", 2)
     models, fasta = files
-    with open(fasta, "rb") as stream, pytest.raises(InputError, match="the sequences do not fit the memory"):
+    with open(fasta, "rb") as stream, pytest.raises(InputError, match="the sequences do not fit in memory"):
         tropalign.search(models, stream)
-    with open(models, "rb") as stream, pytest.raises(InputError, match="the models do not fit the memory"):
+    with open(models, "rb") as stream, pytest.raises(InputError, match="the models do not fit in memory"):
         tropalign.search(stream, fasta)
 
 
@@ -289,7 +289,7 @@ def test_pyhmmer_objects_may_be_given(hmms, proteins):
 
 def test_nucleotides_are_told_once_and_searched_all_the_same(hmms, tmp_path):
     """hmmsearch searches them without a word; the hits stay."""
-    words = "the sequences look like nucleotides, .* translate them before"
+    words = "the sequences look like nucleotides, .* translate them first \\(in Python"
     genes = [(f"gene{k}", "ACGTTGCAACGNTTAGGCAT" * 5) for k in range(3)]
     (path := tmp_path / "genes.fa").write_text("".join(f">{name}\n{text}\n" for name, text in genes))
     for search in (tropalign.search, tropalign.scan):

@@ -90,6 +90,6 @@ def test_what_cannot_be_written(hits, tmp_path):
         hits.write(tmp_path / "x.bam")
     with pytest.raises(ta.InputError, match="there is no such directory to write to"):
         hits.write(tmp_path / "no" / "x.tbl")
-    with pytest.raises(ta.TropalignError, match="an object of type list is no Hits: search returns them"):
+    with pytest.raises(ta.TropalignError, match="an object of type list is not a Hits object, as search returns"):
         ta.write_hits([], tmp_path / "x.tbl")
     assert not list(tmp_path.iterdir())

@@ -137,7 +137,7 @@ def test_nothing_found_ends_the_rounds():
 
 @pytest.mark.parametrize("n_rounds", [0, -1, 1.5, True, "2"])
 def test_a_wrong_number_of_rounds_is_refused(n_rounds):
-    with pytest.raises(UsageError, match="n_rounds is a whole number from 1 on"):
+    with pytest.raises(UsageError, match="n_rounds must be an integer of at least 1"):
         ta.search(fasta([("a", "", "MKV")]), fasta([("b", "", "MKV")]), n_rounds=n_rounds)
 
 

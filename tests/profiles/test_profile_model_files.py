@@ -43,7 +43,7 @@ def test_formats_are_read_as_by_hmmer(name):
 
 
 def test_hmmer2_is_read_as_by_hmmer():
-    with pytest.warns(TropalignWarning, match="'small' has no calibration: it is calibrated here"):
+    with pytest.warns(TropalignWarning, match="'small' has no calibration: it is calibrated now"):
         (model,) = assert_read_as_by_hmmer(CORPUS / "2.hmm")
     assert model.evalue[0] == pytest.approx(-5.35, abs=0.01)
 
@@ -100,7 +100,7 @@ def test_a_model_without_calibration_is_calibrated(tmp_path):
         warnings.simplefilter("always")
         models = list(read_models(path))
     assert [str(warning.message) for warning in told] == [
-        f"{path}: the model 'small' has no calibration: it is calibrated here, and so is every further one without"
+        f"{path}: the model 'small' has no calibration: it is calibrated now, and so are further models without one"
     ]
     expected = next(read_models(CORPUS / "3f.hmm")).evalue
     for model in models:
@@ -150,7 +150,7 @@ def test_a_pressed_library_alone(tmp_path):
         next(read_models(tmp_path / "other.hmm"))
 
 
-REMEDY = "mend this line, or fetch the file again"
+REMEDY = "correct this line, or download the file again"
 LINES = TEXT.count(b"\n")
 EIGHTH = TEXT.index(b"\n      9 ") + 1
 
@@ -174,37 +174,39 @@ DAMAGE = {
     "truncated in the header": (TEXT[:45], 3, "small", "the model ends within its header"),
     "no last line": (TEXT[:-3], LINES - 1, "small", "the model ends before its line //"),
     "models on one line": (
-        TEXT[:-1] + TEXT, LINES, "small", "'//HMMER3/f' stands where a line with // alone ends the model",
+        TEXT[:-1] + TEXT, LINES, "small", "'//HMMER3/f' was found instead of the line // that ends the model",
     ),
     "the second is damaged": (
         TEXT + changed(b"0.01083", b"0.x"), LINES + line_of(b"          0.01083"), "small",
-        "'0.x' is no negative logarithm of a probability",
+        "'0.x' is not a negative logarithm of a probability",
     ),
     "a node is missing": (
         changed(b"\n      3 ", b"\n      4 "), line_of(b"      3 "), "small",
-        "'4' stands where node 3 of 10 is expected",
+        "'4' was found where node 3 of 10 is expected",
     ),
-    "a length of nothing": (changed(b"LENG  10", b"LENG  0"), line_of(b"LENG"), "small", "'0' is no number of nodes"),
+    "a length of nothing": (
+        changed(b"LENG  10", b"LENG  0"), line_of(b"LENG"), "small", "'0' is not a number of nodes",
+    ),
     "a length of too much": (
         changed(b"LENG  10", b"LENG  2000000000"), line_of(b"LENG"), "small",
-        "the model holds fewer than the 2000000000 nodes that it announces",
+        "the model holds fewer than the 2000000000 nodes of its line LENG",
     ),
     "no alphabet": (changed(b"ALPH", b"ALPX"), line_of(b"HMM "), "small", "the model has no line ALPH"),
     "no name": (changed(b"NAME", b"NAMX"), line_of(b"HMM "), None, "the model has no line NAME"),
     "a name of nothing": (changed(b"small", b""), 2, None, "the line holds no name"),
     "statistics of one kind": (
         changed(b"STATS LOCAL MSV", b"REMARK"), line_of(b"HMM "), "small",
-        "the model lacks one of its three STATS lines: all or none",
+        "the model lacks some of its three STATS lines",
     ),
     "a number beyond floats": (
-        changed(b"-5.3542", b"1e99"), line_of(b"STATS LOCAL MSV"), "small", "'1e99' is no number",
+        changed(b"-5.3542", b"1e99"), line_of(b"STATS LOCAL MSV"), "small", "'1e99' is not a number",
     ),
     "another format": (
-        b">a\nMKV\n", 1, None, "'>a' stands where a model begins: expected HMMER3/f or an earlier format",
+        b">a\nMKV\n", 1, None, "'>a' was found at the start of a model: expected HMMER3/f or an earlier format",
     ),
     "a format of the future": (
         changed(b"HMMER3/f", b"HMMER3/g"), 1, None,
-        "'HMMER3/g' stands where a model begins: expected HMMER3/f or an earlier format",
+        "'HMMER3/g' was found at the start of a model: expected HMMER3/f or an earlier format",
     ),
 }  # fmt: skip
 
@@ -227,7 +229,7 @@ def test_alphabets_mixed_in_one_file():
         next(models)
     assert str(caught.value) == (
         f"the open stream, line {LINES + 1}, record 'small': "
-        "the model is one of RNA, but search is for proteins: leave it out, or use skip_foreign"
+        "the model is for RNA, but search is for proteins: leave it out, or use skip_foreign"
     )
 
 
@@ -248,12 +250,12 @@ def test_an_empty_file(content, tmp_path):
 
 OLD = (CORPUS / "2.hmm").read_bytes()
 OLD_DAMAGE = {
-    "truncated": (OLD[:1900], "record 'small': the line holds [0-9]+ words, but more are expected"),
+    "truncated": (OLD[:1900], "record 'small': the line has only [0-9]+ words"),
     "no null model": (OLD.replace(b"NULE", b"NULX"), "line 17, record 'small': the model has no line NULE"),
-    "no number": (OLD.replace(b"-2467", b"x"), "line 20, record 'small': 'x' is not a whole number"),
-    "too large": (OLD.replace(b"-2467", b"9999999"), "line 20, record 'small': 9999999 is no score of HMMER 2"),
-    "too long": (OLD.replace(b"LENG  10", b"LENG  999"), "the model does not hold the 999 nodes that it announces"),
-    "nucleotides": (OLD.replace(b"Amino", b"Nucleic"), "line 1, record 'small': the model is one of DNA"),
+    "no number": (OLD.replace(b"-2467", b"x"), "line 20, record 'small': 'x' is not an integer"),
+    "too large": (OLD.replace(b"-2467", b"9999999"), "line 20, record 'small': 9999999 is not a score of HMMER 2"),
+    "too long": (OLD.replace(b"LENG  10", b"LENG  999"), "the model is too short for the 999 nodes of its line LENG"),
+    "nucleotides": (OLD.replace(b"Amino", b"Nucleic"), "line 1, record 'small': the model is for DNA"),
 }
 
 
@@ -266,10 +268,10 @@ def test_a_damaged_file_of_hmmer2(name):
 
 BINARY = (CORPUS / "3f.h3m").read_bytes()
 BINARY_DAMAGE = {
-    "truncated": (BINARY[:-1], "the file ends within model 1: fetch or press it again"),
-    "other bytes follow": (BINARY + b"abcd", "no model begins after the 1 that were read: fetch or press the file"),
-    "length": (BINARY[:8] + b"\xff" * 4 + BINARY[12:], "model 1 has a length of -1: fetch or press the file again"),
-    "alphabet": (BINARY[:12] + b"\x09" + BINARY[13:], "model 1 has an alphabet of number 9: fetch or press the file"),
+    "truncated": (BINARY[:-1], "the file ends within model 1: download or press it again"),
+    "other bytes follow": (BINARY + b"abcd", "the data after model 1 are not a model: download or press the file"),
+    "length": (BINARY[:8] + b"\xff" * 4 + BINARY[12:], "model 1 has a length of -1: download or press the file again"),
+    "alphabet": (BINARY[:12] + b"\x09" + BINARY[13:], "model 1 has the unknown alphabet 9: download or press the file"),
     "a number": (BINARY[:16] + b"\xff" * 4 + BINARY[20:], "model 1 has a number that is not finite"),
     "a probability": (BINARY[:16] + b"\0\0\x80\xbf" + BINARY[20:], "model 1 has a probability below 0"),
 }  # fmt: skip
@@ -287,7 +289,9 @@ def test_a_model_that_cannot_be_calibrated():
     flat = [
         line[:8] + b" *" * 20 + line[190:] if line[:8].strip().isdigit() else line for line in lines
     ]  # no residue is ever emitted
-    with pytest.raises(InputError, match="line 1, record 'small': the model has no calibration and can have none"):
+    with pytest.raises(
+        InputError, match="line 1, record 'small': the model has no calibration and cannot be calibrated"
+    ):
         list(read_models(io.BytesIO(b"\n".join(flat))))
 
 
@@ -302,12 +306,12 @@ def test_models_of_nucleotides_are_left_out_where_that_is_asked():
     with pytest.warns(TropalignWarning) as told:
         assert len(list(read_models(io.BytesIO(TEXT + rna + TEXT), skip_foreign=True))) == 2
     assert [str(each.message) for each in told] == [
-        "the open stream: the model 'small' is not one of proteins, and is left out"
+        "the open stream: the model 'small' is not for proteins and is left out"
     ]
     with pytest.warns(TropalignWarning) as told:
         assert len(list(read_queries(io.BytesIO(rna + TEXT + dna), skip_foreign=True))) == 1
     assert [str(each.message) for each in told] == [
-        "the open stream: 2 models, 'small' for one, are not of proteins, and are left out"
+        "the open stream: 2 models, such as 'small', are not for proteins and are left out"
     ]
 
 
@@ -327,6 +331,6 @@ def test_probabilities_above_1():
         with pytest.raises(InputError) as caught:
             list(read_models(io.BytesIO(bad)))
         sentence = (
-            "the open stream, line 1, record 'small': the model holds a probability above 1: fetch the file again"
+            "the open stream, line 1, record 'small': the model holds a probability above 1: download the file again"
         )
         assert str(caught.value) == sentence

@@ -141,7 +141,7 @@ def test_the_kind_may_be_said():
     assert len(list(read_queries(io.BytesIO(fasta(rows))))) == len(rows)
     (model,) = read_queries(io.BytesIO(fasta(rows)), "alignment")
     assert_same(model, built(stockholm(rows), "query"))
-    with pytest.raises(UsageError, match=r"^'msa' is no kind of queries: choose one of auto, models"):
+    with pytest.raises(UsageError, match=r"^'msa' is not a kind of queries: choose one of auto, models"):
         next(read_queries(io.BytesIO(b""), "msa"))
 
 
@@ -157,43 +157,41 @@ def test_proteins_of_few_letters_are_queries_where_that_is_said():
         assert len(list(read_queries(io.BytesIO(rows), alphabet="protein"))) == 1
     assert len(list(read_queries(io.BytesIO(b">a\nMKVLAWHEAGAW\n>b\nGAGAGAGAGAGAGAGAGAG\n")))) == 2
     assert len(list(read_queries(io.BytesIO(b">a\nGATTACAGAT\n>b\nGATTACAGATTACAX\n>c\nGATTACAGATTARA\n")))) == 3
-    with pytest.raises(
-        UsageError, match=r"^queries of the alphabet 'dna' are not searched with: choose one of auto, pro"
-    ):
+    with pytest.raises(UsageError, match=r"^queries of the alphabet 'dna' are not supported: choose one of auto, pro"):
         next(read_queries(io.BytesIO(few), alphabet="dna"))
 
 
 BAD = {
     "no known residue": (
-        b">a\nXXX\n", "auto", "record 'a': the model gives random sequences no scores: leave it out"
+        b">a\nXXX\n", "auto", "record 'a': random sequences get no scores from the model: leave it out"
     ),
     "nothing": (b"", "auto", "the file is empty"),
     "no format": (
         b"some text\n", "auto",
-        "this is no file of queries: give models in HMMER's format, an alignment, or sequences in FASTA",
+        "the file holds no queries: give models in HMMER's format, an alignment, or sequences in FASTA",
     ),
     "an unknown letter": (
         fasta().replace(b"-qrs", b"-1rs").replace(b"qrs", b"1rs"), "auto",
-        "record 'seq0': '1' is no letter of a protein: mend the alignment",
+        "record 'seq0': '1' is not a protein letter: correct the alignment",
     ),
     "nucleotides": (
         b">a\nACGT-ACGT\n>b\nACGTTACGT\n", "auto",
-        "queries, record 'queries': this is an alignment of nucleotides (A, C, G, T, U, N alone), and search is for "
-        "proteins: translate it (tropalign.translate), search with nhmmer, or say alphabet protein",
+        "queries, record 'queries': this is an alignment of nucleotides (only A, C, G, T, U, N), but search is for "
+        "proteins: translate it (tropalign.translate), search with nhmmer, or set alphabet protein",
     ),
     "nucleotides as Stockholm": (
         b"# STOCKHOLM 1.0\n\na MKVLAWGGHE\n//\n# STOCKHOLM 1.0\n#=GF ID dna\n\na ACG-ACgt\nb ACUNA.GT\n//\n", "auto",
-        "queries, record 'dna': this is an alignment of nucleotides (A, C, G, T, U, N alone), and search",
+        "queries, record 'dna': this is an alignment of nucleotides (only A, C, G, T, U, N), but search",
     ),
     "nucleotides as sequences": (
         b">a\nacgtn\n>b\nacgtug\n", "auto",
-        "queries, record 'a': this is a sequence of nucleotides (A, C, G, T, U, N alone), and search is for proteins: "
-        "translate it (tropalign.translate), search with nhmmer, or say alphabet protein",
+        "queries, record 'a': this is a sequence of nucleotides (only A, C, G, T, U, N), but search is for proteins: "
+        "translate it (tropalign.translate), search with nhmmer, or set alphabet protein",
     ),
     "rows of unequal length": (
         b">a\nMKV-LAW\n>b\nMKVLA\n", "auto",
-        "record 'b': 5 matches, but 7 are expected: rows of an alignment are equally long, and in A2M have as many "
-        "upper-case letters and '-' together",
+        "record 'b': 5 match columns, but other rows have 7: rows must have the same length, or in A2M the same "
+        "number of upper-case letters and '-'",
     ),
     "a Stockholm file that ends early": (
         stockholm()[:-3], "auto",
@@ -204,12 +202,12 @@ BAD = {
     ),
     "a sequence without a residue": (
         b">a\n*\n", "sequences",
-        "record 'a': no model can be made of this sequence (Error raised from C code: forward score underflow",
+        "record 'a': no model can be built from this sequence (Error raised from C code: forward score underflow",
     ),
     "columns of gaps alone": (
-        stockholm(["-" * 40] * len(ROWS)), "auto", "record 'queries': no model can be made of this alignment ("
+        stockholm(["-" * 40] * len(ROWS)), "auto", "record 'queries': no model can be built from this alignment ("
     ),
-    "rows of gaps alone": (b">a\n---\n>b\n---\n", "auto", "the alignment holds no residue: give another one"),
+    "rows of gaps alone": (b">a\n---\n>b\n---\n", "auto", "the alignment holds no residues: give another one"),
 }  # fmt: skip
 
 
@@ -228,5 +226,5 @@ def test_bad_queries_are_refused_in_one_sentence(name, tmp_path):
 def test_without_pyhmmer_only_models_are_queries(data, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyhmmer.plan7", None)
     assert next(read_queries(CORPUS / "3f.hmm")).name == "small"
-    with pytest.raises(InputError, match=r"needs pyhmmer, as --iterate does: pip install pyhmmer"):
+    with pytest.raises(InputError, match=r"require pyhmmer: pip install pyhmmer"):
         next(read_queries(io.BytesIO(data)))

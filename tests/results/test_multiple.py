@@ -164,5 +164,5 @@ def test_biopython_and_files_have_the_same_rows(tmp_path):
     assert tropalign.read_alignment(tmp_path / "x.sto.gz") == made
     with pytest.raises(tropalign.TropalignError, match=r"no format has the suffix '.doc'"):
         made.write(tmp_path / "x.doc")
-    with pytest.raises(tropalign.TropalignError, match="is no MultipleAlignment"):
+    with pytest.raises(tropalign.TropalignError, match="is not a MultipleAlignment"):
         tropalign.write_alignment("text", tmp_path / "x.fa")

@@ -163,11 +163,15 @@ def test_place_refuses_reads_of_the_other_kind():
     rows = np.frombuffer(b"ACGTACGTACGTACGTAC" * 4, np.uint8).reshape(4, -1)
     package = ta.ReferencePackage.build(tuple("abcd"), rows, tree)
     for reads in ([("x", "MKVLAWFFEE")], [("y", "ACGTACGTACG"), ("x", "MPLQ")]):
-        with pytest.raises(InputError, match="record 'x': by its letters the read is a protein sequence, and the ref"):
+        with pytest.raises(
+            InputError, match="record 'x': according to its letters, the read is a protein sequence, but the ref"
+        ):
             list(ta.place(package, reads))
     rows = np.frombuffer(b"MKVLAWFFEEMKVLAWFF" * 4, np.uint8).reshape(4, -1)
     package = ta.ReferencePackage.build(tuple("abcd"), rows, tree)
-    with pytest.raises(InputError, match="record 'x': by its letters the read is a nucleotide sequence, and the ref"):
+    with pytest.raises(
+        InputError, match="record 'x': according to its letters, the read is a nucleotide sequence, but the ref"
+    ):
         list(ta.place(package, [("y", "MKVLAW"), ("x", DNA)]))
 
 

@@ -93,7 +93,7 @@ def test_small_trees_and_wrong_words():
     assert np.isnan(with_support(tree, alignment, "auto", model="identity").support).all()
     with pytest.raises(UsageError, match="n_samples"):
         with_support(tree, alignment, "many")
-    with pytest.raises(UsageError, match="a cluster shares out samples, whose number auto"):
+    with pytest.raises(UsageError, match="a cluster requires the number of samples in advance"):
         with_support(tree, alignment, "auto", device="tcp://127.0.0.1:1")
 
 

@@ -130,7 +130,11 @@ def test_what_are_no_distances_is_refused(make):
     square = np.array([[0, 1, 2], [1, 0, 3], [2, 3, 0.0]])
     names = ["a", "b\x1b", "c"]
     for at, value, words in [
-        ((0, 1), 1.5, r"the distance of 'a' and 'b\\x1b' is 1.5 one way and 1 the other: give a symmetric square"),
+        (
+            (0, 1),
+            1.5,
+            r"the distance of 'a' and 'b\\x1b' is 1.5 in one triangle and 1 in the other: give a symmetric matrix",
+        ),
         ((2, 2), 1.0, r"the distance of 'c' to itself is 1: write 0 on the diagonal"),
         ((0, 2), np.nan, r"the distance of 'a' and 'c' is not a number: leave one of them out"),
     ]:
@@ -138,27 +142,25 @@ def test_what_are_no_distances_is_refused(make):
         wrong[at] = value
         with pytest.raises(InputError, match=words):
             make(wrong, names)
-    for value, said in ((-1, "-1"), (np.nan, "no number"), (np.inf, "inf")):
-        with pytest.raises(
-            InputError, match=rf"the distance of 'b\\x1b' and 'c' is {said}: distances are numbers from 0"
-        ):
+    for value, said in ((-1, "-1"), (np.nan, "not a number"), (np.inf, "inf")):
+        with pytest.raises(InputError, match=rf"the distance of 'b\\x1b' and 'c' is {said}: give numbers from 0"):
             make([1, 2, value], names)
-    with pytest.raises(InputError, match="the distances are those of one taxon: a tree has two or more"):
+    with pytest.raises(InputError, match="there is only one taxon: a tree requires at least two"):
         make([])
-    with pytest.raises(InputError, match="2 names, but distances of 3 taxa: give each taxon one name"):
+    with pytest.raises(InputError, match="2 names are given, but distances of 3 taxa: give one name per taxon"):
         make(square, names[:2])
-    with pytest.raises(InputError, match="two taxa are called 'a': give each its own name"):
+    with pytest.raises(InputError, match="two taxa have the name 'a': give each its own name"):
         make(square, ["a", "b", "a"])
     for wrong in (np.zeros((2, 3)), np.zeros(4), np.zeros((2, 2, 2))):
         with pytest.raises(UsageError, match=r"distances of shape .*: give n \(n - 1\) / 2 of them, or a square"):
             make(wrong)
     for names in (5, 2.5):
-        with pytest.raises(UsageError, match=r"names is of type .*: give a list with a text per taxon"):
+        with pytest.raises(UsageError, match=r"names is of type .*: give a list with a string per taxon"):
             make(square, names)
     for wrong in ("abc", [["x"]], None, [["1"]], np.ones(3, complex), np.ma.ones(3)):
-        with pytest.raises(UsageError, match=r"the distances are no array of numbers|distances of shape"):
+        with pytest.raises(UsageError, match=r"the distances must be an array of numbers|distances of shape"):
             make(wrong)
-    with pytest.raises(UsageError, match="rules 'x' are none of tropalign, clustalw"):
+    with pytest.raises(UsageError, match="rules 'x' are not one of tropalign, clustalw"):
         make(square, rules="x")
 
 
@@ -170,7 +172,9 @@ def test_both_halves_of_a_square_are_compared_in_every_tile(at):
     assert len(neighbour_joining(square).names) == 201
     square[at] += 0.5
     first, second = sorted(at)
-    with pytest.raises(InputError, match=rf"the distance of '{first + 1}' and '{second + 1}' is [\d.]+ one way"):
+    with pytest.raises(
+        InputError, match=rf"the distance of '{first + 1}' and '{second + 1}' is [\d.]+ in one triangle"
+    ):
         neighbour_joining(square)
 
 

@@ -81,7 +81,7 @@ def test_large_differences_of_proteins_are_those_of_dayhoff():
 def test_rows_too_different_for_the_model_are_said(model):
     alphabet = PROTEIN if model == "kimura" else NUCLEOTIDE
     family = MultipleAlignment.from_rows("abc", ["AAAA", "CCCC", "AAAA"], alphabet)
-    words = f"2 of 3 pairs are too different for {model} distances \\(the first: 'a' and 'b'\\): 10 is taken"
+    words = f"2 of 3 pairs are too different for {model} distances \\(the first: 'a' and 'b'\\): 10 is used"
     with pytest.warns(TropalignWarning, match=words):
         assert alignment_distances(family, model).tolist() == [SATURATED, 0, SATURATED]
 
@@ -94,27 +94,29 @@ def test_threads_change_nothing():
 
 def test_what_cannot_be_compared_is_refused(tmp_path):
     rows = MultipleAlignment.from_rows(["a", "b\x1b", "c"], ["AC--", "--GT", "ACGT"], NUCLEOTIDE)
-    with pytest.raises(
-        InputError, match=r"'a' and 'b\\x1b' have no column in which both hold a letter: leave one of them"
-    ):
+    with pytest.raises(InputError, match=r"'a' and 'b\\x1b' have no residues in a common column: leave one of them"):
         alignment_distances(rows)
-    with pytest.raises(InputError, match="the alignment has one row: a tree has two taxa or more"):
+    with pytest.raises(InputError, match="the alignment has one row: a tree requires at least two taxa"):
         alignment_distances(MultipleAlignment.from_rows("a", ["ACGT"]))
-    with pytest.raises(UsageError, match="distances 'jtt' are none of identity, kimura, jc69, k2p"):
+    with pytest.raises(UsageError, match="distances 'jtt' are not one of identity, kimura, jc69, k2p"):
         alignment_distances(rows, "jtt")
-    with pytest.raises(UsageError, match="distances kimura are for proteins, and these are nucleotides: choose k2p"):
+    with pytest.raises(
+        UsageError, match="distances kimura are for proteins, but the sequences are nucleotides: choose k2p"
+    ):
         alignment_distances(rows, "kimura")
-    with pytest.raises(UsageError, match="gaps 'none' are none of pairwise, complete"):
+    with pytest.raises(UsageError, match="gaps 'none' are not one of pairwise, complete"):
         alignment_distances(rows, gaps="none")
-    with pytest.raises(UsageError, match="an object of type list is no MultipleAlignment"):
+    with pytest.raises(UsageError, match="an object of type list is not a MultipleAlignment"):
         alignment_distances(["ACGT"])
-    with pytest.raises(UsageError, match="an object of type list is no SequenceBatch: make one with read_sequences"):
+    with pytest.raises(
+        UsageError, match="an object of type list is not a SequenceBatch: create one with read_sequences"
+    ):
         pair_distances(["ACGT", "ACGA"])
     with pytest.raises(ResourceError, match="comparing 3 rows needs 276 B of memory and 100 B are allowed"):
         alignment_distances(rows, memory_bytes=100)
     path = tmp_path / "rows.fa"
     path.write_text(">a\nAC--\n>b\n--GT\n")
-    with pytest.raises(InputError, match=r"rows.fa: 'a' and 'b' have no column"):
+    with pytest.raises(InputError, match=r"rows.fa: 'a' and 'b' have no residues"):
         alignment_distances(path)
 
 
@@ -124,5 +126,5 @@ def test_unaligned_sequences_are_aligned_by_pairs():
     assert pair_distances(batch)[1] == pytest.approx(oracle.distance(10, 1, 0, "jc69"))
     with pytest.raises(UsageError, match="model k2p needs an alignment"):
         pair_distances(batch, "k2p")
-    with pytest.raises(InputError, match="1 sequence: a tree has two taxa or more"):
+    with pytest.raises(InputError, match="1 sequence: a tree requires at least two taxa"):
         pair_distances(batch[:1])

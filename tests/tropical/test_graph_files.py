@@ -74,56 +74,56 @@ def test_loops_and_double_edges_are_noted():
     assert graph.notes == (
         "1 edge of infinite weight left out",
         "1 loop left out",
-        "1 edge left out beside a lighter or equal one between the same vertices",
+        "1 edge left out in favour of a lighter or equal one between the same vertices",
     )
     assert read("a b 3\nb a 2\n", is_directed=False).notes == (
-        "1 edge left out beside a lighter or equal one between the same vertices",
+        "1 edge left out in favour of a lighter or equal one between the same vertices",
     )
 
 
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("", "the file holds no edge: give lines of from, to and weight"),
-        ("# only\n\n", "the file holds no edge: give lines of from, to and weight"),
+        ("", "the file holds no edges: give lines of from, to and weight"),
+        ("# only\n\n", "the file holds no edges: give lines of from, to and weight"),
         ("a b 1\nb c x\n", "line 2: the weight 'x' is not a number"),
-        ("a b 1,5\n", "line 1: the comma of 1,5 may separate digits or fields: write a decimal point, or put tabs"),
+        ("a b 1,5\n", "line 1: the comma of 1,5 may be a decimal or a separator: write a decimal point, or separate"),
         ("a  b  -1,5e3\n", "line 1: the comma of -1,5e3 may"),
         ("a b 1.500,5\n", "line 1: the comma of 1.500,5 may"),
         ("a;b;1,5\n", "line 1: the comma of 1,5 may"),
         ("a; b; 1,5\n", "line 1: the comma of 1,5 may"),
-        ("x,y 1,5\n", "line 1: the comma of 1,5 may separate digits or fields: write a decimal point, or put tabs"),
+        ("x,y 1,5\n", "line 1: the comma of 1,5 may be a decimal or a separator: write a decimal point, or separate"),
         ("x y,1,5\n", "line 1: the comma of 1,5 may"),
         ("x,y;1,5\n", "line 1: the comma of 1,5 may"),
         ("a,b,1\nx, y, -1,5\n", "line 2: the comma of -1,5 may"),
         ("a,b\nc d 1,234\n", "line 2: the comma of 1,234 may"),
-        ("a b 1\na c 1,5\n", "line 2: the weight '1,5' is not a number: write a decimal point for the comma"),
-        ("a\tb\t1,5\n", "line 1: the weight '1,5' is not a number: write a decimal point for the comma"),
+        ("a b 1\na c 1,5\n", "line 2: the weight '1,5' is not a number: write a decimal point instead of the comma"),
+        ("a\tb\t1,5\n", "line 1: the weight '1,5' is not a number: write a decimal point instead of the comma"),
         ("a b 1\nb c nan\n", "line 2: the weight 'nan' is not a number"),
-        ("a b 1\nb c -9007199254740993\n", "line 2: the weight is 2^53 or more, which float64 does not hold exactly"),
+        ("a b 1\nb c -9007199254740993\n", "line 2: the weight is 2^53 or more, which float64 cannot hold exactly"),
         ("a b 1\nb c -inf\n", "line 2: the weight '-inf' is not a number"),
         ("a b 1\nb c 1_0\n", "line 2: the weight '1_0' is not a number"),
         ("a b nan\n", "line 1: the weight 'nan' is not a number"),
-        ("# x\na b 1\nb\n", "line 3: the line 'b' is no edge: give from, to and weight, separated by spaces or tabs"),
-        ("a\tb\t1\tx\n", "line 1: the line 'a\\tb\\t1\\tx' is no edge: give from, to and weight, separated by tabs"),
-        ("a,b,1\na,,2\n", "line 2: the line 'a,,2' is no edge: give from, to and weight, separated by commas"),
+        ("# x\na b 1\nb\n", "line 3: the line 'b' is not an edge: give from, to and weight, separated by"),
+        ("a\tb\t1\tx\n", "line 1: the line 'a\\tb\\t1\\tx' is not an edge: give from, to and weight, separated by"),
+        ("a,b,1\na,,2\n", "line 2: the line 'a,,2' is not an edge: give from, to and weight, separated by commas"),
         ("a b 1\nb c\n", "line 2: the line has 2 fields instead of 3"),
-        ("a b 1\nb b -1\n", "line 2: the loop at b is negative: a path through it can be made as short as one likes"),
-        (b"a b 1\n\0\xfe b\n", "line 2: this is no text of edges (from, to, weight)"),
-        (b"a b\0 1\n", "line 1: this is no text of edges (from, to, weight)"),
-        (b"%%MatrixMarket matrix array real general\n1 1\n1\n", "line 1: this is no matrix of coordinates: write"),
+        ("a b 1\nb b -1\n", "line 2: the loop at b is negative, so paths through it can become arbitrarily"),
+        (b"a b 1\n\0\xfe b\n", "line 2: this is not a text file: give lines of from, to and weight"),
+        (b"a b\0 1\n", "line 1: this is not a text file: give lines of from, to and weight"),
+        (b"%%MatrixMarket matrix array real general\n1 1\n1\n", "line 1: this is not a matrix in coordinate format"),
         (REAL + b"2 2 2\n1 2 3\n", "the file holds 1 entries instead of 2"),
-        (REAL + b"%\n2 2\n1 2 3\n", "line 3: the line does not say how many rows"),
+        (REAL + b"%\n2 2\n1 2 3\n", "line 3: this line must give the numbers of rows"),
         (REAL + b"99999999 99999999 1\n1 2 3\n", "the matrix has 99999999 rows, more than"),
-        (REAL + b"2 3 1\n1 2 3\n", "line 2: the matrix is of shape (2, 3): it has to be square"),
-        (REAL + b"2 2 1\n1 3 3\n", "line 3: the line is no entry: give row, column and a finite number"),
-        (REAL + b"2 2 1\n1 2 1_0\n", "line 3: the line is no entry"),
-        (REAL + b"22 22 1\n1 1_0 1\n", "line 3: the line is no entry"),
-        (REAL + b"2 2 1\n\n1 2 x\n", "line 4: the line is no entry"),
-        (REAL + b"2 2 1\n1 2\n", "line 3: the line is no entry"),
-        (REAL + b"2 2 1\n1 2 nan\n", "the weight of edge 0 is NaN"),
+        (REAL + b"2 3 1\n1 2 3\n", "line 2: the matrix has shape (2, 3): it must be square"),
+        (REAL + b"2 2 1\n1 3 3\n", "line 3: the line is not an entry: give row, column and a finite number"),
+        (REAL + b"2 2 1\n1 2 1_0\n", "line 3: the line is not an entry"),
+        (REAL + b"22 22 1\n1 1_0 1\n", "line 3: the line is not an entry"),
+        (REAL + b"2 2 1\n\n1 2 x\n", "line 4: the line is not an entry"),
+        (REAL + b"2 2 1\n1 2\n", "line 3: the line is not an entry"),
+        (REAL + b"2 2 1\n1 2 nan\n", "the weight of edge 0 is NaN: give finite weights"),
         (b"%%MatrixMarket matrix coordinate complex general\n2 2 1\n1 2 3 1\n", "line 1: a complex general matrix"),
-        (b"PK\x03\x04nothing", "the .npz file is damaged, or holds no graph ("),
+        (b"PK\x03\x04nothing", "the .npz file is damaged or does not hold a graph ("),
     ],
 )  # fmt: skip
 def test_bad_files(text, sentence):
@@ -147,7 +147,7 @@ def test_damaged_arrays(damage):
             if damage != "names beyond Unicode" and name == "weights.npy":
                 data = data.replace(b"(2, 2)", b"(2, 2 " if damage == "a header with an open bracket" else b"[[2, 2")
             new.writestr(name, data)
-    with pytest.raises(InputError, match=r"the open stream: the \.npz file is damaged, or holds no graph"):
+    with pytest.raises(InputError, match=r"the open stream: the .npz file is damaged or does not hold a graph"):
         read_graph(io.BytesIO(made.getvalue()))
 
 
@@ -185,20 +185,23 @@ SPARSE = {"format": b"csr", "shape": [2, 2], "data": [1.0], "indices": [1], "ind
 @pytest.mark.parametrize(
     ("arrays", "sentence"),
     [
-        ({**SPARSE, "indptr": [0, 5, 1]}, "its rows do not end where they should"),
-        ({**SPARSE, "indptr": [0, 1]}, "its rows do not end where they should"),
-        ({**SPARSE, "indices": [2]}, "vertex 2 is beyond the graph's 2 vertices"),
+        ({**SPARSE, "indptr": [0, 5, 1]}, "the bounds of its rows are not valid"),
+        ({**SPARSE, "indptr": [0, 1]}, "the bounds of its rows are not valid"),
+        ({**SPARSE, "indices": [2]}, "vertex 2 is not among the graph's 2 vertices"),
         ({**SPARSE, "indices": [-1]}, "vertices are numbered from 0"),
         ({**SPARSE, "data": [1.0, 2.0]}, "have different lengths"),
-        ({**SPARSE, "shape": [2, 3]}, "the matrix is of shape (2, 3)"),
-        ({**SPARSE, "format": b"bsr"}, "of SciPy's format bsr"),
-        ({**SPARSE, "data": [1j]}, "no numbers"),
-        ({"format": b"coo", "shape": [2, 2], "data": [1.0]}, "is damaged, or holds no graph"),
-        ({"a": np.zeros((2, 2)), "b": np.zeros((2, 2))}, "holds 2 square matrices: call that of the weights 'weights'"),
-        ({"weights": np.zeros((2, 3))}, "the weights are of shape (2, 3): they have to be square"),
-        ({"weights": np.array([["a"]])}, "no numbers"),
-        ({"weights": np.array([[True]])}, "the weights are of bool, no numbers"),
-        ({"weights": np.array([[None]])}, "is damaged, or holds no graph"),
+        ({**SPARSE, "shape": [2, 3]}, "the matrix has shape (2, 3)"),
+        ({**SPARSE, "format": b"bsr"}, "has SciPy's format bsr"),
+        ({**SPARSE, "data": [1j]}, "are not numbers"),
+        ({"format": b"coo", "shape": [2, 2], "data": [1.0]}, "is damaged or does not hold a graph"),
+        (
+            {"a": np.zeros((2, 2)), "b": np.zeros((2, 2))},
+            "holds 2 square matrices: name the matrix of weights 'weights'",
+        ),
+        ({"weights": np.zeros((2, 3))}, "the matrix of weights has shape (2, 3): it must be square"),
+        ({"weights": np.array([["a"]])}, "are not numbers"),
+        ({"weights": np.array([[True]])}, "the weights have type bool and are not numbers"),
+        ({"weights": np.array([[None]])}, "is damaged or does not hold a graph"),
         ({"weights": np.zeros((2, 2)), "names": np.array(["a"])}, "1 names are given for 2 vertices"),
         ({"weights": np.full((2, 2), np.nan)}, "is NaN"),
         ({"weights": np.array([[-2, 0], [1, 0]])}, "the cycle 0 -> 0 is negative (its weight is -2)"),
@@ -213,7 +216,7 @@ def test_bad_arrays(arrays, sentence):
 def test_line_numbers_with_all_line_ends():
     with pytest.raises(InputError, match="line 4: the weight 'x' is not a number"):
         read("# x\ra b 1\r\nb c 2\rb d x\n")
-    with pytest.raises(InputError, match="line 2: the line has 1,048,576 bytes or more: name a file of the right kind"):
+    with pytest.raises(InputError, match="line 2: the line has 1,048,576 bytes or more: give a graph file"):
         read("a,b\n" + "a" * (1 << 20) + ",b\n")
 
 

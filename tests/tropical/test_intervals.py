@@ -84,7 +84,7 @@ def test_matrix_chains(sizes):
 def test_chains_and_their_orders():
     sizes = [99_991, 99_989, 99_971, 99_961]
     assert matrix_chain(sizes).cost == oracle.chain_cost(sizes) > 2**50
-    with pytest.raises(InputError, match=r"take 2\^53 multiplications or more: divide all sizes by a number"):
+    with pytest.raises(InputError, match=r"take 2\^53 multiplications or more: give smaller sizes"):
         matrix_chain([10**6, 10**6, 10**6, 1])
     # What is too much on the way only is too much as well.
     with pytest.raises(InputError, match=r"2\^53"):
@@ -182,34 +182,34 @@ WRONG = {
     "triangular of NaN": (lambda: triangular([[1.0, np.nan], [0.0, 1.0]]), InputError, "weight[0, 1] is NaN"),
     "triangular of -inf": (lambda: triangular([[-np.inf]]), InputError, "weight[0, 0] is -inf"),
     "triangular of integers": (lambda: triangular(np.ones((2, 2), np.int16)), UsageError, "convert it to float32"),
-    "triangular of real": (lambda: triangular([[1.0]], REAL), UsageError, "MIN_PLUS and MAX_PLUS, which choose"),
+    "triangular of real": (lambda: triangular([[1.0]], REAL), UsageError, "supports only MIN_PLUS and MAX_PLUS"),
     "triangular beyond float32": (
-        lambda: triangular(np.full((3, 3), 1e38, np.float32)), InputError, "sums of weights may be beyond float32"
+        lambda: triangular(np.full((3, 3), 1e38, np.float32)), InputError, "sums of weights may exceed float32"
     ),
     "cuts of what has none": (
-        lambda: best_cuts(triangular([[0.0, np.inf], [0.0, 0.0]])), InputError, "M[0, 1] is inf: there is no way"
+        lambda: best_cuts(triangular([[0.0, np.inf], [0.0, 0.0]])), InputError, "M[0, 1] is inf"
     ),
     "cuts of NaN": (lambda: best_cuts([[0.0, np.nan], [0.0, 0.0]]), InputError, "M[0, 1] is NaN"),
-    "cuts of real": (lambda: best_cuts([[0.0]], REAL), UsageError, "best_cuts is for MIN_PLUS and MAX_PLUS"),
-    "one size": (lambda: matrix_chain([3]), InputError, "at least two whole numbers"),
-    "sizes as text": (lambda: matrix_chain("abc"), InputError, "no list of whole numbers"),
-    "a size of none": (lambda: matrix_chain([1, None, 2]), InputError, "no list of at least two"),
-    "a negative size": (lambda: matrix_chain([3, -1, 2]), InputError, "sizes[1] is -1: give whole numbers from 0"),
+    "cuts of real": (lambda: best_cuts([[0.0]], REAL), UsageError, "best_cuts supports only MIN_PLUS and MAX_PLUS"),
+    "one size": (lambda: matrix_chain([3]), InputError, "at least two integers"),
+    "sizes as text": (lambda: matrix_chain("abc"), InputError, "sizes must be a list of integers"),
+    "a size of none": (lambda: matrix_chain([1, None, 2]), InputError, "must be a list of at least two"),
+    "a negative size": (lambda: matrix_chain([3, -1, 2]), InputError, "sizes[1] is -1: give integers from 0"),
     "half a size": (lambda: matrix_chain([3, 1.5]), InputError, "sizes[1] is 1.5"),
     "a size of NaN": (lambda: matrix_chain([3, np.nan]), InputError, "sizes[1] is nan"),
-    "a size beyond floats": (lambda: matrix_chain([3, 10**400]), InputError, "no list of"),
-    "sizes of two dimensions": (lambda: matrix_chain([[1, 2]]), InputError, "no list of at least two"),
+    "a size beyond floats": (lambda: matrix_chain([3, 10**400]), InputError, "must be a list of"),
+    "sizes of two dimensions": (lambda: matrix_chain([[1, 2]]), InputError, "must be a list of at least two"),
     "negative weights": (lambda: search_tree([1, -1]), InputError, "weights[1] is -1.0: give numbers from 0"),
     "infinite misses": (lambda: search_tree([1], [np.inf, 0]), InputError, "misses[0] is inf"),
     "too few misses": (lambda: search_tree([1, 2], [1, 2]), InputError, "2 weights and 2 misses: give one more"),
-    "weights as text": (lambda: search_tree(["a"]), InputError, "weights are no list of numbers"),
+    "weights as text": (lambda: search_tree(["a"]), InputError, "weights must be a list of numbers"),
     "no letters": (lambda: nussinov(""), InputError, "the sequence is empty"),
-    "a gap": (lambda: nussinov("AC-G"), InputError, "'-' at position 3 is no letter of a sequence"),
+    "a gap": (lambda: nussinov("AC-G"), InputError, "'-' at position 3 is not a letter: correct it"),
     "an escape": (lambda: nussinov("A\x1b[31m"), InputError, r"'\x1b' at position 2"),
-    "bytes": (lambda: nussinov(b"ACGU"), UsageError, "the sequence is a bytes: give a text"),
+    "bytes": (lambda: nussinov(b"ACGU"), UsageError, "the sequence is of type bytes: give a string"),
     "a negative loop": (lambda: nussinov("ACGU", least_loop=-1), UsageError, "least_loop -1 is out of range"),
-    "pairs as a list": (lambda: nussinov("ACGU", pairs=["AU"]), UsageError, "pairs are a list: give a dict"),
-    "a pair of three": (lambda: nussinov("ACGU", pairs={"AUG": 1}), UsageError, "'AUG', which is no text of two"),
+    "pairs as a list": (lambda: nussinov("ACGU", pairs=["AU"]), UsageError, "pairs is of type list: give a dict"),
+    "a pair of three": (lambda: nussinov("ACGU", pairs={"AUG": 1}), UsageError, "has the key 'AUG': give keys of two"),
     "half a score": (lambda: nussinov("ACGU", pairs={"AU": 1.5}), UsageError, "score of pair AU 1.5 is not a whole"),
     "a high score": (lambda: nussinov("ACGU", pairs={"AU": 10**9}), UsageError, "score of pair AU 1000000000 is out"),
 }  # fmt: skip

@@ -53,9 +53,9 @@ def pair_distances(
     n = len(batch)
     n_pairs = n * (n - 1) // 2
     if memory_bytes is not None:
-        remedy = f"allow more with {named('memory_bytes')}, or align clusters of the sequences apart"
+        remedy = f"allow more with {named('memory_bytes')}, or align clusters of the sequences separately"
         needed = PAIR_BYTES * n_pairs + (0 if options.quicktree or options.is_compat else engine_bytes(batch))
-        require(needed, memory_bytes, f"a table of distances of {n:,} sequences", remedy)
+        require(needed, memory_bytes, f"a distance table of {n:,} sequences", remedy)
     is_nucleotide = batch.alphabet.name == "nucleotide"
     if options.quicktree:  # 1 - residues of the best chain of k-mers per residue of the shorter sequence
         codes, rules = clustalw_codes(batch), (WORD_LETTERS[is_nucleotide], *options.words(is_nucleotide))

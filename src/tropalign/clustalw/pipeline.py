@@ -156,23 +156,23 @@ class ClustalwArguments(FamilyArguments):
     """Arguments of `align_clustalw`."""
 
     options: ClustalwOptions | None = argument(
-        default=None, kw_only=False, doc="Costs, matrices and rules; CLUSTAL W's defaults when not given."
+        default=None, kw_only=False, doc="Costs, matrices and rules (default: those of CLUSTAL W)."
     )
     tree: str | os.PathLike[str] | None = but(
         FamilyArguments,
         "tree",
         default=None,
-        doc="The guide tree, as Newick text or a file's Path; made of the distances of all pairs when not given. An "
-        "unrooted one with branch lengths, such as CLUSTAL W's ``.dnd``, gets the root that CLUSTAL W gives it. One "
-        "without branch lengths gives the order only: identities then come from the distances, and all sequences weigh "
-        "the same.",
+        doc="The guide tree, as Newick text or a file's Path; built from the distances of all pairs by default. "
+        "An unrooted tree with branch lengths, such as CLUSTAL W's ``.dnd``, gets the root that CLUSTAL W "
+        "would give it. A tree without branch lengths only sets the order: identities then come from the "
+        "distances, and all sequences have the same weight.",
     )
     device: DeviceLike = but(
         FamilyArguments,
         "device",
         default="auto",
-        doc="What computes distances, as of `align_multiple`; those of ``quicktree`` and ``is_compat`` come from the "
-        "processor alone.",
+        doc="Devices that compute distances, as in `align_multiple`; with ``quicktree`` or ``is_compat``, only "
+        "the CPU computes them.",
     )
 
 
@@ -211,8 +211,8 @@ def align_clustalw(call: ClustalwArguments) -> MultipleAlignment:
     """
     method = ClustalwOptions() if call.options is None else call.options
     if not isinstance(method, ClustalwOptions):
-        what = f"an object of type {type(method).__name__} is no ClustalwOptions"
-        raise UsageError(f"{what}: make one of its arguments")
+        what = f"an object of type {type(method).__name__} is not ClustalwOptions"
+        raise UsageError(f"{what}: create ClustalwOptions from its arguments")
     memory, batch, tree = budget_of(call.memory_bytes), call.batch(), call.tree
     if isinstance(tree, str):
         given: GuideTree | None = parse_clustalw_tree(tree, batch.names, method)

@@ -85,7 +85,7 @@ def align_along_tree(
             progress=None if progress is None else lambda done: progress(done / n_joins),
         )
     except OverflowError:
-        remedy = "leave out the longest sequences, or those that resemble no other"
+        remedy = "leave out the longest sequences, or those unrelated to all others"
         raise ResourceError(f"scores of the family's profiles do not fit 32 bits: {remedy}") from None
     return ProgressiveColumns(columns, n_columns, order)
 

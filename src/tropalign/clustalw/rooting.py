@@ -35,7 +35,7 @@ def root_tree(tree: Tree, *, is_compat: bool = False) -> GuideTree:
         children += [[first, second], [joined, third]]
         lengths.append(0.0)
     if any(len(below) != 2 for below in children):
-        raise ValueError("a node joins other than two: give a tree made by neighbour joining")
+        raise ValueError("a node does not have two children: give a tree made by neighbour joining")
     nodes = np.array(children, np.int32).reshape(-1, 2)
     if is_compat and len(nodes) == 1:
         lengths = [float(f"{np.float32(length):.5g}") for length in lengths]

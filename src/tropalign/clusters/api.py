@@ -47,7 +47,8 @@ class ClusterArguments(
         ProgressArgument,
         "progress",
         default=None,
-        doc="Called with the number of sequences done. What it raises ends the work and comes out of the call.",
+        doc="Called with the number of finished sequences. An exception that it raises stops the work and is "
+        "passed on.",
     )
 
 

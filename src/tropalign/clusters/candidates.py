@@ -190,7 +190,7 @@ class CandidateFilter:
             some = places[begin : begin + AT_ONCE]
             row, column = np.divmod(some, len(targets))
             lengths = queries.lengths[row], targets.lengths[column]
-            # What identical columns are divided by, at least.
+            # Lower limit of the divisor of the identical columns.
             if options.identity == "matches":  # pairs of residues
                 divisor = (options.min_coverage or 0.0) * covered_length(*lengths, options.coverage_of)
             else:

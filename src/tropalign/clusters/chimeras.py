@@ -1,7 +1,7 @@
 """Chimera detection, de novo and by reference, as defined by UCHIME (Edgar and others 2011), with exact alignments.
 
 De novo, the candidate parents of a sequence are the sequences before it that are sufficiently more abundant and
-are no chimeras themselves. Sequences too close in abundance to be parents of each other form a block, which is
+are not chimeras themselves. Sequences too close in abundance to be parents of each other form a block, which is
 aligned at once.
 
     sizes   100 90 80 | 50 48 30 | 25 20 20 | 12 ...        skew 2: a block ends where half its first size is reached
@@ -52,7 +52,7 @@ class ChimeraArguments(ChimeraOptions, AlphabetArgument, ProgressArgument, Seque
     references: Sequences | None = argument(
         default=None,
         kw_only=False,
-        doc="What the parents are among, as `sequences`. Without: the sequences themselves, by their ``;size=N``.",
+        doc="Candidate parents, in the forms of `sequences` (default: the more abundant sequences, by ``;size=N``).",
     )
     n_threads: int = again(ComputeArguments, "n_threads")
     memory_bytes: int | None = again(ComputeArguments, "memory_bytes")
@@ -60,7 +60,8 @@ class ChimeraArguments(ChimeraOptions, AlphabetArgument, ProgressArgument, Seque
         ProgressArgument,
         "progress",
         default=None,
-        doc="Called with the number of sequences judged. What it raises ends the work and comes out of the call.",
+        doc="Called with the number of classified sequences. An exception that it raises stops the work and is "
+        "passed on.",
     )
 
 
@@ -127,13 +128,13 @@ def _check(batch: SequenceBatch, references: SequenceBatch | None, rules: Chimer
     for one, words in ((batch, "sequences"), (references, "references")):
         if one is not None and one.alphabet != NUCLEOTIDE:
             raise InputError(
-                f"the {words} judged {one.alphabet.name}, and chimeras are sought among nucleotides: give these, or "
-                f"say that they are with {named('alphabet')} {NUCLEOTIDE.name}"
+                f"the {words} were read as {one.alphabet.name}, but chimeras are only detected among nucleotides: "
+                f"give nucleotides, or set {named('alphabet')} {NUCLEOTIDE.name}"
             )
     if references is not None and rules.rule != "uchime":
-        raise UsageError(f"{named('rule')} {rules.rule} is without references: leave these out, or choose uchime")
+        raise UsageError(f"{named('rule')} {rules.rule} takes no references: leave them out, or choose uchime")
     if references is not None and rules.abskew is not None:
-        raise UsageError(f"{named('abskew')} is for sequences without references, which have no sizes: leave it out")
+        raise UsageError(f"{named('abskew')} compares abundances, and references have none: leave it out")
 
 
 def by_abundance(batch: SequenceBatch) -> tuple[Index, Index]:
@@ -144,13 +145,13 @@ def by_abundance(batch: SequenceBatch) -> tuple[Index, Index]:
     lacks = [name for name in batch.names if not has_count(name)]
     if len(lacks) == len(batch):
         raise InputError(
-            "no name has an abundance like ;size=12, by which chimeras are told from their parents: begin with "
-            "tropalign derep, or name references"
+            "no name has an abundance such as ;size=12, which distinguishes parents from chimeras: run tropalign "
+            "derep first, or give references"
         )
     if lacks:
         raise InputError(
-            "its name has no abundance like ;size=12, and others have: write ;size=1 behind it, or begin with "
-            "tropalign derep",
+            "the name has no abundance such as ;size=12, but other names have: append ;size=1 to it, or run tropalign "
+            "derep first",
             record=lacks[0],
         )
     sizes = counts_of(batch.names)

@@ -49,15 +49,15 @@ def check_set(batch: SequenceBatch, options: ClusterOptions) -> None:
     if not options.min_coverage and longest >= GIANT * usual:
         name = batch.names[int(batch.lengths.argmax())]
         warnings.warn(
-            f"record {name!r} has {longest:,} residues, {longest / usual:,.0f} times as many as most: aligning others "
-            f"along all of it takes long, and most fit somewhere: leave it out, or give {named('min_coverage')}",
+            f"record {name!r} has {longest:,} residues, {longest / usual:,.0f} times the median: aligning others with "
+            f"all of it is slow, and most will match somewhere: leave it out, or set {named('min_coverage')}",
             TropalignWarning,
             stacklevel=3,
         )
     options.pairs.matrix.check(batch)
     options.pairs.check_range(longest)
     if options.order == "abundance" and not any(map(has_count, batch.names)):
-        raise InputError("no name has an abundance like ;size=12: add them, or choose order length or input")
+        raise InputError("no name has an abundance such as ;size=12: add abundances, or choose order length or input")
 
 
 @dataclass
@@ -126,7 +126,7 @@ def coverages(table: AlignmentTable, of: str) -> Reals:
 
 
 def covered_length(member: NDArray[np.int64], representative: NDArray[np.int64], of: str) -> NDArray[np.int64]:
-    """Return the length of the sequence of which coverage is a share."""
+    """Return the length of the sequence to which coverage refers."""
     if of == "member":
         return member
     if of == "representative":

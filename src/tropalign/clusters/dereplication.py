@@ -50,7 +50,7 @@ class Uniques(Result):
     reads: tuple[str, ...]
 
     def __repr__(self) -> str:
-        return f"<Uniques: {len(self.sequences):,} different sequences of {len(self.reads):,} reads>"
+        return f"<Uniques: {len(self.sequences):,} distinct sequences of {len(self.reads):,} reads>"
 
     def take(self, rows: NDArray[Any]) -> Uniques:
         """Select some of the sequences, such as those that are not chimeras; reads of the others are left out.
@@ -78,7 +78,7 @@ class Uniques(Result):
         """
         chosen = np.arange(len(self.sequences))[wanted_rows(np.asarray(rows), len(self.sequences))]
         if len(np.unique(chosen)) < len(chosen):
-            raise IndexError("a sequence is named twice: take each once")
+            raise IndexError("a row is listed twice: list each row once")
         number = np.full(len(self.sequences) + 1, -1, np.int64)  # the last item is for reads already left out
         number[chosen] = np.arange(len(chosen))
         return Uniques(self.sequences[chosen], number[self.labels], self.reads)
@@ -136,23 +136,23 @@ def dereplicate(
     (('a;size=2', 'b;size=1'), [0, 1, 0])
     """
     if strand not in STRANDS:
-        raise UsageError(f"strand {strand!r} is none of {', '.join(STRANDS)}")
+        raise UsageError(f"strand {strand!r} is not one of {', '.join(STRANDS)}")
     least = whole_number("min_size", min_size)
     if least < 1:
-        raise UsageError(f"min_size {least}: a sequence has a read at the least")
+        raise UsageError(f"min_size {least} is below 1: each sequence has at least one read")
     return dereplicated(batch_of(sequences, alphabet), strand, least)
 
 
 def dereplicated(batch: SequenceBatch, strand: str = "plus", min_size: int = 1) -> Uniques:
     """Return the distinct sequences of a batch, by checked options: see `dereplicate`."""
     if strand == "both" and not batch.alphabet.has_strands:
-        raise InputError(f"both strands were asked for, but {batch.alphabet.name}s have one")
+        raise InputError(f"strand both is only for nucleotides, not for {batch.alphabet.name}s")
     number, first = _numbered(batch, strand)
     sizes = np.zeros(len(first), np.int64)
     np.add.at(sizes, number, counts_of(batch.names))
     kept = np.flatnonzero(sizes >= min_size).tolist()
     if not kept:
-        raise InputError(f"no sequence has {min_size} reads: ask for fewer")
+        raise InputError(f"no sequence has {min_size} reads: lower the minimum")
     kept.sort(key=lambda one: (-sizes[one], batch.names[first[one]].encode()))
     rank = np.full(len(first), -1, np.int64)
     rank[kept] = np.arange(len(kept))
@@ -202,7 +202,7 @@ def sampled(names: Sequence[str], tell: Teller) -> SampledReads:
     """Return the samples and sizes of reads from their names: see `otu_table`."""
     samples, sample = numbered(samples_of(names, tell))
     if len(samples) == len(names) > 1:
-        text = f"each of {len(names):,} reads is of a sample of its own, as names tell: see {named('samples')}"
+        text = f"according to their names, all {len(names):,} reads come from different samples: see {named('samples')}"
         warnings.warn(text, TropalignWarning, stacklevel=2)
     return SampledReads(samples, sample, counts_of(names))
 
@@ -216,18 +216,21 @@ def tabled(names: Sequence[str], table: OtuTable, file: str | None = None) -> tu
     sequence = np.full(len(table.names), -1, np.int64)
     for k, (name, row) in enumerate(zip(names, table.rows_of(names).tolist(), strict=True)):
         if row < 0:
-            text = f"the table has no row for the sequence {name!r}: name the table of tropalign derep that wrote it"
+            text = (
+                f"the table has no row for the sequence {name!r}: give the table that tropalign derep wrote with "
+                f"these sequences"
+            )
             raise InputError(text, file=file)
         if sequence[row] >= 0:
             other = names[sequence[row]]
-            text = f"two sequences have this row, {other!r} and {name!r}: dereplicate with {named('relabel')}"
+            text = f"the sequences {other!r} and {name!r} both match this row: dereplicate with {named('relabel')}"
             raise InputError(text, file=file, record=table.names[row])
         sequence[row] = k
     return SampledReads(table.samples, table.sample, table.reads), sequence[table.cluster]
 
 
 def counted(clusters: Clusters, reads: SampledReads, labels: NDArray[np.int64] | None, relabel: str) -> OtuTable:
-    """Count reads by cluster and sample; `labels` map reads to distinct sequences, if the clusters are of these."""
+    """Count reads by cluster and sample; `labels` map reads to distinct sequences, if these were clustered."""
     is_there = np.ones(len(reads.sample), bool) if labels is None else labels >= 0
     cluster = clusters.labels if labels is None else clusters.labels[labels[is_there]]
     size, sample = reads.size[is_there], reads.sample[is_there]
@@ -249,29 +252,28 @@ def otu_table(
     sample_regex: str | None = None,
     relabel: str = "",
 ) -> OtuTable:
-    """How many reads of each sample each cluster has.
+    """Count the reads of each cluster by sample.
 
     Parameters
     ----------
     clusters
-        Of reads, or of different sequences.
+        Clusters of reads, or of distinct sequences.
     uniques
-        What `dereplicate` made, if the clusters are of its sequences; their reads are counted. Or the table of these
-        sequences, as `tropalign derep --otu-table` writes it and `read_otu_table` reads it; rows of other sequences do
-        not count.
+        If distinct sequences were clustered: the result of `dereplicate`, whose reads are counted; or their table, as
+        `tropalign derep --otu-table` writes it and `read_otu_table` reads it. Rows of other sequences do not count.
     samples : {"label", "vsearch", "underscore"}, optional
-        Which sample a read is of: by ``;sample=`` or ``;barcodelabel=`` in its name (label, the default); by that, or
-        else by the letters, digits and underscores that the name begins with (vsearch's rule, which cuts ``gut-1.r1``
-        to ``gut``); or by ``;sample=``, or else the name up to its last underscore.
+        The sample of a read. label (default): ``;sample=`` or ``;barcodelabel=`` in its name. vsearch: as label, or
+        else the letters, digits and underscores at the start of the name (``gut`` for ``gut-1.r1``). underscore:
+        ``;sample=``, or else the name up to its last underscore.
     sample_delimiter
-        In place of `samples`: by ``;sample=`` in the name, or else the name up to this text: ``gut-1`` of ``gut-1.r1``
-        for ``"."``.
+        Instead of `samples`: ``;sample=`` in the name, or else the name up to this text, such as ``gut-1`` of
+        ``gut-1.r1`` for ``"."``.
     sample_regex
-        In place of `samples`: the sample is what the first group of this regular expression matches in the name, or
-        all of it if it has no group; ``;sample=`` is part of the name.
+        Instead of `samples`: a regular expression. The sample is the match of its first group in the name, or the
+        whole match without a group; ``;sample=`` is part of the name.
     relabel
-        What clusters are called: "sha1" for the digest of the representative, else what stands before their number;
-        by default the representative's name up to its first semicolon.
+        Names of the clusters: "sha1" for the digest of the representative, else a prefix of their numbers (default:
+        the representative's name up to its first semicolon).
 
     Returns
     -------
@@ -282,15 +284,15 @@ def otu_table(
     Raises
     ------
     InputError
-        A read whose name tells no sample; two clusters of one name; a sequence without a row of its own in the table.
+        The name of a read contains no sample, two clusters have the same name, or a sequence has no row of its own.
     UsageError
-        What are no clusters or uniques; several rules for samples, or one that cannot be used; uniques that the
-        clusters are not of.
+        `clusters` or `uniques` has a wrong type, several rules for samples are given, a rule cannot be used, or the
+        clusters do not contain the sequences of `uniques`.
 
     Warns
     -----
     TropalignWarning
-        As many samples as reads.
+        Each read has a sample of its own.
 
     Examples
     --------
@@ -302,15 +304,15 @@ def otu_table(
     (('Otu1',), ('a', 'b'), [[2, 1]])
     """
     if not isinstance(clusters, Clusters) or not isinstance(uniques, Uniques | OtuTable | None):
-        raise UsageError("a table is made of Clusters, and of the Uniques or the OtuTable of their sequences")
+        raise UsageError("a table requires Clusters, and optionally the Uniques or the OtuTable of their sequences")
     tell = teller(samples, sample_delimiter, sample_regex)
     if not isinstance(relabel, str):
-        raise UsageError(f"{named('relabel')} {relabel!r} is no text")
+        raise UsageError(f"{named('relabel')} {relabel!r} is not a string")
     names = tuple(clusters.sequences.names)
     if uniques is None:
         return counted(clusters, sampled(names, tell), None, relabel)
     if isinstance(uniques, OtuTable):
         return counted(clusters, *tabled(names, uniques), relabel)
     if tuple(uniques.sequences.names) != names:
-        raise UsageError("the clusters are not of these different sequences: cluster what was dereplicated")
+        raise UsageError("the clusters do not contain these distinct sequences: cluster the result of dereplicate")
     return counted(clusters, sampled(uniques.reads, tell), uniques.labels, relabel)

@@ -47,7 +47,7 @@ def write_clusters(
     C	0	2	*	*	*	*	*	b	*
     """
     if not isinstance(clusters, Clusters | OtuTable):
-        raise UsageError(f"an object of type {type(clusters).__name__} is no Clusters")
+        raise UsageError(f"an object of type {type(clusters).__name__} is not Clusters")
     if isinstance(clusters, OtuTable):
         _write(clusters, path, format, "counts", None, "write_clusters", ClustersContext())
     else:
@@ -92,7 +92,7 @@ def write_chimeras(chimeras: Chimeras, path: str | os.PathLike[str], format: Chi
     0.0000	b;size=8	*	*	*	*	*	*	*	*	0	0	0	0	0	0	*	N
     """
     if not isinstance(chimeras, Chimeras):
-        raise UsageError(f"an object of type {type(chimeras).__name__} is no Chimeras")
+        raise UsageError(f"an object of type {type(chimeras).__name__} is not Chimeras")
     _write(chimeras, path, format, TABLE, SEQUENCES, "write_chimeras", ChimerasContext())
 
 
@@ -114,5 +114,5 @@ def _write(
             kind = sequences
     name = format_for_path(kind, output) if format is None else format
     if name not in format_names(kind):
-        raise UsageError(f"format {name!r} is none of {', '.join(known)}")
+        raise UsageError(f"format {name!r} is not one of {', '.join(known)}")
     write(kind, [result], output, name, call, context)

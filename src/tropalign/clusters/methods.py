@@ -173,7 +173,7 @@ LINKAGES = {
     "complete": Linkage(is_complete=True, counts_every_pair=False),
     "average": Linkage(is_complete=False, counts_every_pair=True),
 }
-#: Rows of the triangle that are compared at once, and pairs of these rows.
+#: Rows of the triangle that are compared at once, and their pairs.
 MOST_ROWS, MOST_PAIRS = 256, 1 << 20
 #: Single linkage: pairs at once if memory permits, since they share an index of k-mers, and bytes of each. Only a
 #: few of the rows are aligned at a time, since pairs that they connect need no further alignment.
@@ -372,7 +372,7 @@ def restored(parts: Iterable[bytes], n: int) -> Iterator[tuple[Index, Index, Rea
         first, second = (np.frombuffer(column, "<i4").astype(np.int64) for column in columns[:2])
         similarity: NDArray[np.float64] = np.frombuffer(columns[2], "<f8")
         if not len(first) == len(second) == len(similarity) or ((first < 0) | (first >= second) | (second >= n)).any():
-            raise ValueError("no pairs of these sequences")
+            raise ValueError("the pairs do not belong to these sequences")
         yield first, second, similarity
 
 

@@ -42,11 +42,11 @@ def tracks_of(decoder: Decoder, block: SequenceBlock, found: Segments, most: int
 TILE_LETTERS, TILE_SEQUENCES = 1 << 22, 4096
 #: Maximum sequences in a picture.
 MOST_TRACKS = 20
-FEWER = "the sequences are fewer than they were when the run began: run it again"
+FEWER = "the input has fewer sequences than at the start of the run: run the command again"
 
 
 class Decoded(NamedTuple):
-    """Result of a tile: the segments of its sequences, and the tracks of those that the picture shows."""
+    """Result of a tile: the segments of its sequences, and the tracks of sequences in the picture."""
 
     segments: Segments
     tracks: tuple[Track, ...]
@@ -100,8 +100,8 @@ class Unlabelled:
         """Warn of the number of letters without a label, if any."""
         if self.n:
             text = (
-                f"{self.n:,} of {self.n_letters:,} letters get no label: they are in runs of {LEAST_RUN} missing "
-                "letters or more, at which sequences are cut"
+                f"{self.n:,} of {self.n_letters:,} letters get no label: they lie in runs of at least {LEAST_RUN} "
+                f"missing letters, where sequences are divided"
             )
             warnings.warn(text, TropalignWarning, stacklevel=2)
 

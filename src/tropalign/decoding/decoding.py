@@ -166,18 +166,18 @@ class Decoder:
         self, model: HMM, options: DecodeOptions, n_threads: int = 0, *, allowed_bytes: int | None = None
     ) -> None:
         if model.symbols is None or model.emission is None:
-            raise InputError("the model has no letters as symbols, so that it cannot read sequences: give it symbols")
+            raise InputError("the symbols of the model are not letters, so it cannot read sequences: give it symbols")
         self.model, self.options, self._n_threads = model, options, resolve_threads(n_threads)
         self._allowed_bytes = allowed_bytes
         self.labels = model.all_labels
         if len(self.labels) > MOST_LABELS:
-            raise InputError(f"the model has {len(self.labels)} labels, more than {MOST_LABELS}: let states share some")
+            raise InputError(
+                f"the model has {len(self.labels)} labels, more than {MOST_LABELS}: give several states the same label"
+            )
         wanted = [options.labels] if isinstance(options.labels, str) else (options.labels or model.report)
         for label in wanted:
             if label not in self.labels:
-                raise InputError(
-                    f"no state has the label {shown(str(label))!r}: the model knows {', '.join(self.labels)}"
-                )
+                raise InputError(f"no state has the label {shown(str(label))!r}: choose from {', '.join(self.labels)}")
         self._wanted = np.array([label in wanted for label in self.labels])
         self.shown_label = int(np.argmax(self._wanted))
         numbers = {label: number for number, label in enumerate(self.labels)}
@@ -213,11 +213,11 @@ class Decoder:
         if np.isneginf(likelihoods).any():
             number = int(np.argmax(np.isneginf(likelihoods)))
             of_piece, begin = int(pieces.sequence[number]), int(pieces.begin[number])
-            text = "the model cannot make this sequence: no path has a probability above 0"
+            text = "the model cannot generate this sequence, since no path has a probability above 0"
             if (pieces.sequence == of_piece).sum() > 1:
                 end = begin + int(np.diff(pieces.offsets)[number])
-                cut_by = f"runs of {LEAST_RUN} missing letters or more"
-                text += f" for its letters {begin + 1:,} to {end:,}, which {cut_by} cut out"
+                cut_by = f"runs of at least {LEAST_RUN} missing letters"
+                text += f" for its letters {begin + 1:,} to {end:,}, between {cut_by}"
             raise InputError(text, file=file, record=names[of_piece])
         piece = np.searchsorted(pieces.offsets, starts, side="right") - 1
         sequence, shift = pieces.sequence[piece], pieces.begin[piece] - pieces.offsets[piece]
@@ -244,10 +244,11 @@ class Decoder:
         if codes.size and codes.max() == STRANGE:
             at = int(np.argmax(codes == STRANGE))
             number = int(np.searchsorted(offsets, at, side="right")) - 1
-            letter = repr(shown(chr(letters[at]))) if letters[at] < 128 else "a letter outside ASCII"
+            letter = repr(shown(chr(letters[at]))) if letters[at] < 128 else "a non-ASCII letter"
             raise InputError(
                 f"{letter} at position {at - int(offsets[number]) + 1} is not a symbol of the model "
-                f"({''.join(self.model.symbols or ())}) and not among its missing ones: correct it, or list it there",
+                f"({''.join(self.model.symbols or ())}) nor one of its missing letters: correct it, or add it to "
+                f"the missing letters",
                 file=file,
                 record=names[number],
             )
@@ -317,8 +318,10 @@ class Decoder:
         """Raise ResourceError if this many runs and positions do not fit."""
         if self._allowed_bytes is not None:
             needed = PROCESS_BYTES + POSITION_BYTES * n_positions + RUN_BYTES * n_runs
-            what = f"a label that changes {n_runs:,} times and more within {n_positions:,} letters"
-            require(needed, self._allowed_bytes, what, f"allow more with {named('memory_bytes')}, or cut the sequence")
+            what = f"a label that changes at least {n_runs:,} times within {n_positions:,} letters"
+            require(
+                needed, self._allowed_bytes, what, f"allow more with {named('memory_bytes')}, or divide the sequence"
+            )
 
 
 def _runs(
@@ -348,21 +351,21 @@ def _runs(
 class DecodeArguments(DecodeOptions):
     """Arguments of `decode`."""
 
-    model: HMM | str = argument(kw_only=False, doc='A model, or its name ("cpg"), or the name of its file.')
+    model: HMM | str = argument(kw_only=False, doc='A model, its name ("cpg"), or the name of its file.')
     sequences: Sequences = argument(
         kw_only=False,
-        doc="Texts, Biopython's or tropalign's objects, or pairs of name and text, in any iterable; a mapping; or a "
-        "file.",
+        doc="An iterable of strings, sequence objects of Biopython or tropalign, or pairs of name and text; a "
+        "mapping; or a file.",
     )
-    n_threads: int = argument(default=0, kw_only=True, doc="0 for all there are.")
+    n_threads: int = argument(default=0, kw_only=True, doc="Number of threads; 0 for all available ones.")
     memory_bytes: int | None = argument(
-        default=None, kw_only=True, doc="What the whole process may take; as much as it wants by default."
+        default=None, kw_only=True, doc="Memory limit of the whole process in bytes (default: unlimited)."
     )
     progress: Callable[[int], object] | None = argument(
         default=None,
         kw_only=True,
-        doc="Called now and then with the number of sequences that are done, 0 while labels are looked for. What it "
-        "raises ends the work and comes out of the call.",
+        doc="Called repeatedly with the number of finished sequences, 0 while labels are computed. An exception "
+        "that it raises stops the work and is passed on.",
     )
 
 

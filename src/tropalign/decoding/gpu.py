@@ -259,11 +259,11 @@ def check_gpu(gpu: Gpu) -> None:
     logs = np.log(start), np.log(transition), np.log(emission)
     found, wanted = models.paths(*logs, observed), _native.viterbi_codes(*logs, observed.steps, offsets)
     if not all(map(np.array_equal, found, wanted)):
-        raise DeviceError(f"{models.device.name}: its paths of hidden Markov models are not those of the processor")
+        raise DeviceError(f"{models.device.name}: its paths of hidden Markov models differ from those of the CPU")
     sums = models.forward(start, transition, emission, observed)
     plain = [plain_forward(start, transition, emission, observed.steps[a:b]) for a, b in pairwise(offsets)]
     if not np.allclose(sums, plain, rtol=1e-12, atol=0):
-        raise DeviceError(f"{models.device.name}: its sums of hidden Markov models are not those of the processor")
+        raise DeviceError(f"{models.device.name}: its sums of hidden Markov models differ from those of the CPU")
 
 
 def plain_forward(

@@ -41,7 +41,7 @@ class HMM:
 
     Observations are, in all methods: a text of symbols (str, bytes, Seq, SeqRecord), integers (codes of symbols,
     shape (n,), -1 for a missing observation), or float64 frames (n, n_states): the logarithm of the probability
-    (or density) of each observation in each state. A list of these is a batch.
+    (or density) of each observation in each state. A list of sequences is a batch.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ class HMM:
         self.start = checked_probabilities("start", start, (None,), None)
         n_states = len(self.start)
         if n_states > MOST_STATES:
-            raise InputError(f"{n_states} states are more than {MOST_STATES}: make the model smaller")
+            raise InputError(f"the model has {n_states} states, more than {MOST_STATES}: make it smaller")
         self.state_names = checked_words("state_names", state_names, n_states) or tuple(map(str, range(n_states)))
         if len(set(self.state_names)) < n_states:
             raise InputError("two states have the same name: give each its own")
@@ -134,7 +134,7 @@ class HMM:
 
     def __setattr__(self, name: str, value: Any) -> None:
         if getattr(self, "_is_made", False):
-            raise AttributeError(f"a model does not change, so that {name} cannot be set: make another one")
+            raise AttributeError(f"models are immutable, so {name} cannot be set: create a new model")
         super().__setattr__(name, value)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -263,7 +263,7 @@ class HMM:
         Returns
         -------
         float64, shape (n, n_states)
-            Rows sum to 1, but to 0 if the model cannot generate the observations. For a batch a list of these.
+            Rows sum to 1, but to 0 if the model cannot generate the observations. For a batch, a list of arrays.
 
         Raises
         ------
@@ -336,7 +336,7 @@ class HMM:
         options = FitOptions(n_rounds, tolerance, pseudocount, fixed)
         seen, threads = self._reader.read(observations), resolve_threads(n_threads)
         if not len(seen.offsets) > 1:
-            raise InputError("there are no sequences to train on: give one or more")
+            raise InputError("there are no training sequences: give at least one")
 
         def count(parts: dict[str, NDArray[np.float64]]) -> Counts:
             return ModelCalls(parts["start"], parts["transition"], parts.get("emission")).counts(seen, threads)
@@ -469,7 +469,7 @@ class HMM:
         [0, 0, 1, 1]
         """
         if self._frames is None:
-            raise InputError("the model has no function for frames: give symbols, or scores of your own")
+            raise InputError("the model has no function that computes frames: give symbols, or your own scores")
         return self._frames(observations)
 
     def sample(self, n: int, seed: int | None = None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -480,7 +480,7 @@ class HMM:
         n
             Its length.
         seed
-            The same seed gives the same sequence; None another one every time.
+            Equal seeds give equal sequences; None gives a new sequence every time.
 
         Returns
         -------
@@ -502,7 +502,7 @@ class HMM:
         True
         """
         if self.emission is None:
-            raise InputError("the model has no emissions of symbols, so that there is nothing to sample")
+            raise InputError("the model has no symbol emissions, so it cannot be sampled")
         whole_number("n", n, 0)
         if seed is not None:
             seed = whole_number("seed", seed, 0)

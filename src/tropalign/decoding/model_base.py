@@ -41,7 +41,8 @@ class ImpossibleSequenceError(InputError):
     def __init__(self, number: int, *, file: str | None = None, record: str | None = None) -> None:
         self.number = number
         super().__init__(
-            "the model cannot make this sequence: leave it out, or give all that occurs a probability",
+            "the model cannot generate this sequence: leave it out, or give its symbols and transitions a "
+            "probability above 0",
             file=file,
             record=record or f"number {number + 1}",
         )
@@ -75,7 +76,7 @@ class FitOptions:
             raise UsageError(f"fixed is of type {type(self.fixed).__name__}: give a list of {', '.join(PARTS)}")
         for word in [self.fixed] if isinstance(self.fixed, str) else self.fixed:
             if word not in PARTS:
-                raise UsageError(f"{word!r} is no part of a model: fix one or more of {', '.join(PARTS)}")
+                raise UsageError(f"{word!r} is not a part of a model: fix one or more of {', '.join(PARTS)}")
 
 
 def fitted(
@@ -121,7 +122,7 @@ def checked_words(name: str, given: Sequence[str] | None, count: int) -> tuple[s
         return None
     words = _tuple_of(name, given)
     if len(words) != count or not all(isinstance(word, str) and word for word in words):
-        raise InputError(f"{name} are {len(words)} for {count} states: give a text per state")
+        raise InputError(f"{name} has {len(words)} values for {count} states: give a non-empty string per state")
     return words
 
 
@@ -130,7 +131,7 @@ def _tuple_of(name: str, given: Any) -> tuple[Any, ...]:
     try:
         return tuple(given)
     except TypeError:
-        raise InputError(f"{name} is of type {type(given).__name__}: give a list of texts") from None
+        raise InputError(f"{name} is of type {type(given).__name__}: give a list of strings") from None
 
 
 def checked_report(given: str | Sequence[str], labels: tuple[str, ...]) -> tuple[str, ...]:
@@ -139,7 +140,7 @@ def checked_report(given: str | Sequence[str], labels: tuple[str, ...]) -> tuple
     for label in report:
         if label not in labels:
             raise InputError(
-                f"report names {label!r}, which is the label of no state: name some of {', '.join(labels)}"
+                f"report names {label!r}, which is not a label of the model: choose from {', '.join(labels)}"
             )
     return tuple(label for label in labels if label in report) if report else labels
 
@@ -150,19 +151,19 @@ def checked_symbols(
     """Return a letter per symbol, or None, and the missing letters; raises InputError for invalid letters."""
     if symbols is None:
         if missing:
-            raise InputError("letters are missing observations only where symbols are letters: give symbols, too")
+            raise InputError("missing letters require symbols: give symbols as well")
         return None, ""
     letters = _tuple_of("symbols", symbols)
     if not isinstance(missing, str):
-        raise InputError(f"missing is of type {type(missing).__name__}: give a text of letters")
+        raise InputError(f"missing is of type {type(missing).__name__}: give a string of letters")
     if len(letters) != n_symbols:
         raise InputError(
             f"there are {len(letters)} symbols and {n_symbols} columns of emission: give a symbol per column"
         )
     if not all(isinstance(a, str) and len(a) == 1 and a.isascii() and a.isprintable() for a in (*letters, *missing)):
-        raise InputError("a symbol is no printable ASCII letter: give one letter per column, or observe codes")
+        raise InputError("a symbol is not a printable ASCII character: give one character per column, or observe codes")
     if len({*letters, *missing}) < len(letters) + len(missing):
-        raise InputError("a symbol occurs twice among symbols and missing ones: name each once")
+        raise InputError("a letter occurs twice in symbols and missing: list each once")
     return letters, missing
 
 
@@ -184,23 +185,23 @@ def checked_probabilities(
             raise TypeError
         made = np.array(given, np.float64)
     except (TypeError, ValueError):
-        raise InputError(f"{name} is no array of numbers: give rows of equal length") from None
+        raise InputError(f"{name} is not an array of numbers: give rows of equal length") from None
     if len(made.shape) != len(shape) or any(
         (n != want if want is not None else n < 1) for n, want in zip(made.shape, shape, strict=True)
     ):
         wanted = " x ".join("any number" if n is None else str(n) for n in shape)
-        found = " x ".join(map(str, made.shape)) or "of one number"
-        raise InputError(f"{name} has the shape {found} and needs {wanted}: a row per state")
+        found = " x ".join(map(str, made.shape)) or "of a single number"
+        raise InputError(f"{name} has the shape {found} instead of {wanted}: give a row per state")
     rows = made.reshape(1, -1) if made.ndim == 1 else made
     for k, row in enumerate(rows):
         where = name if made.ndim == 1 else f"row {k}{f' ({shown(states[k])})' if states else ''} of {name}"
         wrong = ~((row >= 0) & (row < np.inf))
         if wrong.any():
             at = int(np.argmax(wrong))
-            raise InputError(f"{where} has {row[at]} in column {at}: probabilities are numbers from 0 to 1")
+            raise InputError(f"{where} has {row[at]} in column {at}: give probabilities from 0 to 1")
         total = float(row.sum())
         if abs(total - 1) > TOLERANCE:
-            raise InputError(f"{where} sums to {total:.9g} and not to 1: correct it, or divide the row by its sum")
+            raise InputError(f"{where} sums to {total:.9g} instead of 1: correct it, or divide the row by its sum")
     made.flags.writeable = False
     return made
 

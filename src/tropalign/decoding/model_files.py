@@ -42,17 +42,17 @@ def parts_of(model: Any) -> tuple[dict[str, Any], Frames | None]:
     """
     kind = type(model).__name__
     if not hasattr(model, "startprob") and not hasattr(model, "n_components"):
-        raise InputError(f"an object of type {shown(kind)} is no model of hmmlearn")
+        raise InputError(f"an object of type {shown(kind)} is not a model of hmmlearn")
     for name in ("startprob_", "transmat_"):
         if not hasattr(model, name):
-            raise InputError(f"the {shown(kind)} has no {name} yet: fit it, or set it by hand")
+            raise InputError(f"the {shown(kind)} has no {name} yet: fit the model, or set it by hand")
     parts = {"start": model.startprob_, "transition": model.transmat_, "name": kind}
     if kind == "CategoricalHMM":
         if not hasattr(model, "emissionprob_"):
-            raise InputError("the CategoricalHMM has no emissionprob_ yet: fit it, or set it by hand")
+            raise InputError("the CategoricalHMM has no emissionprob_ yet: fit the model, or set it by hand")
         return {**parts, "emission": model.emissionprob_}, None
     if not hasattr(model, "_compute_log_likelihood"):
-        raise InputError(f"the {shown(kind)} does not say how it scores observations: give frames of your own")
+        raise InputError(f"the {shown(kind)} has no function that scores observations: give your own frames")
     return parts, partial(_frames, model)
 
 
@@ -83,14 +83,16 @@ def load_model(source: Source, make: Callable[..., Model]) -> Model:
     if isinstance(source, str) and source in model_names() and not os.path.exists(source):
         source = FOLDER / f"{source}.toml"
     elif isinstance(source, str) and not os.path.exists(source) and BARE.fullmatch(source) and source != "-":
-        raise InputError(f"no model has this name and no file: name one of {', '.join(model_names())}", file=source)
+        raise InputError(
+            f"there is neither a model nor a file of this name: choose one of {', '.join(model_names())}", file=source
+        )
     file = file_name(source)
     text = read_text(source, MOST_BYTES)
     try:
         entries = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # invalid TOML, numbers of 5,000 digits, nested brackets
         raise InputError(
-            f"this is not TOML ({shown(str(error))}): write a model as docs/decode.md shows", file=file
+            f"this is not TOML ({shown(str(error))}): write a model as shown in docs/decode.md", file=file
         ) from None
     try:
         return _model_of(entries, make)
@@ -100,7 +102,7 @@ def load_model(source: Source, make: Callable[..., Model]) -> Model:
 
 def _model_of(entries: dict[str, Any], make: Callable[..., Model]) -> Model:
     if entries.get("format") != FORMAT:
-        raise InputError(f'the first line of a model is format = "{FORMAT}": this is another kind of file')
+        raise InputError(f'the file does not start with format = "{FORMAT}": give a model file')
     _check_fields("the model", entries, FIELDS)
     states = entries.get("states")
     if not isinstance(states, list) or not states or not all(isinstance(state, dict) for state in states):
@@ -108,14 +110,14 @@ def _model_of(entries: dict[str, Any], make: Callable[..., Model]) -> Model:
     for number, state in enumerate(states, 1):
         _check_fields(f"state {number}", state, STATE_FIELDS)
         if not isinstance(state.get("name"), str) or not state["name"]:
-            raise InputError(f"state {number} has no name: give name = and a text")
+            raise InputError(f"state {number} has no name: give name = and a string in quotes")
     names = [state["name"] for state in states]
     if len(set(names)) < len(names):
         raise InputError("two states have the same name: give each its own")
     words = {field: _text(entries, field) for field in ("name", "description", "missing")}
     symbols = _text(entries, "symbols") if "symbols" in entries else None
     if symbols is None and any("emission" in state for state in states):
-        raise InputError('states have emissions but there are no symbols: give symbols = "ACGT" or the like')
+        raise InputError('states have emissions but there are no symbols: give symbols, such as symbols = "ACGT"')
     return make(
         [_number(state.get("start", 0), f"start of state {state['name']}") for state in states],
         _table(states, "transition", names),
@@ -131,13 +133,13 @@ def _model_of(entries: dict[str, Any], make: Callable[..., Model]) -> Model:
 def _check_fields(what: str, table: dict[str, Any], known: set[str]) -> None:
     for field in table:
         if field not in known:
-            raise InputError(f"{what} has a field {shown(field)!r}: known ones are {', '.join(sorted(known))}")
+            raise InputError(f"{what} has an unknown field {shown(field)!r}: choose from {', '.join(sorted(known))}")
 
 
 def _text(table: dict[str, Any], field: str) -> str:
     value = table.get(field, "")
     if not isinstance(value, str):
-        raise InputError(f"{field} is no text: write it in quotes")
+        raise InputError(f"{field} is not a string: write it in quotes")
     return value
 
 
@@ -157,11 +159,11 @@ def _table(states: list[dict[str, Any]], field: str, columns: list[str]) -> NDAr
     for row, state in enumerate(states):
         given, what = state.get(field), f"{field} of state {shown(state['name'])}"
         if not isinstance(given, dict):
-            raise InputError(f"{what} is missing: give {field} = {{ {columns[0]} = 1.0 }} or the like")
+            raise InputError(f"{what} is missing: give it, such as {field} = {{ {columns[0]} = 1.0 }}")
         for name, value in given.items():
             if name not in places:
                 kind = "state" if field == "transition" else "symbol"
-                raise InputError(f"{what} names {shown(name)!r}, which is no {kind} of the model")
+                raise InputError(f"{what} names {shown(name)!r}, which is not a {kind} of the model")
             made[row, places[name]] = _number(value, f"{what} for {name}")
     return made
 
@@ -172,7 +174,7 @@ def save_model(model: Any, path: str | os.PathLike[str] | IO[bytes]) -> None:
     Raises InputError for a model whose symbols are not letters.
     """
     if model.n_symbols and model.symbols is None:
-        raise InputError("the model's symbols are no letters, which files need: give symbols when you make it")
+        raise InputError("the symbols of the model are not letters, as files require: give symbols when you create it")
     data = "\n".join(_lines(model)).encode()
 
     def write(out: IO[bytes]) -> None:
@@ -184,7 +186,7 @@ def save_model(model: Any, path: str | os.PathLike[str] | IO[bytes]) -> None:
     name = os.fsdecode(path)
     file = output_path(name)
     if not name or (file is not None and file.is_dir()):
-        raise InputError(f"{shown(name)!r} is no name of a file: give one")
+        raise InputError(f"{shown(name)!r} is not a file name: give one")
     if file is None:
         write_stream(name, write)
         return

@@ -122,7 +122,7 @@ class Reader:
         if isinstance(given, Mapping):
             given = given.values()
         elif not is_single and not isinstance(given, Iterable):
-            raise InputError(f"{_said(given)} holds no observations: give a text, codes, frames, or a list of these")
+            raise InputError(f"{_said(given)} holds no observations: give a string, codes, frames, or a list of these")
         if not is_single:
             given = list(given)
             if (seen := self._byte_codes(given)) is not None:
@@ -130,7 +130,7 @@ class Reader:
         parts = [self._one(given, None)] if is_single else [self._one(x, k) for k, x in enumerate(given)]
         kinds = {part.ndim for part in parts}
         if len(kinds) > 1:
-            raise InputError("some sequences are codes and others are frames: give all in one form")
+            raise InputError("some sequences are codes and others frames: give all in the same form")
         offsets = offsets_of([len(part) for part in parts])
         if kinds == {2}:
             return Observations(None, np.concatenate(parts), offsets, is_single)
@@ -176,39 +176,41 @@ class Reader:
         if type(given) is not np.ndarray and _is_text(given):
             return self._from_text(letters_of(given, record or "1")[1], record)
         if is_masked(given):
-            raise InputError("observations are a masked array: give -1 where one is missing", record=record)
+            raise InputError("observations are a masked array: give code -1 for missing ones", record=record)
         array = np.asarray(given)
         if array.ndim == 1 and (array.dtype.kind in "iu" or array.size == 0):
             return self._from_codes(array, record)
         if array.ndim == 2 and array.dtype.kind == "f":
             return self._from_frames(array, record)
         raise InputError(
-            f"{_said(given)} holds no observations: give a text, whole numbers (n,), or emission scores (n, n_states)",
+            f"{_said(given)} holds no observations: give a string, integers (n,), or emission scores (n, n_states)",
             record=record,
         )
 
     def _from_text(self, text: str, record: str | None) -> NDArray[np.uint8]:
         if self._table is None:
-            raise InputError("the model has no letters as symbols: give codes, or frames of emission scores")
+            raise InputError("the symbols of the model are not letters: give codes, or frames of emission scores")
         codes = self._table[letter_bytes(text)]
         if (codes == STRANGE).any():
             at = int(np.argmax(codes == STRANGE))
             raise InputError(
-                f"{shown(text[at])!r} at position {at + 1} is not a symbol of the model: correct it or call it missing",
+                f"{shown(text[at])!r} at position {at + 1} is not a symbol of the model: correct it, or add it to "
+                f"missing",
                 record=record,
             )
         return codes
 
     def _from_codes(self, array: NDArray[Any], record: str | None) -> NDArray[Any]:
         if not self._n_symbols:
-            raise InputError("the model has no emissions of symbols: give frames of emission scores", record=record)
+            raise InputError("the model has no symbol emissions: give frames of emission scores", record=record)
         if array.dtype == np.uint8 and (not array.size or array.max() < self._n_symbols <= MOST_BYTE_SYMBOLS):
             return array  # unchanged, so that a chromosome of codes is not copied
         wrong = (array < -1) | (array >= self._n_symbols)
         if wrong.any():
             at = int(np.argmax(wrong))
             raise InputError(
-                f"code {array[at]} at position {at} is none of 0 to {self._n_symbols - 1}, nor -1 for a missing one",
+                f"code {array[at]} at position {at} is outside 0 to {self._n_symbols - 1}: give such a code, or "
+                f"-1 for a missing observation",
                 record=record,
             )
         return np.where(array == -1, self._n_symbols, array).astype(np.int64)
@@ -216,7 +218,8 @@ class Reader:
     def _from_frames(self, array: NDArray[Any], record: str | None) -> NDArray[np.float64]:
         if array.shape[1] != self._n_states:
             raise InputError(
-                f"frames have {array.shape[1]} columns and the model {self._n_states} states: give a column per state",
+                f"frames have {array.shape[1]} columns, but the model has {self._n_states} states: give a column "
+                f"per state",
                 record=record,
             )
         frames = np.ascontiguousarray(array, np.float64)
@@ -226,7 +229,8 @@ class Reader:
         if wrong.any():
             row, state = np.argwhere(wrong)[0].tolist()
             raise InputError(
-                f"the score {frames[row, state]} of position {row} in state {state} is no logarithm of a probability: "
+                f"the score {frames[row, state]} of position {row} in state {state} is not the logarithm of a "
+                f"probability: "
                 f"give numbers up to {MOST_SCORE:.0e}, or -inf",
                 record=record,
             )

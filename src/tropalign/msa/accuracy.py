@@ -127,7 +127,7 @@ def _by_todays_name(
         raise TypeError(f"score_alignment() got an unexpected keyword argument {min(unknown)!r}")
     if reference_columns is not None:
         raise TypeError("score_alignment() got multiple values for argument 'reference_columns'")
-    warnings.warn("mask is called reference_columns now", FutureWarning, stacklevel=3)
+    warnings.warn("mask was renamed to reference_columns: use the new name", FutureWarning, stacklevel=3)
     return former["mask"]
 
 
@@ -154,7 +154,7 @@ def _compared(test: object, reference: object, mask: NDArray[np.bool_] | None) -
     for row, name in enumerate(names):
         if name not in number:
             raise InputError(
-                "the reference has this row, and the alignment has not: align all sequences of the reference, "
+                "the row is in the reference but not in the alignment: align all sequences of the reference "
                 "under the same names",
                 file=file,
                 record=name,
@@ -229,12 +229,14 @@ def _rows(given: object, what: str) -> tuple[tuple[str, ...], NDArray[np.uint8]]
     if isinstance(given, Mapping):
         texts = {str(name): str(row).encode("latin-1", "replace") for name, row in given.items()}
         if not texts or len(set(map(len, texts.values()))) != 1:
-            raise InputError(f"{what} is no alignment: give rows of the same length, one at least")
+            raise InputError(f"{what} is not an alignment: give one or more rows of the same length")
         letters = np.frombuffer(b"".join(texts.values()), np.uint8).reshape(len(texts), -1)
         return tuple(texts), letters
     names, array = getattr(given, "names", None), getattr(given, "letters", None)
     if names is None or not isinstance(array, np.ndarray) or array.ndim != 2 or len(names) != len(array):
-        raise InputError(f"{what} is no alignment: give a file, names with rows, or an object with names and letters")
+        raise InputError(
+            f"{what} is not an alignment: give a file, names with rows, or an object with names and letters"
+        )
     return tuple(map(str, names)), array.astype(np.uint8, copy=False)
 
 
@@ -249,20 +251,20 @@ def _core_columns(letters: NDArray[np.uint8], mask: NDArray[np.bool_] | None, fi
         core: NDArray[np.bool_] = np.asarray(upper.any(axis=0))
         if not core.any():
             raise InputError(
-                "the reference has no upper-case letter, which would mark the columns that count: say in "
-                "reference_columns which these are",
+                "the reference has no upper-case letters to mark the core columns: mark these with reference_columns",
                 file=file,
             )
         return core
     core = np.asarray(mask, bool)
     if core.shape != letters.shape[1:]:
         raise InputError(
-            f"reference_columns is of {core.size} columns, but the reference has {letters.shape[1]}: give one value "
+            f"reference_columns has {core.size} values, but the reference has {letters.shape[1]} columns: give "
+            f"one value "
             "per column",
             file=file,
         )
     if not core.any():
-        raise InputError("reference_columns leaves no column that counts: mark one at least", file=file)
+        raise InputError("reference_columns marks no column: mark at least one", file=file)
     return core
 
 
@@ -275,7 +277,7 @@ def _columns_of(
     ours, theirs = reference[at] & 0xDF, test[found] & 0xDF  # bit 5 is the case of a letter
     if len(ours) != len(theirs):
         raise InputError(
-            f"the row has {len(theirs)} letters, but {len(ours)} in the reference: align the same sequences",
+            f"the row has {len(theirs)} residues, but {len(ours)} in the reference: align the same sequences",
             file=file,
             record=name,
         )
@@ -283,7 +285,7 @@ def _columns_of(
     if len(different):
         where = int(different[0])
         raise InputError(
-            f"letter {where + 1} of the row is {chr(test[found[where]])!r}, but {chr(reference[at[where]])!r} in the "
+            f"residue {where + 1} of the row is {chr(test[found[where]])!r}, but {chr(reference[at[where]])!r} in the "
             "reference: align the same sequences",
             file=file,
             record=name,

@@ -121,12 +121,12 @@ def joined(old: SequenceBatch, new: SequenceBatch) -> SequenceBatch:
     """Concatenate two batches; InputError if they share a name or differ in alphabet."""
     if old.alphabet != new.alphabet:
         raise InputError(
-            f"the alignment is of {old.alphabet.name} sequences, what is added to it of {new.alphabet.name} ones: give "
-            f"{named('alphabet')} if both are the same"
+            f"the alignment holds {old.alphabet.name} sequences, but the new sequences were read as "
+            f"{new.alphabet.name}: set {named('alphabet')} if both are of one kind"
         )
     if both := set(old.names) & set(new.names):
         name = next(name for name in new.names if name in both)
-        raise InputError("the alignment has a row of this name already: rename one of them", record=shown(name))
+        raise InputError("the alignment already has a row with this name: rename one of them", record=shown(name))
     return SequenceBatch(
         np.concatenate([old.codes, new.codes]),
         np.concatenate([old.offsets, new.offsets[1:] + old.offsets[-1]]),
@@ -145,12 +145,12 @@ def compared(alignment: MultipleAlignment) -> MultipleAlignment:
     """Return the rows that hold residues; errors if there is no such row, or more columns than 16 bits can index."""
     if alignment.n_columns > MOST_RESIDUES:
         raise ResourceError(
-            f"the alignment has {alignment.n_columns:,} columns, but {MOST_RESIDUES:,} is the most: leave out "
-            "columns that hold gaps only"
+            f"the alignment has {alignment.n_columns:,} columns, but at most {MOST_RESIDUES:,} are supported: "
+            f"remove columns that consist of gaps"
         )
     there = np.flatnonzero(alignment.sequences.lengths)
     if not len(there):
-        raise InputError("the alignment holds gaps only: give its sequences their residues")
+        raise InputError("the alignment consists of gaps: give rows with residues")
     return alignment if len(there) == len(alignment) else alignment[there]
 
 

@@ -43,8 +43,8 @@ class AligningArguments(ComputeArguments):
     progress: Callable[[str, float], object] | None = argument(
         default=None,
         kw_only=True,
-        doc="Receives the name of the stage and the share of all work that is done, 0 to 1; what it raises ends the "
-        "work.",
+        doc="Called with the name of the stage and the finished fraction of the work, 0 to 1. An exception that "
+        "it raises stops the work.",
     )
 
     def devices(self, cost_cells: int, memory_bytes: int | None = None) -> list[Device]:
@@ -67,17 +67,17 @@ class FamilyArguments(TurningOption, RowOrderOption, AlphabetArgument, AligningA
 
     sequences: Sequences | MultipleAlignment = argument(
         kw_only=False,
-        doc="A SequenceBatch, or what `SequenceBatch.from_strings` takes: texts, bytes, Seq, SeqRecord, (name, "
-        "sequence) in any iterable, or a mapping of names to sequences; a file's Path; or a MultipleAlignment to be "
-        "aligned anew.",
+        doc="A SequenceBatch; anything that `SequenceBatch.from_strings` accepts (an iterable of str, bytes, "
+        "Seq, SeqRecord or (name, sequence), or a mapping of names to sequences); a file's Path; or a "
+        "MultipleAlignment to realign.",
     )
     tree: str | os.PathLike[str] | None = argument(
         default=None,
         kw_only=True,
-        doc="The guide tree, as Newick text or a file's Path; made of the distances of the sequences when not given.",
+        doc="The guide tree, as Newick text or a file's Path (default: built from the distances of the sequences).",
     )
     alphabet: AlphabetLike | None = but(
-        AlphabetArgument, "alphabet", default=None, doc="An Alphabet or its name; judged by the letters when not given."
+        AlphabetArgument, "alphabet", default=None, doc="An Alphabet or its name (default: guessed from the letters)."
     )
 
     def settle(self) -> None:
@@ -98,7 +98,7 @@ class ExtensionArguments(AligningArguments):
     """Arguments for extending or merging alignments."""
 
     rules: RulesName | None = but(
-        ConsistencyOptions, "rules", default=None, doc="Whose parameters; those of effort fast when not given."
+        ConsistencyOptions, "rules", default=None, doc="Parameter set (default: that of effort fast)."
     )
     cutoff: float | None = but(ConsistencyOptions, "cutoff", default=None)
 
@@ -117,12 +117,12 @@ class AddingArguments(ExtensionArguments, KeepLengthOption):
     alignment: MultipleAlignment | os.PathLike[str] = argument(
         kw_only=False, doc="The alignment, or the Path of its file."
     )
-    sequences: Sequences = argument(kw_only=False, doc="The new ones, as `align_multiple` takes a family.")
+    sequences: Sequences = argument(kw_only=False, doc="The new sequences, in any form that `align_multiple` accepts.")
     strand: StrandName = but(
         TurningOption,
         "strand",
         default="plus",
-        doc="Adjust: new sequences on the other strand than the rows are added as their reverse complements.",
+        doc="adjust: new sequences on the opposite strand to the rows are added as their reverse complements.",
     )
 
 
@@ -130,7 +130,9 @@ class MergingArguments(ExtensionArguments):
     """Arguments of `merge_alignments`."""
 
     first: MultipleAlignment | os.PathLike[str] = argument(kw_only=False, doc="An alignment, or the Path of its file.")
-    second: MultipleAlignment | os.PathLike[str] = argument(kw_only=False, doc="Another one, or the Path of its file.")
+    second: MultipleAlignment | os.PathLike[str] = argument(
+        kw_only=False, doc="Another alignment, or the Path of its file."
+    )
 
 
 @called_with(ConsistencyArguments)

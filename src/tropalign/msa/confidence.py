@@ -17,7 +17,7 @@ from tropalign.msa.task import Posteriors
 from tropalign.sequences.batch import SequenceBatch
 
 #: Integer for probability 1 (kPosteriorOne in native/msa/sparse.hpp), and for the total weight of all sequences.
-#: Sums of products of these are integers below 2**53, which float64 adds exactly in any order.
+#: Sums of their products are integers below 2**53, which float64 adds exactly in any order.
 ONE, WEIGHT_ONE = 32767, 1 << 18
 #: Elements processed together; each takes some hundred bytes.
 PIECE = 1 << 18
@@ -97,16 +97,6 @@ def _means(sums: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[n
 ODDS = np.float32(8)
 
 
-# Posteriors of two sequences at a time are too low: the family contains more information than each of its pairs. In
-# columns with a mean posterior of .56, 90 % of the pairs of residues are correct. Measured on the core columns of
-# 114 reference alignments (110 families of BAliBASE 3, 4 of Pfam), the odds of a correct pair are eight times those
-# of the mean posterior m, with effort default and fast, and for residues as for columns:
-#
-#     p / (1 - p) = 8 m / (1 - m)        p = 8 m / (1 + 7 m)
-#
-# Fits on either half of these families gave 7 to 10, with an expected calibration error of .01 to .03 on the other
-# half; docs/msa.md has the error on further families. More parameters (a slope, the family's mean, its size) did not
-# reduce it.
 def calibrated(means: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return the probabilities of correct pairs, float32, for mean posteriors (`tropalign.msa.confidence`), 0 to 1."""
     return ODDS * means / (1 + (ODDS - 1) * means)

@@ -181,7 +181,7 @@ class ProductsOnGpu:
         """Compute the sums that native ``PosteriorStore.relax`` requests, int32, shape (n_elements,).
 
         `pairs`: x and y of each pair; `sizes`: elements of each pair; `places`: row and column of each element;
-        `members`: sequences z in summation order. `at_once` of these are summed before the sum is shifted right by
+        `members`: sequences z in summation order. `at_once` of them are summed before the sum is shifted right by
         `shift`.
         """
         program = self._programs.get(constants(self._group))
@@ -231,7 +231,7 @@ def relax_on_gpu(
             store.relax(*rule, ProductsOnGpu(gpu, store).sums, third_weights)
             return
         except (DeviceError, ResourceError, MemoryError) as error:
-            words = f"{error}: the processor computes a pass of consistency in its place"
+            words = f"{error}: the CPU computes this consistency pass instead"
             warnings.warn(words, TropalignWarning, stacklevel=2)
     store.relax(*rule, None, third_weights)
 

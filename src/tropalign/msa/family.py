@@ -54,7 +54,7 @@ def family_of(sequences: Any, alphabet: AlphabetLike | None = None, is_judged: b
         chosen = None if alphabet is None else alphabet_of(alphabet)
         batch = SequenceBatch.from_strings(sequences, alphabet=chosen)
     if not batch.has_residues:
-        raise InputError("the batch knows names and lengths only: read the sequences again")
+        raise InputError("the batch holds only names and lengths: read the sequences again")
     check_family(batch, is_judged)
     return batch
 
@@ -66,14 +66,14 @@ def check_family(batch: SequenceBatch, is_judged: bool = True, file: str | None 
     sequences.
     """
     if not len(batch):
-        raise InputError("there is no sequence: give one or more")
+        raise InputError("there are no sequences: give at least one")
     if not batch.lengths.all():
         raise InputError("the sequence is empty: remove it", record=batch.names[int(batch.lengths.argmin())])
     longest = int(batch.lengths.argmax())
     if batch.lengths[longest] > MOST_RESIDUES:
         raise ResourceError(
-            f"record {batch.names[longest]!r} has {batch.lengths[longest]:,} residues, and a family is aligned up to "
-            f"{MOST_RESIDUES:,}: cut it, or align it to another one with tropalign pairs"
+            f"record {batch.names[longest]!r} has {batch.lengths[longest]:,} residues, but members of a family "
+            f"may have at most {MOST_RESIDUES:,}: shorten it, or align it to another sequence with tropalign pairs"
         )
     if is_judged:
         check_kinds(batch, file)
@@ -117,7 +117,7 @@ def with_copies(tree: GuideTree, first: NDArray[np.int64], copy_of: NDArray[np.i
 
 # Foreign members, by the distances of all pairs. The distance of two sequences is 1 minus the mean posterior, per
 # residue of the shorter one, of the alignment with the most expected correct pairs (docs/msa.md, stage I): 0 for equal
-# sequences, the level of chance for unrelated ones. A member is foreign if all of these hold:
+# sequences, the level of chance for unrelated ones. A member is foreign if all conditions hold:
 #
 # * its nearest relative is so far away that chance explains the distance;
 # * the median of this distance in the family is much smaller, so that a divergent family loses no member;
@@ -211,19 +211,16 @@ def on_one_strand(
     Raises InputError if sequences without strands are to be reversed.
     """
     if strand == "adjust" and not batch.alphabet.has_strands:
-        raise InputError(
-            f"sequences are to be turned, but {batch.alphabet.name}s have one strand: leave {named('strand')} adjust "
-            "out"
-        )
+        raise InputError(f"{batch.alphabet.name}s have no opposite strand: leave {named('strand')} adjust out")
     is_turned = turned(batch, n_threads, fixed)
     if not is_turned.any():
         return batch
     of = "the rest of the family" if fixed is None else "the alignment"
     n_turned, names = int(is_turned.sum()), listed([batch.names[k] for k in np.flatnonzero(is_turned)])
     verb, them = ("is", "it") if n_turned == 1 else ("are", "them")
-    text = f"{n_turned:,} of {len(batch):,} sequences {verb} on the other strand than {of}: {names}"
-    remedy = "turned to its reverse complement" if n_turned == 1 else "turned to their reverse complements"
-    text += f"; {remedy}" if strand == "adjust" else f"; {named('strand')} adjust turns {them}"
+    text = f"{n_turned:,} of {len(batch):,} sequences {verb} on the opposite strand to {of}: {names}"
+    remedy = "replaced by its reverse complement" if n_turned == 1 else "replaced by their reverse complements"
+    text += f"; {remedy}" if strand == "adjust" else f"; {named('strand')} adjust reverse-complements {them}"
     warn(text, stacklevel=3)
     return batch if strand == "plus" else with_turned(batch, is_turned)
 
@@ -235,8 +232,8 @@ def warn_of_turned_rows(first: MultipleAlignment, second: MultipleAlignment, n_t
     if is_turned.any():
         names = listed([rows.names[k] for k in np.flatnonzero(is_turned)])
         text = (
-            f"{is_turned.sum():,} of {len(rows):,} rows to be merged lie on the other strand than the alignment: "
-            f"{names}; turn them before"
+            f"{is_turned.sum():,} of {len(rows):,} rows to be merged are on the opposite strand to the alignment: "
+            f"{names}; reverse-complement them first"
         )
         warn(text, stacklevel=3)
 

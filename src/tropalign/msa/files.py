@@ -82,8 +82,8 @@ def alignment_of(given: Any, alphabet: Alphabet | None = None) -> MultipleAlignm
         check_kinds(found.sequences, file_name(given))
         return found
     if not isinstance(given, MultipleAlignment):
-        what = f"an object of type {type(given).__name__} is no MultipleAlignment"
-        raise UsageError(f"{what}: make one with read_alignment, align_multiple or MultipleAlignment.from_rows")
+        what = f"an object of type {type(given).__name__} is not a MultipleAlignment"
+        raise UsageError(f"{what}: create one with read_alignment, align_multiple or MultipleAlignment.from_rows")
     return given
 
 
@@ -120,7 +120,7 @@ def write_alignment(
     b MKVILA-
     """
     if not isinstance(alignment, MultipleAlignment):
-        raise UsageError(f"an object of type {type(alignment).__name__} is no MultipleAlignment")
+        raise UsageError(f"an object of type {type(alignment).__name__} is not a MultipleAlignment")
     output = output_name(path)
     name = format_for_path("aligned", output) if format is None else format
     write("aligned", [alignment], output, name, "write_alignment", AlignedContext(title_of(output)))

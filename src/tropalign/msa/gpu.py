@@ -89,7 +89,7 @@ class Shape:
     rows: tuple[int, ...] = (4, 6, 8, 10, 12)
 
     def rows_for(self, m: Ints, n: Ints) -> Ints:
-        """Return the rows per lane for pairs of these lengths."""
+        """Return the rows per lane for pairs of given lengths."""
         heights = np.array(self.rows)[:, None]
         strips = -(-m // (heights * self.group))
         cost = strips * (n + self.group - 1) * (heights + STEP_CELLS)
@@ -130,7 +130,7 @@ class PosteriorsOnGpu:
         odds = model.match / (model.insert[:, None] * model.insert) * self._stay
         arrays = (odds, model.boltzmann, model.gap, extended, opened, model.transitions[:1])
         if not all(((array >= 0) & (array <= MOST_ODDS)).all() for array in arrays):
-            raise DeviceError(f"{device.name}: a pair model with odds this large or small is computed on the CPU only")
+            raise DeviceError(f"{device.name}: a pair model with such large or small odds is computed on the CPU only")
         self._growth = math.log2(max(odds.max(), model.boltzmann.max(), 2))
         self._decline = -math.log2(max(min(extended.max(), model.gap[1]), 1e-9))
         table = np.zeros((self.n_letters, self.n_letters + 1, 2), np.float32)
@@ -196,14 +196,14 @@ class PosteriorsOnGpu:
         """
         lengths = np.diff(offsets)
         if len(codes) and int(codes.max()) >= self.n_letters:
-            raise ValueError("codes: a code that the model does not have")
+            raise ValueError("codes: a code is not in the model")
         if len(pairs) and not 0 <= int(pairs.min()) <= int(pairs.max()) < len(lengths):
-            raise ValueError("pairs: the number of no sequence")
+            raise ValueError("pairs: an index is out of range")
         m, n = lengths[pairs[:, 0]], lengths[pairs[:, 1]]
         if len(pairs) and min(int(m.min()), int(n.min())) < 1:
-            raise ValueError("pairs: an empty sequence")
+            raise ValueError("pairs: a sequence is empty")
         result = _Result(m)
-        # Exponents of these might exceed 16 bits, or indices of elements 32 bits.
+        # Exponents of the far pairs might exceed 16 bits, or their element indices 32 bits.
         powers = np.minimum(m, n) * self._growth + (m + n) * self._decline
         is_far = (powers > MOST_EXPONENT) | (m * self.most_in_row(int(n.max(initial=0))) >= 1 << 31)
         far = np.flatnonzero(is_far)
@@ -290,7 +290,7 @@ class PosteriorsOnGpu:
                 program.launch("shares", n_pairs, group, pairs, memory.upload(kept_elements), most, found, sizes)
             row_sizes = memory.download(sizes, np.int32, n_rows)
             if not 0 <= int(row_sizes.min()) <= int(row_sizes.max()) <= most:
-                raise DeviceError(f"{self.device.name}: it has lost numbers: add {named('device')} cpu")
+                raise DeviceError(f"{self.device.name}: the GPU returned wrong numbers: add {named('device')} cpu")
             starts = np.concatenate([[0], np.cumsum(row_sizes, dtype=np.int64)])
             n_elements = int(starts[-1])
             columns, values = memory.allocate(2 * n_elements + 2), memory.allocate(2 * n_elements + 2)
@@ -326,7 +326,7 @@ class _Result:
         self._found: list[Found] = []
 
     def put(self, which: Ints, found: Found) -> None:
-        """Store the results of these pairs."""
+        """Store the results of some pairs."""
         self._which.append(which)
         self._found.append(found)
 
@@ -346,7 +346,7 @@ class _Result:
 
 
 def _runs(sizes: Ints, order: Ints) -> Ints:
-    """Return the element indices of runs of these sizes, run after run in another order."""
+    """Return the element indices of runs of given sizes, run after run in another order."""
     starts, taken = np.cumsum(sizes) - sizes, sizes[order]
     indices: Ints = np.arange(int(taken.sum())) - np.repeat(np.cumsum(taken) - taken - starts[order], taken)
     return indices
@@ -375,7 +375,7 @@ def check_gpu(gpu: Gpu) -> None:
         codes, offsets, pairs, **PROTEIN_2.arguments(), cutoff=CUTOFF, keep=0.0, n_threads=1
     )
     if max(difference(got, wanted, CUTOFF)) > TOLERANCE:
-        raise DeviceError(f"{gpu.name}: its posteriors are not those of the processor")
+        raise DeviceError(f"{gpu.name}: its posteriors differ from those of the CPU")
     # Profiles of two strips, with the same paths.
     profiles = [rng.dirichlet(np.full(N_LETTERS, 0.2), n) for n in LENGTHS[:2]]
     profiles[0][::3] = np.eye(N_LETTERS)[-1]
@@ -387,7 +387,7 @@ def check_gpu(gpu: Gpu) -> None:
     found_paths += aligned.sequences([(profiles[1], codes)], scores)[0]
     paths += _native.align_profile_to_sequence(profiles[1], codes, scores)
     if not all(np.array_equal(one, other) for one, other in zip(found_paths, paths, strict=True)):
-        raise DeviceError(f"{gpu.name}: its alignments of profiles are not those of the processor")
+        raise DeviceError(f"{gpu.name}: its profile alignments differ from those of the CPU")
 
 
 def difference(got: Found, wanted: Found, cutoff: float) -> tuple[float, float]:

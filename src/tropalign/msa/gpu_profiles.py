@@ -169,7 +169,7 @@ class ProfilesOnGpu:
 
 
 def _unit(most: float, m: int, n: int) -> float:
-    """Return the power of two by which savings are scaled to integers, so that no sum of them exceeds 31 bits."""
+    """Return the power of two that scales savings to integers, so that no sum of them exceeds 31 bits."""
     total = max(most, 1e-300) * max(min(m, n), 1)
     bits = SUM_BITS - 1 - math.ceil(math.log2(total))
     return math.ldexp(1.0, min(max(bits, -SUM_BITS), MOST_FRACTION_BITS))

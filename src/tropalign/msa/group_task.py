@@ -95,7 +95,7 @@ class LargeMemoryEstimate:
     def groups_at_once(
         self, lengths: Sequence[NDArray[np.int64]], n_elements: Sequence[int], elements_held: int
     ) -> int:
-        """Return how many of these groups may be aligned at once; raises ResourceError if not one may.
+        """Return how many groups may be aligned at once; raises ResourceError if not one may.
 
         `lengths`: columns of each group's items. `n_elements`: of each group's posteriors; `elements_held`: of all
         in memory.
@@ -145,7 +145,7 @@ class Groups:
 
     @classmethod
     def of(cls, groups: Iterable[Sequence[Item]], batch: SequenceBatch, column_of: NDArray[np.uint16]) -> Groups:
-        """Extract from a batch and its columns per residue what the tile of these groups needs."""
+        """Extract the parts of a batch and of its columns per residue that the tile of some groups needs."""
         wanted = [list(items) for items in groups]
         chosen = np.array([one for items in wanted for item in items for one in item.representatives])
         residues = np.concatenate([np.arange(*batch.offsets[one : one + 2]) for one in chosen])

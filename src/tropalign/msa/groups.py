@@ -58,7 +58,7 @@ class ItemPair(NamedTuple):
         return [(a, b) for a in self.x.representatives for b in self.y.representatives]
 
     def n_rows(self, lengths: NDArray[np.int64]) -> int:
-        """Return the rows of the matrices of these pairs; `lengths` are those of all sequences."""
+        """Return the rows of the matrices of some pairs; `lengths` are those of all sequences."""
         return sum(int(lengths[a]) for a in self.x.representatives) * len(self.y.representatives)
 
 

@@ -91,7 +91,7 @@ def read_guide_tree(path: str | os.PathLike[str], names: Sequence[str]) -> Guide
 def check_tree(given: object) -> None:
     """Raise UsageError if an argument is neither None, Newick text nor a file's Path."""
     if given is not None and not isinstance(given, str | os.PathLike):
-        what = f"an object of type {type(given).__name__} is no tree"
+        what = f"an object of type {type(given).__name__} is not a tree"
         raise UsageError(f"{what}: give Newick text or a file's Path")
 
 
@@ -126,15 +126,15 @@ def _check_names(leaves: list[str], names: Sequence[str], file: str) -> None:
     family, seen = set(names), set()
     for name in leaves:
         if name in seen:
-            raise InputError(f"two leaves are called {name!r}: give each sequence one leaf", file=file)
+            raise InputError(f"two leaves have the name {name!r}: give each sequence one leaf", file=file)
         seen.add(name)
     unknown = next((name for name in leaves if name not in family), None)
     missing = next((name for name in names if name not in seen), None)
     if unknown is None and missing is None:
         return
-    said = [f"the tree has {unknown!r}, which is no sequence"] if unknown is not None else []
-    said += [f"it has no {missing!r}" if said else f"the tree has no {missing!r}"] if missing else []
-    raise InputError(f"{', and '.join(said)}: give a tree whose leaves are the sequences' names", file=file)
+    said = [f"the tree has a leaf {unknown!r}, which is not a sequence"] if unknown is not None else []
+    said += [f"has no leaf {missing!r}" if said else f"the tree has no leaf {missing!r}"] if missing else []
+    raise InputError(f"{', and '.join(said)}: give a tree whose leaves are the names of the sequences", file=file)
 
 
 def _numbered(nodes: Nodes, below: list[list[int]], number_of: dict[str, int], file: str) -> GuideTree:
@@ -161,5 +161,5 @@ def _numbered(nodes: Nodes, below: list[list[int]], number_of: dict[str, int], f
 
 def _length(length: float | None, file: str) -> float:
     if length is not None and not (math.isfinite(length) and length <= MOST_LENGTH):
-        raise InputError(f"a branch of length {length}: lengths are numbers up to {MOST_LENGTH:g}", file=file)
+        raise InputError(f"branch length {length} is out of range: give lengths of at most {MOST_LENGTH:g}", file=file)
     return max(0.0, float(length or 0.0))

@@ -71,25 +71,27 @@ def check_helped(job: Job) -> None:
     homologs = named("homologs")
     if job.options.effort == "fast":
         raise UsageError(
-            f"homologs help families of up to {MOST_SEQUENCES} sequences, with effort default and accurate: leave "
-            f"{homologs} out"
+            f"homologs require effort default or accurate, for families of up to {MOST_SEQUENCES} sequences: "
+            f"leave {homologs} out"
         )
     if job.options.drop_foreign:
         raise UsageError(
-            f"homologs of a foreign member hide it: align with {named('drop_foreign')} first, and its result with "
-            f"{homologs}"
+            f"homologs would hide foreign members: align with {named('drop_foreign')} first, then realign the "
+            f"result with {homologs}"
         )
     if job.tree is not None:
-        raise UsageError(f"homologs are not in the tree that is given: leave it or {homologs} out")
+        raise UsageError(f"the given tree does not contain homologs: leave out the tree or {homologs}")
     if job.batch.alphabet != PROTEIN:
         kind = job.batch.alphabet.name
-        raise InputError(f"homologs are found for proteins, and the family is read as {kind}: leave {homologs} out")
+        raise InputError(
+            f"homologs are only searched for proteins, but the family was read as {kind}: leave {homologs} out"
+        )
 
 
 def helped(job: Job, found: Homologs) -> Job:
     """Return the job with homologs appended to the family, or unchanged with a warning if none were found."""
     if found.batch is None:
-        warn("no homologs were found: the family is aligned alone")
+        warn("no homologs were found: the family is aligned without them")
         return job
     return replace(job, batch=joined(job.batch, found.batch), n_homologs=len(found.batch))
 
@@ -104,8 +106,8 @@ def homologs_of(batch: SequenceBatch, targets: Any, options: HomologOptions, **h
         hits = search(models, targets, thresholds=Thresholds(E=options.most_evalue), **how)
     if any(LOOK_LIKE_NUCLEOTIDES in text for text in dropped):
         raise InputError(
-            f"{LOOK_LIKE_NUCLEOTIDES}, and homologs are searched for among proteins: name a database of proteins, or "
-            "translate this one (from Python, tropalign.translate)",
+            f"{LOOK_LIKE_NUCLEOTIDES}, but homologs are searched among proteins: give a protein database, or "
+            f"translate this one (in Python: tropalign.translate)",
             file=targets if isinstance(targets, str) else None,
         )
     found = list(_chosen(hits, members, options.most_per_member, max(MOST_SEQUENCES - len(batch), 0)))
@@ -174,7 +176,8 @@ class HelpedArguments(ConsistencyArguments, HomologOptions):
 
     sequences: Sequences | MultipleAlignment = but(ConsistencyArguments, "sequences", kw_only=False)
     homologs: Sequences | Source = argument(
-        kw_only=False, doc="Where relatives are looked for: files, stores, a SequenceBatch, as `search` takes targets."
+        kw_only=False,
+        doc="Sequences to search for homologs: files, stores or a SequenceBatch, like the targets of `search`.",
     )
 
 

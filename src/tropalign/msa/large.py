@@ -156,7 +156,7 @@ class _Family:
         return self.column_of.astype(np.int32), tree, residues
 
     def _tree(self) -> GuideTree:
-        """Return the tree by which the family is divided."""
+        """Return the tree that divides the family."""
         found = self.kept.get(0, 0)
         if found is not None:
             return GuideTree.from_bytes(found[0], len(self.batch))
@@ -242,8 +242,8 @@ class _Family:
         n_members = len(members)
         if n_columns > MOST_RESIDUES:
             raise ResourceError(
-                f"the alignment of {n_members:,} sequences gets {n_columns:,} columns, but {MOST_RESIDUES:,} is the "
-                "most: leave out sequences that have little in common with the others"
+                f"the alignment of {n_members:,} sequences has {n_columns:,} columns, but at most "
+                f"{MOST_RESIDUES:,} are supported: leave out sequences that are unrelated to the others"
             )
         begins = np.repeat(offsets_of([item.n_columns for item in work.items])[:-1], sizes)
         met = np.repeat(n_members - sizes, sizes).astype(np.float32)

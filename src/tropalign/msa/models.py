@@ -158,11 +158,11 @@ def model_of(alphabet: Alphabet, rules: str = "tropalign") -> PairModel:
         "quickprobs2": (PROTEIN_2, NUCLEOTIDE),
     }
     if rules not in models:
-        raise ScoringError(f"there are no rules {rules!r}: name one of {', '.join(models)}")
+        raise ScoringError(f"rules {rules!r} do not exist: choose one of {', '.join(models)}")
     for model in models[rules]:
         if model.alphabet == alphabet and model.alphabet.letters == alphabet.letters:
             return model
-    raise ScoringError(f"there is no pair model for the alphabet {alphabet.name}: only for protein and nucleotide")
+    raise ScoringError(f"the alphabet {alphabet.name} has no pair model: use protein or nucleotide")
 
 
 def _members(alphabet: Alphabet) -> list[str]:

@@ -86,11 +86,13 @@ def align(
     `devices` compute posteriors, `n_threads` the other stages. An exception from `progress` stops the alignment.
     """
     if job.options.drop_foreign and job.tree is not None:
-        raise UsageError(f"{named('drop_foreign')} would take members out of the tree that is given: leave one out")
+        raise UsageError(
+            f"{named('drop_foreign')} removes sequences, which a given tree does not allow: leave out one of the two"
+        )
     if job.options.drop_foreign and not job.options.judges_members:
         raise UsageError(
-            f"members are judged with effort default and accurate, by tropalign's own rules: leave "
-            f"{named('drop_foreign')} out, or choose {named('effort')} default"
+            f"foreign members are only detected with effort default or accurate and with tropalign's rules: leave "
+            f"{named('drop_foreign')} out, or set {named('effort')} default"
         )
     if len(job.batch) == 1:
         n = len(job.batch.codes)
@@ -99,7 +101,7 @@ def align(
         return _finished(job, np.arange(n, dtype=np.int32), (ones, ones), leaf)
     if job.options.effort == "fast":
         if job.tree is not None:
-            raise UsageError("effort fast makes its own tree: choose effort default, or give none")
+            raise UsageError("effort fast builds its own tree: choose effort default, or leave the tree out")
         from tropalign.msa.large import align_large
 
         found = align_large(job.batch, job.options, devices, n_threads, memory_bytes, kept, progress)

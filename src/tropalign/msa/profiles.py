@@ -81,7 +81,10 @@ class ProfileAlignment(Result):
         for alignment, columns in ((first, self.first), (second, self.second)):
             _check_alignment(alignment)
             if alignment.n_columns != len(columns):
-                raise UsageError(f"an alignment of {alignment.n_columns} columns, where {len(columns)} were aligned")
+                raise UsageError(
+                    f"the alignment has {alignment.n_columns} columns, but {len(columns)} were aligned: give the "
+                    f"alignments that were aligned"
+                )
         whole = joined(first.sequences, second.sequences)
         moved = np.concatenate([self.first[first.columns], self.second[second.columns]])
         return MultipleAlignment(whole, moved.astype(np.int32), self.n_columns)
@@ -123,7 +126,7 @@ def profile_of(alignment: MultipleAlignment, weights: Any = None) -> NDArray[np.
         except (TypeError, ValueError):
             given = np.zeros(0)
         if given.shape != (n_rows,) or not np.isfinite(given).all() or (given < 0).any() or not given.any():
-            raise UsageError(f"the weights have to be {n_rows} numbers of 0 or more, and not all 0")
+            raise UsageError(f"the weights must be {n_rows} numbers of at least 0, not all of them 0")
         scaled = given / given.max()
         shares = scaled / scaled.sum()
     n_letters, n_columns = len(alignment.sequences.alphabet.letters), alignment.n_columns
@@ -135,7 +138,7 @@ def profile_of(alignment: MultipleAlignment, weights: Any = None) -> NDArray[np.
 
 def _check_alignment(alignment: Any) -> None:
     if not isinstance(alignment, MultipleAlignment):
-        raise UsageError(f"an object of type {type(alignment).__name__} is no alignment: give a MultipleAlignment")
+        raise UsageError(f"an object of type {type(alignment).__name__} is not an alignment: give a MultipleAlignment")
 
 
 def align_profiles(first: Any, second: Any) -> ProfileAlignment:
@@ -178,7 +181,9 @@ def align_profiles(first: Any, second: Any) -> ProfileAlignment:
     """
     p, q = _profile(first, "first"), _profile(second, "second")
     if p.shape[1] != q.shape[1]:
-        raise UsageError(f"a profile of {p.shape[1]} shares per column, and one of {q.shape[1]}: take one alphabet")
+        raise UsageError(
+            f"the profiles have {p.shape[1]} and {q.shape[1]} values per column: use the same alphabet for both"
+        )
     return _with_distance(p, q, *_native.align_profiles(p, q))
 
 
@@ -233,11 +238,11 @@ def align_profile_pairs(
     try:
         given = [(first, second) for first, second in pairs]
     except (TypeError, ValueError):
-        raise UsageError("the pairs are no list of two profiles or alignments each") from None
+        raise UsageError("the pairs must be a list of pairs of profiles or alignments") from None
     profiles = [(_profile(first, "first"), _profile(second, "second")) for first, second in given]
     if len(widths := {profile.shape[1] for pair in profiles for profile in pair}) > 1:
         counts = " and ".join(map(str, sorted(widths)))
-        raise UsageError(f"profiles of {counts} shares per column: take one alphabet")
+        raise UsageError(f"the profiles have {counts} values per column: use the same alphabet for all")
     task = ProfilePairTask(profiles)
     results = Scheduler(open_devices(names, checked_threads(n_threads), task.n_cells)).run([task])
     found = [merged for result in results for merged in result.value]
@@ -293,7 +298,7 @@ def align_profile_to_sequence(
     """
     shares = profile_of(profile)
     if not isinstance(sequence, str | bytes) or not sequence:
-        raise UsageError("the sequence has to be a text or bytes, with at least one letter")
+        raise UsageError("the sequence must be str or bytes and not empty")
     batch = SequenceBatch.from_strings([sequence], alphabet=profile.sequences.alphabet)
     scores = _scores(matrix, profile, gap_cost)
     x, y, n_columns = _native.align_profile_to_sequence(shares, batch.codes, scores)
@@ -315,7 +320,7 @@ def _profile(source: Any, name: str) -> NDArray[np.float64]:
         raise UsageError(f"the {name} is neither an alignment nor a profile of shape (n_columns, n_letters + 1)")
     shares = np.ascontiguousarray(values, np.float64)
     if not ((shares >= 0) & (shares <= 1)).all():
-        raise UsageError(f"the {name} profile has a share outside of 0 to 1")
+        raise UsageError(f"the {name} profile has a value outside 0 to 1")
     return shares
 
 
@@ -326,7 +331,7 @@ def _scores(matrix: Any, profile: MultipleAlignment, gap_cost: float) -> NDArray
     alphabet = profile.sequences.alphabet
     chosen = SubstitutionMatrix.default(alphabet) if matrix is None else SubstitutionMatrix.of(matrix, alphabet)
     if not chosen.is_symmetric:
-        raise ScoringError(f"the matrix {chosen.name} is not symmetric, which profiles need: choose another")
+        raise ScoringError(f"the matrix {chosen.name} is not symmetric, as profiles require: choose another matrix")
     chosen.check(profile.sequences)
     n = len(alphabet.letters)
     scores = np.full((n + 1, n + 1), -float(gap_cost))

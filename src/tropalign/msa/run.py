@@ -225,7 +225,7 @@ class ShardsKept(NoCheckpoint):
         tasks = [share_tasks(job, (k, len(counts))) for k in range(1, len(counts) + 1)]
         for k, (share, count) in enumerate(zip(tasks, counts, strict=True), 1):
             if sum(len(task.tiles()) for task in share) != count:
-                raise InputError(f"shard {k} of {len(counts)} is cut into other tiles: write it again")
+                raise InputError(f"shard {k} of {len(counts)} is divided into different tiles: compute it again")
         self._own = [len(share[model].tiles()) for share in tasks]
         self._begins = list(accumulate(self._own, initial=0))
 

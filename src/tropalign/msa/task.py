@@ -270,7 +270,7 @@ class MemoryEstimate:
 
 
 def scratch_of(lengths: NDArray[np.int64]) -> int:
-    """Return the bytes of a thread for posteriors of sequences of these lengths, excluding its results."""
+    """Return the bytes of a thread for posteriors of sequences of given lengths, excluding its results."""
     longest = np.sort(lengths)[-2:]
     return _native.posterior_scratch_bytes(int(longest[0]), int(longest[-1]))
 

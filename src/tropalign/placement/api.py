@@ -32,13 +32,13 @@ class PlaceArguments(StrandOption, ComputeArguments):
     package: ReferencePackage = argument(kw_only=False, doc="The reference.")
     reads: Sequences | Source = argument(
         kw_only=False,
-        doc="FASTA or FASTQ files, a SequenceBatch, or pairs of name and text. They are taken block by block.",
+        doc="FASTA or FASTQ files, a SequenceBatch, or pairs of name and text. Reads are processed block by block.",
     )
     mates: Source | Iterable[Source] | None = argument(
         default=None,
         kw_only=True,
-        doc="Files of second mates, as many as `reads` then has to name of first ones: both mates of a pair are placed "
-        "on one branch, by the sum of their scores, and become one read (paired ends: one mate on each strand).",
+        doc="Files of second mates, one for each file of first mates in `reads`. Both mates of a pair become one "
+        "read and are placed on one branch by the sum of their scores (paired ends: one mate on each strand).",
     )
     scoring: PlacementScoring | Scheme = argument(
         default="program",
@@ -46,19 +46,21 @@ class PlaceArguments(StrandOption, ComputeArguments):
         doc='A PlacementScoring, "program" (PaPaRa 2.5) or "paper" (Alachiotis, Berger and Stamatakis 2012).',
     )
     gaps: Literal["refuse", "remove"] = argument(
-        default="refuse", kw_only=True, doc="Gap letters (``-``, ``.``, ``_``, ``~``) in reads: an error, or removed."
+        default="refuse",
+        kw_only=True,
+        doc="Gap characters (``-``, ``.``, ``_``, ``~``) in reads: raise an error, or remove them.",
     )
     prune: bool = argument(
-        default=True, kw_only=True, doc="Leaves out branches that surely score less; the result is the same."
+        default=True, kw_only=True, doc="Skip branches that provably score less; results are identical."
     )
     memory_bytes: int | None = but(
         ComputeArguments,
         "memory_bytes",
         default=None,
-        doc="What may be taken beside the reference; a share of the free memory by default.",
+        doc="Memory limit in bytes, excluding the reference (default: a share of the free memory).",
     )
     progress: Callable[[int], None] | None = argument(
-        default=None, kw_only=True, doc="Called with the number of reads begun."
+        default=None, kw_only=True, doc="Called with the number of reads that have been started."
     )
 
 
@@ -93,11 +95,11 @@ def place(call: PlaceArguments) -> Iterator[Placements]:
     """
     package, reads, mates = call.package, call.reads, call.mates
     if not isinstance(package, ReferencePackage):
-        what = f"an object of type {type(package).__name__} is no ReferencePackage"
-        raise UsageError(f"{what}: make one with ReferencePackage.build, .read or .load")
+        what = f"an object of type {type(package).__name__} is not a ReferencePackage"
+        raise UsageError(f"{what}: create one with ReferencePackage.build, .read or .load")
     scoring, memory_bytes = scheme_of(call.scoring), checked_memory(call.memory_bytes)
     if isinstance(reads, SequenceBatch) and not reads.has_residues:
-        raise InputError("the batch knows names and lengths only: read the sequences again")
+        raise InputError("the batch holds only names and lengths: read the sequences again")
     names = check_place(package, scoring, call.strand, device_names(call.device))
     if mates is not None:
         check_mates(package)

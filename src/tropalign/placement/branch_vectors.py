@@ -51,7 +51,10 @@ def states_of(alphabet: Alphabet) -> StateAlphabet:
     """Return the states of an alphabet; raises InputError if it has no states."""
     states = alphabet.states
     if not states:
-        raise InputError(f"{alphabet.name} sequences have no model of evolution, which placing reads needs")
+        raise InputError(
+            f"{alphabet.name} sequences have no model of evolution, which placement requires: give nucleotides or "
+            f"proteins"
+        )
     sets = np.full(256, (1 << len(states)) - 1, np.uint32)
     known = np.zeros(256, bool)
     for letter, members in {**{state: state for state in states}, **alphabet.ambiguous}.items():
@@ -85,8 +88,8 @@ def rows_of_tips(names: tuple[str, ...], tree: PlacementTree, file: str) -> list
         if side
     ]
     raise InputError(
-        f"tree and alignment have different names: {'; '.join(parts) or 'some are the same but for quotes or blanks'}; "
-        "as they are, and without quotes and with underscores for blanks, they do not match",
+        f"tree and alignment have different names: {'; '.join(parts) or 'some differ only in quotes or blanks'}; "
+        "they match neither literally nor with quotes removed and blanks replaced by underscores",
         file=file,
     )
 

@@ -70,21 +70,21 @@ def find_program(named: str | None) -> Program | None:
     path = shutil.which(named or PROGRAM)
     if path is None:
         if named is not None:
-            raise InputError("there is no such program that can be run: name EPA-ng's own file", file=named)
+            raise InputError("there is no such program, or it is not executable: give the path of EPA-ng", file=named)
         return None
     path = os.path.abspath(path)
     try:
         ran = subprocess.run([path, "--version"], capture_output=True, text=True, errors="replace", timeout=60)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise InputError(
-            f"it does not run ({type(error).__name__}): name another EPA-ng with --epa-ng", file=path
+            f"the program cannot be run ({type(error).__name__}): give another EPA-ng with --epa-ng", file=path
         ) from None
     found = re.search(r"EPA-ng v(\d+)\.(\d+)\.(\d+)\S*", ran.stdout)
     if ran.returncode != 0 or found is None:
-        raise InputError("it does not answer --version as EPA-ng does: name EPA-ng with --epa-ng", file=path)
+        raise InputError("the output of --version is not that of EPA-ng: give EPA-ng with --epa-ng", file=path)
     if tuple(map(int, found.groups())) < OLDEST:
         oldest = ".".join(map(str, OLDEST))
-        raise InputError(f"{found[0]} places wrongly on rooted trees: use {oldest} or later", file=path)
+        raise InputError(f"{found[0]} misplaces reads on rooted trees: use {oldest} or later", file=path)
     return Program(path, found[0])
 
 
@@ -126,7 +126,7 @@ def model_in(folder: Path, model: str) -> str:
         try:
             (folder / MODEL).write_bytes(Path(model).read_bytes())
         except OSError as error:
-            raise InputError(f"it cannot be read ({error.strerror})", file=model) from None
+            raise InputError(f"the file cannot be read ({error.strerror})", file=model) from None
         return MODEL
     return model
 
@@ -142,14 +142,14 @@ def check_model(model: str, is_protein: bool) -> None:
             with open(model, encoding="utf-8", errors="replace") as lines:
                 words = lines.readline(1 << 16)
         except OSError as error:
-            raise InputError(f"it cannot be read ({error.strerror})", file=model) from None
+            raise InputError(f"the file cannot be read ({error.strerror})", file=model) from None
     name = re.split(r"[+{,\s]", words)[0].upper()
     if name in (NUCLEOTIDE_MODELS if is_protein else PROTEIN_MODELS):
         kinds = ("nucleotides", "proteins") if is_protein else ("proteins", "nucleotides")
-        raise InputError(f"{name} is a model of {kinds[0]}, but the reference holds {kinds[1]}: name another --model")
+        raise InputError(f"{name} is a model of {kinds[0]}, but the reference holds {kinds[1]}: give another --model")
     if not os.path.isfile(model) and not re.fullmatch(r"[A-Za-z][A-Za-z0-9-]*([+{].*)?", model):
         raise InputError(
-            "no such file: name a .bestModel file of RAxML-NG, or a model such as GTR+G or "
+            "no such file: give a .bestModel file of RAxML-NG, or a model such as GTR+G or "
             "GTR{0.7/1.8/1.2/0.6/3.0/1.0}+FU{0.25/0.23/0.30/0.22}+G4{0.47}",
             file=model,
         )
@@ -205,11 +205,14 @@ def prepare(folder: Path, package: ReferencePackage) -> Prepared:
     (folder / ALIGNED).unlink()
     if n_without:
         what = counted(n_without, "reads")
-        text = f"there is no usable letter in a column of the reference in {what}, which EPA-ng cannot place: left out"
+        text = (
+            f"{what} without a usable letter in any column of the reference: left out, since EPA-ng cannot place such "
+            f"reads"
+        )
         warnings.warn(text, TropalignWarning, stacklevel=2)
     if not kept:
         clear(folder)
-        raise InputError("no read is left for EPA-ng to place: see with --table what they are")
+        raise InputError("no reads are left for EPA-ng to place: use --table to see how they align")
     tip_names = {b: a for a, b in zip(package.names, tips, strict=True) if a != b}
     return Prepared(dict(zip(reads, kept, strict=True)), tip_names)
 
@@ -262,7 +265,7 @@ def run(folder: Path, program: Program, model: str, n_threads: int) -> None:
                 cwd=folder, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
             )  # fmt: skip
         except OSError as error:
-            raise InputError(f"it does not run ({error.strerror})", file=program.path) from None
+            raise InputError(f"the program cannot be run ({error.strerror})", file=program.path) from None
         try:
             status = process.wait()
         except BaseException:
@@ -271,14 +274,14 @@ def run(folder: Path, program: Program, model: str, n_threads: int) -> None:
             raise
     if status in (-9, -15):
         raise ResourceError(
-            f"EPA-ng was killed by signal {-status}, mostly for want of memory; its files are in {folder}"
+            f"EPA-ng was killed by signal {-status}, usually because memory ran out; its files are in {folder}"
         )
     if status != 0 or not (folder / RESULT).is_file():
         ended = f"with exit status {status}" if status >= 0 else f"by signal {-status}"
         lines = [line.strip() for line in (folder / LOG).read_text("utf-8", "replace").splitlines() if line.strip()]
         told = [line for line in lines if line.startswith(("ERR", "what():"))]
         words = [re.sub(r"^(ERR|what\(\):)\s+", "", line) for line in (told or lines)[-_SHOWN_LINES:]]
-        reason = shown("; ".join(words)) or "it wrote nothing"
+        reason = shown("; ".join(words)) or "it wrote no message"
         raise InputError(f"EPA-ng failed {ended} ({reason}); its files are in {folder}")
 
 
@@ -300,7 +303,7 @@ def finish(
     try:
         frame, entries = _parsed(path.read_text("utf-8"))
         if frame["version"] != 3 or frame["fields"] != FIELDS:
-            raise ValueError("another version or other fields")
+            raise ValueError("the version or the fields differ")
         tips = {name: quoted(own) for name, own in prepared.tip_names.items()}
         tree = re.sub(r"(?<=[(,])[^(),:;]+(?=:)", lambda tip: tips.get(tip[0], tip[0]), frame["tree"])
         edges = {int(number) for number in re.findall(r"\{(\d+)\}", frame["tree"])}
@@ -315,7 +318,7 @@ def finish(
             entry = json.loads(text)
             names = [left.pop(name) for name in entry["n"]]
             if not entry["p"] or not {row[0] for row in entry["p"]} <= edges:
-                raise ValueError("a branch that the tree has not")
+                raise ValueError("a branch is not in the tree")
             counts = counts_of(names).tolist()
             made = {"p": entry["p"], "nm": [list(pair) for pair in zip(names, counts, strict=True)]}
             out.write(separator + json.dumps(made).encode())
@@ -325,14 +328,14 @@ def finish(
         raise disk_error(error, path, 0) from None
     except (ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
         reason = f"{type(error).__name__}: {str(error)[:80]}"
-        raise InputError(f"EPA-ng's result is not what it should be ({reason}): look at it", file=str(path)) from None
+        raise InputError(f"EPA-ng's result is not valid ({reason}): look at it", file=str(path)) from None
     if left:
         first = next(iter(left.values()))
         raise InputError(f"EPA-ng's result lacks {len(left)} reads, {first!r} for one: look at it", file=str(path))
 
 
 def _parsed(text: str) -> tuple[dict[str, Any], list[str]]:
-    """Return the file without its placements, and the text of each of these: parsed they take ten times the memory."""
+    """Return the file without its placements, and the text of each placement: parsed ones take ten times the memory."""
     found = re.search(r'"placements"\s*:\s*\[', text)
     if found is None:
         raise ValueError("no placements")

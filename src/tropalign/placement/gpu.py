@@ -88,7 +88,7 @@ class Scoring:
     def cells(self) -> Ints:
         """Return the scores of a base in a column, int64, shape (16, 32), by letter and column code.
 
-        Scores that are always worse than an insertion and a skipped column are raised to the cost of these.
+        Scores that are always worse than an insertion and a skipped column are raised to that cost.
         """
         letter, code = np.arange(16)[:, None], np.arange(32)
         flag = (code & FLAG) != 0
@@ -106,7 +106,7 @@ class Scoring:
         return steps.astype(np.int32)
 
     def highest(self, lengths: Ints, vectors: NDArray[np.uint8]) -> Ints:
-        """Return an upper limit of H' for reads of these lengths."""
+        """Return an upper limit of H' for reads of given lengths."""
         unflagged = int(((vectors & FLAG) == 0).sum(axis=1).max(initial=0))
         step = max(int(self.cells().max()), 0)
         return step * np.minimum(lengths, vectors.shape[1]) + self.gap_extend * unflagged + self.insert_extend * lengths
@@ -148,12 +148,12 @@ class ScoresOnGpu:
         if vectors.dtype != np.uint8:
             raise DeviceError(f"{device.name}: placement of proteins is computed on the CPU only")
         if scoring[7]:
-            raise DeviceError(f"{device.name}: a score of whole reads is computed on the CPU only")
+            raise DeviceError(f"{device.name}: scores of whole reads are computed on the CPU only")
         if min(scoring[3:7]) < 0:
-            raise DeviceError(f"{device.name}: a score with gaps that gain is computed on the CPU only")
+            raise DeviceError(f"{device.name}: scores with negative gap costs are computed on the CPU only")
         self.device, self.vectors, self.shape, self.scoring = device, vectors, shape or Shape(), Scoring.of(scoring)
         if self.scoring.lowest() <= -(1 << 30):
-            raise DeviceError(f"{device.name}: scores this large are computed on the CPU only")
+            raise DeviceError(f"{device.name}: such large scores are computed on the CPU only")
         self._columns = device.upload(packed_columns(vectors, self.shape.group))
         self._steps = device.upload(self.scoring.steps())
         self._programs, self.pace = Programs(device, source()), Pace(FIRST_CELLS)
@@ -168,11 +168,11 @@ class ScoresOnGpu:
         fit.
         """
         if len(codes) and not 1 <= int(codes.min()) <= int(codes.max()) <= 15:
-            raise ValueError("a code of a read is no state set of nucleotides")
+            raise ValueError("a code of a read is not a state set of nucleotides")
         lengths = np.diff(offsets)
         highest = self.scoring.highest(lengths, self.vectors)
         if int(highest.max(initial=0)) >= 1 << 31:
-            raise DeviceError(f"{self.device.name}: scores this large are computed on the CPU only")
+            raise DeviceError(f"{self.device.name}: such large scores are computed on the CPU only")
         narrow = self.device.word_bits == 16 and self.scoring.lowest() > -(1 << 14)
         order = np.argsort(-lengths, kind="stable")
         n_wide = int((highest >= 1 << 15).sum()) if narrow else len(lengths)  # these are the longest

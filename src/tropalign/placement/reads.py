@@ -58,13 +58,16 @@ class MatedBlocks:
         firsts, seconds = sources_of(reads), sources_of(mates)
         if len(firsts) != len(seconds):
             raise UsageError(
-                f"{len(firsts)} files of reads, but {len(seconds)} of mates: name as many, in the same order"
+                f"{len(firsts)} files of reads, but {len(seconds)} of mates: give the same number of each, in the "
+                f"same order"
             )
         self._files = list(zip(firsts, seconds, strict=True))
         for first, second in self._files:
             are_paths = isinstance(first, str | os.PathLike) and isinstance(second, str | os.PathLike)
             if are_paths and file_name(first) == file_name(second):
-                raise UsageError(f"{shown(file_name(second))} is named as reads and as their mates: name another file")
+                raise UsageError(
+                    f"{shown(file_name(second))} is given both as reads and as their mates: give another file"
+                )
         self._names, self._policy = NumberedNames(taken), policy
 
     def __iter__(self) -> Iterator[SequenceBlock]:
@@ -79,8 +82,8 @@ class MatedBlocks:
             if one is not other:
                 short, long = sides if one is None else sides[::-1]
                 raise InputError(
-                    f"it ends where {shown(long.file)} goes on: both have to hold the mates of the same reads in "
-                    "the same order",
+                    f"the file ends before {shown(long.file)}: both must hold the mates of the same reads in the "
+                    f"same order",
                     file=short.file,
                 )
 
@@ -105,8 +108,8 @@ def _pair_name(one: str, other: str, file: str) -> str:
     base = _ENDING.sub("", one)
     if base != _ENDING.sub("", other) or (one != other and (one[-2:], other[-2:]) != ("/1", "/2")):
         raise InputError(
-            f"it stands where the mate of {one!r} should: both files have to hold the same reads in the same order, "
-            "named alike or with /1 and /2 at the end",
+            f"expected the mate of {one!r}: both files must hold the same reads in the same order, with equal "
+            f"names or names that end in /1 and /2",
             file=file,
             record=other,
         )
@@ -201,7 +204,7 @@ def regrouped(
         if span is None:
             return
         before = after
-    raise InputError("the reads are fewer than they were when the run began: run it again")
+    raise InputError("the input has fewer reads than at the start of the run: run the command again")
 
 
 def _together(pieces: list[Reads]) -> Reads:
@@ -296,9 +299,9 @@ class OtherStrand:
             return
         what = counted(n_reads, "pairs of mates" if self._paired else "reads")
         is_one = self._n_found == 1
-        verb, as_what = ("is", "it as its reverse complement") if is_one else ("are", "them as reverse complements")
+        verb, as_what = ("is", "its reverse complement") if is_one else ("are", "their reverse complements")
         warn(
-            f"{self._n_found:,} of {what} {verb} on the other strand than the reference, the first "
+            f"{self._n_found:,} of {what} {verb} on the opposite strand to the reference, the first "
             f"{shown(self._first)!r}: {said('strand', 'both')} places {as_what}"
         )
 
@@ -400,7 +403,7 @@ class Mates:
         """Split pairs in the form of `tropalign.placement.reads`."""
         between = np.flatnonzero(letters == BETWEEN)
         if len(between) != len(offsets) - 1:
-            raise ValueError("pairs have one byte between their mates each")
+            raise ValueError("each pair must have one byte between its mates")
         lengths = np.stack([between - offsets[:-1], offsets[1:] - between - 1], axis=1).reshape(-1)
         own = letters[letters != BETWEEN]
         of_mates = ragged.offsets_of(lengths)

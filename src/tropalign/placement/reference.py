@@ -56,7 +56,7 @@ def write_saved(
     """Write a file for `read_saved`; a name without .npz gets this suffix."""
     is_name = isinstance(path, str | os.PathLike)
     if is_name and (not os.path.basename(path) or os.path.isdir(path)):  # type: ignore[arg-type]
-        raise InputError("this is no name of a file: name one", file=str(path))
+        raise InputError("this is not a file name: give one", file=str(path))
     packed = np.frombuffer(json.dumps({"format": FORMAT, **meta}).encode(), np.uint8)
     try:
         np.savez_compressed(path, **{META: packed, **arrays})  # type: ignore[arg-type]
@@ -84,7 +84,7 @@ def read_saved(
             )
             meta = json.loads(_array(archive, META, 1, "|u1", sizes[META]).tobytes())
             if not isinstance(meta, dict) or meta.get("format") != FORMAT:
-                raise InputError("this reference is of another version of tropalign: make it again", file=file)
+                raise InputError("the reference was saved by another version of tropalign: build it again", file=file)
             arrays = {name: _array(archive, name, *kind, sizes[name]) for name, kind in ARRAYS.items()}
         return meta, arrays
     except FileNotFoundError:
@@ -98,7 +98,7 @@ def read_saved(
 def damaged(file: str, what: str = "") -> InputError:
     """Return the error for a file that is not a saved reference, or is damaged."""
     detail = f" ({what})" if what else ""
-    return InputError(f"this is no saved reference, or a damaged one{detail}: save the reference again", file=file)
+    return InputError(f"this is not a saved reference, or it is damaged{detail}: save the reference again", file=file)
 
 
 def _sizes(archive: zipfile.ZipFile) -> dict[str, int]:
@@ -122,21 +122,21 @@ def _array(archive: zipfile.ZipFile, name: str, n_axes: int, dtype: str, size: i
     """Read a member, whose header must match the size in the directory."""
     with archive.open(f"{name}.npy") as stream:
         if stream.read(8) != b"\x93NUMPY\x01\x00":
-            raise Damaged(f"{name} is no array")
+            raise Damaged(f"{name} is not an array")
         n_header = int.from_bytes(stream.read(2), "little")
         header = ast.literal_eval(stream.read(min(n_header, HEADER_BYTES)).decode("latin-1"))
         shape = tuple(int(n) for n in header["shape"])
         if header["descr"] != dtype or header["fortran_order"] or len(shape) != n_axes or min(shape) < 0:
-            raise Damaged(f"{name} is of another type or shape")
+            raise Damaged(f"{name} has the wrong type or shape")
         kind = np.dtype(dtype)
         n_items = 1
         for n in shape:
             n_items *= n
         if n_items * kind.itemsize != size - 10 - n_header:
-            raise Damaged(f"{name} is of another size")
+            raise Damaged(f"{name} has the wrong size")
         data = stream.read(n_items * kind.itemsize)
         if len(data) != n_items * kind.itemsize or stream.read(1):
-            raise Damaged(f"{name} is of another size")
+            raise Damaged(f"{name} has the wrong size")
     return np.frombuffer(data, kind).reshape(shape)
 
 
@@ -157,7 +157,7 @@ class ReferencePackage:
     states
         The alphabet.
     gap_flags : {"compat", "exact", "discrete"}
-        Rule by which a branch's column becomes a gap column: by likelihood, to the last bit as in PaPaRa 2.5, or
+        Rule for the gap columns of branches: by likelihood, to the last bit as in PaPaRa 2.5, or
         in closed form, or by the rules of the 2011 paper.
     columns : int64
         Columns in which any row has a letter; the others take no part.
@@ -195,37 +195,39 @@ class ReferencePackage:
 
     def __post_init__(self) -> None:
         if not isinstance(self.tree, PlacementTree) or not isinstance(self.states, StateAlphabet):
-            raise ValueError("the tree has to be a Tree, and the states a StateAlphabet")
+            raise ValueError("tree must be a Tree, and states a StateAlphabet")
         if not isinstance(self.gap_flags, str) or self.gap_flags not in GAP_FLAGS:
-            raise ValueError(f"gap flags are one of {', '.join(GAP_FLAGS)}")
+            raise ValueError(f"gap flags must be one of {', '.join(GAP_FLAGS)}")
         for name, (n_axes, dtype) in ARRAYS.items():
             array = getattr(self, name)
             if not isinstance(array, np.ndarray) or array.ndim != n_axes or array.dtype != np.dtype(dtype):
-                raise ValueError(f"{name} has to be an array of {n_axes} axes and type {np.dtype(dtype)}")
+                raise ValueError(f"{name} must be an array of {n_axes} axes and type {np.dtype(dtype)}")
             view = np.ascontiguousarray(array).view()
             view.flags.writeable = False
             object.__setattr__(self, name, view)
         n_rows, n_columns = self.letters.shape
         if not all(isinstance(name, str) for name in self.names) or len(set(self.names)) != len(self.names):
-            raise ValueError("names have to be different texts")
+            raise ValueError("names must be distinct strings")
         if any("\n" in name or "\r" in name for name in self.names):
-            raise ValueError("names have to be of one line")
+            raise ValueError("names must not contain line breaks")
         if len(self.names) != n_rows:
             raise ValueError(f"there are {len(self.names)} names for {n_rows} rows")
         columns = self.columns
         if not len(columns) or columns[0] < 0 or columns[-1] >= n_columns or (columns[1:] <= columns[:-1]).any():
-            raise ValueError(f"columns have to ascend within the {n_columns} of the alignment")
+            raise ValueError(
+                f"columns must be ascending indices below {n_columns}, the number of columns of the alignment"
+            )
         if len(self.tree.tips) != n_rows:
             raise ValueError(f"the tree has {len(self.tree.tips)} tips for {n_rows} rows")
         n_branches, distinct = len(self.tree.branches()), self.distinct
         if len(distinct) != n_branches or distinct.min() < 0 or distinct.max() >= n_branches:
-            raise ValueError(f"distinct has to hold one number for each of the {n_branches} branches")
+            raise ValueError(f"distinct must hold an index for each of the {n_branches} branches")
         first = np.unique(distinct, return_index=True)[1]
         if len(first) != self.n_distinct or (first[1:] <= first[:-1]).any():
-            raise ValueError("distinct vectors have to be numbered by their first branch, none left out")
+            raise ValueError("distinct vectors must be numbered consecutively in the order of their first branch")
         wanted = (-(-self.n_distinct // 64), len(self.columns) + self.n_empty, self.states.n_states + 1)
         if self.planes.shape != wanted:
-            raise ValueError(f"planes are of shape {self.planes.shape}, but {wanted} is needed")
+            raise ValueError(f"planes must have shape {wanted}, not {self.planes.shape}")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ReferencePackage, tuple(getattr(self, entry.name) for entry in fields(self))
@@ -334,18 +336,20 @@ class ReferencePackage:
         is_list = isinstance(names, Iterable) and not isinstance(names, str | bytes | Set)
         names = tuple(names) if is_list else (names,)  # type: ignore[assignment]
         if not is_list or not all(isinstance(name, str) for name in names):
-            raise InputError("the names have to be texts in a list, one per row in their order", file=file)
+            raise InputError("the names must be a list of strings, one per row in the order of the rows", file=file)
         if not isinstance(letters, np.ndarray) or letters.ndim != 2 or letters.dtype != np.uint8:
-            raise InputError("the letters of an alignment have to be an array of bytes, a row per sequence", file=file)
+            raise InputError(
+                "the letters of an alignment must be a two-dimensional uint8 array with a row per sequence", file=file
+            )
         if len(names) != len(letters):
             raise InputError(f"{len(names)} names for {len(letters)} rows: give one name per row", file=file)
         if len(set(names)) != len(names):
             raise InputError("two rows have the same name: give each its own", file=file)
         if not isinstance(gap_flags, str) or gap_flags not in GAP_FLAGS:
-            raise InputError(f"gap flags {gap_flags!r} are none of {', '.join(GAP_FLAGS)}")
+            raise InputError(f"gap flags {gap_flags!r} are not one of {', '.join(GAP_FLAGS)}")
         tree = parse_tree(tree) if isinstance(tree, str) else tree
         if not isinstance(tree, PlacementTree):
-            raise InputError(f"an object of type {type(tree).__name__} is no tree: give a Tree or Newick text")
+            raise InputError(f"an object of type {type(tree).__name__} is not a tree: give a Tree or Newick text")
         row = rows_of_tips(names, tree, file)
         letters = np.ascontiguousarray(letters)
         counts = byte_counts(letters.reshape(-1))
@@ -363,7 +367,7 @@ class ReferencePackage:
         n_letters, n_gaps = column_counts(plain, counts, states)
         columns = np.flatnonzero(n_letters)
         if not len(columns):
-            raise InputError("no column of the alignment holds a letter", file=file)
+            raise InputError("no column of the alignment holds a residue", file=file)
         share = int(n_gaps[columns].sum()) / (len(names) * len(columns))
         maker = branch_maker(tree, plain, row, columns, states, gap_flags, share, resolve_threads(n_threads))
         planes, distinct = maker.planes()

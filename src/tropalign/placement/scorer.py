@@ -70,7 +70,7 @@ class Scorer:
             return _native.place_word_bits(self.numbers, n_letters, len(self.package.columns))
         except ValueError:
             raise ScoringError(
-                f"scores of reads of {n_letters} letters may be beyond 32 bits: divide all scores and costs by a "
+                f"scores of reads of {n_letters} residues may exceed 32 bits: divide all scores and costs by a "
                 "common factor"
             ) from None
 
@@ -190,7 +190,8 @@ def check_mates(package: ReferencePackage) -> None:
     alphabet = package.states.alphabet
     if not alphabet.has_strands:
         raise InputError(
-            f"mates lie on both strands, but {alphabet.name}s have one: place them without {named('mates')}"
+            f"mates lie on opposite strands, but {alphabet.name}s have only one: place the reads without "
+            f"{named('mates')}"
         )
 
 
@@ -198,17 +199,15 @@ def check_place(package: ReferencePackage, scoring: PlacementScoring, strand: st
     """Return the devices that may score; raises UsageError or InputError if reference and options do not fit."""
     alphabet = package.states.alphabet
     if not isinstance(strand, str) or strand not in ("plus", "both"):
-        raise UsageError(f"strand {strand!r} is none of plus, both")
+        raise UsageError(f"strand {strand!r} is not one of plus, both")
     if strand == "both" and not alphabet.has_strands:
-        raise InputError(
-            f"both strands were asked for, but {alphabet.name}s have one: leave {named('strand')} both out"
-        )
+        raise InputError(f"{alphabet.name}s have no opposite strand: leave {named('strand')} both out")
     if package.states.n_states <= 4 and not scoring.whole_read:
         return devices
     clusters = [name for name in devices if is_cluster(name)]
     if any(name not in ("auto", "cpu", *clusters) for name in devices):  # there are no kernels for these
         what = "whole reads" if scoring.whole_read else f"{alphabet.name}s"
-        raise UsageError(f"{what} are placed by the processor only: leave {named('device')} out")
+        raise UsageError(f"{what} are placed on the CPU only: leave {named('device')} out")
     return ["cpu", *clusters]
 
 
@@ -226,7 +225,7 @@ def check_gpu(gpu: Gpu) -> None:
     for scoring in (SCHEMES["program"], PlacementScoring(2000, 0, -3000, 3000, 1000, 3000, 1000)):
         scorer = Scorer(package, scoring, 0)
         if not np.array_equal(scorer.on_gpu(reads, [], gpu, None).values, scorer.on_cpu(reads, [], 1, None).values):
-            raise DeviceError(f"{gpu.name}: its scores of reads are not those of the processor")
+            raise DeviceError(f"{gpu.name}: its scores of reads differ from those of the CPU")
 
 
 def _reference(rng: np.random.Generator) -> ReferencePackage:

@@ -11,7 +11,7 @@ from tropalign.options.option import Option, Options, argument, but, option, who
 
 Scheme = Literal["program", "paper"]
 StrandName = Literal["plus", "both"]
-#: Rules by which a branch's column becomes a gap column.
+#: Rules for the gap columns of branches.
 GapFlags = Literal["compat", "exact", "discrete"]
 GAP_FLAGS = get_args(GapFlags)
 #: Scores and costs of PaPaRa 2.5, and of the kernel of Alachiotis, Berger and Stamatakis 2012 (its penalties are
@@ -44,7 +44,7 @@ class StrandOption(Options, group="scoring"):
         choices=get_args(StrandName),
         is_common=True,
         help="both: the better of a read's two strands (default: plus)",
-        doc="Both: the better of a nucleotide read's two strands; plus if they are equal.",
+        doc="both: the better of a nucleotide read's two strands; plus if they are equal.",
     )
 
 
@@ -58,22 +58,24 @@ class ScoreOptions(Options, group="scoring"):
         is_common=True,
         help="PaPaRa 2.5's scores (default), or those of the paper",
     )
-    match: int | None = _score("match", "Match score", "score of a base on a column that may hold it")
-    mismatch: int | None = _score("mismatch", "Mismatch score", "score of a base on another column")
-    on_gap: int | None = _score("on_gap", "Score on a gap", "added where a base stands on a column that is a gap there")
+    match: int | None = _score("match", "Match score", "score of a base in a column that may hold it")
+    mismatch: int | None = _score("mismatch", "Mismatch score", "score of a base in any other column")
+    on_gap: int | None = _score("on_gap", "Score on a gap", "added if the branch has a gap in the column of a base")
     gap_open: int | None = _score(
         "gap_open",
         "Gap opening cost",
-        "whole cost of the first column that the read leaves out, to which pairs adds --gap-extend",
-        "Cost of the first column that the read leaves out; columns with the gap flag cost nothing.",
+        "total cost of the first column that the read skips, unlike in pairs, which adds --gap-extend",
+        "Cost of the first column that the read skips; columns with the gap flag cost nothing.",
     )
     gap_extend: int | None = _score(
-        "gap_extend", "Gap extension cost", "cost of each further column that it leaves out"
+        "gap_extend", "Gap extension cost", "cost of each further column that the read skips"
     )
     insert_open: int | None = _score(
-        "insert_open", "Insertion opening cost", "whole cost of the first base between two columns"
+        "insert_open", "Insertion opening cost", "total cost of the first base inserted between two columns"
     )
-    insert_extend: int | None = _score("insert_extend", "Insertion extension cost", "cost of each further base there")
+    insert_extend: int | None = _score(
+        "insert_extend", "Insertion extension cost", "cost of each further inserted base"
+    )
 
     def scoring(self) -> PlacementScoring:
         """Return the scheme with the given scores and costs in place of its own; raises ScoringError."""
@@ -106,8 +108,9 @@ class PlacementScoring(Options):
     whole_read: bool = argument(
         default=False,
         kw_only=False,
-        doc="The read's ends are not free: all its bases have to be used, base k in column k or later, and so that the "
-        "rest fits. Otherwise what hangs over at any end costs nothing, so that no score is below zero.",
+        doc="Align the whole read: its ends are not free, and base k lies in column k or later, with a column "
+        "left for each base after it. Otherwise overhangs at both ends cost nothing, so that no score is "
+        "negative.",
     )
 
     def settle(self) -> None:
@@ -115,26 +118,26 @@ class PlacementScoring(Options):
         for name in PROGRAM:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, Integral):
-                raise ScoringError(f"{named(name)} has to be a whole number, not {value!r}")
+                raise ScoringError(f"{named(name)} must be an integer, not {value!r}")
             self.set(name, int(value))
         if not isinstance(self.whole_read, bool):
             import numpy as np
 
             if not isinstance(self.whole_read, np.bool_):
-                raise ScoringError(f"{named('whole_read')} has to be True or False, not {self.whole_read!r}")
+                raise ScoringError(f"{named('whole_read')} must be True or False, not {self.whole_read!r}")
         self.set("whole_read", bool(self.whole_read))
         if self.match <= self.mismatch:
-            raise ScoringError(f"a match ({self.match}) has to score more than a mismatch ({self.mismatch})")
+            raise ScoringError(f"a match ({self.match}) must score more than a mismatch ({self.mismatch})")
         if self.mismatch > 0 or self.on_gap > 0:
-            raise ScoringError("mismatches and bases on gap columns score zero or less")
+            raise ScoringError("scores of mismatches and of bases in gap columns must be at most 0")
         if min(self.gap_open, self.gap_extend, self.insert_open, self.insert_extend) < 0:
-            raise ScoringError("gap and insertion costs are zero or more")
+            raise ScoringError("gap and insertion costs must be at least 0")
         if max(abs(value) for value in self.numbers()) > 10_000:
-            raise ScoringError("scores and costs are at most 10,000")
+            raise ScoringError("scores and costs must be at most 10,000")
         if not self.whole_read and self.match + self.on_gap >= 0:
             raise ScoringError(
-                f"a match on a gap column ({self.match} {self.on_gap:+d}) has to score below zero, "
-                "else reads run through gaps"
+                f"a match in a gap column ({self.match} {self.on_gap:+d}) must score below 0, or alignments would "
+                f"run through gaps"
             )
 
     def numbers(self) -> tuple[int, int, int, int, int, int, int, int]:
@@ -183,7 +186,9 @@ def scheme_of(scoring: PlacementScoring | Scheme) -> PlacementScoring:
     if isinstance(scoring, PlacementScoring):
         return scoring
     if not isinstance(scoring, str):
-        raise UsageError(f"an object of type {type(scoring).__name__} is no PlacementScoring, nor the name of a scheme")
+        raise UsageError(
+            f"an object of type {type(scoring).__name__} is neither a PlacementScoring nor the name of a scheme"
+        )
     if scoring not in SCHEMES:
-        raise UsageError(f"the scheme {scoring!r} is none of {', '.join(SCHEMES)}")
+        raise UsageError(f"the scheme {scoring!r} is not one of {', '.join(SCHEMES)}")
     return SCHEMES[scoring]

@@ -222,7 +222,7 @@ class PlaceTask:
         wrong = Kind.PROTEIN if alphabet.has_strands else Kind.NUCLEOTIDE
         if wrong in evidence.certain:
             raise InputError(
-                f"by its letters the read is a {wrong.name.lower()} sequence, and the reference holds "
+                f"according to its letters, the read is a {wrong.name.lower()} sequence, but the reference holds "
                 f"{alphabet.name} sequences: give reads of the same kind, or another reference",
                 file=block.file,
                 record=evidence.certain[wrong][0],
@@ -237,14 +237,14 @@ class PlaceTask:
         self._is_warned = True
         if len(unknown) >= LEAST_JUDGED and unknown.mean() > MOST_UNKNOWN:
             raise InputError(
-                f"{unknown.mean():.0%} of the reads' letters are no {states.alphabet.name} letters, which the "
-                "reference holds: give reads of the same kind, or another reference"
+                f"{unknown.mean():.0%} of the reads' letters are not {states.alphabet.name} letters, as in the "
+                f"reference: give reads of the same kind, or another reference"
             )
         at = int(np.flatnonzero(unknown)[0])
         k = int(np.searchsorted(block.offsets, at, "right")) - 1
         warnings.warn(
-            f"read {block.names[k]!r}: {chr(block.letters[at])!r} is no {states.alphabet.name} letter; "
-            f"such letters are read as {states.alphabet.wildcard}",
+            f"read {block.names[k]!r}: {chr(block.letters[at])!r} is not a {states.alphabet.name} letter; such "
+            f"letters are read as {states.alphabet.wildcard}",
             TropalignWarning,
             stacklevel=4,
         )
@@ -351,7 +351,8 @@ class PlaceTask:
         lengths, n_columns = np.diff(block.offsets), len(self.package.columns)
         for k in chosen[lengths[chosen] >= n_columns]:
             raise InputError(
-                f"its {lengths[k]} letters do not fit the {n_columns} columns of the reference, as the scheme wants",
+                f"the scheme aligns whole reads, but {lengths[k]} residues do not fit the {n_columns} columns of "
+                f"the reference: leave the read out",
                 record=block.names[k],
             )
 
@@ -361,7 +362,7 @@ class PlaceTask:
         allowed = int((1 - READS_SHARE) * self._memory_bytes) // n_threads
         if len(cells) and int(cells.max()) > allowed:
             k = int(chosen[cells.argmax()])
-            what = f"the alignment of read {block.names[k]!r}, of {int(np.diff(block.offsets)[k])} letters,"
+            what = f"the alignment of read {block.names[k]!r}, of {int(np.diff(block.offsets)[k])} residues,"
             require(
                 int(cells.max()),
                 allowed,

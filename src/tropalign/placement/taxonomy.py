@@ -70,17 +70,17 @@ def read_taxonomy(path: str | os.PathLike[str], package: ReferencePackage) -> Br
         before, other = plain.setdefault(plain_name(name), (name, lineage))
         if lineage != other and not {name, before} <= {*tips}:
             raise InputError(
-                f"{before!r} and {name!r} are one tip, with two lineages: leave one of them out", file=file
+                f"{before!r} and {name!r} are the same tip with different lineages: leave one of them out", file=file
             )
     lineages = tuple(of_names.get(tip, plain.get(plain_name(tip), ("", ()))[1]) for tip in tips)
     missing = [tip for tip, lineage in zip(tips, lineages, strict=True) if not lineage]
     if len(missing) == len(tips):
         raise InputError(
-            f"none of the tree's tips is in it, {tips[0]!r} for one: its first column has to hold their names",
+            f"the table contains none of the tree's tips, such as {tips[0]!r}: its first column must hold their names",
             file=file,
         )
     if missing:
-        text = f"{shown(file)}: {len(missing)} tips of the tree have no lineage, {missing[0]!r} for one: left out"
+        text = f"{shown(file)}: {len(missing)} tips of the tree have no lineage, such as {missing[0]!r}: left out"
         warnings.warn(text, TropalignWarning, stacklevel=2)
     return BranchLineages(lineages, *package.tree.tips_below())
 
@@ -93,15 +93,15 @@ def _parsed(text: str, file: str) -> dict[str, Lineage]:
         name, tab, words = line.partition("\t")
         where = f"{file}, line {number}"
         if not tab:
-            raise InputError("this is no table of tips: write a name, a tab and a lineage such as a;b;c", file=where)
+            raise InputError("this line has no tab: write a name, a tab and a lineage such as a;b;c", file=where)
         words = _QUOTED.sub(r"\1", words.split("\t")[0].strip())
         lineage = tuple(word.strip() for word in words.removesuffix(";").split(";"))
         if "" in lineage:
             raise InputError(
-                f"rank {lineage.index('') + 1} of its lineage is empty: write a word for it, such as unclassified",
+                f"rank {lineage.index('') + 1} of the lineage is empty: write a word such as unclassified",
                 file=where,
             )
         if name in found:
-            raise InputError(f"the tip {name!r} is there already: give it one line", file=where)
+            raise InputError(f"the tip {name!r} occurs twice: keep one of its lines", file=where)
         found[name] = lineage
     return found

@@ -36,25 +36,25 @@ class PlacementTree:
     def __post_init__(self) -> None:
         n = len(self.children)
         if len(self.lengths) != n or len(self.names) != n:
-            raise ValueError(f"a tree of {n} nodes needs as many lengths and names")
+            raise ValueError(f"a tree of {n} nodes requires {n} lengths and {n} names")
         if self.lengths.ndim != 1 or not np.isfinite(self.lengths).all() or (self.lengths < 0).any():
-            raise ValueError("lengths of branches have to be finite numbers of 0 or more")
+            raise ValueError("branch lengths must be finite and at least 0")
         if not all(isinstance(name, str) for name in self.names):
-            raise ValueError("names of nodes have to be texts")
+            raise ValueError("names of nodes must be strings")
         if (
             n == 0
             or len(self.children[0]) not in (2, 3)
             or any(len(below) not in (0, 2) for below in self.children[1:])
         ):
-            raise ValueError("nodes of a binary tree have two children or none, the root two or three")
+            raise ValueError("each node must have no or two children, the root two or three")
         seen = [False] * n
         for node, below in enumerate(self.children):
             for child in below:
                 if not isinstance(child, int) or not node < child < n or seen[child]:
-                    raise ValueError("nodes have to be numbered parents first, each the child of one")
+                    raise ValueError("nodes must be numbered after their parents, and each must have one parent")
                 seen[child] = True
         if not all(seen[1:]):
-            raise ValueError("every node but the root has to be the child of one")
+            raise ValueError("every node except the root must have a parent")
 
     @property
     def tips(self) -> list[int]:
@@ -180,7 +180,9 @@ def parse_tree(text: str, file: str = "the tree") -> PlacementTree:
             missing += 1
             return MISSING_LENGTH
         if not abs(length) <= MOST_LENGTH:
-            raise InputError(f"a branch of length {length}: lengths are numbers up to {MOST_LENGTH:g}", file=file)
+            raise InputError(
+                f"branch length {length} is out of range: give lengths of at most {MOST_LENGTH:g}", file=file
+            )
         negative += length < 0
         return max(0.0, float(length))
 
@@ -212,7 +214,7 @@ def parse_tree(text: str, file: str = "the tree") -> PlacementTree:
         stack.extend((node, child, length_above(child)) for child in reversed(groups))
     for count, what in (
         (resolved, "nodes with more than two children: resolved with branches of length 0"),
-        (skipped, "nodes with a single child: left out, their lengths added"),
+        (skipped, "nodes with a single child: removed, their lengths added"),
         (missing, "branches without a length: taken as 1"),
         (negative, "branches of negative length: taken as 0"),
     ):
@@ -224,12 +226,14 @@ def parse_tree(text: str, file: str = "the tree") -> PlacementTree:
 
 def _check_tips(names: list[str], file: str) -> None:
     if len(names) < 3:
-        raise InputError(f"the tree has {len(names)} tip{'s' * (len(names) != 1)}: three or more are needed", file=file)
+        raise InputError(
+            f"the tree has {len(names)} tip{'s' * (len(names) != 1)}: at least three are required", file=file
+        )
     if "" in names:
         raise InputError("a tip has no name: give it the name of its row in the alignment", file=file)
     if len(set(names)) != len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise InputError(f"two tips are called {twice!r}: give each its own name", file=file)
+        raise InputError(f"two tips have the name {twice!r}: give each its own name", file=file)
 
 
 def plain_name(name: str) -> str:

@@ -36,18 +36,20 @@ class HitArguments(ForeignOption, ComputeArguments):
     """Arguments that `search` and `scan` share."""
 
     thresholds: Thresholds | None = argument(
-        default=None, kw_only=True, doc="What is reported, and what is included as significant."
+        default=None, kw_only=True, doc="Thresholds for reporting hits, and for including them as significant."
     )
-    options: SearchOptions | None = argument(default=None, kw_only=True, doc="Filters, and the seed of random numbers.")
+    options: SearchOptions | None = argument(
+        default=None, kw_only=True, doc="Filters, and the seed for random numbers."
+    )
     progress: Callable[[int], None] | None = argument(
         default=None,
         kw_only=True,
-        doc="Called with the number of comparisons of a model with a target that have been decided.",
+        doc="Called with the number of finished comparisons of a model with a target.",
     )
     gaps: Literal["refuse", "remove"] = argument(
         default="refuse",
         kw_only=True,
-        doc="Gap letters (``-``, ``.``, ``_``, ``~``) in files of sequences: an error, or removed.",
+        doc="Gap characters (``-``, ``.``, ``_``, ``~``) in files of sequences: raise an error, or remove them.",
     )
 
 
@@ -56,8 +58,8 @@ class SearchArguments(HitArguments):
 
     models: Models = argument(
         kw_only=False,
-        doc="Files of profile hidden Markov models, a `Model`, or several. A file may hold alignments instead, of each "
-        "of which a model is built as hmmbuild does, or sequences, each of which is a query as of phmmer.",
+        doc="Files of profile hidden Markov models, a `Model`, or several. A file may also hold alignments, each "
+        "of them built into a model as by hmmbuild, or sequences, each of them a query as in phmmer.",
     )
     targets: Sequences | Source = argument(
         kw_only=False, doc="FASTA or FASTQ files, a SequenceBatch, or pairs of name and text: proteins."
@@ -65,9 +67,9 @@ class SearchArguments(HitArguments):
     n_rounds: int = argument(
         default=1,
         kw_only=True,
-        doc="With more than 1 the search of each query is repeated with a model of its included hits, as jackhmmer "
-        "does, until nothing new is included, or so many times. Inclusion is by E-values of at most 0.001 then, where "
-        "`thresholds` does not say otherwise; hits are those of the last round.",
+        doc="Maximum number of rounds. Above 1, the search of each query is repeated with a model of its "
+        "included hits, as in jackhmmer, until no new hits are included. Inclusion then requires E-values of "
+        "at most 0.001 unless `thresholds` differs. Hits are those of the last round.",
     )
 
 

@@ -1,4 +1,4 @@
-"""Models built from the alignments of a file: a tile is some alignments, each of which becomes the text of a model."""
+"""Models built from the alignments of a file: a tile is some alignments; each becomes the text of a model."""
 
 from __future__ import annotations
 
@@ -60,11 +60,11 @@ class BuildTask:
 
     def __init__(self, source: Source, options: BuildOptions, alphabet: str = "auto", name: str | None = None) -> None:
         if alphabet not in ALPHABETS:
-            raise UsageError(f"{named('alphabet')} {shown(repr(alphabet))} is none of {', '.join(ALPHABETS)}")
+            raise UsageError(f"{named('alphabet')} {shown(repr(alphabet))} is not one of {', '.join(ALPHABETS)}")
         is_word = isinstance(name, str) and name.split() == [name] and name.isprintable()
         if name is not None and not is_word:
             raise UsageError(
-                f"{named('name')} {shown(repr(name)[:80])}: the name of a model is a word without blanks: give another"
+                f"{named('name')} {shown(repr(name)[:80])}: the name of a model must not contain blanks: give another"
             )
         options.check_company()
         self._source, self._options, self._name = source, options, name
@@ -113,12 +113,12 @@ class BuildTask:
                 if number == 1:
                     self._judge(one)
                 elif self._name is not None:
-                    sentence = "there are several alignments, and each has its own name (#=GF ID)"
+                    sentence = "the file holds several alignments, each with its own name (#=GF ID)"
                     raise InputError(f"{sentence}: leave {named('name')} out", file=self._file)
                 yield one
                 is_empty = False
             if is_empty:
-                raise InputError("the file holds no alignment", file=self._file)
+                raise InputError("the file holds no alignments", file=self._file)
 
     def _judge(self, one: AlignmentText) -> None:
         """Determine the alphabet of all alignments by the first one, and reject a matrix for another alphabet."""
@@ -136,23 +136,22 @@ class BuildTask:
                 refuse_mixed(alignment, self._file, one.names)
             if found is None:
                 raise InputError(
-                    "its letters do not tell whether these are proteins or nucleotides: say it by "
-                    f"{named('alphabet')} protein, dna or rna",
+                    f"the letters may be proteins or nucleotides: set {named('alphabet')} protein, dna or rna",
                     file=self._file,
                 )
             self._kind = str(found.type.lower())
         if self._options.matrix is not None and self._kind != "amino":
             kind = self._kind.upper()
             raise InputError(
-                f"this is an alignment of {kind}, and {named('matrix')} {self._options.matrix} is for proteins: leave "
+                f"this is an alignment of {kind}, but {named('matrix')} {self._options.matrix} is for proteins: leave "
                 "it out",
                 file=self._file,
             )
 
     def _unreadable(self, one: AlignmentText, error: Exception) -> InputError:
         where = "" if one.line is None else f"alignment {one.number} "
-        kind = "" if self._kind is None else f" as one of {'protein' if self._kind == 'amino' else self._kind}"
-        return InputError(f"{where}cannot be read{kind} ({words_of(error)}): mend it", file=self._file)
+        kind = "" if self._kind is None else f" as {'protein' if self._kind == 'amino' else self._kind}"
+        return InputError(f"{where}cannot be read{kind} ({words_of(error)}): correct it", file=self._file)
 
     def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> list[bytes]:
         """Return the texts of the models."""
@@ -176,14 +175,14 @@ class BuildTask:
         except FAULTS as error:
             raise self._unreadable(one, error) from None
         if alignment is None:
-            raise InputError(f"alignment {one.number} holds no row: mend it", file=self._file)
+            raise InputError(f"alignment {one.number} holds no rows: correct it", file=self._file)
         if self._is_judged and one.number > 1:
             refuse_mixed(alignment.textize(), self._file, one.names)
         names = one.names or alignment.names
         own = names[0] if self._options.single and len(names) == 1 else alignment.name
         alignment.name = self._name_of(own, one)
         if not any(np.asarray(row.sequence).size for row in alignment.sequences):
-            raise InputError("the alignment holds no residue: give another one", file=self._file)
+            raise InputError("the alignment holds no residues: give another one", file=self._file)
         return text_of_hmm(built(alignment, self._file, self._options), is_built=True)
 
     def _name_of(self, own: str | None, one: AlignmentText) -> str:
@@ -193,11 +192,11 @@ class BuildTask:
             return own
         if not one.is_alone:
             raise InputError(
-                f"alignment {one.number} has no name, which each of several needs: give it a line #=GF ID NAME",
+                f"alignment {one.number} has no name, as required if there are several: add a line #=GF ID NAME",
                 file=self._file,
             )
         if self._stem is None:
-            raise InputError(f"an alignment that comes from no file has no name: give one by {named('name')}")
+            raise InputError(f"an alignment that was not read from a file has no name: give one with {named('name')}")
         return self._stem
 
 
@@ -246,7 +245,7 @@ def build_model(
     """
     given = options or BuildOptions()
     if not isinstance(given, BuildOptions):
-        raise UsageError(f"{shown(repr(given)[:80])} is not a BuildOptions: make one, as tropalign.BuildOptions()")
+        raise UsageError(f"{shown(repr(given)[:80])} is not a BuildOptions: create one with tropalign.BuildOptions()")
     source: Source = alignment  # type: ignore[assignment]
     if isinstance(alignment, MultipleAlignment):
         source = io.BytesIO(stockholm_of(alignment.letters, None))
@@ -256,12 +255,13 @@ def build_model(
     found = list(islice(task.alignments(), 2))
     if len(found) > 1:
         raise InputError(
-            "the file holds several alignments: read_queries makes a model of each, or give one alone",
+            "the file holds several alignments: give a file with one, or build a model of each with read_queries",
             file=file_name(source),
         )
     if not task.is_of_proteins:
         raise InputError(
-            "this is an alignment of nucleotides, and a Model is one of proteins: tropalign build writes such models",
+            "this is an alignment of nucleotides, but Model supports only proteins: build the model with the "
+            "command tropalign build",
             file=file_name(source),
         )
     text = task.model_text(found[0])

@@ -78,7 +78,9 @@ def model_of_sequence(
     try:
         hmm = _calibrated(lambda builder: builder.build(sequence, background))
     except FAULTS as error:
-        raise InputError(f"no model can be made of this sequence ({words_of(error)})", file=file, record=name) from None
+        raise InputError(
+            f"no model can be built from this sequence ({words_of(error)})", file=file, record=name
+        ) from None
     model = replace(from_pyhmmer(hmm, file), description=description, is_sequence=True)
     return _with_text(model, hmm, OF_A_SEQUENCE) if keeps_text else model
 
@@ -98,8 +100,8 @@ def refuse_nucleotides(
         n += len(residues)
     if n >= CERTAIN:
         raise InputError(
-            f"this is {what} of nucleotides (A, C, G, T, U, N alone), and search is for proteins: translate it "
-            f"(tropalign.translate), search with nhmmer, or say {named('alphabet')} protein",
+            f"this is {what} of nucleotides (only A, C, G, T, U, N), but search is for proteins: translate it "
+            f"(tropalign.translate), search with nhmmer, or set {named('alphabet')} protein",
             file=file,
             record=record,
         )
@@ -140,7 +142,7 @@ def models_of_stockholm(
                     refuse_mixed(alignment.textize(), file, names)
                 yield model_of_text(text_of_hmm(built(alignment, file)), file, alignment.name)
     except FAULTS as error:
-        raise InputError(f"alignment {number + 1} cannot be read ({words_of(error)}): mend it", file=file) from None
+        raise InputError(f"alignment {number + 1} cannot be read ({words_of(error)}): correct it", file=file) from None
 
 
 def model_of_rows(
@@ -187,7 +189,7 @@ def model_of_text(text: bytes, file: str | None, record: str | None) -> Model:
     found = _native.read_model(text)
     if isinstance(found, tuple):
         what = shown(found[2].decode("utf-8", "replace"))
-        raise InputError(f"no model can be made of this alignment ({what})", file=file, record=record)
+        raise InputError(f"no model can be built from this alignment ({what})", file=file, record=record)
     return model_of_fields(found, text)
 
 
@@ -245,7 +247,7 @@ def built(alignment: Any, file: str | None = None, options: BuildOptions = BY_DE
         hmm.command_line = None  # it would differ from run to run, and hmmbuild omits it
         return hmm
     except FAULTS as error:
-        message = f"no model can be made of this alignment ({words_of(error)})"
+        message = f"no model can be built from this alignment ({words_of(error)})"
         raise InputError(message, file=file, record=alignment.name) from None
 
 
@@ -300,7 +302,7 @@ def hmmer_tools(kind: str = "amino") -> tuple[Any, Any]:
         from pyhmmer.plan7 import Background
     except ImportError:
         raise InputError(
-            "a query that is an alignment or a sequence needs pyhmmer, as --iterate does: "
+            "alignments and sequences as queries, and --iterate, require pyhmmer: "
             "pip install pyhmmer, or give models in HMMER's format"
         ) from None
     alphabet = getattr(Alphabet, kind)()

@@ -108,7 +108,8 @@ def read_family_model(source: Source) -> FamilyModel:
         begin = stream.peek(len(OLD_TEXT)).lstrip()
         if begin and not begin.startswith((TEXT, OLD_TEXT, b"#")) and not is_binary(begin):
             raise InputError(
-                "this is no model of HMMER's: give what hmmbuild writes, or add sequences to an alignment with "
+                "this is not a model in HMMER's format: give a model that hmmbuild wrote, or add sequences to an "
+                "alignment with "
                 f"{named('add')}",
                 file=file,
             )
@@ -117,15 +118,16 @@ def read_family_model(source: Source) -> FamilyModel:
         kind, name = decoded(found["alphabet"]), decoded(found["name"])
         if kind not in LETTERS_OF:
             raise InputError(
-                f"the model is one of {shown(kind)}, and sequences are aligned to models of {', '.join(LETTERS_OF)}",
+                f"the model is for {shown(kind)}, but sequences can only be aligned to models for "
+                f"{', '.join(LETTERS_OF)}",
                 file=file,
                 record=name,
             )
         check_probabilities(found, file, line)
         if next(models, None) is not None:
             raise InputError(
-                f"the file holds several models, {shown(name)!r} and others, and sequences are aligned to one: write "
-                "that one to a file (hmmfetch)",
+                f"the file holds several models, {shown(name)!r} and others, but sequences are aligned to one "
+                f"model: extract it to a file (hmmfetch)",
                 file=file,
             )
     return FamilyModel(
@@ -178,7 +180,7 @@ class MappedRows:
         own = self.sequences
         if twice := set(own.names) & set(batch.names):
             raise InputError(
-                "the alignment of the model has a row of this name, too: rename the sequence", record=min(twice)
+                "the alignment of the model also has a row with this name: rename the sequence", record=min(twice)
             )
         descriptions = [(*one.descriptions,) or ("",) * len(one) for one in (own, batch)]
         return SequenceBatch(
@@ -204,10 +206,10 @@ def mapped_rows(given: Any, model: FamilyModel) -> MappedRows:
         names, letters, descriptions = read_described(given)
         file = file_name(given)
     else:
-        raise UsageError(f"{named('mapali')}: an object of type {type(given).__name__} is no alignment")
+        raise UsageError(f"{named('mapali')}: an object of type {type(given).__name__} is not an alignment")
     if model.columns is None or model.checksum is None:
         raise InputError(
-            "the model does not tell the columns and the checksum of its alignment (MAP, CKSUM): build it again, or "
+            "the model lacks the columns and the checksum of its alignment (MAP, CKSUM): build it again, or "
             f"leave {named('mapali')} out",
             file=model.file,
             record=model.name,
@@ -215,8 +217,8 @@ def mapped_rows(given: Any, model: FamilyModel) -> MappedRows:
     is_known = _native.alignment_checksum(model.letters.codes[letters].ravel()) == model.checksum
     if not is_known or int(model.columns[-1]) > letters.shape[1]:
         raise InputError(
-            f"this is another alignment than the one that the model {model.name!r} was built of, by its checksum: name "
-            f"that one, or leave {named('mapali')} out",
+            f"by its checksum, this is not the alignment from which the model {model.name!r} was built: give that "
+            f"alignment, or leave {named('mapali')} out",
             file=file,
         )
     plain = np.where(letters == MISSING, ord("-"), letters).astype(np.uint8)

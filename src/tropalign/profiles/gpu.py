@@ -36,7 +36,7 @@ MOST_KEPT = 8
 class Shape:
     """Distribution of the nodes of a model to lanes.
 
-    `lanes`: group sizes, of which the first sufficient one is used. `words`: words (of two nodes) per lane in SSV
+    `lanes`: group sizes; the first sufficient one is used. `words`: words (of two nodes) per lane in SSV
     and MSV, ascending: programs are compiled for these. `nodes`: nodes per lane in the Viterbi filter, ascending.
     """
 
@@ -235,11 +235,11 @@ def check_gpu(gpu: Gpu) -> None:
     proteins = proteins_of(texts)
     got = FiltersOnGpu(gpu).survivors([model], proteins, 1.0)
     if not all(map(np.array_equal, got, on_processor([model], proteins, 1.0))):
-        raise DeviceError(f"{gpu.name}: its scores of profile models are not those of the processor")
+        raise DeviceError(f"{gpu.name}: its scores of profile models differ from those of the CPU")
 
 
 def random_model(rng: np.random.Generator, n_nodes: int) -> tuple[_native.ProfileModel, NDArray[np.uint8]]:
-    """Return a model of random positions, each of which prefers a residue, and these residues."""
+    """Return a model of random positions that each prefer a residue, and the preferred residues."""
     consensus = rng.integers(0, 20, n_nodes).astype(np.uint8)
     match = rng.dirichlet(np.full(20, 0.5), n_nodes + 1)
     match[np.arange(1, n_nodes + 1), consensus] += 1

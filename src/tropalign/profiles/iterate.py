@@ -36,7 +36,7 @@ ITERATED = Thresholds(incE=0.001, incdomE=0.001)
 def checked_rounds(n_rounds: int) -> int:
     """Return the number of rounds; raises UsageError for an invalid one."""
     if isinstance(n_rounds, bool) or not isinstance(n_rounds, int | np.integer) or n_rounds < 1:
-        raise UsageError(f"n_rounds is a whole number from 1 on, not {n_rounds!r}")
+        raise UsageError(f"n_rounds must be an integer of at least 1, not {n_rounds!r}")
     return int(n_rounds)
 
 

@@ -51,7 +51,7 @@ def read_binary(stream: io.BufferedReader, file: str) -> Iterator[dict[str, Any]
     while magic := stream.read(4):
         if magic not in MAGIC:
             raise InputError(
-                f"no model begins after the {n_read} that were read: fetch or press the file again", file=file
+                f"the data after model {n_read} are not a model: download or press the file again", file=file
             )
         n_read += 1
         yield _Reader(stream, file, n_read, MAGIC[magic]).read()
@@ -68,7 +68,7 @@ class _Reader:
         if not 1 <= length <= MOST_NODES:
             raise self.damaged(f"a length of {length}")
         if alphabet not in ALPHABETS:
-            raise self.damaged(f"an alphabet of number {alphabet}")
+            raise self.damaged(f"the unknown alphabet {alphabet}")
         found: dict[str, Any] = {"alphabet": ALPHABETS[alphabet]}
         n_letters = N_CANONICAL if alphabet == 3 else 4
         match = np.zeros((length + 1, n_letters), np.float32)
@@ -115,7 +115,7 @@ class _Reader:
     def take(self, size: int) -> bytes:
         data = self.stream.read(size)
         if len(data) < size:
-            raise InputError(f"the file ends within model {self.number}: fetch or press it again", file=self.file)
+            raise InputError(f"the file ends within model {self.number}: download or press it again", file=self.file)
         return data
 
     def floats(self, count: int) -> NDArray[np.float32]:
@@ -124,11 +124,11 @@ class _Reader:
     def text(self) -> bytes:
         size = int.from_bytes(self.take(4), "little", signed=True)
         if not 0 <= size <= MOST_LETTERS:
-            raise self.damaged(f"a text of {size} letters")
+            raise self.damaged(f"a text of {size} characters")
         return self.take(size)[:-1]
 
     def damaged(self, what: str) -> InputError:
-        return InputError(f"model {self.number} has {what}: fetch or press the file again", file=self.file)
+        return InputError(f"model {self.number} has {what}: download or press the file again", file=self.file)
 
 
 #: Bytes that are read at once.
@@ -171,12 +171,12 @@ def models_of(
                 found["evalue"] = calibrate(found["match"], found["transitions"], found["composition"])
             except (ArithmeticError, ValueError):
                 raise InputError(
-                    "the model has no calibration and can have none, since it gives random sequences no scores: build "
-                    "it again",
+                    "the model has no calibration and cannot be calibrated, since random sequences get no "
+                    "scores: build it again",
                     **where,
                 ) from None
             if not has_told:
-                text = "has no calibration: it is calibrated here, and so is every further one without"
+                text = "has no calibration: it is calibrated now, and so are further models without one"
                 warnings.warn(f"{shown(file)}: the model {shown(name)!r} {text}", TropalignWarning, stacklevel=2)
             has_told = True
         yield model_of_fields(found, found.get("text") if keeps_text else None, file)
@@ -187,8 +187,8 @@ def models_of(
 def of_foreign(names: list[str]) -> str:
     """Return the warning about models that are left out because they are not of proteins."""
     if len(names) == 1:
-        return f"the model {names[0]!r} is not one of proteins, and is left out"
-    return f"{len(names):,} models, {names[0]!r} for one, are not of proteins, and are left out"
+        return f"the model {names[0]!r} is not for proteins and is left out"
+    return f"{len(names):,} models, such as {names[0]!r}, are not for proteins and are left out"
 
 
 def pressed_alone(source: Source) -> Source:
@@ -221,7 +221,7 @@ def fields_of(
         read = _native.read_model(text, with_nucleotides)
         if isinstance(read, tuple):
             at, name, what = read
-            message = f"{shown(decoded(what))}: mend this line, or fetch the file again"
+            message = f"{shown(decoded(what))}: correct this line, or download the file again"
             raise InputError(message, file=file, record=decoded(name) or None, line=line + at + 1)
         yield read | {"text": text}, line
     if is_empty:
@@ -247,7 +247,7 @@ def check_probabilities(found: dict[str, Any], file: str, line: int | None) -> N
     """Raise InputError for a model with a probability above 1."""
     if max(float(found[name].max()) for name in ("match", "transitions", "composition")) > MOST_PROBABILITY:
         raise InputError(
-            "the model holds a probability above 1: fetch the file again",
+            "the model holds a probability above 1: download the file again",
             file=file,
             record=decoded(found["name"]),
             line=None if line is None else line + 1,
@@ -283,7 +283,7 @@ OLD_TEXTS = {"NAME": "name", "ACC": "accession"}
 OLD_FLAGS = {"RF": "reference", "CS": "structure"}
 #: Minimum bytes of a node: three lines, two of them with 20 numbers.
 LEAST_NODE_BYTES = 80
-MEND = "mend this line, or fetch the file again"
+MEND = "correct this line, or download the file again"
 
 
 class _OldReader:
@@ -313,7 +313,7 @@ class _OldReader:
         self.read_nodes()
         self.next()
         if self.words[0] != b"//":
-            raise self.damaged(f"{self.quoted(self.words[0])} stands where a line with // alone ends the model")
+            raise self.damaged(f"{self.quoted(self.words[0])} was found instead of the line // that ends the model")
         match, transitions = self.found["match"], self.found["transitions"]
         _normalise(match)
         for part in (slice(0, 3), slice(3, 5), slice(5, 7)):
@@ -355,7 +355,7 @@ class _OldReader:
         if self.found["alphabet"] == b"amino" and not self.null:
             raise self.damaged("the model has no line NULE")
         if not 0 < self.length <= self.size // LEAST_NODE_BYTES:
-            raise self.damaged(f"the model does not hold the {self.length} nodes that it announces")
+            raise self.damaged(f"the model is too short for the {self.length} nodes of its line LENG")
 
     def read_nodes(self) -> None:
         self.found["match"] = match = np.zeros((self.length + 1, N_CANONICAL), np.float32)
@@ -369,7 +369,9 @@ class _OldReader:
         for k in range(1, self.length + 1):
             self.next()
             if self.integer(0) != k:
-                raise self.damaged(f"{self.quoted(self.words[0])} stands where node {k} of {self.length} is expected")
+                raise self.damaged(
+                    f"{self.quoted(self.words[0])} was found where node {k} of {self.length} is expected"
+                )
             match[k] = [self.probability(x + 1, self.null[x]) for x in range(N_CANONICAL)]
             self.next()
             letters["reference"].append(self.word(0)[:1])
@@ -390,7 +392,7 @@ class _OldReader:
 
     def word(self, k: int) -> bytes:
         if k >= len(self.words):
-            raise self.damaged(f"the line holds {len(self.words)} words, but more are expected")
+            raise self.damaged(f"the line has only {len(self.words)} words")
         return self.words[k]
 
     def number(self, k: int) -> float:
@@ -403,14 +405,14 @@ class _OldReader:
         try:
             return int(self.word(k))
         except ValueError:
-            raise self.damaged(f"{self.quoted(self.word(k))} is not a whole number") from None
+            raise self.damaged(f"{self.quoted(self.word(k))} is not an integer") from None
 
     def probability(self, k: int, null: float) -> float:
         if self.word(k).startswith(b"*"):
             return 0.0
         score = self.integer(k)
         if abs(score) > 100_000:
-            raise self.damaged(f"{score} is no score of HMMER 2")
+            raise self.damaged(f"{score} is not a score of HMMER 2")
         return float(np.float32(null * math.exp(score * NATS)))
 
     def quoted(self, word: bytes) -> str:

@@ -27,7 +27,7 @@ NOT_CALIBRATED = np.float32(-99999)
 def not_protein(alphabet: str) -> str:
     """Return the error text for a model of another alphabet."""
     remedy = f"leave it out, or use {named('skip_foreign')}"
-    return f"the model is one of {shown(alphabet)}, but search is for proteins: {remedy}"
+    return f"the model is for {shown(alphabet)}, but search is for proteins: {remedy}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,8 +148,8 @@ class Model(Result):
         """
         if self.text is None:
             raise InputError(
-                "only models of HMMER 3's text files, and those that are built here, are written: convert the file "
-                "with hmmconvert, or write the model with the program that made it",
+                "only models from HMMER 3's text files and models built by tropalign can be written: convert the "
+                "file with hmmconvert, or write the model with the program that built it",
                 file=self.file,
                 record=self.name,
             )
@@ -169,7 +169,7 @@ def from_pyhmmer(hmm: Any, file: str | None = None) -> Model:
     if evalue[0] == NOT_CALIBRATED:
         evalue = calibrate(match, transitions, composition)
     if not np.isfinite(evalue).all():
-        raise InputError("the model gives random sequences no scores: leave it out", file=file, record=name)
+        raise InputError("random sequences get no scores from the model: leave it out", file=file, record=name)
     return Model(
         name=name,
         accession=text_of(hmm.accession),

@@ -44,27 +44,29 @@ class ModelArguments(Options):
     )
     sequences: Sequences = argument(
         kw_only=False,
-        doc="A SequenceBatch, or what `SequenceBatch.from_strings` takes: texts, bytes, Seq, SeqRecord, (name, "
-        "sequence) in any iterable, or a mapping of names to sequences; or a file.",
+        doc="A SequenceBatch; anything that `SequenceBatch.from_strings` accepts (an iterable of str, bytes, "
+        "Seq, SeqRecord or (name, sequence), or a mapping of names to sequences); or a file.",
     )
     trim: bool = argument(
-        default=False, kw_only=True, doc="Leaves residues before the first node and behind the last one out."
+        default=False, kw_only=True, doc="Leave out residues before the first node and after the last one."
     )
     mapali: MultipleAlignment | os.PathLike[str] | None = argument(
         default=None,
         kw_only=True,
-        doc="The alignment that the model was built of, or the Path of its file: its rows come first, without "
-        "posteriors. It is known by the model's checksum.",
+        doc="The alignment from which the model was built (checked by the model's checksum), or the Path of its "
+        "file. Its rows come first, without posteriors.",
     )
-    n_threads: int = argument(default=0, kw_only=True, doc="0: as many as the process may use; at most 1024.")
+    n_threads: int = argument(default=0, kw_only=True, doc="Number of threads, at most 1024; 0 for all available ones.")
     memory_bytes: int | None = argument(
-        default=None, kw_only=True, doc="What may be taken beside the sequences; a share of the free memory by default."
+        default=None,
+        kw_only=True,
+        doc="Memory limit in bytes, excluding the sequences (default: a share of the free memory).",
     )
     progress: Callable[[str, float], object] | None = argument(
         default=None,
         kw_only=True,
-        doc="Receives the name of the stage and the share of all work that is done, 0 to 1; what it raises ends the "
-        "work.",
+        doc="Called with the name of the stage and the finished fraction of the work, 0 to 1. An exception that "
+        "it raises stops the work.",
     )
 
 
@@ -100,7 +102,7 @@ def align_to_model(call: ModelArguments) -> MultipleAlignment:
     model = family_model_of(call.model)
     if model is None:
         if not isinstance(call.model, str | os.PathLike):
-            raise UsageError(f"{named('model')}: an object of type {type(call.model).__name__} is no model")
+            raise UsageError(f"{named('model')}: an object of type {type(call.model).__name__} is not a model")
         model = read_family_model(call.model)
     sequences = named_file(call.sequences)
     if isinstance(sequences, os.PathLike):
@@ -133,7 +135,7 @@ def read_members(paths: list[Any], model: FamilyModel, alphabet: str = "auto", *
 
 def _of_another_kind(alphabet: str, model: FamilyModel) -> str:
     kind = "protein" if model.kind == "amino" else model.kind
-    return f"the sequences are {alphabet}, and the model {model.name!r} is one of {kind}: give one of their kind"
+    return f"the sequences are {alphabet}, but the model {model.name!r} is for {kind}: give a model for {alphabet}"
 
 
 def check_members(batch: SequenceBatch, model: FamilyModel, is_judged: bool = True, file: str | None = None) -> None:
@@ -142,9 +144,9 @@ def check_members(batch: SequenceBatch, model: FamilyModel, is_judged: bool = Tr
     `is_judged`: no alphabet was named, so check the kind by letters. `file`: the source of all sequences.
     """
     if not len(batch):
-        raise InputError("there is no sequence: give one or more", file=file)
+        raise InputError("there are no sequences: give at least one", file=file)
     if not batch.has_residues:
-        raise InputError("the batch knows names and lengths only: read the sequences again")
+        raise InputError("the batch holds only names and lengths: read the sequences again")
     if batch.alphabet != model.letters.alphabet:
         raise InputError(_of_another_kind(batch.alphabet.name, model), file=file)
     if not batch.lengths.all():
@@ -153,8 +155,8 @@ def check_members(batch: SequenceBatch, model: FamilyModel, is_judged: bool = Tr
     longest = int(batch.lengths.argmax())
     if batch.lengths[longest] > LONGEST:
         raise InputError(
-            f"the sequence has {batch.lengths[longest]:,} residues, and one that is aligned to a model may have "
-            f"{LONGEST:,} at most: cut it",
+            f"the sequence has {batch.lengths[longest]:,} residues, but at most {LONGEST:,} can be aligned to a "
+            f"model: shorten it",
             file=file,
             record=batch.names[longest],
         )
@@ -220,8 +222,8 @@ def _threads(needed: int, n_threads: int, memory_bytes: int | None, record: str)
         return n_threads
     if needed > memory_bytes:
         raise ResourceError(
-            f"record {record!r} needs {human(needed)} of memory beside the model, and {human(memory_bytes)} are "
-            f"allowed: allow more with {named('memory_bytes')}, or cut the sequence",
+            f"record {record!r} needs {human(needed)} of memory, excluding the model, but only "
+            f"{human(memory_bytes)} are allowed: allow more with {named('memory_bytes')}, or shorten the sequence",
             needed_bytes=needed,
             allowed_bytes=memory_bytes,
         )

@@ -164,7 +164,7 @@ def write_hits(
     ...
     """
     if not isinstance(hits, Hits):
-        raise UsageError(f"an object of type {type(hits).__name__} is no Hits: search returns them")
+        raise UsageError(f"an object of type {type(hits).__name__} is not a Hits object, as search returns")
     output = os.fspath(path)
     name = format_for_path("hits", output) if format is None else format
     context = context_of(hits.orientation, hits.n_targets, hits.thresholds, options or SearchOptions())

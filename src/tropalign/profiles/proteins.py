@@ -138,7 +138,7 @@ class Collected:
         self._pieces: list[Proteins] = []
 
     def add(self, piece: Proteins) -> None:
-        """Append a piece, of which only the names are referenced afterwards."""
+        """Append a piece; only its names are referenced afterwards."""
         end = self._n_codes + len(piece.codes)
         if end > len(self._codes):
             larger = np.empty(2 * end, np.uint8)
@@ -199,15 +199,15 @@ class Encoder:
             begin = block.letters[:JUDGED]
             if len(begin) >= LEAST_JUDGED and judge_alphabet(begin) == NUCLEOTIDE:
                 warn(
-                    f"{shown(block.file)}: {LOOK_LIKE_NUCLEOTIDES}, and are read as proteins: translate them "
-                    "before (from Python, tropalign.translate)"
+                    f"{shown(block.file)}: {LOOK_LIKE_NUCLEOTIDES}, but are read as proteins: translate them "
+                    f"first (in Python: tropalign.translate)"
                 )
         lengths = np.diff(block.offsets)
         if len(lengths) and int(lengths.max()) > LONGEST:
             k = int(lengths.argmax())
             raise InputError(
-                f"the sequence has {lengths[k]:,} residues, and a protein may have {LONGEST:,} at most (is it DNA?): "
-                "leave it out, or cut it",
+                f"the sequence has {lengths[k]:,} residues, but a protein may have at most {LONGEST:,} (is it "
+                f"DNA?): leave it out, or shorten it",
                 file=block.file,
                 record=block.names[k],
             )
@@ -226,5 +226,5 @@ class Encoder:
             at = int(unknown.argmax())
             name = block.names[int(np.searchsorted(block.offsets, at, "right")) - 1]
             where = f"{shown(block.file)}, record {shown(name)!r}"
-            what = f"{chr(block.letters[at])!r} is no letter of a protein; such letters are read as {WILDCARD}"
+            what = f"{chr(block.letters[at])!r} is not a protein letter; such letters are read as {WILDCARD}"
             warn(f"{where}: {what}")

@@ -90,10 +90,10 @@ def queries_in(
 ) -> Iterator[Model]:
     """Yield queries as `read_queries` does; `keeps_text` allows writing them."""
     if kind not in get_args(QueryKind):
-        raise UsageError(f"{kind!r} is no kind of queries: choose one of {', '.join(get_args(QueryKind))}")
+        raise UsageError(f"{kind!r} is not a kind of queries: choose one of {', '.join(get_args(QueryKind))}")
     if alphabet not in get_args(QueryAlphabet):
         raise UsageError(
-            f"queries of the alphabet {alphabet!r} are not searched with: choose one of "
+            f"queries of the alphabet {alphabet!r} are not supported: choose one of "
             f"{', '.join(get_args(QueryAlphabet))}"
         )
     are_proteins = alphabet == "protein"
@@ -106,7 +106,9 @@ def queries_in(
         if kind == "auto":
             held, stream = _judged(begin, stream, file)
         if kind == "models" and begin.startswith(b">"):
-            raise InputError("it holds sequences, and models belong here: name models first, then sequences", file=file)
+            raise InputError(
+                "the file holds sequences instead of models: give the models first, then the sequences", file=file
+            )
         if held == "models":
             yield from models_of(stream, file, skip_foreign, keeps_text)
         elif held == "sequences":
@@ -163,7 +165,7 @@ def _judged(begin: bytes, stream: io.BufferedReader, file: str) -> tuple[str, io
         raise InputError("the file is empty", file=file)
     raise InputError(
         mistaken(begin, "queries")
-        or "this is no file of queries: give models in HMMER's format, an alignment, or sequences in FASTA",
+        or "the file holds no queries: give models in HMMER's format, an alignment, or sequences in FASTA",
         file=file,
     )
 
@@ -173,7 +175,7 @@ def _models_of_block(proteins: Proteins, file: str, keeps_text: bool) -> Iterato
     bounds = pairwise(proteins.offsets.tolist())
     for name, description, (begin, end) in zip(proteins.names, proteins.descriptions, bounds, strict=True):
         if begin == end:
-            text = f"{shown(file)}, record {shown(name)!r}: the sequence is empty, and no query"
+            text = f"{shown(file)}, record {shown(name)!r}: the sequence is empty and is skipped"
             warnings.warn(text, TropalignWarning, stacklevel=2)
             continue
         yield model_of_sequence(name, proteins.codes[begin:end], description, file, keeps_text)
@@ -193,8 +195,8 @@ def _rows_of_a2m(names: tuple[str, ...], texts: list[bytes], file: str) -> tuple
     for name, parts in zip(names, split, strict=True):
         if len(parts) // 2 != n_match:
             raise InputError(
-                f"{len(parts) // 2} matches, but {n_match} are expected: rows of an alignment are equally long, and in "
-                "A2M have as many upper-case letters and '-' together",
+                f"{len(parts) // 2} match columns, but other rows have {n_match}: rows must have the same length, "
+                f"or in A2M the same number of upper-case letters and '-'",
                 file=file,
                 record=name,
             )
@@ -214,10 +216,10 @@ def _stockholm(names: tuple[str, ...], rows: NDArray[np.uint8], is_match: NDArra
     if unknown.any():
         k, at = np.argwhere(unknown)[0].tolist()
         letter = shown(chr(rows[k, at]))
-        raise InputError(f"{letter!r} is no letter of a protein: mend the alignment", file=file, record=names[k])
+        raise InputError(f"{letter!r} is not a protein letter: correct the alignment", file=file, record=names[k])
     letters = rows[EASEL_CODES[rows] != EASEL_CODES[ord("-")]]
     if not letters.size:
-        raise InputError("the alignment holds no residue: give another one", file=file)
+        raise InputError("the alignment holds no residues: give another one", file=file)
     return stockholm_of(rows, is_match)
 
 

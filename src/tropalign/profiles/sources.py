@@ -39,7 +39,7 @@ TEXTS_AT_ONCE = 64
 #: Share of the memory for models that are kept between passes, and for sequences; and the limit for sequences that
 #: can be read again: reading more of them for each batch of models takes a hundredth of the time of a search.
 KEEP_SHARE, MOST_KEPT_BYTES = 0.2, 128 << 20
-#: Residues by which a block may exceed its size: those that are read at once.
+#: Maximum excess of a block's size in residues: those that are read at once.
 ROOM = 1 << 21
 
 
@@ -84,7 +84,8 @@ class ModelSource:
                 kept.append(model)
             elif not can_reopen:
                 raise InputError(
-                    "the models do not fit the memory, and cannot be read twice: write them to a file first"
+                    "the models do not fit in memory and cannot be read twice from this source: write them to a "
+                    "file first"
                 )
             else:
                 kept = []
@@ -125,7 +126,7 @@ class ModelSource:
         for begin, end in bounds:
             found = tuple(islice(models, begin - at, end - at))
             if len(found) < end - begin:
-                raise InputError("the file of models changed while it was read: run again")
+                raise InputError("the model file changed while it was being read: run the command again")
             at = end
             yield Models(found, begin)
 
@@ -176,7 +177,8 @@ class TargetSource:
                 kept.add(piece)
             elif not self._can_reopen:
                 raise InputError(
-                    "the sequences do not fit the memory, and are read more than once: write them to a file"
+                    "the sequences do not fit in memory and cannot be read twice from this source: write them to "
+                    "a file first"
                 )
             else:
                 kept = Collected()
@@ -190,7 +192,7 @@ class TargetSource:
             is_empty = False
             yield piece
         if is_empty:
-            raise InputError("there is no sequence: give one or more")
+            raise InputError("there are no sequences: give at least one")
 
     def __len__(self) -> int:
         return len(self.lengths)
@@ -283,7 +285,9 @@ def model_source(
             elif _is_file(item):
                 yield from queries_in(item, kind, alphabet, skip_foreign=skip_foreign, keeps_text=keeps_text)
             elif not (hasattr(item, "match_emissions") and hasattr(item, "evalue_parameters")):
-                raise InputError(f"{shown(repr(item)[:80])} is no model: give files, a Model, or a pyhmmer.plan7.HMM")
+                raise InputError(
+                    f"{shown(repr(item)[:80])} is not a model: give files, a Model, or a pyhmmer.plan7.HMM"
+                )
             elif skip_foreign and item.alphabet.K != N_CANONICAL:
                 warnings.warn(of_foreign([text_of(item.name)]), TropalignWarning, stacklevel=2)
             else:
@@ -291,7 +295,7 @@ def model_source(
 
     source = ModelSource(models_of_all, keep_bytes, can_reopen)
     if not len(source.lengths):
-        raise InputError("there is no model: give one or more")
+        raise InputError("there are no models: give at least one")
     return source
 
 

@@ -54,7 +54,7 @@ CELLS_PER_SHARD = 8
 
 
 #     block:      0   1   2          shards are runs of cells, row by row; tiles are rectangles of a shard
-#     query 0   | a | a | a |        (here shard a, of which the second tile is part of a row):
+#     query 0   | a | a | a |        (here shard a, whose second tile is part of a row):
 #     query 1   | a | a | a |
 #     query 2   | a | b | b |            tiles of a: queries 0 1 x block 0, 1, 2; query 2 x block 0
 #     query 3   | b | b | b |            tiles of b: query 2 x block 1, 2; query 3 x block 0, 1, 2

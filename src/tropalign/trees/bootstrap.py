@@ -110,7 +110,9 @@ def with_support(
     '((a:0.07,b:0.07)94:0.52,c:0.07,d:0.07);'
     """
     if not isinstance(tree, Tree):
-        raise UsageError(f"an object of type {type(tree).__name__} is no Tree: make one of the alignment's distances")
+        raise UsageError(
+            f"an object of type {type(tree).__name__} is not a Tree: build one from the distances of the alignment"
+        )
     alignment = alignment_of(alignment)
     if n_samples != AUTO:
         n_samples = whole_number("n_samples", n_samples, 1, 1_000_000)
@@ -121,11 +123,11 @@ def with_support(
     }  # fmt: skip
     names = device_names(device)
     if gpus := [name for name in names if not is_cluster(name) and name not in ("cpu", "auto")]:
-        raise UsageError(f"samples of a bootstrap are made by processors only: leave {gpus[0]} out")
+        raise UsageError(f"bootstrap samples are computed on CPUs only: leave {gpus[0]} out")
     clusters = list(filter(is_cluster, names))
     if isinstance(n_samples, str):
         if clusters:
-            raise UsageError("a cluster shares out samples, whose number auto does not know beforehand: give a number")
+            raise UsageError("a cluster requires the number of samples in advance: give a number instead of auto")
         return _settled(tree, alignment, n_threads=n_threads, progress=progress, **made)
     if clusters:
         sample_counts(tree, alignment, range(1), n_threads=1, **made)  # check the arguments
@@ -177,10 +179,10 @@ def _source(
     and the number of threads.
     """
     if method not in METHODS:
-        raise UsageError(f"method {method!r} is none of {', '.join(METHODS)}")
+        raise UsageError(f"method {method!r} is not one of {', '.join(METHODS)}")
     seed = whole_number("seed", seed, 0, 2**63 - 1)
     if tree.names != alignment.names:
-        raise InputError("the taxa of the tree are not the rows of the alignment: make it of them")
+        raise InputError("the taxa of the tree are not the rows of the alignment: build the tree from this alignment")
     chosen = checked_model(model, alignment.sequences.alphabet)
     codes = compared_codes(alignment, gaps)
     n, threads = tree.n_taxa, resolve_threads(checked_threads(n_threads))
@@ -209,7 +211,9 @@ def _settled(
         return replace(tree, support=np.full(len(tree.lengths), np.nan), n_samples=0)
     # Splits of all samples, their numbers, and the memory for sorting them.
     require_memory(
-        40 * MOST_SAMPLES * tree.n_taxa, memory_bytes, f"the splits of {MOST_SAMPLES} samples of {tree.n_taxa} taxa"
+        40 * MOST_SAMPLES * tree.n_taxa,
+        memory_bytes,
+        f"sorting the splits of {MOST_SAMPLES} samples of {tree.n_taxa} taxa",
     )
     wanted = np.zeros(0, np.uint64)
 
@@ -247,7 +251,7 @@ def supported(
         is_empty[:n] = is_empty[-1] = False
         support[is_empty] = np.nan
         if n_empty := int(is_empty.sum()):
-            text = f"{counted(n_empty, 'branches')} without length or between equal rows: given no support"
+            text = f"{counted(n_empty, 'branches')} of zero length or between equal rows: no support is given"
             warnings.warn(text, TropalignWarning, stacklevel=3)
     return resupported(tree, support, n_samples)
 
@@ -306,7 +310,7 @@ class SampleTask:
         return self._tiles
 
     def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> NDArray[np.int32]:
-        """How many of the samples have the split above each node; int32, shape (n_nodes,)."""
+        """Count the samples that have the split above each node; int32, shape (n_nodes,)."""
         samples = range(*tile.payload)
         return sample_counts(self._tree, self._alignment, samples, n_threads=n_threads, progress=progress, **self._made)
 
@@ -334,7 +338,7 @@ MOST_SAMPLES = 1_000
 # times. Each time, the frequencies in the two halves of all splits that occur in any sample's tree are correlated
 # (Pearson). If the correlation is at least .99 in 99 of the 100 partitions, support has settled.
 def has_settled(splits: NDArray[np.uint64], seed: int = 0) -> bool:
-    """True if the support of these samples has settled.
+    """True if the support of the samples has settled.
 
     splits: uint64, shape (n_samples, n_splits), one number per split of each sample's tree, equal for equal splits.
     """
@@ -359,7 +363,7 @@ def has_settled(splits: NDArray[np.uint64], seed: int = 0) -> bool:
 def settled_samples(more: Callable[[int, int], NDArray[np.uint64]], seed: int = 0) -> tuple[NDArray[np.uint64], bool]:
     """Draw samples until support has settled or `MOST_SAMPLES` is reached; return all splits and whether it settled.
 
-    more: (start, end) -> the splits of these samples.
+    more: (start, end) -> the splits of the samples.
     """
     splits = more(0, SPACING)
     while not (is_settled := has_settled(splits, seed)) and len(splits) < MOST_SAMPLES:

@@ -51,7 +51,7 @@ def alignment_distances(
     """Return distances between the rows of an alignment.
 
     Only columns in which both rows hold an unambiguous residue are compared: gaps and ambiguous residues (N, X, B, R
-    ...) are skipped. p is the share of these columns that differ.
+    ...) are skipped. p is the share of compared columns that differ.
 
     Parameters
     ----------
@@ -151,12 +151,12 @@ def pair_distances(
     from tropalign.trees.pair_counts import PairCountTask  # for which distances of alignments do not wait
 
     if not isinstance(sequences, SequenceBatch):
-        what = f"an object of type {type(sequences).__name__} is no SequenceBatch"
-        raise UsageError(f"{what}: make one with read_sequences or SequenceBatch.from_strings")
+        what = f"an object of type {type(sequences).__name__} is not a SequenceBatch"
+        raise UsageError(f"{what}: create one with read_sequences or SequenceBatch.from_strings")
     chosen = unaligned_model(model, sequences.alphabet)
     n = len(sequences)
     if n < 2:
-        raise InputError(f"{n} sequence{'s' * (n != 1)}: a tree has two taxa or more")
+        raise InputError(f"{n} sequence{'s' * (n != 1)}: a tree requires at least two taxa")
     compared, equal = (np.zeros(n * (n - 1) // 2, np.int32) for _ in range(2))
     task = PairCountTask(sequences, (1, 1), checked_memory(memory_bytes))
     names = task.options.able_devices(device_names(device))
@@ -193,8 +193,8 @@ def alignment_of(given: Any) -> MultipleAlignment:
     if isinstance(given, str | os.PathLike):
         return alignment_in(given)
     if not isinstance(given, MultipleAlignment):
-        what = f"an object of type {type(given).__name__} is no MultipleAlignment"
-        raise UsageError(f"{what}: make one with align_multiple or MultipleAlignment.from_rows")
+        what = f"an object of type {type(given).__name__} is not a MultipleAlignment"
+        raise UsageError(f"{what}: create one with align_multiple or MultipleAlignment.from_rows")
     return given
 
 
@@ -211,11 +211,15 @@ def checked_model(model: Any, alphabet: Alphabet) -> ModelName:
     if model is None:
         return "k2p" if is_nucleotide else "kimura"
     if model not in MODELS:
-        raise UsageError(f"distances {model!r} are none of {', '.join(MODELS)}")
+        raise UsageError(f"distances {model!r} are not one of {', '.join(MODELS)}")
     if is_nucleotide and model == "kimura":
-        raise UsageError("distances kimura are for proteins, and these are nucleotides: choose k2p, jc69 or identity")
+        raise UsageError(
+            "distances kimura are for proteins, but the sequences are nucleotides: choose k2p, jc69 or identity"
+        )
     if not is_nucleotide and model in ("jc69", "k2p"):
-        raise UsageError(f"distances {model} are for nucleotides, and these are proteins: choose kimura or identity")
+        raise UsageError(
+            f"distances {model} are for nucleotides, but the sequences are proteins: choose kimura or identity"
+        )
     return cast(ModelName, model)
 
 
@@ -225,9 +229,9 @@ def compared_codes(family: MultipleAlignment, gaps: GapRule, file: str | None = 
     Raises InputError if there are fewer than two rows or no column is left, UsageError if `gaps` does not exist.
     """
     if gaps not in GAPS:
-        raise UsageError(f"gaps {gaps!r} are none of {', '.join(GAPS)}")
+        raise UsageError(f"gaps {gaps!r} are not one of {', '.join(GAPS)}")
     if len(family) < 2:
-        raise InputError("the alignment has one row: a tree has two taxa or more", file=file)
+        raise InputError("the alignment has one row: a tree requires at least two taxa", file=file)
     alphabet = family.sequences.alphabet
     table = np.full(256, NOT_COMPARED, np.uint8)
     for letter in alphabet.states or alphabet.letters.replace(alphabet.wildcard, ""):
@@ -251,8 +255,8 @@ def without_saturation(
         if len(nothing):
             first, second = (names[k] for k in pair_at(int(nothing[0]), n))
             raise InputError(
-                f"{first!r} and {second!r} have no column in which both hold a letter: leave one of them out, or align "
-                f"each pair by itself ({'--unaligned' if has_options() else 'trees.pair_distances'})",
+                f"{first!r} and {second!r} have no residues in a common column: leave one of them out, or align "
+                f"each pair separately ({'--unaligned' if has_options() else 'trees.pair_distances'})",
                 file=file,
             )
         far = np.flatnonzero(np.isinf(distances))
@@ -260,7 +264,7 @@ def without_saturation(
         place = "" if file is None else f"{shown(file)}: "
         warnings.warn(
             f"{place}{len(far):,} of {len(distances):,} pairs are too different for {model} distances (the first: "
-            f"{first!r} and {second!r}): {SATURATED:g} is taken",
+            f"{first!r} and {second!r}): {SATURATED:g} is used",
             TropalignWarning,
             stacklevel=3,
         )

@@ -30,7 +30,7 @@ def write_tree(
     Parameters
     ----------
     tree
-        What to write.
+        The tree to write.
     path
         ``-`` is standard output; a suffix such as ``.gz`` compresses.
     format
@@ -97,6 +97,6 @@ def plot_tree(tree: Tree, *, groups: Mapping[str, str] | None = None) -> Figure:
 def _checked(tree: Tree) -> Tree:
     if not isinstance(tree, Tree):
         raise UsageError(
-            f"an object of type {type(tree).__name__} is no Tree: make one with neighbour_joining or parse_tree"
+            f"an object of type {type(tree).__name__} is not a Tree: create one with neighbour_joining or parse_tree"
         )
     return tree

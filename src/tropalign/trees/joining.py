@@ -42,35 +42,36 @@ def condensed_distances(
             raise TypeError
         array = np.asarray(array, array.dtype if array.dtype in (np.float32, np.float64) else np.float64, order="C")
     except (TypeError, ValueError):
-        raise UsageError("the distances are no array of numbers: give n (n - 1) / 2 of them, or a square") from None
+        raise UsageError(
+            "the distances must be an array of numbers: give n (n - 1) / 2 of them, or a square matrix"
+        ) from None
     n = len(array) if array.ndim == 2 else (1 + math.isqrt(1 + 8 * array.size)) // 2
     if array.ndim not in (1, 2) or array.shape not in ((n, n), (n * (n - 1) // 2,)):
-        raise UsageError(f"distances of shape {array.shape}: give n (n - 1) / 2 of them, or a square")
+        raise UsageError(f"distances of shape {array.shape}: give n (n - 1) / 2 of them, or a square matrix")
     if n < 2:
-        raise InputError("the distances are those of one taxon: a tree has two or more")
+        raise InputError("there is only one taxon: a tree requires at least two")
     if names is not None and not isinstance(names, Iterable):
-        raise UsageError(f"names is of type {type(names).__name__}: give a list with a text per taxon")
+        raise UsageError(f"names is of type {type(names).__name__}: give a list with a string per taxon")
     taxa = tuple(map(str, range(1, n + 1) if names is None else names))
     if len(taxa) != n:
-        raise InputError(f"{len(taxa)} names, but distances of {n} taxa: give each taxon one name")
+        raise InputError(f"{len(taxa)} names are given, but distances of {n} taxa: give one name per taxon")
     if len(set(taxa)) < n:
         twice = next(name for name, count in Counter(taxa).items() if count > 1)
-        raise InputError(f"two taxa are called {twice!r}: give each its own name")
+        raise InputError(f"two taxa have the name {twice!r}: give each its own name")
     condensed = _upper(array, taxa) if array.ndim == 2 else array
     if not (condensed.min() >= 0 and condensed.max() <= MOST_DISTANCE):
         wrong = int(np.flatnonzero(~((condensed >= 0) & (condensed <= MOST_DISTANCE)))[0])
         first, second = pair_at(wrong, n)
         value = float(condensed[wrong])
-        said = "no number" if math.isnan(value) else f"{value:g}"
+        said = "not a number" if math.isnan(value) else f"{value:g}"
         raise InputError(
-            f"the distance of {taxa[first]!r} and {taxa[second]!r} is {said}: "
-            f"distances are numbers from 0 to {MOST_DISTANCE:g}"
+            f"the distance of {taxa[first]!r} and {taxa[second]!r} is {said}: give numbers from 0 to {MOST_DISTANCE:g}"
         )
     return condensed, taxa
 
 
 def require_memory(needed_bytes: int, memory_bytes: Any, what: str) -> int:
-    """The bytes that may be taken: `memory_bytes`, or a share of the free memory. Raises ResourceError for fewer."""
+    """Return the allowed bytes: `memory_bytes`, or a share of the free memory. Raises ResourceError for too few."""
     asked = checked_memory(memory_bytes)
     allowed = default_budget() if asked is None else asked
     require(needed_bytes, allowed, what, "allow more memory, or leave taxa out")
@@ -97,8 +98,8 @@ def _upper(square: NDArray[Any], taxa: tuple[str, ...]) -> NDArray[Any]:
                 two = f"{taxa[k]!r} and {taxa[other]!r}"
                 raise InputError(f"the distance of {two} is not a number: leave one of them out")
             raise InputError(
-                f"the distance of {taxa[k]!r} and {taxa[other]!r} is {there:g} one way and {back:g} the other: give a "
-                "symmetric square"
+                f"the distance of {taxa[k]!r} and {taxa[other]!r} is {there:g} in one triangle and {back:g} in "
+                f"the other: give a symmetric matrix"
             )
     return np.concatenate([square[k, k + 1 :] for k in range(n)]) if n else square.ravel()
 
@@ -137,8 +138,8 @@ def neighbour_joining(
     """Build the unrooted tree of neighbour joining.
 
     Of r clusters, the pair with the smallest (r - 2) d(i, j) - R(i) - R(j) is joined, where R(i) is the sum of the
-    distances of i. A cluster has the index of its first taxon. Of equal pairs i < j, the one with the smallest j is
-    joined, and of these the one with the smallest i.
+    distances of i. A cluster has the index of its first taxon. Ties between pairs i < j go to the smallest j, then to
+    the smallest i.
 
     Parameters
     ----------
@@ -180,9 +181,9 @@ def neighbour_joining(
     '((A:2.0,B:3.0):3.0,C:4.0,D:4.0);'
     """
     if rules not in RULES:
-        raise UsageError(f"rules {rules!r} are none of {', '.join(RULES)}")
+        raise UsageError(f"rules {rules!r} are not one of {', '.join(RULES)}")
     if negative not in NEGATIVE:
-        raise UsageError(f"negative {negative!r} is none of {', '.join(NEGATIVE)}")
+        raise UsageError(f"negative {negative!r} is not one of {', '.join(NEGATIVE)}")
     given, taxa = condensed_distances(distances, names)
     is_clustalw = rules == "clustalw"
     n, dtype = len(taxa), np.dtype(np.float64) if is_clustalw else given.dtype
@@ -219,8 +220,7 @@ def upgma(
     """Build the rooted tree of UPGMA.
 
     The two closest clusters are joined, and their distances to others are averaged by numbers of taxa. A cluster has
-    the index of its first taxon. Of equally close pairs i < j, the one with the smallest j is joined, and of these
-    the one with the smallest i.
+    the index of its first taxon. Ties between pairs i < j go to the smallest j, then to the smallest i.
 
     Parameters
     ----------
@@ -256,7 +256,7 @@ def upgma(
     '((A:1.0,B:1.0):2.0,C:3.0);'
     """
     if rules not in RULES:
-        raise UsageError(f"rules {rules!r} are none of {', '.join(RULES)}")
+        raise UsageError(f"rules {rules!r} are not one of {', '.join(RULES)}")
     condensed, taxa = condensed_distances(distances, names)
     n = len(taxa)
     require_memory(condensed.itemsize * n * n // 2, memory_bytes, f"UPGMA of {n} taxa")

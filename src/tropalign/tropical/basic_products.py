@@ -37,7 +37,7 @@ def tropical_product(
     dtype = a.dtype
     wide = dtype if suffices(dtype, semiring, of_a, of_b) else np.dtype(WIDER.get(dtype.name, dtype.name))
     if wide == dtype == np.float64 and not suffices(dtype, semiring, of_a, of_b):
-        raise InputError("sums of A's and B's numbers are beyond float64: divide both by a number")
+        raise InputError("sums of A's and B's numbers exceed float64: scale both down")
     limit = float(limit_of(wide, semiring, of_a, of_b)) if wide.kind == "i" else 0.0
 
     def on_cpu(a: NDArray[Any], b: NDArray[Any], n_threads: int) -> tuple[NDArray[Any], NDArray[np.int32] | None]:
@@ -51,7 +51,7 @@ def tropical_product(
         shared = product_on(devices, a, b, encode, wide, lambda *given: on_cpu(*given)[0], progress)
         if shared is not None:
             return narrowed(shared, dtype, semiring), None
-        require_processor(devices, "products of numbers as large or as far apart as these")
+        require_processor(devices, "products of such large or widely spread numbers")
     c, best_k = on_cpu(a, b, n_threads)
     return narrowed(c, dtype, semiring), best_k
 
@@ -143,8 +143,8 @@ def real_product(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
         is_beyond = (found < np.iinfo(a.dtype).min) | (found > np.iinfo(a.dtype).max)
     if is_beyond.any():
         place = place_of(int(np.argmax(is_beyond)), is_beyond.shape)
-        remedy = "divide both by a number" if a.dtype == np.float64 else "convert the matrices to float64"
-        raise InputError(f"the product's entry [{place}] is beyond {a.dtype}: {remedy}")
+        remedy = "scale both down" if a.dtype == np.float64 else "convert the matrices to float64"
+        raise InputError(f"the product's entry [{place}] exceeds {a.dtype}: {remedy}")
     return found.astype(a.dtype, copy=False)
 
 

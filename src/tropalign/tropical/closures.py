@@ -39,7 +39,7 @@ _SHOWN_VERTICES = 12
 
 
 class NegativeCycle(InputError):
-    """A cycle that makes paths ever better, so that there is no best one.
+    """A cycle that improves paths without limit, so that no best path exists.
 
     `vertices`: those of the cycle, in the order of its edges. `weight`: sum of its edges. `is_max`: longest paths
     are sought, so that the cycle is positive. `names`: of all vertices; numbers are shown without names.
@@ -54,8 +54,8 @@ class NegativeCycle(InputError):
             labels = [*labels[: _SHOWN_VERTICES - 2], "...", labels[-1]]
         sign, better = ("positive", "long") if is_max else ("negative", "short")
         super().__init__(
-            f"the cycle {' -> '.join(labels)} is {sign} (its weight is {weight:g}), so that paths through it can be "
-            f"made as {better} as one likes: change one of its edges"
+            f"the cycle {' -> '.join(labels)} is {sign} (its weight is {weight:g}), so paths through it can "
+            f"become arbitrarily {better}: change one of its edges"
         )
 
 
@@ -146,7 +146,7 @@ def tropical_closure(
         if not any_infinite or reach.proves(dtype):
             return _narrowed(values, matrix.dtype, semiring), before
     raise InputError(
-        f"weights as large as {reach.edge:g} make paths of {n} vertices that no type holds: divide all by a number"
+        f"paths of {n} vertices with weights of up to {reach.edge:g} exceed every type: scale all weights down"
     )
 
 
@@ -206,8 +206,7 @@ class _Job:
                 break
         else:
             raise InputError(
-                "cycles are negative by no more than rounding explains, or by little more: give the weights as whole "
-                "numbers of a type of integers"
+                "some cycles are so slightly negative that rounding may be the cause: give the weights as integers"
             )
         weights += potential.T
         weights -= potential
@@ -275,9 +274,7 @@ def _narrowed(values: NDArray[Any], dtype: np.dtype[Any], semiring: Semiring) ->
     if worst:
         types = [name for name in _WIDER[dtype.name] if name != dtype.name]
         wider = next(name for name in types if name[0] == "f" or worst < np.iinfo(name).max)
-        raise InputError(
-            f"the weights of paths reach {worst:g}, which {dtype} does not hold: convert the matrix to {wider}"
-        )
+        raise InputError(f"path weights reach {worst:g}, which {dtype} cannot hold: convert the matrix to {wider}")
     return narrow
 
 
@@ -333,7 +330,7 @@ def closure(
     n_threads
         0 for all available.
     device
-        "cpu", "cuda:0", "opencl:0.0" or several of them, the first GPU of which computes; "auto" uses one for
+        "cpu", "cuda:0", "opencl:0.0" or several of them; their first GPU computes; "auto" uses one for
         integers if n^3 is 10^11 or more. GPUs have kernels for float32, and for int16 and int32 without negative
         weights, over min-plus and max-plus, without predecessors. Integers are the same; floats are other
         roundings of the same sums.
@@ -408,7 +405,7 @@ def closure(
 
 
 def without_kernel(dtype: np.dtype[Any], semiring: Semiring, predecessors: bool) -> str | None:
-    """Return the name of these closures if GPUs have no kernel for them, else None."""
+    """Return the name of the requested closures if GPUs have no kernel for them, else None."""
     if semiring not in (MIN_PLUS, MAX_PLUS):
         return f"closures over {semiring.name}"
     if dtype not in (np.float32, np.int16, np.int32):
@@ -421,7 +418,7 @@ def _star(matrix: NDArray[Any], semiring: Semiring) -> NDArray[Any]:
     surveyed(matrix, semiring)
     if semiring == REAL and matrix.dtype.kind != "f":
         raise UsageError(
-            f"the closure over {semiring.name} has fractions, which {matrix.dtype} does not hold: convert A to float64"
+            f"the closure over {semiring.name} has fractions, which {matrix.dtype} cannot hold: convert A to float64"
         )
     real = matrix.astype(np.float64)
     if semiring == LOG:
@@ -435,7 +432,7 @@ def _star(matrix: NDArray[Any], semiring: Semiring) -> NDArray[Any]:
         radius = radius if radius < 1 else np.abs(np.linalg.eigvals(real)).max()
     if not radius < 1:
         raise InputError(
-            f"the sum of A's powers has no limit: its largest eigenvalue is {radius:g} in size, and has to be below 1"
+            f"the sum of A's powers diverges: its largest absolute eigenvalue is {radius:g}, but must be below 1"
         )
     star = np.linalg.inv(np.eye(len(real)) - real)
     if semiring == LOG:

@@ -138,7 +138,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Held:
-    """A matrix on a device, by which others are multiplied.
+    """A matrix on a device, the right factor of products.
 
     `n`: its columns. `depth`, `width`: its rows and columns on the device.
     """
@@ -194,7 +194,7 @@ class ProductsOnGpu:
         return found
 
     def held(self, matrix: NDArray[Any], layout: Layout) -> Held:
-        """Upload a matrix (depth, n), by which others are multiplied."""
+        """Upload a matrix (depth, n) as the right factor of products."""
         padded = layout.padded(matrix, DEPTH, layout.width)
         whole = Panel(self.device.upload(padded), 0, layout.quads(padded.shape[1]))
         return Held(whole, layout, matrix.shape[1], *padded.shape)
@@ -294,7 +294,7 @@ class ProductsOnGpu:
 
     def _launcher(self, layout: Layout, alive: Callable[[], object] | None) -> _Launcher:
         if layout.bits == 16 and self.device.word_bits == 32:
-            raise ValueError("layout: this device's words are of 32 bits")
+            raise ValueError("layout: the words of this device have 32 bits")
         return _Launcher(self._programs.get(constants(layout.kind, layout.bits), alive), layout)
 
 
@@ -367,14 +367,14 @@ def check_gpu(gpu: Gpu) -> None:
         a, b = random_matrix(rng, (m, depth), layout), random_matrix(rng, (depth, n), layout)
         wanted = np.minimum((a[:, :, None].astype(float) + b[None]).min(axis=1), layout.infinity)
         if not np.array_equal(products.product(a[None], b[None], layout)[0], wanted):
-            raise DeviceError(f"{gpu.name}: its products are not those of the processor")
+            raise DeviceError(f"{gpu.name}: its products differ from those of the CPU")
         edges = np.abs(random_matrix(rng, (N_VERTICES, N_VERTICES), layout, missing=0.97))
         paths = edges.astype(float)
         np.fill_diagonal(paths, 0)
         for k in range(N_VERTICES):
             paths = np.minimum(paths, paths[:, k : k + 1] + paths[k])
         if not np.array_equal(products.closure(edges, layout), np.minimum(paths, layout.infinity)):
-            raise DeviceError(f"{gpu.name}: its shortest paths are not those of the processor")
+            raise DeviceError(f"{gpu.name}: its shortest paths differ from those of the CPU")
 
 
 def random_matrix(

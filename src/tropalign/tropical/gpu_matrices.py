@@ -189,7 +189,7 @@ def _tried(devices: Sequence[Device], work: Callable[[], NDArray[Any]]) -> NDArr
     except (DeviceError, ResourceError, MemoryError) as error:
         if all(device.name != "cpu" for device in devices):
             raise
-        warnings.warn(f"{error}: the processor computes instead", TropalignWarning, stacklevel=2)
+        warnings.warn(f"{error}: the CPU computes instead", TropalignWarning, stacklevel=2)
         return None
 
 
@@ -209,7 +209,7 @@ def close_on(
     gpu = _first(devices)
     encoding = Encoding.of(values.dtype, semiring, (surveyed(values, semiring),), gpu.word_bits, from_zero=False)
     if encoding is None:
-        require_processor(devices, f"closures of {values.dtype} with negative or such high weights")
+        require_processor(devices, f"closures of {values.dtype} with negative or such large weights")
         return None
     numbers, layout = encoding.encoded(values), encoding.layout
     closed = _tried(devices, lambda: ProductsOnGpu(gpu).closure(numbers, layout, progress))
@@ -234,7 +234,7 @@ def chain_on(devices: Sequence[Device], factors: list[NDArray[Any]], semiring: S
     largest = float(np.finfo(np.float32).max) if dtype.kind == "f" else 2**30
     reach = sum(max(abs(survey.lowest), abs(survey.highest)) for survey in surveys if survey.lowest <= survey.highest)
     if encoding is None or reach >= largest:
-        require_processor(devices, "chains of numbers as large or as far apart as these")
+        require_processor(devices, "chains of such large or widely spread numbers")
         return None
     numbers = np.stack([encoding.encoded(factor, k) for k, factor in enumerate(factors)])
     found = _tried(devices, lambda: ProductsOnGpu(gpu).chain(numbers, encoding.layout))

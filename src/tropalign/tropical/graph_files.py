@@ -35,19 +35,17 @@ def read_entries(stream: BinaryIO, file: str) -> Entries:
     text = _text_lines(stream, file)
     head = next(text, (1, b""))[1].lower().split()
     if len(head) != 5 or head[1] != b"matrix" or head[2] != b"coordinate":
-        raise InputError(
-            "this is no matrix of coordinates: write one that says where its entries are", file=file, line=1
-        )
+        raise InputError("this is not a matrix in coordinate format: save it in that format", file=file, line=1)
     if head[3] not in _FIELDS or head[4] not in (b"general", b"symmetric", b"skew-symmetric"):
         kind = shown(b" ".join(head[3:]).decode(errors="backslashreplace"))[:40]
-        raise InputError(f"a {kind} matrix makes no graph: write real numbers or integers", file=file, line=1)
+        raise InputError(f"a {kind} matrix cannot be read as a graph: save real numbers or integers", file=file, line=1)
     lines = ((number, fields) for number, line in text if not line.startswith(b"%") and (fields := line.split()))
     number, fields = next(lines, (1, []))
     if len(fields) != 3 or not all(field.isdigit() and len(field) < 18 for field in fields):
-        raise InputError("the line does not say how many rows, columns and entries there are", file=file, line=number)
+        raise InputError("this line must give the numbers of rows, columns and entries", file=file, line=number)
     n, n_columns, n_entries = map(int, fields)
     if n != n_columns:
-        raise InputError(f"the matrix is of shape {(n, n_columns)}: it has to be square", file=file, line=number)
+        raise InputError(f"the matrix has shape {(n, n_columns)}: it must be square", file=file, line=number)
     read, is_pattern = _FIELDS[head[3]], head[3] == b"pattern"
     ends, values = array("q"), array("d")
     for number, fields in lines:
@@ -59,10 +57,10 @@ def read_entries(stream: BinaryIO, file: str) -> Entries:
                 raise ValueError
         except (ValueError, IndexError):
             raise InputError(
-                "the line is no entry: give row, column and a finite number", file=file, line=number
+                "the line is not an entry: give row, column and a finite number", file=file, line=number
             ) from None
         if isinstance(value, int) and abs(value) > _MOST_WHOLE:
-            raise InputError("the weight is beyond 2^53, which float64 does not hold exactly", file=file, line=number)
+            raise InputError("the weight is beyond 2^53, which float64 cannot hold exactly", file=file, line=number)
         ends.extend((i, j))
         values.append(value)
     if len(values) != n_entries:
@@ -82,7 +80,7 @@ def _text_lines(stream: BinaryIO, file: str) -> Iterator[tuple[int, bytes]]:
     """Yield line numbers, and lines without their ends."""
     for number, line in enumerate(iter(lambda: stream.readline(MOST_LINE_BYTES), b""), 1):
         if len(line) == MOST_LINE_BYTES:
-            problem = f"the line has {MOST_LINE_BYTES:,} bytes or more: name a file of the right kind"
+            problem = f"the line has {MOST_LINE_BYTES:,} bytes or more: give a graph file"
             raise InputError(problem, file=file, line=number)
         yield number, line.rstrip(b"\r\n")
 
@@ -171,16 +169,17 @@ def _from_text(stream: io.BufferedReader, file: str, is_directed: bool) -> Graph
             except ValueError:
                 weight = math.nan
             if math.isnan(weight) or weight == -math.inf:
-                remedy = ": write a decimal point for the comma" if re.fullmatch(r"[+-]?\d*,\d+", text) else ""
+                remedy = ": write a decimal point instead of the comma" if re.fullmatch(r"[+-]?\d*,\d+", text) else ""
                 raise InputError(f"the weight {text[:40]!r} is not a number{remedy}", file=file, line=line_number)
             text_is_whole = text.lstrip("+-").isdecimal()
             if abs(weight) >= _MOST_WHOLE and text_is_whole:
-                problem = "the weight is 2^53 or more, which float64 does not hold exactly"
+                problem = "the weight is 2^53 or more, which float64 cannot hold exactly"
                 raise InputError(problem, file=file, line=line_number)
             is_whole = is_whole and text_is_whole
         if fields[0] == fields[1] and weight < 0:
             raise InputError(
-                f"the loop at {shown(fields[0])} is negative: a path through it can be made as short as one likes",
+                f"the loop at {shown(fields[0])} is negative, so paths through it can become arbitrarily short: "
+                f"change its weight",
                 file=file,
                 line=line_number,
             )
@@ -188,7 +187,7 @@ def _from_text(stream: io.BufferedReader, file: str, is_directed: bool) -> Graph
             ends.append(numbers.setdefault(name, len(numbers)))
         weights.append(weight)
     if not weights:
-        raise InputError("the file holds no edge: give lines of from, to and weight", file=file)
+        raise InputError("the file holds no edges: give lines of from, to and weight", file=file)
     pairs = np.frombuffer(ends, np.int64).reshape(-1, 2)
     values = _smallest(np.frombuffer(weights, np.float64), len(numbers), is_whole)
     return Graph.from_edges(pairs[:, 0], pairs[:, 1], values, names=tuple(numbers), is_directed=is_directed)
@@ -204,13 +203,13 @@ def _edges(stream: io.BufferedReader, file: str) -> Iterator[tuple[int, list[str
         if line.startswith(b"#") or not line.strip():
             continue
         if b"\0" in line:
-            raise InputError("this is no text of edges (from, to, weight)", file=file, line=number)
+            raise InputError("this is not a text file: give lines of from, to and weight", file=file, line=number)
         if is_first:
             separator = next((mark for mark in (b"\t", b",") if mark in line), None)
         if separator == b"," and (match := _DECIMAL_COMMA.fullmatch(line)):
             raise InputError(
-                f"the comma of {decoded(match[1])} may separate digits or fields: write a decimal point, or put tabs "
-                "between the fields",
+                f"the comma of {decoded(match[1])} may be a decimal or a separator: write a decimal point, or "
+                f"separate the fields by tabs",
                 file=file,
                 line=number,
             )
@@ -218,7 +217,7 @@ def _edges(stream: io.BufferedReader, file: str) -> Iterator[tuple[int, list[str
         if len(fields) not in (2, 3) or "" in fields:
             between = {b"\t": "tabs", b",": "commas"}.get(separator or b"", "spaces or tabs")
             raise InputError(
-                f"the line {decoded(line)[:40]!r} is no edge: give from, to and weight, separated by {between}",
+                f"the line {decoded(line)[:40]!r} is not an edge: give from, to and weight, separated by {between}",
                 file=file,
                 line=number,
             )
@@ -254,7 +253,9 @@ def _from_npz(data: bytes, file: str, is_directed: bool) -> Graph | DenseGraph:
     except TropalignError:
         raise
     except damage() as error:
-        raise InputError(f"the .npz file is damaged, or holds no graph ({shown(str(error))})", file=file) from None
+        raise InputError(
+            f"the .npz file is damaged or does not hold a graph ({shown(str(error))})", file=file
+        ) from None
 
 
 def _square(arrays: Any, file: str) -> NDArray[Any]:
@@ -266,13 +267,13 @@ def _square(arrays: Any, file: str) -> NDArray[Any]:
         square = [name for name, a in shaped.items() if a.ndim == 2 and a.shape[0] == a.shape[1]]
         if len(square) != 1:
             raise InputError(
-                f"the file holds {len(square)} square matrices: call that of the weights 'weights'", file=file
+                f"the file holds {len(square)} square matrices: name the matrix of weights 'weights'", file=file
             )
         matrix = shaped[square[0]]
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise InputError(f"the weights are of shape {matrix.shape}: they have to be square", file=file)
+        raise InputError(f"the matrix of weights has shape {matrix.shape}: it must be square", file=file)
     if matrix.dtype.kind not in "iuf":
-        raise InputError(f"the weights are of {matrix.dtype}, no numbers", file=file)
+        raise InputError(f"the weights have type {matrix.dtype} and are not numbers", file=file)
     return matrix
 
 
@@ -280,9 +281,9 @@ def _from_sparse(arrays: Any, file: str, is_directed: bool) -> Graph:
     """Return a graph from the arrays of `save_npz`, whose numbers SciPy itself does not check."""
     form, shape = bytes(arrays["format"].item()).decode(), arrays["shape"]
     if form not in ("csr", "csc", "coo"):
-        raise InputError(f"the sparse matrix is of SciPy's format {shown(form)}: save it as csr, csc or coo", file=file)
+        raise InputError(f"the sparse matrix has SciPy's format {shown(form)}: save it as csr, csc or coo", file=file)
     if shape.shape != (2,) or shape.dtype.kind not in "iu" or shape[0] != shape[1] or shape[0] < 0:
-        raise InputError(f"the matrix is of shape {tuple(shape.tolist())}: it has to be square", file=file)
+        raise InputError(f"the matrix has shape {tuple(shape.tolist())}: it must be square", file=file)
     n, values = int(shape[0]), arrays["data"]
     if form == "coo":
         row, column = (arrays["row"], arrays["col"]) if "row" in arrays else arrays["coords"]
@@ -290,7 +291,7 @@ def _from_sparse(arrays: Any, file: str, is_directed: bool) -> Graph:
         starts, inner = arrays["indptr"].astype(np.int64), arrays["indices"]
         ends_well = starts.shape == (n + 1,) and starts[0] == 0 and starts[-1] == len(inner)
         if not ends_well or (np.diff(starts) < 0).any():
-            raise InputError("the .npz file is damaged: its rows do not end where they should", file=file)
+            raise InputError("the .npz file is damaged: the bounds of its rows are not valid", file=file)
         outer = np.repeat(np.arange(n), np.diff(starts))
         row, column = (outer, inner) if form == "csr" else (inner, outer)
     return _numbered(n, row, column, values, 0, file, is_directed)
@@ -301,12 +302,12 @@ def _numbered(n: int, row: Any, column: Any, values: NDArray[Any], first: int, f
     if n > MOST_VERTICES:
         raise InputError(f"the matrix has {n} rows, more than {MOST_VERTICES}", file=file)
     if values.dtype.kind not in "iufb":
-        raise InputError(f"the weights are of {values.dtype}, no numbers", file=file)
+        raise InputError(f"the weights have type {values.dtype} and are not numbers", file=file)
     if values.dtype.kind == "b":
         values = values.astype(np.int32)
     if values.dtype.kind in "iu":
         if values.size and max(abs(int(values.min())), abs(int(values.max()))) > _MOST_WHOLE:
-            raise InputError("weights are beyond 2^53, which float64 does not hold exactly", file=file)
+            raise InputError("weights are beyond 2^53, which float64 cannot hold exactly", file=file)
         values = _smallest(values.astype(np.float64), n, True)
     names = tuple(str(k + first) for k in range(n))
     return Graph.from_edges(np.asarray(row), np.asarray(column), values, n=n, names=names, is_directed=is_directed)

@@ -100,7 +100,7 @@ class Graph(Result):
         least = int(max(start.max(initial=-1), end.max(initial=-1))) + 1
         count = whole_number("n", n, 0) if n is not None else len(labels) if labels is not None else least
         if count < least:
-            raise InputError(f"vertex {least - 1} is beyond the graph's {count} vertices, which are numbered from 0")
+            raise InputError(f"vertex {least - 1} is not among the graph's {count} vertices, which are numbered from 0")
         if labels is not None and len(labels) != count:
             raise InputError(f"{len(labels)} names are given for {count} vertices")
         return _cleaned(count, start, end, _checked_weights(values), labels, is_directed)
@@ -137,7 +137,7 @@ class Graph(Result):
         Raises
         ------
         InputError
-            There is no such vertex.
+            The vertex does not exist.
         """
         return _numbers(vertices, self.n, self.names)
 
@@ -261,9 +261,9 @@ def _numbers(vertices: Sequence[Hashable] | None, n: int, names: tuple[Hashable,
 def _vertices(numbers: Any, name: str) -> NDArray[np.int64]:
     array = _array(numbers, name)
     if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size):
-        raise InputError(f"{name} is no list of whole numbers")
+        raise InputError(f"{name} is not a list of integers")
     if array.size and array.min() < 0:
-        raise InputError(f"{name} holds {int(array.min())}: vertices are numbered from 0")
+        raise InputError(f"{name} contains {int(array.min())}: vertices are numbered from 0")
     return array.astype(np.int64)
 
 
@@ -279,16 +279,16 @@ def checked_names(names: Sequence[Hashable] | None) -> tuple[Hashable, ...] | No
     if names is None:
         return None
     if isinstance(names, str):
-        raise UsageError("names is one text: give a list with a name per vertex")
+        raise UsageError("names is a single string: give a list with a name per vertex")
     try:
         labels = tuple(names)
         n_different = len(set(labels))
     except TypeError:
-        raise UsageError(f"names is of type {type(names).__name__}, no list of texts or numbers: give one") from None
+        raise UsageError(f"names is of type {type(names).__name__}: give a list of strings or numbers") from None
     if n_different < len(labels):
         seen: set[Hashable] = set()
         twice = next(name for name in labels if name in seen or seen.add(name))  # type: ignore[func-returns-value]
-        raise InputError(f"two vertices are called {shown(str(twice))}: names have to differ")
+        raise InputError(f"two vertices have the name {shown(str(twice))}: give each its own name")
     return labels
 
 
@@ -299,10 +299,10 @@ def _checked_weights(values: NDArray[Any]) -> NDArray[Any]:
         values = _shortest_integers(values)
     if values.dtype.newbyteorder("=").name not in DTYPES:
         if values.size:
-            raise UsageError(f"weights are of {values.dtype}: convert them to one of {', '.join(DTYPES)}")
+            raise UsageError(f"weights have type {values.dtype}: convert them to one of {', '.join(DTYPES)}")
         values = values.astype(np.float64)
     if np.isnan(values).any():
-        raise InputError(f"the weight of edge {int(np.argmax(np.isnan(values)))} is NaN (no number)")
+        raise InputError(f"the weight of edge {int(np.argmax(np.isnan(values)))} is NaN: give finite weights")
     if values.dtype.kind == "f" and np.isneginf(values).any():
         raise InputError(f"the weight of edge {int(np.argmax(np.isneginf(values)))} is -inf: give finite weights")
     return values.astype(values.dtype.newbyteorder("="), copy=False)
@@ -312,7 +312,7 @@ def _shortest_integers(values: NDArray[Any]) -> NDArray[Any]:
     """Convert integers of another type to int32, or to float64 if that does not hold them."""
     if values.size and (values.min() <= -(2**31) or values.max() >= 2**31 - 1):
         if max(-int(values.min()), int(values.max())) > 2**53:
-            raise InputError("weights are beyond 2^53, which float64 does not hold exactly: divide them by a number")
+            raise InputError("weights exceed 2^53, which float64 cannot hold exactly: scale them down")
         return values.astype(np.float64)
     return values.astype(np.int32)
 
@@ -332,7 +332,7 @@ def dense_weights(*matrices: Any) -> list[Any]:
         finite = [np.where(mask, 0, one) for mask, one in zip(infinite, matrices, strict=True)]
         most = max(max(-int(one.min(initial=0)), int(one.max(initial=0))) for one in finite)
         if most > 2**53:
-            raise InputError("weights are beyond 2^53, which float64 does not hold exactly: divide them by a number")
+            raise InputError("weights exceed 2^53, which float64 cannot hold exactly: scale them down")
         dtype = np.dtype(np.int32 if 2 * most * sum(map(len, matrices)) < 2**30 else np.float64)
         zero = zero_of(MIN_PLUS, dtype)
         return [np.where(mask, zero, one).astype(dtype) for mask, one in zip(infinite, finite, strict=True)]
@@ -342,7 +342,7 @@ def dense_weights(*matrices: Any) -> list[Any]:
         if one.dtype.kind == "f" and one.dtype.newbyteorder("=").name not in DTYPES:
             held = one.astype(np.float32 if one.dtype.itemsize < 4 else np.float64)
             if not np.array_equal(held, one, equal_nan=True):
-                raise InputError(f"weights of {one.dtype} are not held exactly by float64: round them to that")
+                raise InputError(f"float64 cannot hold these weights of {one.dtype} exactly: round them to float64")
         found.append(held)
     return found
 
@@ -379,7 +379,9 @@ def _cleaned(
     first[1:] = (sources[1:] != sources[:-1]) | (targets[1:] != targets[:-1])
     n_double = int((~first).sum()) // (1 if is_directed else 2)
     if n_double:
-        notes.append(f"{_count(n_double, 'edge')} left out beside a lighter or equal one between the same vertices")
+        notes.append(
+            f"{_count(n_double, 'edge')} left out in favour of a lighter or equal one between the same vertices"
+        )
     return Graph(n, sources[first], targets[first], weights[first], names, tuple(notes))
 
 
@@ -396,7 +398,7 @@ def graph_of(value: Any, names: Sequence[Hashable] | None = None) -> Graph | Non
         return value
     if hasattr(value, "tocoo"):
         if value.ndim != 2 or value.shape[0] != value.shape[1]:
-            raise InputError(f"the sparse matrix is of shape {value.shape}: it has to be square")
+            raise InputError(f"the sparse matrix has shape {value.shape}: it must be square")
         entries = value.tocoo()
         data = entries.data
         if data.dtype.kind in "iub" and data.dtype.name not in DTYPES:
@@ -419,8 +421,8 @@ def _of_networkx(value: Any, names: Sequence[Hashable] | None) -> Graph:
     if np.isnan(weights).any():
         a, b, weight = next(edge for edge in edges if not _is_number(edge[2]))
         raise InputError(
-            f"the weight of the edge from {shown(str(nodes[a]))} to {shown(str(nodes[b]))} is {shown(repr(weight))}, "
-            "no number"
+            f"the weight of the edge from {shown(str(nodes[a]))} to {shown(str(nodes[b]))} is "
+            f"{shown(repr(weight))} and not a number"
         )
     if all(isinstance(weight, int | np.integer) for _, _, weight in edges) and edges:
         weights = _shortest_integers(np.array([int(weight) for _, _, weight in edges]))

@@ -80,15 +80,15 @@ def triangular(
     """
     semiring = checked_semiring(semiring)
     if not semiring.is_tropical:
-        raise UsageError(f"triangular is for MIN_PLUS and MAX_PLUS, which choose: {semiring.name} does not")
+        raise UsageError(f"triangular supports only MIN_PLUS and MAX_PLUS, not {semiring.name}")
     matrix = checked_matrix(weight, semiring, "weight", is_square=True)
     if matrix.dtype not in (np.float32, np.float64):
-        raise UsageError(f"weight is of {matrix.dtype}: convert it to float32 or float64")
+        raise UsageError(f"weight has type {matrix.dtype}: convert it to float32 or float64")
     values = empty_triangle(len(matrix), matrix.dtype, semiring)
     upper = np.where(np.tri(len(matrix), k=-1, dtype=bool), matrix.dtype.type(semiring.zero), matrix)
     bounds = surveyed(upper, semiring, "weight")
     if 2 * len(matrix) * max(bounds.highest, -bounds.lowest) > float(np.finfo(matrix.dtype).max):
-        raise InputError(f"sums of weights may be beyond {matrix.dtype}: divide them by a number")
+        raise InputError(f"sums of weights may exceed {matrix.dtype}: scale the weights down")
     values[: len(matrix), : len(matrix)] = upper
     fill(values, semiring, is_weighted=True, n_threads=n_threads, progress=progress)
     return np.ascontiguousarray(values[: len(matrix), : len(matrix)])
@@ -128,10 +128,10 @@ def best_cuts(M: Any, semiring: Semiring = MIN_PLUS) -> NDArray[np.int32]:
     semiring = checked_semiring(semiring)
     matrix = checked_matrix(M, semiring, "M", is_square=True)
     if not semiring.is_tropical:
-        raise UsageError(f"best_cuts is for MIN_PLUS and MAX_PLUS, which choose: {semiring.name} does not")
+        raise UsageError(f"best_cuts supports only MIN_PLUS and MAX_PLUS, not {semiring.name}")
     surveyed(matrix, semiring, "M")
     if len(matrix) and matrix[0, -1] == zero_of(semiring, matrix.dtype):
-        raise InputError(f"M[0, {len(matrix) - 1}] is {semiring.zero}: there is no way to cut the whole interval")
+        raise InputError(f"M[0, {len(matrix) - 1}] is {semiring.zero}: the whole interval cannot be divided")
     choose = np.argmax if semiring.is_max else np.argmin
 
     def best_cut(i: int, j: int) -> int:
@@ -256,7 +256,7 @@ def matrix_chain(sizes: Any, *, n_threads: int = 0, progress: Progress | None = 
     fill(values, MIN_PLUS, sizes=padded, n_threads=n_threads, progress=progress)
     # Numbers below 2^53 are exact, and a rounded sum above that is never taken for the lowest of exact ones.
     if any((values[i, i:n] >= _EXACT).any() for i in range(n)):
-        raise InputError("the products take 2^53 multiplications or more: divide all sizes by a number")
+        raise InputError("the products take 2^53 multiplications or more: give smaller sizes")
 
     def best_cut(i: int, j: int) -> int:
         costs = values[i, i:j] + values[i + 1 : j + 1, j]
@@ -270,13 +270,13 @@ def _whole_sizes(sizes: Any) -> NDArray[np.float64]:
         given = np.asarray(sizes)
         p = given.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise InputError("sizes are no list of whole numbers") from None
+        raise InputError("sizes must be a list of integers") from None
     if given.ndim != 1 or len(given) < 2 or given.dtype.kind not in "iuf":
-        raise InputError("sizes are no list of at least two whole numbers: one more than there are matrices")
+        raise InputError("sizes must be a list of at least two integers: one more than the number of matrices")
     is_bad = ~((p >= 0) & (p < _EXACT) & (p == np.floor(p)))
     if is_bad.any():
         at = int(np.argmax(is_bad))
-        raise InputError(f"sizes[{at}] is {given[at]}: give whole numbers from 0 to 2^53")
+        raise InputError(f"sizes[{at}] is {given[at]}: give integers from 0 to 2^53")
     return p
 
 
@@ -364,7 +364,7 @@ def search_tree(
     q = np.zeros(len(p) + 1) if misses is None else _checked_weights(misses, "misses")
     n = len(p)
     if len(q) != n + 1:
-        raise InputError(f"there are {n} weights and {len(q)} misses: give one more of these")
+        raise InputError(f"there are {n} weights and {len(q)} misses: give one more miss than weights")
     values = empty_triangle(n + 1, np.float64, MIN_PLUS)
     # Sums of weights i to j - 1 and misses i to j.
     sums_p, sums_q = np.append(0, p.cumsum()), np.append(0, q.cumsum())
@@ -384,9 +384,9 @@ def _checked_weights(weights: Any, name: str) -> NDArray[np.float64]:
     try:
         numbers = np.asarray(weights).astype(np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise InputError(f"{name} are no list of numbers") from None
+        raise InputError(f"{name} must be a list of numbers") from None
     if numbers.ndim != 1 or np.asarray(weights).dtype.kind not in "iuf":
-        raise InputError(f"{name} are no list of numbers")
+        raise InputError(f"{name} must be a list of numbers")
     is_bad = ~((numbers >= 0) & (numbers <= 1e300))
     if is_bad.any():
         at = int(np.argmax(is_bad))
@@ -516,11 +516,11 @@ def nussinov(
 def _scores(pairs: Any) -> tuple[str, NDArray[np.int64]]:
     """Return the letters that pair, and the score of each pair of them, -1 for letters that do not pair."""
     if not isinstance(pairs, Mapping):
-        raise UsageError(f"pairs are a {type(pairs).__name__}: give a dict such as {PAIRS}")
+        raise UsageError(f"pairs is of type {type(pairs).__name__}: give a dict such as {PAIRS}")
     named = {}
     for pair, score in pairs.items():
         if not isinstance(pair, str) or len(pair) != 2 or not (pair.isascii() and pair.isalpha()):
-            raise UsageError(f"pairs have {pair!r}, which is no text of two letters, such as 'AU'")
+            raise UsageError(f"pairs has the key {pair!r}: give keys of two letters, such as 'AU'")
         named[pair.upper().replace("T", "U")] = whole_number(f"the score of pair {pair}", score, 0, _MOST)
     letters = "".join(sorted(set("".join(named))))
     scores = np.full((len(letters), len(letters)), -1, np.int64)
@@ -533,12 +533,12 @@ def _scores(pairs: Any) -> tuple[str, NDArray[np.int64]]:
 def _codes(sequence: Any, letters: str) -> NDArray[np.uint8]:
     """Return the index of each letter of a sequence among those that pair; other letters get the next index."""
     if not isinstance(sequence, str):
-        raise UsageError(f"the sequence is a {type(sequence).__name__}: give a text")
+        raise UsageError(f"the sequence is of type {type(sequence).__name__}: give a string")
     if not sequence:
         raise InputError("the sequence is empty: give at least one letter")
     for place, letter in enumerate(sequence):
         if not (letter.isascii() and letter.isalpha()):
-            raise InputError(f"'{shown(letter)}' at position {place + 1} is no letter of a sequence")
+            raise InputError(f"'{shown(letter)}' at position {place + 1} is not a letter: correct it")
     table = np.full(256, len(letters), np.uint8)
     table[list(letters.encode())] = np.arange(len(letters))
     return table[np.frombuffer(sequence.upper().replace("T", "U").encode(), np.uint8)]

@@ -37,7 +37,7 @@ def shortest_paths(
     memory_bytes: int | None = None,
     progress: Progress | None = None,
 ) -> ShortestPaths:
-    """Find the lengths of shortest paths between the vertices of a graph, and paths of these lengths.
+    """Find the lengths of shortest paths between the vertices of a graph, and such paths.
 
     A matrix is closed by a blocked Floyd-Warshall algorithm (`closure`). A graph of few edges, or with few
     sources, is passed to SciPy's Dijkstra, or to Johnson's algorithm if weights are negative, if that takes less
@@ -101,7 +101,7 @@ def shortest_paths(
            [ 2., inf,  0.]])
     """
     if (graph is None) == (bipartite is None):
-        raise UsageError("give either a graph or the two matrices of a bipartite one")
+        raise UsageError("give either a graph or the two matrices of a bipartite graph")
     checked_choice("predecessors", predecessors)
     allowed = checked_memory(memory_bytes)
     allowed = default_budget() if allowed is None else allowed
@@ -163,7 +163,7 @@ def _rows(sources: Sequence[Hashable] | None, names: tuple[Hashable, ...] | None
     if sources is None:
         return np.arange(n)
     if isinstance(sources, str):
-        raise UsageError("sources is one text: give a list of vertices")
+        raise UsageError("sources is a single string: give a list of vertices")
     if not isinstance(sources, Iterable):
         raise UsageError(f"sources is of type {type(sources).__name__}: give a list of vertices")
     vertices = Vertices(n, names)
@@ -260,13 +260,15 @@ def _from_bipartite(
     work: _Work,
 ) -> ShortestPaths:
     if not isinstance(parts, tuple | list) or len(parts) != 2:
-        raise UsageError("bipartite is no pair of matrices: give the weights there and those back")
+        raise UsageError(
+            "bipartite must be a pair of matrices: the weights from the first part to the second, and back"
+        )
     held = dense_weights(*parts)
     there, back = (checked_matrix(part, MIN_PLUS, name) for part, name in zip(held, ("M1", "M2"), strict=True))
     if there.shape != back.shape[::-1]:
-        raise InputError(f"M1 is of shape {there.shape} and M2 of {back.shape}: they have to be p x q and q x p")
+        raise InputError(f"M1 has shape {there.shape} and M2 {back.shape}: give p x q and q x p")
     if there.dtype != back.dtype:
-        raise UsageError(f"M1 is of {there.dtype} and M2 of {back.dtype}: convert one of them")
+        raise UsageError(f"M1 has type {there.dtype} and M2 {back.dtype}: convert one of them")
     p, q = there.shape
     n, labels = p + q, _labels(names, p + q)
     is_turned = p > q  # the smaller part comes first
@@ -313,7 +315,7 @@ def searched(
     edge = float(np.abs(graph.weights.astype(np.float64)).max(initial=0))
     if edge * max(graph.n - 1, 1) > _MOST:
         raise InputError(
-            f"weights as large as {edge:g} make paths of {graph.n} vertices that no type holds: divide all by a number"
+            f"paths of {graph.n} vertices with weights of up to {edge:g} exceed every type: scale all weights down"
         )
     is_negative = bool((graph.weights < 0).any())
     potential = _potentials(graph, edge) if is_negative else np.zeros(graph.n)
@@ -347,7 +349,7 @@ def _as_type(distances: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[An
     highest = float(limits.max) - (dtype.kind == "i")  # the highest integer is infinity
     if finite.max(initial=0) > highest or finite.min(initial=0) < limits.min:
         worst = finite.flat[int(np.argmax(np.abs(finite)))]
-        raise InputError(f"the weights of paths reach {worst:g}, which {dtype} does not hold: convert them to float64")
+        raise InputError(f"path weights reach {worst:g}, which {dtype} cannot hold: convert the weights to float64")
     found = finite.astype(dtype)
     found[is_infinite] = np.inf if dtype.kind == "f" else limits.max
     return found

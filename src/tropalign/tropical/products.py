@@ -135,7 +135,7 @@ def matmul(
     n_threads = checked_threads(n_threads)
     checked_choice("argbest", argbest)
     if argbest and not semiring.is_tropical:
-        raise UsageError(f"argbest is for MIN_PLUS and MAX_PLUS: {semiring.name} chooses no best number")
+        raise UsageError(f"argbest supports only MIN_PLUS and MAX_PLUS, not {semiring.name}")
     a = checked_matrix(A, semiring, "A", n_dims=(2, 3))
     b = checked_matrix(B, semiring, "B", n_dims=(2, 3))
     check_fit(a, b)
@@ -157,15 +157,15 @@ def check_fit(a: NDArray[Any], b: NDArray[Any], names: tuple[str, str] = ("A", "
     """Raise an error if the sizes or types of two factors do not fit."""
     if a.shape[-1] != b.shape[-2]:
         left, right = names
-        raise InputError(f"{left} has {a.shape[-1]} columns and {right} {b.shape[-2]} rows: they have to be as many")
+        raise InputError(f"{left} has {a.shape[-1]} columns, but {right} has {b.shape[-2]} rows: both must be equal")
     if a.ndim == b.ndim == 3 and a.shape[0] != b.shape[0] and 1 not in (a.shape[0], b.shape[0]):
-        raise InputError(f"A has {a.shape[0]} matrices and B {b.shape[0]}: give as many, or one")
+        raise InputError(f"A has {a.shape[0]} matrices and B {b.shape[0]}: give equal numbers, or one matrix")
     if a.dtype != b.dtype:
-        raise UsageError(f"{names[0]} is of {a.dtype} and {names[1]} of {b.dtype}: convert one of them")
+        raise UsageError(f"{names[0]} has type {a.dtype} and {names[1]} {b.dtype}: convert one of them")
 
 
 def _without_kernel(dtype: np.dtype[Any], semiring: Semiring, argbest: bool) -> str | None:
-    """Return the name of these products if GPUs have no kernel for them, else None."""
+    """Return the name of the requested products if GPUs have no kernel for them, else None."""
     if not semiring.is_tropical:
         return f"products over {semiring.name}"
     if dtype not in (np.float32, np.int16, np.int32):
@@ -183,7 +183,7 @@ def product(
     devices: Sequence[Device] | None = None,
     progress: Progress | None = None,
 ) -> tuple[NDArray[Any], NDArray[np.int32] | None]:
-    """Multiply matrices (p, m, k) and (p, k, n), of which everything but the numbers is checked."""
+    """Multiply matrices (p, m, k) and (p, k, n); everything except the numbers has been checked."""
     a, b = np.ascontiguousarray(a), np.ascontiguousarray(b)
     n_numbers = max(len(a), len(b)) * a.shape[1] * b.shape[2]
     n_bytes = n_numbers * (3 * 8 if semiring == LOG else a.dtype.itemsize + 4 * argbest)
@@ -301,7 +301,7 @@ def chain(
     n_threads
         Threads, 0 for all available.
     device
-        "cpu", "cuda:0", "opencl:0.0" or several of them, the first GPU of which computes; "auto" uses one for
+        "cpu", "cuda:0", "opencl:0.0" or several of them; their first GPU computes; "auto" uses one for
         10^11 sums and more. GPUs multiply several pairs of neighbours at once, if the matrices are square, of one
         size and of the kinds that GPUs support for `matmul`. Sums of floats are then rounded in another order.
     progress
@@ -316,7 +316,7 @@ def chain(
     Raises
     ------
     InputError
-        There is no matrix, two neighbours do not fit, a number is not of the semiring, or the type cannot hold a
+        No matrix is given, two neighbours do not fit, a number is not of the semiring, or the type cannot hold a
         result.
     UsageError
         Not a semiring, or an unsupported type.
@@ -336,9 +336,9 @@ def chain(
     try:
         given = list(matrices)
     except TypeError:
-        raise UsageError(f"{type(matrices).__name__} is no list of matrices") from None
+        raise UsageError(f"{type(matrices).__name__} is not a list of matrices") from None
     if not given:
-        raise InputError("there is no matrix: give at least one")
+        raise InputError("there are no matrices: give at least one")
     factors = [checked_matrix(matrix, semiring, f"matrices[{k}]") for k, matrix in enumerate(given)]
     for k, (left, right) in enumerate(pairwise(factors)):
         check_fit(left, right, (f"matrices[{k}]", f"matrices[{k + 1}]"))

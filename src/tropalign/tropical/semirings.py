@@ -130,10 +130,12 @@ def checked_dtype(semiring: Semiring, dtype: Any, name: str = "dtype") -> np.dty
     try:
         kind: np.dtype[Any] = np.dtype(dtype).newbyteorder("=")
     except (TypeError, ValueError):
-        raise UsageError(f"{dtype!r} is no type of numbers") from None
+        raise UsageError(f"{dtype!r} is not a numeric type") from None
     if kind.name not in dtypes_of(semiring):
         known = ", ".join(dtypes_of(semiring))
-        raise UsageError(f"{name} is of {kind}, in which {semiring.name} is not computed: convert it to one of {known}")
+        raise UsageError(
+            f"{name} has type {kind}, which {semiring.name} does not support: convert it to one of {known}"
+        )
     return kind
 
 
@@ -151,24 +153,26 @@ def checked_matrix(
         wanted = " or ".join(str(n) for n in n_dims)
         raise InputError(f"{name} has {array.ndim} dimensions instead of {wanted}: give rows and columns")
     if is_square and array.shape[-1] != array.shape[-2]:
-        raise InputError(f"{name} has {array.shape[-2]} rows and {array.shape[-1]} columns: it has to be square")
+        raise InputError(f"{name} has {array.shape[-2]} rows and {array.shape[-1]} columns: it must be square")
     return np.ascontiguousarray(array, checked_dtype(semiring, array.dtype, name))
 
 
 def _as_array(value: Any, semiring: Semiring, name: str) -> NDArray[Any]:
     if is_masked(value):
-        raise UsageError(f"{name} is a masked array: fill its gaps first, say with the semiring's zero")
+        raise UsageError(f"{name} is a masked array: fill its gaps first, for example with the semiring's zero")
     if isinstance(value, np.ndarray | np.generic):
         return np.asarray(value)
     if hasattr(value, "tocoo"):
-        raise UsageError(f"{name} is sparse: convert it to an array, with the semiring's zero where it stores nothing")
+        raise UsageError(
+            f"{name} is sparse: convert it to an array, with the semiring's zero for entries that are not stored"
+        )
     try:
         array = np.asarray(value)
     except ValueError:
         raise InputError(f"{name} has rows of different lengths") from None
     if array.dtype.kind not in "iufb" or (semiring == BOOL and array.dtype.kind != "b"):
         kind = "truth values" if semiring == BOOL else "numbers"
-        raise InputError(f"{name} is a {type(value).__name__} and no matrix of {kind}")
+        raise InputError(f"{name} is of type {type(value).__name__}, not a matrix of {kind}")
     return array if hasattr(value, "dtype") or semiring == BOOL else array.astype(np.float64)
 
 
@@ -197,9 +201,9 @@ def surveyed(array: NDArray[Any], semiring: Semiring, name: str = "A") -> Survey
     if bad >= 0:
         where, number = f"{name}[{place_of(int(bad), array.shape)}]", array.reshape(-1)[bad]
         if np.isnan(number):
-            raise InputError(f"{where} is NaN (no number): give numbers only")
+            raise InputError(f"{where} is NaN: give only numbers")
         hint = "give finite numbers" if semiring == REAL else f"its infinity is {semiring.zero}"
-        raise InputError(f"{where} is {number}, which {semiring.name} does not have: {hint}")
+        raise InputError(f"{where} is {number}, which is not in {semiring.name}: {hint}")
     return Survey(low, high, bool(any_zero)) if any_finite else Survey(math.inf, -math.inf, bool(any_zero))
 
 

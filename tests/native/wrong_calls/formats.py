@@ -26,7 +26,11 @@ WRONG_COLUMNS = [
         ("text", TEXT, i64(0), None, ""),
         ("text", TEXT, OFFSETS, i64(0), ""),
     ),
-    ("names no item", ("text", TEXT, OFFSETS, i64(0, 2), ""), ("text", TEXT, OFFSETS, i64(0, -(2**63)), "")),
+    (
+        "index of a text column is out of range",
+        ("text", TEXT, OFFSETS, i64(0, 2), ""),
+        ("text", TEXT, OFFSETS, i64(0, -(2**63)), ""),
+    ),
     ("beyond", ("cigar", np.zeros(6, np.uint32), FAR, "")),
     ("fewer items", ("cigar", np.zeros(6, np.uint32), i64(0, 6), "")),
     (TypeError, ("cigar", np.zeros(6, np.uint8), OFFSETS, "")),
@@ -81,8 +85,8 @@ def alignments():
         ("query_name_offsets", "descend", i64(0, 2, 1)),
         ("query_name_offsets", "beyond", at(0, -1)),
         ("query_name_offsets", "fewer items", part(slice(0))),
-        ("query_index", "names no sequence", at(1, 2)),
-        ("target_index", "names no sequence", at(1, -1)),
+        ("query_index", "no valid sequence index", at(1, 2)),
+        ("target_index", "no valid sequence index", at(1, -1)),
     ]
     table = np.arange(256, dtype=np.uint8)
     of_differences = [row for row in shared if row[0] in ("target_letters", "offsets") or row[1] == "operation"]

@@ -38,7 +38,7 @@ def masks():
             *WRONG,
             *chances,
             ("codes", "beyond the alphabet", at(3, 31), at(0, 255)),
-            ("ratios", "not of 32 x 32", part(slice(31)), f64([1.0])),
+            ("ratios", "must have 32 x 32", part(slice(31)), f64([1.0])),
             ("ratios", "below 0", at((0, 0), -1.0), at((31, 31), NAN), at((1, 2), 1e7)),
             ("periods", "below 1", 0, 2000),
         ],

@@ -18,10 +18,10 @@ def subsequences():
     ]
     sequences = {"codes": CODES, "offsets": OFFSETS, "n_codes": 12, "n_threads": 1}
     sides = [(side, side, at(1, 3), at(1, -1)) for side in ("rows", "columns")]
-    which = ("wanted", "not a row per row", np.ones((3, 2), np.uint8), np.ones((2, 1), np.uint8))
+    which = ("wanted", "an entry per row and column", np.ones((3, 2), np.uint8), np.ones((2, 1), np.uint8))
     chosen = {"rows": i32(0, 2), "columns": i32(0, 2), "wanted": np.ones((2, 2), np.uint8)}
     yield Entry(_native.lcs_lengths, sequences | chosen, [*wrong, *sides, which])
-    share = [("share", "not 32", part(slice(31))), ("share", "outside", np.ones(32, np.float32), at(3, NAN))]
+    share = [("share", "must have 32", part(slice(31))), ("share", "outside", np.ones(32, np.float32), at(3, NAN))]
     yield Entry(_native.lcs_distances, sequences | {"share": np.zeros(32, np.float32)}, wrong + share)
 
 
@@ -36,7 +36,7 @@ def groups_of_sequences():
             "n_rows": i32(4), "n_columns": i32(4), "cutoff": 0.0, "n_threads": 1,
         },
         [
-            ("pairs", "not two numbers", np.zeros((2, 3), np.int32)),
+            ("pairs", "must have two numbers", np.zeros((2, 3), np.int32)),
             ("pairs", "pairs", at((1, 1), 3), at((1, 0), -1)),
             ("row_sizes", "fewer than residues", part(slice(5))),
             ("row_sizes", "more than residues", u16(1, 0, 2, 1, 1, 0, 0)),
@@ -46,12 +46,12 @@ def groups_of_sequences():
             ("columns", "unequal", part(slice(4))),
             ("column_of", "descend", at(2, 2)),
             ("column_of", "beyond its group", at(2, 4)),
-            ("begins", "begin and end with the pairs", at(1, 1)),
+            ("begins", "start and end with the pairs", at(1, 1)),
             ("begins", "reach beyond", at(1, 3)),
             ("n_rows", "beyond its group", at(0, 3)),
             ("n_rows", "outside of 0 to 65535", at(0, -1)),
             ("n_columns", "outside of 0 to 65535", at(0, 65536)),
-            ("n_columns", "not one of each", i32(4, 4)),
+            ("n_columns", "must have a number per pair", i32(4, 4)),
             ("cutoff", "outside of 0 to 1", 1.5, NAN),
         ],
     )  # fmt: skip
@@ -65,7 +65,7 @@ def posteriors():
         for case in (
             (name, "not 4 by 4", np.ones((4, 5)), np.ones((3, 3))),
             (name, "not finite and above 0", *(at((1, 2), value) for value in (NAN, -1, INF))),
-            (name, "over 1048576", at((1, 2), 1e7)),
+            (name, "1048576", at((1, 2), 1e7)),
         )
     ]
     yield Entry(
@@ -82,19 +82,19 @@ def posteriors():
             ("codes", "reach beyond the data", part(slice(5))),
             ("offsets", "a sequence is empty", at(2, 4)),
             ("pairs", "outside of 0 to 2", *(at((1, 1), k) for k in (3, -1, 2**31 - 1, -(2**31)))),
-            ("pairs", "a sequence with itself", at((1, 1), 2)),
-            ("pairs", "not two columns", np.zeros((2, 3), np.int32)),
+            ("pairs", "paired with itself", at((1, 1), 2)),
+            ("pairs", "must have two columns", np.zeros((2, 3), np.int32)),
             ("pairs", TypeError, np.asfortranarray),
-            ("transitions", "not 8 numbers", part(slice(7))),
+            ("transitions", "must have 8 numbers", part(slice(7))),
             ("transitions", "weight of an overhang", *(at(7, p) for p in (1, NAN, -1, INF))),
             ("transitions", "between 0 and 1", *(at(5, p) for p in (0, 1, NAN, -1, INF))),
-            ("transitions", "no probability to stay", at(3, 0.49)),
-            ("insert", "not 1 to 31 numbers", np.zeros(0), np.full(32, 0.25)),
+            ("transitions", "no probability for matches", at(3, 0.49)),
+            ("insert", "must have 1 to 31 numbers", np.zeros(0), np.full(32, 0.25)),
             ("insert", "within 0 and 1", *(at(2, p) for p in (0, NAN, -1, 2))),
             ("boltzmann", "above 0", at((1, 2), 0)),
-            ("gap", "not 2 numbers", np.ones(3)),
+            ("gap", "must have 2 numbers", np.ones(3)),
             ("gap", "within 0 and 1", *(at(1, p) for p in (0, NAN, 2))),
-            *((name, "not from 0 to 1", -0.1, 1.1, NAN) for name in ("hmm_share", "cutoff", "keep")),
+            *((name, "must be from 0 to 1", -0.1, 1.1, NAN) for name in ("hmm_share", "cutoff", "keep")),
             (
                 {"codes": np.zeros(65_537, np.uint8), "offsets": i64(0, 1, 65_537), "pairs": i32([0, 1])},
                 "longer than 65535",
@@ -102,7 +102,7 @@ def posteriors():
         ],
     )  # fmt: skip
     lengths = {"length_x": 3, "length_y": 4}
-    wrong = [(name, f"{name}: not 1 to 65535", 0, -1, 65_536, 2**62) for name in lengths]
+    wrong = [(name, f"{name}: must be 1 to 65535", 0, -1, 65_536, 2**62) for name in lengths]
     yield Entry(_native.posterior_scratch_bytes, lengths, wrong)
 
 
@@ -123,9 +123,9 @@ def posterior_stores():
         _added,
         given,
         [
-            ("pairs", "no sequence", i32([0, 3]), i32([-1, 1])),
-            ("pairs", "with itself", i32([1, 1])),
-            ("pairs", "rows of other than 2", i32([0, 1, 2])),
+            ("pairs", "out of range", i32([0, 3]), i32([-1, 1])),
+            ("pairs", "the same sequence twice", i32([1, 1])),
+            ("pairs", "must have rows of 2", i32([0, 1, 2])),
             ("pairs", "more rows than row_sizes", i32([1, 0])),
             ("pairs", "do not ascend within", i32([0, 2])),
             ("pairs", "more than the pairs have", part(slice(0))),
@@ -134,16 +134,16 @@ def posterior_stores():
             ("row_sizes", "more rows than row_sizes", u16(1)),
             ("columns", "do not ascend", u16(0, 2, 1), u16(0, 1, 1)),
             ("columns", "do not ascend within", u16(0, 1, 3)),
-            ("columns", "of different sizes", u16(0, 1)),
+            ("columns", "must have equal sizes", u16(0, 1)),
             ("values", "above 32767", at(1, 32768)),
-            ({name: np.concatenate([array, array]) for name, array in given.items()}, "a pair twice"),
-            ({"twice": True}, "there already"),
+            ({name: np.concatenate([array, array]) for name, array in given.items()}, "a pair occurs twice"),
+            ({"twice": True}, "already present"),
         ],
         name="PosteriorStore.add",
     )
     store = _native.PosteriorStore(i32(2, 3, 1))
     store.add(**given)
-    wrong = [("y", "without posteriors", 2), ("y", "y: no", 3), ("x", "x: no", -1), ({"x": 1}, "without posteriors")]
+    wrong = [("y", "has no posteriors", 2), ("y", "y: no", 3), ("x", "x: no", -1), ({"x": 1}, "has no posteriors")]
     yield Entry(store.matrix, {"x": 0, "y": 1}, wrong)
     yield Entry(store.has, {"x": 0, "y": 1}, [("x", "x: no sequence", 3)])
     wrong_weights = [at(1, value) for value in (NAN, -1, INF)]
@@ -151,10 +151,10 @@ def posterior_stores():
         store.relax,
         {"weights": np.ones(3), "groups": np.zeros(3, np.int32), "gain": 0.0, "cutoff": 0.01, "n_threads": 2},
         [
-            ("weights", "not one of each", np.ones(2)),
+            ("weights", "must have one per", np.ones(2)),
             ("weights", "outside", *wrong_weights),
-            ("groups", "not one of each", np.zeros(4, np.int32)),
-            ("third_weights", "third_weights: not one of each", np.ones(4)),
+            ("groups", "must have one per", np.zeros(4, np.int32)),
+            ("third_weights", "third_weights: must have one per", np.ones(4)),
             ("third_weights", "third_weights: a number outside", f64(1, NAN, 1)),
             ("gain", "gain: outside", NAN, -1.0),
             ("cutoff", "cutoff: outside", 1.5, NAN),
@@ -174,14 +174,14 @@ def small_store():
 WRONG_TREES = [
     ("children", "not below", at((1, 1), 4), at((1, 1), -1)),
     ("children", "child of two", at((1, 0), 1)),
-    ("children", "not two of each", np.zeros((2, 3), np.int32)),
+    ("children", "two per inner node", np.zeros((2, 3), np.int32)),
 ]
 WRONG_WEIGHTS = [
-    ("weights", "not one of each", np.ones(2)),
+    ("weights", "wrong length", np.ones(2)),
     ("weights", "outside of 0", *(at(1, value) for value in (-1.0, NAN, 2e6))),
 ]
 WRONG_COLUMNS = [
-    ("columns", "not one of each residue", np.arange(7, dtype=np.int32)),
+    ("columns", "must have a column per residue", np.arange(7, dtype=np.int32)),
     ("columns", "do not ascend", i32(0, 1, 1, 0, 1, 0, 1, 2)),
     ("columns", "outside of 0", at(0, -1), at(2, 2**31 - 1)),
 ]
@@ -189,16 +189,16 @@ WRONG_COLUMNS = [
 
 def guide_trees():
     """guide_tree, sequence_weights and progressive."""
-    wrong = [("distances", "none of n", part(slice(2)))]
-    wrong += [("distances", "negative, or no number", *(at(1, value) for value in (-0.5, NAN, INF)))]
+    wrong = [("distances", "is not n (n - 1) / 2", part(slice(2)))]
+    wrong += [("distances", "negative or NaN", *(at(1, value) for value in (-0.5, NAN, INF)))]
     one_leaf = {"distances": np.zeros(0, np.float32)}
     yield Entry(_native.guide_tree, {"distances": f32(0.5, 0.5, 0.5)}, wrong, [one_leaf])
     tree = i32([1, 0], [2, 3])
-    lengths = [("branch_lengths", "not one of each", np.ones(4))]
+    lengths = [("branch_lengths", "must have one per node", np.ones(4))]
     lengths += [("branch_lengths", "outside of 0", np.full(5, -1.0), np.full(5, INF))]
     yield Entry(_native.sequence_weights, {"children": tree, "branch_lengths": np.ones(5)}, WRONG_TREES + lengths)
     empty = _native.PosteriorStore(np.zeros(0, np.int32))
-    wrong = [("children", "one fewer than leaves", part(slice(1))), ("store", "no sequences", empty)]
+    wrong = [("children", "one inner node fewer than leaves", part(slice(1))), ("store", "no sequences", empty)]
     valid = {"store": small_store(), "children": tree, "weights": np.ones(3), "n_threads": 2}
     yield Entry(_native.progressive, valid, WRONG_TREES + WRONG_WEIGHTS + wrong)
 
@@ -207,7 +207,7 @@ def refinements():
     """refine and confidence."""
     valid = {"store": small_store(), "columns": i32(0, 1, 2, 0, 2, 1, 2, 3), "weights": np.ones(3), "n_threads": 1}
     yield Entry(_native.confidence, valid, WRONG_COLUMNS + WRONG_WEIGHTS)
-    own = [("split", "none of random", "half"), ("accept", "none of always", "never")]
+    own = [("split", "must be random", "half"), ("accept", "must be always", "never")]
     own += [("n_rounds", "below 0", -1), ("seed", TypeError, -1)]
     more = {"split": "gap", "accept": "not_longer", "n_rounds": 9, "seed": 1}
     yield Entry(_native.refine, valid | more, WRONG_COLUMNS + WRONG_WEIGHTS + own)
@@ -219,14 +219,14 @@ def profiles_of_families():
     two = [
         ("first", "first: a number beyond 1", at((1, 2), NAN)),
         ("second", "second: a number beyond 1", at((1, 2), 2)),
-        ("second", "second: not the letters", np.zeros((3, 5))),
+        ("second", "second: must have the letters", np.zeros((3, 5))),
         ("first", "first: no column", np.zeros((0, 4))),
     ]
     yield Entry(_native.align_profiles, {"first": shares, "second": shares}, two)
     one = [
         ("codes", "codes: code 3", u8(0, 3)),
-        ("codes", "codes: none", np.zeros(0, np.uint8)),
-        ("scores", "scores: not one of each two letters", np.zeros((3, 4))),
+        ("codes", "codes: empty", np.zeros(0, np.uint8)),
+        ("scores", "scores: must have a score per two letters", np.zeros((3, 4))),
         ("scores", "scores: a number beyond", np.full((4, 4), INF)),
         ("profile", "profile: no column, or no letter", part(slice(3), slice(1))),
     ]

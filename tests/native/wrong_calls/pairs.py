@@ -20,17 +20,17 @@ WRONG_PAIRS = [
 MATRIX = np.where(np.eye(32, dtype=bool), 2, -1).astype(np.int32)
 SCORING = {"matrix": MATRIX, "gap_open": 3, "gap_extend": 1}
 WRONG_SCORING = [
-    ("matrix", "may pass 2147483647", np.full_like(MATRIX, 2**31 - 1), np.full_like(MATRIX, -(2**31))),
+    ("matrix", "may exceed 2147483647", np.full_like(MATRIX, 2**31 - 1), np.full_like(MATRIX, -(2**31))),
     ("matrix", TypeError, part(slice(31)), lambda matrix: matrix.T[::-1]),
-    ("gap_open", "zero or more", -1),
-    ("gap_open", "may pass 2147483647", 2**31 - 1),
+    ("gap_open", "must be at least 0", -1),
+    ("gap_open", "may exceed 2147483647", 2**31 - 1),
     ("gap_open", TypeError, 2**31),
-    ("gap_extend", "zero or more", -1),
-    ("gap_extend", "may pass 2147483647", 2**31 - 1),
+    ("gap_extend", "must be at least 0", -1),
+    ("gap_extend", "may exceed 2147483647", 2**31 - 1),
 ]
 HOW = {"mode": "local", "free_ends": (False,) * 4, "depth": 2}
 WRONG_HOW = [
-    ("mode", "none of local, global, semiglobal", "glocal"),
+    ("mode", "not one of local, global, semiglobal", "glocal"),
     ("depth", "depth", 3, -1),
     ("free_ends", TypeError, (True, True)),
 ]
@@ -52,10 +52,10 @@ def aligned_pairs():
         _native.align_pairs, PAIRS | SCORING | HOW | ROOM, wrong + WRONG_SCORING + own + no_sequences, [NO_PAIR]
     )
     gaps = [
-        ("gap", "costs are zero or more", (4, -1, 24, 1)),
-        ("end_gap", "costs are zero or more", (4, 1, -24, 1)),
-        ("gap", "may pass 2147483647", (4, 1, 2**31 - 1, 1)),
-        ("end_gap", "may pass 2147483647", (4, 1, 2, 2**31 - 1)),
+        ("gap", "costs must be at least 0", (4, -1, 24, 1)),
+        ("end_gap", "costs must be at least 0", (4, 1, -24, 1)),
+        ("gap", "may exceed 2147483647", (4, 1, 2**31 - 1, 1)),
+        ("end_gap", "may exceed 2147483647", (4, 1, 2, 2**31 - 1)),
         ("gap", TypeError, (4, 1), (4, 1, 2**31, 1)),
     ]
     pieces = {"matrix": MATRIX, "gap": (4, 2, 24, 1), "end_gap": (1, 1, 1, 1)}
@@ -73,9 +73,9 @@ def aligned_pairs():
         ("least", "least", i32(1), at(1, 0), at(0, -5)),
         ("taken_query_start", "reach beyond", i32(0, 1)),
         ("taken_target_start", "unequal", i32(0, 1)),
-        *((f"taken_{side}_start", "no alignment", at(1, -1), at(1, 3), at(2, 3)) for side in ("query", "target")),
-        ("path", "no alignment", *(at(2, operation) for operation in (5 << 4 | 8, 2**32 - 1, 2 << 4, 2 << 4 | 9))),
-        ("taken_offsets", "not one more", i64(0, 3), i64(0, 1, 2, 3)),
+        *((f"taken_{side}_start", "not an alignment", at(1, -1), at(1, 3), at(2, 3)) for side in ("query", "target")),
+        ("path", "not an alignment", *(at(2, operation) for operation in (5 << 4 | 8, 2**32 - 1, 2 << 4, 2 << 4 | 9))),
+        ("taken_offsets", "must be one more", i64(0, 3), i64(0, 1, 2, 3)),
     ]
     how = {"matrix": MATRIX, "gap": (4, 2, 24, 1), "depth": 2}
     some = [row for row in WRONG_PAIRS if row[1] != "unequal"] + [WRONG_HOW[1]] + WRONG_ROOM
@@ -89,7 +89,7 @@ def aligners():
     codes = np.full(256, 255, np.uint8)
     codes[ord("A") : ord("E")] = np.arange(4)
     wrong = [
-        ("codes", "not one of each byte", part(slice(255))),
+        ("codes", "must have a code per byte", part(slice(255))),
         ("codes", "beyond the alphabet", at(7, 31), at(7, 254)),
     ]
     valid = {"codes": codes} | SCORING | HOW
@@ -144,7 +144,7 @@ def plans():
             ("begin", "unequal lengths", i64(0, 6)),
             ("begin", "descend", at(1, 7)),
             ("begin", "beyond", at(2, 7), at(0, -2)),
-            ("begin", "longer than the room", at(1, 3)),
+            ("begin", "exceed its room", at(1, 3)),
             ("place", "place", at(1, 2), at(1, -1)),
             ("out", "beyond", part(slice(5))),
         ],
@@ -171,10 +171,10 @@ def best_targets():
             ("reverse_codes", "reverse_codes", at(5, 31)(CODES)),
             ("reverse_codes", TypeError, CODES.astype(np.int64)),
             ("most", "most: below 1", 0),
-            ("least_scores", "not a row per query", np.zeros((2, 2), np.int32)),
-            ("least_scores", "no class", np.zeros((3, 0), np.int32)),
+            ("least_scores", "must have a row per query", np.zeros((2, 2), np.int32)),
+            ("least_scores", "at least one class", np.zeros((3, 0), np.int32)),
             ("least_scores", TypeError, np.zeros((3, 2), np.int64), np.zeros(3, np.int32)),
-            ("class_of_target", "not one of each target", i32(0, 1)),
+            ("class_of_target", "must have a class per target", i32(0, 1)),
             ("class_of_target", "has no column", i32(0, 1, 2), i32(0, -1, 1)),
         ],
         [{"reverse_codes": CODES.copy()}, {"span": (1, 1), "least_scores": np.full((0, 2), -5, np.int32)}],
@@ -188,10 +188,10 @@ def adjusted():
     wrong = [
         *WRONG_PAIRS,
         *WRONG_SCORING,
-        ("residues", "not 2 to 31", np.zeros(1, np.uint8)),
+        ("residues", "must be 2 to 31", np.zeros(1, np.uint8)),
         ("residues", "unequal lengths", np.arange(3, dtype=np.uint8)),
         ("residues", "residues", np.array([0, 1, 2, 31], np.uint8)),
-        ("residues", "there twice", np.array([0, 1, 2, 2], np.uint8)),
+        ("residues", "occurs twice", np.array([0, 1, 2, 2], np.uint8)),
         ("shares", "not between 0 and 1", np.array([0.5, 0.5, 0.0, 0.0]), np.full(4, np.nan)),
         ("shares", "their sum is not 1", np.full(4, 0.2)),
         ("lambda_", "lambda", 0.0, np.nan, 101.0),
@@ -217,5 +217,5 @@ def bounds():
     yield Entry(
         _native.similar_by_words, SETS | words | {"identity": 0.9, "rounding": 1e-6}, [*wrong_words, *wrong_share]
     )
-    wrong = [("enough", "not one per pair", np.zeros(3, np.int32))]
+    wrong = [("enough", "must have one per pair", np.zeros(3, np.int32))]
     yield Entry(_native.score_floors, pairs | SCORING | {"enough": i32(0, 0)}, WRONG_PAIRS + WRONG_SCORING + wrong)

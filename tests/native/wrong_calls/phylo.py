@@ -18,7 +18,7 @@ PLANES = {"planes": planes_of(), "n_vectors": 3, "n_empty": 1}
 WRONG_PLANES = [
     ("planes", "multiple of 4", part(slice(1), slice(7))),
     ("planes", "states", *(np.zeros((1, 8, n), U64) for n in (1, 33, 0))),
-    ({"planes": np.zeros((0, 8, 5), U64), "n_vectors": 0}, "no vector"),
+    ({"planes": np.zeros((0, 8, 5), U64), "n_vectors": 0}, "at least one vector"),
     ("planes", "n_empty", np.zeros((1, 0, 5), U64)),
     ("n_vectors", "n_vectors", 65, 0, -1, -(2**63)),
     ("n_empty", "n_empty", -1, 8, 2**31 - 1),
@@ -80,7 +80,7 @@ def vectors():
     bits = [
         ("n_bases", "n_bases", -1),
         ("n_columns", "n_bases", 2**40),
-        ({"scoring": (2**20, *SCORING[1:]), "n_bases": 10**6, "n_columns": 10**6}, "beyond 32 bits"),
+        ({"scoring": (2**20, *SCORING[1:]), "n_bases": 10**6, "n_columns": 10**6}, "exceed 32 bits"),
     ]
     yield Entry(_native.place_word_bits, {"scoring": SCORING, "n_bases": 100, "n_columns": 100}, WRONG_SCORING + bits)
     yield Entry(_native.can_prune, {"scoring": SCORING}, WRONG_SCORING)
@@ -107,8 +107,8 @@ def placements():
             ("bounds", "other planes", *(_native.BranchBounds(*other) for other in others)),
             ("n_strands", "n_strands", 0, 3),
             ({"bounds": None, "n_strands": 2}, "n_strands"),
-            (odd, "odd number"),
-            ({"scoring": (2, -1, *SCORING[2:]), "word_bits": 16}, "do not hold"),
+            (odd, "is odd"),
+            ({"scoring": (2, -1, *SCORING[2:]), "word_bits": 16}, "not valid for these scores"),
         ],
         [{"n_strands": 2}],
         open=["bounds"],

@@ -17,29 +17,29 @@ TARGETS = {"codes": np.arange(10, dtype=np.uint8), "offsets": i64(0, 4, 10)}
 def models():
     """ProfileModel, read_model, and how many sequences an alignment counts for."""
     wrong = [
-        ("match", "not of 1 to 1000000 nodes", part(slice(1)), part(slice(0))),
-        ("match", "not 20 residues", np.zeros((4, 19), F32)),
-        ("match", "no probability", *(at((2, 3), value) for value in (-0.1, INF, 1e30))),
-        ("transitions", "not as many rows", np.zeros((5, 7), F32)),
-        ("transitions", "not 7 per node", np.zeros((4, 8), F32)),
-        ("transitions", "no probability", at((0, 0), NAN)),
-        ("composition", "not 20 residues", np.zeros(21, F32)),
-        ("composition", "no probability", at(7, NAN)),
+        ("match", "must have 1 to 1000000 nodes", part(slice(1)), part(slice(0))),
+        ("match", "must have 20 residues", np.zeros((4, 19), F32)),
+        ("match", "not a probability", *(at((2, 3), value) for value in (-0.1, INF, 1e30))),
+        ("transitions", "must have as many rows", np.zeros((5, 7), F32)),
+        ("transitions", "must have 7 per node", np.zeros((4, 8), F32)),
+        ("transitions", "not a probability", at((0, 0), NAN)),
+        ("composition", "must have 20 residues", np.zeros(21, F32)),
+        ("composition", "not a probability", at(7, NAN)),
         ("background", "a residue of less than", np.zeros(20, F32)),
-        ("background", "not 20 residues", np.zeros(29, F32)),
-        ("evalue", "not 6 numbers", part(slice(5))),
+        ("background", "must have 20 residues", np.zeros(29, F32)),
+        ("evalue", "must have 6 numbers", part(slice(5))),
         ("evalue", "not finite", at(5, NAN)),
-        ("consensus", "not a letter per node", b"ac"),
+        ("consensus", "must have a letter per node", b"ac"),
         ("consensus", TypeError, "acd"),
     ]
     yield Entry(_native.ProfileModel, MODEL, wrong, name="ProfileModel")
     aligned = {"codes": np.zeros((3, 4), np.uint8), "is_node": np.ones(4, np.uint8), "background": MODEL["background"]}
     wrong = [
-        ("codes", "no row, or no column", np.zeros((0, 4), np.uint8), np.zeros((3, 0), np.uint8)),
+        ("codes", "at least one row and one column", np.zeros((0, 4), np.uint8), np.zeros((3, 0), np.uint8)),
         ("codes", "beyond the alphabet of 29", np.full((3, 4), 29, np.uint8)),
-        ("is_node", "not a column each", np.ones(5, np.uint8)),
+        ("is_node", "must have an entry per column", np.ones(5, np.uint8)),
         ("is_node", "beyond the alphabet of 2", np.full(4, 2, np.uint8)),
-        ("background", "not 20 residues", np.zeros(29, F32)),
+        ("background", "must have 20 residues", np.zeros(29, F32)),
         ("background", "a residue of less than", np.zeros(20, F32)),
     ]
     numbers = {"occupancy": 0.5, "fragment": 0.5, "entropy": 0.59, "sigma": 45.0}
@@ -63,16 +63,16 @@ def stages():
         (_native.arranged_bias_scores, _native.n_bias_arrangements()),
         (_native.arranged_viterbi_scores, _native.n_viterbi_arrangements()),
     ]:
-        yield Entry(stage, chosen | {"arrangement": 1}, [*wrong, ("arrangement", "none of this number", -1, n)])
-    filtered = [("targets", "not by ascending length", i32(1, 0)), ("F1", "not a P-value", -0.1, NAN)]
+        yield Entry(stage, chosen | {"arrangement": 1}, [*wrong, ("arrangement", "does not exist", -1, n)])
+    filtered = [("targets", "in order of ascending length", i32(1, 0)), ("F1", "must be a P-value", -0.1, NAN)]
     yield Entry(_native.msv_filter, chosen | {"F1": 0.02}, wrong + filtered)
     bad = [("values", "positive and normal", *(at(1, value) for value in (0, -1, INF, NAN, 1e-41)))]
     yield Entry(_native.bias_logarithms, {"values": f32(1, 1)}, bad)
     envelopes = [
         ("envelopes", "not in the block", at((0, 0), -1), at((0, 0), 2)),
-        ("envelopes", "reaches beyond", at((0, 1), -1), at((0, 2), 5), at((1, 2), 2**31 - 1)),
+        ("envelopes", "extends beyond", at((0, 1), -1), at((0, 2), 5), at((1, 2), 2**31 - 1)),
         ("envelopes", "is empty", at((0, 1), 4)),
-        ("envelopes", "not target, begin and end", np.zeros((2, 4), np.int32)),
+        ("envelopes", "must have target, begin and end", np.zeros((2, 4), np.int32)),
     ]
     valid = chosen | {"envelopes": i32([0, 0, 4], [1, 2, 3])}
     del valid["targets"]
@@ -109,7 +109,7 @@ def domains():
             ("segments", "beyond any target", at((0, 1), -1), at((0, 2), 100_001)),
             ("segments", "empty", at((0, 2), 3), at((1, 3), 6)),
             ("segments", "beyond any model", at((1, 4), 2**31 - 1)),
-            ("segments", "not trace", part(slice(2), slice(4))),
+            ("segments", "must have trace", part(slice(2), slice(4))),
             ("n_traces", "below 1", 0),
         ],
     )
@@ -122,12 +122,16 @@ def searches():
     model, block = _native.ProfileModel(**MODEL), _native.TargetBlock(np.arange(10, dtype=np.uint8), i64(0, 4, 4, 10))
     options = (0.02, 1e-3, 1e-5, True, True, 42)
     wrong = [
-        ("models", "not a ProfileModel", [model, None], [block]),
+        ("models", "must be ProfileModels", [model, None], [block]),
         ("models", TypeError, model),
-        ("options", "not a P-value", (-0.1, *options[1:]), (*options[:2], NAN, *options[3:])),
+        ("options", "must be P-values", (-0.1, *options[1:]), (*options[:2], NAN, *options[3:])),
         ("options", TypeError, (*options[:5], -1)),
-        ("reporting", "not a threshold", *((*limits, 0, False) for limits in ((NAN, 0, 0), (10, -1, 0), (10, 0, NAN)))),
-        ("reporting", "not a number of targets", *((10, 0, 0, n, False) for n in (-1, 1 << 62))),
+        (
+            "reporting",
+            "not a valid threshold",
+            *((*limits, 0, False) for limits in ((NAN, 0, 0), (10, -1, 0), (10, 0, NAN))),
+        ),
+        ("reporting", "not a valid number of targets", *((10, 0, 0, n, False) for n in (-1, 1 << 62))),
         ("reporting", TypeError, (10.0, 0.0, 0.0, 0)),
     ]
     whole = {"models": [model, model], "block": block, "options": options, "n_threads": 2}
@@ -136,11 +140,11 @@ def searches():
     wrong += [
         ("model", "outside of 0 to 1", at(1, 2), at(1, -1)),
         ("target", "outside of 0 to 2", at(0, 3)),
-        ("target", "an empty sequence", at(0, 1)),
-        ("target", "not equally many", i32(0)),
+        ("target", "a sequence is empty", at(0, 1)),
+        ("target", "unequal lengths", i32(0)),
         ("msv_nats", "not a number", f32(0, NAN)),
-        ("msv_nats", "not equally many", np.zeros(3, F32)),
-        ("viterbi_nats", "neither none nor one per target", np.zeros(1, F32)),
+        ("msv_nats", "unequal lengths", np.zeros(3, F32)),
+        ("viterbi_nats", "must have none, or one per target", np.zeros(1, F32)),
         ("viterbi_nats", "not a number", np.full(2, NAN, F32)),
     ]
     yield Entry(_native.finish_block, whole | rest, wrong)
@@ -153,9 +157,9 @@ def recodings():
         _native.recode,
         {"letters": letters, "table": np.arange(256, dtype=np.uint8), "codes": np.zeros(40, np.uint8)},
         [
-            ("table", "not a code for each byte", part(slice(255)), part(slice(0))),
-            ("codes", "not as many as letters", np.zeros(39, np.uint8), np.zeros(41, np.uint8)),
+            ("table", "must have a code per byte", part(slice(255)), part(slice(0))),
+            ("codes", "must be as many as letters", np.zeros(39, np.uint8), np.zeros(41, np.uint8)),
             ("codes", TypeError, np.frombuffer(bytes(40), np.uint8)),
-            ("letters", "not as many as letters", part(slice(0))),
+            ("letters", "must be as many as letters", part(slice(0))),
         ],
     )

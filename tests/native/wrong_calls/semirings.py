@@ -33,14 +33,14 @@ def products():
         }
         | {"n_threads": 1},
         [
-            ("a", "the columns of a", np.zeros((2, 3, 5), **i16)),
-            ("a", "not as many matrices", np.zeros((3, 3, 4), **i16), np.zeros((0, 3, 4), **i16)),
+            ("a", "as many columns", np.zeros((2, 3, 5), **i16)),
+            ("a", "unequal numbers of matrices", np.zeros((3, 3, 4), **i16), np.zeros((0, 3, 4), **i16)),
             ("a", TypeError, np.zeros((2, 3, 4), np.int64), np.zeros((2, 3, 4), np.int32)),
             ("b", TypeError, np.zeros((2, 4, 5), np.float32)),
             ("limit", "limit", 40000.0, -40000.0, NAN),
             (
                 {"a": np.zeros((1, 2**31 - 1, 0), **i16), "b": np.zeros((1, 0, 2**31 - 1), **i16)},
-                "than any memory holds",
+                "too large for any memory",
             ),
             ({"a": np.zeros((1, 2**31, 0), **i16), "b": np.zeros((1, 0, 1), **i16)}, "more than 2147483647"),
         ],
@@ -50,8 +50,8 @@ def products():
         _native.truth_product,
         {"a": np.zeros((2, 3, 4), bool), "b": np.zeros((1, 4, 70), bool), "n_threads": 1},
         [
-            ("a", "the columns of a", np.zeros((2, 3, 5), bool)),
-            ("b", "not as many matrices", np.zeros((3, 4, 5), bool)),
+            ("a", "as many columns", np.zeros((2, 3, 5), bool)),
+            ("b", "unequal numbers of matrices", np.zeros((3, 4, 5), bool)),
         ],
     )
 
@@ -74,14 +74,14 @@ def triangles():
             ("closing", TypeError, np.zeros((2, 64), np.int32)),
             ("letters", "letters", None, part(slice(63)), at(63, 2)),
             ("least_distance", "least_distance", 0, 2**31),
-            ("sizes", "sizes: for float64", np.zeros(65, np.int16)),
+            ("sizes", "sizes: only supported for float64", np.zeros(65, np.int16)),
         ],
         [{"values": np.zeros((0, 0), np.int16), "closing": None}, {"least_distance": 2**31 - 1}],
         open=["values", "closing"],
     )
     chain = {"values": np.zeros((64, 64)), "is_max": False, "sizes": np.zeros(65), "closing": None, "letters": None}
     wrong = [("sizes", "sizes", np.zeros(64)), ("sizes", TypeError, np.zeros(65, np.float32))]
-    wrong += [("is_max", "sizes: for float64", True)]
+    wrong += [("is_max", "sizes: only supported for float64", True)]
     yield Entry(_native.fill_triangle, valid | chain, wrong, open=["values"], name="fill_triangle of a chain")
 
 
@@ -104,8 +104,8 @@ def closures():
             ),
             ("values", "NaN", np.full((3, 3), np.nan, np.float32)),
             ("values", "infinity of the wrong sign", np.full((3, 3), -np.inf)),
-            ("values", "may pass what native code", *(np.full((3, 3), k, np.int16) for k in (20000, -6000))),
-            ("values", "may pass what native code", np.full((3, 3), 2**30, np.int32)),
+            ("values", "may exceed the range of native code", *(np.full((3, 3), k, np.int16) for k in (20000, -6000))),
+            ("values", "may exceed the range of native code", np.full((3, 3), 2**30, np.int32)),
             ("via", "via: not as large", np.zeros((2, 3), np.int32)),
             ("n_left", "n_left", 3, -1),
             ("tolerance", "tolerance", -1.0, NAN),
@@ -133,7 +133,7 @@ def closures():
         _native.closure_bits,
         {"bits": np.zeros((3, 8), np.uint64), "n": 3, "n_threads": 1},
         [
-            ("n", "not a row per vertex", 4, -1),
+            ("n", "must have a row per vertex", 4, -1),
             ("bits", "blocks of 512", part(slice(3), slice(7)), part(slice(3), slice(0))),
         ],
     )
@@ -143,24 +143,24 @@ def best_paths():
     """viterbi_codes, viterbi_frames."""
     no_logarithm = [np.nan, np.inf, 1e300]
     shared = [
-        ("start", "not of 1 to 65536 states", np.zeros(0), np.zeros(65537)),
-        ("start", "transition: not states by states", np.zeros(4)),
+        ("start", "must have 1 to 65536 states", np.zeros(0), np.zeros(65537)),
+        ("start", "transition: must have a row and a column per state", np.zeros(4)),
         ("start", "start: a number is no logarithm", *(at(1, value) for value in no_logarithm)),
-        ("transition", "transition: not states by states", np.zeros((3, 4)), np.zeros((4, 3))),
+        ("transition", "transition: must have a row and a column per state", np.zeros((3, 4)), np.zeros((4, 3))),
         ("transition", "transition: a number is no logarithm", at((2, 2), np.nan)),
-        ("offsets", "do not begin and end with the data", at(-1, 4), at(0, 1)),
+        ("offsets", "must start and end with the data", at(-1, 4), at(0, 1)),
     ]
     model = {"start": np.zeros(3), "transition": np.zeros((3, 3))}
     offsets = np.array([0, 2, 2, 5])
     codes = [
-        ("emission", "not a row per state", np.zeros((2, 4))),
-        ("emission", "not of 1 to 256 symbols", np.zeros((3, 0)), np.zeros((3, 257))),
+        ("emission", "must have a row per state", np.zeros((2, 4))),
+        ("emission", "must have 1 to 256 symbols", np.zeros((3, 0)), np.zeros((3, 257))),
         ("emission", "emission: a number is no logarithm", np.full((3, 4), np.nan)),
         ("codes", "beyond the alphabet of 4", np.full(5, 4, np.uint8)),
     ]
     letters = {"emission": np.zeros((3, 4)), "codes": np.array([0, 3, 1, 2, 0], np.uint8), "offsets": offsets}
     yield Entry(_native.viterbi_codes, model | letters | {"n_threads": 1}, shared + codes)
-    frames = [("frames", "not a column per state", np.zeros((5, 2)))]
+    frames = [("frames", "must have a column per state", np.zeros((5, 2)))]
     frames += [("frames", "frames: a number is no logarithm", at((4, 2), np.nan))]
     rows = {"frames": np.zeros((5, 3)), "offsets": offsets, "n_threads": 1}
     yield Entry(_native.viterbi_frames, model | rows, shared + frames)
@@ -169,26 +169,26 @@ def best_paths():
 def sums_of_hmms():
     """hmm_forward, hmm_posteriors, hmm_counts, hmm_labels, hmm_support."""
     shared = [
-        ("start", "start: none", np.zeros(0)),
-        ("start", "transition: not one number per pair", f64(0.5, 0.25, 0.25)),
+        ("start", "start: must have 1 to", np.zeros(0)),
+        ("start", "transition: must have a number per pair", f64(0.5, 0.25, 0.25)),
         ("start", "start: a number outside", at(1, NAN)),
-        ("transition", "transition: not one number per pair", np.zeros((2, 3))),
+        ("transition", "transition: must have a number per pair", np.zeros((2, 3))),
         ("transition", "transition: a number outside", np.full((2, 2), -0.5), np.full((2, 2), INF)),
     ]
     of_codes = [
         *shared,
-        ("emission", "emission: not one row per state", np.full((3, 3), 1 / 3)),
-        ("emission", "emission: none", np.zeros((2, 0))),
-        ("emission", "more than 256 symbols", np.zeros((2, 257))),
+        ("emission", "emission: must have a row per state", np.full((3, 3), 1 / 3)),
+        ("emission", "emission: must have 1 to", np.zeros((2, 0))),
+        ("emission", "1 to 256 symbols", np.zeros((2, 257))),
         ("emission", "emission: a number outside", at((1, 2), NAN)),
         ("codes", "beyond the alphabet", at(3, 3)),
     ]
     wrong_frame = (np.full((4, 2), value) for value in (NAN, INF, -1e9))
-    of_frames = [*shared, ("frames", "frames: not one column per state", np.zeros((4, 3)))]
+    of_frames = [*shared, ("frames", "frames: must have a column per state", np.zeros((4, 3)))]
     of_frames += [("frames", "frames: a number that is neither", *wrong_frame)]
     of_segments = [
-        ("state_labels", "state_labels: not one per state", np.zeros(3, np.uint8)),
-        ("labels", "segments: not as many", np.zeros(1, np.uint8)),
+        ("state_labels", "state_labels: must have a label per state", np.zeros(3, np.uint8)),
+        ("labels", "segments: arrays of unequal", np.zeros(1, np.uint8)),
         ("ends", "not within a sequence", at(1, 5)),
         ("ends", "overlapping", at(0, 3)),
         ("ends", "empty", at(0, 0)),
@@ -203,7 +203,9 @@ def sums_of_hmms():
         yield Entry(getattr(_native, f"hmm_{name}_frames"), frames, of_frames)
     labels = letters | {"state_labels": np.zeros(2, np.uint8)}
     yield Entry(
-        _native.hmm_labels, labels, [*of_codes, ("state_labels", "labels: not one per state", np.zeros(3, np.uint8))]
+        _native.hmm_labels,
+        labels,
+        [*of_codes, ("state_labels", "labels: must have a label per state", np.zeros(3, np.uint8))],
     )
     segments = {"begins": np.array([0, 2]), "ends": np.array([2, 4]), "labels": np.zeros(2, np.uint8)}
     yield Entry(_native.hmm_support, labels | segments, of_codes + of_segments)

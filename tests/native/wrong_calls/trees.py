@@ -20,11 +20,11 @@ def joins_of_distances():
             call,
             {"distances": np.arange(6.0), "n": 4} | more,
             [
-                ("n", "not n (n - 1) / 2", 5),
+                ("n", "must be n (n - 1) / 2", 5),
                 ("n", "fewer taxa", least - 1, -3),
                 ("n", "more than 1048576", 2**62),
                 ("distances", TypeError, np.arange(6, dtype=np.int32), np.zeros((2, 3)), None),
-                ("distances", "no number from 0 to 1e30", *(at(5, value) for value in (-1.0, NAN, INF, 2e30))),
+                ("distances", "from 0 to 1e30", *(at(5, value) for value in (-1.0, NAN, INF, 2e30))),
             ],
             [{"distances": np.arange(6, dtype=np.float32)}],
             open=["distances"],
@@ -38,26 +38,26 @@ def distances_of_rows():
         ("codes", "fewer", part(slice(1))),
         ("codes", "no columns", part(slice(3), slice(0))),
         ("codes", "neither below 64 nor 128", at((1, 1), 64), at((1, 1), 255)),
-        ("model", "none of identity", "jtt"),
+        ("model", "must be identity", "jtt"),
     ]
     yield Entry(_native.aligned_distances, rows, wrong)
     samples = {"is_joining": False, "parents": i32(3, 3, 4, 4, -1), "n_samples": 2, "seed": 1, "greatest": 10.0}
     wrong += [
-        ("parents", "not one per node", part(slice(3)), np.arange(1, 9, dtype=np.int32)),
+        ("parents", "must have one per node", part(slice(3)), np.arange(1, 9, dtype=np.int32)),
         ("parents", "the last one is not -1", at(4, 3)),
         ("parents", "not below its parent", at(0, 2), at(3, 5), at(0, -1)),
         ("n_samples", "below 1", 0),
         ("n_samples", "above 2147483647", 2**40),
         ("first_sample", "below 0", -1),
         ("first_sample", "above 2147483647", 2**40),
-        ("greatest", "no number", -1.0, NAN),
+        ("greatest", "from 0 to 1e30", -1.0, NAN),
         ("seed", TypeError, -1),
     ]
     yield Entry(_native.bootstrap_counts, rows | samples, wrong)
     counts = [
         ("equal", "outside of 0", at(0, 5), at(0, -1)),
         ("equal", "unequal lengths", i32(1)),
-        ("model", "needs transitions", "k2p"),
+        ("model", "requires transitions", "k2p"),
     ]
     yield Entry(_native.counted_distances, {"compared": i32(4, 5), "equal": i32(4, 1), "model": "kimura"}, counts)
 
@@ -66,7 +66,7 @@ CHILDREN = i32([0, 1], [3, 2])
 WRONG_CHILDREN = [
     ("children", "not below its parent", at((1, 0), 4), at((0, 1), -1)),
     ("children", "child of two", at((1, 0), 0)),
-    ("children", "two of each", np.zeros((2, 3), np.int32)),
+    ("children", "two per inner node", np.zeros((2, 3), np.int32)),
 ]
 
 
@@ -74,7 +74,7 @@ def clustalw_pairs():
     """clustalw_identities, clustalw_word_scores, clustalw_rooted."""
     sequences = {"codes": u8(0, 4, 2, 0, 24, 3, 1), "offsets": i64(0, 3, 3, 7), "n_threads": 2}
     wrong = [
-        ("offsets", "more sequences", np.zeros(2**20 + 2, np.int64)),
+        ("offsets", "too many sequences", np.zeros(2**20 + 2, np.int64)),
         ("codes", "beyond the alphabet of 32", at(3, 32)),
     ]
     eye = np.eye(32, dtype=np.int32)
@@ -83,19 +83,19 @@ def clustalw_pairs():
         sequences | {"matrix": eye, "gap_open": np.full(5, 20, np.int32), "gap_extend": 1},
         [
             *wrong,
-            ("matrix", "not of shape (32, 32)", np.zeros((25, 25), np.int32)),
+            ("matrix", "must have shape (32, 32)", np.zeros((25, 25), np.int32)),
             ("matrix", "matrix: scores may pass", np.full_like(eye, 2**30), np.full_like(eye, -(2**31))),
             ("gap_open", "up to the longest", part(slice(4))),
-            ("gap_open", "less than nothing", np.full(5, -1, np.int32)),
+            ("gap_open", "a negative cost", np.full(5, -1, np.int32)),
             ("gap_open", "gap_open: scores may pass", np.full(5, 2**31 - 1, np.int32)),
-            ("gap_extend", "less than nothing", -1),
+            ("gap_extend", "a negative cost", -1),
             ("gap_extend", "gap_extend: scores may pass", 2**30),
         ],
     )
     wrong += [
         ("n_letters", "outside of 1 to 32", 0, 33),
         ("length", "outside of 1 to 8", 0, 9),
-        ("length", "1048576 words", 5),
+        ("length", "1048576 k-mers", 5),
         ("gap", "outside of 0 to 1000", -1),
         ("n_top", "outside of 1 to 1000", 0, 1001),
         ("window", "outside of 0 to 1000", -1),
@@ -111,8 +111,8 @@ def clustalw_pairs():
             {"children": CHILDREN, "lengths": np.array([1, 2, 3, 0, 0], dtype)},
             [
                 *WRONG_CHILDREN,
-                ("children", "fewer than three leaves", part(slice(1)), part(slice(0))),
-                ("lengths", "not one of each node", part(slice(4))),
+                ("children", "at least three leaves", part(slice(1)), part(slice(0))),
+                ("lengths", "must have a length per node", part(slice(4))),
                 ("lengths", "outside of", at(2, NAN), at(2, INF)),
             ],
         )
@@ -137,15 +137,15 @@ def clustalw_families():
             ("offsets", "a sequence is empty", at(2, 4)),
             ("offsets", "one more than sequences", i64(0, 4, 12)),
             ("children", "at least two", part(slice(0))),
-            ("lengths", "not one of each node", part(slice(4))),
+            ("lengths", "must have a length per node", part(slice(4))),
             ("lengths", "outside", at(2, NAN)),
-            ("weights", "not one of each sequence", part(slice(2))),
+            ("weights", "must have a weight per sequence", part(slice(2))),
             ("weights", "outside of 1", at(2, 0), at(2, 1 << 21)),
-            ("distances", "not one of each pair", np.full(4, 0.2)),
+            ("distances", "must have a distance per pair", np.full(4, 0.2)),
             ("distances", "outside", f64(0.2, -1, 0.2)),
-            ("above", "differ in number", f64(-1, 2)),
-            ("above", "or there is none", np.zeros(0)),
-            ("above", "no number", at(0, NAN)),
+            ("above", "the same number of entries", f64(-1, 2)),
+            ("above", "at least one", np.zeros(0)),
+            ("above", "not a number", at(0, NAN)),
             ("scales", "outside of 0 to 10", at(0, NAN)),
             ("mismatches", "outside", at(0, 5000)),
             ("scores", "25 letters", part(slice(1), slice(24))),
