@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain, islice
 from typing import Literal
 
 import numpy as np
@@ -247,8 +248,10 @@ def parse_trees(text: str, file: str = "the trees") -> Iterator[Tree]:
     """
     if not isinstance(text, str):
         raise UsageError(f"an object of type {type(text).__name__} is no tree: give a text in Newick format")
-    for k, (name, nodes) in enumerate(each_tree(text, file), 1):
-        yield _tree_of(nodes, f"{file}, tree {k}", name)
+    trees = each_tree(text, file)
+    begin = list(islice(trees, 2))
+    for k, (name, nodes) in enumerate(chain(begin, trees), 1):
+        yield _tree_of(nodes, file if len(begin) == 1 else f"{file}, tree {k}", name)
 
 
 def parse_tree(text: str, file: str = "the tree") -> Tree:

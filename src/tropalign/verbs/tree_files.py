@@ -27,7 +27,7 @@ from tropalign.verbs.sequence_options import SequenceOptions
 from tropalign.verbs.trimming import THRESHOLDS, TrimOptions, trimmed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     import numpy as np
     from numpy.typing import NDArray
@@ -325,13 +325,19 @@ def _given_trees(options: TreeCommand, text: bytes, memory_bytes: int, show: Sho
 
     file = file_name(options.taxa)
     for name in filter(options.is_given, ("distances", "gaps", "bootstrap", "distances_out", *THRESHOLDS)):
-        options.refuse(f"{options.declared()[name].flag} needs an alignment or distances, and {file} holds a tree")
+        needed = "an alignment" if name in THRESHOLDS else "an alignment or distances"
+        options.refuse(f"{options.declared()[name].flag} needs {needed}, and {file} holds a tree")
     if options.is_given("alphabet"):
         options.refuse(f"--alphabet says what sequences are, and {file} holds a tree")
     if options.is_given("method"):
         options.refuse(f"--method makes a tree, and {file} holds one")
     require(TREE_TIMES * len(text), memory_bytes, f"the trees of {file}", "allow more with --memory, or split the file")
-    found = (replace_negative_lengths(tree, options.negative or "keep") for tree in parse_trees(decoded(text), file))
+    def trees() -> Iterator[Tree]:
+        for k, tree in enumerate(parse_trees(decoded(text), file), 1):
+            with naming(f"{file}, tree {tree.name or k}"):
+                yield replace_negative_lengths(tree, options.negative or "keep")
+
+    found = trees()
     if options.consensus is None:
         return list(found)
     with show("trees", None) as progress:

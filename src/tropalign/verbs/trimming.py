@@ -69,11 +69,16 @@ def trimmed(command: TrimOptions, alignment: MultipleAlignment, columns_out: str
     if not is_kept.any():
         best = []
         for name, value in given.items():
+            if kept_columns(shares, **{name: value}).any():
+                continue
             word, measure = name.split("_")
             word, choose = ("highest", max) if word == "min" else ("lowest", min)
             found = choose(getattr(shares, measure).tolist(), default=0.0)
-            best.append(f"the {word} {measure} is {found:.4g} and {command.declared()[name].flag} is {value:g}")
-        raise InputError(f"no column of {alignment.n_columns:,} is left: {', '.join(best)}; loosen the thresholds")
+            what = "share of gaps" if measure == "gaps" else measure
+            best.append(f"the {word} {what} is {found:.4g} and {command.declared()[name].flag} is {value:g}")
+        flags = " and ".join(command.declared()[name].flag for name in given)
+        why = ", ".join(best) or f"each fails {flags}, one or the other"
+        raise InputError(f"no column of {alignment.n_columns:,} is left: {why}; loosen the thresholds")
     kept = alignment[:, is_kept]
     empty = [name for name, length in zip(kept.names, kept.sequences.lengths.tolist(), strict=True) if not length]
     if empty:
@@ -94,7 +99,8 @@ def _write_columns(command: Any, path: str, shares: ColumnShares, is_kept: NDArr
         f"{number}\t{place + 1}\t{occupancy:.6g}\t{gaps:.6g}\t{entropy:.6g}\n"
         for number, (place, occupancy, gaps, entropy) in enumerate(zip(places, *values, strict=True), 1)
     )
-    text = header_of(command, {}).above(COLUMNS) + "".join(lines).encode()
+    settled = {"format": None} if "format" in command.declared() else {}  # merging shards fills it in
+    text = header_of(command, {}, **settled).above(COLUMNS) + "".join(lines).encode()
 
     def write(out: BinaryIO) -> None:
         out.write(text)
