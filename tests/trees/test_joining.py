@@ -4,6 +4,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from Bio.Phylo.TreeConstruction import DistanceMatrix, DistanceTreeConstructor
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import trees as oracle
@@ -126,6 +127,21 @@ def test_heights_are_those_of_scipy(make, method):
     distances = np.random.default_rng(11).random(60 * 59 // 2)
     found = squareform(path_lengths(make(distances)), checks=False)
     assert found == pytest.approx(cophenet(linkage(distances, method)))
+
+
+def test_wpgma_is_what_biopython_calls_upgma():
+    distances = np.random.default_rng(12).random(20 * 19 // 2)
+    square = square_of(distances)
+    names = [f"t{k}" for k in range(20)]
+    matrix = DistanceMatrix(names, [square[k, : k + 1].tolist() for k in range(20)])
+    text = DistanceTreeConstructor().upgma(matrix).format("newick")
+    there, here = splits(parse_tree(text)), splits(wpgma(distances, names))
+    assert {frozenset(side) for side in here} == {
+        side if "t0" not in side else frozenset(names) - side for side in there
+    }
+    found = {frozenset((side, frozenset(names) - side)): length for side, (length, _) in there.items()}
+    for side, (length, _) in here.items():
+        assert found[frozenset((side, frozenset(names) - side))] == pytest.approx(length, abs=1e-4)
 
 
 def test_negative_lengths_of_any_tree():

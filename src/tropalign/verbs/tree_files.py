@@ -332,6 +332,7 @@ def _given_trees(options: TreeCommand, text: bytes, memory_bytes: int, show: Sho
     if options.is_given("method"):
         options.refuse(f"--method makes a tree, and {file} holds one")
     require(TREE_TIMES * len(text), memory_bytes, f"the trees of {file}", "allow more with --memory, or split the file")
+
     def trees() -> Iterator[Tree]:
         for k, tree in enumerate(parse_trees(decoded(text), file), 1):
             with naming(f"{file}, tree {tree.name or k}"):
