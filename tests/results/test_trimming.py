@@ -9,7 +9,6 @@ import pytest
 
 from tropalign import MultipleAlignment, read_alignment
 from tropalign.errors import UsageError
-from tropalign.results.trimming import column_shares
 
 PROTEINS = Path(__file__).parent.parent / "data" / "trees" / "proteins.fasta"
 
@@ -17,16 +16,16 @@ PROTEINS = Path(__file__).parent.parent / "data" / "trees" / "proteins.fasta"
 def test_columns_kept_are_those_of_clipkit():
     """ClipKIT 2.5.1, gappy, with threshold 0.3: it also drops columns with that very share, which are none here."""
     made = read_alignment(PROTEINS)
-    kept = np.flatnonzero(column_shares(made).gaps <= 0.3)
+    kept = np.flatnonzero(made.column_shares().gaps <= 0.3)
     assert len(kept) == 260 and kept[:5].tolist() == [9, 10, 11, 12, 13] and kept.sum() == 46530
     assert made.trimmed(0, max_gaps=0.3).n_columns == 260
-    assert column_shares(made).gaps.sum() == pytest.approx(111.3525, abs=0.03)  # ClipKIT rounds to four decimals
+    assert made.column_shares().gaps.sum() == pytest.approx(111.3525, abs=0.03)  # ClipKIT rounds to four decimals
 
 
 def test_entropy_is_that_of_scikit_bio():
     """1 - inverse_shannon_uncertainty of scikit-bio 0.7.4, gaps ignored; its proteins have 22 letters, here 20."""
     wanted = [0.145764, 0.327205, 0.401953, 0.327205, 0.401953, 0.504914, 0.28067, 0.401953]
-    found = column_shares(read_alignment(PROTEINS)).entropy * math.log(20) / math.log(22)
+    found = read_alignment(PROTEINS).column_shares().entropy * math.log(20) / math.log(22)
     assert found[:8] == pytest.approx(wanted, abs=1e-6) and found.sum() == pytest.approx(194.036478, abs=1e-5)
 
 
@@ -36,7 +35,7 @@ def test_shares_are_those_of_the_definitions(letters, unknown):
     rows = ["".join(random.choice(list(letters), 50)) for _ in range(9)]
     alphabet = read_alignment(PROTEINS).sequences.alphabet if unknown == "X" else None
     made = MultipleAlignment.from_rows([f"r{k}" for k in range(9)], rows, alphabet)
-    shares = column_shares(made)
+    shares = made.column_shares()
     for column, values in zip(zip(*rows, strict=True), zip(*shares, strict=True), strict=True):
         certain = Counter(letter for letter in column if letter not in f"-RB{unknown}")
         parts = [count / sum(certain.values()) for count in certain.values()]

@@ -19,7 +19,7 @@ from tropalign.properties import cached, cached_property
 from tropalign.results.columns import Chosen, Rows
 from tropalign.results.display import PLAIN, PRE, escaped
 from tropalign.results.names import MultipleFormat
-from tropalign.results.trimming import column_shares, kept_columns
+from tropalign.results.trimming import ColumnShares, column_shares, kept_columns
 from tropalign.sequences.alphabet import GAP_LETTERS, Alphabet
 from tropalign.sequences.batch import SequenceBatch
 from tropalign.sequences.kinds import alphabet_of_rows
@@ -378,7 +378,24 @@ class MultipleAlignment(Rows[str]):
         >>> alignment.trimmed()[0], alignment.trimmed(0.3)[2]
         ('AC', 'A-CG')
         """
-        return self._of_kept(kept_columns(column_shares(self), min_occupancy, max_gaps, max_entropy))
+        return self._of_kept(kept_columns(self.column_shares(), min_occupancy, max_gaps, max_entropy))
+
+    def column_shares(self) -> ColumnShares:
+        """Return occupancy, share of gaps and entropy of each column, from 0 to 1.
+
+        Returns
+        -------
+        ColumnShares
+            ``occupancy``, ``gaps`` and ``entropy``, float64, shape (n_columns,), as in `trimmed`.
+
+        Examples
+        --------
+        >>> alignment = tropalign.MultipleAlignment.from_rows(["a", "b"], ["ATN-", "ACA-"])
+        >>> shares = alignment.column_shares()
+        >>> shares.occupancy.tolist(), shares.gaps.tolist(), shares.entropy.tolist()
+        ([1.0, 1.0, 1.0, 0.0], [0.0, 0.0, 0.5, 1.0], [0.0, 0.5, 0.0, 0.0])
+        """
+        return column_shares(self.sequences, self.columns, self.n_columns)
 
     def __eq__(self, other: object) -> bool:
         """True if names, residues and columns are equal; confidence and tree are ignored."""

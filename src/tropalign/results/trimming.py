@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tropalign.errors import UsageError, named, shown
 
 if TYPE_CHECKING:
-    from tropalign.results.multiple import MultipleAlignment
+    from tropalign.sequences.batch import SequenceBatch
 
 #: Differences of shares that are rounding errors: 0.07 of 100 rows is 7 rows.
 ROUNDING = 1e-9
@@ -29,10 +29,9 @@ class ColumnShares(NamedTuple):
     entropy: NDArray[np.float64]
 
 
-def column_shares(alignment: MultipleAlignment) -> ColumnShares:
-    """Return occupancy, gaps and entropy of each column."""
-    n_rows, n_columns, alphabet = len(alignment), alignment.n_columns, alignment.sequences.alphabet
-    codes, columns = alignment.sequences.codes, alignment.columns
+def column_shares(rows: SequenceBatch, columns: NDArray[np.int32], n_columns: int) -> ColumnShares:
+    """Return occupancy, gaps and entropy of each column of an alignment, given as in `MultipleAlignment`."""
+    n_rows, alphabet, codes = len(rows), rows.alphabet, rows.codes
     n_codes = len(alphabet.letters)
     counts = np.bincount(columns.astype(np.int64) * n_codes + codes, minlength=n_columns * n_codes)
     counts = counts.reshape(n_columns, n_codes)

@@ -55,9 +55,9 @@ class MakeTree(TreeCommand):
   tropalign tree family.fa --unaligned -o family.nwk
   tropalign tree distances.phy --method upgma > tree.nwk
   tropalign msa family.fa | tropalign tree - --distances-out family.tsv
-  tropalign tree family.aln --min-occupancy 0.5 -o family.nwk
-  tropalign tree samples.nwk --consensus majority -o consensus.nwk
-  tropalign tree samples.nwk --compare reference.nwk -o distances.tsv
+  tropalign tree family.aln --min-occupancy 0.5 -o trimmed.nwk
+  tropalign tree family.nwk --consensus majority -o consensus.nwk
+  tropalign tree family.nwk --compare trimmed.nwk -o distances.tsv
   tropalign tree family.nwk --midpoint --colours groups.tsv --html family.html -o rooted.nex
 
 The tree is in Newick format, support in percent as labels of inner nodes. By the suffix of -o: .nex NEXUS, .dnd as

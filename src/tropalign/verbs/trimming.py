@@ -62,9 +62,9 @@ def trimmed(command: TrimOptions, alignment: MultipleAlignment, columns_out: str
     if not given:
         return alignment
     from tropalign.errors import InputError, counted, warn
-    from tropalign.results.trimming import column_shares, kept_columns
+    from tropalign.results.trimming import kept_columns
 
-    shares = column_shares(alignment)
+    shares = alignment.column_shares()
     is_kept = kept_columns(shares, **given)
     if not is_kept.any():
         best = []
