@@ -54,6 +54,7 @@ CALLS = {
     trees.pair_distances: lambda **given: trees.pair_distances(ta.SequenceBatch.from_strings(PROTEINS), **given),
     trees.neighbour_joining: lambda **given: trees.neighbour_joining(DISTANCES, **given),
     trees.upgma: lambda **given: trees.upgma(DISTANCES, **given),
+    trees.wpgma: lambda **given: trees.wpgma(DISTANCES, **given),
     tropical.chain: lambda **given: tropical.chain([WEIGHTS, WEIGHTS], **given),
     tropical.closure: lambda **given: tropical.closure(WEIGHTS, **given),
     tropical.matmul: lambda **given: tropical.matmul(WEIGHTS, WEIGHTS, **given),

@@ -66,14 +66,22 @@ Tuple<Numpy<int32_t>, Tuple<int32_t, int32_t, int32_t>, Numpy<double>> joining(W
                           to_numpy(std::move(tree.lengths)));
 }
 
-Tuple<Numpy<int32_t>, Numpy<double>> averaging(Reals distances, int64_t n, Progress progress, bool is_complete) {
+Linkage linkage_named(const std::string &name) {
+    if (name == "average") return Linkage::average;
+    if (name == "complete") return Linkage::complete;
+    require(name == "weighted", "linkage: none of average, complete, weighted");
+    return Linkage::weighted;
+}
+
+Tuple<Numpy<int32_t>, Numpy<double>> averaging(Reals distances, int64_t n, Progress progress,
+                                                const std::string &linkage) {
     require_progress(progress);
+    const Linkage chosen = linkage_named(linkage);
     AveragedTree tree;
     PythonPoll poll(progress);
     with_distances(distances, n, 2, [&](const auto *values) {
         nb::gil_scoped_release released;
-        const Linkage linkage = is_complete ? Linkage::complete : Linkage::average;
-        tree = join_clusters(values, static_cast<int32_t>(n), linkage, std::ref(poll));
+        tree = join_clusters(values, static_cast<int32_t>(n), chosen, std::ref(poll));
     });
     poll.rethrow();
     return nb::make_tuple(pairs_of(std::move(tree.children)), to_numpy(std::move(tree.distances)));
@@ -135,13 +143,28 @@ void require_parents(const Array<int32_t, 1> &parents, int64_t n_leaves) {
     require(is_good, "parents: a node is not below its parent, or the last one is not -1");
 }
 
-Numpy<int32_t> bootstrap_counts_of(Array<uint8_t, 2> codes, const std::string &model, bool is_joining,
+/// Return whether a method is neighbour joining, and otherwise its linkage.
+std::pair<bool, Linkage> method_named(const std::string &name) {
+    if (name == "nj") return {true, Linkage::average};
+    if (name == "upgma") return {false, Linkage::average};
+    require(name == "wpgma", "method: none of nj, upgma, wpgma");
+    return {false, Linkage::weighted};
+}
+
+Numpy<int32_t> bootstrap_counts_of(Array<uint8_t, 2> codes, const std::string &model, const std::string &method,
                                    Array<int32_t, 1> parents, int64_t n_samples, uint64_t seed, double greatest,
                                    int n_threads, Progress progress, int64_t first_sample) {
     require_threads(n_threads);
     require_progress(progress);
-    Bootstrap bootstrap{
-        static_cast<int64_t>(codes.shape(1)), model_named(model), is_joining, first_sample, n_samples, seed, greatest};
+    const auto [is_joining, linkage] = method_named(method);
+    Bootstrap bootstrap{static_cast<int64_t>(codes.shape(1)),
+                        model_named(model),
+                        is_joining,
+                        linkage,
+                        first_sample,
+                        n_samples,
+                        seed,
+                        greatest};
     require(codes.shape(0) >= 3, "codes: fewer than three rows");
     const CodedRows rows = coded_rows(codes);
     require_parents(parents, rows.n_rows());
@@ -160,13 +183,20 @@ Numpy<int32_t> bootstrap_counts_of(Array<uint8_t, 2> codes, const std::string &m
 }
 
 Tuple<Numpy<uint64_t>, Numpy<uint64_t>> bootstrap_splits_of(Array<uint8_t, 2> codes, const std::string &model,
-                                                            bool is_joining, Array<int32_t, 1> parents,
+                                                            const std::string &method, Array<int32_t, 1> parents,
                                                             int64_t n_samples, uint64_t seed, double greatest,
                                                             int n_threads, Progress progress, int64_t first_sample) {
     require_threads(n_threads);
     require_progress(progress);
-    Bootstrap bootstrap{
-        static_cast<int64_t>(codes.shape(1)), model_named(model), is_joining, first_sample, n_samples, seed, greatest};
+    const auto [is_joining, linkage] = method_named(method);
+    Bootstrap bootstrap{static_cast<int64_t>(codes.shape(1)),
+                        model_named(model),
+                        is_joining,
+                        linkage,
+                        first_sample,
+                        n_samples,
+                        seed,
+                        greatest};
     require(codes.shape(0) >= 4, "codes: fewer than four rows");
     const CodedRows rows = coded_rows(codes);
     require_parents(parents, rows.n_rows());
@@ -196,17 +226,18 @@ void bind_trees(nb::module_ &m) {
           "Join neighbours; overwrites the distances. Returns children, the last three nodes and branch lengths. See "
           "native/trees/joining.hpp.");
     m.def("average_linkage", &averaging, array("distances"), "n"_a, "progress"_a.none() = nb::none(),
-          "is_complete"_a = false,
-          "Cluster by average or complete linkage; returns children and their distances. See native/trees/upgma.hpp.");
+          "linkage"_a = "average",
+          "Cluster by average, complete or weighted linkage; returns children and their distances. See "
+          "native/trees/upgma.hpp.");
     m.def("aligned_distances", &distances_of_rows, array("codes"), "model"_a, "n_threads"_a,
           "progress"_a.none() = nb::none(),
           "Compute distances of an alignment's rows; see native/trees/aligned_distances.hpp.");
     m.def("counted_distances", &distances_of_counts, array("compared"), array("equal"), "model"_a,
           "Convert counts to distances; see distance_of in native/trees/aligned_distances.hpp.");
-    m.def("bootstrap_counts", &bootstrap_counts_of, array("codes"), "model"_a, "is_joining"_a, array("parents"),
+    m.def("bootstrap_counts", &bootstrap_counts_of, array("codes"), "model"_a, "method"_a, array("parents"),
           "n_samples"_a, "seed"_a, "greatest"_a, "n_threads"_a, "progress"_a.none() = nb::none(), "first_sample"_a = 0,
           "Count the samples that have the split above each node; see native/trees/bootstrap.hpp.");
-    m.def("bootstrap_splits", &bootstrap_splits_of, array("codes"), "model"_a, "is_joining"_a, array("parents"),
+    m.def("bootstrap_splits", &bootstrap_splits_of, array("codes"), "model"_a, "method"_a, array("parents"),
           "n_samples"_a, "seed"_a, "greatest"_a, "n_threads"_a, "progress"_a.none() = nb::none(), "first_sample"_a = 0,
           "Return the numbers of the splits of a tree, and of each sample's tree; see native/trees/bootstrap.hpp.");
 }

@@ -5,7 +5,6 @@
 
 #include "../compute/parallel.hpp"
 #include "joining.hpp"
-#include "upgma.hpp"
 
 namespace tropalign {
 namespace {
@@ -51,7 +50,8 @@ void set_parents(const Pairs &children, int64_t n_leaves, std::vector<int32_t> &
 }
 
 /// Return the parents of the nodes of a sample's tree; its distances are overwritten.
-std::vector<int32_t> parents_of(double *distances, int32_t n, bool is_joining) {
+std::vector<int32_t> parents_of(double *distances, int32_t n, const Bootstrap &bootstrap) {
+    const bool is_joining = bootstrap.is_joining;
     const Poll go_on = [](int64_t) { return true; };
     std::vector<int32_t> parents(2 * static_cast<size_t>(n) - (is_joining ? 2 : 1), -1);
     if (is_joining) {
@@ -59,7 +59,7 @@ std::vector<int32_t> parents_of(double *distances, int32_t n, bool is_joining) {
         set_parents(tree.children, n, parents);
         for (int32_t child : tree.last) parents[child] = 2 * n - 3;
     } else {
-        set_parents(join_clusters(distances, n, Linkage::average, go_on).children, n, parents);
+        set_parents(join_clusters(distances, n, bootstrap.linkage, go_on).children, n, parents);
     }
     return parents;
 }
@@ -91,7 +91,7 @@ bool with_samples(const CodedRows &rows, const Bootstrap &bootstrap, int n_threa
         aligned_distances(sample.rows, bootstrap.model, sample.distances.data());
         for (double &distance : sample.distances)
             if (!std::isfinite(distance)) distance = bootstrap.greatest;
-        take(thread, item, parents_of(sample.distances.data(), static_cast<int32_t>(n), bootstrap.is_joining));
+        take(thread, item, parents_of(sample.distances.data(), static_cast<int32_t>(n), bootstrap));
     };
     return parallel(n_threads, bootstrap.n_samples, 1, work, poll);
 }

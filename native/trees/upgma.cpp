@@ -34,13 +34,14 @@ class LinkageClusters : NearestPlaces<T> {
   private:
     /// Compute the distances of the cluster joined from i and j to all others, in slot i.
     void combine(int32_t i, int32_t j) {
-        const double m = n_leaves_[i], n = n_leaves_[j];
+        [[maybe_unused]] const double m = n_leaves_[i], n = n_leaves_[j];
         for (int32_t k = 0; k < n_; ++k) {
             if (!is_alive_[k] || k == i) continue;
             T &kept = distance(i, k);
             const T other = distance(j, k);
-            static_assert(linkage == Linkage::average || linkage == Linkage::complete);
+            static_assert(linkage == Linkage::average || linkage == Linkage::complete || linkage == Linkage::weighted);
             if constexpr (linkage == Linkage::average) kept = static_cast<T>((kept * m + other * n) / (m + n));
+            else if constexpr (linkage == Linkage::weighted) kept = (kept + other) / 2;
             else kept = std::max(kept, other);
             const double both = kept;
             if (k < i) continue;
@@ -78,6 +79,8 @@ AveragedTree join_clusters(const T *distances, int32_t n, Linkage linkage, const
             return joined<Linkage::average>(distances, n, poll);
         case Linkage::complete:
             return joined<Linkage::complete>(distances, n, poll);
+        case Linkage::weighted:
+            return joined<Linkage::weighted>(distances, n, poll);
     }
     __builtin_unreachable();
 }

@@ -1,4 +1,5 @@
-// UPGMA: average linkage by numbers of leaves (Sokal and Michener 1958); and complete linkage.
+// UPGMA: average linkage by numbers of leaves; WPGMA: average linkage of the two clusters (Sokal and Michener 1958);
+// and complete linkage.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -15,9 +16,10 @@ struct AveragedTree {
     std::vector<double> distances;                 // [n - 1]
 };
 
-/// Distance of clusters: the mean of their leaves' distances, or the largest. Code that depends on it is a
-/// `switch` over all linkages without a default: a new one does not compile until it is handled everywhere.
-enum class Linkage { average, complete };
+/// Distance of clusters: the mean of their leaves' distances, the largest, or the mean of the distances of the two
+/// clusters that were joined last (weighted). Code that depends on it is a `switch` over all linkages without a
+/// default: a new one does not compile until it is handled everywhere.
+enum class Linkage { average, complete, weighted };
 
 /// Joins n >= 2 taxa. `distances` are those of (0, 1), (0, 2), ..., (1, 2), ...: finite, 0 or more.
 ///

@@ -145,6 +145,7 @@ __all__, __getattr__, __dir__ = lazy(
         "nj": "trees.neighbour_joining",
         "neighbor_joining": "trees.neighbour_joining",
         "upgma": "trees.upgma",
+        "wpgma": "trees.wpgma",
         "hmmsearch": "search",
         "hmmscan": "scan",
         "hmmbuild": "build_model",

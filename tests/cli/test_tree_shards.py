@@ -16,6 +16,7 @@ DATA = Path(__file__).parent.parent / "data" / "trees"
 CASES = {
     "samples": ["in.aln", "--bootstrap", "23", "--seed", "4"],
     "upgma": ["in.aln", "--bootstrap", "5", "--method", "upgma", "--distances", "identity", "--gaps", "complete"],
+    "wpgma": ["in.aln", "--bootstrap", "5", "--method", "wpgma", "--min-occupancy", "0.6"],
     "rooted": ["in.aln", "--bootstrap", "9", "--midpoint", "--negative", "zero"],
     "pairs": ["in.fa", "--unaligned", "--distances", "identity"],
     "pairs and outgroup": ["in.fa", "--unaligned", "--outgroup", "{first}"],

@@ -52,3 +52,20 @@ def upgma(square):
         apart.append(least)
         node[i] = n + len(children) - 1
     return children, apart
+
+
+def wpgma(square):
+    """Sokal and Michener 1958: distances of a new cluster are the means of those of its two parts."""
+    n = len(square)
+    d = [[Fraction(value) for value in row] for row in square]
+    left, node = list(range(n)), list(range(n))
+    children, apart = [], []
+    while len(left) > 1:
+        least, j, i = min((d[i][j], j, i) for j in left for i in left if i < j)
+        left.remove(j)
+        for k in left:
+            d[i][k] = d[k][i] = 0 if k == i else (d[i][k] + d[j][k]) / 2
+        children.append((node[i], node[j]))
+        apart.append(least)
+        node[i] = n + len(children) - 1
+    return children, apart

@@ -6,7 +6,7 @@ import pytest
 from tropalign import MultipleAlignment
 from tropalign.cli.main import main
 from tropalign.errors import TropalignWarning, UsageError
-from tropalign.trees import alignment_distances, bootstrap, neighbour_joining, upgma, with_support
+from tropalign.trees import alignment_distances, bootstrap, neighbour_joining, upgma, with_support, wpgma
 from tropalign.trees.bootstrap import _half, has_settled, settled_samples
 
 
@@ -65,11 +65,11 @@ def test_it_ends_when_settled_and_at_the_most(monkeypatch):
     assert len(splits) == 50 and is_settled
 
 
-@pytest.mark.parametrize("method", ["nj", "upgma"])
+@pytest.mark.parametrize("method", ["nj", "upgma", "wpgma"])
 def test_support_is_that_of_as_many_samples(method):
     alignment = rows(12, 150, 1)
     distances = alignment_distances(alignment)
-    tree = (neighbour_joining if method == "nj" else upgma)(distances, alignment.names)
+    tree = {"nj": neighbour_joining, "upgma": upgma, "wpgma": wpgma}[method](distances, alignment.names)
     found = with_support(tree, alignment, "auto", method=method, seed=4)
     assert found.n_samples % 50 == 0 and 50 <= found.n_samples <= 1000
     wanted = with_support(tree, alignment, found.n_samples, method=method, seed=4)

@@ -9,7 +9,7 @@ from trees.cases import splits
 
 from tropalign import InputError, MultipleAlignment, ResourceError
 from tropalign.errors import TropalignWarning, UsageError
-from tropalign.trees import alignment_distances, neighbour_joining, parse_tree, upgma, with_support
+from tropalign.trees import alignment_distances, neighbour_joining, parse_tree, upgma, with_support, wpgma
 
 
 def family_of(n_rows, n_columns, seed):
@@ -27,7 +27,7 @@ def family_of(n_rows, n_columns, seed):
 
 def made(family, method):
     distances = alignment_distances(family)
-    return (neighbour_joining if method == "nj" else upgma)(distances, family.names)
+    return {"nj": neighbour_joining, "upgma": upgma, "wpgma": wpgma}[method](distances, family.names)
 
 
 def clades(tree):
@@ -39,7 +39,7 @@ def clades(tree):
     return {frozenset(taxa): support[k] for k, taxa in enumerate(below[:-1]) if len(taxa) > 1}
 
 
-@pytest.mark.parametrize("method", ["nj", "upgma"])
+@pytest.mark.parametrize("method", ["nj", "upgma", "wpgma"])
 def test_support_counts_the_trees_of_drawn_columns(isa, method):
     family, n_samples, seed = family_of(12, 70, 3), 20, 5
     tree = with_support(made(family, method), family, n_samples, method=method, seed=seed, n_threads=2)

@@ -1,17 +1,20 @@
-"""Neighbour joining and UPGMA against the oracle, additive distances, and other programs."""
+"""Neighbour joining, UPGMA and WPGMA against the oracle, additive distances, and other programs."""
 
 from functools import cache
 
 import numpy as np
 import pytest
+from Bio.Phylo.TreeConstruction import DistanceMatrix, DistanceTreeConstructor
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import trees as oracle
+from scipy.cluster.hierarchy import cophenet, linkage
+from scipy.spatial.distance import squareform
 from trees.cases import path_lengths, random_tree, splits
 
 from tropalign import InputError, _native
 from tropalign.errors import ResourceError, UsageError
-from tropalign.trees import neighbour_joining, parse_tree, upgma
+from tropalign.trees import neighbour_joining, parse_tree, replace_negative_lengths, upgma, wpgma
 
 #: Whole numbers whose halves and sums are exact, so that ties are those of fractions.
 DISTANCES = st.integers(3, 18).flatmap(
@@ -107,7 +110,8 @@ def test_equal_pairs_are_joined_by_place():
         tree = neighbour_joining(np.full(15, far, float))
         assert tree.children[:2] == ((0, 1), (6, 2))
         assert tree.lengths.tolist() == [far / 2] * 6 + [0] * 4
-        assert upgma(np.full(15, far, float)).children == ((0, 1), (6, 2), (7, 3), (8, 4), (9, 5))
+        for make in (upgma, wpgma):
+            assert make(np.full(15, far, float)).children == ((0, 1), (6, 2), (7, 3), (8, 4), (9, 5))
 
 
 def test_negative_lengths_are_kept_or_moved():
@@ -118,6 +122,43 @@ def test_negative_lengths_are_kept_or_moved():
     assert moved.lengths.tolist() == [1.0, 0.0, 2.75, 6.25, 2.25, 0]
 
 
+@pytest.mark.parametrize(("make", "method"), [(upgma, "average"), (wpgma, "weighted")])
+def test_heights_are_those_of_scipy(make, method):
+    distances = np.random.default_rng(11).random(60 * 59 // 2)
+    found = squareform(path_lengths(make(distances)), checks=False)
+    assert found == pytest.approx(cophenet(linkage(distances, method)))
+
+
+def test_wpgma_is_what_biopython_calls_upgma():
+    distances = np.random.default_rng(12).random(20 * 19 // 2)
+    square = square_of(distances)
+    names = [f"t{k}" for k in range(20)]
+    matrix = DistanceMatrix(names, [square[k, : k + 1].tolist() for k in range(20)])
+    text = DistanceTreeConstructor().upgma(matrix).format("newick")
+    there, here = splits(parse_tree(text)), splits(wpgma(distances, names))
+    assert {frozenset(side) for side in here} == {
+        side if "t0" not in side else frozenset(names) - side for side in there
+    }
+    found = {frozenset((side, frozenset(names) - side)): length for side, (length, _) in there.items()}
+    for side, (length, _) in here.items():
+        assert found[frozenset((side, frozenset(names) - side))] == pytest.approx(length, abs=1e-4)
+
+
+def test_negative_lengths_of_any_tree():
+    tree = parse_tree("(((A:-1,B:3):-0.5,C:2):1,(D,E:-1):1,F:-2);")
+    moved = replace_negative_lengths(tree)
+    assert moved.newick() == "(((A:0.0,B:2.0):0.0,C:1.5):1.0,(D,E:0.0):1.0,F:0.0);"
+    assert replace_negative_lengths(tree, "keep") is tree
+    words = "4 branches have negative lengths, the least -2 above taxon 'F': negative=\"zero\" makes them 0"
+    with pytest.raises(InputError, match=words):
+        replace_negative_lengths(tree, "error")
+    with pytest.raises(InputError, match="1 branch has a negative length, the least -1 above the clade with 'A'"):
+        replace_negative_lengths(parse_tree("((A:1,B:3):-1,C:2,D:1);"), "error")
+    assert replace_negative_lengths(parse_tree("(A:1,B:-1e-9);"), "error").n_taxa == 2
+    with pytest.raises(UsageError, match="negative 'drop' is none of keep, zero, error"):
+        replace_negative_lengths(tree, "drop")
+
+
 def test_few_taxa():
     assert neighbour_joining([3.0], ["a", "b"]).newick() == "(a:1.5,b:1.5);"
     assert neighbour_joining([[0, 3, 4], [3, 0, 5], [4, 5, 0]]).newick() == "(1:1.0,2:2.0,3:3.0);"
@@ -125,7 +166,7 @@ def test_few_taxa():
     assert upgma([1.0, 3.0, 3.0], rules="clustalw").newick() == "((1:0.5,2:0.5):1.5,3:1.5);"
 
 
-@pytest.mark.parametrize("make", [neighbour_joining, upgma])
+@pytest.mark.parametrize("make", [neighbour_joining, upgma, wpgma])
 def test_what_are_no_distances_is_refused(make):
     square = np.array([[0, 1, 2], [1, 0, 3], [2, 3, 0.0]])
     names = ["a", "b\x1b", "c"]
@@ -160,8 +201,9 @@ def test_what_are_no_distances_is_refused(make):
     for wrong in ("abc", [["x"]], None, [["1"]], np.ones(3, complex), np.ma.ones(3)):
         with pytest.raises(UsageError, match=r"the distances must be an array of numbers|distances of shape"):
             make(wrong)
-    with pytest.raises(UsageError, match="rules 'x' are not one of tropalign, clustalw"):
-        make(square, rules="x")
+    if make is not wpgma:
+        with pytest.raises(UsageError, match="rules 'x' are not one of tropalign, clustalw"):
+            make(square, rules="x")
 
 
 @pytest.mark.parametrize("at", [(5, 20), (20, 5), (3, 150), (150, 3), (129, 140), (200, 128)])
@@ -183,17 +225,17 @@ def test_progress_may_end_the_work():
         raise RuntimeError("enough")
 
     distances = np.random.default_rng(1).random(5000 * 4999 // 2)
-    for make in (neighbour_joining, upgma):
+    for make in (neighbour_joining, upgma, wpgma):
         with pytest.raises(RuntimeError, match="enough"):
             make(distances, progress=stop)
 
 
-@given(DISTANCES)
-@settings(max_examples=40)
-def test_averages_are_those_of_the_definition(condensed):
+@given(DISTANCES, st.sampled_from(["upgma", "wpgma"]))
+@settings(max_examples=60)
+def test_averages_are_those_of_the_definition(condensed, method):
     spread = [value + k / 4096 for k, value in enumerate(condensed)]  # no ties, which averages would break by rounding
-    children, apart = oracle.upgma(square_of(spread).tolist())
-    tree = upgma(spread)
+    children, apart = getattr(oracle, method)(square_of(spread).tolist())
+    tree = {"upgma": upgma, "wpgma": wpgma}[method](spread)
     assert list(tree.children) == children
     n = tree.n_taxa
     heights = np.zeros(2 * n - 1)

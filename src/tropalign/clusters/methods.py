@@ -206,7 +206,7 @@ def labels_of(n: int, options: ClusterOptions, compared: Iterable[tuple[Index, I
         if linkage.counts_every_pair:
             similarity = np.maximum(similarity, 0.0)  # uncovered pairs have nothing in common
         distances[first * (2 * n - first - 1) // 2 + second - first - 1] = 1 - similarity
-    joins, heights = _native.average_linkage(distances, n, is_complete=linkage.is_complete)
+    joins, heights = _native.average_linkage(distances, n, linkage=options.method)
     is_kept = heights <= 1 - options.min_identity + ROUNDING
     return _connected(n, iter([_members(joins, is_kept, n)]))
 

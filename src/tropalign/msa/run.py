@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
@@ -71,13 +71,15 @@ class MsaRun:
     """An alignment job and its outputs.
 
     `outputs`: the first one is the alignment; parts of finished stages are stored next to it. `parameters`: all
-    that determines the result, by name. `memory_bytes`: limit of the whole process.
+    that determines the result, by name. `memory_bytes`: limit of the whole process. `finished`: makes what is written
+    of the alignment.
     """
 
     job: pipeline.Job
     outputs: Sequence[Output]
     parameters: dict[str, str]
     memory_bytes: int
+    finished: Callable[[MultipleAlignment], MultipleAlignment] = lambda alignment: alignment
 
     def compute(
         self,
@@ -117,7 +119,8 @@ class MsaRun:
             parts.finish()
 
     def _write(self, alignment: MultipleAlignment) -> None:
-        write_outputs(self.outputs, lambda output: output.writer.parts(alignment))
+        found = self.finished(alignment)
+        write_outputs(self.outputs, lambda output: output.writer.parts(found))
 
     def fingerprint(self) -> str:
         """Return the SHA-256 of family and parameters, in hexadecimal."""

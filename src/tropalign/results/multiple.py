@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import ragged
-from tropalign.errors import UsageError, shown
+from tropalign.errors import shown
 from tropalign.properties import cached, cached_property
 from tropalign.results.columns import Chosen, Rows
 from tropalign.results.display import PLAIN, PRE, escaped
 from tropalign.results.names import MultipleFormat
+from tropalign.results.trimming import ColumnShares, column_shares, kept_columns
 from tropalign.sequences.alphabet import GAP_LETTERS, Alphabet
 from tropalign.sequences.batch import SequenceBatch
 from tropalign.sequences.kinds import alphabet_of_rows
@@ -37,7 +38,7 @@ class MultipleAlignment(Rows[str]):
     """Aligned sequences: a row per sequence, in which each residue has a column.
 
     ``alignment[k]`` is row k as text, with gaps; a slice, a mask or indices select rows, and ``alignment[:, 10:60]``
-    selects columns of all rows. ``len`` and iteration are by row.
+    or ``alignment[:, mask]`` selects columns of all rows. ``len`` and iteration are by row.
 
     Attributes
     ----------
@@ -225,16 +226,22 @@ class MultipleAlignment(Rows[str]):
     @overload
     def __getitem__(self, key: int) -> str: ...
     @overload
-    def __getitem__(self, key: Chosen | tuple[int | Chosen, slice]) -> MultipleAlignment: ...
-    def __getitem__(self, key: int | Chosen | tuple[int | Chosen, slice]) -> str | MultipleAlignment:
-        """Return a row as text by its index, or an alignment of some rows, or of some rows and a range of columns."""
+    def __getitem__(self, key: Chosen | tuple[int | Chosen, slice | NDArray[np.bool_]]) -> MultipleAlignment: ...
+    def __getitem__(
+        self, key: int | Chosen | tuple[int | Chosen, slice | NDArray[np.bool_]]
+    ) -> str | MultipleAlignment:
+        """Return a row as text by its index, or an alignment of some rows, or of some rows and columns."""
         if not isinstance(key, tuple):
             return super().__getitem__(key)
-        if len(key) != 2 or not isinstance(key[1], slice):
-            raise TypeError("an alignment is sliced by rows, or by rows and a range of columns")
+        last = key[-1]
+        is_mask = isinstance(last, np.ndarray) and last.dtype == np.bool_ and last.shape == (self.n_columns,)
+        if len(key) != 2 or not (isinstance(last, slice) or is_mask):
+            raise TypeError("an alignment is sliced by rows, or by rows and a range of columns or a mask of them")
         rows = slice(key[0], None if key[0] == -1 else key[0] + 1) if isinstance(key[0], int) else key[0]
         chosen = super().__getitem__(rows)
-        begin, end, step = key[1].indices(chosen.n_columns)
+        if not isinstance(last, slice):
+            return chosen._of_kept(last)
+        begin, end, step = last.indices(chosen.n_columns)
         if step != 1:
             raise ValueError("columns are taken from a range without steps")
         is_kept = np.zeros(chosen.n_columns, bool)
@@ -337,18 +344,26 @@ class MultipleAlignment(Rows[str]):
             **self._of_each_column(is_used),
         )
 
-    def trimmed(self, min_occupancy: float = 0.5) -> MultipleAlignment:
-        """Return the columns in which enough rows have a residue; residues in other columns are removed.
+    def trimmed(
+        self, min_occupancy: float = 0.5, *, max_gaps: float = 1.0, max_entropy: float = 1.0
+    ) -> MultipleAlignment:
+        """Return the columns within these thresholds; residues in other columns are removed.
 
         Parameters
         ----------
         min_occupancy
-            Required share of the rows, from 0 to 1.
+            Required share of the rows that have a residue, from 0 to 1, as trimAl's ``-gt``.
+        max_gaps
+            Largest share of the rows that have a gap or an unknown residue (X, N), from 0 to 1. ClipKIT's gappy mode
+            also leaves out columns whose share is equal to its threshold.
+        max_entropy
+            Largest Shannon entropy of the unambiguous residues, as a share of log 20 (proteins) or log 4
+            (nucleotides); 1 minus scikit-bio's inverse Shannon uncertainty, gaps ignored.
 
         Returns
         -------
         MultipleAlignment
-            All rows are kept; some may become empty.
+            All rows are kept; some may become empty, and no column may be left.
 
         Raises
         ------
@@ -361,11 +376,24 @@ class MultipleAlignment(Rows[str]):
         >>> alignment.trimmed()[0], alignment.trimmed(0.3)[2]
         ('AC', 'A-CG')
         """
-        if not isinstance(min_occupancy, (int, float, np.number)) or not 0 <= min_occupancy <= 1:
-            given = shown(repr(min_occupancy)[:80])
-            raise UsageError(f"min_occupancy {given} is no share of the rows: give a number from 0 to 1")
-        n_residues = np.bincount(self.columns, minlength=self.n_columns)
-        return self._of_kept(n_residues >= min_occupancy * len(self))
+        return self._of_kept(kept_columns(self.column_shares(), min_occupancy, max_gaps, max_entropy))
+
+    def column_shares(self) -> ColumnShares:
+        """Return occupancy, share of gaps and entropy of each column, from 0 to 1.
+
+        Returns
+        -------
+        ColumnShares
+            ``occupancy``, ``gaps`` and ``entropy``, float64, shape (n_columns,), as in `trimmed`.
+
+        Examples
+        --------
+        >>> alignment = tropalign.MultipleAlignment.from_rows(["a", "b"], ["ATN-", "ACA-"])
+        >>> shares = alignment.column_shares()
+        >>> shares.occupancy.tolist(), shares.gaps.tolist(), shares.entropy.tolist()
+        ([1.0, 1.0, 1.0, 0.0], [0.0, 0.0, 0.5, 1.0], [0.0, 0.5, 0.0, 0.0])
+        """
+        return column_shares(self.sequences, self.columns, self.n_columns)
 
     def __eq__(self, other: object) -> bool:
         """True if names, residues and columns are equal; confidence and tree are ignored."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -156,6 +156,10 @@ class TreeText:
             found = f"{n_trees:,} trees, and one is wanted: write that one to a file of its own"
         return InputError(f"the file holds {found}", file=self._file)
 
+    def nexus_error(self) -> InputError:
+        """Return the error for a NEXUS file without trees."""
+        return InputError("this NEXUS file holds no tree in a block TREES: name a file with a tree", file=self._file)
+
     def check_label(self, label: str, at: int) -> None:
         """Refuse a quoted label that does not end in its line; `at`: where it begins."""
         if _LINE_END.search(label):
@@ -170,19 +174,33 @@ class TreeText:
 def parse_newick(text: str, file: str, *, has_numbers: bool = False) -> Nodes:
     """Return the only tree in a text; with `has_numbers`, ``{n}`` is a branch number even directly after a label."""
     source = TreeText(text.removeprefix("\ufeff"), file)
+    return _only(source, _newick_trees(source, has_numbers=has_numbers))[1]
+
+
+def _newick_trees(source: TreeText, *, has_numbers: bool = False) -> Iterator[tuple[str, Nodes]]:
+    """Yield the trees of a text, whose names are empty."""
+    at = 0
     if _BETWEEN.fullmatch(source.plain):
-        raise source.count_error(0)
-    nodes, at = tree_at(source, 0, has_numbers=has_numbers)
-    n_trees = 1
-    while (at := _BETWEEN.match(source.plain, at).end()) < len(source.plain):  # type: ignore[union-attr]
-        if source.plain[at] != "(":
+        return
+    while True:
+        nodes, at = tree_at(source, at, has_numbers=has_numbers)
+        at = _BETWEEN.match(source.plain, at).end()  # type: ignore[union-attr]
+        if at < len(source.plain) and source.plain[at] != "(":
             remedy = "correct the file" if len(nodes.parents) > 1 else "put brackets around the tree, and commas in it"
             raise source.error(at, f"{_excerpt(source.plain[at:])} stands after the end of the tree", remedy)
-        at = source.statement_end(at)
-        n_trees += 1
-    if n_trees > 1:
-        raise source.count_error(n_trees)
-    return nodes
+        yield "", nodes
+        if at == len(source.plain):
+            return
+
+
+def _only(source: TreeText, trees: Iterator[tuple[str, Nodes]]) -> tuple[str, Nodes]:
+    """Return the only tree. Raises InputError for none or several, which are then all read."""
+    first = next(trees, None)
+    if first is None:
+        raise source.count_error(0)
+    if n_others := sum(1 for _ in trees):
+        raise source.count_error(1 + n_others)
+    return first
 
 
 def tree_at(source: TreeText, at: int, *, has_numbers: bool = False) -> tuple[Nodes, int]:
@@ -405,7 +423,7 @@ def quoted(name: str) -> str:
 BEGIN = "#NEXUS"
 _TOKEN = re.compile(rf"\s*({LABEL})\s*")
 _SEMICOLON = re.compile(r"\s*;")
-_TREE_NAME = re.compile(rf"\s*(?:\*\s*)?(?:{QUOTED}|[^\s()\[\],:;='\"]+)\s*=")
+_TREE_NAME = re.compile(rf"\s*(?:\*\s*)?({QUOTED}|[^\s()\[\],:;='\"]+)\s*=")
 
 
 # begin trees;
@@ -424,6 +442,21 @@ def is_nexus(begin: str) -> bool:
     return begin.lstrip("\ufeff \t\r\n")[: len(BEGIN)].upper() == BEGIN
 
 
+def each_tree(text: str, file: str) -> Iterator[tuple[str, Nodes]]:
+    """Yield name and nodes of each tree of a text in Newick or NEXUS format; Newick has no names.
+
+    >>> [name for name, _ in each_tree("#NEXUS begin trees; tree x = (a,b); tree y = (a,b); end;", "a file")]
+    ['x', 'y']
+    """
+    source = TreeText(text.removeprefix("\ufeff"), file)
+    has_tree = False
+    for found in _nexus_trees(source) if is_nexus(text) else _newick_trees(source):
+        has_tree = True
+        yield found
+    if not has_tree:
+        raise source.count_error(0)
+
+
 def parse_nodes(text: str, file: str) -> Nodes:
     """Return the only tree of a text in Newick or NEXUS format.
 
@@ -433,11 +466,15 @@ def parse_nodes(text: str, file: str) -> Nodes:
     if not is_nexus(text):
         return parse_newick(text, file)
     source = TreeText(text, file)
-    found: Nodes | None = None
+    return _only(source, _nexus_trees(source))[1]
+
+
+def _nexus_trees(source: TreeText) -> Iterator[tuple[str, Nodes]]:
+    """Yield name and nodes of each tree of a NEXUS text. Raises InputError if there is none."""
     n_trees, block = 0, ""
     taxa: list[list[str]] = []
     names: dict[str, str] = {}
-    at = text.index("#") + len(BEGIN)
+    at = source.plain.index("#") + len(BEGIN)
     while word := _TOKEN.match(source.plain, at):
         begin, verb = at, word[1].lower()
         if verb == "begin":
@@ -449,8 +486,7 @@ def parse_nodes(text: str, file: str) -> Nodes:
             names = _translation(source, word.end())
         elif block == "trees" and verb in ("tree", "utree"):
             n_trees += 1
-            if n_trees == 1:
-                found = _tree(source, word, names or (_numbered(taxa[0]) if len(taxa) == 1 else {}))
+            yield _tree(source, word, names or (_numbered(taxa[0]) if len(taxa) == 1 else {}))
         block = "" if verb in ("end", "endblock") else block
         at = source.statement_end(at)
         if source.plain[at - 1] != ";":
@@ -460,16 +496,12 @@ def parse_nodes(text: str, file: str) -> Nodes:
     if source.plain[at:].strip():
         at += len(source.plain[at:]) - len(source.plain[at:].lstrip())
         raise source.error(at, f"no statement begins with {source.plain[at]!r}")
-    if found is None:
-        problem = "this NEXUS file holds no tree in a block TREES: name a file with a tree"
-        raise InputError(problem, file=file)
-    if n_trees > 1:
-        raise source.count_error(n_trees)
-    return found
+    if not n_trees:
+        raise source.nexus_error()
 
 
-def _tree(source: TreeText, word: re.Match[str], names: dict[str, str]) -> Nodes:
-    """Return the tree of a statement ``tree name = (...);``, with tip labels translated by `names`."""
+def _tree(source: TreeText, word: re.Match[str], names: dict[str, str]) -> tuple[str, Nodes]:
+    """Return name and tree of a statement ``tree name = (...);``, with tip labels translated by `names`."""
     equals = _TREE_NAME.match(source.plain, word.end())
     if equals is None:
         raise source.error(word.start(1), "this tree has no name and equals sign", "write tree NAME = (...);")
@@ -478,7 +510,7 @@ def _tree(source: TreeText, word: re.Match[str], names: dict[str, str]) -> Nodes
     for parent in nodes.parents[1:]:
         is_inner[parent] = True
     nodes.names = [name if inner else names.get(name, name) for name, inner in zip(nodes.names, is_inner, strict=True)]
-    return nodes
+    return unquoted(equals[1]), nodes
 
 
 def _words(source: TreeText, at: int) -> list[str]:

@@ -12,6 +12,7 @@ import math
 import re
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -221,9 +222,12 @@ def _rooted_between(tree: Tree, around: list[list[_Branch]], first: int, second:
     supported[:n] = np.nan
     support = None if tree.support is None else supported
     named = (*labels[n:], given[-1] if tree.is_rooted else "")  # a removed root passes its name on to the new root
-    lengths_of = np.array([*lengths, 0.0])
-    return Tree(
-        tree.names, tuple(children), lengths_of, support, tree.n_samples, named if any(named) else None, tree.digits
+    return replace(
+        tree,
+        children=tuple(children),
+        lengths=np.array([*lengths, 0.0]),
+        support=support,
+        labels=named if any(named) else None,
     )
 
 

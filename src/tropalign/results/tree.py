@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain, islice
 from typing import Literal
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError, UsageError, shown
 from tropalign.resources.numbers import whole_number
-from tropalign.results.newick import MOST_BYTES, newick_text, number_in, parse_nodes, quoted
+from tropalign.results.newick import MOST_BYTES, Nodes, each_tree, newick_text, number_in, parse_nodes, quoted
 from tropalign.sequences.files import file_name, read_text
 
 #: Largest tree that `str` draws, in taxa, and its width in characters.
@@ -54,6 +55,8 @@ class Tree:
     digits : int or None
         Of the lengths behind the point, in files; as many as are needed to read the same numbers again if None, as of
         trees from files.
+    name : str
+        Its name in a NEXUS file, otherwise "". Equality ignores it.
 
     Examples
     --------
@@ -71,6 +74,7 @@ class Tree:
     n_samples: int | None = None
     labels: tuple[str, ...] | None = None
     digits: int | None = None
+    name: str = ""
 
     def __repr__(self) -> str:
         return f"Tree: {self.n_taxa} taxa, {'rooted' if self.is_rooted else 'unrooted'}"
@@ -218,6 +222,38 @@ def read_tree(path: str | os.PathLike[str]) -> Tree:
     return parse_tree(read_text(path, MOST_BYTES), file_name(path))
 
 
+def read_trees(path: str | os.PathLike[str]) -> list[Tree]:
+    """Read all trees from a Newick or NEXUS file, compressed or not.
+
+    Raises
+    ------
+    InputError
+        No such file or no tree; two taxa of a tree with the same name, or fewer than two taxa.
+    """
+    return list(parse_trees(read_text(path, MOST_BYTES), file_name(path)))
+
+
+def parse_trees(text: str, file: str = "the trees") -> Iterator[Tree]:
+    """Yield the trees of a text in Newick or NEXUS format, as `parse_tree` makes them.
+
+    Raises
+    ------
+    InputError
+        Neither of them, no tree, two taxa of one name, or fewer than two; `file` is named.
+
+    Examples
+    --------
+    >>> [tree.names for tree in parse_trees("(A:1,B:2); ((C,D),E);")]
+    [('A', 'B'), ('C', 'D', 'E')]
+    """
+    if not isinstance(text, str):
+        raise UsageError(f"an object of type {type(text).__name__} is no tree: give a text in Newick format")
+    trees = each_tree(text, file)
+    begin = list(islice(trees, 2))
+    for k, (name, nodes) in enumerate(chain(begin, trees), 1):
+        yield _tree_of(nodes, file if len(begin) == 1 else f"{file}, tree {k}", name)
+
+
 def parse_tree(text: str, file: str = "the tree") -> Tree:
     """A tree from text in Newick or NEXUS format. Numbers as labels of inner nodes are support.
 
@@ -233,7 +269,11 @@ def parse_tree(text: str, file: str = "the tree") -> Tree:
     """
     if not isinstance(text, str):
         raise UsageError(f"an object of type {type(text).__name__} is no tree: give a text in Newick format")
-    nodes = parse_nodes(text, file)
+    return _tree_of(parse_nodes(text, file), file)
+
+
+def _tree_of(nodes: Nodes, file: str, name: str = "") -> Tree:
+    """Return a tree of nodes from this file."""
     below = nodes.children()
     leaves = [node for node, children in enumerate(below) if not children]
     names = [nodes.names[node] for node in leaves]
@@ -242,10 +282,10 @@ def parse_tree(text: str, file: str = "the tree") -> Tree:
     if "" in names:
         raise InputError("a taxon has no name: give each its own name", file=file)
     seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise InputError(f"two taxa are called {name!r}: give each its own name", file=file)
-        seen.add(name)
+    for taxon in names:
+        if taxon in seen:
+            raise InputError(f"two taxa are called {taxon!r}: give each its own name", file=file)
+        seen.add(taxon)
     top = 0
     while len(below[top]) == 1:  # skip a root with a single child
         top = below[top][0]
@@ -270,6 +310,7 @@ def parse_tree(text: str, file: str = "the tree") -> Tree:
         lengths,
         None if np.isnan(support).all() else support,
         labels=labels if any(labels) else None,
+        name=name,
     )
 
 

@@ -33,7 +33,7 @@ from tropalign.trees.distances import (
 from tropalign.trees.joining import require_memory
 
 #: Ways to make a tree from distances.
-MethodName = Literal["nj", "upgma"]
+MethodName = Literal["nj", "upgma", "wpgma"]
 METHODS = get_args(MethodName)
 #: Value of `n_samples` that draws samples until support has settled.
 AUTO: Final = "auto"
@@ -61,8 +61,8 @@ def with_support(
 
     Each sample has as many columns as the alignment, drawn from it with replacement. The result depends on the seed,
     and not on the number of threads. Branches are compared by the split of the taxa that they make; branches of
-    UPGMA trees, which have a root, by the taxa below them. Branches of zero length, and branches that separate equal
-    rows, get no support: it would only reflect the tie-breaking rule.
+    UPGMA and WPGMA trees, which have a root, by the taxa below them. Branches of zero length, and branches that
+    separate equal rows, get no support: it would only reflect the tie-breaking rule.
 
     Parameters
     ----------
@@ -172,10 +172,10 @@ def _source(
     seed: int,
     n_threads: int,
     memory_bytes: int | None,
-) -> tuple[tuple[NDArray[np.uint8], str, bool, NDArray[np.int32]], int, int]:
+) -> tuple[tuple[NDArray[np.uint8], str, str, NDArray[np.int32]], int, int]:
     """Checks what samples are made of; raises as `with_support` does.
 
-    Returns what the core takes (codes, model, whether by neighbour joining, the nodes above the tree's nodes), the seed
+    Returns what the core takes (codes, model, method, the nodes above the tree's nodes), the seed
     and the number of threads.
     """
     if method not in METHODS:
@@ -193,7 +193,7 @@ def _source(
     parents = np.full(len(tree.lengths), -1, np.int32)
     for k, joined in enumerate(tree.children):
         parents[list(joined)] = n + k
-    return (codes, chosen, method == "nj", parents), seed, threads
+    return (codes, chosen, method, parents), seed, threads
 
 
 def _settled(

@@ -1,4 +1,4 @@
-"""Writers of trees: files and figures."""
+"""Writers of trees and of their comparisons: files and figures."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from tropalign.execution.files import output_name
 from tropalign.formats.aligned import title_of
 from tropalign.formats.picture import require_matplotlib
 from tropalign.formats.registry import format_for_path, write
-from tropalign.formats.trees import TreesContext
+from tropalign.formats.trees import ComparisonContext, TreesContext
 from tropalign.results.tree import Tree, TreeFormat
+from tropalign.results.tree_comparisons import DISTANCES, TreeComparisons, TreeDistance
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -58,6 +59,48 @@ def write_tree(
     name = format_for_path("trees", output) if format is None else format
     context = TreesContext(title_of(output), groups or {})
     write("trees", [given], output, name, "trees.write_tree", context)
+
+
+def write_comparisons(
+    found: TreeComparisons, path: str | os.PathLike[str], distance: TreeDistance | None = None
+) -> None:
+    """Write distances between trees; the file appears whole or not at all.
+
+    Parameters
+    ----------
+    found
+        Result of `compare_trees`.
+    path
+        ``-`` is standard output; a suffix such as ``.gz`` compresses. The format follows from the suffix: TSV, or
+        PHYLIP (``.phy``, ``.dist``) for a matrix of trees that were compared with each other.
+    distance : {"rf", "normalised-rf", "branch-score", "weighted-rf"}, optional
+        Write this distance as a matrix; by default all of them as a table, a row per pair.
+
+    Raises
+    ------
+    UsageError
+        The format or distance does not exist, or PHYLIP does not hold the result.
+    InputError
+        The path cannot be written.
+    ResourceError
+        The disk is full.
+
+    Examples
+    --------
+    >>> one, other = map(tropalign.trees.parse_tree, ["((A,B),C,D);", "((A,C),B,D);"])
+    >>> write_comparisons(tropalign.trees.compare_trees([one, other]), "-", "normalised-rf")
+    # values: distance
+        1	2
+    1	0	1
+    2	1	0
+    """
+    if not isinstance(found, TreeComparisons):
+        raise UsageError(f"an object of type {type(found).__name__} is no TreeComparisons: compare_trees makes one")
+    if distance is not None and distance not in DISTANCES:
+        raise UsageError(f"distance {distance!r} is none of {', '.join(DISTANCES)}")
+    output = output_name(path)
+    name = format_for_path("trees/compared", output)
+    write("trees/compared", [found], output, name, "trees.write_comparisons", ComparisonContext(distance))
 
 
 def plot_tree(tree: Tree, *, groups: Mapping[str, str] | None = None) -> Figure:

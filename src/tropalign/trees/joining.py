@@ -1,10 +1,11 @@
-"""Neighbour joining (Saitou and Nei 1987, in the form of Studier and Keppler 1988)."""
+"""Neighbour joining (Saitou and Nei 1987, in the form of Studier and Keppler 1988), UPGMA and WPGMA."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from tropalign import _native
 from tropalign.arrays import is_masked
-from tropalign.errors import InputError, UsageError
+from tropalign.errors import InputError, UsageError, said
 from tropalign.execution.task import checked_progress
 from tropalign.resources.limits import default_budget, require
 from tropalign.resources.numbers import checked_memory
@@ -121,7 +122,7 @@ def pair_at(place: int, n: int) -> tuple[int, int]:
 RulesName = Literal["tropalign", "clustalw"]
 RULES = get_args(RulesName)
 #: How negative lengths are treated.
-NegativeRule = Literal["keep", "zero"]
+NegativeRule = Literal["keep", "zero", "error"]
 NEGATIVE = get_args(NegativeRule)
 
 
@@ -148,9 +149,8 @@ def neighbour_joining(
         needs half the memory.
     names
         Names of the taxa; "1", "2", ... by default.
-    negative : {"keep", "zero"}
-        How negative lengths are treated. "zero": such a branch gets length 0, and its sibling absorbs the
-        difference, so that the distance of the two is kept (Kuhner and Felsenstein 1994).
+    negative : {"keep", "zero", "error"}
+        How negative lengths are treated: see `replace_negative_lengths`.
     rules : {"tropalign", "clustalw"}
         "clustalw": sums, rounding and small lengths as in CLUSTAL W, so that ties are broken in the same way.
     overwrite
@@ -168,7 +168,8 @@ def neighbour_joining(
     Raises
     ------
     InputError
-        Fewer than two taxa, a distance that is not a number or is negative, or names that do not fit.
+        Fewer than two taxa, a distance that is not a number or is negative, names that do not fit, or negative
+        lengths with ``negative="error"``.
     UsageError
         An option does not exist, or the distances are not an array of numbers.
     ResourceError
@@ -182,8 +183,7 @@ def neighbour_joining(
     """
     if rules not in RULES:
         raise UsageError(f"rules {rules!r} are not one of {', '.join(RULES)}")
-    if negative not in NEGATIVE:
-        raise UsageError(f"negative {negative!r} is not one of {', '.join(NEGATIVE)}")
+    _check_negative(negative)
     given, taxa = condensed_distances(distances, names)
     is_clustalw = rules == "clustalw"
     n, dtype = len(taxa), np.dtype(np.float64) if is_clustalw else given.dtype
@@ -199,14 +199,76 @@ def neighbour_joining(
     used_up = given.astype(dtype) if is_copied else given
     joined, last, lengths = _native.neighbour_joining(used_up, n, is_clustalw, checked_progress(progress))
     children = [*joined.tolist(), last]
-    if negative == "zero":
-        for pair in children[:-1]:
-            for one, other in (pair, tuple(reversed(pair))):
+    return replace_negative_lengths(tree_of_joins(taxa, children, lengths), negative)
+
+
+def replace_negative_lengths(tree: Tree, negative: NegativeRule = "zero") -> Tree:
+    """Return the tree without negative branch lengths.
+
+    Parameters
+    ----------
+    tree
+        The tree; its missing lengths stay missing.
+    negative : {"zero", "keep", "error"}
+        "zero": a branch of negative length gets length 0. If its node has one sibling, the sibling absorbs the
+        difference, so that the distance of the two is kept (Kuhner and Felsenstein 1994). "error": negative lengths
+        are an error. "keep": they stay.
+
+    Returns
+    -------
+    Tree
+
+    Raises
+    ------
+    InputError
+        A length is negative, and ``negative="error"``. Lengths nearer to 0 than a millionth of the longest one are
+        rounding errors.
+    UsageError
+        The option does not exist.
+
+    Examples
+    --------
+    >>> replace_negative_lengths(tropalign.trees.parse_tree("((A:-1,B:3):1,C:-2,D:4);")).newick()
+    '((A:0.0,B:2.0):1.0,C:0.0,D:4.0);'
+    """
+    _check_negative(negative)
+    if negative == "error" and (wrong := is_negative(tree.lengths)).any():
+        least = int(np.nanargmin(tree.lengths))
+        tip = least
+        while tip >= tree.n_taxa:
+            tip = tree.children[tip - tree.n_taxa][0]
+        branch = f"taxon {tree.names[tip]!r}" if tip == least else f"the clade with {tree.names[tip]!r}"
+        count = int(wrong.sum())
+        branches = "1 branch has a negative length" if count == 1 else f"{count:,} branches have negative lengths"
+        raise InputError(
+            f"{branches}, the least {tree.lengths[least]:.8g} above {branch}: {said('negative', 'zero')} makes them 0"
+        )
+    if negative != "zero" or not (tree.lengths < 0).any():
+        return tree
+    lengths = tree.lengths.copy()
+    for joined in tree.children:
+        if len(joined) == 2:
+            for one, other in (joined, joined[::-1]):
                 if lengths[one] < 0:
-                    lengths[other] = max(0.0, lengths[other] + lengths[one])
+                    if not math.isnan(lengths[other]):
+                        lengths[other] = max(0.0, lengths[other] + lengths[one])
                     lengths[one] = 0.0
-        np.maximum(lengths, 0.0, out=lengths)
-    return tree_of_joins(taxa, children, lengths)
+    return replace(tree, lengths=np.maximum(lengths, 0.0))
+
+
+def is_negative(lengths: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return a mask of the lengths below 0, apart from rounding errors.
+
+    >>> is_negative(np.array([-1.0, -1e-9, np.nan, 2.0])).tolist()
+    [True, False, False, False]
+    """
+    found: NDArray[np.bool_] = lengths < -ROUNDING * np.abs(lengths).max(initial=0, where=~np.isnan(lengths))
+    return found
+
+
+def _check_negative(negative: str) -> None:
+    if negative not in NEGATIVE:
+        raise UsageError(f"negative {negative!r} is none of {', '.join(NEGATIVE)}")
 
 
 def upgma(
@@ -257,10 +319,61 @@ def upgma(
     """
     if rules not in RULES:
         raise UsageError(f"rules {rules!r} are not one of {', '.join(RULES)}")
+    return _averaged(distances, names, "average", rules, memory_bytes, progress)
+
+
+def wpgma(
+    distances: Any,
+    names: Sequence[str] | None = None,
+    *,
+    memory_bytes: int | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> Tree:
+    """Build the rooted tree of WPGMA (Sokal and Michener 1958; McQuitty 1966).
+
+    The two closest clusters are joined. The distance of the new cluster to another one is the mean of the distances
+    of the two, whatever their numbers of taxa. Ties are broken as in `upgma`.
+
+    Parameters
+    ----------
+    distances, names, memory_bytes, progress
+        As in `upgma`.
+
+    Returns
+    -------
+    Tree
+        All taxa are equally far from the root. Nodes are in the order of the joins.
+
+    Raises
+    ------
+    InputError
+        Fewer than two taxa, a distance that is not a number or is negative, or names that do not fit.
+    UsageError
+        The distances are not an array of numbers.
+    ResourceError
+        Memory does not suffice.
+
+    Examples
+    --------
+    >>> wpgma([[0, 2, 6, 9], [2, 0, 6, 7], [6, 6, 0, 4], [9, 7, 4, 0]], ["A", "B", "C", "D"]).newick()
+    '((A:1.0,B:1.0):2.5,(C:2.0,D:2.0):1.5);'
+    """
+    return _averaged(distances, names, "weighted", "tropalign", memory_bytes, progress)
+
+
+def _averaged(
+    distances: Any,
+    names: Sequence[str] | None,
+    linkage: str,
+    rules: RulesName,
+    memory_bytes: int | None,
+    progress: Callable[[int], object] | None,
+) -> Tree:
+    """Build the rooted tree of average or weighted linkage."""
     condensed, taxa = condensed_distances(distances, names)
     n = len(taxa)
-    require_memory(condensed.itemsize * n * n // 2, memory_bytes, f"UPGMA of {n} taxa")
-    children, apart = _native.average_linkage(condensed, n, checked_progress(progress))
+    require_memory(condensed.itemsize * n * n // 2, memory_bytes, f"{linkage} linkage of {n} taxa")
+    children, apart = _native.average_linkage(condensed, n, checked_progress(progress), linkage)
     heights = np.concatenate([np.zeros(n), apart / 2])
     lengths = np.zeros(2 * n - 1)
     above = heights[n:, None]

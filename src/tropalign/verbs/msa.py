@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from tropalign.errors import counted
@@ -22,6 +23,7 @@ from tropalign.verbs.runs import (
     run_or_forecast,
     with_version,
 )
+from tropalign.verbs.trimming import trimmed
 
 if TYPE_CHECKING:
     from tropalign.clustalw.options import ClustalwOptions
@@ -54,12 +56,14 @@ class Msa(FamilyCommand):
   tropalign msa --model family.hmm new.fa -o new.sto
   tropalign msa family.fa --homologs proteins.fa -o family.aln
   tropalign msa --each a.fa b.fa -o aligned
+  tropalign msa family.fa --min-occupancy 0.5 --columns-out kept.tsv -o trimmed.aln
+  tropalign msa --aligned old.sto --max-gaps 0.9 -o trimmed.phy
 
 The suffix of -o selects Clustal, Stockholm, PHYLIP, MSF, A2M, A3M or NEXUS; the default is FASTA. The
 alignment is the same for any number of threads.
 Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
     served = Served(title="Align a family", kind="aligned", is_resumable=True, example={"family": "efp.fasta"})
-    finishes = ("tree_out", "confidence")
+    finishes = ("tree_out", "confidence", "columns_out")
     each_input, each_power, each_refuses = "family", 2, ("tree_in", "add", "merge")
 
     family: list[str] = input_file(
@@ -79,7 +83,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
 
     def run(self) -> None:
         """Read, align and write."""
-        from tropalign.verbs.msa_methods import align_by_clustalw, align_onto_model, extend
+        from tropalign.verbs.msa_methods import align_by_clustalw, align_onto_model, extend, keep_aligned
 
         method = self.check()
         places = self.places() if self.shard is None else {"output": self.output}  # `merge` makes the others of shards
@@ -90,6 +94,8 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             align_onto_model(self, self._outputs(places, words)[0])
         elif self.method == "clustalw":
             align_by_clustalw(self, self._outputs(places, method.parameters())[0])
+        elif self.aligned:
+            keep_aligned(self, self._outputs(places, {})[0])
         elif self.extension is not None:
             extend(self, self._outputs(places, method.parameters())[0])
         else:
@@ -127,7 +133,8 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             where = forecast_device(devices, self)
             print_forecast(cells, (len(batch), "sequences"), seconds, where, None, allowed)
             return
-        aligning, begin = MsaRun(job, outputs, _parameters(job), allowed), time.perf_counter()
+        trim = partial(trimmed, self, columns_out=self.columns_out)
+        aligning, begin = MsaRun(job, outputs, _parameters(job), allowed, trim), time.perf_counter()
         with stage_bar(self.quiet) as progress:
             aligning.compute(devices, n_threads, memory_bytes, progress)
         if not self.quiet:
@@ -153,7 +160,8 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         job = pipeline.Job(batch, method, tree, self.row_order, wants_confidence, n_shards=len(shards.tile_counts))
         allowed = self.memory or default_budget()
         memory_bytes = left_for_job(allowed, batch.held_bytes)
-        aligning = MsaRun(job, outputs, _parameters(job), allowed)
+        trim = partial(trimmed, self, columns_out=places.get("columns_out"))
+        aligning = MsaRun(job, outputs, _parameters(job), allowed, trim)
         shards.check_same(MsaRun(job, [], _parameters(job, self.format), allowed).fingerprint())
         devices = open_devices(devices_of(self), self.threads, pipeline.score_cells(job), memory_bytes)
         with stage_bar(self.quiet) as progress:

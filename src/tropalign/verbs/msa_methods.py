@@ -1,4 +1,4 @@
-"""Steps of ``tropalign msa`` with ``--method clustalw``, ``--add``, ``--merge``, ``--model`` and ``--homologs``."""
+"""Steps of ``tropalign msa`` other than alignment by consistency: CLUSTALW, additions, trimming, models, homologs."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tropalign.errors import counted
 from tropalign.verbs.runs import devices_of, print_summary
+from tropalign.verbs.trimming import trimmed
 
 if TYPE_CHECKING:
     from tropalign.execution.run import Output
@@ -49,7 +50,26 @@ def extend(command: FamilyCommand, outputs: list[Output]) -> None:
                 check_kinds(other.sequences, file_name(command.merge))
             memory_bytes = left_for_job(allowed, held + other.sequences.held_bytes)
             found = merge_alignments(alignment, other, memory_bytes=memory_bytes, progress=progress, **how)
+    found = trimmed(command, found, command.columns_out)
     write_outputs(outputs, lambda output: [output.writer.encode(found)])
+
+
+def keep_aligned(command: FamilyCommand, outputs: list[Output]) -> None:
+    """Trim an alignment, if requested, and write it."""
+    from tropalign.execution.run import write_outputs
+    from tropalign.msa.files import read_to_extend
+    from tropalign.sequences.alphabet import ALPHABETS
+    from tropalign.sequences.files import file_name
+    from tropalign.verbs.command import naming
+
+    begin = time.perf_counter()
+    alignment = read_to_extend(command.family[0], alphabet=ALPHABETS.get(command.alphabet))
+    with naming(file_name(command.family[0])):
+        found = trimmed(command, alignment, command.columns_out)
+    write_outputs(outputs, lambda output: [output.writer.encode(found)])
+    if not command.quiet:
+        what = f"{counted(len(found), 'rows')}, {found.n_columns:,} of {counted(alignment.n_columns, 'columns')}"
+        print_summary(what, time.perf_counter() - begin, 0, [output.path for output in outputs])
 
 
 def with_homologs(command: FamilyCommand, job: Job, memory_bytes: int, n_threads: int) -> Job:
@@ -88,6 +108,7 @@ def align_by_clustalw(command: FamilyCommand, outputs: list[Output]) -> None:
             devices=devices,
             progress=progress,
         )
+    alignment = trimmed(command, alignment, command.columns_out)
     sections = {id(output): [output.writer.encode(alignment)] for output in outputs}
     write_outputs(outputs, lambda output: sections[id(output)])
 
@@ -109,6 +130,7 @@ def align_onto_model(command: FamilyCommand, outputs: list[Output]) -> None:
     with stage_bar(command.quiet) as progress:
         n_threads = resolve_threads(command.threads)
         found = align_members(batch, model, command.trim, n_threads, memory_bytes, progress, mapped)
+        found = trimmed(command, found, command.columns_out)
         write_outputs(outputs, lambda output: output.writer.parts(found))
     if not command.quiet:
         cells = int(batch.offsets[-1]) * model.length

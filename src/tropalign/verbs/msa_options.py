@@ -18,6 +18,7 @@ from tropalign.options.option import Options, again, but, input_file, option, ou
 from tropalign.verbs.command import Command
 from tropalign.verbs.runs import EachOption, RunOptions
 from tropalign.verbs.sequence_options import READING, SequenceOptions
+from tropalign.verbs.trimming import THRESHOLDS, TrimOptions
 
 if TYPE_CHECKING:
     from tropalign.execution.manifest import Shard
@@ -40,7 +41,7 @@ _OF_PAGES = "--features is supported only for whole runs of alignment by consist
 _OF_SHARDS = "--shard is supported only for alignment by consistency: leave it out"
 _OF_FORECASTS = "--dry-run is supported only for alignment by consistency: leave it out"
 #: Options by which a family is aligned otherwise than by the consistency of its pairs.
-OTHERWISE = ("method", "add", "merge", "model")
+OTHERWISE = ("method", "add", "merge", "model", "aligned")
 
 
 class MethodOption(Options, group="method"):
@@ -76,6 +77,19 @@ class InputOptions(Options, group="input"):
         label="Remove gaps and realign",
         is_common=True,
         help="remove the gaps of an aligned input and realign it, same as --gaps remove",
+    )
+    aligned: bool = option(
+        default=False,
+        label="Keep the alignment as it is",
+        excludes={
+            **dict.fromkeys((*OF_ALIGNMENTS, "confidence"), ""),
+            **dict.fromkeys(("method", "model", "realign"), ""),
+            "strand": "--strand adjust turns sequences, and --aligned keeps an alignment as it is: leave it out",
+            "cluster": "--aligned computes nothing: leave --cluster out",
+            "device": "--aligned computes nothing: leave --device out",
+        },
+        help="the input is one alignment, which is only trimmed or written in another format",
+        form_help="The input is one alignment, which is only trimmed or written in another format",
     )
     strict: bool = but(SequenceOptions, "strict", default=False, group="input")
     skip_empty: bool = but(SequenceOptions, "skip_empty", default=False, group="input")
@@ -188,7 +202,8 @@ class ResultOptions(FormatOption, RowOrderOption, group="results"):
         holds="table",
         metavar="FILE",
         label="Features",
-        excludes=dict.fromkeys(("method", "add", "merge", "model", "shard"), _OF_PAGES),
+        excludes=dict.fromkeys((*OTHERWISE, "shard"), _OF_PAGES)
+        | dict.fromkeys(THRESHOLDS, "--features is for pages of whole sequences: leave {other} out"),
         help="features to show on the HTML page: GFF3, or #=GR and #=GC of Stockholm",
     )
 
@@ -202,6 +217,7 @@ class FamilyCommand(
     ExtensionOptions,
     ModelOptions,
     HomologChoices,
+    TrimOptions,
     ResultOptions,
     RunOptions,
     EachOption,
@@ -231,8 +247,9 @@ class FamilyCommand(
         from tropalign.formats.registry import format_for_path
 
         super().check()
-        if self.extension is not None and len(self.family) > 1:
-            self.refuse(f"{self.extension} takes one alignment, but {len(self.family)} files are named: name one")
+        one = "--aligned" if self.aligned else self.extension
+        if one is not None and len(self.family) > 1:
+            self.refuse(f"{one} takes one alignment, but {len(self.family)} files are named: name one")
         if self.model is not None and any(name not in ("auto", "cpu") for name in self.device or ()):
             self.refuse(_ON_CPU)
         is_page = self.html is not None or (self.format or format_for_path("aligned", self.output)) == "html"

@@ -19,24 +19,24 @@ from tropalign.verbs.tree_files import (
     Distances,
     TreeCommand,
     alignment_in_bytes,
+    compared_with,
+    comparison_output,
     read_taxa,
     telling,
     tree_outputs,
     unaligned,
     write_distances,
-    write_tree,
+    write_trees,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from tropalign.execution.archive import Shards
     from tropalign.execution.progress import Show
+    from tropalign.execution.run import Output
     from tropalign.execution.task import Device
     from tropalign.trees import Tree
-
-#: Negative lengths below this share of the longest branch are rounding errors, which are not reported.
-ROUNDING = 1e-6
 
 
 class MakeTree(TreeCommand):
@@ -45,8 +45,9 @@ class MakeTree(TreeCommand):
     verb = "tree"
     summary = "make a tree from aligned sequences or distances"
     description = (
-        "Make a tree by neighbour joining or UPGMA from an alignment, from unaligned sequences (whose pairs are "
-        "aligned first) or from a matrix of distances; or root, draw or convert a given tree."
+        "Make a tree by neighbour joining, UPGMA or WPGMA from an alignment, from unaligned sequences (whose pairs are "
+        "aligned first) or from a matrix of distances; or root, draw, convert or compare given trees, or make their "
+        "consensus."
     )
     example = """example:
   tropalign tree family.aln -o family.nwk
@@ -54,13 +55,16 @@ class MakeTree(TreeCommand):
   tropalign tree family.fa --unaligned -o family.nwk
   tropalign tree distances.phy --method upgma > tree.nwk
   tropalign msa family.fa | tropalign tree - --distances-out family.tsv
+  tropalign tree family.aln --min-occupancy 0.5 -o trimmed.nwk
+  tropalign tree family.nwk --consensus majority -o consensus.nwk
+  tropalign tree family.nwk --compare trimmed.nwk -o distances.tsv
   tropalign tree family.nwk --midpoint --colours groups.tsv --html family.html -o rooted.nex
 
 The tree is in Newick format, with support in percent as labels of inner nodes. The suffix of -o selects other formats:
 .nex NEXUS, .dnd for CLUSTALW, .html a page, .svg, .png and .pdf an image.
 Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
     served = Served(title="Make a tree", kind="trees", example={"taxa": "efp_aligned.fasta"})
-    finishes = ("distances_out",)
+    finishes = ("distances_out", "columns_out")
     each_input, each_power = "taxa", 2
 
     taxa: str = input_file(
@@ -84,10 +88,12 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
 
         self.check()
         places = self.places() if self.shard is None else {"output": self.output}
-        inputs = [path for path in (self.taxa, self.colours) if path is not None]
+        inputs = [path for path in (self.taxa, self.colours, self.compare) if path is not None]
         show = checked_progress(self, list(places.values()), inputs, holds=True)
         groups = read_groups(self.colours) if self.colours is not None else {}
         outputs = tree_outputs(self, places, groups) if self.shard is None else []
+        if self.compare is not None:
+            outputs.append(comparison_output(self))
         if self.distances_out is not None:
             distance_format(self.distances_out)
         allowed = self.memory or default_budget()
@@ -98,19 +104,37 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
                 _shard(self, memory_bytes, allowed, show)
                 return
             given = read_taxa(self, memory_bytes, show)
-            tree = _tree(self, given, memory_bytes, show) if isinstance(given, Distances) else _rooted(self, given)
+            if isinstance(given, Distances):
+                trees = [_tree(self, given, memory_bytes, show)]
+            else:
+                self._check_views(outputs, len(given))
+                trees = list(_each_rooted(self, given))
+        found = None if self.compare is None else compared_with(self, trees, show)
         if isinstance(given, Distances):
             write_distances(self, given, places)
         if self.colours is not None:
-            tell_unknown(groups, tree.names, self.colours)
-        write_tree(self, tree, [telling(output, tree) for output in outputs], begin)
+            tell_unknown(groups, trees[0].names, self.colours)
+        write_trees(self, trees, [telling(output, trees[0]) for output in outputs], begin, found)
+
+    def _check_views(self, outputs: list[Output], n_trees: int) -> None:
+        """Reject pages and pictures of several trees."""
+        from tropalign.sequences.files import file_name
+
+        for output in outputs if n_trees > 1 else []:
+            if output.role != "comparison" and output.writer.name in ("html", "svg", "png", "pdf"):
+                self.refuse(
+                    f"{output.path}: a page or a picture shows one tree, and {file_name(self.taxa)} holds {n_trees:,}: "
+                    "make one of them by --consensus, or write that one to a file of its own"
+                )
 
     def check(self) -> None:
         """Reject invalid options before anything is read."""
         from tropalign.formats.registry import format_for_path
 
         super().check()
-        shows_colours = self.html or self.plot or format_for_path("trees", self.output) in ("html", "svg", "png", "pdf")
+        kind = "trees" if self.compare is None or self.compared is not None else "trees/compared"
+        is_view = kind == "trees" and format_for_path(kind, self.output) in ("html", "svg", "png", "pdf")
+        shows_colours = self.html or self.plot or is_view
         if self.colours is not None and not shows_colours:
             self.refuse("--colours needs a page or a picture: add --html or --plot, or name one with -o")
         if list(self.places().values()).count("-") > 1:
@@ -141,14 +165,14 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             given = Distances(batch.names, counted_distances(batch, model, *counts))
             tree = _tree(self, given, memory_bytes, show)
         else:
-            given = alignment_in_bytes(self, data, memory_bytes, show)
+            given = alignment_in_bytes(self, data, memory_bytes, show, places.get("columns_out"))
             tree, alignment = _joined(self, given, memory_bytes, show), given.alignment
             assert alignment is not None
             found = sum_of(shards.sections(0), len(tree.lengths))
             tree = supported(tree, found, int(self.bootstrap or 0), alignment, self.gaps or "pairwise")
             tree = _rooted(self, tree)
         write_distances(self, given, places)
-        write_tree(self, tree, [telling(output, tree) for output in outputs], begin)
+        write_trees(self, [tree], [telling(output, tree) for output in outputs], begin)
 
 
 def _shard(options: MakeTree, memory_bytes: int, allowed: int, show: Show) -> None:
@@ -173,7 +197,7 @@ def _shard(options: MakeTree, memory_bytes: int, allowed: int, show: Show) -> No
         devices = open_devices(devices_of(options), options.threads, cost_cells, memory_bytes)
     else:
         inputs = [b"\n".join(read_lines(options.taxa))]
-        given = alignment_in_bytes(options, inputs[0], memory_bytes, show)
+        given = alignment_in_bytes(options, inputs[0], memory_bytes, show, None)
         tree, alignment = _joined(options, given, memory_bytes, show), given.alignment
         assert alignment is not None
         words = _sampling(options)
@@ -199,7 +223,7 @@ def _shard(options: MakeTree, memory_bytes: int, allowed: int, show: Show) -> No
 
 def _parameters(words: list[str], data: bytes) -> dict[str, str]:
     """Return everything that determines the tree, by name."""
-    options = shlex.join(word for word in words if not word.startswith("--distances-out"))
+    options = shlex.join(word for word in words if not word.startswith(("--distances-out", "--columns-out")))
     return with_version(options=options, input=f"hash {hashlib.sha256(data).hexdigest()}")
 
 
@@ -230,7 +254,8 @@ def _joined(options: MakeTree, given: Distances, memory_bytes: int, show: Show) 
     """Make the unrooted tree of the distances, without support. Distances that are not written are overwritten."""
     from tropalign.errors import warn
     from tropalign.results.rooting import rooted_at_outgroup
-    from tropalign.trees import neighbour_joining, upgma
+    from tropalign.trees import neighbour_joining, upgma, wpgma
+    from tropalign.trees.joining import is_negative
 
     names, distances = given.names, given.distances
     left = max(1, memory_bytes - distances.nbytes)
@@ -242,14 +267,24 @@ def _joined(options: MakeTree, given: Distances, memory_bytes: int, show: Show) 
                 distances, names, negative=negative, overwrite=is_last, memory_bytes=left, progress=progress
             )
         else:
-            tree = upgma(distances, names, memory_bytes=left, progress=progress)
-    count = int((tree.lengths < -ROUNDING * abs(tree.lengths).max()).sum())
+            make = upgma if options.method == "upgma" else wpgma
+            tree = make(distances, names, memory_bytes=left, progress=progress)
+    count = int(is_negative(tree.lengths).sum())
     if count:
         branches = "1 branch has a negative length" if count == 1 else f"{count} branches have negative lengths"
         warn(f"{branches}, the lowest {tree.lengths.min():.8g}: --negative zero sets them to 0")
     if options.outgroup is not None:
         rooted_at_outgroup(tree, options.outgroup)  # reports errors before the samples are computed
     return tree
+
+
+def _each_rooted(options: MakeTree, trees: list[Tree]) -> Iterator[Tree]:
+    """Yield the trees with the root that is requested; errors name the tree."""
+    from tropalign.sequences.files import file_name
+
+    for k, tree in enumerate(trees, 1):
+        with naming(file_name(options.taxa) if len(trees) == 1 else f"{file_name(options.taxa)}, tree {k}"):
+            yield _rooted(options, tree)
 
 
 def _rooted(options: MakeTree, tree: Tree) -> Tree:

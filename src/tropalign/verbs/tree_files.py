@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import io
+import os
 import time
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from tropalign.errors import counted
 from tropalign.options.option import TEXT, Choices, Kind, Options, again, input_file, option, output_file, whole
-from tropalign.verbs.command import Command
+from tropalign.verbs.command import Command, naming
 from tropalign.verbs.runs import (
     ClusterOptions,
     CommentOptions,
@@ -23,9 +24,10 @@ from tropalign.verbs.runs import (
     print_summary,
 )
 from tropalign.verbs.sequence_options import SequenceOptions
+from tropalign.verbs.trimming import THRESHOLDS, TrimOptions, trimmed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     import numpy as np
     from numpy.typing import NDArray
@@ -35,12 +37,15 @@ if TYPE_CHECKING:
     from tropalign.execution.run import Output
     from tropalign.results.multiple import MultipleAlignment
     from tropalign.sequences import SequenceBatch
-    from tropalign.trees import Tree
+    from tropalign.trees import Tree, TreeComparisons
     from tropalign.trees.bootstrap import MethodName
+    from tropalign.trees.consensus import ConsensusRule
     from tropalign.trees.distances import GapRule, ModelName
     from tropalign.trees.joining import NegativeRule
 
 
+#: Memory for the trees of a text, per byte of it.
+TREE_TIMES = 20
 #: Bootstrap until support has settled; `tropalign.trees.bootstrap` uses the same word.
 AUTO: Final = "auto"
 
@@ -64,7 +69,11 @@ class DistanceOptions(Options, group="distances"):
     unaligned: bool = option(
         default=False,
         label="Sequences are not aligned",
-        excludes={"bootstrap": "--bootstrap needs an alignment: make one with tropalign msa", "gaps": ""},
+        excludes={
+            "bootstrap": "--bootstrap needs an alignment: make one with tropalign msa",
+            "gaps": "",
+            **dict.fromkeys(THRESHOLDS, "{other} needs an alignment: make one with tropalign msa"),
+        },
         is_common=True,
         help="the input is unaligned sequences: align every pair of them",
     )
@@ -93,11 +102,11 @@ class TreeOptions(Options, group="tree"):
         default="nj",
         choices=Choices("tropalign.trees.bootstrap", "METHODS"),
         excludes={
-            "negative": "--negative applies to neighbour joining only, because UPGMA has no negative lengths: "
-            "leave it out"
+            "negative": "--negative applies to neighbour joining and tree files, because {this} gives no negative "
+            "lengths: leave it out"
         },
         is_common=True,
-        help="neighbour joining (default), which gives an unrooted tree, or UPGMA",
+        help="neighbour joining (default), which gives an unrooted tree, UPGMA or WPGMA",
     )
     bootstrap: str | None = option(
         default=None,
@@ -120,7 +129,7 @@ class TreeOptions(Options, group="tree"):
         default=None,
         choices=Choices("tropalign.trees.joining", "NEGATIVE"),
         label="Negative branch lengths",
-        help="treatment of negative branch lengths (default: keep)",
+        help="treatment of negative branch lengths, also of tree files (default: keep)",
     )
     outgroup: list[str] | None = option(
         default=None,
@@ -136,6 +145,55 @@ class TreeOptions(Options, group="tree"):
         is_common=True,
         either="root",
         help="root the tree at the middle of its longest path",
+    )
+
+
+class ComparisonOptions(Options, group="several trees"):
+    """Consensus of the trees of a file, and comparison with other trees."""
+
+    consensus: ConsensusRule | None = option(
+        default=None,
+        choices=Choices("tropalign.trees.consensus", "CONSENSUS"),
+        label="Consensus of the trees",
+        help="replace the trees of a file by their consensus: the splits that more than half of them have (majority) "
+        "or all have (strict), with the percentage of trees as support",
+    )
+    compare: str | None = input_file(
+        default=None,
+        metavar="TREES",
+        holds="tree",
+        label="Trees to compare with",
+        help="write the Robinson-Foulds and branch-score distances to the trees of this file instead of a tree; the "
+        "same file as FILE: compare each pair of its trees",
+        form_help="Write the Robinson-Foulds and branch-score distances to the trees of this file instead of a tree",
+    )
+    compare_as: Literal["table", "rf", "normalised-rf", "branch-score", "weighted-rf"] = option(
+        default="table",
+        choices=("table", "rf", "normalised-rf", "branch-score", "weighted-rf"),
+        label="Form of the comparison",
+        needs="compare",
+        help="a table of all distances with a row per pair (default), or a matrix of one distance",
+    )
+    common_taxa: bool = option(
+        default=False,
+        label="Compare the common taxa",
+        needs="compare",
+        help="remove taxa that only one of two trees has before comparing them (default: such taxa are an error)",
+    )
+    rooted: bool = option(
+        default=False,
+        label="Count clades",
+        needs="consensus|compare",
+        help="count clades of rooted trees (default: splits, regardless of roots)",
+    )
+    compared: str | None = output_file(
+        output="comparison",
+        suffix=".tsv",
+        of_shards=False,
+        metavar="FILE",
+        needs="compare",
+        help="write the comparison to this file, and the tree to -o: TSV, or PHYLIP for a matrix (by suffix)",
+        form_help="The comparison, in addition to the tree",
     )
 
 
@@ -168,7 +226,9 @@ class ViewOptions(Options, group="views of the tree"):
 class TreeCommand(
     Command,
     DistanceOptions,
+    TrimOptions,
     TreeOptions,
+    ComparisonOptions,
     ViewOptions,
     OutputOptions,
     CommentOptions,
@@ -206,6 +266,8 @@ class TreeCommand(
                 "--html, --plot and --colours need the whole tree: merge the shards into tree.nwk, then run "
                 "tropalign tree tree.nwk --html tree.html",
             ),
+            "compare": "--compare is for whole trees: merge the shards into tree.nwk, then say tropalign tree tree.nwk "
+            "--compare TREES",
         },
         help="with --bootstrap or --unaligned: compute only the I-th of N shares, into a file for tropalign merge",
     )
@@ -219,8 +281,8 @@ class Distances(NamedTuple):
     alignment: MultipleAlignment | None = None
 
 
-def read_taxa(options: TreeCommand, memory_bytes: int, show: Show) -> Distances | Tree:
-    """Read the input: distances, their source, or a tree."""
+def read_taxa(options: TreeCommand, memory_bytes: int, show: Show) -> Distances | list[Tree]:
+    """Read the input: distances, their source, or trees."""
     from tropalign.formats.distance_matrix import is_distance_matrix, parse_distance_matrix
     from tropalign.results.newick import is_nexus
     from tropalign.sequences.files import can_be_read_twice, file_name, read_lines
@@ -228,6 +290,7 @@ def read_taxa(options: TreeCommand, memory_bytes: int, show: Show) -> Distances 
     from tropalign.sequences.texts import decoded
 
     if options.unaligned:
+        _refuse_consensus(options, "sequences")
         return _pair_distances(options, memory_bytes, show)
     is_kept = not can_be_read_twice(options.taxa)
     lines = list(read_lines(options.taxa)) if is_kept else read_lines(options.taxa)
@@ -236,30 +299,55 @@ def read_taxa(options: TreeCommand, memory_bytes: int, show: Show) -> Distances 
     if is_nexus(decoded(first)):
         is_tree = not holds_only_alignment(lines if is_kept else read_lines(options.taxa))
     if is_tree:
-        return _given_tree(options, b"\n".join(lines if is_kept else read_lines(options.taxa)))
+        return _given_trees(options, b"\n".join(lines if is_kept else read_lines(options.taxa)), memory_bytes, show)
     if not is_distance_matrix(first):
+        _refuse_consensus(options, "an alignment")
         source = _Kept(b"\n".join(lines), file_name(options.taxa)) if is_kept else options.taxa
-        return alignment_distances_of(options, source, memory_bytes, show)
-    for name in filter(options.is_given, ("distances", "gaps", "bootstrap", "alphabet")):
-        options.refuse(f"--{name} needs an alignment, but {file_name(options.taxa)} contains distances")
+        return alignment_distances_of(options, source, memory_bytes, show, options.columns_out)
+    _refuse_consensus(options, "distances")
+    for name in filter(options.is_given, ("distances", "gaps", "bootstrap", "alphabet", *THRESHOLDS)):
+        options.refuse(
+            f"{options.declared()[name].flag} needs an alignment, but {file_name(options.taxa)} contains distances"
+        )
     lines = lines if is_kept else read_lines(options.taxa)
     return Distances(*parse_distance_matrix(lines, file_name(options.taxa), memory_bytes))
 
 
-def _given_tree(options: TreeCommand, text: bytes) -> Tree:
-    """Read a tree in Newick or NEXUS format; reject options that need distances."""
+def _refuse_consensus(options: TreeCommand, held: str) -> None:
+    """Reject --consensus for an input that holds no trees."""
+    from tropalign.sequences.files import file_name
+
+    if options.consensus is not None:
+        options.refuse(f"--consensus is of the trees of a file, and {file_name(options.taxa)} holds {held}")
+
+
+def _given_trees(options: TreeCommand, text: bytes, memory_bytes: int, show: Show) -> list[Tree]:
+    """Read trees in Newick or NEXUS format, or their consensus; reject options that need distances."""
+    from tropalign.resources.limits import require
     from tropalign.sequences.files import file_name
     from tropalign.sequences.texts import decoded
-    from tropalign.trees import parse_tree
+    from tropalign.trees import consensus_tree, parse_trees, replace_negative_lengths
 
     file = file_name(options.taxa)
-    for name in filter(options.is_given, ("distances", "gaps", "bootstrap", "negative", "distances_out")):
-        options.refuse(f"{options.declared()[name].flag} needs an alignment or distances, but {file} contains a tree")
+    for name in filter(options.is_given, ("distances", "gaps", "bootstrap", "distances_out", *THRESHOLDS)):
+        needed = "an alignment" if name in THRESHOLDS else "an alignment or distances"
+        options.refuse(f"{options.declared()[name].flag} needs {needed}, but {file} contains a tree")
     if options.is_given("alphabet"):
         options.refuse(f"--alphabet applies to sequences, but {file} contains a tree")
     if options.is_given("method"):
         options.refuse(f"--method makes a tree, but {file} already contains one")
-    return parse_tree(decoded(text), file)
+    require(TREE_TIMES * len(text), memory_bytes, f"the trees of {file}", "allow more with --memory, or split the file")
+
+    def trees() -> Iterator[Tree]:
+        for k, tree in enumerate(parse_trees(decoded(text), file), 1):
+            with naming(f"{file}, tree {tree.name or k}"):
+                yield replace_negative_lengths(tree, options.negative or "keep")
+
+    found = trees()
+    if options.consensus is None:
+        return list(found)
+    with show("trees", None) as progress:
+        return [consensus_tree(found, options.consensus, rooted=options.rooted, progress=progress)]
 
 
 class _Kept(io.BytesIO):
@@ -270,9 +358,12 @@ class _Kept(io.BytesIO):
         self.name = name
 
 
-def alignment_distances_of(options: TreeCommand, source: Any, memory_bytes: int, show: Show) -> Distances:
-    """Compute the distances of the alignment in a file."""
+def alignment_distances_of(
+    options: TreeCommand, source: Any, memory_bytes: int, show: Show, columns_out: str | None
+) -> Distances:
+    """Compute the distances of the alignment in a file, trimmed if requested."""
     from tropalign.sequences.alphabet import ALPHABETS
+    from tropalign.sequences.files import file_name
     from tropalign.sequences.phylip_files import UnequalRowsError
     from tropalign.trees import alignment_distances
     from tropalign.trees.distances import alignment_in
@@ -282,6 +373,8 @@ def alignment_distances_of(options: TreeCommand, source: Any, memory_bytes: int,
     except UnequalRowsError as error:
         error.args = (f"{error}; for sequences that are not aligned, add --unaligned",)
         raise
+    with naming(file_name(options.taxa)):
+        alignment = trimmed(options, alignment, columns_out)
     means: dict[str, Any] = {
         "gaps": options.gaps or "pairwise",
         "n_threads": options.threads,
@@ -290,6 +383,26 @@ def alignment_distances_of(options: TreeCommand, source: Any, memory_bytes: int,
     with show("blocks of pairs", None) as progress:
         found = alignment_distances(alignment, options.distances, progress=progress, **means)
     return Distances(alignment.names, found, alignment)
+
+
+def compared_with(options: TreeCommand, trees: list[Tree], show: Show) -> TreeComparisons:
+    """Compare the trees with those of another file, or each pair if it is the same file."""
+    from tropalign.sequences.files import file_name
+    from tropalign.trees import compare_trees, read_trees
+
+    assert options.compare is not None
+    others = None if compares_itself(options) else read_trees(options.compare)
+    n_pairs = len(trees) * (len(trees) - 1) // 2 if others is None else len(trees) * len(others)
+    how = {"rooted": options.rooted, "common_taxa": options.common_taxa}
+    where = file_name(options.taxa) if others is None else f"{file_name(options.taxa)} and {file_name(options.compare)}"
+    with show("pairs of trees", n_pairs) as progress, naming(where):
+        return compare_trees(trees, others, progress=progress, **how)
+
+
+def compares_itself(options: TreeCommand) -> bool:
+    """True if the trees of the input are compared with each other."""
+    names = (options.taxa, options.compare or "")
+    return all(os.path.exists(name) for name in names) and os.path.samefile(*names)
 
 
 def _pair_distances(options: TreeCommand, memory_bytes: int, show: Show) -> Distances:
@@ -309,7 +422,9 @@ def unaligned(options: TreeCommand) -> SequenceBatch:
     return read_family([options.taxa], ALPHABETS.get(options.alphabet), gaps="note")
 
 
-def alignment_in_bytes(options: TreeCommand, data: bytes, memory_bytes: int, show: Show) -> Distances:
+def alignment_in_bytes(
+    options: TreeCommand, data: bytes, memory_bytes: int, show: Show, columns_out: str | None
+) -> Distances:
     """Compute the distances of the alignment in these bytes."""
     from tropalign.formats.distance_matrix import is_distance_matrix
     from tropalign.sequences.files import file_name
@@ -317,7 +432,7 @@ def alignment_in_bytes(options: TreeCommand, data: bytes, memory_bytes: int, sho
     first = next((line for line in data.splitlines() if line.strip()), b"")
     if is_distance_matrix(first):
         options.refuse(f"--bootstrap needs an alignment, but {file_name(options.taxa)} contains distances")
-    return alignment_distances_of(options, _Kept(data, file_name(options.taxa)), memory_bytes, show)
+    return alignment_distances_of(options, _Kept(data, file_name(options.taxa)), memory_bytes, show, columns_out)
 
 
 def tree_outputs(options: TreeCommand, places: Mapping[str, str], groups: Mapping[str, str]) -> list[Output]:
@@ -334,8 +449,26 @@ def tree_outputs(options: TreeCommand, places: Mapping[str, str], groups: Mappin
     return [
         output_of(role, kind, places[name], header, context, form)
         for name, (role, kind, form) in formats.items()
-        if name in places
+        if name in places and (name != "output" or options.compare is None or options.compared is not None)
     ]
+
+
+def comparison_output(options: TreeCommand) -> Output:
+    """Return the output file of the comparison with its writer."""
+    from tropalign.formats.registry import format_for_path, format_of, suffix_of
+    from tropalign.formats.trees import ComparisonContext
+
+    path = options.output if options.compared is None else options.compared
+    suffix = suffix_of(path)
+    if suffix and not any(suffix in format_of("trees/compared", name).suffixes for name in ("tsv", "phylip")):
+        options.refuse(f"{path}: distances between trees are a table: end the name in .tsv, or give --compared FILE")
+    is_matrix = options.compare_as != "table"
+    if format_for_path("trees/compared", path) == "phylip" and not (is_matrix and compares_itself(options)):
+        options.refuse(
+            f"{path}: PHYLIP holds a matrix of trees that are compared with each other: write a .tsv instead"
+        )
+    context = ComparisonContext(options.compare_as if is_matrix else None)
+    return output_of("comparison", "trees/compared", path, header_of(options, {}), context)
 
 
 def telling(output: Output, tree: Tree) -> Output:
@@ -361,12 +494,21 @@ def write_distances(options: TreeCommand, given: Distances, places: Mapping[str,
         write_to(path, lambda out: write_distance_matrix(given.names, given.distances, out, *how))
 
 
-def write_tree(options: TreeCommand, tree: Tree, outputs: list[Output], begin: float) -> None:
-    """Write the tree, its page and its picture, and report what was done."""
+def write_trees(
+    options: TreeCommand, trees: list[Tree], outputs: list[Output], begin: float, found: TreeComparisons | None = None
+) -> None:
+    """Write the trees, a page, a picture and the comparison, and report what was done."""
     from tropalign.execution.run import write_outputs
 
-    write_outputs(outputs, lambda output: [output.writer.encode(tree)])
+    def sections(output: Output) -> list[bytes]:
+        if output.role == "comparison":
+            return [output.writer.encode(found)]
+        return [output.writer.encode(tree) for tree in trees]
+
+    write_outputs(outputs, sections)
     if not options.quiet:
         paths = [path for path in (*(output.path for output in outputs), options.distances_out) if path is not None]
+        tree = trees[0]
         sampled = "" if tree.n_samples is None else f", {counted(tree.n_samples, 'samples')}"
-        print_summary(f"{tree.n_taxa:,} taxa{sampled}", time.perf_counter() - begin, 0, paths)
+        what = f"{tree.n_taxa:,} taxa{sampled}" if len(trees) == 1 else counted(len(trees), "trees")
+        print_summary(what, time.perf_counter() - begin, 0, paths)

@@ -13,8 +13,7 @@ def joins_of_distances():
     """neighbour_joining and average_linkage."""
     for call, more, least in (
         (_native.neighbour_joining, {"is_clustalw": False}, 3),
-        (_native.average_linkage, {"is_complete": False}, 2),
-        (_native.average_linkage, {"is_complete": True}, 2),
+        *((_native.average_linkage, {"linkage": name}, 2) for name in ("average", "complete", "weighted")),
     ):
         yield Entry(
             call,
@@ -41,7 +40,7 @@ def distances_of_rows():
         ("model", "must be identity", "jtt"),
     ]
     yield Entry(_native.aligned_distances, rows, wrong)
-    samples = {"is_joining": False, "parents": i32(3, 3, 4, 4, -1), "n_samples": 2, "seed": 1, "greatest": 10.0}
+    samples = {"method": "upgma", "parents": i32(3, 3, 4, 4, -1), "n_samples": 2, "seed": 1, "greatest": 10.0}
     wrong += [
         ("parents", "must have one per node", part(slice(3)), np.arange(1, 9, dtype=np.int32)),
         ("parents", "the last one is not -1", at(4, 3)),
@@ -53,6 +52,7 @@ def distances_of_rows():
         ("greatest", "from 0 to 1e30", -1.0, NAN),
         ("seed", TypeError, -1),
     ]
+    wrong.append(("method", "none of nj", "ml"))
     yield Entry(_native.bootstrap_counts, rows | samples, wrong)
     counts = [
         ("equal", "outside of 0", at(0, 5), at(0, -1)),

@@ -1,11 +1,11 @@
-"""Formats of trees (text, pages and pictures), and their context."""
+"""Formats of trees (text, pages and pictures) and of distances between them, and their contexts."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from tropalign.formats.format import HTML, MATPLOTLIB_BYTES, PDF, PNG, SVG, TEXT, Format, PlainContext
+from tropalign.formats.format import HTML, MATPLOTLIB_BYTES, PDF, PHYLIP, PNG, SVG, TEXT, TSV, Format, PlainContext
 
 #: Pictures of trees.
 _PICTURES = tuple(Format(*form, "trees.picture", package_bytes=MATPLOTLIB_BYTES) for form in (SVG, PNG, PDF))
@@ -18,6 +18,10 @@ FORMATS = {
         *_PICTURES,
     ),
     "trees/plots": _PICTURES,
+    "trees/compared": (
+        Format(*TSV, "trees.compared"),
+        Format(PHYLIP[0], (*PHYLIP[1], ".dist"), TEXT, "", "trees.compared"),
+    ),
 }
 
 
@@ -27,3 +31,10 @@ class TreesContext(PlainContext):
 
     title: str = "tree"
     groups: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ComparisonContext(PlainContext):
+    """Context of formats of distances between trees: the distance that a matrix holds; None for a table of all."""
+
+    distance: str | None = None

@@ -1,6 +1,7 @@
 """Trees as text: Newick on one line, CLUSTALW's form of it, and NEXUS.
 
-A part is a tree in Newick format. The result is a `tropalign.trees.Tree`, or an alignment with its guide tree.
+A part is a tree in Newick format, in NEXUS below a line with its name.
+The result is a `tropalign.trees.Tree`, or an alignment with its guide tree.
 """
 
 from __future__ import annotations
@@ -70,21 +71,32 @@ def encode_dnd(result: Any, context: TreesContext) -> bytes:
     return "".join(pieces).encode()
 
 
+def encode_nexus(result: Any, context: TreesContext) -> bytes:
+    """Return the tree's name and the tree, a line each."""
+    return " ".join(getattr(result, "name", "").split()).encode() + b"\n" + encode_newick(result, context)
+
+
 def assemble_nexus(parts: Iterable[bytes], out: IO[bytes], header: Header, context: TreesContext) -> None:
-    """Write a block of taxa and one of the tree, with support as labels of inner nodes, which all programs read."""
-    nodes = nodes_of(parts)
-    below = nodes.children()
-    taxa = [_word(name) for name, children in zip(nodes.names, below, strict=True) if not children]
+    """Write a block of taxa and one of the trees, with support as labels of inner nodes, which all programs read."""
+    named = [part.partition(b"\n") for part in parts]
+    taxa: dict[str, None] = {}
+    statements = []
+    for k, (name, _, newick) in enumerate(named, 1):
+        nodes = nodes_of([newick])
+        below = nodes.children()
+        taxa |= {_word(name): None for name, children in zip(nodes.names, below, strict=True) if not children}
+        root = "U" if len(below[0]) > 2 else "R"
+        texts = []
+        for label, support, length in zip(nodes.labels, nodes.support, nodes.lengths, strict=True):
+            label = _word(label) if label and support is None else label
+            texts.append(label if length is None else f"{label}:{length!r}")
+        title = context.title if len(named) == 1 else name.decode() or f"{context.title}_{k}"
+        statements.append(f"tree {_word(title)} = [&{root}] {newick_text(below, texts, 0)}")
     out.write(nexus_header(header, context))
     out.write(f"\nbegin taxa;\n  dimensions ntax={len(taxa)};\n  taxlabels\n".encode())
     out.write("".join(f"    {name}\n" for name in taxa).encode())
-    root = "U" if len(below[0]) > 2 else "R"
-    texts = []
-    for label, support, length in zip(nodes.labels, nodes.support, nodes.lengths, strict=True):
-        label = _word(label) if label and support is None else label
-        texts.append(label if length is None else f"{label}:{length!r}")
-    tree = f"tree {_word(context.title)} = [&{root}] {newick_text(below, texts, 0)}"
-    out.write(f"  ;\nend;\n\nbegin trees;\n  {tree}\nend;\n".encode())
+    out.write(b"  ;\nend;\n\nbegin trees;\n")
+    out.write("".join(f"  {statement}\n" for statement in statements).encode() + b"end;\n")
 
 
 def _word(name: str) -> str:
@@ -94,7 +106,7 @@ def _word(name: str) -> str:
 
 NEWICK = Codec(encode_newick, Concatenated())
 DND = Codec(encode_dnd, Concatenated())
-NEXUS = Codec(encode_newick, assemble_nexus, needs_all=True)
+NEXUS = Codec(encode_nexus, assemble_nexus, needs_all=True)
 
 
 def lengths_of(nodes: Nodes) -> NDArray[Any]:
