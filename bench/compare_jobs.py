@@ -13,10 +13,11 @@ Call = Callable[[], bytes]
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 
 
-def _family(mode: str) -> Call:
+def _family(effort: str) -> Call:
     import tropalign
 
-    return lambda: str(tropalign.align_multiple(EXAMPLES / "efp.fasta", effort=mode, n_threads=1, device="cpu")).encode()
+    family = EXAMPLES / "efp.fasta"
+    return lambda: str(tropalign.align_multiple(family, effort=effort, n_threads=1, device="cpu")).encode()
 
 
 def _clustalw() -> Call:

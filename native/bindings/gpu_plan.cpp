@@ -127,11 +127,13 @@ nb::typed<nb::dict, nb::str, int> gpu_constants() {
 
 void bind_gpu_plan(nb::module_ &m) {
     using namespace tropalign;
+    nb::module_ testing = nb::cast<nb::module_>(m.attr("testing"));
     m.def("plan_gpu", &plan, array("query"), array("target"), array("length"), array("rank"), array("bound"),
           "wide_from"_a, "extend"_a, "strip_cells"_a, "free_ends"_a, "word_bits"_a, "group"_a, "rows"_a,
           "Plan units of work-groups for each kernel; see tropalign.pairwise.gpu_plan.");
-    m.def("gpu_constants", &gpu_constants,
-          "Return the constants shared by the plan and the kernels, with the names of tropalign.pairwise.gpu_plan.");
+    testing.def(
+        "gpu_constants", &gpu_constants,
+        "Return the constants shared by the plan and the kernels, with the names of tropalign.pairwise.gpu_plan.");
     m.def("scatter_values", &scatter_values, array("values"), array("place"), array("out"),
           "Copy column k of `values` to column place[k] of `out`.");
     m.def("scatter_runs", &scatter_runs, array("runs"), array("begin"), array("place"), array("offsets"), array("out"),

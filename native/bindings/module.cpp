@@ -78,6 +78,7 @@ NB_MODULE(_native, m) {
           "Return the instruction sets that this processor has, the best first.");
     m.def("selected_isa", &tropalign::selected_isa,
           "Return the instruction set whose kernels run (by default the best one; TROPALIGN_ISA overrides it).");
+    m.def_submodule("testing", "Functions of the core that only tests call.");
     bind_pairwise(m);
     bind_best_targets(m);
     bind_adjusted(m);

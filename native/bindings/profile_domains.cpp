@@ -96,15 +96,16 @@ ArrayDict domains_of(const SearchModel &model, const TargetBlock &block, Column<
 
 void bind_profile_domains(nb::module_ &m) {
     using namespace tropalign;
-    m.def("find_regions", &regions_of, array("begin"), array("end"), array("homology"),
-          "Return regions with domains: begin, end and whether they are clustered, int32 (n, 3).");
+    nb::module_ testing = nb::cast<nb::module_>(m.attr("testing"));
+    testing.def("find_regions", &regions_of, array("begin"), array("end"), array("homology"),
+                "Return regions with domains: begin, end and whether they are clustered, int32 (n, 3).");
     m.def("trace_segments", &traces_of, "model"_a, "block"_a, "target"_a, "begin"_a, "end"_a, "n_traces"_a = 200,
           "seed"_a = 42,
           "Return domains of stochastic traces of a region (trace, begin, end, model_begin, model_end), int32 (n, 5); "
           "and the null2 score of each residue, float32.");
-    m.def("cluster_segments", &clusters_of, array("segments"), "n_traces"_a,
-          "Return envelopes of domains of traces: begin, end, model_begin, model_end, int32 (n, 4); and their "
-          "probabilities, float32 (n, 1).");
+    testing.def("cluster_segments", &clusters_of, array("segments"), "n_traces"_a,
+                "Return envelopes of domains of traces: begin, end, model_begin, model_end, int32 (n, 4); and their "
+                "probabilities, float32 (n, 1).");
     m.def("find_domains", &domains_of, "model"_a, "block"_a, array("targets"), "seed"_a = 42, "null2"_a = true,
           "Return the hits of targets as columns, assuming that the targets passed all filters.");
 }

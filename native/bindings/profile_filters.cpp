@@ -73,6 +73,7 @@ Tuple<Numpy<int32_t>, Numpy<float>> msv_filter_of(const SearchModel &model, cons
 
 void bind_profile_filters(nb::module_ &m) {
     using namespace tropalign;
+    nb::module_ testing = nb::cast<nb::module_>(m.attr("testing"));
     m.def("msv_scores", &scores<msv_scores>, "model"_a, "block"_a, array("targets"),
           "Compute SSV or MSV scores in nats, float32.");
     m.def("msv_filter", &msv_filter_of, "model"_a, "block"_a, array("targets"), "F1"_a,
@@ -81,17 +82,20 @@ void bind_profile_filters(nb::module_ &m) {
           "Compute null scores in nats with the biased-composition filter, float32.");
     m.def("viterbi_scores", &scores<viterbi_scores>, "model"_a, "block"_a, array("targets"),
           "Compute Viterbi scores in nats, float32.");
-    m.def("arranged_bias_scores", &arranged_scores<bias_scores, n_bias_arrangements>, "model"_a, "block"_a,
-          array("targets"), "arrangement"_a, "Compute the scores by one arrangement of lanes.");
-    m.def("arranged_viterbi_scores", &arranged_scores<viterbi_scores, n_viterbi_arrangements>, "model"_a, "block"_a,
-          array("targets"), "arrangement"_a, "Compute the scores by one arrangement of lanes.");
-    m.def("n_bias_arrangements", &n_bias_arrangements, "Number of arrangements of this instruction set.");
-    m.def("n_viterbi_arrangements", &n_viterbi_arrangements, "Number of arrangements of this instruction set.");
-    m.def("bias_logarithms", &logarithms, array("values"), "Compute the logarithms that bias_scores uses, float32.");
-    m.def("bits_of", &bits_of, "nats"_a, "null_nats"_a, "Return a score in bits, relative to a null model's score.");
-    m.def("gumbel_p", &gumbel_p, "bits"_a, "mu"_a, "lambda_"_a, "Return the P-value of an MSV or Viterbi score.");
-    m.def("gumbel_log_p", &gumbel_log_p, "bits"_a, "mu"_a, "lambda_"_a, "Return the logarithm of the P-value.");
-    m.def("exponential_p", &exponential_p, "bits"_a, "mu"_a, "lambda_"_a, "Return the P-value of a Forward score.");
-    m.def("exponential_log_p", &exponential_log_p, "bits"_a, "mu"_a, "lambda_"_a,
-          "Return the logarithm of the P-value.");
+    testing.def("arranged_bias_scores", &arranged_scores<bias_scores, n_bias_arrangements>, "model"_a, "block"_a,
+                array("targets"), "arrangement"_a, "Compute the scores by one arrangement of lanes.");
+    testing.def("arranged_viterbi_scores", &arranged_scores<viterbi_scores, n_viterbi_arrangements>, "model"_a,
+                "block"_a, array("targets"), "arrangement"_a, "Compute the scores by one arrangement of lanes.");
+    testing.def("n_bias_arrangements", &n_bias_arrangements, "Number of arrangements of this instruction set.");
+    testing.def("n_viterbi_arrangements", &n_viterbi_arrangements, "Number of arrangements of this instruction set.");
+    testing.def("bias_logarithms", &logarithms, array("values"),
+                "Compute the logarithms that bias_scores uses, float32.");
+    testing.def("bits_of", &bits_of, "nats"_a, "null_nats"_a,
+                "Return a score in bits, relative to a null model's score.");
+    testing.def("gumbel_p", &gumbel_p, "bits"_a, "mu"_a, "lambda_"_a, "Return the P-value of an MSV or Viterbi score.");
+    testing.def("gumbel_log_p", &gumbel_log_p, "bits"_a, "mu"_a, "lambda_"_a, "Return the logarithm of the P-value.");
+    testing.def("exponential_p", &exponential_p, "bits"_a, "mu"_a, "lambda_"_a,
+                "Return the P-value of a Forward score.");
+    testing.def("exponential_log_p", &exponential_log_p, "bits"_a, "mu"_a, "lambda_"_a,
+                "Return the logarithm of the P-value.");
 }

@@ -14,7 +14,7 @@ SOURCE = Path(gpu.__file__).parent.parent
 
 
 def test_the_native_plan_has_the_same_numbers():
-    native = _native.gpu_constants()
+    native = _native.testing.gpu_constants()
     ours = gpu_plan.numbers()
     assert native == {name: ours[name] for name in native}
     assert {"COLUMNS", "UNIT_INTS", "LANE_INTS", "MIRRORED", *(f"SOURCE_{s.name}" for s in gpu_plan.Source)} <= set(

@@ -89,16 +89,18 @@ def word_and_bias_filters() -> dict[str, Any]:
         block, order = block_of(targets), every(targets)
         scores = [_native.viterbi_scores(model, block, order), _native.bias_scores(model, block, order)]
         scores += [_native.viterbi_scores(model, block, order[:2]), _native.bias_scores(model, block, order[5:8])]
-        for k in range(_native.n_viterbi_arrangements()):  # as many as the instruction set has, all of the same scores
-            again = _native.arranged_viterbi_scores(model, block, order, k)
+        for k in range(
+            _native.testing.n_viterbi_arrangements()
+        ):  # as many as the instruction set has, all of the same scores
+            again = _native.testing.arranged_viterbi_scores(model, block, order, k)
             assert again.tobytes() == scores[0].tobytes(), f"arrangement {k}"
-        for k in range(_native.n_bias_arrangements()):
-            again = _native.arranged_bias_scores(model, block, order, k)
+        for k in range(_native.testing.n_bias_arrangements()):
+            again = _native.testing.arranged_bias_scores(model, block, order, k)
             assert again.tobytes() == scores[1].tobytes(), f"arrangement {k}"
         found[f"{n_nodes} nodes"] = scores
     rng = np.random.default_rng(1)
     floats = np.ldexp(1 + rng.integers(0, 1 << 20, 20_000) / 2**20, rng.integers(-126, 128, 20_000)).astype(np.float32)
-    found["logarithms"] = _native.bias_logarithms(floats)
+    found["logarithms"] = _native.testing.bias_logarithms(floats)
     return found
 
 
@@ -113,7 +115,7 @@ def parsers() -> dict[str, Any]:
         parsed = _native.parse_targets(model, block, order)
         found[f"{n_nodes} nodes"] = [_native.forward_scores(model, block, order), parsed]
         found[f"{n_nodes} nodes, regions"] = [
-            _native.find_regions(*(one[name] for name in ("begin", "end", "homology"))) for one in parsed
+            _native.testing.find_regions(*(one[name] for name in ("begin", "end", "homology"))) for one in parsed
         ]
     return found
 
@@ -129,7 +131,7 @@ def envelopes() -> dict[str, Any]:
         whole = np.array([(k, 0, len(target)) for k, target in enumerate(targets)], np.int32)
         parts = [(k, b, rng.integers(b, n) + 1) for k, _, n in whole.tolist() for b in (int(rng.integers(0, n)),)]
         given = np.concatenate([whole, np.array(parts, np.int32)])
-        found[f"{n_nodes} nodes"] = _native.rescore_envelopes(model, block_of(targets), given)
+        found[f"{n_nodes} nodes"] = _native.testing.rescore_envelopes(model, block_of(targets), given)
     return found
 
 
@@ -148,7 +150,7 @@ def ensembles() -> dict[str, Any]:
             found[f"{n_nodes} nodes, target {k}"] = [
                 segments,
                 scores,
-                *_native.cluster_segments(segments, 60),
+                *_native.testing.cluster_segments(segments, 60),
             ]
         found[f"{n_nodes} nodes, domains"] = _native.find_domains(model, block, every(targets)[1:])
     return found

@@ -97,7 +97,7 @@ def test_regions(steps):
     end = np.cumsum([0, *(step[1] / 4 for step in steps)], dtype=np.float32)
     homology = np.array([0, *(step[2] for step in steps)], np.float32)
     expected = [[first - 1, last, several] for first, last, several in oracle.regions(begin, end, homology)]
-    assert _native.find_regions(begin, end, homology).tolist() == expected
+    assert _native.testing.find_regions(begin, end, homology).tolist() == expected
 
 
 @st.composite
@@ -119,7 +119,7 @@ def ensembles(draw):
 @given(ensembles())
 def test_clusters(ensemble):
     n_traces, segments = ensemble
-    envelopes, share = _native.cluster_segments(np.array(segments, np.int32).reshape(-1, 5), n_traces)
+    envelopes, share = _native.testing.cluster_segments(np.array(segments, np.int32).reshape(-1, 5), n_traces)
     found = [(*envelope, float(p)) for envelope, (p,) in zip(envelopes.tolist(), share, strict=True)]
     assert found == oracle.clusters(segments, n_traces)
 
@@ -137,7 +137,7 @@ def test_clusters_of_many_segments(seed, isa):
                 begin_here, model_here = max(0, begin + a), max(0, model_begin + a + c // 3)
                 segments.append((trace, begin_here, begin_here + max(1, length + b), model_here,
                                  model_here + max(1, length + b + d // 3)))  # fmt: skip
-    envelopes, share = _native.cluster_segments(np.array(segments, np.int32), n_traces)
+    envelopes, share = _native.testing.cluster_segments(np.array(segments, np.int32), n_traces)
     found = [(*envelope, float(p)) for envelope, (p,) in zip(envelopes.tolist(), share, strict=True)]
     assert found == oracle.clusters(segments, n_traces)
     assert len(found) >= 3

@@ -91,7 +91,7 @@ def test_random_envelopes(isa, M, sharpness, impossible, seed):
         envelopes[k, 1] = rng.integers(0, envelopes[k, 2])
         envelopes[k, 2] = rng.integers(envelopes[k, 1], envelopes[k, 2]) + 1
     for (k, begin, end), found in zip(
-        envelopes, _native.rescore_envelopes(model.native, block_of(targets), envelopes), strict=True
+        envelopes, _native.testing.rescore_envelopes(model.native, block_of(targets), envelopes), strict=True
     ):
         if not found["is_dropped"]:
             assert_same(found, model.expected(targets[k], begin, end), begin)
@@ -106,7 +106,7 @@ def test_long_deletions(isa):
     best = model.match[1:].argmax(1).astype(np.uint8)
     targets = [np.concatenate([best[:a], best[b:]]) for a, b in ((4, 36), (2, 15), (15, 28), (8, 24))]
     for target, found in zip(
-        targets, _native.rescore_envelopes(model.native, block_of(targets), whole(targets)), strict=True
+        targets, _native.testing.rescore_envelopes(model.native, block_of(targets), whole(targets)), strict=True
     ):
         assert_same(found, model.expected(target, 0, len(target)), 0)
         assert found["target_line"].count(b"-") == 40 - len(target)
@@ -118,7 +118,7 @@ def test_of_equal_nodes_a_path_ends_with_the_last_one(isa):
     t[:, 0] = 1
     evalue = np.array([-8, 0.7, -9, 0.7, -4, 0.7], F)
     model = _native.ProfileModel(np.full((6, 20), 0.05, F), t, np.full(20, 0.05, F), BACKGROUND, evalue, b"acdef")
-    (found,) = _native.rescore_envelopes(model, block_of([np.zeros(1, np.uint8)]), whole([[0]]))
+    (found,) = _native.testing.rescore_envelopes(model, block_of([np.zeros(1, np.uint8)]), whole([[0]]))
     assert (found["model_begin"], found["model_end"]) == (3, 4)
 
 
@@ -131,7 +131,7 @@ def test_backward_may_have_scales_of_its_own(isa):
     targets.append(rng.integers(0, 20, 120, np.uint8))  # its lane goes on with Forward's
     own_scales = []
     for target, found in zip(
-        targets, _native.rescore_envelopes(model.native, block_of(targets), whole(targets)), strict=True
+        targets, _native.testing.rescore_envelopes(model.native, block_of(targets), whole(targets)), strict=True
     ):
         expected = model.expected(target, 0, len(target))
         assert_same(found, expected, 0)
@@ -144,7 +144,7 @@ def test_numbers_beyond_all_scales_drop_an_envelope(isa):
     model = RandomModel(80, rng, 0.004, 0)
     best = model.match[1:].argmax(1).astype(np.uint8)
     targets = [np.tile(best, 4), best]
-    repeats, one = _native.rescore_envelopes(model.native, block_of(targets), whole(targets))
+    repeats, one = _native.testing.rescore_envelopes(model.native, block_of(targets), whole(targets))
     assert model.expected(targets[0], 0, len(targets[0])).is_dropped
     assert repeats["is_dropped"]
     assert not repeats["target_line"]
@@ -160,9 +160,9 @@ def test_company_changes_nothing(M, lengths, isa):
     model = RandomModel(M, rng, 0.5, 0.001)
     targets = [model.target(n, rng) for n in lengths]
     block, envelopes = block_of(targets), whole(targets)
-    together = _native.rescore_envelopes(model.native, block, envelopes)
-    turned = _native.rescore_envelopes(model.native, block, envelopes[::-1].copy())[::-1]
-    alone = [_native.rescore_envelopes(model.native, block, envelopes[[k]])[0] for k in range(len(targets))]
+    together = _native.testing.rescore_envelopes(model.native, block, envelopes)
+    turned = _native.testing.rescore_envelopes(model.native, block, envelopes[::-1].copy())[::-1]
+    alone = [_native.testing.rescore_envelopes(model.native, block, envelopes[[k]])[0] for k in range(len(targets))]
     for results in zip(together, turned, alone, strict=True):
         without_null2 = [{name: x for name, x in result.items() if name != "null2"} for result in results]
         assert without_null2[0] == without_null2[1] == without_null2[2]
@@ -175,7 +175,7 @@ def test_null2_is_left_out_where_it_is_not_wanted(isa):
     model = RandomModel(12, rng, 0.1, 0)
     targets = [model.target(40, rng)]
     with_null2, without = (
-        _native.rescore_envelopes(model.native, block_of(targets), whole(targets), wanted)[0]
+        _native.testing.rescore_envelopes(model.native, block_of(targets), whole(targets), wanted)[0]
         for wanted in (True, False)
     )
     assert with_null2["null2"].any()
@@ -200,7 +200,7 @@ def test_domains_are_those_of_hmmer(M, n, isa):
     assert len(domains) >= n
     envelopes = np.array([(k, domain.env_from - 1, domain.env_to) for k, domain in domains], np.int32)
     block = block_of([np.asarray(target.sequence) for target in targets])
-    results = _native.rescore_envelopes(from_pyhmmer(family.hmm).native, block, envelopes)
+    results = _native.testing.rescore_envelopes(from_pyhmmer(family.hmm).native, block, envelopes)
     corrected = 0
     for (_, domain), found in zip(domains, results, strict=True):
         alignment = domain.alignment

@@ -60,14 +60,14 @@ def stages():
         yield Entry(stage, chosen, wrong)
     yield Entry(_native.parse_targets, chosen, wrong)
     for stage, n in [
-        (_native.arranged_bias_scores, _native.n_bias_arrangements()),
-        (_native.arranged_viterbi_scores, _native.n_viterbi_arrangements()),
+        (_native.testing.arranged_bias_scores, _native.testing.n_bias_arrangements()),
+        (_native.testing.arranged_viterbi_scores, _native.testing.n_viterbi_arrangements()),
     ]:
         yield Entry(stage, chosen | {"arrangement": 1}, [*wrong, ("arrangement", "does not exist", -1, n)])
     filtered = [("targets", "in order of ascending length", i32(1, 0)), ("F1", "must be a P-value", -0.1, NAN)]
     yield Entry(_native.msv_filter, chosen | {"F1": 0.02}, wrong + filtered)
     bad = [("values", "positive and normal", *(at(1, value) for value in (0, -1, INF, NAN, 1e-41)))]
-    yield Entry(_native.bias_logarithms, {"values": f32(1, 1)}, bad)
+    yield Entry(_native.testing.bias_logarithms, {"values": f32(1, 1)}, bad)
     envelopes = [
         ("envelopes", "not in the block", at((0, 0), -1), at((0, 0), 2)),
         ("envelopes", "extends beyond", at((0, 1), -1), at((0, 2), 5), at((1, 2), 2**31 - 1)),
@@ -76,7 +76,7 @@ def stages():
     ]
     valid = chosen | {"envelopes": i32([0, 0, 4], [1, 2, 3])}
     del valid["targets"]
-    yield Entry(_native.rescore_envelopes, valid, envelopes)
+    yield Entry(_native.testing.rescore_envelopes, valid, envelopes)
 
 
 def domains():
@@ -84,7 +84,7 @@ def domains():
     regions = dict.fromkeys(("begin", "end", "homology"), np.zeros(3, F32))
     wrong = [(name, "length", np.zeros(4, F32)) for name in regions]
     wrong += [(dict.fromkeys(regions, np.zeros(0, F32)), "above 0")]
-    yield Entry(_native.find_regions, regions, wrong)
+    yield Entry(_native.testing.find_regions, regions, wrong)
     block = _native.TargetBlock(np.arange(10, dtype=np.uint8), i64(0, 4, 4, 10))
     searched = {"model": _native.ProfileModel(**MODEL), "block": block}
     yield Entry(
@@ -101,7 +101,7 @@ def domains():
         ],
     )
     yield Entry(
-        _native.cluster_segments,
+        _native.testing.cluster_segments,
         {"segments": i32([0, 3, 9, 0, 5], [1, 2, 9, 0, 6]), "n_traces": 2},
         [
             ("segments", "traces descend", at((0, 0), -1)),
