@@ -107,3 +107,19 @@ def test_pages_are_linked():
         assert f"docs/{page}.md" in readme and page in index
         for name in re.findall(r"\]\(([\w./-]+?\.md)\b", text):
             assert name.startswith("_generated/") or (ROOT / "docs" / name).is_file(), name
+
+
+def test_comments_and_pages_name_files_that_exist():
+    """Paths in lower case; words in upper case stand for a name of one's own."""
+    folders = ("src", "native", "docs", "tests", "bench", "packaging", "examples")
+    files = [path.relative_to(ROOT) for folder in folders for path in (ROOT / folder).rglob("*.*") if path.is_file()]
+    known = {"isa_list.hpp"}  # made by CMake
+    known |= {"/".join(path.parts[k:]) for path in files for k in range(len(path.parts))}
+    absent = [
+        f"{path}: {name}"
+        for path in files
+        if path.parts[0] in folders[:3] and path.suffix in {".md", ".py", ".cpp", ".hpp", ".k", ".js"}
+        for name in re.findall(r"(?<![\w./{-])[a-z0-9_/]{2,}\.(?:py|hpp|cpp)\b", (ROOT / path).read_text())
+        if name not in known
+    ]
+    assert not absent

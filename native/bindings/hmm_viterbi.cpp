@@ -1,4 +1,4 @@
-// Bindings: the best paths of hidden Markov models; names and validation for users are in tropalign.tropical.
+// Bindings: the best paths of hidden Markov models; names and validation for users are in tropalign.decoding.
 #include <nanobind/stl/string.h>
 
 #include <cmath>

@@ -21,7 +21,7 @@ StrandName = Literal["plus", "adjust"]
 RULES = get_args(RulesName)
 #: Orders of the rows of an alignment.
 ORDERS = get_args(RowOrder)
-#: Strand of nucleotides that is aligned: the given one, or that of the family (strands.py).
+#: Strand of nucleotides that is aligned: the given one, or that of the family (family.py).
 STRANDS = get_args(StrandName)
 #: Larger families are aligned with effort "fast" if no effort is named: effort default would take more than about
 #: 20 seconds of a core and 2 GB for sequences of 250, and does not find more columns on families of known history.
@@ -169,12 +169,12 @@ class MsaOptions(ConsistencyOptions):
 
     @property
     def votes(self) -> bool:
-        """True if alignments by several models vote (ensemble.py)."""
+        """True if alignments by several models vote (pipeline.py)."""
         return self.effort == "accurate" and self.rules == "tropalign"
 
     @property
     def judges_members(self) -> bool:
-        """True if members that do not belong are detected (foreign.py)."""
+        """True if members that do not belong are detected (family.py)."""
         return self.effort != "fast" and self.rules == "tropalign"
 
     def parameters(self) -> dict[str, str]:

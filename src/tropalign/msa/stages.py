@@ -19,7 +19,7 @@ THIRD_CELLS, PROFILE_CELLS, COLUMN_CELLS = 6.0, 12.0, 1.0
 GROUP_CELLS, KINSHIP_CELLS = 28.0, 0.001
 #: Costs of a refinement round, and of the confidence, in progressive alignments.
 ROUND_SHARE, CONFIDENCE_SHARE = 0.07, 1.5
-#: Number of models that vote with the first one for effort accurate (ensemble.py), for proteins.
+#: Number of models that vote with the first one for effort accurate (pipeline.py), for proteins.
 N_OTHERS = 2
 
 

@@ -111,7 +111,7 @@ class FoundHits:
     """Hits of queries in targets: columns with an item per hit, and columns of their domains.
 
     Positions are 0-based and half-open; nats are natural logarithms of odds. Fields of domains are those of
-    ``native/profile/hit.hpp``, other fields are described in `tropalign.results.hits`. In a tile, `first_query` is
+    ``native/profiles/hit.hpp``, other fields are described in `tropalign.results.hits`. In a tile, `first_query` is
     the number of queries before its own.
     """
 

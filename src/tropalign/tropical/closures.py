@@ -105,7 +105,7 @@ class _Reach:
 
 
 def _most(dtype: str, has_negative: bool) -> int:
-    """Return the highest distance that native code tells from infinity (`highest_distance` of native/semirings)."""
+    """Return the highest distance that native code tells from infinity (`highest_distance` of native/tropical)."""
     unreachable = (1 << (8 * np.dtype(dtype).itemsize - 2)) - 1
     return unreachable // 2 - 1 if has_negative else unreachable - 1
 

@@ -197,7 +197,7 @@ async function reloadOnceThere() {
   setTimeout(reloadOnceThere, 5000);
 }
 
-/** Return the same text as the server's `doing` in job_views.py. */
+/** Return the same text as the server's `doing` in views.py. */
 function doing(job) {
   if (job.state === "running") return job.stage || "computing";
   return job.waiting || "waiting";
