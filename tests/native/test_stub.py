@@ -16,7 +16,7 @@ from stub import stub  # noqa: E402
 
 
 def test_the_stub_has_all_names_and_types():
-    """`testing` is called by tests only. Strict type checks would pass over `object` and containers without item types."""
+    """Strict type checks would pass over `object` and containers without item types. Tests alone call `testing`."""
     tree = ast.parse(stub())
     named = {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
     assert named == {name for name in dir(_native) if not name.startswith("__") and name != "testing"}

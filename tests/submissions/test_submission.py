@@ -101,6 +101,8 @@ def with_others(verb, dest, value):
         inputs["add"] = [{"file": DIGEST, "name": "new.fa"}]
     if option.group == "Homologs":
         inputs["homologs"] = [{"file": DIGEST, "name": "proteins.fa"}]
+    if dest in ("compare_as", "common_taxa", "rooted"):
+        inputs["compare"] = [{"file": DIGEST, "name": "others.nwk"}]
     if dest == "trim":
         inputs["model"] = [{"file": DIGEST, "name": "family.hmm"}]
     if dest in ("translate", "genetic_code", "max_intron"):

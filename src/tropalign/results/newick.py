@@ -470,7 +470,7 @@ def parse_nodes(text: str, file: str) -> Nodes:
 
 
 def _nexus_trees(source: TreeText) -> Iterator[tuple[str, Nodes]]:
-    """Yield name and nodes of each tree of a NEXUS text. Raises InputError if there is none."""
+    """Yield name and nodes of each tree of a NEXUS text. Raises InputError for a text without trees."""
     n_trees, block = 0, ""
     taxa: list[list[str]] = []
     names: dict[str, str] = {}

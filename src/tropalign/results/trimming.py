@@ -21,7 +21,7 @@ class ColumnShares(NamedTuple):
 
     occupancy: share of the rows that have a residue. gaps: share of the rows that have a gap or an unknown residue (X,
     N). entropy: Shannon entropy of the unambiguous residues as a share of the largest possible one, log 20 of proteins
-    and log 4 of nucleotides; 0 if there are none.
+    and log 4 of nucleotides; 0 for a column without them.
     """
 
     occupancy: NDArray[np.float64]

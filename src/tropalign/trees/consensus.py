@@ -32,7 +32,7 @@ class _Counted:
 
     @property
     def length(self) -> float:
-        """Mean of the known lengths; NaN if there are none."""
+        """Mean of the known lengths; NaN if all are missing."""
         return self.total / self.n_lengths if self.n_lengths else math.nan
 
 

@@ -332,7 +332,7 @@ def wpgma(
     """Build the rooted tree of WPGMA (Sokal and Michener 1958; McQuitty 1966).
 
     The two closest clusters are joined. The distance of the new cluster to another one is the mean of the distances
-    of the two, whatever their numbers of taxa. Ties are broken as in `upgma`.
+    of the two, not weighted by their numbers of taxa. Ties are broken as in `upgma`.
 
     Parameters
     ----------

@@ -82,7 +82,7 @@ def is_inner(branch: Branch, n_taxa: int, *, rooted: bool = False) -> bool:
 
 
 def check_tree(tree: Tree, k: int, *, rooted: bool) -> None:
-    """Raise UsageError if the k-th tree, from 0, is none, and InputError if it has no root but needs one."""
+    """Raise UsageError if the k-th tree, from 0, has another type, InputError if it needs a root and has no root."""
     if not isinstance(tree, Tree):
         raise UsageError(f"an object of type {type(tree).__name__} is no Tree: make one with parse_tree")
     if rooted and not tree.is_rooted:

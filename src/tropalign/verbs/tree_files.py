@@ -184,7 +184,7 @@ class ComparisonOptions(Options, group="several trees"):
         default=False,
         label="Count clades",
         needs="consensus|compare",
-        help="count clades of rooted trees (default: splits, regardless of roots)",
+        help="count clades of rooted trees (default: splits, which ignore roots)",
     )
     compared: str | None = output_file(
         output="comparison",
