@@ -160,7 +160,7 @@ def test_what_a_server_does_not_take(server, given, words):
 def test_what_is_no_input(server):
     with pytest.raises(UsageError, match="cannot hold the name 'a b'"):
         server.pairs({"a b": "MKV", "c": "MKL"})
-    with pytest.raises(InputError, match="one sequence was given where several belong"):
+    with pytest.raises(InputError, match="a single sequence was given, but a list is required"):
         server.pairs("MKV")
     with pytest.raises(UsageError, match="one file"):
         server.search(["a.hmm", "b.hmm"], PROTEINS)

@@ -385,7 +385,7 @@ def test_one_sequence_is_one_cluster():
         ({"mode": "local", "identity": 1}, UsageError, "give min_coverage, or choose mode global"),
         ({"progress": 5}, UsageError, "progress 5 is not a function: give one that takes a number"),
         ({"order": "abundance"}, InputError, "no name has an abundance like ;size=12"),
-        ({"strand": "both", "alphabet": "protein"}, InputError, "only nucleotides have another strand"),
+        ({"strand": "both", "alphabet": "protein"}, InputError, "protein sequences have no reverse strand"),
         ({"memory_bytes": 1000}, ResourceError, "allow more"),
         ({"method": "average", "memory_bytes": 1}, ResourceError, "choose method single or greedy"),
     ],
@@ -397,7 +397,7 @@ def test_what_is_refused(options, error, sentence):
 
 
 def test_a_size_of_nothing_is_refused():
-    with pytest.raises(InputError, match="its count is 0: write ;size="):
+    with pytest.raises(InputError, match="its ;size= count is 0: write an integer"):
         ta.cluster({"a;size=0": "ACGTACGTAC", "b": "ACGTACGTAA"})
 
 

@@ -158,24 +158,28 @@ def test_files_and_labels_make_one_table(files, reads, tmp_path):
     [
         (["--samples", "label"], 2, "--samples belongs to --otu-table"),
         (["--sample-delimiter", "."], 2, "--sample-delimiter belongs to --otu-table"),
-        (["--sample-regex", "(", "--otu-table", "t.tsv"], 2, "--sample-regex '(' is no regular expression"),
+        (["--sample-regex", "(", "--otu-table", "t.tsv"], 2, "--sample-regex '(' is not a regular expression"),
         (
             ["--sample-regex", "x", "--samples", "label", "--otu-table", "t.tsv"],
             2,
-            "--samples and --sample-regex both say what the sample is",
+            "--samples and --sample-regex both set the sample",
         ),
-        (["--sample-delimiter", "", "--otu-table", "t.tsv"], 2, "--sample-delimiter '' is no text"),
-        (["--sample-delimiter", "/", "--otu-table", "t.tsv"], 3, "its name tells no sample"),
+        (
+            ["--sample-delimiter", "", "--otu-table", "t.tsv"],
+            2,
+            "--sample-delimiter must be a non-empty string, not ''",
+        ),
+        (["--sample-delimiter", "/", "--otu-table", "t.tsv"], 3, "its name contains no sample"),
         (["--relabel", "Otu"], 2, "--relabel belongs to --representatives or --otu-table"),
         (["--otu-table", "x.biom.txt.fa"], 2, ".fa"),
         (["--dereplicate", "--method", "single", "--shard", "1/2"], 2, "leave --dereplicate out"),
         (["--relabel", "", "--otu-table", "t.tsv"], 2, "--relabel: give letters"),
         (["--relabel", "#x", "--otu-table", "t.tsv"], 2, "--relabel #x: readers"),
-        (["--otu-table", "t.tsv", "--samples", "underscore", "--dry-run"], 3, "its name tells no sample"),
+        (["--otu-table", "t.tsv", "--samples", "underscore", "--dry-run"], 3, "its name contains no sample"),
         (
             ["--otu-table", "t.tsv", "--samples", "underscore", "--method", "single", "--shard", "1/2"],
             3,
-            "tells no sample",
+            "name contains no sample",
         ),
         (["--otutabout", "x"], 2, "write --otu-table"),
         (["--relabel_sha1"], 2, "write --relabel sha1"),
@@ -229,7 +233,7 @@ def test_labels_go_before_files_and_a_few_samples_are_shown(tmp_path, monkeypatc
     assert head.split("\t")[1:] == ["other-1", *(f"s{k}" for k in range(6))] and row.split("\t")[1:] == ["6", *"111111"]
     assert "samples: 'other-1' (6 names, such as 'r2;sample=other-1'), 's0' (1" in capsys.readouterr().err
     assert main(["derep", *files, "--samples", "file", "--otu-table", "t.tsv", "-o", "u.fa", "-q"]) == 3
-    assert "its name tells a sample, and so does its file's: leave --samples file out" in capsys.readouterr().err
+    assert "both its name and its file name give a sample: omit --samples file" in capsys.readouterr().err
 
 
 def test_a_table_of_different_sequences_counts_as_their_reads(reads, tmp_path):

@@ -136,8 +136,8 @@ def test_nucleotides_against_proteins(batch):
     with pytest.raises(ta.InputError) as error:
         ta.align_all(dna, batch)
     assert str(error.value) == (
-        "record 'sequence_1': this is a protein by its letters, but record 'sequence_1' is a nucleotide sequence: "
-        "translate the nucleotides with translate, or say what all are with alphabet"
+        "record 'sequence_1': this looks like a protein, but record 'sequence_1' is a nucleotide sequence: translate "
+        "the nucleotides with translate, or set the kind of all sequences with alphabet"
     )
     (table,) = ta.align_all(["GAGA", "CATTAC"], TEXTS, alphabet="protein")
     assert len(table) == 6

@@ -222,20 +222,23 @@ def test_alignments_from_files(tmp_path, kind):
         ("2 3\na ACG\n", "the first line promises 2 rows, but there are 1"),
         (
             "# STOCKHOLM 1.0\nhello\n",
-            "line 2, record 'hello': a line of Stockholm holds a name and letters: mend the line",
+            "line 2, record 'hello': a Stockholm line must contain a name and residues: correct the line",
         ),
-        ("hello\n", "line 1: this is no alignment: FASTA begins with '>', PHYLIP with two numbers"),
+        ("hello\n", "line 1: this is not an alignment: FASTA begins with '>', PHYLIP with two numbers"),
         (">a\nAC\n>a\nAC\n", "line 3, record 'a': two rows have the same name"),
-        ("0 10\na ACGT\n", "line 1: this is no alignment: .* but these are 0 or huge"),
-        ("2 0\na ACGT\n", "line 1: this is no alignment: .* but these are 0 or huge"),
-        ("9" * 5000 + " 3\na ACG\n", "line 1: this is no alignment: .* but these are 0 or huge"),
+        ("0 10\na ACGT\n", "line 1: the numbers of rows and columns in the first line of PHYLIP are 0 or too large"),
+        ("2 0\na ACGT\n", "line 1: the numbers of rows and columns in the first line of PHYLIP are 0 or too large"),
+        (
+            "9" * 5000 + " 3\na ACG\n",
+            "line 1: the numbers of rows and columns in the first line of PHYLIP are 0 or too large",
+        ),
         (
             '# STOCKHOLM 1.0\na ACGT-A"\nb AC--TA\n#=GR a SS HHH..H\n//\n',
             "line 3, record 'b': 6 letters, but 7 are expected: rows of an alignment are equally long",
         ),
         (  # some versions of Biopython refuse it, others find nothing in it
             "# STOCKHOLM 1.0\n#=GS a AC x\n#=GR a SS ....\n//\n",
-            "x: (read as Stockholm, this is no alignment \\(.*\\)|the file holds no alignment: fetch it again)$",
+            "x: (this is not a valid Stockholm alignment \\(.*\\)|the file contains no alignment: fetch it again)$",
         ),
     ],
 )

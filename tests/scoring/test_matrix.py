@@ -238,7 +238,7 @@ def test_scores_that_cannot_be(matrix_file, text, sentence):
 def test_files_that_cannot_be_read(tmp_path):
     with pytest.raises(ta.InputError, match=r"none\.mat: there is no such file"):
         ta.SubstitutionMatrix.from_file(tmp_path / "none.mat")
-    with pytest.raises(ta.InputError, match="this is a directory: name the files in it"):
+    with pytest.raises(ta.InputError, match="this is a directory: give the files in it"):
         ta.SubstitutionMatrix.from_file(tmp_path)
     with pytest.raises(ta.ScoringError, match="there is no matrix and no file 'nothing'; some are BLOSUM62, BLO"):
         ta.SubstitutionMatrix.load("nothing")
@@ -375,7 +375,7 @@ def test_a_matrix_of_nucleotides_is_none_for_proteins(name):
 
 
 def test_a_file_without_an_end_is_refused(tmp_path):
-    with pytest.raises(ta.InputError, match="/dev/full: the file holds more than 1048576 bytes, too many for what it"):
+    with pytest.raises(ta.InputError, match="/dev/full: the file has more than 1048576 bytes, too many for a file"):
         ta.SubstitutionMatrix.load("/dev/full")
     bomb = tmp_path / "bomb.gz"
     bomb.write_bytes(gzip.compress(b" " * (1 << 26)))

@@ -110,8 +110,8 @@ def test_functions_take_the_name_of_a_file(tmp_path, monkeypatch):
         ta.align_multiple("c.fa")
 
 
-NO_SEQUENCE = "is no sequence: give texts, bytes, Seq or SeqRecord objects, or pairs of name and text"
-NO_SET = "is no set of sequences: give texts"
+NO_SEQUENCE = "is not a sequence: give strings, bytes, Seq or SeqRecord objects, or \(name, sequence\) pairs"
+NO_SET = "is not a set of sequences: give strings"
 
 
 @pytest.mark.parametrize(
@@ -131,18 +131,18 @@ NO_SET = "is no set of sequences: give texts"
         ({1: ONE}, "record 'number 1': the name 1 is no text"),
         ({"a": None}, "record 'a': None is no sequence"),
         ([("a", ONE, "x")], "record 'number 1': an object of type tuple"),
-        ([("a", ONE), TWO], "some sequences have names and some have none"),
-        ("MKVLAW", "one sequence was given where several belong"),
-        (b"MKVLAW", "one sequence was given where several belong"),
-        (Seq("MKVLAW"), "one sequence was given where several belong"),
-        (Foreign("MKVLAW"), "one sequence was given where several belong"),
-        (SeqRecord(Seq(ONE), "a"), "one sequence was given where several belong"),
+        ([("a", ONE), TWO], "some sequences have names and others do not"),
+        ("MKVLAW", "a single sequence was given, but a list is required"),
+        (b"MKVLAW", "a single sequence was given, but a list is required"),
+        (Seq("MKVLAW"), "a single sequence was given, but a list is required"),
+        (Foreign("MKVLAW"), "a single sequence was given, but a list is required"),
+        (SeqRecord(Seq(ONE), "a"), "a single sequence was given, but a list is required"),
         (None, f"None {NO_SET}"),
         (5, f"5 {NO_SET}"),
         (np.array(ONE), "an object of type ndarray is no set of sequences"),
         (np.array([[ONE, TWO]]), "an object of type ndarray is no set of sequences"),
-        (pandas.DataFrame({"s": [ONE, TWO]}), "a table was given where a column of sequences belongs"),
-        (polars.DataFrame({"s": [ONE, TWO]}), "a table was given where a column of sequences belongs"),
+        (pandas.DataFrame({"s": [ONE, TWO]}), "a table was given, but a column of sequences is required"),
+        (polars.DataFrame({"s": [ONE, TWO]}), "a table was given, but a column of sequences is required"),
         ([], "there is no sequence: give one or more"),
         ({}, "there is no sequence: give one or more"),
         (iter(()), "there is no sequence: give one or more"),
@@ -165,16 +165,16 @@ def test_missing_values_are_never_aligned(call):
 @pytest.mark.parametrize(
     ("source", "sentence"),
     [
-        ("a\0b", "a\\x00b: the file's name holds a zero byte: name another file"),
-        (Path("a\0b"), "a\\x00b: the file's name holds a zero byte: name another file"),
+        ("a\0b", "a\\x00b: the file name contains a zero byte: give another file"),
+        (Path("a\0b"), "a\\x00b: the file name contains a zero byte: give another file"),
         ("x\x1b[31m\n", "x\\x1b[31m\\n: there is no such file"),
-        ([[]], "[] is no file: give a path, '-' or an open file"),
-        ([None], "None is no file: give a path, '-' or an open file"),
+        ([[]], "[] is not a file: give a path, '-' or an open file"),
+        ([None], "None is not a file: give a path, '-' or an open file"),
         ("x" * 300, f"{'x' * 300}: the file cannot be read (File name too long)"),
         (io.BytesIO(b""), "the open stream: the file is empty"),
         (
             io.StringIO("MKV"),
-            "the open stream, line 1: this is neither FASTA nor FASTQ: a record begins with '>' or '@'",
+            "the open stream, line 1: this is neither FASTA nor FASTQ: a record must begin with '>' or '@'",
         ),
     ],
 )

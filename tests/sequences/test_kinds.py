@@ -120,7 +120,7 @@ def test_two_records_of_a_mixed_set_are_named_in_any_order(at, tmp_path):
     records.insert(at, ">prot\nMKVLAWFFEE\n")
     path = tmp_path / "x.fa"
     path.write_text("".join(records))
-    with pytest.raises(InputError, match=r"record 'prot': this is a protein by its letters, but record 'd0' is a nucl"):
+    with pytest.raises(InputError, match=r"record 'prot': this looks like a protein, but record 'd0' is a nucl"):
         ta.read_sequences(path)
     for alphabet in ("protein", "nucleotide"):
         with warnings.catch_warnings():

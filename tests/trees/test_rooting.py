@@ -156,7 +156,7 @@ def test_texts_of_trees():
     for digits in (2.5, "2", -1, 10**30):
         with pytest.raises(UsageError, match="digits"):
             tree.newick(digits)
-    with pytest.raises(UsageError, match="an object of type NoneType is no file: give a name, or an open file"):
+    with pytest.raises(UsageError, match="an object of type NoneType is not a file: give a path, or an open file"):
         read_tree(None)
 
 
