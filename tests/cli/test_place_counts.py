@@ -198,7 +198,7 @@ def test_from_python(folder):
     assert run(folder, *WHOLE, "--counts", "otus.tsv", "--otu-table", "out.tsv") == 0
     table.write(folder / "api.tsv")
     assert (folder / "api.tsv").read_bytes() == (folder / "out.tsv").read_bytes()
-    with pytest.raises(ta.InputError, match=r"record 'Otu[0-9]+': this row belongs to no read, nor do 39 others"):
+    with pytest.raises(ta.InputError, match=r"record 'Otu[0-9]+': there is no read for this row \(nor for 39 others\)"):
         table.classified(ta.place(package, [("Otu1", "ACGTACGT")]), lineages)
 
 

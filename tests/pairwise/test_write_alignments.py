@@ -68,7 +68,7 @@ def test_suffixes_choose(tmp_path, table):
 @pytest.mark.parametrize("path", ["c.npz", "d.phy"])
 def test_identities_of_local_alignments_are_told_of(tmp_path, table, path):
     """Nobody may have chosen them: local is the default."""
-    with pytest.warns(TropalignWarning, match="of local alignments ignore all residues that do not align: align with"):
+    with pytest.warns(TropalignWarning, match="of local alignments ignore all unaligned residues: use"):
         table.write(tmp_path / path, matrix_values=None if path == "d.phy" else "identity")
     with pytest.warns(TropalignWarning, match="mode='global'"):
         table.matrix("distance")

@@ -118,22 +118,25 @@ def test_polytomies_are_resolved():
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("((a,b),c", "the tree, line 1, column 1: this bracket is not closed: the file may be cut short$"),
+        ("((a,b),c", "the tree, line 1, column 1: this bracket is not closed: the file may be truncated$"),
         ("(a:1,b:1);", "the tree has 2 tips: three or more are needed"),
         ("nonsense", "the tree has 1 tip: three or more are needed"),
         ("(a:1,a:1,c:1);", "two tips are called 'a': give each its own name"),
         ("(a:1,:1,c:1);", "a tip has no name"),
-        ("(a:1,b:1e400,c:1);", "the tree, line 1, column 8: the length '1e400' is not a number that a double holds"),
+        (
+            "(a:1,b:1e400,c:1);",
+            ("the tree, line 1, column 8: the length '1e400' is not a number in the range of a double"),
+        ),
         ("((a:1e308,b:1):1e308,(c:1,d:1):1);", "a branch of length 1e.308: lengths are numbers up to 1e.300$"),
         ("(((a:1e308):1,b:1):1,c:1,d:1);", "a branch of length 1e.308: lengths are numbers up to 1e.300$"),
-        ("", "the tree: the file holds no tree: name another$"),
+        ("", "the tree: the file contains no tree: give another file$"),
         ("('a:1,b:1,c:1);", "line 1, column 2: this quote is not closed"),
-        ("('a':1,'b:1,'c':1);", 'line 1, column 14: "c\'" stands behind the label'),
+        ("('a':1,'b:1,'c':1);", 'line 1, column 14: unexpected "c\'" after the label'),
         ("(a[x:1,b:1,c:1);", "line 1, column 3: this comment is not closed"),
-        ("(a]:1,b:1,c:1);", "line 1, column 3: this bracket ends a comment that did not begin"),
+        ("(a]:1,b:1,c:1);", "line 1, column 3: this bracket closes a comment that was not opened"),
         (
             "#NEXUS begin trees; tree x = (a:1,b:1,(c d:1,e:1):1); end;",
-            "line 1, column 42: 'd' stands behind the label",
+            "line 1, column 42: unexpected 'd' after the label",
         ),
     ],
 )

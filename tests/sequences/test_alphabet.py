@@ -77,7 +77,7 @@ def test_a_third_alphabet(folds, tmp_path):
     assert table.row(0).n_columns == 8  # 7 letters match, of which D, the wildcard, scores 0; a gap of one costs 8 + 1
     assert table.score[0] == 6 * 4 - 9
     assert ta.align("DVLV", "DVLV", matrix=matrix).score == 12
-    with pytest.raises(ta.ScoringError, match="there is no usual matrix for fold sequences: name one"):
+    with pytest.raises(ta.ScoringError, match="there is no default matrix for fold sequences: choose one"):
         ta.align("DVLV", "DVLV", alphabet="fold")
     with pytest.raises(ta.InputError, match="both strands were asked for, but folds have one"):
         ta.align_all(batch, matrix=matrix, strand="both")

@@ -270,7 +270,7 @@ def test_wide_integers_are_held_exactly():
         ({"graph": np.zeros((2, 2)), "names": "ab"}, UsageError, "names is one text"),
         ({"graph": np.zeros((2, 2)), "sources": "ab"}, UsageError, "sources is one text"),
         ({"graph": np.zeros((2, 2)), "sources": [2]}, InputError, "numbered from 0 to 1"),
-        ({"graph": np.zeros((2, 2)), "sources": ["a"]}, UsageError, "not a number of a vertex"),
+        ({"graph": np.zeros((2, 2)), "sources": ["a"]}, UsageError, "not a vertex number"),
         ({"graph": np.zeros((2, 2)), "names": ["a", "b"], "sources": [0]}, InputError, "no vertex 0 in the graph"),
         ({"graph": csr_array((2, 3))}, InputError, "has to be square"),
         ({"graph": [[0.0]], "names": 5}, UsageError, "names is of type int, no list of texts or numbers: give one"),

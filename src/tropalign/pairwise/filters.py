@@ -140,7 +140,7 @@ def coverage(table: AlignmentTable, of: str = "longer") -> NDArray[np.float64]:
     `of` is "longer", "query" or "target". Needs whole alignments.
     """
     if table.n_columns is None or table.n_gaps is None:
-        raise ValueError("only whole alignments have a coverage")
+        raise ValueError("coverage requires whole alignments")
     lengths = _covered(of, table.queries.lengths[table.query_index], table.targets.lengths[table.target_index])
     share: NDArray[np.float64] = (table.n_columns - table.n_gaps) / lengths
     return share

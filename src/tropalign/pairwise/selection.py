@@ -294,7 +294,7 @@ def namesakes(queries: SequenceBatch, targets: SequenceBatch) -> Index:
             twice |= found[query] >= 0
             found[query] = target
     if twice:
-        raise UsageError(f"{named('exclude_self')} goes by names, and two records have the same name: rename one")
+        raise UsageError(f"{named('exclude_self')} compares names, but two records have the same name: rename one")
     return found
 
 

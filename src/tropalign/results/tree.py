@@ -232,7 +232,7 @@ def parse_tree(text: str, file: str = "the tree") -> Tree:
     [nan, nan, nan, nan, 97.0, nan]
     """
     if not isinstance(text, str):
-        raise UsageError(f"an object of type {type(text).__name__} is no tree: give a text in Newick format")
+        raise UsageError(f"an object of type {type(text).__name__} is not a tree: give a string in Newick format")
     nodes = parse_nodes(text, file)
     below = nodes.children()
     leaves = [node for node, children in enumerate(below) if not children]
