@@ -128,8 +128,8 @@ def test_bad_stores(tmp_path, in_store, capsys):
     whole = (tmp_path / "targets.fa").read_text()
     ends = {
         ">t7\nMKV\n": "record 't7': records 8 and 303 have the same name: give each record its own",
-        ">x\nMK1V1\n": "record 'x': 2 letters outside the protein alphabet, the first '1' at position 3: correct them or "
-        "omit --strict",
+        ">x\nMK1V1\n": "record 'x': 2 letters outside the protein alphabet, the first '1' at position 3: correct them "
+        "or omit --strict",
         ">x\n>y\nMKV\n": "the sequence is empty",
     }
     for end, told in ends.items():

@@ -209,7 +209,7 @@ def test_a_table_that_cannot_be_written_is_refused_before_reads_are_placed(folde
     (folder / "odd.tsv").write_bytes(tips)
     table = str(folder / "o.hdf5")
     assert run(folder, "-o", "u.fa", "--counts", "otus.tsv", "--taxonomy", "odd.tsv", "--otu-table", table) == 3
-    assert "BIOM 2.1 holds no such name: rename it, or write .biom" in capsys.readouterr().err
+    assert "BIOM 2.1 does not allow this name: rename it, or write .biom" in capsys.readouterr().err
 
 
 def test_a_classic_table_that_is_too_large_is_refused_before_reads_are_placed(folder, capsys, monkeypatch):

@@ -180,5 +180,5 @@ def test_other_results_than_those_asked_for(fake):
     with pytest.raises(InputError, match="other results than those of pairs"):
         connect(fake.url).pairs(PROTEINS)
     fake.compute = lambda body, files: ("done", "", {"main": ("x.result", b"PK" + bytes(100))})
-    with pytest.raises(InputError, match="no result that this version of tropalign wrote"):
+    with pytest.raises(InputError, match="not a result of this version of tropalign"):
         connect(fake.url).msa(alignment)

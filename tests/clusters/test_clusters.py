@@ -375,7 +375,11 @@ def test_one_sequence_is_one_cluster():
         ({"min_identity": 1.5}, UsageError, "min_identity 1.5 is not a fraction between 0 and 1"),
         ({"min_identity": True}, UsageError, "min_identity True is not a fraction"),
         ({"min_coverage": -0.1}, UsageError, "min_coverage -0.1 is not a fraction"),
-        ({"identity": "best"}, UsageError, "'best' is none of 0 shorter, 1 columns, 2 internal, 3 openings, 4 blast"),
+        (
+            {"identity": "best"},
+            UsageError,
+            "'best' is not one of 0 shorter, 1 columns, 2 internal, 3 openings, 4 blast",
+        ),
         ({"identity": 5}, UsageError, "identity 5 is none of"),
         ({"method": "upgma"}, UsageError, "method 'upgma' is none of greedy, single, complete, average"),
         ({"order": None}, UsageError, "order None is none of"),

@@ -102,10 +102,10 @@ def test_what_is_refused(reads):
     clusters = ta.cluster({"r;sample=a": "ACGTACGTACGT", "r;sample=b": "GGGGGGGTTTTTT", "q;sample=b": "GGGGGGGTTTTTT"})
     with pytest.raises(
         InputError,
-        match=r"record 'r': two clusters would have this name in the table, .*: name the clusters with relabel",
+        match=r"record 'r': two clusters would have this name in the table, .*: rename the clusters with relabel",
     ):
         ta.otu_table(clusters)
-    with pytest.raises(UsageError, match="samples 'file' is none of label, vsearch, underscore"):
+    with pytest.raises(UsageError, match="samples 'file' is not one of label, vsearch, underscore"):
         ta.otu_table(clusters, samples="file")
     with pytest.raises(UsageError, match="the clusters are not of these different sequences"):
         ta.otu_table(clusters, ta.dereplicate(reads))
@@ -187,7 +187,7 @@ def test_files_and_labels_make_one_table(files, reads, tmp_path):
         (["-", "--samples", "file"], 2, "standard input has no name"),
         (["-"], 2, "standard input has no name to call a sample by"),
         (["absent.fa"], 3, "absent.fa"),
-        (["{0}", "--samples", "file", "--otu-table", "{1}/t.tsv"], 3, "as"),
+        (["{0}", "--samples", "file", "--otu-table", "{1}/t.tsv"], 3, "this file and"),
     ],
 )
 def test_what_the_command_refuses(files, tmp_path, capsys, words, code, sentence):
@@ -257,6 +257,6 @@ def test_a_classic_table_of_zeros_is_refused_before_it_is_made():
     names, one = tuple(f"r{k}" for k in range(n)), np.arange(n)
     table = OtuTable(names, names, one, one, np.ones(n, np.int64))
     with pytest.raises(
-        InputError, match=r"20,000 rows and 20,000 samples has 400,000,000 numbers.* end its name in \.biom"
+        InputError, match=r"20,000 rows and 20,000 samples has 400,000,000 numbers.* write a \.biom file"
     ):
         classic_text(table)

@@ -76,4 +76,4 @@ def test_missing_pairs(write):
     table = triangle().slice(0, 5)
     with pytest.raises(InputError) as caught:
         write("matrix", table, is_triangle=True)
-    assert "2 of its cells have none (the first is target2 with target3)" in str(caught.value)
+    assert "2 of its cells are empty (the first is target2 with target3)" in str(caught.value)

@@ -170,7 +170,7 @@ def test_the_same_bytes_by_a_restored_writer_and_however_cut(any_table, name):
 def suited(table, name):
     """The table, or what the format takes in its place."""
     if name == "bam" and table.queries.alphabet is not NUCLEOTIDE:
-        pytest.skip("BAM holds nucleotides")
+        pytest.skip("BAM supports nucleotides")
     return every_pair(table) if name == "matrix" else table
 
 
@@ -209,7 +209,7 @@ def every_pair(table):
 )  # fmt: skip
 def test_damaged_descriptions(any_table, change):
     description = {**make_writer("pairs", "sam", HEADER, context_for(any_table)).describe(), **change}
-    with pytest.raises(InputError, match="another version of tropalign wrote this, or it is damaged"):
+    with pytest.raises(InputError, match="this was written by another version of tropalign, or it is damaged"):
         restore(description)
 
 

@@ -40,9 +40,11 @@ def test_several_files_are_one_family(tmp_path):
 @pytest.mark.parametrize(
     ("records", "why"),
     [
-        ({**PROTEINS, "odd": DNA}, "record 'a': this looks like a protein, but record 'odd' is a nucleotide sequence: give sequences of one "
+        ({**PROTEINS, "odd": DNA},
+            "record 'a': this looks like a protein, but record 'odd' is a nucleotide sequence: give sequences of one "
             "kind, or set the kind of all sequences with alphabet"),
-        ({**{f"d{k}": DNA * 20 for k in range(3)}, "odd": PROTEINS["a"]}, "record 'odd': this looks like a protein, but record 'd0' is a nucleotide sequence: give sequences of one "
+        ({**{f"d{k}": DNA * 20 for k in range(3)}, "odd": PROTEINS["a"]},
+            "record 'odd': this looks like a protein, but record 'd0' is a nucleotide sequence: give sequences of one "
             "kind, or set the kind of all sequences with alphabet"),
     ],
 )  # fmt: skip

@@ -167,7 +167,7 @@ def test_what_is_refused():
         ta.mask(["ACGTACGTACGTA"], "seg")
     with pytest.raises(UsageError, match="mask 'sag' is none of seg, dust, tantan, lower"):
         ta.mask(["MKVLAWMKVLAW"], "sag")
-    with pytest.raises(InputError, match="the batch knows names and lengths only"):
+    with pytest.raises(InputError, match="the batch contains only names and lengths"):
         ta.mask(ta.SequenceBatch.without_residues(["a"], [6], ta.PROTEIN), "seg")
 
 

@@ -86,14 +86,14 @@ def test_scoring_is_shown_and_progress_is_a_function(tmp_path, table):
     ("tables", "path", "options", "error", "text"),
     [
         ([], "x.tsv", {}, UsageError, "there is no table to write"),
-        (5, "x.tsv", {}, UsageError, "an object of type int is no AlignmentTable"),
-        (["x"], "x.tsv", {}, UsageError, "an object of type str is no AlignmentTable"),
-        ("x", "x.tsv", {}, UsageError, "an object of type str is no AlignmentTable"),
+        (5, "x.tsv", {}, UsageError, "an object of type int is not an AlignmentTable"),
+        (["x"], "x.tsv", {}, UsageError, "an object of type str is not an AlignmentTable"),
+        ("x", "x.tsv", {}, UsageError, "an object of type str is not an AlignmentTable"),
         (None, "x.docx", {}, UsageError, "no format has the suffix '.docx'"),
         (None, "x", {"format": "docx"}, UsageError, "format 'docx' is none of tsv"),
         (None, "no/x.tsv", {}, InputError, "there is no such directory to write to"),
         (None, b"x.tsv", {}, UsageError, "the path is bytes"),
-        (None, "x.npz", {"matrix_values": "scores"}, UsageError, "matrix_values 'scores' is none of score"),
+        (None, "x.npz", {"matrix_values": "scores"}, UsageError, "matrix_values 'scores' is not one of score"),
         (None, "x.phy", {"matrix_values": "score"}, UsageError, "PHYLIP holds the distances of one set"),
     ],
 )
@@ -107,7 +107,7 @@ def test_what_cannot_be_written(tmp_path, monkeypatch, table, tables, path, opti
 def test_what_fails_leaves_no_file(tmp_path, table):
     (other,) = tropalign.align_all(SET)
     for path in ("x.tsv", "x.sam"):
-        with pytest.raises(UsageError, match="tables of other sequences"):
+        with pytest.raises(UsageError, match="tables with different sequences"):
             tropalign.write_alignments([table, other], tmp_path / path)
     assert os.listdir(tmp_path) == []
 

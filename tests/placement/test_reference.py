@@ -221,8 +221,8 @@ def test_alignments_from_files(tmp_path, kind):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (">a\nACGT\n>b\nAC\n", "record 'b': 2 letters, but 4 are expected"),
-        ("2 3\na ACG\n", "the first line promises 2 rows, but there are 1"),
+        (">a\nACGT\n>b\nAC\n", "record 'b': 2 characters, but 4 expected"),
+        ("2 3\na ACG\n", "the first line states 2 rows, but there are 1"),
         (
             "# STOCKHOLM 1.0\nhello\n",
             "line 2, record 'hello': a Stockholm line must contain a name and residues: correct the line",
@@ -237,7 +237,7 @@ def test_alignments_from_files(tmp_path, kind):
         ),
         (
             '# STOCKHOLM 1.0\na ACGT-A"\nb AC--TA\n#=GR a SS HHH..H\n//\n',
-            "line 3, record 'b': 6 letters, but 7 are expected: rows of an alignment are equally long",
+            "line 3, record 'b': 6 characters, but 7 expected: all rows of an alignment must have the same length",
         ),
         (  # some versions of Biopython refuse it, others find nothing in it
             "# STOCKHOLM 1.0\n#=GS a AC x\n#=GR a SS ....\n//\n",

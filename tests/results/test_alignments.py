@@ -42,7 +42,7 @@ def test_concatenations_and_empty_tables(any_table):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"depth": "not one of score, ends, alignment"}, "none of score, ends, alignment"),
+        ({"depth": "deep"}, "not one of score, ends, alignment"),
         ({"query_start": None}, "requires the column query_start"),
         ({"n_gaps": np.zeros(3, np.int32)}, "3 items, not 12"),
         ({"score": np.zeros(12, np.float32)}, "array of int32"),

@@ -96,9 +96,9 @@ def test_what_is_no_share_of_the_rows_is_refused(share):
 @pytest.mark.parametrize(
     ("fields", "why"),
     [
-        ({"columns": np.zeros(3, np.int32)}, "columns has to be an array of 21 int32"),
-        ({"columns": np.zeros(21, np.int64)}, "columns has to be an array of 21 int32"),
-        ({"columns": np.zeros(21, np.int32)}, "have to ascend"),
+        ({"columns": np.zeros(3, np.int32)}, "columns must be an array of 21 int32"),
+        ({"columns": np.zeros(21, np.int64)}, "columns must be an array of 21 int32"),
+        ({"columns": np.zeros(21, np.int32)}, "must ascend"),
         ({"n_columns": 8}, "residue_confidence|column_confidence|outside the 8 columns"),
         ({"residue_confidence": np.zeros(20, np.float32)}, "array of 21 float32"),
         ({"column_confidence": np.zeros(9)}, "array of 9 float32"),
@@ -127,7 +127,7 @@ def test_no_such_row(key):
 
 
 def test_wrong_slices():
-    with pytest.raises(ValueError, match="without steps"):
+    with pytest.raises(ValueError, match="must have step 1"):
         alignment()[:, ::2]
     with pytest.raises(TypeError, match="a range of columns"):
         alignment()[0, 1]

@@ -81,11 +81,11 @@ def test_one_read_and_none():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        *(({name: np.zeros(2, dtype)}, f"column {name} has 2 items and not 3") for name, dtype in READ_COLUMNS.items()),
+        *(({name: np.zeros(2, dtype)}, f"column {name} has 2 items, not 3") for name, dtype in READ_COLUMNS.items()),
         ({"score": np.zeros(3)}, "column score must be a one-dimensional array of int32"),
         ({"letters": b"abc"}, "column letters must be a one-dimensional array of uint8"),
-        ({"column": np.zeros(2, np.int32)}, "column column has 2 items and not 3"),
-        ({"offsets": np.array([0, 1, 2])}, "column offsets has 3 items and not 4"),
+        ({"column": np.zeros(2, np.int32)}, "column column has 2 items, not 3"),
+        ({"offsets": np.array([0, 1, 2])}, "column offsets has 3 items, not 4"),
         ({"offsets": np.array([0, 2, 1, 3])}, "offsets have to ascend"),
         ({"offsets": np.array([0, 1, 2, 9])}, "end with the number of letters"),
         ({"tied_offsets": np.array([1, 1, 2, 3])}, "begin with 0 and end with the number of tied_branches"),

@@ -166,7 +166,7 @@ def test_thresholds_that_are_none(given, text):
     ("change", "text"),
     [
         ({"bits": np.zeros(2)}, "column bits must be a one-dimensional array of float32"),
-        ({"names": ("a",)}, "column accessions has 2 items and not 1"),
+        ({"names": ("a",)}, "column accessions has 2 items, not 1"),
         ({"query": np.array([0, 1], np.int32)}, "the query index of a hit is out of range for 1 queries"),
         (
             {"best_domain": np.array([0, 1], np.int32)},
@@ -175,11 +175,11 @@ def test_thresholds_that_are_none(given, text):
         ({"domain_offsets": np.array([0, 2, 2])}, "a hit must have at least one domain"),
         ({"domain_offsets": np.array([0, 1, 3])}, "domain_offsets have to begin with 0 and end with the number"),
         ({"line_offsets": np.array([0, 6, 5])}, "line_offsets have to begin with 0"),
-        ({"orientation": "up"}, "orientation 'up' is none of search, scan"),
+        ({"orientation": "up"}, "orientation 'up' is not one of search, scan"),
         ({"orientation": "scan"}, "models of a scan must include every target of a hit"),
         ({"n_passed": np.zeros((1, 3), np.int64)}, r"n_passed must be int64 of shape \(1, 4\)"),
         ({"widths": np.zeros((2, 3), np.int64)}, r"widths must be int64 of shape \(1, 3\)"),
-        ({"domZ": np.zeros(2)}, "column domZ has 2 items and not 1"),
+        ({"domZ": np.zeros(2)}, "column domZ has 2 items, not 1"),
     ],
 )
 def test_columns_that_do_not_fit(change, text):

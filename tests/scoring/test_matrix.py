@@ -156,8 +156,8 @@ def test_letters_scored_like_another_are_counted():
         (
             ["ARA", "AXR"],
             ta.PROTEIN,
-            "the matrix small.mat has no letter X, which record 'sequence_2' holds at position 2: "
-            "add it to the matrix or choose another",
+            "the matrix small.mat has no letter X, but record 'sequence_2' contains it at position 2: "
+            "add it to the matrix, or choose another matrix",
         ),
         (
             ["ACGT"],
@@ -265,16 +265,16 @@ def changed(row, column, value, dtype=np.int64):
     ("changes", "words"),
     [
         ({"scores": GOOD.scores[:24, :24]}, "the scores of BLOSUM62 must be numbers in an array of 32 x 32"),
-        ({"scores": GOOD.scores.astype(complex)}, "have to be numbers"),
-        ({"scores": GOOD.scores.tolist()}, "have to be numbers"),
-        ({"scores": None}, "have to be numbers"),
+        ({"scores": GOOD.scores.astype(complex)}, "must be numbers"),
+        ({"scores": GOOD.scores.tolist()}, "must be numbers"),
+        ({"scores": None}, "must be numbers"),
         ({"scores": GOOD.scores + np.pi}, "the scores of BLOSUM62 have more than four decimals: round them"),
         ({"scores": changed(0, 0, np.nan, np.float64)}, "the matrix BLOSUM62 has scores beyond 1000000"),
         ({"scores": changed(0, 0, -(2**31))}, "the matrix BLOSUM62 has scores beyond 1000000"),
         ({"scores": changed(0, 0, 2**31 - 1)}, "the matrix BLOSUM62 has scores beyond 1000000"),
         ({"scores": changed(0, 0, 2**40)}, "the matrix BLOSUM62 has scores beyond 1000000"),
         ({"scores": changed(31, 31, -(2**31), np.int32)}, "the matrix BLOSUM62 has scores beyond 1000000"),
-        ({"alphabet": "protein"}, "the alphabet of the matrix BLOSUM62 has to be an Alphabet"),
+        ({"alphabet": "protein"}, "the alphabet of the matrix BLOSUM62 must be an Alphabet"),
         ({"name": None}, "the name and the letters of a matrix must be strings"),
         ({"letters": 5}, "the name and the letters of a matrix must be strings"),
     ],
@@ -319,13 +319,10 @@ def test_whatever_holds_a_matrix(tmp_path):
 @pytest.mark.parametrize(
     ("source", "sentence"),
     [
-        (5, "an object of type int is no matrix: give a name, a path, a SubstitutionMatrix, a Biopython Array"),
-        (
-            np.zeros((4, 4)),
-            ("an object of type int is not a matrix: give a name, a path, a SubstitutionMatrix, a Biopython Array"),
-        ),
-        (["BLOSUM62"], "an object of type ndarray is not a matrix"),
-        ({}, "an object of type list is not a matrix"),
+        (5, "an object of type int is not a matrix: give a name, a path, a SubstitutionMatrix, a Biopython Array"),
+        (np.zeros((4, 4)), "an object of type ndarray is not a matrix"),
+        (["BLOSUM62"], "an object of type list is not a matrix"),
+        ({}, "0 letters, each once"),
         ({"A": {"R": 1}}, "the keys of a matrix mapping must be pairs of letters, such as ('A', 'R')"),
         ({("A", 1): 1}, "the keys of a matrix mapping must be pairs of letters"),
         ({5: 1}, "the keys of a matrix mapping must be pairs of letters"),
@@ -348,8 +345,8 @@ def test_what_holds_no_matrix(source, sentence):
     ("scores", "sentence"),
     [
         ((99999999999, -4), "the match score 99999999999 exceeds the maximum of 1000000"),
-        ((5, -2147483649), "the mismatch score -2147483649 is beyond 1000000"),
-        ((1_000_001, 0), "the match score 1000001 is beyond 1000000"),
+        ((5, -2147483649), "the mismatch score -2147483649 exceeds the maximum of 1000000"),
+        ((1_000_001, 0), "the match score 1000001 exceeds the maximum of 1000000"),
         ((1.23456, 0), "the match score 1.23456 has more than four decimals: round it"),
         ((True, 0), "the match score True is not a number"),
         (("5", 0), "the match score '5' is not a number"),
@@ -382,5 +379,5 @@ def test_a_file_without_an_end_is_refused(tmp_path):
         ta.SubstitutionMatrix.load("/dev/full")
     bomb = tmp_path / "bomb.gz"
     bomb.write_bytes(gzip.compress(b" " * (1 << 26)))
-    with pytest.raises(ta.InputError, match="the file holds more than 1048576 bytes"):
+    with pytest.raises(ta.InputError, match="the file has more than 1048576 bytes"):
         ta.SubstitutionMatrix.load(bomb)

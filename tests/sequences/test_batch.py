@@ -31,9 +31,9 @@ def test_the_layout_and_single_sequences(batch):
     assert np.array_equal(batch[3].codes, batch.codes[10:])
     assert [str(sequence) for sequence in batch] == TEXTS
     for k in (4, -5):
-        with pytest.raises(IndexError, match=f"sequence {k} of 4"):
+        with pytest.raises(IndexError, match=f"sequence {k} is out of range: the batch has 4"):
             batch[k]
-        with pytest.raises(IndexError, match=f"sequence {k} of 4"):
+        with pytest.raises(IndexError, match=f"sequence {k} is out of range: the batch has 4"):
             batch.text(k)
     assert batch.text(-1) == batch.text(3) == TEXTS[3]
 
@@ -64,8 +64,8 @@ def test_several_sequences(batch, key, chosen):
         ((["MKV", ""],), "record 'sequence_2': the sequence is empty: remove it"),
         ((["MKV", "MKV"], ["a", "a"]), "two sequences have the same name: give each its own"),
         ((["MKV"], ["a", "b"]), "1 sequences but 2 names: give one name per sequence"),
-        ((["MKV", "MK-V"],), "record 'sequence_2': '-' at position 3 is no protein letter"),
-        ((["ACE"], ["a"], ta.NUCLEOTIDE), "record 'a': 'E' at position 3 is no nucleotide letter"),
+        ((["MKV", "MK-V"],), "record 'sequence_2': '-' at position 3 is not a letter of the protein alphabet"),
+        ((["ACE"], ["a"], ta.NUCLEOTIDE), "record 'a': 'E' at position 3 is not a letter of the nucleotide alphabet"),
     ],
 )
 def test_strings_that_make_no_batch(arguments, sentence):
@@ -79,7 +79,7 @@ def test_reverse_complement():
     back = batch.reverse_complement()
     assert [back.text(k) for k in range(2)] == ["nYACGT", "TAA"]
     assert np.array_equal(back.codes, ta.NUCLEOTIDE.encode(back.letters)[0])
-    with pytest.raises(ta.InputError, match="only nucleotides"):
+    with pytest.raises(ta.InputError, match="protein sequences have no reverse strand"):
         ta.SequenceBatch.from_strings(["MKV"]).reverse_complement()
 
 
@@ -194,7 +194,7 @@ def test_names_and_lengths_alone(batch):
     for made in (bare, *copies(bare)):
         assert made.names == batch.names and made.lengths.tolist() == [6, 2, 2, 3] and not made.has_residues
     assert batch.has_residues and batch[0:0].has_residues
-    with pytest.raises(ta.InputError, match="the batch knows names and lengths only: read the sequences again"):
+    with pytest.raises(ta.InputError, match="the batch contains only names and lengths: read the sequences again"):
         ta.align_all(bare)
     with pytest.raises(ValueError, match="a length is -1"):
         ta.SequenceBatch.without_residues(("a",), [-1], ta.PROTEIN)

@@ -126,9 +126,9 @@ def test_other_reads_than_files():
         assert records(ReadBlocks(reads)) == [("a", "MKV"), ("b", "WW")]
     assert records(ReadBlocks((pair for pair in [("a", "M-K")]), taken=["x"], policy=REMOVING)) == [("a", "MK")]
     assert list(ReadBlocks([])) == []
-    with pytest.raises(ta.InputError, match="None is no sequence"):
+    with pytest.raises(ta.InputError, match="None is not a sequence"):
         list(ReadBlocks([("a", None)]))
-    with pytest.raises(ta.InputError, match="is no file"):
+    with pytest.raises(ta.InputError, match="is not a file"):
         list(ReadBlocks(["reads.fa", ("a", "MKV")]))
 
 

@@ -116,11 +116,11 @@ def test_pairs_of_rna_are_stems(tmp_path):
 def test_names_of_uniprot_and_parts_are_known(tmp_path):
     batch = SequenceBatch.from_strings({"sp|Q662F0|EFP_BORBP": "MKVLAW", "sp|P1|A": "MKV", "tr|P1|B": "MKV"})
     lines = "".join(f"{name}\t.\tsite\t2\t3\t.\t.\t.\t.\n" for name in ("Q662F0", "P1", "A", "C"))
-    with pytest.warns(TropalignWarning, match="left out: P1, C$"):
+    with pytest.warns(TropalignWarning, match="ignored: P1, C$"):
         found = read_features(written(tmp_path, lines), batch)
     assert [one.sequence for one in found] == ["sp|Q662F0|EFP_BORBP", "sp|P1|A"]
     rows = "# STOCKHOLM 1.0\nEFP_BORBP/3-5 VL-A\nEFP_BORBP/1-9 VLWA\n#=GC SS_cons HHH.\n//\n"
-    with pytest.warns(TropalignWarning, match="left out: EFP_BORBP/1-9$"):
+    with pytest.warns(TropalignWarning, match="ignored: EFP_BORBP/1-9$"):
         assert read_features(written(tmp_path, rows), batch) == (Feature("sp|Q662F0|EFP_BORBP", 2, 4, "helix", ""),)
 
 
@@ -128,10 +128,10 @@ def test_names_of_uniprot_and_parts_are_known(tmp_path):
     ("text", "sentence"),
     [
         ("# STOCKHOLM 1.0\na/1-5 MKAVLAWWW\n//\n", "record 'a/1-5': the row has 9 residues, but the sequence"),
-        ("# STOCKHOLM 1.0\nb MKAV\n//\n", "record 'b': the row has 4 residues, and the sequence of the family has 6"),
+        ("# STOCKHOLM 1.0\nb MKAV\n//\n", "record 'b': the row has 4 residues, but the sequence of the family has 6"),
         (
             "# STOCKHOLM 1.0\nb MKAVAW\n#=GR b SS HH\n//\n",
-            "line 3: #=GR b SS has 2 characters, but the rows have 6: correct",
+            "line 3: #=GR b SS has 2 letters, but the rows have 6: correct",
         ),
         ("# STOCKHOLM 1.0\n//\n", "the file contains no alignment|this is not a valid Stockholm alignment"),
     ],

@@ -89,7 +89,7 @@ def test_what_can_be_both_follows_its_companions_or_is_told(texts, alphabet, is_
         warnings.simplefilter("always")
         assert ta.read_sequences(path).alphabet == alphabet
     told = [str(one.message) for one in found]
-    assert len(told) == is_told and all("record 's0'" in text and 'say alphabet="' in text for text in told)
+    assert len(told) == is_told and all("record 's0'" in text and 'use alphabet="' in text for text in told)
     assert ta.SequenceBatch.from_strings(texts).alphabet == alphabet
 
 

@@ -101,7 +101,7 @@ def test_go_where_the_letters_go_and_change_no_alignment(batch):
     ("values", "text"),
     [
         (np.zeros(6, np.uint8), "6 qualities for 7 codes: give one per code"),
-        (np.zeros(7), "qualities has to be an array"),
+        (np.zeros(7), "qualities must be a one-dimensional array"),
     ],
 )
 def test_wrong_arrays(batch, values, text):

@@ -67,8 +67,8 @@ def test_unknown_letters_are_counted(tmp_path):
     with pytest.raises(ta.InputError) as error:
         ta.read_sequences(path, strict=True)
     assert str(error.value) == (
-        f"{path}, record 'a': 2 letters outside the protein alphabet, the first '1' at position 4: mend them or leave "
-        "strict out"
+        f"{path}, record 'a': 2 letters outside the protein alphabet, the first '1' at position 4: correct them or "
+        "omit strict"
     )
 
 
@@ -121,7 +121,7 @@ NO_NAME = "the header has no name: write one directly after '>' or '@'"
 TRUNCATED = "the compressed file is truncated: fetch or write it again"
 NO_TEXT = "a zero byte in the text: save the file as plain text, in ASCII or UTF-8"
 COMMENT = (
-    "this is a comment line of old FASTA files and not sequences (FASTA or FASTQ): remove the lines that begin with ';'"
+    "this is a comment line of old FASTA files, not sequences (FASTA or FASTQ): remove the lines that begin with ';'"
 )
 NO_LETTER = "a non-ASCII byte in a sequence: correct the record (names may contain any UTF-8 character)"
 
@@ -155,7 +155,7 @@ NO_LETTER = "a non-ASCII byte in a sequence: correct the record (names may conta
         (
             b"@a\nACGT\n+\n",
             ", line 3, record 'a'",
-            "the file breaks off within this record: fetch it again",
+            "the file ends within this record: fetch it again",
         ),
         *((pack(FAMILY)[:-12], "", TRUNCATED) for pack in PACKERS[1:]),
     ],

@@ -155,7 +155,7 @@ def test_usual_fastq_is_split_by_native_code(monkeypatch):
         (
             b"@a\nAC\n+\nII\n@b\nAC\n+\nI\n",
             8,
-            "the quality has 1 character, and the sequence 2 residues: mend",
+            "the quality has 1 character, but the sequence has 2 residues: correct",
         ),
         (b"\n\n@a\nAC\n+\nII\n@b\nAC\n-\nII\n", 10, r"line 10, record 'b': the file ends within this record"),
         (

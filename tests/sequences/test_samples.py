@@ -115,7 +115,7 @@ def test_files_are_samples():
 @pytest.mark.parametrize(
     ("second", "paths", "sentence"),
     [
-        ({"a": "ACGT"}, ["x/S1.fa", "y/S1.fq.gz"], "y/S1.fq.gz: this is sample 'S1', as x/S1.fa: name each file"),
+        ({"a": "ACGT"}, ["x/S1.fa", "y/S1.fq.gz"], "y/S1.fq.gz: this file and x/S1.fa have the same sample name, 'S1'"),
         ({"a": "ACGT"}, ["S1.fa", ".fa"], ".fa: '' is not a valid sample name"),
         ({"a": "ACGT"}, ["lib;1.fa", "lib;2.fa"], "lib;1.fa: 'lib;1' is not a valid sample name"),
         ({"a": "ACGT"}, ["a b.fa", "c.fa"], "'a b' is not a valid sample name"),

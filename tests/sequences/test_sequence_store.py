@@ -143,10 +143,16 @@ BROKEN = {
     ),
     "manifest's size": (
         lambda d: changed(d, len(d) - END_BYTES, b"\xff" * 8),
-        f"{DAMAGED} (its manifest does not fit)",
+        f"{DAMAGED} (the size of its manifest is invalid)",
     ),
-    "an array beyond the end": (with_entry("names", bytes=1 << 40), f"{DAMAGED} (its names reach beyond its end)"),
-    "an array before the begin": (with_entry("names", begin=-4096), f"{DAMAGED} (its names reach beyond its end)"),
+    "an array beyond the end": (
+        with_entry("names", bytes=1 << 40),
+        f"{DAMAGED} (its names extend beyond the end of the file)",
+    ),
+    "an array before the begin": (
+        with_entry("names", begin=-4096),
+        f"{DAMAGED} (its names extend beyond the end of the file)",
+    ),
     "an array that is not there": (
         lambda d: with_manifest(d, lambda m: m["arrays"].pop("names")),
         f"{DAMAGED} (its manifest is incomplete or invalid)",
@@ -233,7 +239,7 @@ def test_a_failed_build_leaves_what_was_there(store, tmp_path):
     before = (tmp_path / "x.tdb").read_bytes()
     bad = tmp_path / "bad.fa"
     bad.write_text(">a\nMKV\n>\nMKV\n")
-    with pytest.raises(InputError, match="holds no name"):
+    with pytest.raises(InputError, match="the header has no name"):
         SequenceStore.build(bad, store.path)
     assert (tmp_path / "x.tdb").read_bytes() == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.fa", "x.fa", "x.tdb"]

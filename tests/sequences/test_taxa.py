@@ -119,8 +119,8 @@ def test_stores_keep_what_those_know_that_they_are_made_of(fasta, tmp_path):
     assert told(both.taxa) == [(0, ""), (7, ""), (9606, ""), (562, "Bacteria"), (0, ""), (4, "")]
     path = dump(tmp_path / "td", {1: 1, 4: 1, 5: 1})
     with (
-        pytest.warns(TropalignWarning, match="1 taxon of .* without a scientific name, 4 for one"),
-        pytest.warns(TropalignWarning, match="1 of the sequences' taxids is not in it, 9606 for one"),
+        pytest.warns(TropalignWarning, match="1 taxon of .* without a scientific name, for example 4"),
+        pytest.warns(TropalignWarning, match="1 of the sequences' taxids is not in it, for example 9606"),
     ):
         again = SequenceStore.build(first.path, tmp_path / "again.tdb", taxdump=path)
     assert told(again.taxa) == [(9606, ""), (562, "Bacteria"), (0, ""), (4, "4")]
@@ -157,10 +157,10 @@ def test_nothing_changes_where_nothing_is_known(tmp_path):
         ("a\t1\na\t2\n", r"taxids\.tsv, line 2: 'a' has taxid 1 in line 1: remove one of the lines"),
         ("a\t1\tP\na\t1\tQ\n", r"taxids\.tsv, line 2: 'a' has another lineage in line 1"),
         ("name\ttaxid\na\tx\n", r"taxids\.tsv, line 2: 'x' is not a taxid: write NCBI's number of the taxon"),
-        ("a\t-1\n", r"taxids\.tsv, line 1: '-1' is no taxid"),
-        ("a\t9999999999\n", r"'9999999999' is no taxid"),
-        ("a\t1.5\n", r"line 1: '1\.5' is no taxid"),
-        ("a\t" + "0" * 5000 + "9\n", r"line 1: '0+\.*.* is no taxid"),
+        ("a\t-1\n", r"taxids\.tsv, line 1: '-1' is not a taxid"),
+        ("a\t9999999999\n", r"'9999999999' is not a taxid"),
+        ("a\t1.5\n", r"line 1: '1\.5' is not a taxid"),
+        ("a\t" + "0" * 5000 + "9\n", r"line 1: '0+\.*.* is not a taxid"),
         ("a\n", r"line 1: this is not a line of a taxid table: write a name, a tab and a taxid"),
         ("a\t1\tP\t9\n", r"line 1: this is not a line of a taxid table"),
         ("name\ttaxid\n", r"taxids\.tsv: the table contains no sequence"),
@@ -185,7 +185,7 @@ def test_names_that_are_not_in_the_files_are_counted(fasta, tmp_path):
 BAD_DUMPS = {
     "no folder": (lambda d: d.rename(d.parent / "else"), "there is no such file"),
     "no names": (lambda d: (d / "names.dmp").unlink(), "it contains no names.dmp: give NCBI's taxdump.tar.gz, or the"),
-    "no nodes": (lambda d: (d / "nodes.dmp").unlink(), "it holds no nodes.dmp"),
+    "no nodes": (lambda d: (d / "nodes.dmp").unlink(), "it contains no nodes.dmp"),
     "no numbers": (
         lambda d: (d / "nodes.dmp").write_text("1\t|\t1\t|\nx\t|\t1\t|\n"),
         r"nodes.dmp, line 2: a line of NCBI's taxdump must begin with two taxids",
@@ -196,7 +196,7 @@ BAD_DUMPS = {
     ),
     "a number beyond all": (
         lambda d: (d / "merged.dmp").write_text(f"7\t|\t{9**40}\t|\n"),
-        r"merged.dmp, line 1: this is",
+        r"merged.dmp, line 1: a line of",
     ),
     "an orphan": (lambda d: dump(d, {1: 1, 9606: 77}), "taxon 77, the parent of 9606, has no line in nodes.dmp"),
     "a circle": (lambda d: dump(d, {1: 1, 9606: 77, 77: 9606}), "taxon 9606 has no path to the root in nodes.dmp"),
@@ -287,7 +287,7 @@ def test_arrays_that_do_not_fit():
         with pytest.raises(ValueError, match=sentence):
             Taxa(taxids, Texts.of([""]), numbers)
     batch = ta.SequenceBatch.from_strings({"a": "MKV", "b": "MK"})
-    with pytest.raises(ValueError, match="taxa of 1 sequences for 2: give as many"):
+    with pytest.raises(ValueError, match="taxa of 1 sequences for 2 sequences: give one taxon"):
         ta.SequenceBatch(batch.codes, batch.offsets, batch.names, batch.alphabet, batch.letters, taxa=Taxa.unknown(1))
 
 

@@ -149,7 +149,7 @@ def test_anything_else_is_an_error_with_its_position(text, line, column, said):
 def test_a_file_holds_one_tree(text, said):
     with pytest.raises(InputError) as error:
         newick.parse_newick(text, "a file")
-    assert str(error.value) == f"a file: the file holds {said}"
+    assert str(error.value) == f"a file: the file contains {said}"
 
 
 def test_quoted_labels_and_numbers_of_branches():

@@ -108,8 +108,8 @@ def test_a_file(tmp_path):
         ("#NEXUS begin trees; tree = (a,b); end;", ", line 1, column 21: this tree has no name and equals sign"),
         ("#NEXUS begin trees; tree x = (a,'b); end;", ", line 1, column 33: this quote is not closed"),
         ("#NEXUS begin trees; tree x = [&R (a,b); end;", ", line 1, column 30: this comment is not closed"),
-        ("#NEXUS begin trees; tree x = ((a,b); end;", ", line 1, column 33: unexpected 'b' after the label 'a'"),
-        ("#NEXUS begin trees; tree x = (a b,c); end;", ", line 1, column 33: 'b' stands behind the label 'a'"),
+        ("#NEXUS begin trees; tree x = ((a,b); end;", ", line 1, column 30: this bracket is not closed"),
+        ("#NEXUS begin trees; tree x = (a b,c); end;", ", line 1, column 33: unexpected 'b' after the label 'a'"),
         (
             "#NEXUS begin trees; tree x = (a:1,5,c:1); end;",
             ", line 1, column 34: the comma before '5' may be a decimal",

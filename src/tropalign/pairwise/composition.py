@@ -65,7 +65,7 @@ ROUNDS = 12
 
 
 class Correction:
-    """What both corrections share: rows are dropped whose corrected scores do not suffice."""
+    """Base of both corrections: drops rows whose corrected scores do not suffice."""
 
     _options: PairOptions
 

@@ -130,7 +130,7 @@ def may_cover(options: PairOptions, query: Index, target: Index) -> NDArray[np.b
 
 
 def _covered(of: str, query: Index, target: Index) -> Index:
-    """Return the lengths of which a coverage is a share."""
+    """Return the lengths that a coverage refers to."""
     return {"longer": np.maximum(query, target), "query": query, "target": target}[of]
 
 

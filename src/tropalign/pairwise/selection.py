@@ -241,7 +241,7 @@ class Selection:
             found = best_of_part
         if self._frames is not None:
             found = self._frames.best_found(found, with_self)
-        if self._namesakes is not None:  # of which each query has one at most
+        if self._namesakes is not None:  # each query has at most one
             query = self._source(found["query"])
             other = np.flatnonzero(self._namesakes[query] != found["target"])
             best = other[selected(query[other], found["score"][other], None, top)]

@@ -1,6 +1,6 @@
-"""The columns of aligned pairs: which a table keeps, and the table as the functions over its columns take it.
+"""The columns of aligned pairs that a table keeps, and the table as required by the functions over its columns.
 
-What outputs show is made of them: ``tropalign.results.output_columns``.
+Outputs are computed from them: ``tropalign.results.output_columns``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Int64 = NDArray[np.int64]
 Scores = NDArray[np.int32] | NDArray[np.float64]
 _ABSENT: Any = None
 
-#: How much of an alignment is computed, in increasing order.
+#: Depths of computed alignments, in increasing order.
 DEPTHS = ("score", "ends", "alignment")
 
 

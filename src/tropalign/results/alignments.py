@@ -412,7 +412,7 @@ class AlignmentTable(Table[Alignment], AlignedPairs):
     queries, targets : SequenceBatch
         The sequences that the indices refer to (one object if a set is aligned with itself).
     depth : {"score", "ends", "alignment"}
-        How many of the columns below are present; the others are None.
+        Determines which of the columns below are present; the others are None.
     query_index, target_index : int64, shape (n,)
     score : int32 or float64, shape (n,)
         Floats if a score or gap cost has decimals.

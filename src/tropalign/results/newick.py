@@ -157,7 +157,7 @@ class TreeText:
         return InputError(f"the file contains {found}", file=self._file)
 
     def check_label(self, label: str, at: int) -> None:
-        """Refuse a quoted label that does not end in its line; `at`: where it begins."""
+        """Reject a quoted label that does not end on its line; `at` is its start."""
         if _LINE_END.search(label):
             remedy = f"close it with {label[0]}, or write the name on one line"
             raise self.error(at, "this quote is not closed on its line", remedy)

@@ -1,8 +1,8 @@
 """Every column that a table of pairs can show, by name: ``OUTPUT_COLUMNS``.
 
-What a table keeps stands in ``tropalign.results.aligned_pairs``; the others follow from it, from the lengths of the
-sequences and from the run's statistics. Formats and Python choose by name and get numbers as arrays, texts as the row
-joiner has them.
+The columns that a table keeps are defined in ``tropalign.results.aligned_pairs``; the others are computed from them,
+the lengths of the sequences and the run's statistics. Formats and Python choose columns by name, and get numbers as
+arrays and texts in the form of the row joiner.
 """
 
 from __future__ import annotations
@@ -99,10 +99,10 @@ def _pair(table: AlignedPairs) -> NDArray[np.int64]:
 
 
 def _edge(side: str, is_first: bool) -> Callable[[AlignedPairs], Values]:
-    """Where a span begins (or ends), from 1, or 0 if it is empty; where it descends, its other end.
+    """Return a getter of the start (or end) of a span, from 1; 0 if it is empty, and its other end if it descends.
 
-    As BLAST has it, spans of translated sequences descend on frames of the other strand; else the target's, where the
-    query's other strand is aligned.
+    As in BLAST, spans of translated sequences descend on frames of the reverse strand. Otherwise the target's span
+    descends if the query's reverse strand is aligned.
     """
 
     def of(table: AlignedPairs) -> Values:

@@ -246,7 +246,7 @@ class SubstitutionMatrix:
         Returns
         -------
         tuple of str
-            Those of Biopython, then others: BLOSUM30 to BLOSUM85, PAM10 to PAM500, VTML200.
+            Matrices of Biopython, then others: BLOSUM30 to BLOSUM85, PAM10 to PAM500, VTML200.
 
         Examples
         --------

@@ -56,7 +56,7 @@ def read_alignment(path: Source) -> tuple[tuple[str, ...], NDArray[np.uint8]]:
     The file may be compressed. Its first line decides the format. PHYLIP names are strict (10 characters) or
     relaxed (up to the first blank) and rows sequential or interleaved, whichever gives each row the promised
     number of columns. FASTA rows of one length except for lower-case letters are A3M: these insertions get columns
-    of their own, left-aligned, in upper case. Raises InputError if this is no alignment, rows differ in length or
+    of their own, left-aligned, in upper case. Raises InputError if this is not an alignment, rows differ in length or
     share a name; warns of names that are not UTF-8.
     """
     names, letters, _ = read_described(path)

@@ -159,7 +159,7 @@ class _Settled:
         self.number = 0
 
     def blocks(self, found: Iterable[Records]) -> Iterator[SequenceBlock]:
-        """Yield blocks of records, except those of which nothing is left."""
+        """Yield blocks of records, except empty ones."""
         for records in found:
             self.number += len(records.names)
             yield from self._block(records)

@@ -92,7 +92,7 @@ class Taxa:
 
     @classmethod
     def unknown(cls, n: int) -> Taxa:
-        """Make the taxa of n sequences of which nothing is known."""
+        """Make unknown taxa for n sequences."""
         return cls(np.zeros(n, np.int64), Texts.of([""]), np.zeros(n, np.int64))
 
     @classmethod

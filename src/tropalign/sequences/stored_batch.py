@@ -28,7 +28,7 @@ NUMBERS = 5
 
 
 class StoredBatch(SequenceBatch):
-    """Sequences of a store, of which only the requested ones are in memory; `stored_batch` makes one.
+    """Sequences of a store; only the requested ones are in memory; `stored_batch` makes one.
 
     It has the interface of a batch. `codes` encodes all letters on each access: use `parts`, or some of the
     sequences.
