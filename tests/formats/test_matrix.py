@@ -68,7 +68,7 @@ def test_two_sets(write):
     table = AlignmentTable(base.queries, base.targets, "score", query, target, score)
     read = np.load(io.BytesIO(write("matrix", table, (3,), matrix_layout="npz")))
     assert read["score"].tolist() == score.reshape(n, m).tolist()
-    with pytest.raises(InputError, match="distances of one set"):
+    with pytest.raises(InputError, match="distances of a single set"):
         write("matrix", table, matrix_layout="phylip")
 
 

@@ -100,7 +100,7 @@ def test_shows_and_converts(family):
         (lambda: ta.align("ACGT", "ACG", matrix="BLOSUM99"), ta.ScoringError, "no matrix or file 'BLOSUM99'"),
         (lambda: ta.align("ACGT", "ACG", matrix="BLOSUM62"), ta.ScoringError, "sequences look like nucleotide"),
         (lambda: next(ta.align_all(["MKV"])), ta.InputError, "only one sequence, so there is no pair"),
-        (lambda: next(ta.align_all(["MKV", "MKL"], strand="both")), ta.InputError, "proteins have one"),
+        (lambda: next(ta.align_all(["MKV", "MKL"], strand="both")), ta.InputError, "proteins have only one"),
         (lambda: next(ta.align_all(["MKV", "MKL"], memory_bytes=10)), ta.ResourceError, "10 B are allowed"),
     ],
 )

@@ -36,7 +36,7 @@ def batch():
         ([[0, -1]], "row 0 of pairs refers to target -1, but there are 3: indices start at 0"),
         ([[0, 1], [3, 1]], "row 1 of pairs refers to query 3, but there are 3: indices start at 0"),
         (np.array([[0, 9]]), "row 0 of pairs refers to target 9, but there are 3: indices start at 0"),
-        (np.array([[0, 2**63]], np.uint64), "row 0 of pairs names target 9223372036854775808, but there are 3"),
+        (np.array([[0, 2**63]], np.uint64), "row 0 of pairs refers to target 9223372036854775808, but there are 3"),
         (np.array([[0, 1, 2]]), "pairs must be an array of (query index, target index), not of shape (1, 3)"),
         (np.array([0, 1]), "not of shape (2,)"),
         ([[0, 1], [2]], "pairs must be an array of (query index, target index)"),
@@ -125,7 +125,7 @@ def test_numbers_and_scoring_of_other_types(batch):
     for gap in (11, (11, 1), "11"):
         with pytest.raises(ta.ScoringError, match=r"the gap cost has to be a Gap\(open, extend\)"):
             ta.align_all(batch, gap=gap)
-    with pytest.raises(ta.ScoringError, match="an object of type int is no matrix: give a name, a path"):
+    with pytest.raises(ta.ScoringError, match="an object of type int is not a matrix: give a name, a path"):
         ta.align_all(batch, matrix=5)
     with pytest.raises(ta.ScoringError, match="an object of type str is not a SubstitutionMatrix"):
         PairOptions("BLOSUM62", ta.Gap(11, 1))

@@ -90,11 +90,11 @@ def test_scoring_is_shown_and_progress_is_a_function(tmp_path, table):
         (["x"], "x.tsv", {}, UsageError, "an object of type str is not an AlignmentTable"),
         ("x", "x.tsv", {}, UsageError, "an object of type str is not an AlignmentTable"),
         (None, "x.docx", {}, UsageError, "no format has the suffix '.docx'"),
-        (None, "x", {"format": "docx"}, UsageError, "format 'docx' is none of tsv"),
+        (None, "x", {"format": "docx"}, UsageError, "format 'docx' is not one of tsv"),
         (None, "no/x.tsv", {}, InputError, "there is no such directory to write to"),
         (None, b"x.tsv", {}, UsageError, "the path is bytes"),
         (None, "x.npz", {"matrix_values": "scores"}, UsageError, "matrix_values 'scores' is not one of score"),
-        (None, "x.phy", {"matrix_values": "score"}, UsageError, "PHYLIP holds the distances of one set"),
+        (None, "x.phy", {"matrix_values": "score"}, UsageError, "PHYLIP contains the distances of a single set"),
     ],
 )
 def test_what_cannot_be_written(tmp_path, monkeypatch, table, tables, path, options, error, text):
