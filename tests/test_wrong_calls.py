@@ -61,30 +61,34 @@ CALLS = {
     "alphabet as a number": (
         lambda: ta.SequenceBatch.from_strings(["MK"], alphabet=5),
         InputError,
-        "int is no alphabet",
+        "int is not an alphabet",
     ),
     "alphabet as bytes": (
         lambda: ta.read_sequences(io.BytesIO(b">a\nMK\n"), alphabet=b"protein"),
         InputError,
-        "bytes is no alphabet",
+        "bytes is not an alphabet",
     ),
-    "alphabet unhashable": (lambda: build(alphabet=[]), InputError, "list is no alphabet"),
-    "matrix of no alphabet": (lambda: ta.SubstitutionMatrix.match_mismatch(1, -1, None), InputError, "is no alphabet"),
-    "default of nothing": (lambda: ta.SubstitutionMatrix.default(None), InputError, "is no alphabet"),
-    "matrix without a name": (lambda: ta.SubstitutionMatrix.from_name(None), ScoringError, "is no name of a matrix"),
-    "matrix of a text": (lambda: BLOSUM62.check("MKV"), ScoringError, "is no SequenceBatch"),
+    "alphabet unhashable": (lambda: build(alphabet=[]), InputError, "list is not an alphabet"),
+    "matrix of no alphabet": (
+        lambda: ta.SubstitutionMatrix.match_mismatch(1, -1, None),
+        InputError,
+        "is not an alphabet",
+    ),
+    "default of nothing": (lambda: ta.SubstitutionMatrix.default(None), InputError, "is not an alphabet"),
+    "matrix without a name": (lambda: ta.SubstitutionMatrix.from_name(None), ScoringError, "is not a matrix name"),
+    "matrix of a text": (lambda: BLOSUM62.check("MKV"), ScoringError, "is not a SequenceBatch"),
     "a score beyond floats": (lambda: align(matrix={("A", "A"): 10**400}), ScoringError, "is not a number"),
-    "names as one text": (lambda: named("ab"), InputError, "have to be a list"),
-    "names as bytes": (lambda: named(b"ab"), InputError, "have to be a list"),
+    "names as one text": (lambda: named("ab"), InputError, "must be a list"),
+    "names as bytes": (lambda: named(b"ab"), InputError, "must be a list"),
     "names None": (lambda: named(["a", None]), InputError, "the name None is neither"),
     "names nan": (lambda: named([float("nan"), "b"]), InputError, "the name nan is neither"),
-    "names as lists": (lambda: named([["a"], ["b"]]), InputError, "is neither a text"),
-    "lengths as fractions": (lambda: lengths(["a"], [3.5]), ValueError, "have to be whole numbers"),
+    "names as lists": (lambda: named([["a"], ["b"]]), InputError, "is neither a string"),
+    "lengths as fractions": (lambda: lengths(["a"], [3.5]), ValueError, "must be integers"),
     "lengths beyond memory": (lambda: lengths(["a", "b"], [2**62, 2**62]), ValueError, "more than any memory"),
-    "names of lengths": (lambda: lengths("ab", [2, 2]), ValueError, "a tuple of texts"),
-    "text of no residues": (lambda: NO_RESIDUES.text(0), InputError, "names and lengths only"),
-    "slice of no residues": (lambda: NO_RESIDUES[:1], InputError, "names and lengths only"),
-    "strand of no residues": (lambda: NO_RESIDUES.reverse_complement(), InputError, "names and lengths only"),
+    "names of lengths": (lambda: lengths("ab", [2, 2]), ValueError, "a tuple of strings"),
+    "text of no residues": (lambda: NO_RESIDUES.text(0), InputError, "only names and lengths"),
+    "slice of no residues": (lambda: NO_RESIDUES[:1], InputError, "only names and lengths"),
+    "strand of no residues": (lambda: NO_RESIDUES.reverse_complement(), InputError, "only names and lengths"),
     "half a sequence": (lambda: PROTEINS.text(1.5), TypeError, "interpreted as an integer"),
     "half a row": (lambda: TABLE.row(1.0), TypeError, "interpreted as an integer"),
     "take a text": (lambda: TABLE.take("a"), IndexError, "rows must be selected by integers"),
@@ -92,7 +96,7 @@ CALLS = {
     "queries that are none": (
         lambda: dataclasses.replace(TABLE, queries=np.zeros(3)),
         ValueError,
-        "have to be SequenceBatches",
+        "must be SequenceBatches",
     ),
     "files None": (lambda: ta.read_sequences(None), InputError, "None is no file"),
     "place without a reference": (lambda: place(package=None), UsageError, "NoneType is not a ReferencePackage"),
@@ -103,10 +107,10 @@ CALLS = {
     "place a million threads": (lambda: place(n_threads=10**6), UsageError, "from 0 to 1024"),
     "place in no memory": (lambda: place(memory_bytes=0), UsageError, "memory_bytes 0 is out of range"),
     "place in text": (lambda: place(memory_bytes="1G"), UsageError, "is not a whole number"),
-    "place nothing": (lambda: place(None), InputError, "NoneType holds no reads"),
+    "place nothing": (lambda: place(None), InputError, "NoneType does not contain reads"),
     "place no residues": (lambda: place(NO_RESIDUES), InputError, "only names and lengths"),
-    "half a score": (lambda: ta.PlacementScoring(match=2.5), ScoringError, "match must be an integer"),
-    "a score None": (lambda: ta.PlacementScoring(gap_open=None), ScoringError, "gap_open must be"),
+    "half a score": (lambda: ta.PlacementScoring(match=2.5), ScoringError, "match has to be a whole number"),
+    "a score None": (lambda: ta.PlacementScoring(gap_open=None), ScoringError, "gap_open has to be"),
     "half a whole read": (lambda: ta.PlacementScoring(whole_read=0.5), ScoringError, "must be True or False"),
     "reference names in no order": (lambda: build(set(NAMES)), InputError, "in the order of the rows"),
     "reference names as a text": (lambda: build("abcd"), InputError, "a list of strings"),
@@ -116,12 +120,12 @@ CALLS = {
     "save without a name": (lambda: PACKAGE.save(""), InputError, "not a file name"),
     "save to a folder": (lambda: PACKAGE.save("/"), InputError, "not a file name"),
     "save nowhere": (lambda: PACKAGE.save("/nonexistent/x.npz"), InputError, "cannot be written"),
-    "an alphabet of numbers": (lambda: ta.Alphabet("x", 5, "A"), ValueError, "have to be texts"),
+    "an alphabet of numbers": (lambda: ta.Alphabet("x", 5, "A"), ValueError, "must be strings"),
     "a wildcard of two letters": (lambda: ta.Alphabet("x", "AB", "AB"), ValueError, "the wildcard"),
     "a synonym of two letters": (
         lambda: ta.Alphabet("x", "AB", "A", synonyms={"CD": "A"}),
         ValueError,
-        "not one letter",
+        "must be a single letter",
     ),
 }
 
@@ -143,7 +147,7 @@ def test_more_memory_than_there_is_can_be_allowed(memory):
 def test_two_alphabets_of_one_name_are_not_mixed():
     other = ta.Alphabet("protein", "ACGT", "A")
     batch = ta.SequenceBatch.from_strings(["ACGT", "ACGG"], alphabet=other)
-    with pytest.raises(ScoringError, match="two alphabets of the same name, protein"):
+    with pytest.raises(ScoringError, match="different alphabets of the same name, protein"):
         list(ta.align_all(batch))
     with pytest.raises(InputError, match="different alphabets of the same name, protein"):
         list(ta.align_all(batch, PROTEINS))

@@ -128,8 +128,8 @@ def test_bad_stores(tmp_path, in_store, capsys):
     whole = (tmp_path / "targets.fa").read_text()
     ends = {
         ">t7\nMKV\n": "record 't7': records 8 and 303 have the same name: give each record its own",
-        ">x\nMK1V1\n": "record 'x': 2 letters outside the protein alphabet, the first '1' at position 3: mend them or "
-        "leave --strict out",
+        ">x\nMK1V1\n": "record 'x': 2 letters outside the protein alphabet, the first '1' at position 3: correct them "
+        "or omit --strict",
         ">x\n>y\nMKV\n": "the sequence is empty",
     }
     for end, told in ends.items():
@@ -147,7 +147,7 @@ def test_damaged_letters(tmp_path, in_store, capsys):
     data[data.index(ta.read_sequences(store).text(20).encode()) + 3] = ord("1")
     (tmp_path / "targets.tdb").write_bytes(data)
     assert main(["find", queries, store, "-o", str(tmp_path / "out.tsv")]) == 3
-    assert "the store is damaged (its letters are not those that were written)" in capsys.readouterr().err
+    assert "the store is damaged (its letter counts do not match its manifest)" in capsys.readouterr().err
 
 
 def test_what_a_query_may_have_counts(tmp_path, in_store, monkeypatch):

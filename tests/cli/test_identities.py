@@ -140,4 +140,4 @@ def test_shards_hold_identities(far, tmp_path, monkeypatch):
 
 def test_what_is_no_definition(far, capsys):
     assert main(["pairs", str(far), "--identity", "vsearch", "-q"]) == 2
-    assert "--identity 'vsearch' is none of 0 shorter, 1 columns, 2 internal" in capsys.readouterr().err
+    assert "--identity 'vsearch' is not one of 0 shorter, 1 columns, 2 internal" in capsys.readouterr().err

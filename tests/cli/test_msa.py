@@ -104,7 +104,7 @@ def test_shards_and_kills_drop_the_same_members(few, family, tmp_path, monkeypat
 
 
 DNA, PROTEIN = "ACGTTGCAAC" * 4, "MKVLAWERDQPYHFSTINLGMKVLAWERDQ"
-OF_KIND = "but the others are read as {}: remove it, or say what all are with {}alphabet"
+OF_KIND = "but the others are read as {}: remove it, or set the kind of all sequences with {}alphabet"
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ OF_KIND = "but the others are read as {}: remove it, or say what all are with {}
 def test_another_kind_into_an_alignment(old, new, kinds, tmp_path, capsys):
     alignment = family_file(tmp_path, f">a\n{old}\n>b\n{old}\n", "old.fa")
     other, out = family_file(tmp_path, f">c\n{new}\n", "new.fa"), tmp_path / "out.fa"
-    why = f"{other}, record 'c': by its letters this is a {kinds[0]} sequence, {OF_KIND}"
+    why = f"{other}, record 'c': this looks like a {kinds[0]} sequence, {OF_KIND}"
     for option in ("--add", "--merge"):
         assert main(["msa", alignment, option, other, "-o", str(out)]) == 3
         assert capsys.readouterr().err.splitlines()[-1] == f"tropalign: {why.format(kinds[1], '--')}"

@@ -198,7 +198,7 @@ def test_from_python(folder):
     assert run(folder, *WHOLE, "--counts", "otus.tsv", "--otu-table", "out.tsv") == 0
     table.write(folder / "api.tsv")
     assert (folder / "api.tsv").read_bytes() == (folder / "out.tsv").read_bytes()
-    with pytest.raises(ta.InputError, match=r"record 'Otu[0-9]+': this row belongs to no read, nor do 39 others"):
+    with pytest.raises(ta.InputError, match=r"record 'Otu[0-9]+': there is no read for this row \(nor for 39 others\)"):
         table.classified(ta.place(package, [("Otu1", "ACGTACGT")]), lineages)
 
 
@@ -209,7 +209,7 @@ def test_a_table_that_cannot_be_written_is_refused_before_reads_are_placed(folde
     (folder / "odd.tsv").write_bytes(tips)
     table = str(folder / "o.hdf5")
     assert run(folder, "-o", "u.fa", "--counts", "otus.tsv", "--taxonomy", "odd.tsv", "--otu-table", table) == 3
-    assert "BIOM 2.1 holds no such name: rename it, or write .biom" in capsys.readouterr().err
+    assert "BIOM 2.1 does not allow this name: rename it, or write .biom" in capsys.readouterr().err
 
 
 def test_a_classic_table_that_is_too_large_is_refused_before_reads_are_placed(folder, capsys, monkeypatch):

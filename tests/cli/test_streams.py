@@ -42,7 +42,7 @@ def shell(few, tmp_path):
         ("T db verify few.tdb >&-", 3, "standard output is closed: redirect it"),
         ("T pairs $FEW -f arrow >/dev/full", 4, FULL),
         ("T pairs $FEW >&-", 3, "standard output is closed: name a file with -o"),
-        ("T pairs - <&-", 3, "standard input: it is closed: give the program something to read, or name a file"),
+        ("T pairs - <&-", 3, "standard input: the stream is closed: pipe data into it, or give a file"),
         ("T pairs - -o few.fasta <few.fasta", 2, "few.fasta is an input"),
         ("T pairs few.fasta >>few.fasta", 2, "standard output is an input"),
         ("T pairs few.fasta --pairs - -o list.tsv <list.tsv", 2, "list.tsv is an input"),

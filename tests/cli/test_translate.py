@@ -222,7 +222,7 @@ def test_from_python(files, tmp_path):
     run(*files[:2], "--translate", "query", "-o", tmp_path / "out.m8")
     assert (tmp_path / "written.m8").read_text() == (tmp_path / "out.m8").read_text()
     assert table.matrix().shape == (3, 3)
-    refused = {"none of query": {"translate": "reads"}, "leave alphabet": {"translate": "query", "strand": "both"}}
+    refused = {"not one of query": {"translate": "reads"}, "omit alphabet": {"translate": "query", "strand": "both"}}
     for words, options in (refused | {"code 7": {"translate": "query", "genetic_code": 7}}).items():
         with pytest.raises(UsageError, match=words):
             ta.align_all(genes, proteins, **options)

@@ -41,7 +41,7 @@ def test_the_tree_is_that_of_the_functions(capfd, tmp_path):
 def test_a_wrong_outgroup_does_not_wait_for_the_samples(capfd, monkeypatch):
     monkeypatch.setattr("tropalign.trees.with_support", lambda *_, **__: pytest.fail("samples are made"))
     code, words = said(capfd, PROTEINS, "-q", "--bootstrap", 5, "--outgroup", "nobody")
-    assert code == 3 and "the tree has no taxon 'nobody': name one that it has" in words
+    assert code == 3 and "the tree has no taxon 'nobody': choose one of its taxa" in words
 
 
 def test_pages_and_pictures(capfd, tmp_path):

@@ -163,7 +163,7 @@ def test_what_a_server_does_not_take(server, given, words):
 def test_what_is_no_input(server):
     with pytest.raises(UsageError, match="the name 'a b' cannot be sent as FASTA"):
         server.pairs({"a b": "MKV", "c": "MKL"})
-    with pytest.raises(InputError, match="one sequence was given where several belong"):
+    with pytest.raises(InputError, match="a single sequence was given, but a list is required"):
         server.pairs("MKV")
     with pytest.raises(UsageError, match="one file"):
         server.search(["a.hmm", "b.hmm"], PROTEINS)
@@ -183,5 +183,5 @@ def test_other_results_than_those_asked_for(fake):
     with pytest.raises(InputError, match="did not return a result of pairs"):
         connect(fake.url).pairs(PROTEINS)
     fake.compute = lambda body, files: ("done", "", {"main": ("x.result", b"PK" + bytes(100))})
-    with pytest.raises(InputError, match="no result that this version of tropalign wrote"):
+    with pytest.raises(InputError, match="not a result of this version of tropalign"):
         connect(fake.url).msa(alignment)

@@ -81,7 +81,7 @@ def test_wrong_calls(error, call, why):
         ({"a": "MKV", "b": ""}, "the sequence is empty"),
         (
             {"a": "MKVLAWMKTAYIAKMKVLAWMKT", "b": "ACGTACGTACGTACGTACGTACGT"},
-            "this is a protein by its letters, but record",
+            "this looks like a protein, but record",
         ),
     ],
 )

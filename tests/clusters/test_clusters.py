@@ -375,7 +375,11 @@ def test_one_sequence_is_one_cluster():
         ({"min_identity": 1.5}, UsageError, "min_identity 1.5 is not a fraction between 0 and 1"),
         ({"min_identity": True}, UsageError, "min_identity True is not a fraction"),
         ({"min_coverage": -0.1}, UsageError, "min_coverage -0.1 is not a fraction"),
-        ({"identity": "best"}, UsageError, "'best' is none of 0 shorter, 1 columns, 2 internal, 3 openings, 4 blast"),
+        (
+            {"identity": "best"},
+            UsageError,
+            "'best' is not one of 0 shorter, 1 columns, 2 internal, 3 openings, 4 blast",
+        ),
         ({"identity": 5}, UsageError, "identity 5 is none of"),
         ({"method": "upgma"}, UsageError, "method 'upgma' is not one of greedy, single, complete, average"),
         ({"order": None}, UsageError, "order None is not one of"),
@@ -397,7 +401,7 @@ def test_what_is_refused(options, error, sentence):
 
 
 def test_a_size_of_nothing_is_refused():
-    with pytest.raises(InputError, match="its count is 0: write ;size="):
+    with pytest.raises(InputError, match="its ;size= count is 0: write an integer"):
         ta.cluster({"a;size=0": "ACGTACGTAC", "b": "ACGTACGTAA"})
 
 

@@ -102,10 +102,10 @@ def test_what_is_refused(reads):
     clusters = ta.cluster({"r;sample=a": "ACGTACGTACGT", "r;sample=b": "GGGGGGGTTTTTT", "q;sample=b": "GGGGGGGTTTTTT"})
     with pytest.raises(
         InputError,
-        match=r"record 'r': two clusters would have this name in the table, .*: name the clusters with relabel",
+        match=r"record 'r': two clusters would have this name in the table, .*: rename the clusters with relabel",
     ):
         ta.otu_table(clusters)
-    with pytest.raises(UsageError, match="samples 'file' is none of label, vsearch, underscore"):
+    with pytest.raises(UsageError, match="samples 'file' is not one of label, vsearch, underscore"):
         ta.otu_table(clusters, samples="file")
     with pytest.raises(UsageError, match="the clusters do not contain these distinct sequences"):
         ta.otu_table(clusters, ta.dereplicate(reads))
@@ -162,7 +162,7 @@ def test_files_and_labels_make_one_table(files, reads, tmp_path):
         (
             ["--sample-regex", "x", "--samples", "label", "--otu-table", "t.tsv"],
             2,
-            "--samples and --sample-regex both say what the sample is",
+            "--samples and --sample-regex both set the sample",
         ),
         (["--sample-delimiter", "", "--otu-table", "t.tsv"], 2, "--sample-delimiter '' is no text"),
         (["--sample-delimiter", "/", "--otu-table", "t.tsv"], 3, "its name tells no sample"),
@@ -171,11 +171,11 @@ def test_files_and_labels_make_one_table(files, reads, tmp_path):
         (["--dereplicate", "--method", "single", "--shard", "1/2"], 2, "leave --dereplicate out"),
         (["--relabel", "", "--otu-table", "t.tsv"], 2, "--relabel is empty or has control characters: give letters"),
         (["--relabel", "#x", "--otu-table", "t.tsv"], 2, "--relabel #x: readers"),
-        (["--otu-table", "t.tsv", "--samples", "underscore", "--dry-run"], 3, "its name tells no sample"),
+        (["--otu-table", "t.tsv", "--samples", "underscore", "--dry-run"], 3, "its name contains no sample"),
         (
             ["--otu-table", "t.tsv", "--samples", "underscore", "--method", "single", "--shard", "1/2"],
             3,
-            "tells no sample",
+            "name contains no sample",
         ),
         (["--otutabout", "x"], 2, "write --otu-table"),
         (["--relabel_sha1"], 2, "write --relabel sha1"),
@@ -183,7 +183,7 @@ def test_files_and_labels_make_one_table(files, reads, tmp_path):
         (["-", "--samples", "file"], 2, "standard input has no file name"),
         (["-"], 2, "standard input has no file name to use as a sample"),
         (["absent.fa"], 3, "absent.fa"),
-        (["{0}", "--samples", "file", "--otu-table", "{1}/t.tsv"], 3, "as"),
+        (["{0}", "--samples", "file", "--otu-table", "{1}/t.tsv"], 3, "this file and"),
     ],
 )
 def test_what_the_command_refuses(files, tmp_path, capsys, words, code, sentence):
@@ -229,7 +229,7 @@ def test_labels_go_before_files_and_a_few_samples_are_shown(tmp_path, monkeypatc
     assert head.split("\t")[1:] == ["other-1", *(f"s{k}" for k in range(6))] and row.split("\t")[1:] == ["6", *"111111"]
     assert "samples: 'other-1' (6 names, such as 'r2;sample=other-1'), 's0' (1" in capsys.readouterr().err
     assert main(["derep", *files, "--samples", "file", "--otu-table", "t.tsv", "-o", "u.fa", "-q"]) == 3
-    assert "its name tells a sample, and so does its file's: leave --samples file out" in capsys.readouterr().err
+    assert "both its name and its file name give a sample: omit --samples file" in capsys.readouterr().err
 
 
 def test_a_table_of_different_sequences_counts_as_their_reads(reads, tmp_path):
@@ -253,6 +253,6 @@ def test_a_classic_table_of_zeros_is_refused_before_it_is_made():
     names, one = tuple(f"r{k}" for k in range(n)), np.arange(n)
     table = OtuTable(names, names, one, one, np.ones(n, np.int64))
     with pytest.raises(
-        InputError, match=r"20,000 rows and 20,000 samples has 400,000,000 numbers.* end its name in \.biom"
+        InputError, match=r"20,000 rows and 20,000 samples has 400,000,000 numbers.* write a \.biom file"
     ):
         classic_text(table)

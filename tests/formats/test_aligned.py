@@ -157,7 +157,7 @@ def test_nexus_quotes_names_and_holds_its_own_letters_alone():
     assert b"a ACGTTN\n" in written("nexus", MultipleAlignment.from_rows(["a"], ["ACGUTN"]))
 
 
-BLANK, LIKE_A_LINE = "holds no name that is empty or has a blank", "holds no name that begins with "
+BLANK, LIKE_A_LINE = "does not allow empty names or blanks in names", "does not allow names that begin with "
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ BLANK, LIKE_A_LINE = "holds no name that is empty or has a blank", "holds no nam
     [
         *((name, "a b", BLANK) for name in ("clustal", "stockholm", "phylip", "msf")),
         *((name, row, LIKE_A_LINE) for name, row in (("stockholm", "#=GC"), ("stockholm", "//"), ("msf", "//x"))),
-        *((name, "a\nb", "the name holds a tab or a line break") for name in ("fasta", "a3m", "nexus")),
+        *((name, "a\nb", "the name contains a tab or a line break") for name in ("fasta", "a3m", "nexus")),
     ],
 )
 def test_names_that_a_format_cannot_hold_are_refused(name, row, words):

@@ -82,33 +82,39 @@ def test_what_pairs_writes_is_read(layout, tmp_path):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("1\na 0\n", "x.phy, line 1: the first line is to say how many taxa there are, 2 to 1048576: mend it"),
-        ("3\na 0 1 2\nb 1 0 3\n", "x.phy: the first line promises 3 taxa, but there are 2"),
-        ("2\na 0 1\nb 1 0\nc 1 1\n", "x.phy, line 4: the first line promises 2 taxa, but the matrix goes on"),
-        ("9" * 5000 + "\n", "x.phy, line 1: the first line is to say how many taxa there are, 2 to 1048576: mend it"),
-        ("2\na 0 1_0\nb 1_0 0\n", "x.phy, line 2: '1_0' is not a number: a row is a name without blanks"),
-        ("2\na 0 1\nb one 0\n", "x.phy, line 3: 'one' is not a number: a row is a name without blanks, then numbers"),
-        ("2\na 0 1\nb 1\n", "x.phy, line 3, record 'b': a row of 1 where 2 distances are expected"),
-        ("2\na 0 1\nb 1 0 7\n", "x.phy, line 3, record 'b': a row of 3 where 2 distances are expected"),
+        ("1\na 0\n", "x.phy, line 1: the first line must state the number of taxa, 2 to 1048576: correct it"),
+        ("3\na 0 1 2\nb 1 0 3\n", "x.phy: the first line states 3 taxa, but there are 2"),
+        ("2\na 0 1\nb 1 0\nc 1 1\n", "x.phy, line 4: the first line states 2 taxa, but the matrix has more rows"),
+        ("9" * 5000 + "\n", "x.phy, line 1: the first line must state the number of taxa, 2 to 1048576: correct it"),
+        ("2\na 0 1_0\nb 1_0 0\n", "x.phy, line 2: '1_0' is not a number: a row must be a name without blanks"),
+        (
+            "2\na 0 1\nb one 0\n",
+            ("x.phy, line 3: 'one' is not a number: a row must be a name without blanks, then numbers"),
+        ),
+        ("2\na 0 1\nb 1\n", "x.phy, line 3, record 'b': the row has 1 distances, but 2 are expected"),
+        ("2\na 0 1\nb 1 0 7\n", "x.phy, line 3, record 'b': the row has 3 distances, but 2 are expected"),
         ("2\na 0 1\nb 2 0\n", "x.phy, line 3, record 'b': the distance to 'a' is 2 here and 1 there: give a symmetric"),
         (
             "2\na 0 1\nb nan 0\n",
-            "x.phy, line 3, record 'b': the distance to 'a' is nan, no finite number: give one",
+            "x.phy, line 3, record 'b': the distance to 'a' is nan, not a finite number: correct it",
         ),
-        ("2\na 0 inf\nb inf 0\n", "x.phy, line 3, record 'b': the distance to 'a' is inf, no finite number"),
-        ("2\na 0 nan\nb 1 0\n", "x.phy, line 3, record 'b': the distance to 'a' is nan, no finite number"),
+        ("2\na 0 inf\nb inf 0\n", "x.phy, line 3, record 'b': the distance to 'a' is inf, not a finite number"),
+        ("2\na 0 nan\nb 1 0\n", "x.phy, line 3, record 'b': the distance to 'a' is nan, not a finite number"),
         ("2\na 0.5 1\nb 1 0\n", "x.phy, line 2, record 'a': its distance to itself is 0.5: write 0"),
-        ("# values: score\n\ta\tb\n", "x.phy: the matrix holds values of kind score: give distances or identities"),
+        ("# values: score\n\ta\tb\n", "x.phy: the matrix contains values of kind score: give distances or identities"),
         (
             "# a comment\n",
-            "x.phy: the first row is not an empty cell and then a name per column: tropalign pairs -f matrix writes "
-            "one",
+            "x.phy: the first row must be an empty cell followed by one name per column: write the matrix with "
+            "tropalign pairs -f matrix",
         ),
-        ("\ta\na\t0\n", "x.phy: the matrix has no two columns: a tree has two taxa or more"),
-        ("\ta\tb\nb\t0\t1\n", "x.phy, line 2: the row is 'b', but 'a' is expected: rows follow the columns"),
-        ("\ta\tb\na\t0\t1\nb\t1\t0\nc\t1\t0\n", "x.phy, line 4: the row is 'c', but nothing more is expected"),
-        ("\ta\tb\na\t0\t1\n", "x.phy: the matrix has 2 columns, and rows up to number 1: give a square"),
-        ("\ta\tb\na\t0\n", "x.phy, line 2, record 'a': a row of 1 where 2 distances are expected"),
+        ("\ta\na\t0\n", "x.phy: the matrix has fewer than two columns: a tree requires at least two taxa"),
+        (
+            "\ta\tb\nb\t0\t1\n",
+            ("x.phy, line 2: the row is 'b', but 'a' is expected: rows must be in the order of the columns"),
+        ),
+        ("\ta\tb\na\t0\t1\nb\t1\t0\nc\t1\t0\n", "x.phy, line 4: the row is 'c', but no further row is expected"),
+        ("\ta\tb\na\t0\t1\n", "x.phy: the matrix has 2 columns, but only 1 rows: give a square matrix"),
+        ("\ta\tb\na\t0\n", "x.phy, line 2, record 'a': the row has 1 distances, but 2 are expected"),
         ("\n\n", "x.phy: the file is empty"),
     ],
 )
@@ -120,6 +126,6 @@ def test_faults_are_said(text, words):
 
 def test_too_many_for_the_memory():
     with pytest.raises(
-        ResourceError, match=r"x: distances of 100000 taxa need 38,147 MiB of memory and 10 MiB are allow"
+        ResourceError, match=r"x: distances of 100000 taxa need 38,147 MiB of memory, but 10 MiB are allow"
     ):
         parse_distance_matrix([b"100000"], "x", 10 << 20)

@@ -135,7 +135,7 @@ def test_every_run_has_a_record():
 def test_bytes_do_not_depend_on_the_parts(run, name):
     _, context, found = run
     if (name, context.orientation) == ("stockholm", "scan"):
-        with pytest.raises(InputError, match="hits of a scan make no alignment, since each has its own model"):
+        with pytest.raises(InputError, match="hits of a scan cannot form an alignment, since each has its own model"):
             make_writer("hits", name, HEADER, context)
         return
     whole = assembled(name, context, found)
@@ -265,7 +265,9 @@ def test_names_are_as_wide_as_their_bytes_and_hold_no_line_break(run):
     assert all(line.encode()[:21].endswith(b" ") and line.endswith("größer") for line in rows)
     changed = FoundHits(**columns_of(found[0]) | {"names": ("a\nb",) * len(found[0])})
     if len(judged(changed, context.thresholds)):
-        with pytest.raises(InputError, match=r"record 'a\\nb': the name or description holds a line break: rename it"):
+        with pytest.raises(
+            InputError, match=(r"record 'a\\nb': the name or description contains a line break: remove it")
+        ):
             assembled("tblout", context, [changed])
 
 

@@ -68,7 +68,7 @@ def test_two_sets(write):
     table = AlignmentTable(base.queries, base.targets, "score", query, target, score)
     read = np.load(io.BytesIO(write("matrix", table, (3,), matrix_layout="npz")))
     assert read["score"].tolist() == score.reshape(n, m).tolist()
-    with pytest.raises(InputError, match="distances of one set"):
+    with pytest.raises(InputError, match="distances of a single set"):
         write("matrix", table, matrix_layout="phylip")
 
 
@@ -76,4 +76,4 @@ def test_missing_pairs(write):
     table = triangle().slice(0, 5)
     with pytest.raises(InputError) as caught:
         write("matrix", table, is_triangle=True)
-    assert "2 of its cells have none (the first is target2 with target3)" in str(caught.value)
+    assert "2 of its cells are empty (the first is target2 with target3)" in str(caught.value)

@@ -158,7 +158,7 @@ def test_jplace(cuts, again):
 def test_names_that_break_a_line(name):
     table = placements()
     object.__setattr__(table, "names", ("a\nb", *table.names[1:]))
-    with pytest.raises(InputError, match=r"record 'a\\nb': the name holds a tab or a line break"):
+    with pytest.raises(InputError, match=r"record 'a\\nb': the name contains a tab or a line break"):
         make_writer("placed", name, HEADER, context()).encode(table)
 
 
@@ -174,7 +174,7 @@ def test_names_that_break_a_line(name):
 def test_damaged_descriptions(change):
     description = make_writer("placed", "fasta", HEADER, context()).describe()
     description["context"] |= change
-    with pytest.raises(InputError, match="another version of tropalign wrote this, or it is damaged"):
+    with pytest.raises(InputError, match="this was written by another version of tropalign, or it is damaged"):
         restore(description)
 
 

@@ -64,8 +64,8 @@ def test_what_cannot_be_drawn_is_said_in_the_picture(monkeypatch):
     table = aligned_set(family(5))
     assert b">there is no pair to plot: select more of them<" in drawn("svg", table.slice(0, 0))
     monkeypatch.setattr(pair_plots, "MOST_LINES", 4)
-    assert b"a plot has 4 sequences on a side at most, not 5" in drawn("svg", table)
-    with pytest.raises(InputError, match="a plot has 4 sequences on a side at most, not 5: select fewer"):
+    assert b"a plot supports at most 4 sequences per side, not 5" in drawn("svg", table)
+    with pytest.raises(InputError, match="a plot supports at most 4 sequences per side, not 5: select fewer"):
         tropalign.plot_matrix(table)
     with pytest.raises(InputError, match="there is no pair to plot: select more of them"):
         tropalign.plot_matrix(table.slice(0, 0))

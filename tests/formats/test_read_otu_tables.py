@@ -72,7 +72,7 @@ def test_biom_2_of_others(tmp_path, monkeypatch):
     assert equal(ta.read_otu_table(tmp_path / "packed"))
     monkeypatch.setitem(sys.modules, "h5py", None)
     with pytest.raises(
-        InputError, match=r"BIOM 2.1 needs h5py: pip install 'tropalign\[biom\]', or make BIOM 1.0 of it"
+        InputError, match=r"BIOM 2.1 needs h5py: pip install 'tropalign\[biom\]', or convert it to BIOM 1.0"
     ):
         ta.read_otu_table(tmp_path / "t.biom")
     with pytest.raises(InputError, match=r"BIOM 2.1 needs h5py: .*, or write .biom, which is BIOM 1.0"):
@@ -107,10 +107,10 @@ def test_biom_2_is_read_by_others(tmp_path):
 @pytest.mark.parametrize(
     ("fault", "sentence"),
     [
-        ("cut", r"this is no BIOM 2.1 \(OSError\)"),
-        ("names", r"this is no BIOM 2.1 \((ValueError|KeyError)\)"),
-        ("places", "this is no BIOM"),
-        ("shares", "is no number of reads"),
+        ("cut", r"this is not a valid BIOM 2.1 file \(OSError\)"),
+        ("names", r"this is not a valid BIOM 2.1 file \((ValueError|KeyError)\)"),
+        ("places", "this is not a valid BIOM"),
+        ("shares", "is not a number of reads"),
     ],
 )
 def test_damaged_biom_2(tmp_path, fault, sentence):
@@ -135,7 +135,9 @@ def test_a_damaged_biom_2_that_hdf5_never_ends_with(monkeypatch):
     """A byte of a table was changed, so that HDF5 goes in circles."""
     pytest.importorskip("h5py")
     monkeypatch.setattr(biom_hdf5, "READING_S", 2)
-    with pytest.raises(InputError, match=r"endless.hdf5.gz: this is no BIOM 2.1 \(.*\): write the table again"):
+    with pytest.raises(
+        InputError, match=(r"endless.hdf5.gz: this is not a valid BIOM 2.1 file \(.*\): write the table again")
+    ):
         ta.read_otu_table(Path(__file__).parent.parent / "data" / "endless.hdf5.gz")
 
 
@@ -143,7 +145,7 @@ def test_a_damaged_biom_2_that_hdf5_never_ends_with(monkeypatch):
 def test_names_that_hdf5_has_no_text_for(tmp_path, name):
     pytest.importorskip("h5py")
     table = OtuTable((name,), ("gut",), np.array([0]), np.array([0]), np.array([3]), None)
-    with pytest.raises(InputError, match=r"BIOM 2\.1 holds no such name: rename it"):
+    with pytest.raises(InputError, match=r"BIOM 2\.1 does not allow this name: rename it"):
         table.write(tmp_path / "x.h5")
     assert not list(tmp_path.iterdir())
 
@@ -180,7 +182,7 @@ def test_biom_2_shows_no_other_file_and_no_made_up_shape(tmp_path, fault):
             file.create_dataset(place, (10**11,), float, chunks=(1 << 20,))
         else:
             file[place] = ["a", "b"]
-    with pytest.raises(InputError, match=r"t.hdf5.*this is no BIOM 2.1 \(ValueError\)"):
+    with pytest.raises(InputError, match=r"t.hdf5.*this is not a valid BIOM 2.1 file \(ValueError\)"):
         ta.read_otu_table(path)
 
 
@@ -230,52 +232,52 @@ BIOM = {"rows": [{"id": "x"}, {"id": "y"}], "columns": [{"id": "a"}], "shape": [
     ("text", "words"),
     [
         ("", "the file is empty"),
-        ("#OTU ID\n", "the table has no sample: name one that has counts of reads"),
+        ("#OTU ID\n", "the table has no sample: give a table of read counts"),
         ("#OTU ID\ttaxonomy\nx\ta\n", "the table has no sample"),
-        ("#OTU ID\ta\n", "the table has no row: name one"),
-        ("#OTU ID\ta\ta\nx\t1\t1\n", "the sample 'a' is there twice: add its counts up"),
+        ("#OTU ID\ta\n", "the table has no row: give a table"),
+        ("#OTU ID\ta\ta\nx\t1\t1\n", "the sample 'a' occurs twice: add up its counts"),
         ("#OTU ID\ta\t\nx\t1\t1\n", "sample number 2 has no name: give it one"),
-        ("#OTU ID\ta\nx\t1\nx\t1\n", "the row 'x' is there twice: add its counts up"),
+        ("#OTU ID\ta\nx\t1\nx\t1\n", "the row 'x' occurs twice: add up its counts"),
         ("#OTU ID\ta\n\t1\n", "row number 1 has no name: give it one"),
-        ("#OTU ID\ta\nx\t1\t2\n", "t, line 2: it has 3 fields, and the line of the samples 2: this is no table of co"),
+        ("#OTU ID\ta\nx\t1\t2\n", "t, line 2: the line has 3 fields, but the line of the samples has 2: give a table"),
         (">x\nACGT\n", "the table has no sample"),
-        ("#OTU ID\ta\nx\t0.5\n", "t, record 'x': '0.5' is no number of reads: write whole numbers from 0 to 999,999,"),
-        ("#OTU ID\ta\nx\t-1\n", "'-1' is no number of reads"),
-        ("#OTU ID\ta\nx\tnan\n", "'nan' is no number of reads"),
-        ("#OTU ID\ta\nx\t1e400\n", "'1e400' is no number of reads"),
-        ("#OTU ID\ta\nx\t1000000000000\n", "is no number of reads"),
-        ("#OTU ID\ta\nx\t\n", "'' is no number of reads"),
-        ("{", "this is no BIOM (JSONDecodeError"),
-        ("{}", "this is no BIOM (KeyError"),
-        ('{"rows": 3}', "this is no BIOM"),
-        (json.dumps(BIOM | {"shape": [1, 1]}), "(ValueError: another shape than its rows and columns have)"),
-        (json.dumps(BIOM | {"data": [[2, 0, 1]]}), "(ValueError: a place outside of its shape)"),
-        (json.dumps(BIOM | {"data": [[0, -1, 1]]}), "(ValueError: a place outside of its shape)"),
-        (json.dumps(BIOM | {"data": [[0, 0, 1], [1, 0, 2], [0, 0, 2]]}), "record 'x': sample 'a' has two numbers of"),
-        (json.dumps(BIOM | {"data": [[0, 0, 0.25]]}), "0.25 is no number of reads"),
-        (json.dumps(BIOM | {"data": [[0, 0, None]]}), "None is no number of reads"),
-        (json.dumps(BIOM | {"data": [[0, 0, 1]], "matrix_type": "dense"}), "rows of other lengths than there are sam"),
-        (json.dumps(BIOM | {"columns": [{"id": "a\tb"}]}), "the sample 'a\\tb' holds what would break a table"),
-        (json.dumps(BIOM | {"columns": [{"id": "\ud800"}]}), "the sample '\\ud800' holds what would break a table"),
+        ("#OTU ID\ta\nx\t0.5\n", "t, record 'x': '0.5' is not a number of reads: write integers from 0 to 999,999,"),
+        ("#OTU ID\ta\nx\t-1\n", "'-1' is not a number of reads"),
+        ("#OTU ID\ta\nx\tnan\n", "'nan' is not a number of reads"),
+        ("#OTU ID\ta\nx\t1e400\n", "'1e400' is not a number of reads"),
+        ("#OTU ID\ta\nx\t1000000000000\n", "is not a number of reads"),
+        ("#OTU ID\ta\nx\t\n", "'' is not a number of reads"),
+        ("{", "this is not a valid BIOM file (JSONDecodeError"),
+        ("{}", "this is not a valid BIOM file (KeyError"),
+        ('{"rows": 3}', "this is not a valid BIOM"),
+        (json.dumps(BIOM | {"shape": [1, 1]}), "(ValueError: its shape differs from that of its rows and columns)"),
+        (json.dumps(BIOM | {"data": [[2, 0, 1]]}), "(ValueError: an index outside its shape)"),
+        (json.dumps(BIOM | {"data": [[0, -1, 1]]}), "(ValueError: an index outside its shape)"),
+        (json.dumps(BIOM | {"data": [[0, 0, 1], [1, 0, 2], [0, 0, 2]]}), "record 'x': sample 'a' has two counts"),
+        (json.dumps(BIOM | {"data": [[0, 0, 0.25]]}), "0.25 is not a number of reads"),
+        (json.dumps(BIOM | {"data": [[0, 0, None]]}), "None is not a number of reads"),
+        (json.dumps(BIOM | {"data": [[0, 0, 1]], "matrix_type": "dense"}), "the length of a row differs from"),
+        (json.dumps(BIOM | {"columns": [{"id": "a\tb"}]}), "the sample 'a\\tb' contains a character that"),
+        (json.dumps(BIOM | {"columns": [{"id": "\ud800"}]}), "the sample '\\ud800' contains a character that"),
         (json.dumps(BIOM | {"rows": [{"id": "x"}, {"id": 5}]}), "row number 2 has no name"),
-        (json.dumps(BIOM | {"rows": [{"id": "x", "metadata": 3}, {"id": "y"}]}), "this is no BIOM"),
-        (json.dumps(BIOM | {"data": [[10**400, 0, 1]]}), "a place outside of its shape"),
-        (json.dumps(BIOM | {"data": [[0.9, 0, 1]]}), "(ValueError: 0.9 is no row or column)"),
-        (json.dumps(BIOM | {"data": [["1", 0, 1]]}), "(ValueError: '1' is no row or column)"),
-        (json.dumps(BIOM | {"data": [[True, 0, 1]]}), "(ValueError: True is no row or column)"),
-        (json.dumps(BIOM | {"data": [[0, None, 1]]}), "(ValueError: None is no row or column)"),
-        (json.dumps(BIOM | {"data": [[0, 0, "1"]]}), "'1' is no number of reads"),
-        (json.dumps(BIOM | {"data": [[0, 0, True]]}), "True is no number of reads"),
-        (json.dumps(BIOM | {"data": [[0, 0, float("nan")]]}), "nan is no number of reads"),
-        (json.dumps(BIOM | {"columns": [{"id": "a\0"}]}), "the sample 'a\\x00' holds what would break a table"),
-        ("#OTU ID\ta\nx\t1_0\n", "'1_0' is no number of reads"),
-        ("#OTU ID\ta\nx\t0x10\n", "'0x10' is no number of reads"),
-        ("#OTU ID\ta\nx\t\u0663\n", "is no number of reads"),
-        ("#OTU ID\ta\nx\t5.00000000000000000001\n", "is no number of reads"),
-        ("#OTU ID\ta\nx\tinf\n", "'inf' is no number of reads"),
-        ("#OTU ID\ta\nx\t1,5\n", "'1,5' is no number of reads"),
+        (json.dumps(BIOM | {"rows": [{"id": "x", "metadata": 3}, {"id": "y"}]}), "this is not a valid BIOM"),
+        (json.dumps(BIOM | {"data": [[10**400, 0, 1]]}), "an index outside its shape"),
+        (json.dumps(BIOM | {"data": [[0.9, 0, 1]]}), "(ValueError: 0.9 is not a row or column index)"),
+        (json.dumps(BIOM | {"data": [["1", 0, 1]]}), "(ValueError: '1' is not a row or column index)"),
+        (json.dumps(BIOM | {"data": [[True, 0, 1]]}), "(ValueError: True is not a row or column index)"),
+        (json.dumps(BIOM | {"data": [[0, None, 1]]}), "(ValueError: None is not a row or column index)"),
+        (json.dumps(BIOM | {"data": [[0, 0, "1"]]}), "'1' is not a number of reads"),
+        (json.dumps(BIOM | {"data": [[0, 0, True]]}), "True is not a number of reads"),
+        (json.dumps(BIOM | {"data": [[0, 0, float("nan")]]}), "nan is not a number of reads"),
+        (json.dumps(BIOM | {"columns": [{"id": "a\0"}]}), "the sample 'a\\x00' contains a character that"),
+        ("#OTU ID\ta\nx\t1_0\n", "'1_0' is not a number of reads"),
+        ("#OTU ID\ta\nx\t0x10\n", "'0x10' is not a number of reads"),
+        ("#OTU ID\ta\nx\t\u0663\n", "is not a number of reads"),
+        ("#OTU ID\ta\nx\t5.00000000000000000001\n", "is not a number of reads"),
+        ("#OTU ID\ta\nx\tinf\n", "'inf' is not a number of reads"),
+        ("#OTU ID\ta\nx\t1,5\n", "'1,5' is not a number of reads"),
         ("[" * 100_000, "the table has no sample"),
-        ('{"rows":' + "[" * 100_000, "this is no BIOM (RecursionError"),
+        ('{"rows":' + "[" * 100_000, "this is not a valid BIOM file (RecursionError"),
     ],
 )  # fmt: skip
 def test_what_is_refused(tmp_path, text, words):
@@ -302,7 +304,7 @@ def biom_2_of(path, n_entries, n_rows=1, n_samples=1, taxonomy=None):
 
 
 def test_biom_2_with_more_counts_than_places(tmp_path):
-    with pytest.raises(InputError, match=r"t.biom: this is no BIOM 2.1 \(ValueError\)"):
+    with pytest.raises(InputError, match=r"t.biom: this is not a valid BIOM 2.1 file \(ValueError\)"):
         ta.read_otu_table(biom_2_of(tmp_path / "t.biom", 2_000_000))
 
 
@@ -366,9 +368,9 @@ def test_biom_2_under_a_limit_of_processor_time(tmp_path, soft, hard):
     [
         (signal.SIGXCPU, 1, ResourceError, "took more than the 1 seconds of processor time .*: raise the limit"),
         (signal.SIGKILL, 1, ResourceError, "took more than the 1 seconds of processor time"),
-        (signal.SIGKILL, None, ResourceError, "was killed: see whether memory is short"),
-        (signal.SIGXCPU, None, InputError, r"this is no BIOM 2.1 \(it does not come to an end\)"),
-        (signal.SIGSEGV, None, InputError, r"this is no BIOM 2.1 \(signal 11\)"),
+        (signal.SIGKILL, None, ResourceError, "was killed: check whether memory is short"),
+        (signal.SIGXCPU, None, InputError, r"this is not a valid BIOM 2.1 file \(reading it does not end\)"),
+        (signal.SIGSEGV, None, InputError, r"this is not a valid BIOM 2.1 file \(signal 11\)"),
     ],
 )
 def test_a_limit_of_the_machine_is_no_fault_of_the_file(monkeypatch, number, hard, error, words):

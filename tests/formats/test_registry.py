@@ -129,13 +129,13 @@ def test_each_suffix_has_one_format(kind):
 @pytest.mark.parametrize("name", ["paf", "sam", "fasta", "srspair", "html"])
 def test_formats_of_alignments(name):
     for depth in ("score", "ends"):
-        with pytest.raises(InputError, match=f"format {name} shows alignments: use report alignment"):
+        with pytest.raises(InputError, match=f"format {name} requires alignments: use report alignment"):
             check_format("pairs", name, depth)
     check_format("pairs", name, "alignment")
 
 
 def test_no_such_format_and_layouts_of_a_matrix(any_table):
-    with pytest.raises(UsageError, match=r"format 'docx' is none of tsv, arrow, "):
+    with pytest.raises(UsageError, match=r"format 'docx' is not one of tsv, arrow, "):
         make_writer("pairs", "docx", HEADER, context_for(any_table))
     for layout in ("tsv", "npz"):
         writer = make_writer("pairs", "matrix", HEADER, context_for(any_table, matrix_layout=layout))
@@ -170,7 +170,7 @@ def test_the_same_bytes_by_a_restored_writer_and_however_cut(any_table, name):
 def suited(table, name):
     """The table, or what the format takes in its place."""
     if name == "bam" and table.queries.alphabet is not NUCLEOTIDE:
-        pytest.skip("BAM holds nucleotides")
+        pytest.skip("BAM supports nucleotides")
     return every_pair(table) if name == "matrix" else table
 
 
@@ -209,13 +209,13 @@ def every_pair(table):
 )  # fmt: skip
 def test_damaged_descriptions(any_table, change):
     description = {**make_writer("pairs", "sam", HEADER, context_for(any_table)).describe(), **change}
-    with pytest.raises(InputError, match="another version of tropalign wrote this, or it is damaged"):
+    with pytest.raises(InputError, match="this was written by another version of tropalign, or it is damaged"):
         restore(description)
 
 
 @pytest.mark.parametrize("description", [None, [], "sam", {}, {"layout": 1}, 7])
 def test_what_is_no_description(description):
-    with pytest.raises(InputError, match="another version of tropalign wrote this"):
+    with pytest.raises(InputError, match="this was written by another version of tropalign"):
         restore(description)
 
 

@@ -153,7 +153,7 @@ LIES = {
 @pytest.mark.parametrize("name", LIES)
 def test_lies_are_found(name, tmp_path):
     data = written(table(), tmp_path).read_bytes()
-    with pytest.raises(InputError, match="no result that this version of tropalign wrote"):
+    with pytest.raises(InputError, match="not a result of this version of tropalign"):
         tropalign.read_result(changed(data, LIES[name]))
 
 
@@ -191,7 +191,7 @@ NUMBERS = [
 def test_numbers_that_no_result_has_are_found(kind, name, value, tmp_path):
     data = written(hits() if kind == "hits" else RESULTS[kind](), tmp_path).read_bytes()
     tropalign.read_result(changed(data, lambda _, member: member))
-    with pytest.raises(InputError, match="no result that this version of tropalign wrote"):
+    with pytest.raises(InputError, match="not a result of this version of tropalign"):
         tropalign.read_result(changed(data, one_as(name, value)))
 
 
@@ -209,14 +209,14 @@ def test_random_damage(name, tmp_path):
         try:
             tropalign.read_result(io.BytesIO(bytes(damaged)))
         except InputError as error:
-            assert "no result that this version of tropalign wrote" in str(error)
+            assert "not a result of this version of tropalign" in str(error)
 
 
 def test_what_is_no_result_or_not_there(tmp_path):
     path = tmp_path / "bomb"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("notes.json", b" " * 10_000_000)
-    with pytest.raises(InputError, match="bomb: this is no result"):
+    with pytest.raises(InputError, match="bomb: this is not a result"):
         tropalign.read_result(path)
     with pytest.raises(InputError, match="no/x: there is no such file"):
         tropalign.read_result("no/x")

@@ -135,10 +135,10 @@ def test_names_are_those_of_the_specification(write):
         header, rows = lines_of(write("sam", table, (9,)))
     reads = {"a@b": "a_b_2", "a_b": "a_b", "é": "_", long: "n" * 254, long + "b": "n" * 252 + "_2"}
     assert [str(w.message) for w in told if "reads" in str(w.message)] == [
-        "4 names of reads cannot stand in SAM and are mended, the first 'a@b' to 'a_b_2'"
+        "4 names of reads are not allowed in SAM and changed, the first 'a@b' to 'a_b_2'"
     ]
     assert [str(w.message) for w in told if "references" in str(w.message)] == [
-        "3 names of references cannot stand in SAM and are mended, the first 't(1)' to 't_1__2'"
+        "3 names of references are not allowed in SAM and changed, the first 't(1)' to 't_1__2'"
     ]
     references = dict(zip(table.targets.names, ("t_1__2", "_t", "t_1_", "_t_2_"), strict=True))
     assert [line.split("\t")[1][3:] for line in header if line.startswith("@SQ")] == list(references.values())
@@ -153,7 +153,7 @@ def test_what_is_no_letter(write):
     letters = table.queries.letters.copy()
     letters[:3] = list(b"*-1")
     table = dataclasses.replace(table, queries=dataclasses.replace(table.queries, letters=letters))
-    with pytest.warns(TropalignWarning, match=r"3 letters such as '\*' cannot stand in SAM: written as X"):
+    with pytest.warns(TropalignWarning, match=r"3 letters such as '\*' not allowed in SAM: written as X"):
         _, rows = lines_of(write("sam", table))
     of_first = [cells[9] for cells in rows if cells[0] == "query0" and cells[9] != "*"]
     assert of_first == ["XXX" + table.queries.text(0)[3:]]
@@ -229,7 +229,7 @@ def test_samtools_takes_both(write, tmp_path):
 
 def test_what_bam_needs(proteins, strands):
     pytest.importorskip("pysam")
-    with pytest.raises(InputError, match=r"^BAM holds nucleotides only, and these are proteins: choose format sam$"):
+    with pytest.raises(InputError, match=r"^BAM supports nucleotides only, but these are proteins: choose format sam$"):
         make_writer("pairs", "bam", HEADER, context_for(proteins))
 
     class Full(io.BytesIO):

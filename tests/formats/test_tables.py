@@ -111,7 +111,7 @@ def test_names_that_have_to_be_quoted(write):
     for name in ("csv", "jsonl"):
         names = read(name, write(name, tabbed, columns=columns))["query"]
         assert names == [("a\tb", "c\nd", "e\r", "f", "g")[k] for k in table.query_index]
-    with pytest.raises(InputError, match="the name holds a tab or a line break"):
+    with pytest.raises(InputError, match="the name contains a tab or a line break"):
         write("tsv", tabbed, columns=columns)
 
 

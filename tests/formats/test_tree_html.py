@@ -32,7 +32,7 @@ COLOURS = """(() => { page.tree.draw(); const c = page.tree.canvas;
   const d = b.getImageData(0, 0, c.width, c.height).data, seen = new Set();
   for (let k = 0; k < d.length; k += 4) if (d[k + 3] === 255) seen.add(d[k] << 16 | d[k + 1] << 8 | d[k + 2]);
   return Array.from(seen, (colour) => "#" + colour.toString(16).padStart(6, "0")); })()"""
-TWO_NUMBERS = "ignore:the two branches at the old root are one"
+TWO_NUMBERS = "ignore:the two branches at the old root are merged"
 SAVED = """window.saved = []; saveFile = (name, content, type) => window.saved.push([name, content, type]);"""
 
 

@@ -22,7 +22,7 @@ def written(tmp_path, records, name="x.fa"):
 
 def test_gaps_are_refused_noted_or_removed(tmp_path):
     path = written(tmp_path, {"a": "MKV-LAW.", "b": "--MKILA_"})
-    with pytest.warns(TropalignWarning, match=r"x.fa: 5 gaps in the sequences are left out"):
+    with pytest.warns(TropalignWarning, match=r"x.fa: 5 gaps removed from the sequences"):
         batch = read_family([path], gaps="note")
     with pytest.raises(InputError, match="line 2, record 'a': '-' at position 4 is a gap"):
         read_family([path])
@@ -40,11 +40,12 @@ def test_several_files_are_one_family(tmp_path):
 @pytest.mark.parametrize(
     ("records", "why"),
     [
-        ({**PROTEINS, "odd": DNA}, "record 'a': this is a protein by its letters, but record 'odd' is a nucleotide "
-         "sequence: give sequences of one kind, or say what all are with alphabet"),
-        ({**{f"d{k}": DNA * 20 for k in range(3)}, "odd": PROTEINS["a"]}, "record 'odd': this is a protein by its "
-         "letters, but record 'd0' is a nucleotide sequence: give sequences of one kind, or say what all are with "
-         "alphabet"),
+        ({**PROTEINS, "odd": DNA},
+            "record 'a': this looks like a protein, but record 'odd' is a nucleotide sequence: give sequences of one "
+            "kind, or set the kind of all sequences with alphabet"),
+        ({**{f"d{k}": DNA * 20 for k in range(3)}, "odd": PROTEINS["a"]},
+            "record 'odd': this looks like a protein, but record 'd0' is a nucleotide sequence: give sequences of one "
+            "kind, or set the kind of all sequences with alphabet"),
     ],
 )  # fmt: skip
 @pytest.mark.filterwarnings("ignore::tropalign.TropalignWarning")

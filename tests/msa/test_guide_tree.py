@@ -71,15 +71,15 @@ def test_a_deep_tree():
         ("(A,B,C);", "t: the tree has no leaf 'D': give a tree whose leaves are the names of the sequences"),
         ("(A,B,(C,(D,)));", "t: the tree has a leaf '', which is not a sequence: give a tree whose leaves are"),
         ("(A,B,(C,(D,A)));", "t: two leaves have the name 'A': give each sequence one leaf"),
-        ("(A,B,(C,D);", "t, line 1, column 1: this bracket is not closed: the file may be cut short"),
+        ("(A,B,(C,D);", "t, line 1, column 1: this bracket is not closed: the file may be truncated"),
         (
             "(A,B,(C,'D));",
-            "t, line 1, column 9: this quote is not closed: close it with ', and double one that is part of a name",
+            "t, line 1, column 9: this quote is not closed: close it with ', and double any quote inside a name",
         ),
-        ("(A,B);\n(C,D);", "t: the file holds 2 trees, and one is wanted: write that one to a file of its own"),
+        ("(A,B);\n(C,D);", "t: the file contains 2 trees, but exactly one is required: write it to a file of its own"),
         ("", "t: the file holds no tree"),
-        ("(A:1,B:1,C:1,D:1e999);", "t, line 1, column 16: the length '1e999' is not a number that a double holds"),
-        ("(A:1,B:1,C:1,D:1e31);", "t: branch length 1e+31 is out of range: give lengths of at most 1e+30"),
+        ("(A:1,B:1,C:1,D:1e999);", "t, line 1, column 16: the length '1e999' is not a number in the range of a double"),
+        ("(A:1,B:1,C:1,D:1e31);", "t: a branch of length 1e+31: lengths are numbers up to 1e+30"),
     ],
 )
 def test_errors(text, sentence):

@@ -107,7 +107,7 @@ def test_what_is_refused(call, text):
 
 def test_a_matrix_for_others_is_refused():
     nucleotides = tropalign.MultipleAlignment.from_rows(["a", "b"], ["ACGT", "AC-T"])
-    with pytest.raises(ScoringError, match="BLOSUM62 is a protein matrix but the sequences were judged nucleotide"):
+    with pytest.raises(ScoringError, match="BLOSUM62 is a protein matrix, but the sequences look like nucleotide"):
         align_profile_to_sequence(nucleotides, "ACG", "BLOSUM62")
 
 

@@ -240,7 +240,7 @@ def test_what_people_see():
         (("--gap-open", "1.23456"), 3, "the gap open cost 1.23456 has more than four decimals: round it"),
         (("--gap-open", "1e3"), 2, "argument --gap-open: '1e3' is not a number"),
         (("--gap-extend", "nan"), 2, "argument --gap-extend: 'nan' is not a number"),
-        (("--gap-open=-0.5",), 3, "the gap open cost -0.5 is negative: costs are given as positive numbers"),
+        (("--gap-open=-0.5",), 3, "the gap open cost -0.5 is negative: give costs as positive numbers"),
         (("--min-score", "x"), 2, "argument --min-score: 'x' is not a number"),
         (("--match", "1e7"), 2, "argument --match: '1e7' is not a number"),
         (("--match", "900000", "--gap-open", "0.5"), 3, "the scores of match 900000 mismatch -4, times 2 for the "),

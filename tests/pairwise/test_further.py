@@ -305,7 +305,7 @@ def test_a_pair_beyond_the_memory_is_refused():
     with pytest.raises(ResourceError) as caught:
         table_of([text, text[1:]], max_hsps=2, memory_bytes=6 << 20, matrix=nucleotides(), min_score=1000)
     assert str(caught.value).endswith(
-        "a pair takes more memory than allowed with several alignments of each: allow more with memory_bytes"
+        "a pair requires more memory than allowed with several alignments per pair: allow more with memory_bytes"
     )
 
 

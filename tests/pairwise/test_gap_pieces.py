@@ -296,7 +296,10 @@ def test_needle_has_the_same_scores(tmp_path):
 
 @pytest.mark.parametrize(
     ("costs", "sentence"),
-    [((1, 1, 2), "has an open and an extend cost: give both"), ((1, 1, 2, -1), "the gap extend2 cost -1 is negative")],
+    [
+        ((1, 1, 2), "needs both an open and an extend cost: give both"),
+        ((1, 1, 2, -1), "the gap extend2 cost -1 is negative"),
+    ],
 )
 def test_costs_that_are_refused(costs, sentence):
     with pytest.raises(tropalign.ScoringError, match=sentence):
@@ -327,8 +330,8 @@ def test_a_pair_beyond_the_memory_is_refused():
     texts = ["".join(rng.choice(list("ACGT"), 40_000)) for _ in range(2)]
     batch = tropalign.SequenceBatch.from_strings(texts, alphabet="nucleotide")
     sentence = (
-        "a pair takes more memory than allowed with gap costs of two pieces or of the ends: "
-        "allow more with memory_bytes"
+        "a pair requires more memory than allowed with gap costs of two pieces or of the ends: allow more with "
+        "memory_bytes"
     )
     with pytest.raises(tropalign.ResourceError, match=sentence):
         next(tropalign.align_all(batch, gap=tropalign.Gap(4, 2, 24, 1), memory_bytes=12 << 20))

@@ -161,13 +161,13 @@ def test_no_sequence_has_no_mask():
 
 
 def test_what_is_refused():
-    with pytest.raises(InputError, match="mask dust is for nucleotides, and these are proteins: choose seg, tantan, l"):
+    with pytest.raises(InputError, match="mask dust is for nucleotides, but these are proteins: choose seg, tantan, l"):
         ta.mask(["MKVLAWMKVLAW"], "dust")
-    with pytest.raises(InputError, match="mask seg is for proteins, and these are nucleotides: choose dust, tantan, l"):
+    with pytest.raises(InputError, match="mask seg is for proteins, but these are nucleotides: choose dust, tantan, l"):
         ta.mask(["ACGTACGTACGTA"], "seg")
     with pytest.raises(UsageError, match="mask 'sag' is none of seg, dust, tantan, lower"):
         ta.mask(["MKVLAWMKVLAW"], "sag")
-    with pytest.raises(InputError, match="the batch knows names and lengths only"):
+    with pytest.raises(InputError, match="the batch contains only names and lengths"):
         ta.mask(ta.SequenceBatch.without_residues(["a"], [6], ta.PROTEIN), "seg")
 
 

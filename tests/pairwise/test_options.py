@@ -33,19 +33,19 @@ def batch():
 @pytest.mark.parametrize(
     ("pairs", "sentence"),
     [
-        ([[0, -1]], "row 0 of pairs names target -1, but there are 3: indices begin at 0"),
-        ([[0, 1], [3, 1]], "row 1 of pairs names query 3, but there are 3: indices begin at 0"),
-        (np.array([[0, 9]]), "row 0 of pairs names target 9, but there are 3: indices begin at 0"),
-        (np.array([[0, 2**63]], np.uint64), "row 0 of pairs names target 9223372036854775808, but there are 3"),
-        (np.array([[0, 1, 2]]), "pairs have to be an array of (query index, target index), not of shape (1, 3)"),
+        ([[0, -1]], "row 0 of pairs refers to target -1, but there are 3: indices start at 0"),
+        ([[0, 1], [3, 1]], "row 1 of pairs refers to query 3, but there are 3: indices start at 0"),
+        (np.array([[0, 9]]), "row 0 of pairs refers to target 9, but there are 3: indices start at 0"),
+        (np.array([[0, 2**63]], np.uint64), "row 0 of pairs refers to target 9223372036854775808, but there are 3"),
+        (np.array([[0, 1, 2]]), "pairs must be an array of (query index, target index), not of shape (1, 3)"),
         (np.array([0, 1]), "not of shape (2,)"),
-        ([[0, 1], [2]], "pairs have to be an array of (query index, target index)"),
+        ([[0, 1], [2]], "pairs must be an array of (query index, target index)"),
         (5, "not of shape ()"),
         ("ab", "not of shape ()"),
-        (np.array([[0.0, 1.0]]), "pairs have to be whole numbers, not float64: give indices of sequences, from 0"),
-        ([[True, False]], "pairs have to be whole numbers, not bool"),
-        ([["0", "1"]], "pairs have to be whole numbers, not "),
-        ([[None, 1]], "pairs have to be whole numbers, not object"),
+        (np.array([[0.0, 1.0]]), "pairs must be integers, not float64: give indices of sequences, from 0"),
+        ([[True, False]], "pairs must be integers, not bool"),
+        ([["0", "1"]], "pairs must be integers, not "),
+        ([[None, 1]], "pairs must be integers, not object"),
     ],
 )
 def test_pairs_that_cannot_be(batch, pairs, sentence):
@@ -125,7 +125,7 @@ def test_numbers_and_scoring_of_other_types(batch):
     for gap in (11, (11, 1), "11"):
         with pytest.raises(ta.ScoringError, match=r"the gap cost must be a Gap\(open, extend\)"):
             ta.align_all(batch, gap=gap)
-    with pytest.raises(ta.ScoringError, match="an object of type int is no matrix: give a name, a path"):
+    with pytest.raises(ta.ScoringError, match="an object of type int is not a matrix: give a name, a path"):
         ta.align_all(batch, matrix=5)
     with pytest.raises(ta.ScoringError, match="an object of type str is not a SubstitutionMatrix"):
         PairOptions("BLOSUM62", ta.Gap(11, 1))
@@ -136,8 +136,8 @@ def test_nucleotides_against_proteins(batch):
     with pytest.raises(ta.InputError) as error:
         ta.align_all(dna, batch)
     assert str(error.value) == (
-        "record 'sequence_1': this is a protein by its letters, but record 'sequence_1' is a nucleotide sequence: "
-        "translate the nucleotides with translate, or say what all are with alphabet"
+        "record 'sequence_1': this looks like a protein, but record 'sequence_1' is a nucleotide sequence: translate "
+        "the nucleotides with translate, or set the kind of all sequences with alphabet"
     )
     (table,) = ta.align_all(["GAGA", "CATTAC"], TEXTS, alphabet="protein")
     assert len(table) == 6

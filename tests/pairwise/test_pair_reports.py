@@ -34,9 +34,9 @@ def test_what_a_report_refuses(tmp_path):
     path = tmp_path / "a.html"
     with pytest.raises(InputError, match="there is no table: give at least one"):
         tropalign.write_report([], path)
-    with pytest.raises(InputError, match="format html shows alignments"):
+    with pytest.raises(InputError, match="format html requires alignments"):
         tropalign.write_report(aligned_set(["MKV", "MKI"], report="ends"), path)
-    with pytest.raises(InputError, match="tables are of other sequences: give those of one run"):
+    with pytest.raises(InputError, match="the tables are of different sequences: give those of one run"):
         tropalign.write_report([aligned_set(["MKV", "MKI"]), aligned_set(["MKV", "MKI"])], path)
     with pytest.raises(InputError):
         tropalign.write_report(aligned_set(["MKV", "MKI"]), tmp_path / "nowhere" / "a.html")
@@ -69,9 +69,9 @@ def test_maps_of_two_sets_and_what_they_refuse():
     assert cells.shape == (3, 9)
     first = table.row(0)
     assert np.isnan(cells[rows.index(first.query), columns.index(first.target)]) and np.isnan(cells).sum() == 1
-    with pytest.raises(UsageError, match="value 'length' is none of identity, score"):
+    with pytest.raises(UsageError, match="value 'length' is not one of identity, score"):
         tropalign.plot_matrix(aligned_set(["MKV", "MKI"]), "length")
-    with pytest.raises(InputError, match="identities were not computed: ask for report 'alignment', or plot scores"):
+    with pytest.raises(InputError, match="identities were not computed: request report 'alignment', or plot scores"):
         tropalign.plot_matrix(aligned_set(["MKV", "MKI"], report="score"), "identity")
 
 
@@ -90,6 +90,6 @@ def test_a_dot_plot_has_the_words_and_the_path(strand):
     path = axes.lines[0].get_xydata()
     assert path[0].tolist() == [row.target_start, row.query_span()[0]]
     assert path[-1].tolist() == [row.target_end, row.query_span()[1]]
-    assert ("other strand" in axes.get_ylabel()) == (row.strand < 0) == (strand == "both")
-    with pytest.raises(UsageError, match="a word has 1 letter or more, not 0"):
+    assert ("reverse strand" in axes.get_ylabel()) == (row.strand < 0) == (strand == "both")
+    with pytest.raises(UsageError, match="word must be at least 1, not 0"):
         tropalign.dot_plot(row, 0)

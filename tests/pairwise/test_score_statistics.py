@@ -86,9 +86,9 @@ def test_random_residues_are_as_frequent_as_in_nature():
 
 @pytest.mark.parametrize("gap", [(10, 1), (14, 1), (0, 0)])
 def test_costs_too_low_for_statistics(gap, cache):
-    with pytest.raises(ta.ScoringError, match=r"^with match 5 mismatch -4 and gaps of .+ k the best alignment of two "
-                       r"random sequences takes \d+% of them, however long they are, so that no score has an E-value: "
-                       r"raise the gap costs, or take --match 2 --mismatch -3 --gap-open 5 "
+    with pytest.raises(ta.ScoringError, match=r"^with match 5 mismatch -4 and gaps of .+ k, the best alignment of two "
+                       r"random sequences covers \d+% of them at any length, so E-values are undefined: "
+                       r"raise the gap costs, or use --match 2 --mismatch -3 --gap-open 5 "
                        r"--gap-extend 2$"):  # fmt: skip
         score_statistics(ta.SubstitutionMatrix.match_mismatch(5, -4), ta.Gap(*gap))
     assert not cache.exists()
@@ -112,7 +112,7 @@ def test_scores_whose_mean_is_not_negative(cache):
 
 @pytest.mark.parametrize("gap", [None, (11, 1), "11"])
 def test_no_gap(gap):
-    with pytest.raises(ta.ScoringError, match=r"^the gap cost has to be a Gap\(open, extend\)"):
+    with pytest.raises(ta.ScoringError, match=r"^the gap cost must be a Gap\(open, extend\)"):
         score_statistics(BLOSUM62, gap)
 
 

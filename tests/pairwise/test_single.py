@@ -202,7 +202,7 @@ def test_every_call_warns():
         (
             lambda: ta.align("MKV", "MKL", matrix="NUC.4.4"),
             ta.ScoringError,
-            "NUC.4.4 is a nucleotide matrix but the sequences were judged protein",
+            "NUC.4.4 is a nucleotide matrix, but the sequences look like protein",
         ),
         (lambda: ta.align("MKV", "MKL", alphabet="rna"), ta.InputError, "there is no alphabet 'rna'"),
         (
@@ -216,9 +216,13 @@ def test_every_call_warns():
             "scores of sequences of 600 residues may exceed 2147483647",
         ),
         (lambda: ta.align_many([]), ta.InputError, "there is no pair: give one or more"),
-        (lambda: ta.align_many("MKV"), ta.InputError, "the pairs have to be a list of (query, target)"),
-        (lambda: ta.align_many(["MK"]), ta.InputError, "record 'number 1': this is no pair: give a query and a target"),
-        (lambda: ta.align_many([("M", "K"), ("M", None)]), ta.InputError, "record 'number 2': None is no sequence"),
+        (lambda: ta.align_many("MKV"), ta.InputError, "the pairs must be a list of (query, target)"),
+        (
+            lambda: ta.align_many(["MK"]),
+            ta.InputError,
+            "record 'number 1': this is not a pair: give a query and a target",
+        ),
+        (lambda: ta.align_many([("M", "K"), ("M", None)]), ta.InputError, "record 'number 2': None is not a sequence"),
         (lambda: ta.align_many([("M", "K"), ("", "K")]), ta.InputError, "record 'query_2': the sequence is empty"),
         (
             lambda: ta.align_many([(("a", "MK"), "ML"), (("a", "MV"), "ML")]),

@@ -68,7 +68,7 @@ def test_suffixes_choose(tmp_path, table):
 @pytest.mark.parametrize("path", ["c.npz", "d.phy"])
 def test_identities_of_local_alignments_are_told_of(tmp_path, table, path):
     """Nobody may have chosen them: local is the default."""
-    with pytest.warns(TropalignWarning, match="of local alignments ignore all residues that do not align: align with"):
+    with pytest.warns(TropalignWarning, match="of local alignments ignore all unaligned residues: use"):
         table.write(tmp_path / path, matrix_values=None if path == "d.phy" else "identity")
     with pytest.warns(TropalignWarning, match="mode='global'"):
         table.matrix("distance")
@@ -86,15 +86,15 @@ def test_scoring_is_shown_and_progress_is_a_function(tmp_path, table):
     ("tables", "path", "options", "error", "text"),
     [
         ([], "x.tsv", {}, UsageError, "there is no table to write"),
-        (5, "x.tsv", {}, UsageError, "an object of type int is no AlignmentTable"),
-        (["x"], "x.tsv", {}, UsageError, "an object of type str is no AlignmentTable"),
-        ("x", "x.tsv", {}, UsageError, "an object of type str is no AlignmentTable"),
+        (5, "x.tsv", {}, UsageError, "an object of type int is not an AlignmentTable"),
+        (["x"], "x.tsv", {}, UsageError, "an object of type str is not an AlignmentTable"),
+        ("x", "x.tsv", {}, UsageError, "an object of type str is not an AlignmentTable"),
         (None, "x.docx", {}, UsageError, "no format has the suffix '.docx'"),
-        (None, "x", {"format": "docx"}, UsageError, "format 'docx' is none of tsv"),
+        (None, "x", {"format": "docx"}, UsageError, "format 'docx' is not one of tsv"),
         (None, "no/x.tsv", {}, InputError, "there is no such directory to write to"),
         (None, b"x.tsv", {}, UsageError, "the path is bytes"),
-        (None, "x.npz", {"matrix_values": "scores"}, UsageError, "matrix_values 'scores' is none of score"),
-        (None, "x.phy", {"matrix_values": "score"}, UsageError, "PHYLIP holds the distances of one set"),
+        (None, "x.npz", {"matrix_values": "scores"}, UsageError, "matrix_values 'scores' is not one of score"),
+        (None, "x.phy", {"matrix_values": "score"}, UsageError, "PHYLIP contains the distances of a single set"),
     ],
 )
 def test_what_cannot_be_written(tmp_path, monkeypatch, table, tables, path, options, error, text):
@@ -107,7 +107,7 @@ def test_what_cannot_be_written(tmp_path, monkeypatch, table, tables, path, opti
 def test_what_fails_leaves_no_file(tmp_path, table):
     (other,) = tropalign.align_all(SET)
     for path in ("x.tsv", "x.sam"):
-        with pytest.raises(UsageError, match="tables of other sequences"):
+        with pytest.raises(UsageError, match="tables with different sequences"):
             tropalign.write_alignments([table, other], tmp_path / path)
     assert os.listdir(tmp_path) == []
 

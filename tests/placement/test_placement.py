@@ -285,7 +285,7 @@ def test_letters_of_all_kinds():
 
 def test_names_that_come_twice_are_numbered():
     package = reference(6)
-    with pytest.warns(TropalignWarning, match="the name 'a' is there already: reads of one name are numbered"):
+    with pytest.warns(TropalignWarning, match="the name 'a' occurs again: reads of the same name are numbered"):
         (placed,) = ta.place(package, [("a", "ACGT"), ("a_2", "ACG"), ("a", "ACGT"), ("a", "ACG")])
     assert placed.names == ("a", "a_2", "a_3", "a_4")
 

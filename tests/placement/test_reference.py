@@ -118,22 +118,25 @@ def test_polytomies_are_resolved():
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("((a,b),c", "the tree, line 1, column 1: this bracket is not closed: the file may be cut short$"),
+        ("((a,b),c", "the tree, line 1, column 1: this bracket is not closed: the file may be truncated$"),
         ("(a:1,b:1);", "the tree has 2 tips: at least three are required"),
         ("nonsense", "the tree has 1 tip: at least three are required"),
         ("(a:1,a:1,c:1);", "two tips have the name 'a': give each its own name"),
         ("(a:1,:1,c:1);", "a tip has no name"),
-        ("(a:1,b:1e400,c:1);", "the tree, line 1, column 8: the length '1e400' is not a number that a double holds"),
+        (
+            "(a:1,b:1e400,c:1);",
+            ("the tree, line 1, column 8: the length '1e400' is not a number in the range of a double"),
+        ),
         ("((a:1e308,b:1):1e308,(c:1,d:1):1);", "branch length 1e.308 is out of range: give lengths of at most 1e.300$"),
         ("(((a:1e308):1,b:1):1,c:1,d:1);", "branch length 1e.308 is out of range: give lengths of at most 1e.300$"),
-        ("", "the tree: the file holds no tree: name another$"),
+        ("", "the tree: the file contains no tree: give another file$"),
         ("('a:1,b:1,c:1);", "line 1, column 2: this quote is not closed"),
-        ("('a':1,'b:1,'c':1);", 'line 1, column 14: "c\'" stands behind the label'),
+        ("('a':1,'b:1,'c':1);", 'line 1, column 14: unexpected "c\'" after the label'),
         ("(a[x:1,b:1,c:1);", "line 1, column 3: this comment is not closed"),
-        ("(a]:1,b:1,c:1);", "line 1, column 3: this bracket ends a comment that did not begin"),
+        ("(a]:1,b:1,c:1);", "line 1, column 3: this bracket closes a comment that was not opened"),
         (
             "#NEXUS begin trees; tree x = (a:1,b:1,(c d:1,e:1):1); end;",
-            "line 1, column 42: 'd' stands behind the label",
+            "line 1, column 42: unexpected 'd' after the label",
         ),
     ],
 )
@@ -218,24 +221,27 @@ def test_alignments_from_files(tmp_path, kind):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (">a\nACGT\n>b\nAC\n", "record 'b': 2 letters, but 4 are expected"),
-        ("2 3\na ACG\n", "the first line promises 2 rows, but there are 1"),
+        (">a\nACGT\n>b\nAC\n", "record 'b': 2 characters, but 4 expected"),
+        ("2 3\na ACG\n", "the first line states 2 rows, but there are 1"),
         (
             "# STOCKHOLM 1.0\nhello\n",
-            "line 2, record 'hello': a line of Stockholm holds a name and letters: mend the line",
+            "line 2, record 'hello': a Stockholm line must contain a name and residues: correct the line",
         ),
-        ("hello\n", "line 1: this is no alignment: FASTA begins with '>', PHYLIP with two numbers"),
+        ("hello\n", "line 1: this is not an alignment: FASTA begins with '>', PHYLIP with two numbers"),
         (">a\nAC\n>a\nAC\n", "line 3, record 'a': two rows have the same name"),
-        ("0 10\na ACGT\n", "line 1: this is no alignment: .* but these are 0 or huge"),
-        ("2 0\na ACGT\n", "line 1: this is no alignment: .* but these are 0 or huge"),
-        ("9" * 5000 + " 3\na ACG\n", "line 1: this is no alignment: .* but these are 0 or huge"),
+        ("0 10\na ACGT\n", "line 1: the numbers of rows and columns in the first line of PHYLIP are 0 or too large"),
+        ("2 0\na ACGT\n", "line 1: the numbers of rows and columns in the first line of PHYLIP are 0 or too large"),
+        (
+            "9" * 5000 + " 3\na ACG\n",
+            "line 1: the numbers of rows and columns in the first line of PHYLIP are 0 or too large",
+        ),
         (
             '# STOCKHOLM 1.0\na ACGT-A"\nb AC--TA\n#=GR a SS HHH..H\n//\n',
-            "line 3, record 'b': 6 letters, but 7 are expected: rows of an alignment are equally long",
+            "line 3, record 'b': 6 characters, but 7 expected: all rows of an alignment must have the same length",
         ),
         (  # some versions of Biopython refuse it, others find nothing in it
             "# STOCKHOLM 1.0\n#=GS a AC x\n#=GR a SS ....\n//\n",
-            "x: (read as Stockholm, this is no alignment \\(.*\\)|the file holds no alignment: fetch it again)$",
+            "x: (this is not a valid Stockholm alignment \\(.*\\)|the file contains no alignment: fetch it again)$",
         ),
     ],
 )

@@ -230,7 +230,7 @@ def test_progress_counts_comparisons(hmms, proteins):
             None,
             [("a", "MKV-LAW")],
             InputError,
-            r"record 'a': '-' at position \d+ is a gap, and these sequences are not",
+            r"record 'a': '-' at position \d+ is a gap, but unaligned",
         ),
         (None, [("long", "M" * 100_001)], InputError, "100,001 residues, but a protein may have at most 100,000"),
         (None, [], InputError, "there are no sequences: give at least one"),

@@ -65,7 +65,7 @@ def test_a_scan_is_written(tmp_path):
     hits = ta.scan(PROTEINS, PFAM)
     for name in format_names("hits"):
         if name == "stockholm":
-            with pytest.raises(ta.InputError, match="hits of a scan make no alignment"):
+            with pytest.raises(ta.InputError, match="hits of a scan cannot form an alignment"):
                 ta.write_hits(hits, tmp_path / name, name)
         else:
             ta.write_hits(hits, tmp_path / name, name)

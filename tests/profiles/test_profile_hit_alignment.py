@@ -129,5 +129,5 @@ def test_digits_are_read_as_hmmer_reads_them():
 
 def test_a_scan_makes_no_alignment():
     wanted = Wanted("hits.sto", "stockholm", {})
-    with pytest.raises(InputError, match="hits of a scan make no alignment"):
+    with pytest.raises(InputError, match="hits of a scan cannot form an alignment"):
         outputs_of(wanted, Header("1", "", {}), HitsContext(orientation="scan"), False)

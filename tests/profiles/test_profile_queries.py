@@ -195,10 +195,10 @@ BAD = {
     ),
     "a Stockholm file that ends early": (
         stockholm()[:-3], "auto",
-        "queries, line 11: read as Stockholm, this is no alignment (the last line is not //, so that the file may be ",
+        "queries, line 11: this is not a valid Stockholm alignment (the last line is not //, so the file may be ",
     ),
     "gaps in sequences": (
-        b">a\nMK-V\n", "sequences", "record 'a': '-' at position 3 is a gap, and these sequences are not aligned"
+        b">a\nMK-V\n", "sequences", "record 'a': '-' at position 3 is a gap, but unaligned sequences are required"
     ),
     "a sequence without a residue": (
         b">a\n*\n", "sequences",

@@ -61,7 +61,7 @@ def test_biopython_finds_the_same_coordinates():
 
 def test_lesser_depths_and_empty_alignments_have_no_path():
     (table,) = tropalign.align_all(SET, report="ends")
-    with pytest.raises(AttributeError, match="ask for report 'alignment'"):
+    with pytest.raises(AttributeError, match="request report 'alignment'"):
         table[0].to_biopython()
     row = tropalign.align("WWW", "AAA", mode="local")
     assert row.coordinates.shape == (2, 1) and row.cigar == "*"
@@ -107,9 +107,9 @@ def test_matrices_of_a_set_and_of_two(table):
 
 
 def test_what_is_no_matrix(table):
-    with pytest.raises(UsageError, match="values 'scores' is none of score, identity, distance"):
+    with pytest.raises(UsageError, match="values 'scores' is not one of score, identity, distance"):
         table.matrix("scores")
-    with pytest.raises(InputError, match="2 of its cells have none \\(the first is a with b\\)"):
+    with pytest.raises(InputError, match="2 of its cells are empty \\(the first is a with b\\)"):
         table.slice(1, 3).matrix()
     (ends,) = tropalign.align_all(SET, report="ends")
     with pytest.raises(AttributeError, match="identity was not computed"):

@@ -32,7 +32,7 @@ def test_slices_and_chosen_rows(any_table):
 def test_concatenations_and_empty_tables(any_table):
     with pytest.raises(ValueError, match="no table"):
         concatenate([])
-    with pytest.raises(ValueError, match="another depth"):
+    with pytest.raises(ValueError, match="sequences or depths"):
         concatenate([any_table, reduced(any_table, "ends")])
     table = empty_table(any_table.queries, any_table.targets, "alignment", any_table.strand is not None)
     assert len(table) == 0 and table.cigars() == [] and "0 rows" in repr(table)
@@ -42,12 +42,12 @@ def test_concatenations_and_empty_tables(any_table):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"depth": "deep"}, "none of score, ends, alignment"),
-        ({"query_start": None}, "needs the column query_start"),
-        ({"n_gaps": np.zeros(3, np.int32)}, "3 items and not 12"),
+        ({"depth": "deep"}, "not one of score, ends, alignment"),
+        ({"query_start": None}, "requires the column query_start"),
+        ({"n_gaps": np.zeros(3, np.int32)}, "3 items, not 12"),
         ({"score": np.zeros(12, np.float32)}, "array of int32"),
-        ({"target_index": np.full(12, 4)}, "outside a batch of 4"),
-        ({"query_index": np.full(12, -1)}, "outside a batch of 5"),
+        ({"target_index": np.full(12, 4)}, "is out of range for a batch of 4"),
+        ({"query_index": np.full(12, -1)}, "is out of range for a batch of 5"),
         ({"cigar_offsets": np.zeros(13, np.int64)}, "end with the number of cigar_ops"),
         ({"cigar_offsets": np.array([0, 9, 5, *[None] * 9, None])}, "array of int64"),
         ({"score": [3] * 12}, "array of int32"),
@@ -103,7 +103,7 @@ def test_what_an_alignment_has_not(any_table):
         _ = any_table[0].scoer
     shallow = reduced(any_table, "ends")
     for name in ("cigar", "n_gaps", "identity"):
-        with pytest.raises(AttributeError, match=r"Alignment\.\w+ was not computed: ask for"):
+        with pytest.raises(AttributeError, match=r"Alignment\.\w+ was not computed: request"):
             getattr(shallow[0], name)
     with pytest.raises(AttributeError, match=r"AlignmentTable.similarity was not computed"):
         _ = shallow.similarity
@@ -140,7 +140,7 @@ def test_rows_and_tables_are_shown(any_table):
     with pytest.raises(IndexError):
         any_table.row(len(any_table))
     shallow = reduced(any_table, "score").row(0)
-    with pytest.raises(AttributeError, match="deeper report"):
+    with pytest.raises(AttributeError, match="more detailed report"):
         _ = shallow.query_start
     assert "score" in str(shallow) and "<pre" in shallow._repr_html_()
     text, page = repr(any_table), any_table._repr_html_()

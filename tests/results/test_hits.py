@@ -93,12 +93,12 @@ def test_to_pyhmmer_and_back(results, models, sequences, request):
 
 
 def test_what_pyhmmer_wants_and_keeps(hits, models, sequences):
-    with pytest.raises(ValueError, match="2 objects for 3 queries: give one of pyhmmer's for each"):
+    with pytest.raises(ValueError, match="2 objects for 3 queries: give one pyhmmer object per query"):
         hits.to_pyhmmer(models[:2])
     results = list(pyhmmer.hmmscan(sequences, models[:2], cpus=1, bit_cutoffs="gathering"))
     with pytest.raises(ValueError, match="pyhmmer does not keep the cutoffs of a scan's models"):
         Hits.from_pyhmmer(results)
-    with pytest.raises(ValueError, match="there are no TopHits: give one or several"):
+    with pytest.raises(ValueError, match="there are no TopHits: give at least one"):
         Hits.from_pyhmmer([])
 
 

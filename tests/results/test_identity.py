@@ -74,7 +74,7 @@ def test_ambiguous_residues():
 
 @pytest.mark.parametrize("name", ["vsearch", "5", 7, True, None, 1.0])
 def test_what_is_no_definition(name):
-    with pytest.raises(UsageError, match=r"identity .* is none of 0 shorter, 1 columns, .*, longer, matches"):
+    with pytest.raises(UsageError, match=r"identity .* is not one of 0 shorter, 1 columns, .*, longer, matches"):
         list(ta.align_all(["ACGT", "ACGA"], identity=name))
 
 

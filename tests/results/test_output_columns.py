@@ -140,7 +140,7 @@ def test_what_a_lesser_depth_has(table, depth):
             assert lesser.columns([name])[name].tolist() == table.columns([name])[name].tolist()
         else:
             with pytest.raises(
-                AttributeError, match=f"column {name} was not computed: ask for report '{column.depth}'"
+                AttributeError, match=f"column {name} was not computed: request report '{column.depth}'"
             ):
                 lesser.columns([name])
 
@@ -193,12 +193,12 @@ def test_names_of_other_programs():
         (["qury"], "no column is called 'qury': did you mean query? --columns help lists all of them"),
         (
             ["ppos"],
-            "no column is called 'ppos': the share of similar letters is no percentage here: write similarity; "
-            "--columns help lists all of them",
+            "no column is called 'ppos': the similarity is a fraction, not a percentage: use similarity; --columns "
+            "help lists all of them",
         ),
         (["\x1b[2J"], r"no column is called '\x1b[2J': --columns help lists all of them"),
-        (["qlen", "query_length"], "column query_length is asked for twice: leave one out"),
-        ([], "no column is asked for: --columns help lists all of them"),
+        (["qlen", "query_length"], "column query_length is requested twice: remove one"),
+        ([], "no column is requested: --columns help lists all of them"),
     ],
 )
 def test_wrong_names(table, words, sentence):
@@ -229,5 +229,5 @@ def test_significance_is_that_of_the_statistics():
 def test_no_significance_of_other_modes(mode):
     (table,) = ta.align_all(["MKVLAW", "MKILAW"], mode=mode, n_threads=1)
     for name in ("bits", "evalue"):
-        with pytest.raises(UsageError, match="bits and E-values are those of local alignments: use mode local"):
+        with pytest.raises(UsageError, match="bits and E-values are defined for local alignments only: use mode local"):
             table.columns([name])

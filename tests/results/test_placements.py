@@ -81,7 +81,7 @@ def test_one_read_and_none():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        *(({name: np.zeros(2, dtype)}, f"column {name} has 2 items and not 3") for name, dtype in READ_COLUMNS.items()),
+        *(({name: np.zeros(2, dtype)}, f"column {name} has 2 items, not 3") for name, dtype in READ_COLUMNS.items()),
         ({"score": np.zeros(3)}, "column score has to be a one-dimensional array of int32"),
         ({"letters": b"abc"}, "column letters has to be a one-dimensional array of uint8"),
         ({"column": np.zeros(2, np.int32)}, "column column has 2 items and not 3"),

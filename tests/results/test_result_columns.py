@@ -77,7 +77,7 @@ def test_notebooks(name):
 
 def test_a_cluster_is_taken_once():
     found = ROWS["clusters"]
-    with pytest.raises(IndexError, match="named twice"):
+    with pytest.raises(IndexError, match="selected twice"):
         found.take(np.array([0, 0]))
     (one,) = found[[1]]
     assert one == found[1] and found[[1]].columns()["member"].tolist() == one.members

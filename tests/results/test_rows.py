@@ -95,7 +95,7 @@ def test_names_that_break_a_line():
         rows.names(batch, np.zeros(1, np.int64))
     batch = SequenceBatch.from_strings(["MKV"] * 100, [*map(str, range(99)), "a\tb"])
     for _ in range(2):
-        with pytest.raises(InputError, match=r"the name holds a tab or a line break"):
+        with pytest.raises(InputError, match=r"the name contains a tab or a line break"):
             rows.names(batch, np.array([3]))
 
 

@@ -109,7 +109,7 @@ def test_scores_with_decimals():
     matrix = ta.SubstitutionMatrix.from_name("GONNET1992")
     assert matrix.name == "GONNET1992" and matrix.scores[code("W"), code("W")] == 14.2
     assert matrix.scale == 10 and matrix.scaled(20)[code("W"), code("W")] == 284
-    with pytest.raises(ta.ScoringError, match="5 times the scores of GONNET1992 are no whole numbers: take a multiple"):
+    with pytest.raises(ta.ScoringError, match="5 times the scores of GONNET1992 are not integers: use a multiple"):
         matrix.scaled(5)
     with pytest.raises(ta.ScoringError, match="the scores of GONNET1992, times 1000000 for the decimals of scores and"):
         matrix.scaled(1_000_000)
@@ -156,14 +156,14 @@ def test_letters_scored_like_another_are_counted():
         (
             ["ARA", "AXR"],
             ta.PROTEIN,
-            "the matrix small.mat has no letter X, which record 'sequence_2' holds at position 2: "
-            "add it to the matrix or choose another",
+            "the matrix small.mat has no letter X, but record 'sequence_2' contains it at position 2: "
+            "add it to the matrix, or choose another matrix",
         ),
         (
             ["ACGT"],
             ta.NUCLEOTIDE,
-            "small.mat is a protein matrix but the sequences were judged nucleotide: choose another matrix or say "
-            "which they are with alphabet",
+            "small.mat is a protein matrix, but the sequences look like nucleotide: choose another matrix, or set the "
+            "kind of the sequences with alphabet",
         ),
     ],
 )
@@ -189,7 +189,7 @@ def test_a_file_as_biopython_reads_it(matrix_file):
     assert (ta.SubstitutionMatrix.load(str(path)).scores == ta.SubstitutionMatrix.load("blosum62").scores).all()
 
 
-NO_MATRIX = "this is no matrix in NCBI format (letters, then a letter and its scores per line)"
+NO_MATRIX = "this is not a matrix in NCBI format (letters, then a letter and its scores per line)"
 
 
 @pytest.mark.filterwarnings("ignore:.*read as Latin-1")
@@ -201,14 +201,14 @@ NO_MATRIX = "this is no matrix in NCBI format (letters, then a letter and its sc
         ("hello world\n", ", line 1", NO_MATRIX),
         (b"\xff\xfe\x00", ", line 1", NO_MATRIX),
         (SMALL.replace("A  4", "AA 4"), ", line 3", NO_MATRIX),
-        (" A A\nA 1 2\n", ", line 1", "the matrix has a letter twice: leave one out"),
-        (" A R\nA 1\nR 1 2\n", ", line 2", "the row of A has 1 scores for 2 letters: mend it"),
-        (" A R\nA 1 2 3\nR 1 2\n", ", line 2", "the row of A has 3 scores for 2 letters: mend it"),
-        (" A R\nA 1 2\n", "", "there is no row of R: a matrix has one row per column"),
-        (" A R\nA 1 2\nA 1 2\n", ", line 3", "second row of A: a matrix has one row per column"),
-        (" A R\nN 1 2\n", ", line 2", "row of a letter without a column: N: a matrix has one row per column"),
-        (" A R\nA 1 1_0\n", ", line 2", "the row of A holds a word that is not a number: mend it"),
-        (" A R\nA 1 x\n", ", line 2", "the row of A holds a word that is not a number: mend it"),
+        (" A A\nA 1 2\n", ", line 1", "the matrix has a letter twice: remove one of them"),
+        (" A R\nA 1\nR 1 2\n", ", line 2", "the row of A has 1 scores for 2 letters: correct it"),
+        (" A R\nA 1 2 3\nR 1 2\n", ", line 2", "the row of A has 3 scores for 2 letters: correct it"),
+        (" A R\nA 1 2\n", "", "there is no row of R: a matrix must have one row per column"),
+        (" A R\nA 1 2\nA 1 2\n", ", line 3", "second row of A: a matrix must have one row per column"),
+        (" A R\nN 1 2\n", ", line 2", "row of a letter without a column: N: a matrix must have one row per column"),
+        (" A R\nA 1 1_0\n", ", line 2", "the row of A contains a value that is not a number: correct it"),
+        (" A R\nA 1 x\n", ", line 2", "the row of A contains a value that is not a number: correct it"),
     ],
 )
 def test_files_that_are_no_matrix(matrix_file, text, place, sentence):
@@ -221,10 +221,10 @@ def test_files_that_are_no_matrix(matrix_file, text, place, sentence):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        (" A\nA nan\n", "the matrix small.mat has a score that is not a number: mend it"),
-        (" A\nA inf\n", "the matrix small.mat has a score that is not a number: mend it"),
+        (" A\nA nan\n", "the matrix small.mat has a score that is not a number: correct it"),
+        (" A\nA inf\n", "the matrix small.mat has a score that is not a number: correct it"),
         (" A\nA 1e7\n", "the matrix small.mat has scores beyond 1000000"),
-        (" A\nA 600000.5\n", "the matrix small.mat has scores beyond 500000, the most with so many decimals"),
+        (" A\nA 600000.5\n", "the matrix small.mat has scores beyond 500000, the limit for this many decimals"),
         (" A\nA 0.12345\n", "the scores of small.mat have more than four decimals: round them"),
         (" 1\n1 5\n", "the matrix small.mat has no letter of the protein alphabet: choose another"),
     ],
@@ -238,9 +238,9 @@ def test_scores_that_cannot_be(matrix_file, text, sentence):
 def test_files_that_cannot_be_read(tmp_path):
     with pytest.raises(ta.InputError, match=r"none\.mat: there is no such file"):
         ta.SubstitutionMatrix.from_file(tmp_path / "none.mat")
-    with pytest.raises(ta.InputError, match="this is a directory: name the files in it"):
+    with pytest.raises(ta.InputError, match="this is a directory: give the files in it"):
         ta.SubstitutionMatrix.from_file(tmp_path)
-    with pytest.raises(ta.ScoringError, match="there is no matrix and no file 'nothing'; some are BLOSUM62, BLO"):
+    with pytest.raises(ta.ScoringError, match="there is no matrix or file 'nothing'; available are BLOSUM62, BLO"):
         ta.SubstitutionMatrix.load("nothing")
 
 
@@ -264,19 +264,19 @@ def changed(row, column, value, dtype=np.int64):
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"scores": GOOD.scores[:24, :24]}, "the scores of BLOSUM62 have to be numbers in an array of 32 x 32"),
-        ({"scores": GOOD.scores.astype(complex)}, "have to be numbers"),
-        ({"scores": GOOD.scores.tolist()}, "have to be numbers"),
-        ({"scores": None}, "have to be numbers"),
+        ({"scores": GOOD.scores[:24, :24]}, "the scores of BLOSUM62 must be numbers in an array of 32 x 32"),
+        ({"scores": GOOD.scores.astype(complex)}, "must be numbers"),
+        ({"scores": GOOD.scores.tolist()}, "must be numbers"),
+        ({"scores": None}, "must be numbers"),
         ({"scores": GOOD.scores + np.pi}, "the scores of BLOSUM62 have more than four decimals: round them"),
         ({"scores": changed(0, 0, np.nan, np.float64)}, "the matrix BLOSUM62 has scores beyond 1000000"),
         ({"scores": changed(0, 0, -(2**31))}, "the matrix BLOSUM62 has scores beyond 1000000"),
         ({"scores": changed(0, 0, 2**31 - 1)}, "the matrix BLOSUM62 has scores beyond 1000000"),
         ({"scores": changed(0, 0, 2**40)}, "the matrix BLOSUM62 has scores beyond 1000000"),
         ({"scores": changed(31, 31, -(2**31), np.int32)}, "the matrix BLOSUM62 has scores beyond 1000000"),
-        ({"alphabet": "protein"}, "the alphabet of the matrix BLOSUM62 has to be an Alphabet"),
-        ({"name": None}, "the name and the letters of a matrix have to be texts"),
-        ({"letters": 5}, "the name and the letters of a matrix have to be texts"),
+        ({"alphabet": "protein"}, "the alphabet of the matrix BLOSUM62 must be an Alphabet"),
+        ({"name": None}, "the name and the letters of a matrix must be strings"),
+        ({"letters": 5}, "the name and the letters of a matrix must be strings"),
     ],
 )
 def test_arrays_that_make_no_matrix(changes, words):
@@ -319,20 +319,20 @@ def test_whatever_holds_a_matrix(tmp_path):
 @pytest.mark.parametrize(
     ("source", "sentence"),
     [
-        (5, "an object of type int is no matrix: give a name, a path, a SubstitutionMatrix, a Biopython Array"),
-        (np.zeros((4, 4)), "an object of type ndarray is no matrix"),
-        (["BLOSUM62"], "an object of type list is no matrix"),
+        (5, "an object of type int is not a matrix: give a name, a path, a SubstitutionMatrix, a Biopython Array"),
+        (np.zeros((4, 4)), "an object of type ndarray is not a matrix"),
+        (["BLOSUM62"], "an object of type list is not a matrix"),
         ({}, "0 letters, each once"),
-        ({"A": {"R": 1}}, "a matrix as a mapping has pairs of letters as its keys, such as ('A', 'R')"),
-        ({("A", 1): 1}, "a matrix as a mapping has pairs of letters"),
-        ({5: 1}, "a matrix as a mapping has pairs of letters"),
+        ({"A": {"R": 1}}, "the keys of a matrix mapping must be pairs of letters, such as ('A', 'R')"),
+        ({("A", 1): 1}, "the keys of a matrix mapping must be pairs of letters"),
+        ({5: 1}, "the keys of a matrix mapping must be pairs of letters"),
         ({("A", "A"): 1, ("R", "R"): 1}, "the matrix has no score of A against R: add it"),
-        ({("A", "A"): "x"}, "a score of the matrix is not a number: mend it"),
-        (("AR", np.zeros((3, 3))), "2 letters, each once, need an array"),
-        (("AA", np.zeros((2, 2))), "2 letters, each once, need an array"),
-        (("AR", "xy"), "2 letters, each once, need an array"),
-        (("AR", [[1, np.nan], [np.nan, 1]]), "the matrix custom has a score that is not a number: mend it"),
-        ("a\0b", "there is no matrix and no file 'a\\x00b'"),
+        ({("A", "A"): "x"}, "a score of the matrix is not a number: correct it"),
+        (("AR", np.zeros((3, 3))), "2 letters, each once, require a numeric array"),
+        (("AA", np.zeros((2, 2))), "2 letters, each once, require a numeric array"),
+        (("AR", "xy"), "2 letters, each once, require a numeric array"),
+        (("AR", [[1, np.nan], [np.nan, 1]]), "the matrix custom has a score that is not a number: correct it"),
+        ("a\0b", "there is no matrix or file 'a\\x00b'"),
     ],
 )
 def test_what_holds_no_matrix(source, sentence):
@@ -344,9 +344,9 @@ def test_what_holds_no_matrix(source, sentence):
 @pytest.mark.parametrize(
     ("scores", "sentence"),
     [
-        ((99999999999, -4), "the match score 99999999999 is beyond 1000000, which no alignment needs"),
-        ((5, -2147483649), "the mismatch score -2147483649 is beyond 1000000"),
-        ((1_000_001, 0), "the match score 1000001 is beyond 1000000"),
+        ((99999999999, -4), "the match score 99999999999 exceeds the maximum of 1000000"),
+        ((5, -2147483649), "the mismatch score -2147483649 exceeds the maximum of 1000000"),
+        ((1_000_001, 0), "the match score 1000001 exceeds the maximum of 1000000"),
         ((1.23456, 0), "the match score 1.23456 has more than four decimals: round it"),
         ((True, 0), "the match score True is not a number"),
         (("5", 0), "the match score '5' is not a number"),
@@ -362,7 +362,7 @@ def test_matches_that_cannot_be(scores, sentence):
 def test_a_protein_matrix_is_none_for_nucleotides():
     dna = ta.SequenceBatch.from_strings(["ACGT", "ACGA"])
     for alphabet in (None, ta.NUCLEOTIDE):
-        with pytest.raises(ta.ScoringError, match="BLOSUM62 is a protein matrix but the sequences were judged"):
+        with pytest.raises(ta.ScoringError, match="BLOSUM62 is a protein matrix, but the sequences look like"):
             ta.SubstitutionMatrix.load("BLOSUM62", alphabet).check(dna)
     assert ta.SubstitutionMatrix.load("NUC.4.4").alphabet is ta.NUCLEOTIDE
 
@@ -370,14 +370,14 @@ def test_a_protein_matrix_is_none_for_nucleotides():
 @pytest.mark.parametrize("name", ["EDNAFULL", "TRANS", "HOXD70"])
 def test_a_matrix_of_nucleotides_is_none_for_proteins(name):
     proteins = ta.SequenceBatch.from_strings(["MKVLAW", "GATACA"], alphabet="protein")
-    with pytest.raises(ta.ScoringError, match=r"is a nucleotide matrix but the sequences were judged protein: choose"):
+    with pytest.raises(ta.ScoringError, match=r"is a nucleotide matrix, but the sequences look like protein: choose"):
         ta.align_all(proteins, matrix=name)
 
 
 def test_a_file_without_an_end_is_refused(tmp_path):
-    with pytest.raises(ta.InputError, match="/dev/full: the file holds more than 1048576 bytes, too many for what it"):
+    with pytest.raises(ta.InputError, match="/dev/full: the file has more than 1048576 bytes, too many for a file"):
         ta.SubstitutionMatrix.load("/dev/full")
     bomb = tmp_path / "bomb.gz"
     bomb.write_bytes(gzip.compress(b" " * (1 << 26)))
-    with pytest.raises(ta.InputError, match="the file holds more than 1048576 bytes"):
+    with pytest.raises(ta.InputError, match="the file has more than 1048576 bytes"):
         ta.SubstitutionMatrix.load(bomb)

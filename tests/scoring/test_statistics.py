@@ -148,10 +148,10 @@ def test_shapes():
 @pytest.mark.parametrize(
     ("lengths", "residues", "sequences", "words"),
     [
-        (0, 1000, 2, "the lengths of queries have to be whole numbers above 0"),
-        (1.5, 1000, 2, "the lengths of queries have to be whole numbers above 0"),
-        (10, 0, 2, "the number of residues of all targets has to be a whole number above 0, not 0"),
-        (10, 1000, True, "the number of sequences of all targets has to be a whole number above 0, not True"),
+        (0, 1000, 2, "the lengths of queries must be integers above 0"),
+        (1.5, 1000, 2, "the lengths of queries must be integers above 0"),
+        (10, 0, 2, "the number of residues of all targets must be an integer above 0, not 0"),
+        (10, 1000, True, "the number of sequences of all targets must be an integer above 0, not True"),
     ],
 )
 def test_wrong_sizes(lengths, residues, sequences, words):
@@ -160,7 +160,7 @@ def test_wrong_sizes(lengths, residues, sequences, words):
 
 
 def test_wrong_target_lengths():
-    with pytest.raises(ta.errors.UsageError, match=r"^the lengths of targets have to be whole numbers above 0$"):
+    with pytest.raises(ta.errors.UsageError, match=r"^the lengths of targets must be integers above 0$"):
         BLOSUM62.evalues(50, 10, 1000, 2, [5, 0])
 
 
@@ -173,10 +173,12 @@ def test_wrong_evalues(evalue):
 @pytest.mark.parametrize(
     ("match", "mismatch", "words"),
     [
-        (1, 0, r"match 1 mismatch 0 scores 0\.25 per pair of random residues, so that long sequences score high by "
-               "chance and no score has an E-value: choose a matrix whose mean is negative"),
-        (3, -1, r"match 3 mismatch -1 scores 0 per pair of random residues, .+"),
-        (-1, -2, "match -1 mismatch -2 has no positive score, so that no alignment has an E-value: choose another"),
+        (1, 0, (
+            r"match 1 mismatch 0 has a mean score of 0\.25 per pair of random residues, so long sequences score high "
+            r"by chance and E-values are undefined: choose a matrix with a negative mean score"
+        )),
+        (3, -1, r"match 3 mismatch -1 has a mean score of 0 per pair of random residues, .+"),
+        (-1, -2, "match -1 mismatch -2 has no positive score, so E-values are undefined: choose another matrix"),
     ],
 )  # fmt: skip
 def test_scores_that_have_no_statistics(match, mismatch, words):
@@ -185,7 +187,7 @@ def test_scores_that_have_no_statistics(match, mismatch, words):
 
 
 def test_scores_too_near_to_none():
-    with pytest.raises(ta.ScoringError, match="is too near to a mean score of 0 for E-values: choose"):
+    with pytest.raises(ta.ScoringError, match="is too close to 0 for E-values: choose"):
         ungapped(ta.SubstitutionMatrix.match_mismatch(3 * MOST_STEPS // 4, -MOST_STEPS // 4 - 1))
 
 
@@ -201,7 +203,7 @@ def test_a_step_of_one_unit_of_decimal_scores():
 
 def test_an_alphabet_of_unknown_frequencies():
     shapes = ta.Alphabet("shapes", "OXS", "S", match_mismatch=(1, -2))
-    with pytest.raises(ta.ScoringError, match="not known of shapes sequences: use scores"):
+    with pytest.raises(ta.ScoringError, match="unknown for shapes sequences: use scores"):
         ta.score_statistics(ta.SubstitutionMatrix.default(shapes), ta.Gap(2, 1))
 
 
@@ -212,5 +214,5 @@ def test_decimals_are_units_of_another_size():
     assert half.bits([20.5, 40]) == pytest.approx(whole.bits([41, 80]), rel=1e-12)
     assert half.evalues(25.5, 200, 10**6, 3000) == pytest.approx(whole.evalues(51, 200, 10**6, 3000), rel=1e-12)
     assert float(half.least_score(1e-3, 200, 10**6, 3000)) == int(whole.least_score(1e-3, 200, 10**6, 3000)) / 2
-    with pytest.raises(ta.ScoringError, match=r"gaps of 9\.5 \+ 0\.5 k .+ raise the gap costs"):
+    with pytest.raises(ta.ScoringError, match=r"gaps of 9\.5 \+ 0\.5 k, .+ raise the gap costs"):
         ta.score_statistics(blosum, ta.Gap(9.5, 0.5))

@@ -19,13 +19,13 @@ GOOD = {
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (b"0 10\na ACG\n", "line 1: this is no alignment: PHYLIP's first line"),
-        (b"3 0\n", "line 1: this is no alignment: PHYLIP's first line"),
-        (b"1 " + b"9" * 5000 + b"\na ACG\n", "line 1: this is no alignment: PHYLIP's first line"),
+        (b"0 10\na ACG\n", "line 1: the numbers of rows and columns in the first"),
+        (b"3 0\n", "line 1: the numbers of rows and columns in the first"),
+        (b"1 " + b"9" * 5000 + b"\na ACG\n", "line 1: the numbers of rows and columns in the first"),
         (b"\n \n\n", "the file is empty"),
-        (b"# STOCKHOLM 1.0\n#=GF ID\na\n", "line 3, record 'a': a line of Stockholm holds a name and letters"),
-        (b"# STOCKHOLM 1.0\n//\n", "the file holds no alignment: fetch it again"),
-        (2 * GOOD["stockholm"], "the file holds several alignments, and one is taken: split it"),
+        (b"# STOCKHOLM 1.0\n#=GF ID\na\n", "line 3, record 'a': a Stockholm line must contain a name and residues"),
+        (b"# STOCKHOLM 1.0\n//\n", "the file contains no alignment: fetch it again"),
+        (2 * GOOD["stockholm"], "the file contains several alignments, but only one is read: split it"),
     ],
 )
 def test_no_alignments(tmp_path, text, words):
@@ -98,7 +98,7 @@ def test_a3m_is_read_and_written(tmp_path):
 def test_masked_sequences_are_no_a3m(tmp_path):
     path = tmp_path / "a.fa"
     path.write_text(">a\nMKV\n>b\nagMKtV\n")
-    with pytest.raises(InputError, match="6 letters, but 3 are expected"):
+    with pytest.raises(InputError, match="6 characters, but 3 expected"):
         read_alignment(path)
 
 
@@ -148,15 +148,15 @@ def test_layouts_of_phylip_are_told_apart_by_counting(name, end, tmp_path):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("2 8\nAAAA CC\nGGGG TT\nTTTT AA\nCCCCGG\n", "can be read as sequential and as interleaved PHYLIP"),
-        ("2 8\na ACGT\nb ACGT\nACGT\n", "the first line promises 2 rows of 8 columns"),
-        ("2 8\na ACGTACGT\nb ACGTACG\n", "record 'b': 7 letters, but 8 are expected"),
-        ("3 8\na ACGTACGT\nb ACGTACGT\n", "the first line promises 3 rows, but there are 2"),
-        ("2 8\na ACGTACGT\nb ACGTACGT\nc ACGTACGT\n", "the first line promises 2 rows, but there are 3"),
-        ("2 8\na ACGT\nb ACGT\nACG\nACGTA\n", "the first line promises 2 rows of 8 columns"),
-        (2 * "2 8\na ACGTACGT\nb ACGTACGT\n", "line 4: a second alignment begins here, and one is taken"),
+        ("2 8\nAAAA CC\nGGGG TT\nTTTT AA\nCCCCGG\n", "are valid both as sequential and as interleaved PHYLIP"),
+        ("2 8\na ACGT\nb ACGT\nACGT\n", "the first line states 2 rows of 8 columns"),
+        ("2 8\na ACGTACGT\nb ACGTACG\n", "record 'b': 7 characters, but 8 expected"),
+        ("3 8\na ACGTACGT\nb ACGTACGT\n", "the first line states 3 rows, but there are 2"),
+        ("2 8\na ACGTACGT\nb ACGTACGT\nc ACGTACGT\n", "the first line states 2 rows, but there are 3"),
+        ("2 8\na ACGT\nb ACGT\nACG\nACGTA\n", "the first line states 2 rows of 8 columns"),
+        (2 * "2 8\na ACGTACGT\nb ACGTACGT\n", "line 4: a second alignment begins here, but only one is read"),
         ("CLUSTAL W (1.83) multiple\n\na ACGT\n\nCLUSTAL W (1.83) multiple\n\na AC\n", "line 5: a second alignment"),
-        ("# STOCKHOLM 1.0\na ACGT\nb ACGT\n", "the last line is not //, so that the file may be truncated"),
+        ("# STOCKHOLM 1.0\na ACGT\nb ACGT\n", "the last line is not //, so the file may be truncated"),
         ("# STOCKHOLM 1.0\na ACGT\n//\n# STOCKHOLM 1.0\na ACGT\n", "the last line is not //"),
         ("# STOCKHOLM 1.0\na ACGT\n#=GC RF xx\n\n", "the last line is not //"),
         ("# STOCKHOLM 1.0\ra ACGT\rb ACG", "the last line is not //"),
@@ -216,17 +216,17 @@ def test_nexus(name, end, tmp_path):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("begin trees; tree t = (a,b); end;", "this NEXUS file holds no alignment"),
+        ("begin trees; tree t = (a,b); end;", "this NEXUS file contains no alignment"),
         ("[ [x] begin data;", "line 2: a comment begins here and does not end"),
-        ("begin data; dimensions nchar=4; matrix a ACGT", "no semicolon, or a quote without its second one"),
-        ("begin data; dimensions nchar=4; matrix 'a ACGT;", "no semicolon, or a quote without its second one"),
-        ("begin data; dimensions nchar=4; matrix a ACGT b ACG; end;", "record 'b': 3 letters, but 4 are expected"),
-        ("begin data; dimensions nchar=4; matrix a ACGTA b ACG; end;", "record 'a': 5 letters, but 4 are expected"),
-        ("begin data; dimensions ntax=3 nchar=4; matrix a ACGT b ACGT; end;", "ntax promises 3 rows, but there are 2"),
+        ("begin data; dimensions nchar=4; matrix a ACGT", "this statement lacks its semicolon or a closing quote"),
+        ("begin data; dimensions nchar=4; matrix 'a ACGT;", "this statement lacks its semicolon or a closing quote"),
+        ("begin data; dimensions nchar=4; matrix a ACGT b ACG; end;", "record 'b': 3 characters, but 4 expected"),
+        ("begin data; dimensions nchar=4; matrix a ACGTA b ACG; end;", "record 'a': 5 characters, but 4 expected"),
+        ("begin data; dimensions ntax=3 nchar=4; matrix a ACGT b ACGT; end;", "ntax is 3, but there are 2 rows"),
         ("begin data; dimensions nchar=4; format datatype=standard; matrix a 0101; end;", "data of type standard"),
         ("begin data; dimensions nchar=4; matrix a 0101; end;", "'0' is not a residue"),
         ("begin data; matrix a ACGT; end;", "the dimensions of the matrix lack nchar"),
-        ("begin data; dimensions nchar=x; matrix a ACGT; end;", "nchar is a number, not 'x'"),
+        ("begin data; dimensions nchar=x; matrix a ACGT; end;", "nchar must be a number, not 'x'"),
         ("begin data; dimensions nchar=4; format transpose; matrix a ACGT; end;", "matrices with TRANSPOSE are not"),
         (2 * "begin data; dimensions nchar=4; matrix a ACGT; end; ", "a second alignment begins here"),
         ("begin data; dimensions nchar=4; matrix a ACGT a ACGT; end;", "two rows have the same name"),
@@ -261,7 +261,7 @@ def test_a3m_of_equal_rows_has_its_insertions(tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (">P1;X\ntitleA\nMKVLAW-EFK*\n>P1;Y\ntitleB\nMKVLAWLEFK*\n", "line 1: alignments in PIR format are not read"),
+        (">P1;X\ntitleA\nMKVLAW-EFK*\n>P1;Y\ntitleB\nMKVLAWLEFK*\n", "line 1: PIR alignments are not supported"),
         (">a\nMKVLAW-EFK\n;ab\n>b\nMKVLAWLEFK\n;cd\n", "line 3: lines that begin with ; are comments"),
     ],
 )

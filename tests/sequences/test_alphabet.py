@@ -77,13 +77,13 @@ def test_a_third_alphabet(folds, tmp_path):
     assert table.row(0).n_columns == 8  # 7 letters match, of which D, the wildcard, scores 0; a gap of one costs 8 + 1
     assert table.score[0] == 6 * 4 - 9
     assert ta.align("DVLV", "DVLV", matrix=matrix).score == 12
-    with pytest.raises(ta.ScoringError, match="there is no usual matrix for fold sequences: name one"):
+    with pytest.raises(ta.ScoringError, match="there is no default matrix for fold sequences: choose one"):
         ta.align("DVLV", "DVLV", alphabet="fold")
-    with pytest.raises(ta.InputError, match="both strands were asked for, but folds have one"):
+    with pytest.raises(ta.InputError, match="both strands were requested, but folds have only one"):
         ta.align_all(batch, matrix=matrix, strand="both")
     with pytest.raises(ta.InputError, match="fold sequences have no model of evolution"):
         states_of(folds)
-    with pytest.raises(ta.ScoringError, match="BLOSUM62 is a protein matrix but the sequences were judged fold"):
+    with pytest.raises(ta.ScoringError, match="BLOSUM62 is a protein matrix, but the sequences look like fold"):
         ta.SubstitutionMatrix.from_name("BLOSUM62").check(batch)
     assert judge_alphabet(letters("DVLVVLCA")) is ta.PROTEIN  # never judged, only asked for
 
@@ -94,7 +94,7 @@ def test_alphabets_are_one_by_name(folds):
             assert made is alphabet
     assert Alphabet("protein", "AC", "A") == ta.PROTEIN and hash(ta.PROTEIN) == hash(Alphabet("protein", "AC", "A"))
     assert ta.PROTEIN != ta.NUCLEOTIDE and ta.PROTEIN != "protein" and alphabet_named("protein") is ta.PROTEIN
-    with pytest.raises(ta.InputError, match="there is no alphabet 'dna': name one of nucleotide, protein, fold"):
+    with pytest.raises(ta.InputError, match="there is no alphabet 'dna': use one of nucleotide, protein, fold"):
         alphabet_named("dna")
 
 
@@ -106,9 +106,9 @@ def test_an_alphabet_nobody_registered_survives_pickling():
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("x", "", "A"), "1 to 31 different ones"),
-        (("x", "A" * 2, "A"), "1 to 31 different ones"),
-        (("x", "".join(map(chr, range(33, 65))), "!"), "1 to 31 different ones"),
+        (("x", "", "A"), "1 to 31 different letters"),
+        (("x", "A" * 2, "A"), "1 to 31 different letters"),
+        (("x", "".join(map(chr, range(33, 65))), "!"), "1 to 31 different letters"),
         (("x", "ac", "a"), "upper-case"),
         (("x", "AC", "X"), "the wildcard and the synonyms"),
         (("x", "AC", "A", {"U": "T"}), "the wildcard and the synonyms"),

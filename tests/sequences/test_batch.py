@@ -31,9 +31,9 @@ def test_the_layout_and_single_sequences(batch):
     assert np.array_equal(batch[3].codes, batch.codes[10:])
     assert [str(sequence) for sequence in batch] == TEXTS
     for k in (4, -5):
-        with pytest.raises(IndexError, match=f"sequence {k} of 4"):
+        with pytest.raises(IndexError, match=f"sequence {k} is out of range: the batch has 4"):
             batch[k]
-        with pytest.raises(IndexError, match=f"sequence {k} of 4"):
+        with pytest.raises(IndexError, match=f"sequence {k} is out of range: the batch has 4"):
             batch.text(k)
     assert batch.text(-1) == batch.text(3) == TEXTS[3]
 
@@ -64,8 +64,8 @@ def test_several_sequences(batch, key, chosen):
         ((["MKV", ""],), "record 'sequence_2': the sequence is empty: remove it"),
         ((["MKV", "MKV"], ["a", "a"]), "two sequences have the same name: give each its own"),
         ((["MKV"], ["a", "b"]), "1 sequences but 2 names: give one name per sequence"),
-        ((["MKV", "MK-V"],), "record 'sequence_2': '-' at position 3 is no protein letter"),
-        ((["ACE"], ["a"], ta.NUCLEOTIDE), "record 'a': 'E' at position 3 is no nucleotide letter"),
+        ((["MKV", "MK-V"],), "record 'sequence_2': '-' at position 3 is not a letter of the protein alphabet"),
+        ((["ACE"], ["a"], ta.NUCLEOTIDE), "record 'a': 'E' at position 3 is not a letter of the nucleotide alphabet"),
     ],
 )
 def test_strings_that_make_no_batch(arguments, sentence):
@@ -79,7 +79,7 @@ def test_reverse_complement():
     back = batch.reverse_complement()
     assert [back.text(k) for k in range(2)] == ["nYACGT", "TAA"]
     assert np.array_equal(back.codes, ta.NUCLEOTIDE.encode(back.letters)[0])
-    with pytest.raises(ta.InputError, match="only nucleotides"):
+    with pytest.raises(ta.InputError, match="protein sequences have no reverse strand"):
         ta.SequenceBatch.from_strings(["MKV"]).reverse_complement()
 
 
@@ -159,29 +159,29 @@ CODES, OFFSETS = np.zeros(13, np.uint8), np.array([0, 6, 8, 10, 13])
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"codes": np.zeros(12, np.uint8)}, "offsets have to ascend from 0 to the 12 codes"),
+        ({"codes": np.zeros(12, np.uint8)}, "offsets must ascend from 0 to the number of codes, 12"),
         (
             {"codes": np.zeros((13, 1), np.uint8)},
-            r"codes has to be an array of one axis and type uint8, not uint8 of shape",
+            r"codes must be a one-dimensional array of type uint8, not uint8 of shape",
         ),
-        ({"codes": CODES.astype(np.int64)}, "codes has to be an array of one axis and type uint8, not int64"),
-        ({"codes": [0] * 13}, "codes has to be an array of one axis and type uint8, not a list"),
+        ({"codes": CODES.astype(np.int64)}, "codes must be a one-dimensional array of type uint8, not int64"),
+        ({"codes": [0] * 13}, "codes must be a one-dimensional array of type uint8, not a list"),
         ({"codes": np.full(13, 255, np.uint8)}, "a code is 255, but the protein alphabet has 27 letters"),
         ({"codes": np.full(13, 27, np.uint8)}, "a code is 27, but the protein alphabet has 27 letters"),
         ({"alphabet": ta.NUCLEOTIDE, "codes": np.full(13, 15, np.uint8)}, "the nucleotide alphabet has 15 letters"),
-        ({"offsets": np.array([0, 6, 8, 10, 3000])}, "offsets have to ascend from 0 to the 13 codes"),
-        ({"offsets": np.array([0, 8, 6, 10, 13])}, "offsets have to ascend"),
-        ({"offsets": np.array([-1, 6, 8, 10, 13])}, "offsets have to ascend"),
-        ({"offsets": np.array([1, 6, 8, 10, 13])}, "offsets have to ascend"),
+        ({"offsets": np.array([0, 6, 8, 10, 3000])}, "offsets must ascend from 0 to the number of codes, 13"),
+        ({"offsets": np.array([0, 8, 6, 10, 13])}, "offsets must ascend"),
+        ({"offsets": np.array([-1, 6, 8, 10, 13])}, "offsets must ascend"),
+        ({"offsets": np.array([1, 6, 8, 10, 13])}, "offsets must ascend"),
         ({"offsets": np.array([0, 6, 8, 13])}, "4 names, 4 offsets and 4 descriptions|4 names, 4 offsets"),
-        ({"offsets": OFFSETS.astype(np.int32)}, "offsets has to be an array of one axis and type int64, not int32"),
+        ({"offsets": OFFSETS.astype(np.int32)}, "offsets must be a one-dimensional array of type int64, not int32"),
         ({"offsets": np.zeros(0, np.int64)}, "4 names, 0 offsets"),
-        ({"letters": CODES[:12]}, "12 letters for 13 codes: give as many"),
+        ({"letters": CODES[:12]}, "12 letters for 13 codes: give one per code"),
         ({"names": ("a", "b", "c")}, "3 names, 5 offsets"),
-        ({"names": "abcd"}, "names has to be a tuple of texts"),
-        ({"names": ("a", "b", "c", None)}, "names has to be a tuple of texts"),
+        ({"names": "abcd"}, "names must be a tuple of strings"),
+        ({"names": ("a", "b", "c", None)}, "names must be a tuple of strings"),
         ({"descriptions": ("x",)}, "1 descriptions"),
-        ({"alphabet": "protein"}, "the alphabet of a batch is an Alphabet, not 'protein'"),
+        ({"alphabet": "protein"}, "the alphabet of a batch must be an Alphabet, not 'protein'"),
     ],
 )
 def test_arrays_that_make_no_batch(batch, changes, words):
@@ -194,7 +194,7 @@ def test_names_and_lengths_alone(batch):
     for made in (bare, *copies(bare)):
         assert made.names == batch.names and made.lengths.tolist() == [6, 2, 2, 3] and not made.has_residues
     assert batch.has_residues and batch[0:0].has_residues
-    with pytest.raises(ta.InputError, match="the batch knows names and lengths only: read the sequences again"):
+    with pytest.raises(ta.InputError, match="the batch contains only names and lengths: read the sequences again"):
         ta.align_all(bare)
     with pytest.raises(ValueError, match="a length is -1"):
         ta.SequenceBatch.without_residues(("a",), [-1], ta.PROTEIN)

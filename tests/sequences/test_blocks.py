@@ -39,7 +39,7 @@ def reads(tmp_path):
 
 
 def test_reads_as_they_come(reads):
-    with pytest.warns(ta.TropalignWarning, match="the name 'a' is there already: reads of one name are numbered"):
+    with pytest.warns(ta.TropalignWarning, match="the name 'a' occurs again: reads of the same name are numbered"):
         (block,) = ReadBlocks(reads, policy=REMOVING)
     assert records([block]) == [("a", "ACGTac"), ("read_2", "AC"), ("b", ""), ("a_2", "NN")]
     assert block.numbers.tolist() == [1, 2, 3, 4] and block.descriptions[0] == "one" and block.file == str(reads)
@@ -50,12 +50,12 @@ def test_each_rule_of_a_policy_by_itself(reads):
         return records(BlockReader(reads, Policy(**{"names_records": True, "empty": "keep", "gaps": "keep", **rules})))
 
     assert read()[0] == ("a", "AC-GTac") and read(gaps="remove")[0] == ("a", "ACGTac")
-    with pytest.raises(ta.InputError, match=r"reads.fa, line 2, record 'a': '-' at position 3 is a gap, and"):
+    with pytest.raises(ta.InputError, match=r"reads.fa, line 2, record 'a': '-' at position 3 is a gap, but"):
         read(gaps="refuse")
     assert [name for name, _ in read(empty="skip")] == ["a", "read_2", "a"]
     with pytest.raises(ta.InputError, match="record 'b': the sequence is empty: remove the record or use skip_empty"):
         read(empty="refuse")
-    with pytest.raises(ta.InputError, match="record 'number 2': the header holds no name"):
+    with pytest.raises(ta.InputError, match="record 'number 2': the header has no name"):
         read(names_records=False)
     reads.write_bytes(b">\xc3\xa9\nA\0C\xe9\n")
     assert read(replaces_bytes=True) == [("\u00e9", "A?C?")]
@@ -126,9 +126,9 @@ def test_other_reads_than_files():
         assert records(ReadBlocks(reads)) == [("a", "MKV"), ("b", "WW")]
     assert records(ReadBlocks((pair for pair in [("a", "M-K")]), taken=["x"], policy=REMOVING)) == [("a", "MK")]
     assert list(ReadBlocks([])) == []
-    with pytest.raises(ta.InputError, match="None is no sequence"):
+    with pytest.raises(ta.InputError, match="None is not a sequence"):
         list(ReadBlocks([("a", None)]))
-    with pytest.raises(ta.InputError, match="is no file"):
+    with pytest.raises(ta.InputError, match="is not a file"):
         list(ReadBlocks(["reads.fa", ("a", "MKV")]))
 
 
@@ -160,7 +160,7 @@ def test_streams_that_are_closed_or_endless(monkeypatch):
     monkeypatch.setattr(sys, "stdin", None)
     with pytest.raises(ta.InputError) as error:
         ta.read_sequences("-")
-    assert str(error.value) == "standard input: it is closed: give the program something to read, or name a file"
+    assert str(error.value) == "standard input: the stream is closed: pipe data into it, or give a file"
 
     class Blanks:
         def read(self, size):
@@ -213,9 +213,9 @@ def test_messages_are_one_line_and_hold_no_control_characters(tmp_path):
     with pytest.raises(ta.InputError) as error:
         ta.read_sequences(path)
     text = str(error.value)
-    assert text.isprintable() and "what follows '+' is not" in text and text.endswith(": mend the record")
+    assert text.isprintable() and "the text after '+' differs" in text and text.endswith(": correct the record")
     path.write_bytes("@é\nACGT\n+e\nIIII\n".encode())
-    with pytest.raises(ta.InputError, match=r"record 'é': what follows '\+' is not the header"):
+    with pytest.raises(ta.InputError, match=r"record 'é': the text after '\+' differs from the header"):
         ta.read_sequences(path)
     path.write_bytes(b">a\x1b[31m\nMKV\n>a\x1b[31m\nMKV\n")
     with pytest.raises(ta.InputError) as error:

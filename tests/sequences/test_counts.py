@@ -19,5 +19,5 @@ def test_names(name, count):
 
 @pytest.mark.parametrize(("name", "words"), [("a;size=0", "0"), ("a;size=00;", "0"), ("a;size=" + "9" * 13, "too")])
 def test_no_counts(name, words):
-    with pytest.raises(InputError, match=rf"record '{name}': its count is {words}.*write ;size= and a whole number"):
+    with pytest.raises(InputError, match=rf"record '{name}': its ;size= count is {words}.*write an integer"):
         counts_of([name])

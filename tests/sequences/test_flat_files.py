@@ -139,14 +139,14 @@ def test_names_and_letters_are_those_of_hmmer(tmp_path):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        (UNIPROT[:-120], "the file breaks off before the sequence of its last record"),
-        (UNIPROT[: UNIPROT.index("ISFN")], "record '7LESS_DROME': the file breaks off within this record, which has"),
-        (UNIPROT.replace("KGAA", "K>AA"), "record '7LESS_DROME': '>' in the sequence: mend the record"),
-        (UNIPROT.replace("KGAA", "K\u00c4AA"), "record '7LESS_DROME': a byte outside ASCII in the sequence"),
-        (UNIPROT.replace("ID   SEC", "XX   SEC"), "record 'after 7LESS_DROME': a record begins with 'ID'"),
+        (UNIPROT[:-120], "the file ends before the sequence of its last record"),
+        (UNIPROT[: UNIPROT.index("ISFN")], "record '7LESS_DROME': the file ends within this record, which must"),
+        (UNIPROT.replace("KGAA", "K>AA"), "record '7LESS_DROME': '>' in the sequence: correct the record"),
+        (UNIPROT.replace("KGAA", "K\u00c4AA"), "record '7LESS_DROME': a non-ASCII byte in the sequence"),
+        (UNIPROT.replace("ID   SEC", "XX   SEC"), "record 'after 7LESS_DROME': a record must begin with 'ID'"),
         (EMBL[: EMBL.index("     aaac")] + "//\n", "record 'X56734.1': the sequence is empty"),
         ("LOCUS       A  0 bp DNA\nVERSION     A.1\nCONTIG      B.1\n//\n", "record 'A.1': the sequence is empty"),
-        ("ID   \nSQ   \n   acgt\n//\n", "the header holds no name"),
+        ("ID   \nSQ   \n   acgt\n//\n", "the header has no name"),
     ],
 )  # fmt: skip
 def test_faults_get_a_sentence(text, sentence, tmp_path):

@@ -110,8 +110,8 @@ def test_functions_take_the_name_of_a_file(tmp_path, monkeypatch):
         ta.align_multiple("c.fa")
 
 
-NO_SEQUENCE = "is no sequence: give texts, bytes, Seq or SeqRecord objects, or pairs of name and text"
-NO_SET = "is no set of sequences: give texts"
+NO_SEQUENCE = "is not a sequence: give strings, bytes, Seq or SeqRecord objects, or (name, sequence) pairs"
+NO_SET = "is not a set of sequences: give strings"
 
 
 @pytest.mark.parametrize(
@@ -120,34 +120,34 @@ NO_SET = "is no set of sequences: give texts"
         ([None, None], f"record 'number 1': None {NO_SEQUENCE}"),
         ([ONE, math.nan], f"record 'number 2': nan {NO_SEQUENCE}"),
         (pandas.Series([ONE, None], dtype=object), "record 'number 2'"),
-        (pandas.Series([ONE, TWO], index=["a", 2]), "record 'number 2': the name 2 is no text"),
+        (pandas.Series([ONE, TWO], index=["a", 2]), "record 'number 2': the name 2 is not a string"),
         (pandas.Series([ONE, math.nan]), "record 'number 2'"),
         (polars.Series([ONE, None]), f"record 'number 2': None {NO_SEQUENCE}"),
         ([1, 2], f"record 'number 1': 1 {NO_SEQUENCE}"),
         ([[]], f"record 'number 1': an object of type list {NO_SEQUENCE}"),
         ([ONE, [TWO]], "record 'number 2': an object of type list"),
         ([np.zeros(3)], "record 'number 1': an object of type ndarray"),
-        ([(1, ONE)], "record 'number 1': the name 1 is no text"),
-        ({1: ONE}, "record 'number 1': the name 1 is no text"),
-        ({"a": None}, "record 'a': None is no sequence"),
+        ([(1, ONE)], "record 'number 1': the name 1 is not a string"),
+        ({1: ONE}, "record 'number 1': the name 1 is not a string"),
+        ({"a": None}, "record 'a': None is not a sequence"),
         ([("a", ONE, "x")], "record 'number 1': an object of type tuple"),
-        ([("a", ONE), TWO], "some sequences have names and some have none"),
-        ("MKVLAW", "one sequence was given where several belong"),
-        (b"MKVLAW", "one sequence was given where several belong"),
-        (Seq("MKVLAW"), "one sequence was given where several belong"),
-        (Foreign("MKVLAW"), "one sequence was given where several belong"),
-        (SeqRecord(Seq(ONE), "a"), "one sequence was given where several belong"),
+        ([("a", ONE), TWO], "some sequences have names and others do not"),
+        ("MKVLAW", "a single sequence was given, but a list is required"),
+        (b"MKVLAW", "a single sequence was given, but a list is required"),
+        (Seq("MKVLAW"), "a single sequence was given, but a list is required"),
+        (Foreign("MKVLAW"), "a single sequence was given, but a list is required"),
+        (SeqRecord(Seq(ONE), "a"), "a single sequence was given, but a list is required"),
         (None, f"None {NO_SET}"),
         (5, f"5 {NO_SET}"),
-        (np.array(ONE), "an object of type ndarray is no set of sequences"),
-        (np.array([[ONE, TWO]]), "an object of type ndarray is no set of sequences"),
-        (pandas.DataFrame({"s": [ONE, TWO]}), "a table was given where a column of sequences belongs"),
-        (polars.DataFrame({"s": [ONE, TWO]}), "a table was given where a column of sequences belongs"),
+        (np.array(ONE), "an object of type ndarray is not a set of sequences"),
+        (np.array([[ONE, TWO]]), "an object of type ndarray is not a set of sequences"),
+        (pandas.DataFrame({"s": [ONE, TWO]}), "a table was given, but a column of sequences is required"),
+        (polars.DataFrame({"s": [ONE, TWO]}), "a table was given, but a column of sequences is required"),
         ([], "there is no sequence: give one or more"),
         ({}, "there is no sequence: give one or more"),
         (iter(()), "there is no sequence: give one or more"),
-        (["MK\u0142"], "record 'sequence_1': '\u0142' at position 3 is no protein letter"),
-        (["\u00e9"], "record 'sequence_1': '\u00e9' at position 1 is no protein letter"),
+        (["MK\u0142"], "record 'sequence_1': '\u0142' at position 3 is not a letter of the protein alphabet"),
+        (["\u00e9"], "record 'sequence_1': '\u00e9' at position 1 is not a letter of the protein alphabet"),
     ],
 )
 def test_refused(sequences, sentence):
@@ -158,23 +158,23 @@ def test_refused(sequences, sentence):
 
 @pytest.mark.parametrize("call", [lambda: ta.align(None, ONE), lambda: ta.align(ONE, math.nan), lambda: ta.align(3, 4)])
 def test_missing_values_are_never_aligned(call):
-    with pytest.raises(ta.InputError, match="is no sequence"):
+    with pytest.raises(ta.InputError, match="is not a sequence"):
         call()
 
 
 @pytest.mark.parametrize(
     ("source", "sentence"),
     [
-        ("a\0b", "a\\x00b: the file's name holds a zero byte: name another file"),
-        (Path("a\0b"), "a\\x00b: the file's name holds a zero byte: name another file"),
+        ("a\0b", "a\\x00b: the file name contains a zero byte: give another file"),
+        (Path("a\0b"), "a\\x00b: the file name contains a zero byte: give another file"),
         ("x\x1b[31m\n", "x\\x1b[31m\\n: there is no such file"),
-        ([[]], "[] is no file: give a path, '-' or an open file"),
-        ([None], "None is no file: give a path, '-' or an open file"),
+        ([[]], "[] is not a file: give a path, '-' or an open file"),
+        ([None], "None is not a file: give a path, '-' or an open file"),
         ("x" * 300, f"{'x' * 300}: the file cannot be read (File name too long)"),
         (io.BytesIO(b""), "the open stream: the file is empty"),
         (
             io.StringIO("MKV"),
-            "the open stream, line 1: this is neither FASTA nor FASTQ: a record begins with '>' or '@'",
+            "the open stream, line 1: this is neither FASTA nor FASTQ: a record must begin with '>' or '@'",
         ),
     ],
 )
@@ -187,5 +187,5 @@ def test_no_files(source, sentence):
 def test_a_module_of_sequences_that_another_thread_is_loading(monkeypatch):
     monkeypatch.setitem(sys.modules, "Bio.Seq", types.ModuleType("Bio.Seq"))
     assert str(ta.SequenceBatch.from_strings(["ACGT"])[0]) == "ACGT"
-    with pytest.raises(ta.InputError, match="is no sequence"):
+    with pytest.raises(ta.InputError, match="is not a sequence"):
         ta.SequenceBatch.from_strings([object()])

@@ -89,7 +89,7 @@ def test_what_can_be_both_follows_its_companions_or_is_told(texts, alphabet, is_
         warnings.simplefilter("always")
         assert ta.read_sequences(path).alphabet == alphabet
     told = [str(one.message) for one in found]
-    assert len(told) == is_told and all("record 's0'" in text and 'say alphabet="' in text for text in told)
+    assert len(told) == is_told and all("record 's0'" in text and 'use alphabet="' in text for text in told)
     assert ta.SequenceBatch.from_strings(texts).alphabet == alphabet
 
 
@@ -120,7 +120,7 @@ def test_two_records_of_a_mixed_set_are_named_in_any_order(at, tmp_path):
     records.insert(at, ">prot\nMKVLAWFFEE\n")
     path = tmp_path / "x.fa"
     path.write_text("".join(records))
-    with pytest.raises(InputError, match=r"record 'prot': this is a protein by its letters, but record 'd0' is a nucl"):
+    with pytest.raises(InputError, match=r"record 'prot': this looks like a protein, but record 'd0' is a nucl"):
         ta.read_sequences(path)
     for alphabet in ("protein", "nucleotide"):
         with warnings.catch_warnings():

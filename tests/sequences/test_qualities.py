@@ -59,7 +59,7 @@ def test_files_without_any_and_stores_hold_none(tmp_path, reads):
     assert scores_of(read_sequences([fastq, fasta], qualities=True))[0] == [0, 40, 40, 93]
     path = tmp_path / "reads.tdb"
     SequenceStore.build(reads[0], path)
-    with pytest.warns(TropalignWarning, match=r"reads\.tdb: a sequence store holds no qualities"):
+    with pytest.warns(TropalignWarning, match=r"reads\.tdb: sequence stores contain no qualities"):
         assert read_sequences(path, qualities=True).qualities is None
 
 
@@ -75,7 +75,7 @@ def test_what_is_no_quality(tmp_path, end):
     path.write_bytes(end.join(["@a", "ACG", "+", "III", "@b", "ACG", "+", "I\tI", ""]).encode())
     with pytest.raises(InputError) as caught:
         read_sequences(path, qualities=True)
-    words = "'\\t' is no quality, which are the characters '!' to '~': mend the record"
+    words = "'\\t' is not a quality character ('!' to '~'): correct the record"
     assert str(caught.value) == f"{path}, record 'b': {words}"
     assert len(read_sequences(path)) == 2
 
@@ -99,7 +99,10 @@ def test_go_where_the_letters_go_and_change_no_alignment(batch):
 
 @pytest.mark.parametrize(
     ("values", "text"),
-    [(np.zeros(6, np.uint8), "6 qualities for 7 codes: give as many"), (np.zeros(7), "qualities has to be an array")],
+    [
+        (np.zeros(6, np.uint8), "6 qualities for 7 codes: give one per code"),
+        (np.zeros(7), "qualities must be a one-dimensional array"),
+    ],
 )
 def test_wrong_arrays(batch, values, text):
     with pytest.raises(ValueError, match=text):

@@ -67,21 +67,21 @@ def test_unknown_letters_are_counted(tmp_path):
     with pytest.raises(ta.InputError) as error:
         ta.read_sequences(path, strict=True)
     assert str(error.value) == (
-        f"{path}, record 'a': 2 letters outside the protein alphabet, the first '1' at position 4: mend them or leave "
-        "strict out"
+        f"{path}, record 'a': 2 letters outside the protein alphabet, the first '1' at position 4: correct them or "
+        "omit strict"
     )
 
 
 def test_alphabets_that_contradict_the_letters(tmp_path):
     path = tmp_path / "a.fa"
     path.write_text(">a\nACGTACGTACGT\n")
-    with pytest.warns(ta.TropalignWarning, match="as asked, but judged by its letters it is nucleotide"):
+    with pytest.warns(ta.TropalignWarning, match="as requested, but its residues look like nucleotide"):
         ta.read_sequences(path, alphabet=ta.PROTEIN)
     path.write_text(">a\nMKVLAAGWHHE\n")
     with pytest.warns(ta.TropalignWarning) as given:
         ta.read_sequences(path, alphabet=ta.NUCLEOTIDE)
     assert [str(warning.message) for warning in given] == [
-        f"{path}: read as nucleotide as asked, but judged by its letters it is protein",
+        f"{path}: read as nucleotide as requested, but its residues look like protein",
         f"{path}, record 'a': 2 letters outside the nucleotide alphabet, the first 'L' at position 4; read as N",
     ]
 
@@ -115,15 +115,15 @@ def test_what_files_look_like_besides(data, names, texts, tmp_path):
     assert batch.names == names and [batch.text(k) for k in range(len(batch))] == texts
 
 
-OR_ELSE = 'or read with duplicate_names="number" or duplicate_names="keep"'
-NEITHER = "this is neither FASTA nor FASTQ: a record begins with '>' or '@'"
-NO_NAME = "the header holds no name: write one right after the '>' or '@'"
+OR_ELSE = 'or use duplicate_names="number" or duplicate_names="keep"'
+NEITHER = "this is neither FASTA nor FASTQ: a record must begin with '>' or '@'"
+NO_NAME = "the header has no name: write one directly after '>' or '@'"
 TRUNCATED = "the compressed file is truncated: fetch or write it again"
-NO_TEXT = "a zero byte in the text: write the file as plain text, in ASCII or UTF-8"
+NO_TEXT = "a zero byte in the text: save the file as plain text, in ASCII or UTF-8"
 COMMENT = (
-    "this is a comment line of old FASTA files and not sequences (FASTA or FASTQ): remove the lines that begin with ';'"
+    "this is a comment line of old FASTA files, not sequences (FASTA or FASTQ): remove the lines that begin with ';'"
 )
-NO_LETTER = "a byte outside ASCII in a sequence: mend the record (names may hold any letter, in UTF-8)"
+NO_LETTER = "a non-ASCII byte in a sequence: correct the record (names may contain any UTF-8 character)"
 
 
 @pytest.mark.parametrize(
@@ -145,17 +145,17 @@ NO_LETTER = "a byte outside ASCII in a sequence: mend the record (names may hold
         (
             b">a\nMKV\n>b\nMKV\n>a\nMKL\n",
             ", record 'a'",
-            f"records 1 and 3 have the same name: give each record its own, {OR_ELSE}",
+            f"records 1 and 3 have the same name: give each record its own name, {OR_ELSE}",
         ),
         (
             b"@a\nACGT\n+\nII\n",
             ", line 4, record 'a'",
-            "the quality has 2 characters, and the sequence 4 residues: mend the record",
+            "the quality has 2 characters, but the sequence has 4 residues: correct the record",
         ),
         (
             b"@a\nACGT\n+\n",
             ", line 3, record 'a'",
-            "the file breaks off within this record: fetch it again",
+            "the file ends within this record: fetch it again",
         ),
         *((pack(FAMILY)[:-12], "", TRUNCATED) for pack in PACKERS[1:]),
     ],
@@ -185,7 +185,8 @@ def test_one_name_in_two_files(tmp_path):
     with pytest.raises(ta.InputError) as error:
         ta.read_sequences([one, two])
     assert str(error.value) == (
-        f"{two}, record 'b': record 3, and record 2 of {one}, have the same name: give each record its own, {OR_ELSE}"
+        f"{two}, record 'b': record 3, and record 2 of {one}, have the same name: give each record its own name, "
+        f"{OR_ELSE}"
     )
 
 
@@ -197,7 +198,7 @@ def test_paths_that_cannot_be_read(tmp_path, monkeypatch):
         raise PermissionError(13, "Permission denied", path)
 
     for source, sentence in (
-        (tmp_path, "this is a directory: name the files in it"),
+        (tmp_path, "this is a directory: give the files in it"),
         (tmp_path / "none.fa", "there is no such file"),
         (Path(str(closed)), "no permission to read this file"),
     ):
@@ -208,7 +209,7 @@ def test_paths_that_cannot_be_read(tmp_path, monkeypatch):
         with pytest.raises(ta.InputError) as error:
             ta.read_sequences(source)
         assert str(error.value) == f"{source}: {sentence}" and error.value.exit_code == 3
-    with pytest.raises(ta.InputError, match="no file was named: name one, or '-' for standard input"):
+    with pytest.raises(ta.InputError, match="no file was given: give one, or '-' for standard input"):
         ta.read_sequences([])
 
 

@@ -81,19 +81,19 @@ def test_what_names_tell(rule, name, sample):
     ],
 )
 def test_a_name_without_a_sample_is_refused(name, rule):
-    with pytest.raises(InputError, match=f"record '{name}': its name tells no sample.*sample_delimiter"):
+    with pytest.raises(InputError, match=f"record '{name}': its name contains no sample.*sample_delimiter"):
         samples_of([name], teller(**rule))
 
 
 @pytest.mark.parametrize(
     ("rule", "sentence"),
     [
-        ({"samples": "file"}, "samples 'file' is none of label, vsearch, underscore"),
-        ({"delimiter": ""}, "sample_delimiter '' is no text"),
-        ({"delimiter": 5}, "sample_delimiter 5 is no text"),
-        ({"regex": "("}, "sample_regex '\\(' is no regular expression: missing \\)"),
-        ({"delimiter": ".", "regex": "x"}, "sample_delimiter and sample_regex both say what the sample is"),
-        ({"samples": "label", "delimiter": "."}, "samples and sample_delimiter both say"),
+        ({"samples": "file"}, "samples 'file' is not one of label, vsearch, underscore"),
+        ({"delimiter": ""}, "sample_delimiter must be a non-empty string, not ''"),
+        ({"delimiter": 5}, "sample_delimiter must be a non-empty string, not 5"),
+        ({"regex": "("}, "sample_regex '\\(' is not a regular expression: missing \\)"),
+        ({"delimiter": ".", "regex": "x"}, "sample_delimiter and sample_regex both set the sample"),
+        ({"samples": "label", "delimiter": "."}, "samples and sample_delimiter both set"),
     ],
 )
 def test_what_is_no_rule(rule, sentence):
@@ -115,15 +115,15 @@ def test_files_are_samples():
 @pytest.mark.parametrize(
     ("second", "paths", "sentence"),
     [
-        ({"a": "ACGT"}, ["x/S1.fa", "y/S1.fq.gz"], "y/S1.fq.gz: this is sample 'S1', as x/S1.fa: name each file"),
-        ({"a": "ACGT"}, ["S1.fa", ".fa"], ".fa: a sample cannot be called ''"),
-        ({"a": "ACGT"}, ["lib;1.fa", "lib;2.fa"], "lib;1.fa: a sample cannot be called 'lib;1'"),
-        ({"a": "ACGT"}, ["a b.fa", "c.fa"], "a sample cannot be called 'a b'"),
-        ({"a;sample=b": "ACGT"}, ["S1.fa", "S2.fa"], "record 'a;sample=b': its name tells a sample, and so does"),
+        ({"a": "ACGT"}, ["x/S1.fa", "y/S1.fq.gz"], "y/S1.fq.gz: this file and x/S1.fa have the same sample name, 'S1'"),
+        ({"a": "ACGT"}, ["S1.fa", ".fa"], ".fa: '' is not a valid sample name"),
+        ({"a": "ACGT"}, ["lib;1.fa", "lib;2.fa"], "lib;1.fa: 'lib;1' is not a valid sample name"),
+        ({"a": "ACGT"}, ["a b.fa", "c.fa"], "'a b' is not a valid sample name"),
+        ({"a;sample=b": "ACGT"}, ["S1.fa", "S2.fa"], "record 'a;sample=b': both its name and its file name give"),
         (
             {"a": "MKVLW"},
             ["S1.fa", "S2.fa"],
-            "S2.fa, record .a.: this is a protein by its letters, but record .a. of S1.fa is a nucleotide sequence",
+            "S2.fa, record .a.: this looks like a protein, but record .a. of S1.fa is a nucleotide sequence",
         ),
     ],
 )

@@ -61,7 +61,9 @@ def test_each_policy_reads_it_as_the_file(fasta, store, policy):
 
 
 def test_refused_like_the_file(store):
-    with pytest.raises(InputError, match=r"x\.tdb, record 'c': '-' at position 3 is a gap, and these sequences are"):
+    with pytest.raises(
+        InputError, match=r"x\.tdb, record 'c': '-' at position 3 is a gap, but unaligned sequences are"
+    ):
         tropalign.read_sequences(store.path)
     with pytest.raises(InputError, match=r"x\.tdb, record 'b': the sequence is empty"):
         tropalign.read_sequences(store.path, gaps="remove")
@@ -125,33 +127,42 @@ def with_byte(array, at, byte):
 
 
 DAMAGED = "the store is damaged"
-DESCENDS = f"{DAMAGED} (its offsets do not ascend to the end of what they divide)"
-NEWER = "tropalign 9.9 wrote this store in a newer form: use that version, or build it again with tropalign db build"
+DESCENDS = f"{DAMAGED} (its offsets do not ascend to the end of their data)"
+NEWER = (
+    "this store was written by tropalign 9.9 in a newer format: use that version, or build it again with tropalign db "
+    "build"
+)
 BROKEN = {
     "empty": (lambda d: b"", "the file is empty"),
-    "another file": (lambda d: b"MThd" + d, "this is no sequence store: build it with tropalign db build"),
+    "another file": (lambda d: b"MThd" + d, "this is not a sequence store: build it with tropalign db build"),
     "cut short": (lambda d: d[:-100], f"{DAMAGED} (its end is missing): build it again with tropalign db build"),
     "only its begin": (lambda d: d[:20], f"{DAMAGED} (its end is missing)"),
     "manifest changed": (
         lambda d: changed(d, len(d) - END_BYTES - 9, b"7"),
-        f"{DAMAGED} (its manifest is not the one that was written)",
+        f"{DAMAGED} (the checksum of its manifest does not match)",
     ),
     "manifest's size": (
         lambda d: changed(d, len(d) - END_BYTES, b"\xff" * 8),
-        f"{DAMAGED} (its manifest does not fit)",
+        f"{DAMAGED} (the size of its manifest is invalid)",
     ),
-    "an array beyond the end": (with_entry("names", bytes=1 << 40), f"{DAMAGED} (its names reach beyond its end)"),
-    "an array before the begin": (with_entry("names", begin=-4096), f"{DAMAGED} (its names reach beyond its end)"),
+    "an array beyond the end": (
+        with_entry("names", bytes=1 << 40),
+        f"{DAMAGED} (its names extend beyond the end of the file)",
+    ),
+    "an array before the begin": (
+        with_entry("names", begin=-4096),
+        f"{DAMAGED} (its names extend beyond the end of the file)",
+    ),
     "an array that is not there": (
         lambda d: with_manifest(d, lambda m: m["arrays"].pop("names")),
-        f"{DAMAGED} (its manifest lacks what a store has)",
+        f"{DAMAGED} (its manifest is incomplete or invalid)",
     ),
     "offsets too few": (with_entry("offsets", bytes=16), DESCENDS),
     "no offset": (with_entry("offsets", bytes=0), DESCENDS),
     "offsets descend": (with_byte("offsets", 8, b"\x07"), DESCENDS),
     "order": (
         with_byte("by_length", 0, b"\x04"),
-        f"{DAMAGED} (the order by length names sequences that are not there)",
+        f"{DAMAGED} (the order by length refers to sequences that do not exist)",
     ),
     "a newer form": (lambda d: with_manifest(d, lambda m: m.update(layout=3, made_by="tropalign 9.9")), NEWER),
 }
@@ -213,7 +224,7 @@ def test_verify_finds_a_changed_byte_in_each_array(store, tmp_path, name):
         path.write_bytes(changed(data, at, b"\x02"))
     else:
         path.write_bytes(changed(data, at - 8, data[at - 16 : at - 8]))
-    with pytest.raises(InputError, match=f"its {name.replace('_', ' ')} are not those that were written"):
+    with pytest.raises(InputError, match=f"the checksum of its {name.replace('_', ' ')} does not match"):
         SequenceStore.open(path).verify()
 
 
@@ -228,7 +239,7 @@ def test_a_failed_build_leaves_what_was_there(store, tmp_path):
     before = (tmp_path / "x.tdb").read_bytes()
     bad = tmp_path / "bad.fa"
     bad.write_text(">a\nMKV\n>\nMKV\n")
-    with pytest.raises(InputError, match="holds no name"):
+    with pytest.raises(InputError, match="the header has no name"):
         SequenceStore.build(bad, store.path)
     assert (tmp_path / "x.tdb").read_bytes() == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.fa", "x.fa", "x.tdb"]

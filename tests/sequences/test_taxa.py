@@ -62,7 +62,7 @@ def test_accessions(tmp_path, is_packed):
     text = ("\n".join(lines) + "\n").encode()
     path = tmp_path / "prot.accession2taxid"
     path.write_bytes(gzip.compress(text) if is_packed else text)
-    with pytest.warns(TropalignWarning, match=r"1 of its 6 names is not in the files, 'NP_9.1' \(line 7\) for one"):
+    with pytest.warns(TropalignWarning, match=r"1 of its 6 names is not in the files, for example 'NP_9.1' \(line 7\)"):
         store = SequenceStore.build(tmp_path / "x.fa", tmp_path / "x.tdb", path)
     assert store.taxa.taxids.tolist() == [10, 11, 12, 13, 14, 7]
 
@@ -99,7 +99,9 @@ def test_lineages_of_a_taxdump(fasta, tmp_path, is_archive):
             for name in ("names", "merged", "nodes"):
                 archive.add(path / f"{name}.dmp", f"./{name}.dmp")
         path = tmp_path / "taxdump.tar.gz"
-    with pytest.warns(TropalignWarning, match=r"taxdump.*: 1 of the sequences' taxids is not in it, 4 for one: no"):
+    with pytest.warns(
+        TropalignWarning, match=r"taxdump.*: 1 of the sequences' taxids is not in it, for example 4: their"
+    ):
         store = SequenceStore.build(fasta, tmp_path / "x.tdb", table(tmp_path, "b 83333\nc 1\n"), path)
     assert told(store.taxa) == [
         (9606, "cellular organisms;Homo sapiens ß"),
@@ -117,8 +119,8 @@ def test_stores_keep_what_those_know_that_they_are_made_of(fasta, tmp_path):
     assert told(both.taxa) == [(0, ""), (7, ""), (9606, ""), (562, "Bacteria"), (0, ""), (4, "")]
     path = dump(tmp_path / "td", {1: 1, 4: 1, 5: 1})
     with (
-        pytest.warns(TropalignWarning, match="1 taxon of .* without a scientific name, 4 for one"),
-        pytest.warns(TropalignWarning, match="1 of the sequences' taxids is not in it, 9606 for one"),
+        pytest.warns(TropalignWarning, match="1 taxon of .* without a scientific name, for example 4"),
+        pytest.warns(TropalignWarning, match="1 of the sequences' taxids is not in it, for example 9606"),
     ):
         again = SequenceStore.build(first.path, tmp_path / "again.tdb", taxdump=path)
     assert told(again.taxa) == [(9606, ""), (562, "Bacteria"), (0, ""), (4, "4")]
@@ -152,20 +154,20 @@ def test_nothing_changes_where_nothing_is_known(tmp_path):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("a\t1\na\t2\n", r"taxids\.tsv, line 2: 'a' has taxid 1 in line 1: leave one of the lines out"),
+        ("a\t1\na\t2\n", r"taxids\.tsv, line 2: 'a' has taxid 1 in line 1: remove one of the lines"),
         ("a\t1\tP\na\t1\tQ\n", r"taxids\.tsv, line 2: 'a' has another lineage in line 1"),
-        ("name\ttaxid\na\tx\n", r"taxids\.tsv, line 2: 'x' is no taxid: write NCBI's number of the taxon"),
-        ("a\t-1\n", r"taxids\.tsv, line 1: '-1' is no taxid"),
-        ("a\t9999999999\n", r"'9999999999' is no taxid"),
-        ("a\t1.5\n", r"line 1: '1\.5' is no taxid"),
-        ("a\t" + "0" * 5000 + "9\n", r"line 1: '0+\.*.* is no taxid"),
-        ("a\n", r"line 1: this is no table of taxids: write a name, a tab and a taxid"),
-        ("a\t1\tP\t9\n", r"line 1: this is no table of taxids"),
-        ("name\ttaxid\n", r"taxids\.tsv: it names no sequence"),
+        ("name\ttaxid\na\tx\n", r"taxids\.tsv, line 2: 'x' is not a taxid: write NCBI's number of the taxon"),
+        ("a\t-1\n", r"taxids\.tsv, line 1: '-1' is not a taxid"),
+        ("a\t9999999999\n", r"'9999999999' is not a taxid"),
+        ("a\t1.5\n", r"line 1: '1\.5' is not a taxid"),
+        ("a\t" + "0" * 5000 + "9\n", r"line 1: '0+\.*.* is not a taxid"),
+        ("a\n", r"line 1: this is not a line of a taxid table: write a name, a tab and a taxid"),
+        ("a\t1\tP\t9\n", r"line 1: this is not a line of a taxid table"),
+        ("name\ttaxid\n", r"taxids\.tsv: the table contains no sequence"),
         ("\n", r"taxids\.tsv: the file is empty"),
         (
             "x\t1\ny\t1\n",
-            r"taxids\.tsv: none of its names is in the files, 'x' for one: a name is the header",
+            r"taxids\.tsv: none of its names is in the files, for example 'x': a name must be the header",
         ),
     ],
 )
@@ -176,26 +178,32 @@ def test_bad_tables(fasta, tmp_path, text, sentence):
 
 
 def test_names_that_are_not_in_the_files_are_counted(fasta, tmp_path):
-    with pytest.warns(TropalignWarning, match=r"2 of its 3 names are not in the files, 'x' \(line 2\) for one$"):
+    with pytest.warns(TropalignWarning, match=r"2 of its 3 names are not in the files, for example 'x' \(line 2\)$"):
         SequenceStore.build(fasta, tmp_path / "x.tdb", table(tmp_path, "a\t1\nx\t1\ny\t1\n"))
 
 
 BAD_DUMPS = {
     "no folder": (lambda d: d.rename(d.parent / "else"), "there is no such file"),
-    "no names": (lambda d: (d / "names.dmp").unlink(), "it holds no names.dmp: give NCBI's taxdump.tar.gz, or the"),
-    "no nodes": (lambda d: (d / "nodes.dmp").unlink(), "it holds no nodes.dmp"),
+    "no names": (lambda d: (d / "names.dmp").unlink(), "it contains no names.dmp: give NCBI's taxdump.tar.gz, or the"),
+    "no nodes": (lambda d: (d / "nodes.dmp").unlink(), "it contains no nodes.dmp"),
     "no numbers": (
         lambda d: (d / "nodes.dmp").write_text("1\t|\t1\t|\nx\t|\t1\t|\n"),
-        r"nodes.dmp, line 2: this is no line of NCBI's taxdump, which has two taxids first",
+        r"nodes.dmp, line 2: a line of NCBI's taxdump must begin with two taxids",
     ),
-    "one number": (lambda d: (d / "merged.dmp").write_text("7\n"), r"merged.dmp, line 1: this is no line"),
+    "one number": (
+        lambda d: (d / "merged.dmp").write_text("7\n"),
+        r"merged.dmp, line 1: a line of NCBI's taxdump must begin",
+    ),
     "a number beyond all": (
         lambda d: (d / "merged.dmp").write_text(f"7\t|\t{9**40}\t|\n"),
-        r"merged.dmp, line 1: this is",
+        r"merged.dmp, line 1: a line of",
     ),
     "an orphan": (lambda d: dump(d, {1: 1, 9606: 77}), "taxon 77, the parent of 9606, has no line in nodes.dmp"),
-    "a circle": (lambda d: dump(d, {1: 1, 9606: 77, 77: 9606}), "no root is above taxon 9606 in nodes.dmp"),
-    "another one": (lambda d: dump(d, {1: 1}), "no taxid of the sequences is in it, 4 for one: take a newer one"),
+    "a circle": (lambda d: dump(d, {1: 1, 9606: 77, 77: 9606}), "taxon 9606 has no path to the root in nodes.dmp"),
+    "another one": (
+        lambda d: dump(d, {1: 1}),
+        "none of the sequences' taxids is in it, for example 4: use a newer one",
+    ),
 }
 
 
@@ -217,7 +225,7 @@ def test_files_of_a_taxdump_are_no_output(fasta, tmp_path):
 @pytest.mark.parametrize("data", [b"no archive", b"\x1f\x8b\x08\x00 cut short"])
 def test_what_is_no_archive(fasta, tmp_path, data):
     (tmp_path / "x.gz").write_bytes(data)
-    with pytest.raises(InputError, match=r"x\.gz: it (is neither a folder nor an archive|cannot be read)"):
+    with pytest.raises(InputError, match=r"x\.gz: it (is neither a folder nor a complete archive|cannot be read)"):
         SequenceStore.build(fasta, tmp_path / "x.tdb", taxdump=tmp_path / "x.gz")
 
 
@@ -234,17 +242,17 @@ def changed(name, **entry):
 
 
 BROKEN = {
-    "an array that is not there": (lambda m: m["arrays"].pop("lineages"), "its manifest lacks what a store has"),
-    "taxids beyond the end": (changed("taxids", bytes=1 << 40), "its taxids reach beyond its end"),
+    "an array that is not there": (lambda m: m["arrays"].pop("lineages"), "its manifest is incomplete or invalid"),
+    "taxids beyond the end": (changed("taxids", bytes=1 << 40), "its taxids extend beyond the end of the file"),
     "few taxids": (changed("taxids", bytes=8), "1 taxids for 4 lineages"),
     "few of both": (
         lambda m: [m["arrays"][name].update(bytes=8) for name in ("taxids", "lineage_numbers")],
         "it has 1 taxids for 4 sequences",
     ),
-    "no lineage": (changed("lineage_offsets", bytes=8), "do not ascend to the end of what they divide"),
+    "no lineage": (changed("lineage_offsets", bytes=8), "do not ascend to the end of their data"),
     "letters as numbers": (
         lambda m: m["arrays"]["lineage_numbers"].update(begin=m["arrays"]["letters"]["begin"]),
-        "a lineage has a number that is none of 2",
+        "a lineage index is out of range for 2 lineages",
     ),
 }
 
@@ -265,21 +273,21 @@ def test_a_changed_byte_is_told(fasta, tmp_path):
     data = bytearray(path.read_bytes())
     data[manifest_of(bytes(data))["arrays"]["lineages"]["begin"]] ^= 1
     path.write_bytes(data)
-    with pytest.raises(InputError, match="its lineages are not those that were written"):
+    with pytest.raises(InputError, match="the checksum of its lineages does not match"):
         SequenceStore.open(path).verify()
 
 
 def test_arrays_that_do_not_fit():
     one = np.zeros(1, np.int64)
     for taxids, numbers, sentence in (
-        (np.zeros(2, np.int64), one, "2 taxids for 1 lineages: give as many"),
-        (one, one + 1, "a lineage has a number that is none of 1"),
-        (one - 1, one, "a taxid is -1: taxids are 0 or more"),
+        (np.zeros(2, np.int64), one, "2 taxids for 1 lineages: give one per lineage"),
+        (one, one + 1, "a lineage index is out of range for 1 lineages"),
+        (one - 1, one, "a taxid is -1: taxids must be 0 or more"),
     ):
         with pytest.raises(ValueError, match=sentence):
             Taxa(taxids, Texts.of([""]), numbers)
     batch = ta.SequenceBatch.from_strings({"a": "MKV", "b": "MK"})
-    with pytest.raises(ValueError, match="taxa of 1 sequences for 2: give as many"):
+    with pytest.raises(ValueError, match="taxa of 1 sequences for 2 sequences: give one taxon"):
         ta.SequenceBatch(batch.codes, batch.offsets, batch.names, batch.alphabet, batch.letters, taxa=Taxa.unknown(1))
 
 
@@ -295,12 +303,12 @@ def packed(path, member, text):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (b"1\t|\t" * 600_000, r"nodes\.dmp: a line has more than 1,048,576 bytes: name a file of the right kind"),
+        (b"1\t|\t" * 600_000, r"nodes\.dmp: a line has more than 1,048,576 bytes: give a file of the right kind"),
         (b"1\t|\t1\t|\n" * 1001, r"nodes\.dmp has more than 1,000 lines: give NCBI's taxdump\.tar\.gz"),
-        (b"1\t|\t1\t|\n1_0\t|\t1\t|\n", r"nodes\.dmp, line 2: this is no line of NCBI's taxdump"),
-        (b"1\t|\t0x1\t|\n", "nodes.dmp, line 1: this is no line"),
-        (b"-1\t|\t1\t|\n", "nodes.dmp, line 1: this is no line"),
-        (b"1\t|\t9999999999999999999\t|\n", "nodes.dmp, line 1: this is no line"),
+        (b"1\t|\t1\t|\n1_0\t|\t1\t|\n", r"nodes\.dmp, line 2: a line of NCBI's taxdump must begin"),
+        (b"1\t|\t0x1\t|\n", "nodes.dmp, line 1: a line of NCBI's taxdump must begin"),
+        (b"-1\t|\t1\t|\n", "nodes.dmp, line 1: a line of NCBI's taxdump must begin"),
+        (b"1\t|\t9999999999999999999\t|\n", "nodes.dmp, line 1: a line of NCBI's taxdump must begin"),
     ],
 )
 def test_a_taxdump_holds_what_ncbis_does(tmp_path, fasta, monkeypatch, text, words):
@@ -313,7 +321,7 @@ def test_a_table_of_taxids_is_bounded_by_what_it_holds(tmp_path, monkeypatch):
     monkeypatch.setattr(taxonomy, "default_budget", lambda: 1 << 20)
     monkeypatch.setattr(taxonomy, "ROWS_AT_ONCE", 1000)
     path = table(tmp_path, "".join(f"s{k}\t9606\n" for k in range(5000)))
-    with pytest.raises(ResourceError, match=r"the table .*taxids.tsv needs .*: keep the lines whose sequences are in"):
+    with pytest.raises(ResourceError, match=r"the table .*taxids.tsv needs .*: keep only the lines of sequences in"):
         TaxonTable.read(path)
 
 
@@ -323,7 +331,7 @@ def test_a_line_is_bounded(tmp_path, monkeypatch):
     path = tmp_path / "x.gz"
     for text in (b"a" * (1 << 18), b"a\n" + b"b" * (1 << 18) + b"\n", b"\n" * 3 + b"c" * (1 << 19)):
         path.write_bytes(gzip.compress(text))
-        with pytest.raises(InputError, match=r"x\.gz: a line has more than 131,072 bytes: name a file of the right"):
+        with pytest.raises(InputError, match=r"x\.gz: a line has more than 131,072 bytes: give a file of the right"):
             list(files.read_lines(path))
     path.write_bytes(gzip.compress(b"a" * ((1 << 17) - 1) + b"\nb\r\n"))
     assert [len(line) for line in files.read_lines(path)] == [(1 << 17) - 1, 1]

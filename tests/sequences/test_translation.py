@@ -79,14 +79,16 @@ def test_places_of_residues_are_as_documented(frame):
 
 @pytest.mark.parametrize("code", [0, 7, 99, -1, True, "1", None])
 def test_no_such_code(code):
-    with pytest.raises(ta.errors.UsageError, match=rf"^there is no genetic code {code!r}: NCBI's numbers are 1, 2, 3,"):
+    with pytest.raises(
+        ta.errors.UsageError, match=rf"^there is no genetic code {code!r}: use one of NCBI's numbers 1, 2, 3,"
+    ):
         ta.translate(ta.SequenceBatch.from_strings(["ACGTACGT"]), code)
 
 
 def test_the_genetic_code_by_its_former_name():
     batch = ta.SequenceBatch.from_strings({"a": "ATGTGA"}, alphabet="nucleotide")
     assert str(ta.translate(batch, genetic_code=4, frames=[1])[0]) == "MW"
-    with pytest.warns(FutureWarning, match="^code is called genetic_code now$"):
+    with pytest.warns(FutureWarning, match="^the argument code is now called genetic_code$"):
         assert str(ta.translate(batch, code=4, frames=[1])[0]) == "MW"
     with pytest.raises(TypeError, match="unexpected keyword argument 'table'"):
         ta.translate(batch, table=4)
@@ -96,16 +98,16 @@ def test_the_genetic_code_by_its_former_name():
 
 @pytest.mark.parametrize("frames", [(), (0,), (1, 1), (4,), (1, -4)])
 def test_no_such_frame(frames):
-    with pytest.raises(ta.errors.UsageError, match=r"give some of 1, 2, 3, -1, -2, -3, each once$"):
+    with pytest.raises(ta.errors.UsageError, match=r"choose from 1, 2, 3, -1, -2, -3, each at most once$"):
         ta.translate(ta.SequenceBatch.from_strings(["ACGTACGT"]), frames=frames)
 
 
 def test_odd_nucleotides_short_sequences_and_kept_tables():
     for wrong in (ta.SequenceBatch.from_strings(["MKVLAW"]), ["ACGT"]):
-        with pytest.raises(ta.InputError, match=r"^only nucleotides are translated: give nucleotide sequences"):
+        with pytest.raises(ta.InputError, match=r"^only nucleotides can be translated: give nucleotide sequences"):
             ta.translate(wrong)
     batch = ta.SequenceBatch.from_strings({"long": "ACGTA", "short": "AC"}, alphabet="nucleotide")
-    with pytest.raises(ta.InputError, match=r"^record 'short': the sequence is shorter than a codon in each frame"):
+    with pytest.raises(ta.InputError, match=r"^record 'short': the sequence is shorter than a codon in every"):
         ta.translate(batch)
     assert codon_table(11) is codon_table(11)
     with pytest.raises(ValueError, match="read-only"):

@@ -89,7 +89,9 @@ def test_duplicate_names_per_verb(line, rule, tmp_path, capsys):
 def test_duplicate_names_are_numbered_or_kept(tmp_path):
     path = tmp_path / "x.fa"
     path.write_text(f">a\n{DNA}\n>a_2\n{DNA}\n>a\n{DNA}\n>b\n{DNA}\n>a\n{DNA}\n")
-    with pytest.warns(TropalignWarning, match="record 'a' has the name of an earlier one: such records are numbered"):
+    with pytest.warns(
+        TropalignWarning, match="record 'a' has the name of an earlier record: duplicate names are numbered"
+    ):
         assert ta.read_sequences(path, duplicate_names="number").names == ("a", "a_2", "a_3", "b", "a_4")
     assert ta.read_sequences(path, duplicate_names="keep").names == ("a", "a_2", "a", "b", "a")
     assert numbered(["x", "x", "x_2", "x"]) == ["x", "x_3", "x_2", "x_4"] and len(set(numbered(["q"] * 50))) == 50
@@ -115,9 +117,9 @@ PIR = ">P1;X\nsome -title-\nMKVLAW FFEEP\nMKL*\n\n>F1;Y_1\n\nMKVLAW*\nC;Accessio
         (PIR.replace("\n", "\r\n"), [("X", "MKVLAWFFEEPMKL"), ("Y_1", "MKVLAW")]),
         (PIR.replace("\n", "\r"), [("X", "MKVLAWFFEEPMKL"), ("Y_1", "MKVLAW")]),
         (">N1;d\ntitle\nACGTACGTAC GTACGT*\n", [("d", "ACGTACGTACGTACGT")]),
-        (">P1;X\nt\nMK\n>P1;Y\nt\nMK*\n", "line 4, record 'X': the sequence of a PIR record has to end with '\\*'"),
-        (">P1;X\nt\nMKL\n", "record 'X': the sequence of a PIR record has to end with '\\*'"),
-        (">P1;X\nt\nMKL*\n>Y\nMKL\n", "line 4: a record of PIR begins with"),
+        (">P1;X\nt\nMK\n>P1;Y\nt\nMK*\n", "line 4, record 'X': the sequence of a PIR record must end with '\\*'"),
+        (">P1;X\nt\nMKL\n", "record 'X': the sequence of a PIR record must end with '\\*'"),
+        (">P1;X\nt\nMKL*\n>Y\nMKL\n", "line 4: a PIR record must begin with"),
         (">a\rMKVLAW\rLL\r>b\rMKL", [("a", "MKVLAWLL"), ("b", "MKL")]),
         (">a\r\nMKVLAW\r\n>b\r\nMKL\r\n", [("a", "MKVLAW"), ("b", "MKL")]),
         ("@a\rACGTACGTACGTAC\r+\rIIIIIIIIIIIIII\r", [("a", "ACGTACGTACGTAC")]),
@@ -176,7 +178,7 @@ def test_accessions_of_flat_files_are_in_hit_tables(tmp_path, capsys):
 
 def test_letters_in_place_of_a_file_are_told():
     hmm = Path("examples/efp.hmm")
-    sentence = r"MKV: there is no such file\. If these are the letters of a sequence, make sequences of them with Seq"
+    sentence = r"MKV: there is no such file\. If this is a sequence, use Seq"
     for call in (lambda: ta.search(hmm, ["MKV"]), lambda: ta.search(hmm, "MKV"), lambda: ta.read_sequences(["MKV"])):
         with pytest.raises(InputError, match=sentence):
             call()

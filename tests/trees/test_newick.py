@@ -57,10 +57,10 @@ TIPS = {
 }
 #: Text, line and column, and what is said.
 WRONG = [
-    ("(Homo sapiens:.1,B:1);", 1, 7, "'sapiens' stands behind the label 'Homo': put a name with blanks into quotes"),
-    ("(A\nB:1,C);", 2, 1, "'B' stands behind the label 'A'"),
-    ("(A[x]B,C);", 1, 6, "'B' stands behind the label 'A'"),
-    ("('a'b,c);", 1, 5, "'b' stands behind the label"),
+    ("(Homo sapiens:.1,B:1);", 1, 7, "unexpected 'sapiens' after the label 'Homo': put a name with blanks into quotes"),
+    ("(A\nB:1,C);", 2, 1, "unexpected 'B' after the label 'A'"),
+    ("(A[x]B,C);", 1, 6, "unexpected 'B' after the label 'A'"),
+    ("('a'b,c);", 1, 5, "unexpected 'b' after the label"),
     ("('a''b,c);", 1, 2, "this quote is not closed: close it with '"),
     ('("a,b);', 1, 2, 'this quote is not closed: close it with "'),
     ("(A:abc,B:1);", 1, 4, "the length 'abc' is not a number: write one such as 0.15 or 1e-5"),
@@ -74,44 +74,44 @@ WRONG = [
     ("(A:e5,B:1);", 1, 4, "the length 'e5' is not a number"),
     ("(A:.,B:1);", 1, 4, "the length '.' is not a number"),
     ("(A:1e,B:1);", 1, 4, "the length '1e' is not a number"),
-    ("(A:1e999,B:1);", 1, 4, "the length '1e999' is not a number that a double holds"),
-    ("(A:,B:1);", 1, 3, "there is no length behind this colon"),
-    ("(A:'1',B:1);", 1, 3, "there is no length behind this colon"),
+    ("(A:1e999,B:1);", 1, 4, "the length '1e999' is not a number in the range of a double"),
+    ("(A:,B:1);", 1, 3, "there is no length after this colon"),
+    ("(A:'1',B:1);", 1, 3, "there is no length after this colon"),
     ("(A:1:2,B:1);", 1, 5, "this node has a second length"),
-    ("(A:1 2,B:1);", 1, 6, "'2' stands behind a length: a comma may be missing"),
+    ("(A:1 2,B:1);", 1, 6, "unexpected '2' after a length: a comma may be missing"),
     ("(A:1B:1);", 1, 4, "the length '1B' is not a number"),
     ("(A:1,234,B:1);", 1, 5, "the comma before '234' may be a decimal comma: write decimals with a point"),
     ("(A:0,5,B:0,7);", 1, 5, "the comma before '5' may be a decimal comma"),
     ("(A:1,\n B:0,5e-3);", 2, 5, "the comma before '5e-3' may be a decimal comma"),
     ("((A:1,B:2):0,5,C:1);", 1, 13, "the comma before '5' may be a decimal comma"),
     ("((A:1,B:1)97,3:0.5,C:1);", 1, 13, "the comma before '3' may be a decimal comma"),
-    ("((A,B)", 1, 1, "this bracket is not closed: the file may be cut short"),
+    ("((A,B)", 1, 1, "this bracket is not closed: the file may be truncated"),
     ("((A,B);", 1, 1, "this bracket is not closed"),
     ("(\n(A,B\n", 2, 1, "this bracket is not closed"),
-    ("(A,B));", 1, 6, "this closing bracket has no opening one"),
-    ("A,B;", 1, 2, "this comma is outside of the brackets of the tree"),
-    ("A(B,C);", 1, 2, "this opening bracket stands behind a label"),
-    ("(A:1(B,C),D);", 1, 5, "this opening bracket stands behind a label, a length"),
-    ("((A,B)(C,D));", 1, 7, "this opening bracket stands behind a label, a length or a closing bracket"),
+    ("(A,B));", 1, 6, "this closing bracket has no opening bracket"),
+    ("A,B;", 1, 2, "this comma is outside the brackets of the tree"),
+    ("A(B,C);", 1, 2, "this opening bracket follows a label"),
+    ("(A:1(B,C),D);", 1, 5, "this opening bracket follows a label, a length"),
+    ("((A,B)(C,D));", 1, 7, "this opening bracket follows a label, a length or a closing bracket"),
     ("(A[x,B);", 1, 3, "this comment is not closed: close it with ]"),
     ("(A[x[y],B);", 1, 3, "this comment is not closed"),
-    ("('A\nB':1,C:2);", 1, 2, "this quote is not closed in its line: close it with '"),
-    ("('[\n]':1,C:2);", 1, 2, "this quote is not closed in its line: close it with '"),
-    ("(A,\n'B\r''x':1);", 2, 1, "this quote is not closed in its line: close it with '"),
-    ('(A,"B\nx":1);', 1, 4, 'this quote is not closed in its line: close it with "'),
-    ("(A:1;B:2);", 1, 5, "this semicolon is within the brackets of the tree: a comma may be meant"),
+    ("('A\nB':1,C:2);", 1, 2, "this quote is not closed on its line: close it with '"),
+    ("('[\n]':1,C:2);", 1, 2, "this quote is not closed on its line: close it with '"),
+    ("(A,\n'B\r''x':1);", 2, 1, "this quote is not closed on its line: close it with '"),
+    ('(A,"B\nx":1);', 1, 4, 'this quote is not closed on its line: close it with "'),
+    ("(A:1;B:2);", 1, 5, "this semicolon is within the brackets of the tree: a comma may be intended"),
     ("((A,B);C,D);", 1, 7, "this semicolon is within the brackets of the tree"),
-    ("A:1;B:2", 1, 5, "'B' stands after the end of the tree: put brackets around the tree, and commas in it"),
-    ("(A]x,B);", 1, 3, "this bracket ends a comment that did not begin"),
-    ("(A,B); x", 1, 8, "'x' stands after the end of the tree"),
-    ("<html>\r\n<p>", 2, 1, "'<p>' stands behind the label '<html>'"),
+    ("A:1;B:2", 1, 5, "unexpected 'B' after the end of the tree: put brackets around the tree, and commas in it"),
+    ("(A]x,B);", 1, 3, "this bracket closes a comment that was not opened"),
+    ("(A,B); x", 1, 8, "unexpected 'x' after the end of the tree"),
+    ("<html>\r\n<p>", 2, 1, "unexpected '<p>' after the label '<html>'"),
 ]
 COUNTS = [
-    ("", "no tree: name another"),
-    (" ;\n", "no tree: name another"),
-    ("[only a comment]", "no tree: name another"),
-    ("(A,B);(C,D);", "2 trees, and one is wanted: write that one to a file of its own"),
-    ("(A,B);\n(';',[;]D);\n(E,F)", "3 trees, and one is wanted: write that one to a file of its own"),
+    ("", "no tree: give another file"),
+    (" ;\n", "no tree: give another file"),
+    ("[only a comment]", "no tree: give another file"),
+    ("(A,B);(C,D);", "2 trees, but exactly one is required: write it to a file of its own"),
+    ("(A,B);\n(';',[;]D);\n(E,F)", "3 trees, but exactly one is required: write it to a file of its own"),
 ]
 
 
@@ -149,7 +149,7 @@ def test_anything_else_is_an_error_with_its_position(text, line, column, said):
 def test_a_file_holds_one_tree(text, said):
     with pytest.raises(InputError) as error:
         newick.parse_newick(text, "a file")
-    assert str(error.value) == f"a file: the file holds {said}"
+    assert str(error.value) == f"a file: the file contains {said}"
 
 
 def test_quoted_labels_and_numbers_of_branches():

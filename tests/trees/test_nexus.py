@@ -93,15 +93,15 @@ def test_a_file(tmp_path):
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("#NEXUS\nbegin data; matrix a ACGT; end;", ": this NEXUS file holds no tree in a block TREES: name a file"),
-        ("#NEXUS", ": this NEXUS file holds no tree"),
+        ("#NEXUS\nbegin data; matrix a ACGT; end;", ": this NEXUS file contains no tree in a block TREES: give a file"),
+        ("#NEXUS", ": this NEXUS file contains no tree"),
         (
             PLAIN.replace("end;", "tree two=(A,B); tree three=('C;',D); end;"),
-            ": the file holds 3 trees, and one is wanted: write that one to a file of its own",
+            ": the file contains 3 trees, but exactly one is required: write it to a file of its own",
         ),
         (
             "#NEXUS begin trees; tree x = (a,b",
-            ", line 1, column 30: this bracket is not closed: the file may be cut sh",
+            ", line 1, column 30: this bracket is not closed: the file may be tr",
         ),
         ("#NEXUS begin trees; tree x = (a,b)", ", line 1, column 20: this statement has no semicolon at its end"),
         ("#NEXUS begin trees;\ntree x (a,b); end;", ", line 2, column 1: this tree has no name and equals sign: write"),
@@ -109,12 +109,15 @@ def test_a_file(tmp_path):
         ("#NEXUS begin trees; tree x = (a,'b); end;", ", line 1, column 33: this quote is not closed"),
         ("#NEXUS begin trees; tree x = [&R (a,b); end;", ", line 1, column 30: this comment is not closed"),
         ("#NEXUS begin trees; tree x = ((a,b); end;", ", line 1, column 30: this bracket is not closed"),
-        ("#NEXUS begin trees; tree x = (a b,c); end;", ", line 1, column 33: 'b' stands behind the label 'a'"),
+        ("#NEXUS begin trees; tree x = (a b,c); end;", ", line 1, column 33: unexpected 'b' after the label 'a'"),
         (
             "#NEXUS begin trees; tree x = (a:1,5,c:1); end;",
             ", line 1, column 34: the comma before '5' may be a decimal",
         ),
-        ("#NEXUS begin trees; translate 1 a b; tree x = (1,2); end;", ", line 1, column 35: TRANSLATE has to be pairs"),
+        (
+            "#NEXUS begin trees; translate 1 a b; tree x = (1,2); end;",
+            (", line 1, column 35: TRANSLATE must consist of pairs"),
+        ),
         ("#NEXUS begin trees; translate 1 a, 2; tree x = (1,2); end;", ", line 1, column 36: TRANSLATE has no name fo"),
         ("#NEXUS begin trees; translate 1 a, 1 b; tree x = (1,2); end;", ", line 1, column 36: TRANSLATE has two name"),
         (
@@ -123,9 +126,9 @@ def test_a_file(tmp_path):
         ),
         (
             TAXA.replace("'house cat'", "'a\r[b]'") + PLAIN[6:],
-            ", line 1, column 48: this quote is not closed in its li",
+            ", line 1, column 48: this quote is not closed on its li",
         ),
-        ("#NEXUS (a,b);", ", line 1, column 8: no statement begins with '('"),
+        ("#NEXUS (a,b);", ", line 1, column 8: unexpected '(' at the start of a statement"),
         ("#NEXUS begin trees; tree x = (a,a); end;", ": two taxa are called 'a'"),
     ],
 )

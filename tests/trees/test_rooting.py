@@ -111,7 +111,7 @@ def test_a_number_that_is_kept_as_written_goes_with_its_branch():
     tree = parse_tree("(((A:1,B:1)90.0:1,C:1)x:1,D:1,E:1);")
     assert rooted_at_outgroup(tree, "A").newick(1) == "(A:0.5,(B:1.0,(C:1.0,(D:1.0,E:1.0):1.0)x/90.0:1.0):0.5);"
     rooted = parse_tree("((A:1,B:1)90.0:1,(C:1,D:1)100:1);")
-    with pytest.warns(TropalignWarning, match=r"are one, with support 90 and 100: 90 is kept$"):
+    with pytest.warns(TropalignWarning, match=r"are merged, with support 90 and 100: 90 is kept$"):
         assert rooted_at_outgroup(rooted, "C").newick(1) == "(C:0.5,(D:1.0,(A:1.0,B:1.0)90.0:2.0):0.5);"
 
 
@@ -140,7 +140,9 @@ def test_a_midpoint_needs_lengths():
         "((A:1,B:2):1,C,D:1);": "1 of 5",
         "((A:1,B:2),(C:1,D:1):1);": "1 of 6",
     }.items():
-        with pytest.raises(InputError, match=f"^the lengths of {count} branches are missing, and a midpoint needs all"):
+        with pytest.raises(
+            InputError, match=(f"^the lengths of {count} branches are missing, but a midpoint requires all")
+        ):
             rooted_at_midpoint(parse_tree(text))
     assert rooted_at_outgroup(parse_tree("((A,B)90,C,D);"), "C").newick() == "(C,((A,B)90,D));"
     found = rooted_at_outgroup(parse_tree("((A:1,B:2),(C:1,D:1):1);"), "C").newick()
@@ -151,12 +153,12 @@ def test_texts_of_trees():
     tree = parse_tree("((A:1,B:2)90:0.5,mouse:3,D:4);")
     assert rooted_at_outgroup(tree, "mouse").newick(1) == rooted_at_outgroup(tree, ["mouse"]).newick(1)
     for text in (b"(A,B);", None, 5):
-        with pytest.raises(UsageError, match="is no tree: give a text in Newick format"):
+        with pytest.raises(UsageError, match="is not a tree: give a string in Newick format"):
             parse_tree(text)
     for digits in (2.5, "2", -1, 10**30):
         with pytest.raises(UsageError, match="digits"):
             tree.newick(digits)
-    with pytest.raises(UsageError, match="an object of type NoneType is no file: give a name, or an open file"):
+    with pytest.raises(UsageError, match="an object of type NoneType is not a file: give a path, or an open file"):
         read_tree(None)
 
 
@@ -167,12 +169,12 @@ def test_an_outgroup_of_several_taxa():
         assert {tree.names[k] for k in range(4) if k in found.children[found.children[-1][0] - 4]} == set(names)
     assert rooted_at_outgroup(tree, ["A", "B"]).newick() == "((A:1.0,B:2.0)90:0.25,(C:3.0,D:4.0)90:0.25);"
     with pytest.raises(
-        InputError, match="no branch parts 'A', 'C' from the other taxa: name taxa that the tree has togeth"
+        InputError, match="no branch separates 'A', 'C' from the other taxa: give taxa that form a group in the"
     ):
         rooted_at_outgroup(tree, ["A", "C"])
-    with pytest.raises(InputError, match="the tree has no taxon 'E': name one that it has"):
+    with pytest.raises(InputError, match="the tree has no taxon 'E': choose one of its taxa"):
         rooted_at_outgroup(tree, ["E"])
-    with pytest.raises(InputError, match="the outgroup is all taxa or none"):
+    with pytest.raises(InputError, match="the outgroup contains all taxa or none"):
         rooted_at_outgroup(tree, list("ABCD"))
 
 

@@ -273,7 +273,7 @@ def test_wide_integers_are_held_exactly():
         ({"graph": np.zeros((2, 2)), "names": "ab"}, UsageError, "names is a single string"),
         ({"graph": np.zeros((2, 2)), "sources": "ab"}, UsageError, "sources is a single string"),
         ({"graph": np.zeros((2, 2)), "sources": [2]}, InputError, "numbered from 0 to 1"),
-        ({"graph": np.zeros((2, 2)), "sources": ["a"]}, UsageError, "not a number of a vertex"),
+        ({"graph": np.zeros((2, 2)), "sources": ["a"]}, UsageError, "not a vertex number"),
         ({"graph": np.zeros((2, 2)), "names": ["a", "b"], "sources": [0]}, InputError, "no vertex 0 in the graph"),
         ({"graph": csr_array((2, 3))}, InputError, "must be square"),
         ({"graph": [[0.0]], "names": 5}, UsageError, "names is of type int: give a list of strings or numbers"),

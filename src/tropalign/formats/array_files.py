@@ -188,14 +188,14 @@ def _read(file: IO[bytes], names: tuple[str, ...] | None) -> Packed:
         notes: Any = {}
         for member in archive.infolist():
             if member.compress_type != zipfile.ZIP_STORED or member.compress_size != member.file_size:
-                raise ValueError("nothing in it is compressed")
+                raise ValueError("its members must not be compressed")
             name = member.filename.removesuffix(".npy")
             if member.filename == NOTES:
                 notes = json.loads(archive.read(member))
             elif names is None or name in names:
                 arrays[name] = _array(archive.read(member))
     if not isinstance(notes, dict):
-        raise TypeError("notes are an object")
+        raise TypeError("notes must be an object")
     return notes, arrays
 
 
@@ -207,7 +207,7 @@ def _array(data: bytes) -> NDArray[Any]:
     shape, _, dtype = np.lib.format.read_array_header_1_0(file)
     at = file.tell()
     if len(shape) != 1 or dtype.kind not in "biuf" or len(data) - at != shape[0] * dtype.itemsize:
-        raise ValueError("no vector of numbers, or another number of bytes")
+        raise ValueError("not a vector of numbers, or a wrong number of bytes")
     return np.frombuffer(data, dtype, offset=at).astype(dtype.newbyteorder("="))
 
 

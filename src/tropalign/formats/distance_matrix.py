@@ -58,8 +58,8 @@ def parse_distance_matrix(
     if first[1].strip().isdigit():
         n = int(first[1]) if len(first[1].strip()) <= MOST_DIGITS else 0
         if not 2 <= n <= MOST_TAXA:
-            what = f"the first line is to say how many taxa there are, 2 to {MOST_TAXA}"
-            raise InputError(f"{what}: mend it", file=file, line=first[0])
+            what = f"the first line must state the number of taxa, 2 to {MOST_TAXA}"
+            raise InputError(f"{what}: correct it", file=file, line=first[0])
         return _read_phylip(numbered, _Square(n, file, most_bytes), file)
     return _read_tsv(chain([first], numbered), file, most_bytes)
 
@@ -70,8 +70,8 @@ class _Square:
     def __init__(self, n: int, file: str, most_bytes: int | None) -> None:
         if most_bytes is not None and 4 * n * n > most_bytes:
             needed, allowed = (f"{size / 2**20:,.0f} MiB" for size in (4 * n * n, most_bytes))
-            what = f"{shown(file)}: distances of {n} taxa need {needed} of memory and {allowed} are allowed"
-            raise ResourceError(f"{what}: allow more memory, or leave taxa out")
+            what = f"{shown(file)}: distances of {n} taxa need {needed} of memory, but {allowed} are allowed"
+            raise ResourceError(f"{what}: allow more memory, or remove taxa")
         self.n, self.file = n, file
         self.names: list[str] = []
         self.condensed = np.zeros(n * (n - 1) // 2)
@@ -104,8 +104,8 @@ class _Square:
             other = int(odd[0])
             worst = earlier[other] if np.isfinite(values[other]) else values[other]
             raise InputError(
-                f"the distance to {self.names[other]!r} is {worst:g}, no finite number: give one, or leave one "
-                "of the two out",
+                f"the distance to {self.names[other]!r} is {worst:g}, not a finite number: correct it, or remove one "
+                "of the two taxa",
                 file=self.file,
                 record=self.names[k],
                 line=line,
@@ -127,7 +127,7 @@ def _read_phylip(lines: Numbered, square: _Square, file: str) -> tuple[tuple[str
     for k in range(n):
         found = next(lines, None)
         if found is None:
-            raise InputError(f"the first line promises {n} taxa, but there are {k}", file=file)
+            raise InputError(f"the first line states {n} taxa, but there are {k}", file=file)
         number, line = found
         words = line.split(None, 1)
         name, values = decoded(words[0]), _numbers(words[1] if len(words) > 1 else b"", file, number)
@@ -140,12 +140,12 @@ def _read_phylip(lines: Numbered, square: _Square, file: str) -> tuple[tuple[str
             values = np.concatenate([values, _numbers(further[1], file, further[0])])
         if len(values) != wanted:
             raise InputError(
-                f"a row of {len(values)} where {wanted} distances are expected", file=file, record=name, line=number
+                f"the row has {len(values)} distances, but {wanted} are expected", file=file, record=name, line=number
             )
         square.add(name, values, layout, number)
     left = next(lines, None)
     if left is not None:
-        raise InputError(f"the first line promises {n} taxa, but the matrix goes on", file=file, line=left[0])
+        raise InputError(f"the first line states {n} taxa, but the matrix has more rows", file=file, line=left[0])
     return tuple(square.names), square.condensed
 
 
@@ -158,35 +158,38 @@ def _read_tsv(lines: Numbered, file: str, most_bytes: int | None) -> tuple[tuple
             header = (number, line)
             break
     if kind not in ("distance", "identity"):
-        raise InputError(f"the matrix holds values of kind {shown(kind)}: give distances or identities", file=file)
+        raise InputError(f"the matrix contains values of kind {shown(kind)}: give distances or identities", file=file)
     if header is None or not header[1].startswith(b"\t"):
         raise InputError(
-            "the first row is not an empty cell and then a name per column: tropalign pairs -f matrix writes one",
+            "the first row must be an empty cell followed by one name per column: write the matrix with tropalign "
+            "pairs -f matrix",
             file=file,
         )
     names = decoded(header[1]).split("\t")[1:]
     n = len(names)
     if n < 2:
-        raise InputError("the matrix has no two columns: a tree has two taxa or more", file=file)
+        raise InputError("the matrix has fewer than two columns: a tree requires at least two taxa", file=file)
     square = _Square(n, file, most_bytes)
     for number, line in lines:
         cells = line.split(b"\t", 1)
         name = decoded(cells[0])
         k = len(square.names)
         if k == n or name != names[k]:
-            what = repr(names[k]) if k < n else "nothing more"
+            what = repr(names[k]) if k < n else "no further row"
             raise InputError(
-                f"the row is {name!r}, but {what} is expected: rows follow the columns", file=file, line=number
+                f"the row is {name!r}, but {what} is expected: rows must be in the order of the columns",
+                file=file,
+                line=number,
             )
         values = _numbers(cells[1].replace(b"\t", b" ") if len(cells) > 1 else b"", file, number)
         if len(values) != n:
             raise InputError(
-                f"a row of {len(values)} where {n} distances are expected", file=file, record=name, line=number
+                f"the row has {len(values)} distances, but {n} are expected", file=file, record=name, line=number
             )
         square.add(name, 1 - values if kind == "identity" else values, "square", number)
     if len(square.names) < n:
         raise InputError(
-            f"the matrix has {n} columns, and rows up to number {len(square.names)}: give a square", file=file
+            f"the matrix has {n} columns, but only {len(square.names)} rows: give a square matrix", file=file
         )
     return tuple(square.names), square.condensed
 
@@ -201,7 +204,7 @@ def _numbers(text: bytes, file: str, line: int) -> NDArray[np.float64]:
     except ValueError:
         word = next(word for word in words if not _is_number(word))
         what = f"{word.decode('utf-8', 'replace')!r} is not a number"
-        raise InputError(f"{what}: a row is a name without blanks, then numbers", file=file, line=line) from None
+        raise InputError(f"{what}: a row must be a name without blanks, then numbers", file=file, line=line) from None
 
 
 def _is_number(word: bytes) -> bool:
@@ -230,7 +233,7 @@ def phylip_names(names: tuple[str, ...]) -> list[str]:
     for name in names:
         word = "_".join(name.split())
         if not word or word in found:
-            what = "in PHYLIP a name has _ for blanks, and this one would be empty or that of another row"
+            what = "PHYLIP names have _ for blanks, so this one would be empty or equal to that of another row"
             raise InputError(f"{what}: rename the sequence, or write tsv", record=name)
         found[word] = None
     return [f"{word:<10}" for word in found]

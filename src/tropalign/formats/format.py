@@ -63,9 +63,9 @@ class Header:
         has_comments = entries.get("has_comments", True)
         words = [version, command, *parameters.keys(), *parameters.values()]
         if not all(isinstance(word, str) for word in words):
-            raise TypeError("a header holds text")
+            raise TypeError("a header must contain strings")
         if not isinstance(has_comments, bool):
-            raise TypeError("comments are there or not")
+            raise TypeError("has_comments must be True or False")
         return cls(version, command, parameters, has_comments)
 
 
@@ -216,11 +216,11 @@ class Format:
 
 
 #: Names, suffixes, media types and words shared by several kinds of results: ``Format(*TSV, "hits.tables")``.
-TSV = ("tsv", (".tsv", ".txt"), "text/tab-separated-values; charset=utf-8", "table with tabs")
+TSV = ("tsv", (".tsv", ".txt"), "text/tab-separated-values; charset=utf-8", "tab-separated table")
 FASTA = ("fasta", (".fasta", ".fa"), TEXT, "")
 PHYLIP = ("phylip", (".phy", ".phylip"), TEXT, "")
 HTML = ("html", (".html", ".htm"), "text/html; charset=utf-8", "page for the browser")
-SVG = ("svg", (".svg",), "image/svg+xml", "picture, scalable")
+SVG = ("svg", (".svg",), "image/svg+xml", "scalable picture")
 PNG = ("png", (".png",), "image/png", "picture")
 PDF = ("pdf", (".pdf",), "application/pdf", "picture for print")
 PARQUET = ("parquet", (".parquet",), "application/vnd.apache.parquet", "Parquet")

@@ -66,7 +66,7 @@ def format_of(kind: str, name: str) -> Format:
     """Return a format by name. Raises UsageError if it does not exist."""
     found = _formats(kind).get(name)
     if found is None:
-        raise UsageError(f"format {name!r} is none of {', '.join(format_names(kind))}")
+        raise UsageError(f"format {name!r} is not one of {', '.join(format_names(kind))}")
     return found
 
 
@@ -192,6 +192,7 @@ def restore(description: Any) -> FormatWriter[Any]:
         )
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError):
         raise InputError(
-            "another version of tropalign wrote this, or it is damaged: merge with that version, or write it again"
+            "this was written by another version of tropalign, or it is damaged: merge with that version, or write it "
+            "again"
         ) from None
     return make_writer(kind, name, header, context)

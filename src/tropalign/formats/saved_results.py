@@ -69,7 +69,7 @@ def read_result(source: str | os.PathLike[str] | IO[bytes]) -> Result:
         with open(source, "rb") as file:
             return _result(read_packed(file))
     except FileNotFoundError:
-        raise InputError("there is no such file: name what -f result wrote", file=name) from None
+        raise InputError("there is no such file: give a file written with -f result", file=name) from None
     except UsageError:
         raise _damaged(name) from None
     except damage():
@@ -78,7 +78,7 @@ def read_result(source: str | os.PathLike[str] | IO[bytes]) -> Result:
 
 def _damaged(name: str | None) -> InputError:
     return InputError(
-        "this is no result that this version of tropalign wrote, or it is damaged: write it again with -f result",
+        "this is not a result of this version of tropalign, or it is damaged: write it again with -f result",
         file=name,
     )
 
@@ -106,11 +106,11 @@ def _batch(notes: dict[str, Any], arrays: Arrays, prefix: str) -> SequenceBatch:
 
 def _texts(values: Any) -> tuple[str, ...]:
     if not isinstance(values, list):
-        raise TypeError("texts are a list")
+        raise TypeError("texts must be a list")
     for value in values:
         value.encode()  # fails for lone surrogates
         if not isinstance(value, str):
-            raise TypeError("texts are text")
+            raise TypeError("texts must be strings")
     return tuple(values)
 
 
@@ -120,21 +120,21 @@ def _text(value: Any) -> str:
 
 def _number(value: Any, end: int = 2**62) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < end:
-        raise ValueError("this is a count")
+        raise ValueError("a count must be a non-negative integer")
     return value
 
 
 def _vector(arrays: Arrays, name: str, dtype: Any, length: int | None = None) -> NDArray[Any]:
     values = arrays[name]
     if values.dtype != dtype or (length is not None and len(values) != length):
-        raise ValueError(f"{name} is of another type or length")
+        raise ValueError(f"{name} has a wrong type or length")
     return values
 
 
 def _within(values: NDArray[Any], least: Any, end: Any) -> None:
     """Raise ValueError if a value lies outside [least, end), or is nan."""
     if not ((values >= least) & (values < end)).all():
-        raise ValueError("a value lies outside")
+        raise ValueError("a value is out of range")
 
 
 def _finite(*arrays: NDArray[Any] | None) -> None:
@@ -149,7 +149,7 @@ def _table(notes: dict[str, Any], arrays: Arrays) -> AlignmentTable:
     targets = _batch(notes, arrays, "targets") if "targets" in notes else queries
     columns: dict[str, Any] = {name: values for name, values in arrays.items() if "." not in name}
     if (identity := notes.get("identity", "columns")) not in DEFINITIONS:
-        raise ValueError("another definition of identity")
+        raise ValueError("unknown definition of identity")
     table = AlignmentTable(queries, targets, _text(notes["depth"]), identity_definition=identity, **columns)
     _finite(table.score)
     _finite(table.corrected_score)
@@ -162,7 +162,7 @@ def _table(notes: dict[str, Any], arrays: Arrays) -> AlignmentTable:
     if table.depth == "alignment":  # the path of a row has to fit its spans and counts
         kinds, lengths = table.cigar_ops & 15, (table.cigar_ops >> 4).astype(np.int64)
         if not np.isin(kinds, (1, 2, 7, 8)).all():
-            raise ValueError("an operation that no path has")
+            raise ValueError("an invalid operation in a path")
         for kept, expected in (
             (kinds != 2, table.query_end - table.query_start),
             (kinds != 1, table.target_end - table.target_start),
@@ -171,7 +171,7 @@ def _table(notes: dict[str, Any], arrays: Arrays) -> AlignmentTable:
         ):
             before = np.concatenate([[0], np.cumsum(np.where(kept, lengths, 0))])
             if not np.array_equal(np.diff(before[table.cigar_offsets]), expected):
-                raise ValueError("a path of another length")
+                raise ValueError("a path of the wrong length")
         for name in ("n_identical", "n_similar"):
             _within(getattr(table, name), 0, table.n_columns + 1)
     return table
@@ -210,9 +210,9 @@ def _clusters(notes: dict[str, Any], arrays: Arrays) -> Clusters:
     columns: dict[str, Any] = {name: _vector(arrays, name, dtype, n) for name, dtype in types.items()}
     score, cigars = arrays["score"], notes["cigars"]
     if score.dtype not in (np.int32, np.float64) or len(score) != n:
-        raise ValueError("scores of another type")
+        raise ValueError("scores of the wrong type")
     if not isinstance(cigars, list) or len(cigars) != n:
-        raise ValueError("as many cigars as sequences")
+        raise ValueError("the number of cigars must equal that of sequences")
     _within(representatives, 0, n)
     _within(columns["labels"], 0, len(representatives))
     _within(columns["rank"], 0, n)
@@ -256,7 +256,7 @@ def _hits(notes: dict[str, Any], arrays: Arrays) -> Hits:
     columns |= {name: _texts(notes[name]) for name in TEXTS}
     Z = notes["Z"]
     if not isinstance(Z, float) or not Z >= 0:
-        raise TypeError("Z is a number")
+        raise TypeError("Z must be a number")
     hits = Hits(
         queries=queries,
         first_query=_number(notes["first_query"]),
@@ -292,15 +292,15 @@ def _check_hits(hits: Hits) -> None:
         _within(end, 0, lengths[of_hit] + 1)
     begins = hits.line_offsets[:-1]
     if hits.has_lines and ((np.diff(hits.line_offsets) == 0).any() or (hits.model_line[begins] == ord(".")).any()):
-        raise ValueError("a line begins with no node")
+        raise ValueError("a line must begin with a node")
     for line, gap, place in ((hits.model_line, ".", "model_"), (hits.target_line, "-", "")) if hits.has_lines else ():
         before = np.concatenate([[0], np.cumsum(line != ord(gap))])
         begin, end = (getattr(hits, f"domain_{place}{side}") for side in ("begin", "end"))
         if not np.array_equal(np.diff(before[hits.line_offsets]), end - begin):
-            raise ValueError("a line of another length")
+            raise ValueError("a line of the wrong length")
     for query in hits.queries:
         if query.sequence and (len(query.sequence) != query.length or not query.sequence.isascii()):
-            raise ValueError("a sequence of another length")
+            raise ValueError("a sequence of the wrong length")
 
 
 def _query(entries: Any) -> Query:

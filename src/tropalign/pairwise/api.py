@@ -67,26 +67,34 @@ class ScoringArguments(Options):
     matrix: MatrixLike | None = argument(
         default=None,
         kw_only=True,
-        doc="What `SubstitutionMatrix.of` takes: a SubstitutionMatrix, the name of one, a file, a Biopython Array, a "
-        "dict of letter pairs, or (letters, array); BLOSUM62, or 5/-4 for nucleotides, by default.",
+        doc=(
+            "A SubstitutionMatrix, the name of one, a file, a Biopython Array, a dict of letter pairs, or (letters, "
+            "array), as for `SubstitutionMatrix.of`; BLOSUM62, or 5/-4 for nucleotides, by default."
+        ),
     )
     gap: Gap | None = argument(
         default=None,
         kw_only=True,
-        doc="A gap of k residues costs ``gap.open + k * gap.extend``, with a second piece the less of two such costs; "
-        "Gap(11, 1), for nucleotides Gap(10, 1), by default.",
+        doc=(
+            "A gap of k residues costs ``gap.open + k * gap.extend``, with a second piece the lower of two such "
+            "costs; Gap(11, 1), or Gap(10, 1) for nucleotides, by default."
+        ),
     )
     end_gap: Gap | None = argument(
         default=None,
         kw_only=True,
-        doc="What gaps at the ends of a sequence cost (global, semiglobal where the end is not free); as `gap` by "
-        "default.",
+        doc=(
+            "Cost of gaps at the ends of a sequence (global mode, and ends that are not free in semiglobal mode); as "
+            "`gap` by default."
+        ),
     )
     free_ends: Iterable[EndName] = argument(
         default=FREE_ENDS,
         kw_only=True,
-        doc='Any of "query-start", "query-end", "target-start", "target-end": where residues of that sequence hang '
-        "over at no cost in semiglobal mode.",
+        doc=(
+            'Any of "query-start", "query-end", "target-start", "target-end": ends at which residues of that sequence '
+            "may overhang at no cost in semiglobal mode."
+        ),
     )
 
 
@@ -96,8 +104,10 @@ class AlphabetArgument(Options):
     alphabet: AlphabetLike | None = argument(
         default=None,
         kw_only=True,
-        doc="For sequences that are not a SequenceBatch: an Alphabet or its name; judged by their letters by default, "
-        "and a protein against eleven nucleotides or more is then refused.",
+        doc=(
+            "An Alphabet or its name, for sequences that are not a SequenceBatch; inferred from their residues by "
+            "default, and a protein against eleven or more nucleotides is then rejected."
+        ),
     )
 
 
@@ -107,7 +117,10 @@ class ProgressArgument(Options):
     progress: Callable[[int], object] | None = argument(
         default=None,
         kw_only=True,
-        doc="Called with the number of pairs begun so far. What it raises ends the run and comes out of the call.",
+        doc=(
+            "Called with the number of pairs begun so far. An exception that it raises ends the run and is passed on "
+            "to the caller."
+        ),
     )
 
 
@@ -120,7 +133,7 @@ class PairArguments(ModeOption, ScoringArguments, StrandOption, AlphabetArgument
 class SequencesArgument(Options):
     """A set of sequences."""
 
-    sequences: Sequences = argument(kw_only=False, doc="What `queries` of `align_all` may be.")
+    sequences: Sequences = argument(kw_only=False, doc="Sequences, as `queries` of `align_all`.")
 
 
 class AllArguments(
@@ -147,14 +160,16 @@ class AllArguments(
     identity: str | int = but(IdentityOptions, "identity", default="columns")  # type: ignore[assignment]  # numbers, too
     queries: Sequences = argument(
         kw_only=False,
-        doc="A SequenceBatch, or what `SequenceBatch.from_strings` takes: texts, bytes, Seq, SeqRecord, (name, "
-        "sequence) in any iterable, or a mapping of names to sequences; or a file's Path.",
+        doc=(
+            "A SequenceBatch, or any input of `SequenceBatch.from_strings`: strings, bytes, Seq, SeqRecord, (name, "
+            "sequence) in any iterable, or a mapping of names to sequences; or a file's Path."
+        ),
     )
     targets: Sequences | None = argument(
         default=None, kw_only=False, doc="As `queries`. Without targets: all pairs i < j of `queries`."
     )
     pairs: ArrayLike | None = argument(
-        default=None, kw_only=True, doc="Only these (query index, target index), from 0: whole numbers, shape (n, 2)."
+        default=None, kw_only=True, doc="Only these pairs (query index, target index), from 0: integers, shape (n, 2)."
     )
 
 
@@ -163,9 +178,11 @@ class ManyArguments(PairArguments, ComputeArguments, ProgressArgument):
 
     pairs: Iterable[tuple[Any, Any]] = argument(
         kw_only=False,
-        doc="(query, target) of texts, bytes, Seq, SeqRecord, `Sequence` or (name, sequence). Sequences without a name "
-        "become query_1, target_1, query_2 ... by their pair; one that occurs in several pairs under its name stands "
-        "once in the table's batches.",
+        doc=(
+            "Pairs (query, target) of strings, bytes, Seq, SeqRecord, `Sequence` or (name, sequence). Sequences "
+            "without a name become query_1, target_1, query_2 ... by their pair; a named sequence that occurs in "
+            "several pairs is stored once in the table's batches."
+        ),
     )
 
 
@@ -196,8 +213,8 @@ def align_all(call: AllArguments) -> Iterator[AlignmentTable]:
     """
     if call.translate is not None and (call.targets is None or call.strand != "plus" or call.alphabet is not None):
         raise UsageError(
-            "translate aligns queries with targets, says what they are and takes both strands: give both, and leave "
-            "alphabet and strand out"
+            "translate requires queries and targets, and determines alphabet and strands: give both, and omit "
+            "alphabet and strand"
         )
     if call.targets is None:
         batch, others = batch_of(call.queries, call.alphabet), None
@@ -239,7 +256,7 @@ def batch_of(sequences: Sequences, alphabet: AlphabetLike | None) -> SequenceBat
     if not len(batch):
         raise InputError("there is no sequence: give one or more")
     if not batch.has_residues:
-        raise InputError("the batch knows names and lengths only: read the sequences again")
+        raise InputError("the batch contains only names and lengths: read the sequences again")
     if not batch.lengths.all():
         raise InputError("the sequence is empty: remove it", record=batch.names[int(batch.lengths.argmin())])
     return batch
@@ -365,13 +382,13 @@ def align_many(call: ManyArguments) -> AlignmentTable:
 def _listed(pairs: Iterable[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
     """Check that all items are pairs, and return them."""
     if isinstance(pairs, str | bytes | Mapping) or not isinstance(pairs, Iterable):
-        raise InputError("the pairs have to be a list of (query, target)")
+        raise InputError("the pairs must be a list of (query, target)")
     listed = list(pairs)
     if not listed:
         raise InputError("there is no pair: give one or more")
     for number, pair in enumerate(listed, 1):
         if not isinstance(pair, tuple | list) or len(pair) != 2:
-            raise InputError("this is no pair: give a query and a target", record=f"number {number}")
+            raise InputError("this is not a pair: give a query and a target", record=f"number {number}")
     return listed
 
 

@@ -65,7 +65,7 @@ ROUNDS = 12
 
 
 class Correction:
-    """What both corrections share: rows are dropped whose corrected scores do not suffice."""
+    """Base of both corrections: drops rows whose corrected scores do not suffice."""
 
     _options: PairOptions
 
@@ -157,11 +157,11 @@ class Adjusted(Correction):
     """
 
     def __init__(self, engines: Engines) -> None:
-        options, scaled = engines.options, f"take {named('composition')} scaled"
+        options, scaled = engines.options, f"use {named('composition')} scaled"
         if options.matrix.alphabet != PROTEIN:
-            raise ScoringError(f"matrices are adjusted to the composition of proteins only: {scaled}")
+            raise ScoringError(f"only protein matrices can be adjusted to composition: {scaled}")
         if not options.whole.is_affine:
-            raise ScoringError(f"with gap costs of two pieces no matrix is adjusted to composition: {scaled}")
+            raise ScoringError(f"matrices cannot be adjusted to composition with gap costs of two pieces: {scaled}")
         self._engines, self._options, self._scaled = engines, options, Scaled(engines)
         self._lambda, self._entropy = rates(options.matrix)
         self._parts = _factor(options, ADJUSTED_PARTS, MOST_STRETCH * engines.longest)
@@ -233,8 +233,8 @@ def _factor(options: PairOptions, factor: int, longest: int) -> int:
         factor //= 2
     if factor * whole.scale < LEAST_PARTS:
         raise ScoringError(
-            f"sequences of {longest:,} residues are too long for scores that know composition: leave "
-            f"{named('composition')} out, or cut them"
+            f"sequences of {longest:,} residues are too long for scores corrected for composition: omit "
+            f"{named('composition')}, or cut the sequences"
         )
     return factor
 

@@ -159,9 +159,9 @@ class Engines:
         except MemoryError:
             if align is _native.align_pairs or (taken is not None and len(index) > 1):
                 raise  # fewer pairs may fit
-            what = "gap costs of two pieces or of the ends" if taken is None else "several alignments of each"
+            what = "gap costs of two pieces or of the ends" if taken is None else "several alignments per pair"
             raise ResourceError(
-                f"a pair takes more memory than allowed with {what}: allow more with {named('memory_bytes')}"
+                f"a pair requires more memory than allowed with {what}: allow more with {named('memory_bytes')}"
             ) from None
         return columns
 

@@ -73,10 +73,12 @@ def write_alignments(
     layout = layout_of(suffix)
     values: MatrixValue = matrix_values or ("distance" if layout == "phylip" else "score")
     if values not in get_args(MatrixValue):
-        raise UsageError(f"matrix_values {matrix_values!r} is none of {', '.join(get_args(MatrixValue))}")
+        raise UsageError(f"matrix_values {matrix_values!r} is not one of {', '.join(get_args(MatrixValue))}")
     is_set = first.queries is first.targets
     if name == "matrix" and layout == "phylip" and (values != "distance" or not is_set):
-        raise UsageError("PHYLIP holds the distances of one set: give matrix_values='distance' and a set's pairs")
+        raise UsageError(
+            "PHYLIP contains the distances of a single set: use matrix_values='distance' and the pairs of one set"
+        )
     context = PairsContext.of_table(
         first, matrix_values=values, matrix_layout=layout, is_triangle=is_set, substitution=matrix, gap=gap
     )
@@ -98,18 +100,22 @@ def _tables(tables: Any) -> tuple[AlignmentTable, Iterator[AlignmentTable]]:
     if isinstance(tables, AlignmentTable):
         return tables, iter([tables])
     if not isinstance(tables, Iterable) or isinstance(tables, str | bytes):
-        raise UsageError(f"an object of type {type(tables).__name__} is no AlignmentTable: give what align_all yields")
+        raise UsageError(
+            f"an object of type {type(tables).__name__} is not an AlignmentTable: give the output of align_all"
+        )
     given = iter(tables)
     first = next(given, None)
     if first is None:
-        raise UsageError("there is no table to write: give one or more")
+        raise UsageError("there is no table to write: give at least one")
 
     def checked() -> Iterator[AlignmentTable]:
         for table in chain([first], given):
             if not isinstance(table, AlignmentTable):
-                raise UsageError(f"an object of type {type(table).__name__} is no AlignmentTable")
+                raise UsageError(f"an object of type {type(table).__name__} is not an AlignmentTable")
             if any(a is not b and a != b for a, b in zip(_kind(table), _kind(first), strict=True)):
-                raise UsageError("tables of other sequences, depth or strands cannot stand in one file: write two")
+                raise UsageError(
+                    "tables with different sequences, depths or strands cannot share a file: write two files"
+                )
             yield table
 
     every = checked()

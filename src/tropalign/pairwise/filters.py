@@ -130,7 +130,7 @@ def may_cover(options: PairOptions, query: Index, target: Index) -> NDArray[np.b
 
 
 def _covered(of: str, query: Index, target: Index) -> Index:
-    """Return the lengths of which a coverage is a share."""
+    """Return the lengths that a coverage refers to."""
     return {"longer": np.maximum(query, target), "query": query, "target": target}[of]
 
 
@@ -140,7 +140,7 @@ def coverage(table: AlignmentTable, of: str = "longer") -> NDArray[np.float64]:
     `of` is "longer", "query" or "target". Needs whole alignments.
     """
     if table.n_columns is None or table.n_gaps is None:
-        raise ValueError("only whole alignments have a coverage")
+        raise ValueError("coverage requires whole alignments")
     lengths = _covered(of, table.queries.lengths[table.query_index], table.targets.lengths[table.target_index])
     share: NDArray[np.float64] = (table.n_columns - table.n_gaps) / lengths
     return share

@@ -61,7 +61,7 @@ class Sequences:
         blocks = -(-self.lengths // COLUMNS)
         first = np.concatenate([[0], np.cumsum(blocks)])
         if first[-1] >= 2**31:
-            raise ResourceError(f"{first[-1]} blocks of letters are more than a device can number: split the set")
+            raise ResourceError(f"{first[-1]} blocks of residues are more than a device can number: split the set")
         padded = np.full(first[-1] * COLUMNS, PAD, np.uint8)
         runs = np.stack([blocks * COLUMNS - self.lengths, self.lengths], axis=1)  # of padding, then of residues
         padded[np.repeat(np.tile([False, True], len(blocks)), runs.reshape(-1))] = self.codes
@@ -180,8 +180,8 @@ class PairsOnGpu:
         worst = int(np.argmax(strip_cells))
         if strip_cells[worst] > MOST_STRIP_CELLS:
             raise DeviceError(
-                f"{self.device.name}: a pair of some {tiles[worst] * n_rows:,} by {columns[worst]:,} residues would "
-                "keep it for minutes without a word: it is computed on the CPU only"
+                f"{self.device.name}: a pair of about {tiles[worst] * n_rows:,} by {columns[worst]:,} residues would "
+                "occupy the device for minutes without progress: it is computed on the CPU only"
             )
 
     def _compute(

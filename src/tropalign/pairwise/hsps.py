@@ -65,8 +65,8 @@ class FurtherAlignments:
     def __post_init__(self) -> None:
         if self.options.max_intron is not None and len(self._sides) != 1:
             raise UsageError(
-                f"{named('max_intron')} is for nucleotides against proteins: add {named('translate')} query or target, "
-                "or leave it out"
+                f"{named('max_intron')} requires nucleotides against proteins: add {named('translate')} query or "
+                "target, or omit it"
             )
 
     @property

@@ -39,7 +39,7 @@ def hard_masked(queries: Side, targets: Side | None, options: PairOptions, n_thr
     """
     if options.mask == "lower" and (isinstance(queries, Frames) or isinstance(targets, Frames)):
         raise UsageError(
-            f"{named('mask')} lower goes by letters of files, and frames have none: leave it out with "
+            f"{named('mask')} lower depends on the case of letters, which translated frames do not have: omit it with "
             f"{named('translate')}, or choose seg or tantan"
         )
     if not options.mask_hard:
@@ -188,18 +188,18 @@ def masked(batch: SequenceBatch, method: MethodName, n_threads: int) -> Sequence
 def check_method(method: str, alphabet: Alphabet) -> None:
     """Raise UsageError if the method does not exist, InputError if it does not support the alphabet."""
     if not isinstance(method, str) or method not in METHODS:
-        raise UsageError(f"{named('mask')} {shown(repr(method))} is none of {', '.join(METHODS)}")
+        raise UsageError(f"{named('mask')} {shown(repr(method))} is not one of {', '.join(METHODS)}")
     if alphabet not in METHODS[method].alphabets:
         whose = " and ".join(f"{known.name}s" for known in METHODS[method].alphabets)
         others = ", ".join(name for name, other in METHODS.items() if alphabet in other.alphabets)
         raise InputError(
-            f"{named('mask')} {method} is for {whose}, and these are {alphabet.name}s: choose {others or 'none'}"
+            f"{named('mask')} {method} is for {whose}, but these are {alphabet.name}s: choose {others or 'none'}"
         )
 
 
 def _with_residues(batch: SequenceBatch) -> SequenceBatch:
     if not batch.has_residues:
-        raise InputError("the batch knows names and lengths only: read the sequences again")
+        raise InputError("the batch contains only names and lengths: read the sequences again")
     return batch
 
 
@@ -238,12 +238,12 @@ def _lower(batch: SequenceBatch, n_threads: int) -> Masks:
 METHODS: Mapping[str, Method] = MappingProxyType(
     {
         "seg": Method(
-            "proteins in which few residues are frequent",
+            "regions of proteins with few different residues",
             (PROTEIN,),
             lambda batch, n_threads: _native.mask_seg(batch.codes, batch.offsets, *SEG, n_threads),
         ),
         "dust": Method(
-            "nucleotides in which triplets repeat",
+            "regions of nucleotides with repeated triplets",
             (NUCLEOTIDE,),
             lambda batch, n_threads: _native.mask_dust(batch.codes, batch.offsets, *DUST, n_threads),
         ),

@@ -360,15 +360,15 @@ def checked_pairs(pairs: Any, n_queries: int, n_targets: int) -> NDArray[np.int6
     if not given.size and given.ndim < 3:
         return np.zeros((0, 2), np.int64)
     if given.ndim != 2 or given.shape[1] != 2:
-        raise InputError(f"pairs have to be an array of (query index, target index), not of shape {given.shape}")
+        raise InputError(f"pairs must be an array of (query index, target index), not of shape {given.shape}")
     if given.dtype.kind not in "iu":
-        raise InputError(f"pairs have to be whole numbers, not {given.dtype}: give indices of sequences, from 0")
+        raise InputError(f"pairs must be integers, not {given.dtype}: give indices of sequences, from 0")
     is_out = (given < 0) | (given >= np.array([n_queries, n_targets]))
     if is_out.any():
         row, side = (int(k) for k in np.argwhere(is_out)[0])
         what, count = (("query", n_queries), ("target", n_targets))[side]
         raise InputError(
-            f"row {row} of pairs names {what} {given[row, side]}, but there are {count}: indices begin at 0"
+            f"row {row} of pairs refers to {what} {given[row, side]}, but there are {count}: indices start at 0"
         )
     return np.ascontiguousarray(given, np.int64)
 
@@ -404,17 +404,17 @@ def read_pairs(source: Source, queries: SequenceBatch, targets: SequenceBatch) -
                 continue
             names = [decoded(word) for word in line.split()[:2]]
             if len(names) < 2 or len(line) >= MOST_LINE_BYTES:
-                raise InputError("a line has to hold two names", file=file, line=line_number)
+                raise InputError("a line must contain two names", file=file, line=line_number)
             if b"\0" in line:
-                raise InputError("the list of pairs is no text", file=file, line=line_number)
+                raise InputError("the list of pairs is not a text file", file=file, line=line_number)
             for name, number, several in zip(names, numbers, repeated, strict=True):
                 if name not in number or name in several:
                     what = "there is no sequence of this name"
                     if name in several:
                         how = said("duplicate_names", "number")
-                        what = f"several sequences have this name: give each its own, or read with {how}"
+                        what = f"several sequences have this name: give each its own name, or use {how}"
                     raise InputError(what, file=file, line=line_number, record=name)
                 found.append(number[name])
     if not found:
-        raise InputError("the list holds no pair", file=file)
+        raise InputError("the list contains no pair", file=file)
     return np.frombuffer(found, np.int64).reshape(-1, 2)

@@ -42,7 +42,7 @@ def check_beside(wanted: Mapping[str, str], depth: str) -> None:
     report = wanted.get("report")
     if report is not None:
         if depth != "alignment":
-            raise UsageError("--html shows alignments: use --report alignment, and no --format matrix of scores")
+            raise UsageError("--html requires alignments: use --report alignment, and not --format matrix with scores")
         if suffix_of(report) not in ("", ".html", ".htm"):
             raise UsageError(f"--html {report}: end the name in .html (and .gz or the like to compress)")
         check_terminal("html", report)
@@ -92,7 +92,7 @@ def _listed(tables: AlignmentTable | Iterable[AlignmentTable]) -> list[Alignment
         raise InputError("there is no table: give at least one")
     for table in given[1:]:
         if table.queries is not given[0].queries or table.targets is not given[0].targets:
-            raise InputError("tables are of other sequences: give those of one run")
+            raise InputError("the tables are of different sequences: give those of one run")
     return given
 
 
@@ -126,7 +126,7 @@ def plot_matrix(tables: AlignmentTable | Iterable[AlignmentTable], value: str | 
     """
     require_matplotlib()
     if value not in (None, *VALUES):
-        raise UsageError(f"value {value!r} is none of {', '.join(VALUES)}")
+        raise UsageError(f"value {value!r} is not one of {', '.join(VALUES)}")
     table = concatenate(_listed(tables))
     context = PairsContext.of_table(table)
     return matrix_figure(columns_of(table), context, value)
@@ -168,7 +168,7 @@ def dot_plot(alignment: Alignment, word: int | None = None) -> Figure:
     alphabet = alignment._text("query")[1]
     word = usual_word(len(query), len(target), 4 if alphabet.has_strands else 20) if word is None else word
     if word < 1:
-        raise UsageError(f"a word has 1 letter or more, not {word}")
+        raise UsageError(f"word must be at least 1, not {word}")
     codes = [alphabet.encode(np.frombuffer(text.encode("latin-1"), np.uint8))[0] for text in (query, target)]
     i, j = equal_words(codes[0], codes[1], word)
     scale = 5.0 / max(len(query), len(target), 1)
@@ -179,7 +179,7 @@ def dot_plot(alignment: Alignment, word: int | None = None) -> Figure:
     path = np.cumsum([(alignment.query_span()[0], alignment.target_start), *steps], axis=0)  # where it turns
     axes.plot(path[:, 1], path[:, 0], color=PATH, linewidth=1.5)
     axes.set_xlim(0, max(len(target), 1)), axes.set_ylim(max(len(query), 1), 0)
-    other = ", other strand" if alignment.strand < 0 else ""
+    other = ", reverse strand" if alignment.strand < 0 else ""
     axes.set_xlabel(shown(alignment.target), parse_math=False)
     axes.set_ylabel(shown(alignment.query) + other, parse_math=False)
     axes.tick_params(colors=LINES)

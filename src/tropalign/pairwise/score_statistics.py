@@ -78,7 +78,7 @@ def score_statistics(matrix: MatrixLike, gap: Gap) -> ScoreStatistics:
     """
     scores = SubstitutionMatrix.of(matrix)
     if not isinstance(gap, Gap):
-        raise ScoringError("the gap cost has to be a Gap(open, extend): a gap of k residues costs open + k * extend")
+        raise ScoringError("the gap cost must be a Gap(open, extend): a gap of k residues costs open + k * extend")
     found = published_statistics(scores, gap)
     if found is not None:
         return found
@@ -107,9 +107,9 @@ def simulated_statistics(matrix: SubstitutionMatrix, gap: Gap) -> ScoreStatistic
             cost = f"{gap.open} + {gap.extend} k"
             cost = f"min({cost}, {gap.open2} + {gap.extend2} k)" if gap.has_two_pieces else cost
             raise ScoringError(
-                f"with {matrix.name} and gaps of {cost} the best alignment of two random sequences takes "
-                f"{found.mean_length() / length:.0%} of them, however long they are, so that no score has an E-value: "
-                f"raise the gap costs, or take {USUAL[matrix.alphabet.name]}"
+                f"with {matrix.name} and gaps of {cost}, the best alignment of two random sequences covers "
+                f"{found.mean_length() / length:.0%} of them at any length, so E-values are undefined: raise the gap "
+                f"costs, or use {USUAL[matrix.alphabet.name]}"
             )
     alpha, beta = found.line()
     lambda_, k = _most_likely(found, length, alpha, beta)
@@ -134,9 +134,7 @@ class _Found(NamedTuple):
         n, total, length = self.counts.sum(), self.counts @ self.scores, self.lengths.sum()
         spread = float(n * (self.counts @ self.scores**2) - total**2)
         if not spread:
-            raise ScoringError(
-                "all random sequences score the same, so that no score has an E-value: use another matrix"
-            )
+            raise ScoringError("all random sequences score the same, so E-values are undefined: use another matrix")
         alpha = float(n * (self.lengths @ self.scores) - total * length) / spread
         return alpha, float(length - alpha * total) / float(n)
 

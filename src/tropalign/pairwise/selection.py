@@ -241,7 +241,7 @@ class Selection:
             found = best_of_part
         if self._frames is not None:
             found = self._frames.best_found(found, with_self)
-        if self._namesakes is not None:  # of which each query has one at most
+        if self._namesakes is not None:  # each query has at most one
             query = self._source(found["query"])
             other = np.flatnonzero(self._namesakes[query] != found["target"])
             best = other[selected(query[other], found["score"][other], None, top)]
@@ -294,7 +294,7 @@ def namesakes(queries: SequenceBatch, targets: SequenceBatch) -> Index:
             twice |= found[query] >= 0
             found[query] = target
     if twice:
-        raise UsageError(f"{named('exclude_self')} goes by names, and two records have the same name: rename one")
+        raise UsageError(f"{named('exclude_self')} compares names, but two records have the same name: rename one")
     return found
 
 

@@ -30,4 +30,4 @@ def check_gpu(gpu: Gpu) -> None:
         table, other = task.on_gpu(tile, gpu), task.on_cpu(tile, 1)
         names = REPORT_COLUMNS["alignment"]
         if not all(np.array_equal(getattr(table, name), getattr(other, name)) for name in names):
-            raise DeviceError(f"{gpu.name}: its {mode} alignments are not those of the processor")
+            raise DeviceError(f"{gpu.name}: its {mode} alignments differ from those of the CPU")

@@ -291,14 +291,14 @@ def _prepared(
     else:
         options.matrix.check(targets)
     if is_set and len(queries) < 2:
-        raise InputError("the set holds one sequence, which makes no pair: give two or more, or a second file")
+        raise InputError("the set contains only one sequence, so there is no pair: give at least two, or a second file")
     if options.strand == "both" and not queries.alphabet.has_strands:
         name = f"{queries.alphabet.name}s"
-        raise InputError(f"both strands were asked for, but {name} have one: leave {named('strand')} both out")
+        raise InputError(f"both strands were requested, but {name} have only one: omit {named('strand')} both")
     if options.knows_composition and frames is not None:
         raise UsageError(
-            f"{named('composition')} {options.composition} goes by the residues of whole sequences, and a frame is "
-            f"none: leave it out with {named('translate')}"
+            f"{named('composition')} {options.composition} uses the residues of whole sequences and does not support "
+            f"translated frames: omit it with {named('translate')}"
         )
     options.check_range(int(max(queries.lengths.max(), targets.lengths.max())))
     sides = Sides(queries, queries.reverse_complement() if options.strand == "both" else None, targets)

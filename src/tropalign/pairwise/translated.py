@@ -40,15 +40,15 @@ def check_shown(format_name: str) -> None:
     """Raise UsageError if a format cannot show translated sequences."""
     if format_name in MAPS:
         raise UsageError(
-            f"format {format_name} maps reads to sequences of their letters, and {named('translate')} aligns proteins: "
-            "choose paf, m8, tsv or another table"
+            f"format {format_name} maps reads to sequences of the same alphabet, but {named('translate')} aligns "
+            "proteins: choose paf, m8, tsv or another table"
         )
 
 
 def check_sides(translate: str) -> None:
     """Raise UsageError if this is not a choice of sides."""
     if not isinstance(translate, str) or translate not in SIDES:
-        raise UsageError(f"translate {translate!r} is none of {', '.join(SIDES)}")
+        raise UsageError(f"translate {translate!r} is not one of {', '.join(SIDES)}")
 
 
 def side_of(
@@ -62,10 +62,10 @@ def side_of(
     batch = read_as(NUCLEOTIDE if is_translated else PROTEIN, batch)
     if batch.alphabet == (NUCLEOTIDE if is_translated else PROTEIN):
         return Frames.of(batch, code) if is_translated else batch
-    wrong = "these are to be translated" if is_translated else "only the other side is translated"
-    remedy = "leave it out" if is_translated else "translate both, or none"
+    wrong = "cannot be translated" if is_translated else "only the other side is translated"
+    remedy = "omit it" if is_translated else "translate both, or none"
     raise InputError(
-        f"{named('translate')} {translate} was asked for, but the sequences were judged {batch.alphabet.name} and "
+        f"{named('translate')} {translate} was requested, but these sequences look like {batch.alphabet.name} and "
         f"{wrong}: {remedy}",
         file=file,
     )

@@ -1,6 +1,6 @@
-"""The columns of aligned pairs: which a table keeps, and the table as the functions over its columns take it.
+"""The columns of aligned pairs that a table keeps, and the table as required by the functions over its columns.
 
-What outputs show is made of them: ``tropalign.results.output_columns``.
+Outputs are computed from them: ``tropalign.results.output_columns``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Int64 = NDArray[np.int64]
 Scores = NDArray[np.int32] | NDArray[np.float64]
 _ABSENT: Any = None
 
-#: How much of an alignment is computed, in increasing order.
+#: Depths of computed alignments, in increasing order.
 DEPTHS = ("score", "ends", "alignment")
 
 
@@ -125,21 +125,21 @@ class AlignedPairs(Rows[Any]):
 
     def __post_init__(self) -> None:
         if self.depth not in DEPTHS:
-            raise ValueError(f"depth {self.depth!r} is none of {', '.join(DEPTHS)}")
+            raise ValueError(f"depth {self.depth!r} is not one of {', '.join(DEPTHS)}")
         has_decimals = getattr(self.score, "dtype", None) == np.float64
         absent = tuple(name for name in OPTIONAL if getattr(self, name) is None)
         axis = axis_of(self.depth, absent, has_decimals)
         for name in ("score", *axis.columns, *axis.runs, "cigar_ops") if axis.runs else ("score", *axis.columns):
             if getattr(self, name) is None:
-                raise ValueError(f"depth {self.depth!r} needs the column {name}")
+                raise ValueError(f"depth {self.depth!r} requires the column {name}")
         check_column("score", self.score, axis.columns["score"])
         axis.check(self, len(self.score))
         for index, batch in ((self.query_index, self.queries), (self.target_index, self.targets)):
             # When shards are merged, a batch may be reduced to its names, so only these are required.
             if not isinstance(batch, SequenceBatch) and not hasattr(batch, "names"):
-                raise ValueError(f"queries and targets have to be SequenceBatches, not a {type(batch).__name__}")
+                raise ValueError(f"queries and targets must be SequenceBatches, not a {type(batch).__name__}")
             if len(index) and not 0 <= int(index.min()) <= int(index.max()) < len(batch):
-                raise ValueError(f"an index points outside a batch of {len(batch)} sequences")
+                raise ValueError(f"an index is out of range for a batch of {len(batch)} sequences")
 
     def __len__(self) -> int:
         return len(self.score)

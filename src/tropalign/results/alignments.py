@@ -66,17 +66,17 @@ class Alignment(Row):
     def __init__(self, table: AlignmentTable, index: int) -> None:
         self.__dict__.update(table=table, index=index)
 
-    query_index = Cell[int]("Which of the table's queries it is.")
-    target_index = Cell[int]("Which of the table's targets it is.")
-    score = Cell[float]("The score, in units of the matrix; an int where no score and no cost has decimals.")
-    query_start = Cell[int]("Where the aligned part of the query begins, 0-based, on its original strand.")
+    query_index = Cell[int]("Index of the query in the table's queries.")
+    target_index = Cell[int]("Index of the target in the table's targets.")
+    score = Cell[float]("The score, in units of the matrix; an int if no score or cost has decimals.")
+    query_start = Cell[int]("Start of the aligned part of the query, 0-based, on its original strand.")
     query_end = Cell[int]("One past the end of the aligned part of the query.")
-    target_start = Cell[int]("Where the aligned part of the target begins, 0-based.")
+    target_start = Cell[int]("Start of the aligned part of the target, 0-based.")
     target_end = Cell[int]("One past the end of the aligned part of the target.")
-    n_identical = Cell[int]("Columns of equal letters.")
-    n_similar = Cell[int]("Columns of letters that score above 0.")
-    n_gaps = Cell[int]("Residues that stand against a gap.")
-    n_columns = Cell[int]("All columns.")
+    n_identical = Cell[int]("Columns of identical residues.")
+    n_similar = Cell[int]("Columns with a positive score.")
+    n_gaps = Cell[int]("Residues aligned to a gap.")
+    n_columns = Cell[int]("Columns of the alignment.")
 
     @cached_property
     def table(self) -> AlignmentTable:
@@ -106,7 +106,9 @@ class Alignment(Row):
 
     def _cell(self, column: str) -> Any:
         if (value := self._value(column)) is None:
-            raise AttributeError(f"Alignment.{column} was not computed: ask for a deeper report than {self._depth!r}")
+            raise AttributeError(
+                f"Alignment.{column} was not computed: request a more detailed report than {self._depth!r}"
+            )
         return value
 
     def _name(self, side: str) -> str:
@@ -175,7 +177,7 @@ class Alignment(Row):
 
     def _require_path(self, name: str) -> None:
         if self._depth != "alignment":
-            raise AttributeError(f"Alignment.{name} was not computed: ask for report 'alignment'")
+            raise AttributeError(f"Alignment.{name} was not computed: request report 'alignment'")
 
     def operations(self) -> list[tuple[int, int]]:
         """Return pairs of BAM operation and length, from the first column to the last.
@@ -410,7 +412,7 @@ class AlignmentTable(Table[Alignment], AlignedPairs):
     queries, targets : SequenceBatch
         The sequences that the indices refer to (one object if a set is aligned with itself).
     depth : {"score", "ends", "alignment"}
-        How many of the columns below are present; the others are None.
+        Determines which of the columns below are present; the others are None.
     query_index, target_index : int64, shape (n,)
     score : int32 or float64, shape (n,)
         Floats if a score or gap cost has decimals.
@@ -472,7 +474,7 @@ class AlignmentTable(Table[Alignment], AlignedPairs):
 
     def _require(self, counts: Int32, name: str) -> None:
         if counts is None:
-            raise AttributeError(f"AlignmentTable.{name} was not computed: ask for report 'alignment'")
+            raise AttributeError(f"AlignmentTable.{name} was not computed: request report 'alignment'")
 
     def cigar(self, k: int) -> str:
         """Return the CIGAR of row k with ``=XID``; ``*`` if the alignment is empty.
@@ -628,7 +630,7 @@ class AlignmentTable(Table[Alignment], AlignedPairs):
         [[0.0, 0.17, 0.17], [0.17, 0.0, 0.33], [0.17, 0.33, 0.0]]
         """
         if values not in get_args(MatrixValue):
-            raise UsageError(f"values {values!r} is none of {', '.join(get_args(MatrixValue))}")
+            raise UsageError(f"values {values!r} is not one of {', '.join(get_args(MatrixValue))}")
         table = self if self.hsp is None else self.take(self.hsp == 1)
         of_rows: Any = table.score if values == "score" else table.identity
         warn_of_local(table, values, stacklevel=3)
@@ -647,8 +649,8 @@ class AlignmentTable(Table[Alignment], AlignedPairs):
             query, target = (int(k) for k in np.argwhere(missing)[0])
             names = f"{shown(queries.names[query])} with {shown(targets.names[target])}"
             raise InputError(
-                f"a matrix needs every pair, and {int(missing.sum())} of its cells have none (the first is {names}): "
-                "leave out what selects pairs, and join all tables"
+                f"a matrix requires every pair, but {int(missing.sum())} of its cells are empty (the first is "
+                f"{names}): omit options that select pairs, and join all tables"
             )
         return 1.0 - made if values == "distance" else made
 
@@ -715,7 +717,7 @@ def warn_of_local(table: AlignmentTable, values: MatrixValue, stacklevel: int = 
     """Warn of a matrix of identities or distances of local alignments; only local alignments have statistics."""
     if values != "score" and table.significance is not None:
         warnings.warn(
-            f"values {values!r} of local alignments ignore all residues that do not align: align with mode='global'",
+            f"values {values!r} of local alignments ignore all unaligned residues: use mode='global'",
             TropalignWarning,
             stacklevel,
         )
@@ -736,11 +738,11 @@ def concatenate(tables: Sequence[AlignmentTable]) -> AlignmentTable:
     first = tables[0]
     for table in tables:
         if table.queries is not first.queries or table.targets is not first.targets or table.depth != first.depth:
-            raise ValueError("tables of other sequences or another depth cannot be concatenated")
+            raise ValueError("tables with different sequences or depths cannot be concatenated")
         for name, words in (
             ("strand", "strands"),
-            ("corrected_score", "scaled scores"),
-            ("hsp", "numbers (hsp)"),
+            ("corrected_score", "corrected scores"),
+            ("hsp", "alignment numbers (hsp)"),
             ("sum_evalue", "sums"),
         ):
             if (getattr(table, name) is None) != (getattr(first, name) is None):

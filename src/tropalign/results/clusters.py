@@ -253,7 +253,7 @@ class Clusters(Table[Cluster]):
         """
         rows = np.arange(len(self))[ragged.wanted_rows(rows, len(self))]
         if len(distinct(rows)) < len(rows):
-            raise IndexError("a cluster is named twice: take each once")
+            raise IndexError("a cluster is selected twice: select each once")
         label = np.full(len(self), -1)
         label[rows] = np.arange(len(rows))
         stays = np.flatnonzero(label[self.labels] >= 0)

@@ -130,9 +130,9 @@ class Axis:
 def check_column(name: str, values: Any, dtype: type, length: int | None = None) -> None:
     """Raise ValueError if a column is not an array of this dtype (a tuple for str) and length."""
     if dtype is not str and (not isinstance(values, np.ndarray) or values.dtype != dtype or values.ndim != 1):
-        raise ValueError(f"column {name} has to be a one-dimensional array of {np.dtype(dtype)}")
+        raise ValueError(f"column {name} must be a one-dimensional array of {np.dtype(dtype)}")
     if length is not None and len(values) != length:
-        raise ValueError(f"column {name} has {len(values)} items and not {length}")
+        raise ValueError(f"column {name} has {len(values)} items, not {length}")
 
 
 class Result:

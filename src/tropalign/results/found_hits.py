@@ -165,7 +165,7 @@ class FoundHits:
 
     def __post_init__(self) -> None:
         if self.orientation not in ORIENTATIONS:
-            raise ValueError(f"orientation {self.orientation!r} is none of {', '.join(ORIENTATIONS)}")
+            raise ValueError(f"orientation {self.orientation!r} is not one of {', '.join(ORIENTATIONS)}")
         if self.widths is None:
             object.__setattr__(self, "widths", np.zeros((len(self.queries), 3), np.int64))
         if self.domZ is None:
@@ -175,14 +175,14 @@ class FoundHits:
         for name, n_values in (("n_passed", len(FILTERS)), ("widths", 3)):
             values, shape = getattr(self, name), (len(self.queries), n_values)
             if not isinstance(values, np.ndarray) or values.dtype != np.int64 or values.shape != shape:
-                raise ValueError(f"{name} has to be int64 of shape {shape}")
+                raise ValueError(f"{name} must be int64 of shape {shape}")
         if len(self) and not 0 <= int(self.query.min()) <= int(self.query.max()) < len(self.queries):
-            raise ValueError(f"a hit's query is none of the {len(self.queries)}")
+            raise ValueError(f"the query index of a hit is out of range for {len(self.queries)} queries")
         n_own = self.n_domains
         if (n_own < 1).any() or (self.best_domain < 0).any() or (self.best_domain >= n_own).any():
-            raise ValueError("a hit has one domain or more, and the best is one of them")
+            raise ValueError("a hit must have at least one domain, and the best must be one of them")
         if self.orientation == "scan" and not set(self.target.tolist()) <= set(self.models):
-            raise ValueError("models of a scan has to name every target of a hit")
+            raise ValueError("models of a scan must include every target of a hit")
 
     def __len__(self) -> int:
         return len(self.names)
@@ -328,7 +328,7 @@ def in_all_targets(pieces: Sequence[FoundHits]) -> FoundHits:
     """Join hits of the same queries in different targets. Raises ValueError if the queries differ."""
     first = pieces[0]
     if any((piece.queries, piece.first_query) != (first.queries, first.first_query) for piece in pieces):
-        raise ValueError("hits of other queries cannot be joined")
+        raise ValueError("hits of different queries cannot be joined")
     if len(pieces) == 1:
         return first
     joined = _concatenated(pieces)

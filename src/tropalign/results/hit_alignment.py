@@ -97,7 +97,7 @@ def align_hits(hits: Hits, query: int = 0) -> HitAlignment | None:
     if n_first:
         if len(asked.sequence) != asked.length:
             n, n_nodes = len(asked.sequence), asked.length
-            raise ValueError(f"the query's sequence has {n} residues, but the model {n_nodes} nodes")
+            raise ValueError(f"the query's sequence has {n} residues, but the model has {n_nodes} nodes")
         letters[0, columns.is_node] = np.frombuffer(asked.sequence.upper().encode("latin-1"), np.uint8)
         names, accessions, descriptions = (
             [asked.name, *names],

@@ -174,7 +174,7 @@ def found_in(top_hits: Any) -> tuple[FoundHits, Thresholds]:
     """
     several = [top_hits] if hasattr(top_hits, "included") else list(top_hits)
     if not several:
-        raise ValueError("there are no TopHits: give one or several")
+        raise ValueError("there are no TopHits: give at least one")
     thresholds = _thresholds(several[0].__getstate__()["pipeline"])
     if thresholds.bit_cutoffs and several[0].mode == "scan":
         raise ValueError("pyhmmer does not keep the cutoffs of a scan's models: scan by scores or E-values")
@@ -192,7 +192,7 @@ def top_hits_of(hits: JudgedHits, queries: Iterable[Any]) -> list[Any]:
 
     objects = list(queries)
     if len(objects) != len(hits.queries):
-        raise ValueError(f"{len(objects)} objects for {len(hits.queries)} queries: give one of pyhmmer's for each")
+        raise ValueError(f"{len(objects)} objects for {len(hits.queries)} queries: give one pyhmmer object per query")
     bounds = np.searchsorted(hits.query, np.arange(len(objects) + 1)).tolist()
     found = []
     for index, query in enumerate(objects):

@@ -85,7 +85,7 @@ class MultipleAlignment(Rows[str]):
 
     def __post_init__(self) -> None:
         if not isinstance(self.sequences, SequenceBatch) or not self.sequences.has_residues:
-            raise ValueError("the sequences of an alignment are a SequenceBatch with its residues")
+            raise ValueError("the sequences of an alignment must be a SequenceBatch with residues")
         n_residues = len(self.sequences.codes)
         self._check("columns", np.int32, n_residues)
         for name, dtype, length in (
@@ -97,17 +97,17 @@ class MultipleAlignment(Rows[str]):
             if getattr(self, name) is not None:
                 self._check(name, dtype, length)
         if n_residues and not 0 <= int(self.columns.min()) <= int(self.columns.max()) < self.n_columns:
-            raise ValueError(f"a residue stands outside the {self.n_columns} columns")
+            raise ValueError(f"a residue is outside the {self.n_columns} columns")
         is_later = np.diff(self.columns) > 0
         begins = self.sequences.offsets[1:-1]
         is_later[begins[(begins > 0) & (begins < n_residues)] - 1] = True
         if not is_later.all():
-            raise ValueError("the columns of a sequence's residues have to ascend")
+            raise ValueError("the columns of a sequence's residues must ascend")
 
     def _check(self, name: str, dtype: type, length: int) -> None:
         values = getattr(self, name)
         if not isinstance(values, np.ndarray) or values.dtype != dtype or values.shape != (length,):
-            raise ValueError(f"{name} has to be an array of {length} {np.dtype(dtype)}")
+            raise ValueError(f"{name} must be an array of {length} {np.dtype(dtype)}")
 
     @classmethod
     def from_rows(
@@ -145,7 +145,7 @@ class MultipleAlignment(Rows[str]):
         letters = rows if isinstance(rows, np.ndarray) else _letters(list(rows))
         texts = tuple(names)
         if letters.ndim != 2 or letters.dtype != np.uint8 or len(letters) != len(texts) or not len(texts):
-            raise ValueError("an alignment is made of rows of letters (uint8, one row per name)")
+            raise ValueError("an alignment must be given as rows of letters (uint8, one row per name)")
         is_residue = ~np.isin(letters, np.frombuffer(GAP_LETTERS.encode(), np.uint8))
         residues = letters[is_residue]
         offsets = np.concatenate([[0], np.cumsum(is_residue.sum(1))]).astype(np.int64)
@@ -236,14 +236,14 @@ class MultipleAlignment(Rows[str]):
         last = key[-1]
         is_mask = isinstance(last, np.ndarray) and last.dtype == np.bool_ and last.shape == (self.n_columns,)
         if len(key) != 2 or not (isinstance(last, slice) or is_mask):
-            raise TypeError("an alignment is sliced by rows, or by rows and a range of columns or a mask of them")
+            raise TypeError("an alignment can be sliced by rows, or by rows and a range of columns or a mask of them")
         rows = slice(key[0], None if key[0] == -1 else key[0] + 1) if isinstance(key[0], int) else key[0]
         chosen = super().__getitem__(rows)
         if not isinstance(last, slice):
             return chosen._of_kept(last)
         begin, end, step = last.indices(chosen.n_columns)
         if step != 1:
-            raise ValueError("columns are taken from a range without steps")
+            raise ValueError("a range of columns must have step 1")
         is_kept = np.zeros(chosen.n_columns, bool)
         is_kept[begin:end] = True
         return chosen._of_kept(is_kept)
@@ -481,7 +481,7 @@ class MultipleAlignment(Rows[str]):
 def _letters(rows: list[Any]) -> NDArray[np.uint8]:
     data = [row.encode("latin-1", "replace") if isinstance(row, str) else bytes(row) for row in rows]
     if len({len(row) for row in data}) > 1:
-        raise ValueError("the rows of an alignment are equally long")
+        raise ValueError("the rows of an alignment must have the same length")
     return np.frombuffer(b"".join(data), np.uint8).reshape(len(data), len(data[0]) if data else 0)
 
 

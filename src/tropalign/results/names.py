@@ -34,7 +34,7 @@ def checked_definition(name: Any) -> str:
     if str(name) in numbers and not isinstance(name, bool):
         return numbers[str(name)]
     words = ", ".join(f"{number} {one}" for number, one in numbers.items())
-    raise UsageError(f"{named('identity')} {name!r} is none of {words}, {', '.join(list(DEFINITIONS)[N_NUMBERED:])}")
+    raise UsageError(f"{named('identity')} {name!r} is not one of {words}, {', '.join(list(DEFINITIONS)[N_NUMBERED:])}")
 
 
 AlignmentsFormat = Literal[

@@ -53,9 +53,9 @@ _DECIMALS = re.compile(r"[0-9]+(?:[eE][-+]?[0-9]+)?")
 #: Text outside comments, up to the next square bracket.
 _OUTSIDE = re.compile(rf"(?:{LABEL}|[\s(),:;'\"])*+")
 _UNEXPECTED = {
-    "(": "this opening bracket stands behind a label, a length or a closing bracket",
-    ")": "this closing bracket has no opening one",
-    ",": "this comma is outside of the brackets of the tree",
+    "(": "this opening bracket follows a label, a length or a closing bracket",
+    ")": "this closing bracket has no opening bracket",
+    ",": "this comma is outside the brackets of the tree",
     ":": "this node has a second length",
 }
 #: Text behind a semicolon up to a closing bracket that has no opening one.
@@ -128,7 +128,7 @@ class TreeText:
             for bracket in _BRACKET.finditer(text, begin):
                 depth += 1 if bracket[0] == "[" else -1
                 if depth < 0:
-                    raise self.error(begin, "this bracket ends a comment that did not begin")
+                    raise self.error(begin, "this bracket closes a comment that was not opened")
                 if depth == 0:
                     at = bracket.end()
                     break
@@ -151,20 +151,20 @@ class TreeText:
 
     def count_error(self, n_trees: int) -> InputError:
         """Return the error for a file that does not hold exactly one tree."""
-        found = "no tree: name another"
+        found = "no tree: give another file"
         if n_trees:
-            found = f"{n_trees:,} trees, and one is wanted: write that one to a file of its own"
-        return InputError(f"the file holds {found}", file=self._file)
+            found = f"{n_trees:,} trees, but exactly one is required: write it to a file of its own"
+        return InputError(f"the file contains {found}", file=self._file)
 
     def nexus_error(self) -> InputError:
         """Return the error for a NEXUS file without trees."""
-        return InputError("this NEXUS file holds no tree in a block TREES: name a file with a tree", file=self._file)
+        return InputError("this NEXUS file contains no tree in a block TREES: give a file with a tree", file=self._file)
 
     def check_label(self, label: str, at: int) -> None:
-        """Refuse a quoted label that does not end in its line; `at`: where it begins."""
+        """Reject a quoted label that does not end on its line; `at` is its start."""
         if _LINE_END.search(label):
-            remedy = f"close it with {label[0]}, or write the name in one line"
-            raise self.error(at, "this quote is not closed in its line", remedy)
+            remedy = f"close it with {label[0]}, or write the name on one line"
+            raise self.error(at, "this quote is not closed on its line", remedy)
 
     def statement_end(self, at: int) -> int:
         """Return the position after the next semicolon outside quotes, or the end of the text."""
@@ -187,7 +187,7 @@ def _newick_trees(source: TreeText, *, has_numbers: bool = False) -> Iterator[tu
         at = _BETWEEN.match(source.plain, at).end()  # type: ignore[union-attr]
         if at < len(source.plain) and source.plain[at] != "(":
             remedy = "correct the file" if len(nodes.parents) > 1 else "put brackets around the tree, and commas in it"
-            raise source.error(at, f"{_excerpt(source.plain[at:])} stands after the end of the tree", remedy)
+            raise source.error(at, f"unexpected {_excerpt(source.plain[at:])} after the end of the tree", remedy)
         yield "", nodes
         if at == len(source.plain):
             return
@@ -228,9 +228,9 @@ def tree_at(source: TreeText, at: int, *, has_numbers: bool = False) -> tuple[No
             maker.take_bare_support()
             return nodes, at
         elif sign == ";" and _CLOSED_LATER.match(plain, at):
-            raise source.error(at - 1, "this semicolon is within the brackets of the tree", "a comma may be meant")
+            raise source.error(at - 1, "this semicolon is within the brackets of the tree", "a comma may be intended")
         elif sign in ("", ";"):
-            raise source.error(above[-1][1], "this bracket is not closed", "the file may be cut short")
+            raise source.error(above[-1][1], "this bracket is not closed", "the file may be truncated")
         else:
             raise maker.unexpected(at - 1, plain[begin : at - 1].strip())
 
@@ -275,11 +275,13 @@ class _Maker:
     def _length(self, text: str | None, match: re.Match[str]) -> tuple[float, str | None]:
         """Return the length, and the branch number directly after it."""
         if not text:
-            raise self.source.error(match.start(2), "there is no length behind this colon")
+            raise self.source.error(match.start(2), "there is no length after this colon")
         found = _LENGTH.fullmatch(text)
         length = math.inf if found is None else float(found[1])
         if found is None or math.isinf(length):
-            problem = f"the length {_excerpt(text)} is not a number" + ("" if found is None else " that a double holds")
+            problem = f"the length {_excerpt(text)} is not a number" + (
+                "" if found is None else (" in the range of a double")
+            )
             raise self.source.error(match.start(3), problem, "write one such as 0.15 or 1e-5")
         return length, found[2]
 
@@ -322,14 +324,14 @@ class _Maker:
         sign, rest = self.source.plain[at], self.source.plain[at:]
         remedy = "correct the file"
         if sign in "'\"" and re.match(QUOTED, rest) is None:
-            problem, remedy = "this quote is not closed", f"close it with {sign}, and double one that is part of a name"
+            problem, remedy = "this quote is not closed", f"close it with {sign}, and double any quote inside a name"
         elif sign in _UNEXPECTED:
             problem = _UNEXPECTED[sign]
         elif _HAS_LENGTH.match(before):
-            problem, remedy = f"{_excerpt(rest)} stands behind a length", "a comma may be missing"
+            problem, remedy = f"unexpected {_excerpt(rest)} after a length", "a comma may be missing"
         else:
-            problem = f"{_excerpt(rest)} stands behind the label {_excerpt(before)}"
-            remedy = "put a name with blanks into quotes, or add the comma that is missing"
+            problem = f"unexpected {_excerpt(rest)} after the label {_excerpt(before)}"
+            remedy = "put a name with blanks into quotes, or add the missing comma"
         return self.source.error(at, problem, remedy)
 
 
@@ -490,12 +492,12 @@ def _nexus_trees(source: TreeText) -> Iterator[tuple[str, Nodes]]:
         block = "" if verb in ("end", "endblock") else block
         at = source.statement_end(at)
         if source.plain[at - 1] != ";":
-            raise source.error(begin, "this statement has no semicolon at its end", "the file may be cut short")
+            raise source.error(begin, "this statement has no semicolon at its end", "the file may be truncated")
         while empty := _SEMICOLON.match(source.plain, at):
             at = empty.end()
     if source.plain[at:].strip():
         at += len(source.plain[at:]) - len(source.plain[at:].lstrip())
-        raise source.error(at, f"no statement begins with {source.plain[at]!r}")
+        raise source.error(at, f"unexpected {source.plain[at]!r} at the start of a statement")
     if not n_trees:
         raise source.nexus_error()
 
@@ -544,6 +546,6 @@ def _translation(source: TreeText, at: int) -> dict[str, str]:
             break
         at += 1
     if source.plain[at : at + 1] != ";":
-        problem = "TRANSLATE has to be pairs of a label and a name with commas between them"
-        raise source.error(at, problem, "put a name with blanks into quotes, or add the comma that is missing")
+        problem = "TRANSLATE must consist of pairs of a label and a name, separated by commas"
+        raise source.error(at, problem, "put a name with blanks into quotes, or add the missing comma")
     return names

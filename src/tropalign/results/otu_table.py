@@ -192,7 +192,7 @@ class RowOwners:
                 self._n_without += 1
             elif row in self._owner:
                 raise InputError(
-                    f"two reads have this row, {self._owner[row]!r} and {name!r}: give each read a row",
+                    f"the reads {self._owner[row]!r} and {name!r} share this row: give each read its own row",
                     file=self._file,
                     record=self._table.names[row],
                 )
@@ -204,16 +204,17 @@ class RowOwners:
         names = self._table.names
         left = [row for row in range(len(names)) if row not in self._owner]
         if left:
-            more = "" if len(left) == 1 else f", nor do {len(left) - 1:,} others"
+            more = "" if len(left) == 1 else f" (nor for {len(left) - 1:,} others)"
             raise InputError(
-                f"this row belongs to no read{more}: place the representatives that the table counts, by their names",
+                f"there is no read for this row{more}: place the representatives that the table counts, under the "
+                "same names",
                 file=self._file,
                 record=names[left[0]],
             )
         if self._n_without:
             some = "1 read has" if self._n_without == 1 else f"{self._n_without:,} reads have"
             where = "the table" if self._file is None else shown(self._file)
-            text = f"{some} no row in {where}, {self._first_without!r} for one: counted as 0"
+            text = f"{some} no row in {where}, for example {self._first_without!r}: counted as 0"
             warnings.warn(text, TropalignWarning, stacklevel=2)
 
 
@@ -225,8 +226,8 @@ def otu_names(clusters: Clusters, relabel: str = "") -> tuple[str, ...]:
         if not name or name in seen:
             what = "two clusters would have this name" if name else "a cluster would have no name"
             raise InputError(
-                f"{what} in the table, which takes the representative's up to its first semicolon: name the clusters "
-                f"with {named('relabel')}",
+                f"{what} in the table, which uses the representative's name up to its first semicolon: rename the "
+                f"clusters with {named('relabel')}",
                 record=name,
             )
         seen.add(name)

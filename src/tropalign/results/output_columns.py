@@ -1,8 +1,8 @@
 """Every column that a table of pairs can show, by name: ``OUTPUT_COLUMNS``.
 
-What a table keeps stands in ``tropalign.results.aligned_pairs``; the others follow from it, from the lengths of the
-sequences and from the run's statistics. Formats and Python choose by name and get numbers as arrays, texts as the row
-joiner has them.
+The columns that a table keeps are defined in ``tropalign.results.aligned_pairs``; the others are computed from them,
+the lengths of the sequences and the run's statistics. Formats and Python choose columns by name, and get numbers as
+arrays and texts in the form of the row joiner.
 """
 
 from __future__ import annotations
@@ -69,7 +69,9 @@ def _lineage(table: AlignedPairs) -> Values:
 
 def _significance(table: AlignedPairs) -> Significance:
     if table.significance is None:
-        raise UsageError("bits and E-values are those of local alignments: use mode local, or leave these columns out")
+        raise UsageError(
+            "bits and E-values are defined for local alignments only: use mode local, or omit these columns"
+        )
     return table.significance
 
 
@@ -84,7 +86,7 @@ def _of_sums(name: str) -> Callable[[AlignedPairs], Values]:
     def of(table: AlignedPairs) -> Values:
         values: Values | None = getattr(table, name)
         if values is None:
-            raise UsageError(f"{name} is what sum statistics tell of alignments: add {named('sum_statistics')}")
+            raise UsageError(f"{name} requires sum statistics: add {named('sum_statistics')}")
         return values
 
     return of
@@ -97,10 +99,10 @@ def _pair(table: AlignedPairs) -> NDArray[np.int64]:
 
 
 def _edge(side: str, is_first: bool) -> Callable[[AlignedPairs], Values]:
-    """Where a span begins (or ends), from 1, or 0 if it is empty; where it descends, its other end.
+    """Return a getter of the start (or end) of a span, from 1; 0 if it is empty, and its other end if it descends.
 
-    As BLAST has it, spans of translated sequences descend on frames of the other strand; else the target's, where the
-    query's other strand is aligned.
+    As in BLAST, spans of translated sequences descend on frames of the reverse strand. Otherwise the target's span
+    descends if the query's reverse strand is aligned.
     """
 
     def of(table: AlignedPairs) -> Values:
@@ -176,53 +178,55 @@ _COLUMNS = (
     OutputColumn("query", "name of the query", str, "score", _kept("query_index"), "query", ("qseqid",)),
     OutputColumn("target", "name of the target", str, "score", _kept("target_index"), "target", ("sseqid",)),
     OutputColumn(
-        "query_index", "number of the query, from 0", np.int64, "score", lambda t: nucleotides.given(t, "query")[1],
+        "query_index", "index of the query, from 0", np.int64, "score", lambda t: nucleotides.given(t, "query")[1],
     ),
     OutputColumn(
-        "target_index", "number of the target, from 0", np.int64, "score", lambda t: nucleotides.given(t, "target")[1],
+        "target_index", "index of the target, from 0", np.int64, "score", lambda t: nucleotides.given(t, "target")[1],
     ),
     OutputColumn(
-        "pair", "number of the pair, from 1, in the order of each query with all targets", np.int64, "score", _pair,
+        "pair", "number of the pair, from 1, ordered by query, then by target", np.int64, "score", _pair,
     ),
     OutputColumn(
-        "hsp", "number of the alignment among those of its pair, from 1", np.int32, "score",
+        "hsp", "number of the alignment within its pair, from 1", np.int32, "score",
         lambda t: np.ones(len(t), np.int32) if t.hsp is None else t.hsp,
     ),
     OutputColumn(
-        "query_length", "residues of the query", np.int64, "score", lambda t: nucleotides.lengths(t, "query"),
+        "query_length", "length of the query in residues", np.int64, "score",
+        lambda t: nucleotides.lengths(t, "query"),
         aliases=("qlen", "ql"),
     ),
     OutputColumn(
-        "target_length", "residues of the target", np.int64, "score", lambda t: nucleotides.lengths(t, "target"),
+        "target_length", "length of the target in residues", np.int64, "score",
+        lambda t: nucleotides.lengths(t, "target"),
         aliases=("tlen", "slen", "tl"),
     ),
     OutputColumn(
-        "staxid", "taxon of the target, by NCBI's number; empty where its store does not know it", str, "score",
+        "staxid", "NCBI taxid of the target; empty if its store has none", str, "score",
         _staxid, "text", ("staxids",),
     ),
     OutputColumn(
-        "lineage", "lineage of the target, semicolons between names; empty where its store does not know it", str,
+        "lineage", "lineage of the target, names separated by semicolons; empty if its store has none", str,
         "score", _lineage, "text",
     ),
     OutputColumn(
-        "strand", "the query's strand that was aligned, + or -", np.int8, "score", nucleotides.strand, "strand",
+        "strand", "aligned strand of the query, + or -", np.int8, "score", nucleotides.strand, "strand",
     ),
     OutputColumn(
-        "query_frame", "the query's frame, 1 to 3 or -1 to -3; 0 where it was not translated", np.int8, "score",
+        "query_frame", "frame of the query, 1 to 3 or -1 to -3; 0 if not translated", np.int8, "score",
         lambda t: nucleotides.frame(t, "query"), aliases=("qframe",),
     ),
     OutputColumn(
-        "target_frame", "the target's frame, as query_frame", np.int8, "score",
+        "target_frame", "frame of the target, as query_frame", np.int8, "score",
         lambda t: nucleotides.frame(t, "target"), aliases=("sframe",),
     ),
-    OutputColumn("score", "the score, in units of the matrix", np.int32, "score", _kept("score"), aliases=("raw",)),
+    OutputColumn("score", "score, in units of the matrix", np.int32, "score", _kept("score"), aliases=("raw",)),
     OutputColumn(
         "corrected_score",
-        "the score corrected for composition and without masked letters: what bits and E-values are of", np.int32,
+        "score corrected for composition and without masked residues, used for bits and E-values", np.int32,
         "score", _judged,
     ),
     OutputColumn(
-        "bits", "the score in bits (local mode)", np.float64, "score", lambda t: _significance(t).bits(_judged(t)),
+        "bits", "score in bits (local mode)", np.float64, "score", lambda t: _significance(t).bits(_judged(t)),
         "bits", ("bitscore",),
     ),
     OutputColumn(
@@ -230,42 +234,44 @@ _COLUMNS = (
         lambda t: _significance(t).evalues(_judged(t), *gapped.lengths(t)), "evalue",
     ),
     OutputColumn(
-        "sum_evalue", "E-value of the set of alignments that it is one of (--sum-statistics)", np.float64, "alignment",
+        "sum_evalue", "E-value of the set of alignments that this one belongs to (--sum-statistics)", np.float64,
+        "alignment",
         _of_sums("sum_evalue"), "evalue",
     ),
     OutputColumn(
-        "sum_count", "alignments of that set (--sum-statistics)", np.int32, "alignment", _of_sums("sum_count"),
+        "sum_count", "number of alignments in that set (--sum-statistics)", np.int32, "alignment",
+        _of_sums("sum_count"),
     ),
     OutputColumn(
-        "query_start", "begin of the query's aligned part, from 0", np.int32, "ends",
+        "query_start", "start of the aligned part of the query, from 0", np.int32, "ends",
         lambda t: nucleotides.span(t, "query")[0],
     ),
     OutputColumn(
-        "query_end", "one past the end of the query's aligned part", np.int32, "ends",
+        "query_end", "one past the end of the aligned part of the query", np.int32, "ends",
         lambda t: nucleotides.span(t, "query")[1],
     ),
     OutputColumn(
-        "target_start", "begin of the target's aligned part, from 0", np.int32, "ends",
+        "target_start", "start of the aligned part of the target, from 0", np.int32, "ends",
         lambda t: nucleotides.span(t, "target")[0],
     ),
     OutputColumn(
-        "target_end", "one past the end of the target's aligned part", np.int32, "ends",
+        "target_end", "one past the end of the aligned part of the target", np.int32, "ends",
         lambda t: nucleotides.span(t, "target")[1],
     ),
     OutputColumn(
-        "query_first", "first aligned residue of the query, from 1; 0 where none is", np.int32, "ends",
+        "query_first", "first aligned residue of the query, from 1; 0 if none", np.int32, "ends",
         _edge("query", True), aliases=("qstart",),
     ),
     OutputColumn(
-        "query_last", "last aligned residue of the query, from 1; 0 where none is", np.int32, "ends",
+        "query_last", "last aligned residue of the query, from 1; 0 if none", np.int32, "ends",
         _edge("query", False), aliases=("qend",),
     ),
     OutputColumn(
-        "target_first", "the target's residue beside query_first, from 1: above target_last on the minus strand",
+        "target_first", "target residue aligned to query_first, from 1; above target_last on the minus strand",
         np.int32, "ends", _edge("target", True), aliases=("sstart", "tstart"),
     ),
     OutputColumn(
-        "target_last", "the target's residue beside query_last, from 1", np.int32, "ends", _edge("target", False),
+        "target_last", "target residue aligned to query_last, from 1", np.int32, "ends", _edge("target", False),
         aliases=("send", "tend"),
     ),
     OutputColumn(
@@ -277,41 +283,44 @@ _COLUMNS = (
         ("tcov",),
     ),
     OutputColumn(
-        "qcovhsp", "BLAST's: 100 query_span, rounded to a whole number; 100 for all of the query only", np.int32,
+        "qcovhsp", "BLAST: 100 * query_span, rounded to an integer; 100 only for the full query", np.int32,
         "ends", _percent_of_query(_within_span),
     ),
     OutputColumn(
-        "qcovs", "BLAST's: as qcovhsp, of all alignments of the pair together", np.int32, "ends",
+        "qcovs", "BLAST: as qcovhsp, for all alignments of the pair together", np.int32, "ends",
         _percent_of_query(_within_spans),
     ),
     OutputColumn(
-        "query_coverage", "residues of the query beside a residue, not a gap, / query_length", np.float64, "alignment",
+        "query_coverage", "query residues aligned to a residue (not a gap) / query_length", np.float64, "alignment",
         coverage_of("query"), "fraction",
     ),
     OutputColumn(
-        "target_coverage", "residues of the target beside a residue, not a gap, / target_length", np.float64,
+        "target_coverage", "target residues aligned to a residue (not a gap) / target_length", np.float64,
         "alignment", coverage_of("target"), "fraction",
     ),
     OutputColumn(
-        "identical", "columns of equal letters; with --ambiguous match of letters that may be equal", np.int32,
+        "identical", "columns of identical residues; with --ambiguous match, of residues that may be identical",
+        np.int32,
         "alignment", _kept("n_identical"), aliases=("nident", "ids"),
     ),
     OutputColumn(
-        "similar", "columns of letters that score above 0", np.int32, "alignment", _kept("n_similar"),
+        "similar", "columns with a positive score", np.int32, "alignment", _kept("n_similar"),
         aliases=("positive", "pv"),
     ),
     OutputColumn(
-        "mismatches", "columns of different letters", np.int32, "alignment",
+        "mismatches", "columns of different residues", np.int32, "alignment",
         lambda t: t.n_columns - t.n_gaps - t.n_identical, aliases=("mismatch", "mism"),
     ),
     OutputColumn(
-        "gap_openings", "gaps, each run of residues against a gap once", np.int64, "alignment", gapped.gap_openings,
+        "gap_openings", "gaps, each run of gap columns counted once", np.int64, "alignment", gapped.gap_openings,
         aliases=("gapopen", "opens"),
     ),
-    OutputColumn("gaps", "residues against a gap", np.int32, "alignment", _kept("n_gaps")),
-    OutputColumn("columns", "all columns", np.int32, "alignment", _kept("n_columns"), aliases=("length", "alnlen")),
+    OutputColumn("gaps", "residues aligned to a gap", np.int32, "alignment", _kept("n_gaps")),
     OutputColumn(
-        "identity", "identical / columns, or as --identity says", np.float64, "alignment",
+        "columns", "columns of the alignment", np.int32, "alignment", _kept("n_columns"), aliases=("length", "alnlen"),
+    ),
+    OutputColumn(
+        "identity", "identical / columns, or as defined by --identity", np.float64, "alignment",
         lambda t: identities(t, t.identity_definition), "fraction", ("fident",),
     ),
     OutputColumn(
@@ -319,42 +328,42 @@ _COLUMNS = (
         "fraction",
     ),
     OutputColumn(
-        "percent_identity", "100 identity", np.float64, "alignment",
+        "percent_identity", "100 * identity", np.float64, "alignment",
         lambda t: identities(t, t.identity_definition) * 100, "percent", ("pident",),
     ),
     OutputColumn(
-        "identity_0", "CD-HIT's: identical / length of the shorter sequence", np.float64, "alignment",
+        "identity_0", "CD-HIT: identical / length of the shorter sequence", np.float64, "alignment",
         lambda t: identities(t, "shorter"), "fraction",
     ),
     OutputColumn(
-        "identity_1", "edit distance's: identical / columns", np.float64, "alignment",
+        "identity_1", "edit distance: identical / columns", np.float64, "alignment",
         lambda t: identities(t, "columns"), "fraction",
     ),
     OutputColumn(
-        "identity_2", "identical / columns, gaps at the ends aside", np.float64, "alignment",
+        "identity_2", "identical / columns, excluding gaps at the ends", np.float64, "alignment",
         lambda t: identities(t, "internal"), "fraction",
     ),
     OutputColumn(
         "identity_3",
-        "Marine Biological Lab's: 1 - (mismatches + gap_openings + ends that are not aligned) / length of the longer "
-        "sequence; 0 without a pair of residues", np.float64, "alignment", lambda t: identities(t, "openings"),
+        "Marine Biological Lab: 1 - (mismatches + gap_openings + unaligned ends) / length of the longer sequence; 0 "
+        "without a pair of residues", np.float64, "alignment", lambda t: identities(t, "openings"),
         "fraction",
     ),
     OutputColumn(
-        "identity_4", "BLAST's: identical / columns", np.float64, "alignment", lambda t: identities(t, "blast"),
+        "identity_4", "BLAST: identical / columns", np.float64, "alignment", lambda t: identities(t, "blast"),
         "fraction",
     ),
-    OutputColumn("cigar", "the path with =XID, along the target", str, "alignment", gapped.cigars, "text"),
+    OutputColumn("cigar", "CIGAR with the operations =XID, along the target", str, "alignment", gapped.cigars, "text"),
     OutputColumn(
-        "cs", "the path with the letters that differ, minimap2's short form", str, "alignment", gapped.differences,
+        "cs", "the path with the residues that differ, in minimap2's short form", str, "alignment", gapped.differences,
         "text", letters=3.0,
     ),
     OutputColumn(
-        "query_row", "the query's aligned letters with gaps", str, "alignment", _row("query"), "text",
+        "query_row", "aligned residues of the query, with gaps", str, "alignment", _row("query"), "text",
         ("qaln", "qrow", "qseq"), 1.0,
     ),
     OutputColumn(
-        "target_row", "the target's aligned letters with gaps", str, "alignment", _row("target"), "text",
+        "target_row", "aligned residues of the target, with gaps", str, "alignment", _row("target"), "text",
         ("taln", "trow", "sseq"), 1.0,
     ),
 )  # fmt: skip
@@ -373,13 +382,15 @@ _DEFAULTS = (
 _ALIASES = {alias: column.name for column in OUTPUT_COLUMNS.values() for alias in column.aliases}
 #: BLAST columns that are not supported, and their replacements.
 _OF_BLAST = {
-    "qacc qaccver": "names are not cut into accessions: write qseqid",
-    "sacc saccver sallacc sallseqid": "names are not cut into accessions, and a target has one: write sseqid",
-    "stitle salltitles": "descriptions of targets are not kept: write sseqid",
-    "ssciname sscinames scomname scomnames sskingdom sskingdoms": "taxa are named in lineages: write lineage",
-    "btop": "the path is there in other words: write cigar or cs",
-    "ppos": "the share of similar letters is no percentage here: write similarity",
-    "sstrand": "it is the query that is turned: write strand",
+    "qacc qaccver": "accessions are not extracted from names: use qseqid",
+    "sacc saccver sallacc sallseqid": (
+        "accessions are not extracted from names, and a target has only one name: use sseqid"
+    ),
+    "stitle salltitles": "descriptions of targets are not kept: use sseqid",
+    "ssciname sscinames scomname scomnames sskingdom sskingdoms": "taxa are given as lineages: use lineage",
+    "btop": "the path has other formats: use cigar or cs",
+    "ppos": "the similarity is a fraction, not a percentage: use similarity",
+    "sstrand": "the query is reversed, not the target: use strand",
 }
 _REMEDIES = {word: remedy for words, remedy in _OF_BLAST.items() for word in words.split()}
 
@@ -427,10 +438,10 @@ def chosen_names(words: Iterable[str]) -> tuple[str, ...]:
             hint = f"{_REMEDIES[word]}; " if word in _REMEDIES else hint
             raise UsageError(f"no column is called '{shown(word)}': {hint}--columns help lists all of them")
         if name in names:
-            raise UsageError(f"column {name} is asked for twice: leave one out")
+            raise UsageError(f"column {name} is requested twice: remove one")
         names.append(name)
     if not names:
-        raise UsageError("no column is asked for: --columns help lists all of them")
+        raise UsageError("no column is requested: --columns help lists all of them")
     return tuple(names)
 
 
@@ -453,7 +464,7 @@ def values_of(table: AlignedPairs, name: str) -> Values:
     """Return a column; AttributeError if the depth lacks it, UsageError for bits or E-values outside local mode."""
     column = OUTPUT_COLUMNS[name]
     if DEPTHS.index(column.depth) > DEPTHS.index(table.depth):
-        raise AttributeError(f"column {name} was not computed: ask for report {column.depth!r}")
+        raise AttributeError(f"column {name} was not computed: request report {column.depth!r}")
     if column.form in ("query", "target"):
         return rows.names(*nucleotides.given(table, column.form))
     return column.of(table)

@@ -35,7 +35,7 @@ class Vertices:
             except (KeyError, TypeError):
                 raise InputError(f"there is no vertex {shown(repr(name))} in the graph") from None
         if isinstance(name, bool) or not isinstance(name, int | np.integer):
-            raise UsageError(f"{name!r} is not a number of a vertex, and the vertices have no names")
+            raise UsageError(f"{name!r} is not a vertex number, and the vertices have no names")
         if not 0 <= name < self.n:
             raise InputError(f"there is no vertex {name}: they are numbered from 0 to {self.n - 1}")
         return int(name)
@@ -223,5 +223,5 @@ class ShortestPaths(Result):
     def _row_of(self, source: Hashable) -> int:
         vertex = self.vertex(source)
         if vertex not in self._rows:
-            raise InputError(f"no distances from {shown(str(source))} were asked for: name it among the sources")
+            raise InputError(f"distances from {shown(str(source))} were not computed: add it to the sources")
         return self._rows[vertex]

@@ -64,11 +64,11 @@ def rooted_at_outgroup(tree: Tree, outgroup: str | Sequence[str]) -> Tree:
     outgroup = [outgroup] if isinstance(outgroup, str) else outgroup
     for name in outgroup:
         if name not in tree.names:
-            raise InputError(f"the tree has no taxon {name!r}: name one that it has")
+            raise InputError(f"the tree has no taxon {name!r}: choose one of its taxa")
         wanted.add(tree.names.index(name))
     n = tree.n_taxa
     if not wanted or len(wanted) == n:
-        raise InputError("the outgroup is all taxa or none: name some of them")
+        raise InputError("the outgroup contains all taxa or none: give some of them")
     below = [(1, int(k in wanted)) for k in range(n)]  # taxa below each node, and those of the outgroup
     for joined in tree.children:
         below.append((sum(below[child][0] for child in joined), sum(below[child][1] for child in joined)))
@@ -80,7 +80,7 @@ def rooted_at_outgroup(tree: Tree, outgroup: str | Sequence[str]) -> Tree:
             first, second = (node, parent) if counts[1] else (parent, node)
             return _rooted_between(tree, _branches(tree), first, second, 0.5)
     listed = ", ".join(repr(name) for name in list(outgroup)[:3])
-    raise InputError(f"no branch parts {listed} from the other taxa: name taxa that the tree has together")
+    raise InputError(f"no branch separates {listed} from the other taxa: give taxa that form a group in the tree")
 
 
 def rooted_at_midpoint(tree: Tree) -> Tree:
@@ -93,7 +93,7 @@ def rooted_at_midpoint(tree: Tree) -> Tree:
     """
     if missing := int(np.isnan(tree.lengths).sum()):
         problem = f"the lengths of {missing:,} of {len(tree.lengths) - 1:,} branches are missing"
-        raise InputError(f"{problem}, and a midpoint needs all: write them, or root the tree at an outgroup")
+        raise InputError(f"{problem}, but a midpoint requires all: add them, or root the tree at an outgroup")
     around = _branches(tree)
     start = _farthest(around, 0, tree.n_taxa)[0] if (tree.lengths >= 0).all() else _end_of_longest(around, tree.n_taxa)
     end, whole, came_from = _farthest(around, start, tree.n_taxa)
@@ -147,7 +147,8 @@ def _of_one_branch(said: list[tuple[float, str]]) -> tuple[float, str]:
     kept = min((k for k in range(2) if texts[k]), key=lambda k: (math.isnan(said[k][0]), said[k][0], k), default=0)
     if all(texts) and texts[0] != texts[1]:
         text = (
-            f"the two branches at the old root are one, with support {texts[0]} and {texts[1]}: {texts[kept]} is kept"
+            f"the two branches at the old root are merged, with support {texts[0]} and {texts[1]}: {texts[kept]} is "
+            "kept"
         )
         warnings.warn(text, TropalignWarning, stacklevel=4)
     return said[kept]

@@ -86,7 +86,7 @@ def check_names(words: Sequence[str]) -> None:
         return
     for name in words:
         if "\t" in name or "\n" in name or "\r" in name:
-            raise InputError("the name holds a tab or a line break: rename the sequence", record=name)
+            raise InputError("the name contains a tab or a line break: rename the sequence", record=name)
 
 
 def fasta_headers(words: Sequence[str]) -> list[str]:
@@ -98,8 +98,8 @@ def fasta_headers(words: Sequence[str]) -> list[str]:
         word = header.partition(" ")[0]
         if not word or name_of.setdefault(word, name) != name:
             raise InputError(
-                "a name in FASTA ends at its first blank, and this one would be empty or that of another sequence: "
-                "rename the sequence",
+                "a FASTA name ends at its first blank, so this one would be empty or equal to that of another "
+                "sequence: rename the sequence",
                 record=name,
             )
     return headers

@@ -32,7 +32,7 @@ class Tree:
     """A tree of n taxa.
 
     Nodes 0 to n - 1 are the taxa; node n + k joins the nodes ``children[k]``, all of which are below n + k. The last
-    node is the root; where it joins three nodes or more, its place means nothing, and the tree is unrooted.
+    node is the root; if it joins three or more nodes, its position has no meaning, and the tree is unrooted.
 
     Attributes
     ----------
@@ -41,13 +41,13 @@ class Tree:
     children : tuple of tuple of int
         Of each inner node.
     lengths : float64, shape (n_nodes,)
-        Of the branch above each node; 0 above the root. Those of neighbour joining may be negative. NaN where a file
-        has none.
+        Of the branch above each node; 0 above the root. Those of neighbour joining may be negative. NaN if missing
+        in the file.
     support : float64, shape (n_nodes,), or None
-        Percent of the bootstrap samples that have the branch above each node; NaN where it is not known. Of a tree
-        from a file, what the file says: percent, or shares up to 1.
+        Percent of the bootstrap samples that have the branch above each node; NaN if unknown. Trees from
+        files keep the numbers of the file: percentages, or fractions up to 1.
     n_samples : int or None
-        How many bootstrap samples these are, where that is known.
+        Number of these bootstrap samples, if known.
     labels : tuple of str, or None
         Label of each inner node in its file: the name of a clade, or several kinds of support (``95/100``). A number
         is here only if it is not the shortest text of its value (``1.000``), so that it is written as it was read;
@@ -247,7 +247,7 @@ def parse_trees(text: str, file: str = "the trees") -> Iterator[Tree]:
     [('A', 'B'), ('C', 'D', 'E')]
     """
     if not isinstance(text, str):
-        raise UsageError(f"an object of type {type(text).__name__} is no tree: give a text in Newick format")
+        raise UsageError(f"an object of type {type(text).__name__} is not a tree: give a string in Newick format")
     trees = each_tree(text, file)
     begin = list(islice(trees, 2))
     for k, (name, nodes) in enumerate(chain(begin, trees), 1):
@@ -268,7 +268,7 @@ def parse_tree(text: str, file: str = "the tree") -> Tree:
     [nan, nan, nan, nan, 97.0, nan]
     """
     if not isinstance(text, str):
-        raise UsageError(f"an object of type {type(text).__name__} is no tree: give a text in Newick format")
+        raise UsageError(f"an object of type {type(text).__name__} is not a tree: give a string in Newick format")
     return _tree_of(parse_nodes(text, file), file)
 
 

@@ -60,14 +60,14 @@ class Gap:
 
     def __post_init__(self) -> None:
         if (self.open2 is None) != (self.extend2 is None):
-            raise ScoringError("the second piece of a gap cost has an open and an extend cost: give both")
+            raise ScoringError("the second piece of a gap cost needs both an open and an extend cost: give both")
         for name in ("open", "extend", "open2", "extend2"):
             given = getattr(self, name)
             if given is None and name.endswith("2"):
                 continue
             cost = number(given, f"the gap {name} cost", MOST)
             if cost < 0:
-                raise ScoringError(f"the gap {name} cost {cost} is negative: costs are given as positive numbers")
+                raise ScoringError(f"the gap {name} cost {cost} is negative: give costs as positive numbers")
             object.__setattr__(self, name, cost)
 
     def __repr__(self) -> str:
@@ -158,8 +158,8 @@ class Gap:
         first, following = (number(cost, "the cost of a gap's residue", MOST) for cost in (first, following))
         if 0 <= first < following:
             raise ScoringError(
-                f"the first residue of a gap costs {first}, less than the {following} of each that follows: "
-                "give the first one's whole cost"
+                f"the first residue of a gap costs {first}, less than each following residue ({following}): give the "
+                "total cost of the first residue"
             )
         return cls(first - following, following)
 

@@ -69,11 +69,11 @@ class SubstitutionMatrix:
     def __post_init__(self) -> None:
         scores = self.scores
         if not isinstance(self.name, str) or not isinstance(self.letters, str):
-            raise ScoringError("the name and the letters of a matrix have to be texts")
+            raise ScoringError("the name and the letters of a matrix must be strings")
         if not isinstance(self.alphabet, Alphabet):
-            raise ScoringError(f"the alphabet of the matrix {self.name} has to be an Alphabet, such as PROTEIN")
+            raise ScoringError(f"the alphabet of the matrix {self.name} must be an Alphabet, such as PROTEIN")
         if not isinstance(scores, np.ndarray) or scores.shape != (N_CODES, N_CODES) or scores.dtype.kind not in "iuf":
-            raise ScoringError(f"the scores of {self.name} have to be numbers in an array of {N_CODES} x {N_CODES}")
+            raise ScoringError(f"the scores of {self.name} must be numbers in an array of {N_CODES} x {N_CODES}")
         kept = kept_scores(self.name, scores)
         kept.flags.writeable = False
         object.__setattr__(self, "scores", kept)
@@ -108,12 +108,12 @@ class SubstitutionMatrix:
         """
         if factor % self.scale:
             raise ScoringError(
-                f"{factor} times the scores of {self.name} are no whole numbers: take a multiple of {self.scale}"
+                f"{factor} times the scores of {self.name} are not integers: use a multiple of {self.scale}"
             )
         if float(np.abs(self.scores).max()) * factor > MOST:
             raise ScoringError(
                 f"the scores of {self.name}, times {factor} for the decimals of scores and costs, are beyond {MOST}: "
-                "give fewer decimals, or divide all of them by a common factor"
+                "give fewer decimals, or divide all scores and costs by a common factor"
             )
         return np.rint(self.scores * factor).astype(np.int32)
 
@@ -201,7 +201,7 @@ class SubstitutionMatrix:
             return cls.from_name(name, alphabet)
         if not isinstance(name_or_path, str) or ("\0" not in name and os.path.exists(name)):
             return cls.from_file(name, alphabet)
-        raise no_matrix(name, "matrix and no file")
+        raise no_matrix(name, "matrix or file")
 
     @classmethod
     def from_name(cls, name: str, alphabet: Alphabet | None = None) -> SubstitutionMatrix:
@@ -230,7 +230,7 @@ class SubstitutionMatrix:
         'protein'
         """
         if not isinstance(name, str):
-            raise ScoringError(f"an object of type {type(name).__name__} is no name of a matrix: give a text")
+            raise ScoringError(f"an object of type {type(name).__name__} is not a matrix name: give a string")
         known = canonical(name)
         if known is None:
             raise no_matrix(name, "matrix")
@@ -246,7 +246,7 @@ class SubstitutionMatrix:
         Returns
         -------
         tuple of str
-            Those of Biopython, then others: BLOSUM30 to BLOSUM85, PAM10 to PAM500, VTML200.
+            Matrices of Biopython, then others: BLOSUM30 to BLOSUM85, PAM10 to PAM500, VTML200.
 
         Examples
         --------
@@ -308,7 +308,7 @@ class SubstitutionMatrix:
         cls, name: str, letters: str, values: NDArray[np.float64], alphabet: Alphabet | None
     ) -> SubstitutionMatrix:
         if not np.isfinite(values).all():
-            raise ScoringError(f"the matrix {name} has a score that is not a number: mend it")
+            raise ScoringError(f"the matrix {name} has a score that is not a number: correct it")
         values = kept_scores(name, values)
         alphabet = None if alphabet is None else alphabet_of(alphabet)
         if alphabet is None or not alphabet.has_letters(letters):
@@ -353,7 +353,7 @@ class SubstitutionMatrix:
         """
         match, mismatch = number(match, "the match score", MOST), number(mismatch, "the mismatch score", MOST)
         if not isinstance(iupac, str) or iupac not in IUPAC:
-            raise ScoringError(f"iupac {iupac!r} is none of {', '.join(IUPAC)}")
+            raise ScoringError(f"iupac {iupac!r} is not one of {', '.join(IUPAC)}")
         alphabet = alphabet_of(alphabet)
         letters, values = alphabet.letters, matched(alphabet, match, mismatch, iupac)
         name = f"match {match} mismatch {mismatch}" + (f" iupac {iupac}" if iupac != "mismatch" else "")
@@ -439,16 +439,16 @@ class SubstitutionMatrix:
         BLOSUM62 is a protein matrix but the sequences were judged nucleotide: ...
         """
         if not isinstance(batch, SequenceBatch):
-            raise ScoringError(f"an object of type {type(batch).__name__} is no SequenceBatch")
+            raise ScoringError(f"an object of type {type(batch).__name__} is not a SequenceBatch")
         if batch.alphabet != self.alphabet:
             raise ScoringError(
-                f"{self.name} is a {self.alphabet.name} matrix but the sequences were judged {batch.alphabet.name}: "
-                f"choose another matrix or say which they are with {named('alphabet')}"
+                f"{self.name} is a {self.alphabet.name} matrix, but the sequences look like {batch.alphabet.name}: "
+                f"choose another matrix, or set the kind of the sequences with {named('alphabet')}"
             )
         if batch.alphabet.letters != self.alphabet.letters:  # alphabets of one name but with other letters
             raise ScoringError(
-                f"{self.name} and the sequences have two alphabets of the same name, {self.alphabet.name}: "
-                "give one of them another name"
+                f"{self.name} and the sequences have different alphabets of the same name, {self.alphabet.name}: "
+                "rename one of them"
             )
         counts = batch.code_counts
         for code in self.codes_lacked():
@@ -460,8 +460,8 @@ class SubstitutionMatrix:
                 at = int(np.flatnonzero(batch.codes == code)[0])
                 k = int(np.searchsorted(batch.offsets, at, "right")) - 1
                 raise ScoringError(
-                    f"the matrix {self.name} has no letter {letter}, which record {batch.names[k]!r} holds at position "
-                    f"{at - int(batch.offsets[k]) + 1}: add it to the matrix or choose another"
+                    f"the matrix {self.name} has no letter {letter}, but record {batch.names[k]!r} contains it at "
+                    f"position {at - int(batch.offsets[k]) + 1}: add it to the matrix, or choose another matrix"
                 )
             warnings.warn(
                 f"the matrix {self.name} has no letter {letter}: {counts[code]} are scored like {stand_in}",
@@ -477,7 +477,7 @@ def _default(alphabet: Alphabet) -> SubstitutionMatrix:
         return SubstitutionMatrix.match_mismatch(*alphabet.match_mismatch, alphabet)
     if alphabet.matrix is not None:
         return SubstitutionMatrix.from_name(alphabet.matrix, alphabet)
-    raise ScoringError(f"there is no usual matrix for {alphabet.name} sequences: name one")
+    raise ScoringError(f"there is no default matrix for {alphabet.name} sequences: choose one")
 
 
 #: Types that `SubstitutionMatrix.of` accepts.

@@ -17,7 +17,7 @@ from tropalign.sequences.files import read_text
 #: Largest matrix file in bytes; a matrix of 32 letters takes a few thousand.
 MOST_BYTES = 1 << 20
 
-_NO_MATRIX = "this is no matrix in NCBI format (letters, then a letter and its scores per line)"
+_NO_MATRIX = "this is not a matrix in NCBI format (letters, then a letter and its scores per line)"
 
 
 def read_ncbi(path: str | os.PathLike[str]) -> tuple[str, NDArray[np.float64]]:
@@ -40,31 +40,31 @@ def read_ncbi(path: str | os.PathLike[str]) -> tuple[str, NDArray[np.float64]]:
         if not letters:
             letters = "".join(words).upper()
             if len(set(letters)) < len(letters):
-                raise InputError("the matrix has a letter twice: leave one out", file=file, line=number)
+                raise InputError("the matrix has a letter twice: remove one of them", file=file, line=number)
             continue
         letter = words[0].upper()
         if letter not in letters or letter in rows:
             what = "second row of" if letter in rows else "row of a letter without a column:"
-            raise InputError(f"{what} {letter}: a matrix has one row per column", file=file, line=number)
+            raise InputError(f"{what} {letter}: a matrix must have one row per column", file=file, line=number)
         rows[letter] = _row(letter, words[1:], len(letters), file, number)
     if not letters:
         raise InputError(_NO_MATRIX, file=file)
     if missing := [letter for letter in letters if letter not in rows]:
-        raise InputError(f"there is no row of {', '.join(missing)}: a matrix has one row per column", file=file)
+        raise InputError(f"there is no row of {', '.join(missing)}: a matrix must have one row per column", file=file)
     return letters, np.array([rows[letter] for letter in letters])
 
 
 def _row(letter: str, words: list[str], n_letters: int, file: str, line: int) -> list[float]:
     if len(words) != n_letters:
         raise InputError(
-            f"the row of {letter} has {len(words)} scores for {n_letters} letters: mend it", file=file, line=line
+            f"the row of {letter} has {len(words)} scores for {n_letters} letters: correct it", file=file, line=line
         )
     try:
         if any("_" in word for word in words):  # float accepts 1_0 as 10
             raise ValueError
         return [float(word) for word in words]
     except ValueError:
-        what = f"the row of {letter} holds a word that is not a number: mend it"
+        what = f"the row of {letter} contains a value that is not a number: correct it"
         raise InputError(what, file=file, line=line) from None
 
 
@@ -128,7 +128,7 @@ def canonical(name: str) -> str | None:
 def no_matrix(name: str, what: str) -> ScoringError:
     """Return the error for an unknown name; it names the nearest known one, or the most used ones."""
     near = did_you_mean(name, known_names())
-    others = "; some are BLOSUM62, BLOSUM50, PAM120, VTML200 and NUC.4.4, docs/scoring.md has all"
+    others = "; available are BLOSUM62, BLOSUM50, PAM120, VTML200, NUC.4.4 and others, listed in docs/scoring.md"
     return ScoringError(f"there is no {what} {name!r}{near or others}")
 
 

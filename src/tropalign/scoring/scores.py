@@ -46,11 +46,11 @@ def number(value: object, what: str, most: int) -> int | float:
     try:
         plain = float("nan") if isinstance(value, bool) or not isinstance(value, Real | Decimal) else float(value)
     except OverflowError:
-        raise ScoringError(f"{what} is beyond {most}, which no alignment needs") from None
+        raise ScoringError(f"{what} exceeds the maximum of {most}") from None
     if not isfinite(plain):
         raise ScoringError(f"{what} {value!r} is not a number: give one, with up to four decimals")
     if abs(plain) > most:
-        raise ScoringError(f"{what} {value} is beyond {most}, which no alignment needs")
+        raise ScoringError(f"{what} {value} exceeds the maximum of {most}")
     parts = parts_of(np.array(plain))
     if parts is None:
         raise ScoringError(f"{what} {value} has more than four decimals: round it")
@@ -72,7 +72,7 @@ def letters_and_scores(source: Any) -> tuple[str, NDArray[np.float64]]:
         letters, values = source
     else:
         raise ScoringError(
-            f"an object of type {type(source).__name__} is no matrix: give a name, a path, a SubstitutionMatrix, a "
+            f"an object of type {type(source).__name__} is not a matrix: give a name, a path, a SubstitutionMatrix, a "
             "Biopython Array, a dict of letter pairs, or (letters, array)"
         )
     try:
@@ -80,7 +80,9 @@ def letters_and_scores(source: Any) -> tuple[str, NDArray[np.float64]]:
     except (TypeError, ValueError, OverflowError):
         array = np.zeros(0)
     if array.shape != (len(letters), len(letters)) or len(set(letters.upper())) < len(letters) or not letters:
-        raise ScoringError(f"{len(letters)} letters, each once, need an array of as many rows and columns of numbers")
+        raise ScoringError(
+            f"{len(letters)} letters, each once, require a numeric array of {len(letters)} rows and columns"
+        )
     return letters.upper(), array
 
 
@@ -90,7 +92,7 @@ def _of_pairs(scores: Mapping[Any, Any]) -> tuple[str, NDArray[np.float64]]:
     if len(pairs) < len(scores) or any(
         len(pair) != 2 or not all(isinstance(letter, str) and len(letter) == 1 for letter in pair) for pair, _ in pairs
     ):
-        raise ScoringError("a matrix as a mapping has pairs of letters as its keys, such as ('A', 'R')")
+        raise ScoringError("the keys of a matrix mapping must be pairs of letters, such as ('A', 'R')")
     letters = "".join(dict.fromkeys(letter for pair, _ in pairs for letter in pair))
     values = np.full((len(letters), len(letters)), np.nan)
     try:
@@ -99,7 +101,7 @@ def _of_pairs(scores: Mapping[Any, Any]) -> tuple[str, NDArray[np.float64]]:
                 one, other = pair[::way]
                 values[letters.index(one), letters.index(other)] = score
     except (TypeError, ValueError, OverflowError):
-        raise ScoringError("a score of the matrix is not a number: mend it") from None
+        raise ScoringError("a score of the matrix is not a number: correct it") from None
     if np.isnan(values).any():
         i, j = (int(k[0]) for k in np.nonzero(np.isnan(values)))
         raise ScoringError(f"the matrix has no score of {letters[i]} against {letters[j]}: add it")
@@ -161,7 +163,7 @@ def kept_scores(name: str, scores: NDArray[Any]) -> NDArray[Any]:
         raise ScoringError(f"the scores of {name} have more than four decimals: round them")
     factor = factor_of(values)
     if most * factor > MOST:
-        raise ScoringError(f"the matrix {name} has scores beyond {MOST // factor}, the most with so many decimals")
+        raise ScoringError(f"the matrix {name} has scores beyond {MOST // factor}, the limit for this many decimals")
     return values.astype(np.int32) if factor == 1 else parts / PARTS
 
 

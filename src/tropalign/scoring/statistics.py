@@ -51,7 +51,7 @@ def background(alphabet: Alphabet) -> tuple[NDArray[np.uint8], NDArray[np.float6
     of = {PROTEIN.name: AMINO_ACIDS, NUCLEOTIDE.name: BASES}.get(alphabet.name)
     if of is None:
         raise ScoringError(
-            f"E-values need the frequencies of residues, which are not known of {alphabet.name} sequences: use scores"
+            f"E-values require residue frequencies, which are unknown for {alphabet.name} sequences: use scores"
         )
     codes = np.array([alphabet.letters.index(letter) for letter in of], np.uint8)
     shares = np.array(list(of.values()))
@@ -71,11 +71,11 @@ def check_has_statistics(matrix: SubstitutionMatrix) -> None:
     low, chances = score_distribution(matrix)
     scores = low + np.arange(len(chances))
     if scores[chances > 0].max() <= 0:
-        raise ScoringError(f"{matrix.name} has no positive score, so that no alignment has an E-value: choose another")
+        raise ScoringError(f"{matrix.name} has no positive score, so E-values are undefined: choose another matrix")
     if (mean := float(scores @ chances) / matrix.scale) >= 0:
         raise ScoringError(
-            f"{matrix.name} scores {mean:.2g} per pair of random residues, so that long sequences score high by "
-            "chance and no score has an E-value: choose a matrix whose mean is negative"
+            f"{matrix.name} has a mean score of {mean:.2g} per pair of random residues, so long sequences score high "
+            "by chance and E-values are undefined: choose a matrix with a negative mean score"
         )
 
 
@@ -132,9 +132,7 @@ def _sigma(low: int, chances: NDArray[np.float64], rate: float, name: str) -> fl
     """Return the sum in K. S(k) is followed within `FURTHEST` only: sums beyond it return too rarely."""
     reach = int(FURTHEST / rate) + len(chances)
     if reach > MOST_SUMS:
-        raise ScoringError(
-            f"{name} is too near to a mean score of 0 for E-values: choose scores that are more negative"
-        )
+        raise ScoringError(f"the mean score of {name} is too close to 0 for E-values: choose more negative scores")
     sums = np.arange(-reach, reach + 1)
     weights = np.exp(rate * np.minimum(sums, 0))
     at = np.zeros(len(sums))
@@ -146,7 +144,7 @@ def _sigma(low: int, chances: NDArray[np.float64], rate: float, name: str) -> fl
         total += term
         if term < 1e-12:
             return total
-    raise ScoringError(f"{name} is too near to a mean score of 0 for E-values: choose scores that are more negative")
+    raise ScoringError(f"the mean score of {name} is too close to 0 for E-values: choose more negative scores")
 
 
 #: Source of published parameters.
@@ -484,7 +482,7 @@ def _checked_lengths(lengths: ArrayLike, whose: str) -> NDArray[np.float64]:
     """Return sequence lengths as floats. Raises UsageError if they are not positive integers."""
     given = np.asarray(lengths)
     if given.dtype.kind not in "iu" or (given < 1).any():
-        raise UsageError(f"the lengths of {whose} have to be whole numbers above 0")
+        raise UsageError(f"the lengths of {whose} must be integers above 0")
     return given.astype(np.float64)
 
 
@@ -492,7 +490,7 @@ def _check_space(n_residues: int, n_sequences: int) -> None:
     """Raise UsageError if there are no targets, or targets without residues."""
     for word, number in (("residues", n_residues), ("sequences", n_sequences)):
         if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 1:
-            raise UsageError(f"the number of {word} of all targets has to be a whole number above 0, not {number!r}")
+            raise UsageError(f"the number of {word} of all targets must be an integer above 0, not {number!r}")
 
 
 class _Row(NamedTuple):

@@ -56,7 +56,7 @@ def read_alignment(path: Source) -> tuple[tuple[str, ...], NDArray[np.uint8]]:
     The file may be compressed. Its first line decides the format. PHYLIP names are strict (10 characters) or
     relaxed (up to the first blank) and rows sequential or interleaved, whichever gives each row the promised
     number of columns. FASTA rows of one length except for lower-case letters are A3M: these insertions get columns
-    of their own, left-aligned, in upper case. Raises InputError if this is no alignment, rows differ in length or
+    of their own, left-aligned, in upper case. Raises InputError if this is not an alignment, rows differ in length or
     share a name; warns of names that are not UTF-8.
     """
     names, letters, _ = read_described(path)
@@ -82,14 +82,14 @@ def _read(path: Source) -> _Rows:
     first = next((number, line) for number, line in numbered if line.strip())
     lines = chain([first], ((number, line) for number, line in numbered if line.strip()))
     if is_pir(first[1]):
-        raise InputError("alignments in PIR format are not read: convert the file to FASTA", file=file, line=first[0])
+        raise InputError("PIR alignments are not supported: convert the file to FASTA", file=file, line=first[0])
     rows = _Rows(file, may_be_a3m=first[1].startswith(b">"))
     if first[1].startswith(b">"):
         for number, line in lines:
             if line.startswith(b">"):
                 words = line[1:].split(None, 1)
                 if not words:
-                    what = "the header holds no name: write one right after the '>'"
+                    what = "the header has no name: write one directly after '>'"
                     raise InputError(what, file=file, line=number)
                 rows.begin(words[0], number, rows.text(words[1].strip()) if len(words) > 1 else "")
             elif line.startswith(b";"):
@@ -152,7 +152,7 @@ class _Rows:
             self._is_a3m = says_so and self._n_matches == int(_is_match(self._row(len(self._ends) - 2)).sum())
         if size != self.width and not self._is_a3m:
             raise UnequalRowsError(
-                f"{size} letters, but {self.width} are expected: rows of an alignment are equally long",
+                f"{size} characters, but {self.width} expected: all rows of an alignment must have the same length",
                 file=self.file,
                 record=list(self.names)[-1],
             )
@@ -214,21 +214,22 @@ def _read_phylip(lines: Iterator[tuple[int, bytes]], rows: _Rows) -> None:
     if len(words) < 2 or not (words[0].isdigit() and words[1].isdigit()):
         raise InputError(
             mistaken(head, "an alignment")
-            or "this is no alignment: FASTA begins with '>', PHYLIP with two numbers, Stockholm with '# STOCKHOLM', "
-            "Clustal with 'CLUSTAL', NEXUS with '#NEXUS', MSF with '!!' or 'PileUp'",
+            or "this is not an alignment: FASTA begins with '>', PHYLIP with two numbers, Stockholm with '# "
+            "STOCKHOLM', Clustal with 'CLUSTAL', NEXUS with '#NEXUS', MSF with '!!' or 'PileUp'",
             file=rows.file,
             line=number,
         )
     if not HEADER.fullmatch(head):
         raise InputError(
-            "PHYLIP's first line holds the numbers of rows and columns, and perhaps I or S (interleaved, sequential): "
-            "remove everything else, and lines of weights or categories",
+            "the first line of PHYLIP may contain only the numbers of rows and columns and optionally I or S "
+            "(interleaved, sequential): remove everything else, and any lines of weights or categories",
             file=rows.file,
             line=number,
         )
     if max(map(len, words[:2])) > MOST_DIGITS or not int(words[0]) or not int(words[1]):
         raise InputError(
-            "this is no alignment: PHYLIP's first line holds the numbers of rows and columns, but these are 0 or huge",
+            "the numbers of rows and columns in the first line of PHYLIP are 0 or too large: correct them, or give an "
+            "alignment",
             file=rows.file,
             line=number,
         )
@@ -249,12 +250,14 @@ def _read_clustal(lines: Iterator[tuple[int, bytes]], rows: _Rows) -> None:
         if line[:1].isspace():  # conservation marks
             continue
         if line.startswith(b"CLUSTAL ") and len(line.split()) > 3:
-            what = "a second alignment begins here, and one is taken: split the file"
+            what = "a second alignment begins here, but only one is read: split the file"
             raise InputError(what, file=rows.file, line=number)
         words = line.split()  # a name, letters, and optionally the number of residues so far
         if len(words) not in (2, 3) or (len(words) == 3 and not words[2].isdigit()):
             raise InputError(
-                "read as Clustal, this is no alignment: a line holds a name and letters", file=rows.file, line=number
+                "this is not a valid Clustal alignment: each line must contain a name and residues",
+                file=rows.file,
+                line=number,
             )
         pieces.setdefault(words[0], []).append(words[1])
     for name, letters in pieces.items():
@@ -295,12 +298,12 @@ def biopython_rows(lines: Iterable[bytes], name: str, file: str, first: int = 1)
     try:
         found = list(islice(AlignIO.parse(io.StringIO(text), name), 2))
     except Exception as error:  # Biopython's parser fails with ValueError, AssertionError, TypeError and others
-        what = shown(" ".join(str(error).split()).rstrip(".")) or "a line that is not as the format has it"
+        what = shown(" ".join(str(error).split()).rstrip(".")) or "a line violates the format"
         title = "MSF" if name == "msf" else name.capitalize()
-        raise InputError(f"read as {title}, this is no alignment ({what})", file=file) from None
+        raise InputError(f"this is not a valid {title} alignment ({what})", file=file) from None
     if len(found) != 1:
-        what = "several alignments, and one is taken: split it" if found else "no alignment: fetch it again"
-        raise InputError(f"the file holds {what}", file=file)
+        what = "several alignments, but only one is read: split it" if found else "no alignment: fetch it again"
+        raise InputError(f"the file contains {what}", file=file)
     return found[0]
 
 
@@ -319,7 +322,7 @@ def check_stockholm(lines: Iterable[tuple[int, bytes]], file: str) -> None:
         line = text.strip()
         if line.startswith(STOCKHOLM):
             if begun:
-                what = f"an alignment begins here, and that of line {begun} has no last line //"
+                what = f"an alignment begins here, but the one from line {begun} has no final line //"
                 raise InputError(f"{what}: add it, or fetch the file again", file=file, line=number)
             begun = number
         elif line.startswith(b"//"):
@@ -331,23 +334,23 @@ def check_stockholm(lines: Iterable[tuple[int, bytes]], file: str) -> None:
             words = line.split()
             n = 3 if words[0] == b"#=GR" else 2
             if len(words) <= n:
-                what = f"a line {line[:4].decode()} holds {'a name, ' * (n - 2)}a feature and its letters"
-                raise InputError(f"{what}: mend the line", file=file, line=number)
+                what = f"a {line[:4].decode()} line must contain {'a name, ' * (n - 2)}a feature and its annotation"
+                raise InputError(f"{what}: correct the line", file=file, line=number)
             size, _ = marks.get((*words[:n],), (0, 0))
             marks[(*words[:n],)] = size + sum(map(len, words[n:])), number
         elif not line.startswith(b"#"):
             words = line.split()
             if len(words) < 2:
-                what = "a line of Stockholm holds a name and letters"
-                raise InputError(f"{what}: mend the line", file=file, line=number, record=decoded(words[0]))
+                what = "a Stockholm line must contain a name and residues"
+                raise InputError(f"{what}: correct the line", file=file, line=number, record=decoded(words[0]))
             size, _ = rows.get(words[0], (0, 0))
             rows[words[0]] = size + sum(map(len, words[1:])), number
             twice = twice or ((words[0], number) if words[0] in of_block else None)
             of_block.add(words[0])
     if begun or rows:
         raise InputError(
-            "read as Stockholm, this is no alignment (the last line is not //, so that the file may be truncated): "
-            "fetch it again, or add the line",
+            "this is not a valid Stockholm alignment (the last line is not //, so the file may be truncated): fetch "
+            "it again, or add the line",
             file=file,
             line=number,
         )
@@ -364,14 +367,14 @@ def _check_rows(
         for words, (size, number) in marks.items():
             if sizes and size != sizes[0]:
                 mark = shown(decoded(b" ".join(words)))
-                what = f"{mark} has {counted(size, 'letters')}, and the rows have {sizes[0]}"
-                raise InputError(f"{what}: mend the line", file=file, line=number)
+                what = f"{mark} has {counted(size, 'letters')}, but the rows have {sizes[0]}"
+                raise InputError(f"{what}: correct the line", file=file, line=number)
         return
     if twice is not None:
         raise two_rows(decoded(twice[0]), file, twice[1])
     name, (size, number) = next((name, row) for name, row in rows.items() if row[0] != sizes[0])
     raise UnequalRowsError(
-        f"{size} letters, but {sizes[0]} are expected: rows of an alignment are equally long",
+        f"{size} characters, but {sizes[0]} expected: all rows of an alignment must have the same length",
         file=file,
         record=decoded(name),
         line=number,

@@ -78,16 +78,18 @@ class Alphabet:
 
     def __post_init__(self) -> None:
         if not all(isinstance(text, str) for text in (self.name, self.letters, self.wildcard)):
-            raise ValueError("the name, the letters and the wildcard of an alphabet have to be texts")
+            raise ValueError("the name, the letters and the wildcard of an alphabet must be strings")
         if not 0 < len(self.letters) <= MOST_LETTERS or len(set(self.letters)) < len(self.letters):
-            raise ValueError(f"the letters of an alphabet are 1 to {MOST_LETTERS} different ones, not {self.letters!r}")
+            raise ValueError(f"an alphabet must have 1 to {MOST_LETTERS} different letters, not {self.letters!r}")
         if self.letters != self.letters.upper() or not self.letters.isascii():
-            raise ValueError(f"the letters of an alphabet are upper-case ASCII letters, not {self.letters!r}")
+            raise ValueError(f"the letters of an alphabet must be upper-case ASCII letters, not {self.letters!r}")
         if self.wildcard not in tuple(self.letters) or not set(self.synonyms.values()) <= set(self.letters):
-            raise ValueError(f"the wildcard and the synonyms have to be letters of the alphabet {self.name}")
+            raise ValueError(f"the wildcard and the synonyms must be letters of the alphabet {self.name}")
         for letter in (*self.synonyms, *self.complement, *self.complement.values()):
             if not isinstance(letter, str) or len(letter) != 1 or not letter.isascii():
-                raise ValueError(f"a synonym or complement of the alphabet {self.name} is {letter!r}, not one letter")
+                raise ValueError(
+                    f"a synonym or complement of the alphabet {self.name} must be a single letter, not {letter!r}"
+                )
 
     def __repr__(self) -> str:
         return f"<Alphabet {self.name}: {self.letters}>"
@@ -302,7 +304,7 @@ AlphabetLike = Alphabet | AlphabetName
 def alphabet_named(name: str) -> Alphabet:
     """Return the alphabet of this name. Raises InputError if it does not exist."""
     if name not in ALPHABETS:
-        raise InputError(f"there is no alphabet {name!r}: name one of {', '.join(ALPHABETS)}")
+        raise InputError(f"there is no alphabet {name!r}: use one of {', '.join(ALPHABETS)}")
     return ALPHABETS[name]
 
 
@@ -311,7 +313,9 @@ def alphabet_of(alphabet: AlphabetLike) -> Alphabet:
     if isinstance(alphabet, Alphabet):
         return alphabet
     if not isinstance(alphabet, str):
-        raise InputError(f"an object of type {type(alphabet).__name__} is no alphabet: give an Alphabet or its name")
+        raise InputError(
+            f"an object of type {type(alphabet).__name__} is not an alphabet: give an Alphabet or its name"
+        )
     return alphabet_named(alphabet)
 
 
@@ -345,9 +349,7 @@ def reverse_complement(letters: NDArray[np.uint8], offsets: NDArray[np.int64], a
     if sequences of the alphabet have a single strand.
     """
     if not alphabet.has_strands:
-        raise InputError(
-            f"only nucleotides have another strand: use the plus strand alone, {alphabet.name} sequences have one"
-        )
+        raise InputError(f"{alphabet.name} sequences have no reverse strand: use the plus strand only")
     return mirrored(letters, offsets, alphabet.complement_table)
 
 

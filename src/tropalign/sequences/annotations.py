@@ -36,8 +36,8 @@ def counts_of(names: Sequence[str]) -> NDArray[np.int64]:
             digits = found[1].lstrip("0")
             if not 0 < len(digits) <= len(str(MOST_COUNT)):
                 raise InputError(
-                    f"its count is {'0' if not digits else 'too large'}: write ;size= and a whole number from 1 to "
-                    f"{MOST_COUNT}, or leave it out",
+                    f"its ;size= count is {'0' if not digits else 'too large'}: write an integer from 1 to "
+                    f"{MOST_COUNT}, or omit it",
                     record=name,
                 )
             counts[k] = int(digits)
@@ -112,18 +112,18 @@ def teller(samples: Any = None, delimiter: Any = None, regex: Any = None, of_fil
     asked = [name for name, value in given.items() if value is not None]
     for name in asked:
         if not isinstance(given[name], str) or not given[name]:
-            raise UsageError(f"{named(name)} {given[name]!r} is no text: give one letter or more")
+            raise UsageError(f"{named(name)} must be a non-empty string, not {given[name]!r}")
     if len(asked) > 1:
-        raise UsageError(f"{named(asked[0])} and {named(asked[1])} both say what the sample is: give one of them")
+        raise UsageError(f"{named(asked[0])} and {named(asked[1])} both set the sample: give only one of them")
     if samples is not None and samples not in RULES:
-        raise UsageError(f"{named('samples')} {samples!r} is none of {', '.join(RULES)}")
+        raise UsageError(f"{named('samples')} {samples!r} is not one of {', '.join(RULES)}")
     if delimiter is not None:
         return partial(_before, delimiter)
     if regex is not None:
         try:
             return partial(_matched, re.compile(regex))
         except re.error as error:
-            raise UsageError(f"{named('sample_regex')} {regex!r} is no regular expression: {error}") from None
+            raise UsageError(f"{named('sample_regex')} {regex!r} is not a regular expression: {error}") from None
     if samples is not None:
         return RULES[cast(NameRule, samples)]
     return partial(_said_else, of_file)
@@ -160,8 +160,8 @@ def samples_of(names: Iterable[str], tell: Teller) -> list[str]:
         sample = tell(name)
         if not sample:
             raise InputError(
-                "its name tells no sample: write ;sample=NAME behind it, name what stands behind the sample with "
-                f"{named('sample_delimiter')}, or give a file per sample",
+                "its name contains no sample: append ;sample=NAME to it, set the delimiter after the sample with "
+                f"{named('sample_delimiter')}, or give one file per sample",
                 record=name,
             )
         found.append(sample)
@@ -173,7 +173,8 @@ def sample_of_file(path: str) -> str:
     sample = Path(file_name(path)).name.partition(".")[0]
     if not _FILE.fullmatch(sample):
         raise InputError(
-            f"a sample cannot be called {sample!r}: give the file a name that begins without blanks or semicolons",
+            f"{sample!r} is not a valid sample name: rename the file so that its name begins without blanks or "
+            "semicolons",
             file=file_name(path),
         )
     return sample
@@ -192,7 +193,7 @@ def pooled(batches: Iterable[SequenceBatch], paths: Iterable[str], keeps_labels:
         if sample in path_of:
             other = shown(path_of[sample])
             raise InputError(
-                f"this is sample {sample!r}, as {other}: name each file after its sample", file=file_name(path)
+                f"this file and {other} have the same sample name, {sample!r}: rename one of them", file=file_name(path)
             )
         path_of[sample] = file_name(path)
         for name in batch.names:
@@ -201,7 +202,7 @@ def pooled(batches: Iterable[SequenceBatch], paths: Iterable[str], keeps_labels:
                 continue
             if _SAID.search(name) is not None:
                 raise InputError(
-                    "its name tells a sample, and so does its file's: leave --samples file out",
+                    "both its name and its file name give a sample: omit --samples file",
                     file=file_name(path),
                     record=name,
                 )

@@ -119,23 +119,23 @@ class SequenceBatch:
 
     def __post_init__(self) -> None:
         if not isinstance(self.alphabet, Alphabet):
-            raise ValueError(f"the alphabet of a batch is an Alphabet, not {self.alphabet!r}")
+            raise ValueError(f"the alphabet of a batch must be an Alphabet, not {self.alphabet!r}")
         for name, dtype in (("codes", np.uint8), ("offsets", np.int64), ("letters", np.uint8)):
             object.__setattr__(self, name, _fixed(name, getattr(self, name), dtype))
         if self.qualities is not None:
             object.__setattr__(self, "qualities", _fixed("qualities", self.qualities, np.uint8))
             if len(self.qualities) != len(self.codes):
-                raise ValueError(f"{len(self.qualities)} qualities for {len(self.codes)} codes: give as many")
+                raise ValueError(f"{len(self.qualities)} qualities for {len(self.codes)} codes: give one per code")
         n, n_described = self._take_texts("names"), self._take_texts("descriptions")
         codes, offsets = self.codes, self.offsets
         if len(offsets) != n + 1 or n_described not in (0, n):
             raise ValueError(f"{n} names, {len(offsets)} offsets and {n_described} descriptions: give n, n + 1, n")
         if offsets[0] != 0 or offsets[-1] != len(codes) or (offsets[1:] < offsets[:-1]).any():
-            raise ValueError(f"offsets have to ascend from 0 to the {len(codes)} codes")
+            raise ValueError(f"offsets must ascend from 0 to the number of codes, {len(codes)}")
         if self.taxa is not None and len(self.taxa) != n:
-            raise ValueError(f"taxa of {len(self.taxa)} sequences for {n}: give as many")
+            raise ValueError(f"taxa of {len(self.taxa)} sequences for {n} sequences: give one taxon per sequence")
         if len(self.letters) != len(codes):
-            raise ValueError(f"{len(self.letters)} letters for {len(codes)} codes: give as many")
+            raise ValueError(f"{len(self.letters)} letters for {len(codes)} codes: give one per code")
         if len(codes) and codes.max() >= len(self.alphabet.letters):
             n_letters = len(self.alphabet.letters)
             raise ValueError(f"a code is {codes.max()}, but the {self.alphabet.name} alphabet has {n_letters} letters")
@@ -209,12 +209,12 @@ class SequenceBatch:
         """
         given = np.asarray(lengths)
         if given.size and given.dtype.kind not in "iu":
-            raise ValueError(f"lengths have to be whole numbers, not {given.dtype}")
+            raise ValueError(f"lengths must be integers, not {given.dtype}")
         sizes = _fixed("lengths", given.astype(np.int64), np.int64)
         empty = np.zeros(0, np.uint8)
         batch = cls(empty, np.zeros(len(sizes) + 1, np.int64), _texts("names", names), alphabet, empty)
         if len(sizes) and sizes.min() < 0:
-            raise ValueError(f"a length is {sizes.min()}: lengths are 0 or more")
+            raise ValueError(f"a length is {sizes.min()}: lengths must be 0 or more")
         if sizes.sum(dtype=float) >= 2**62:
             raise ValueError(f"the lengths add up to {sizes.sum(dtype=float):.3g}, more than any memory holds")
         object.__setattr__(batch, "offsets", _fixed("offsets", np.concatenate([[0], np.cumsum(sizes)]), np.int64))
@@ -289,7 +289,7 @@ class SequenceBatch:
             k = int(np.searchsorted(offsets, at, "right")) - 1
             i = at - int(offsets[k])
             raise InputError(
-                f"{texts[k][i]!r} at position {i + 1} is no {alphabet.name} letter",
+                f"{texts[k][i]!r} at position {i + 1} is not a letter of the {alphabet.name} alphabet",
                 record=names[k],
             )
         return cls(codes, offsets, names, alphabet, letters)
@@ -332,13 +332,13 @@ class SequenceBatch:
 
     def _check_residues(self) -> None:
         if not self.has_residues:
-            raise InputError("the batch knows names and lengths only: read the sequences again")
+            raise InputError("the batch contains only names and lengths: read the sequences again")
 
     def _number(self, k: int) -> int:
         """Return the index of sequence k, counted from the end if negative."""
         k = index(k)
         if not -len(self) <= k < len(self):
-            raise IndexError(f"sequence {k} of {len(self)}")
+            raise IndexError(f"sequence {k} is out of range: the batch has {len(self)}")
         return k % len(self)
 
     @overload
@@ -499,7 +499,7 @@ def _fixed(name: str, array: Any, dtype: Any) -> NDArray[Any]:
     if not isinstance(array, np.ndarray) or array.ndim != 1 or array.dtype != dtype:
         is_array = isinstance(array, np.ndarray)
         what = f"{array.dtype} of shape {array.shape}" if is_array else f"a {type(array).__name__}"
-        raise ValueError(f"{name} has to be an array of one axis and type {np.dtype(dtype)}, not {what}")
+        raise ValueError(f"{name} must be a one-dimensional array of type {np.dtype(dtype)}, not {what}")
     view = np.ascontiguousarray(array).view()
     view.flags.writeable = False
     return view
@@ -527,7 +527,7 @@ def batch_bytes(array_bytes: int, names: PySequence[str], descriptions: PySequen
 def _texts(name: str, values: Any) -> tuple[str, ...]:
     found = tuple(values) if isinstance(values, Iterable) else (values,)
     if isinstance(values, str) or not set(map(type, found)) <= {str, np.str_}:
-        raise ValueError(f"{name} has to be a tuple of texts")
+        raise ValueError(f"{name} must be a tuple of strings")
     return found
 
 

@@ -137,10 +137,10 @@ def sources_of(sources: Source | Iterable[Source]) -> list[Source]:
     is_one = _is_source(sources) or not isinstance(sources, Iterable)
     found: list[Any] = [sources] if is_one else list(sources)  # type: ignore[arg-type]
     if not found:
-        raise InputError("no file was named: name one, or '-' for standard input")
+        raise InputError("no file was given: give one, or '-' for standard input")
     for source in found:
         if not _is_source(source):
-            raise InputError(f"{shown(repr(source)[:80])} is no file: give a path, '-' or an open file")
+            raise InputError(f"{shown(repr(source)[:80])} is not a file: give a path, '-' or an open file")
     return found
 
 
@@ -159,7 +159,7 @@ class _Settled:
         self.number = 0
 
     def blocks(self, found: Iterable[Records]) -> Iterator[SequenceBlock]:
-        """Yield blocks of records, except those of which nothing is left."""
+        """Yield blocks of records, except empty ones."""
         for records in found:
             self.number += len(records.names)
             yield from self._block(records)
@@ -204,8 +204,8 @@ class _Settled:
             what = "';' in a sequence: FASTA has no comment lines; remove lines that begin with ';'"
         else:
             what = (
-                f"{letter.decode()!r} at position {at - int(offsets[k]) + 1} is a gap, and these sequences are not "
-                f"aligned: remove the gaps, or read with {said('gaps', 'remove')}"
+                f"{letter.decode()!r} at position {at - int(offsets[k]) + 1} is a gap, but unaligned sequences are "
+                f"required: remove the gaps, or use {said('gaps', 'remove')}"
             )
         line = None if self._source is None else line_with(self._source, letter)
         return InputError(what, file=self._file, record=names[k], line=line)
@@ -216,7 +216,7 @@ class _Settled:
             return names
         if not self._policy.names_records:
             raise InputError(
-                "the header holds no name: write one right after the '>' or '@'",
+                "the header has no name: write one directly after '>' or '@'",
                 file=self._file,
                 record=f"number {numbers[names.index('')]}",
             )
@@ -237,7 +237,7 @@ class NumberedNames:
             self._seen.add(key)
             return name
         if not self._counts:
-            warn(f"the name {name!r} is there already: reads of one name are numbered", stacklevel=4)
+            warn(f"the name {name!r} occurs again: reads of the same name are numbered", stacklevel=4)
         while True:
             self._counts[name] = self._counts.get(name, 1) + 1
             made = f"{name}_{self._counts[name]}"
@@ -276,8 +276,8 @@ class ReadBlocks:
             reads = reads.items()
         if not _is_source(reads) and not isinstance(reads, SequenceBatch):
             if not isinstance(reads, Iterable):
-                what = f"an object of type {type(reads).__name__} holds no reads"
-                raise InputError(f"{what}: give files, a SequenceBatch, or pairs of name and text")
+                what = f"an object of type {type(reads).__name__} does not contain reads"
+                raise InputError(f"{what}: give files, a SequenceBatch, or (name, sequence) pairs")
             values = iter(reads)
             firsts = list(islice(values, 1))
             if not firsts:

@@ -79,7 +79,7 @@ def read_features(path: Source, batch: SequenceBatch) -> tuple[Feature, ...]:
     found = list[Feature]()
     others: dict[str, None] = {}
     if first[1].startswith(b">"):
-        what = "this is FASTA and not GFF3: name a file of features"
+        what = "this is FASTA, not GFF3: give a feature file"
         raise InputError(what, file=file, line=first[0])
     for one in (_of_rows if first[1].startswith(STOCKHOLM) else _of_lines)(chain([first], lines), file, known):
         if isinstance(one, Feature):
@@ -87,7 +87,7 @@ def read_features(path: Source, batch: SequenceBatch) -> tuple[Feature, ...]:
         else:
             others[one] = None
     if others:
-        text = f"{shown(file)}: features of sequences that are not in the family are left out: {listed(others)}"
+        text = f"{shown(file)}: features of sequences that are not in the family are ignored: {listed(others)}"
         warnings.warn(text, TropalignWarning, stacklevel=2)
     return tuple(found)
 
@@ -143,8 +143,8 @@ def _of_rows(lines: Iterable[tuple[int, bytes]], file: str, known: _Known) -> It
         name, first = found
         if known.name(said) is not None and sum(is_residue) != known.length_of[name]:
             raise InputError(
-                f"the row has {sum(is_residue):,} residues, and the sequence of the family has "
-                f"{known.length_of[name]:,}: name the alignment of these sequences",
+                f"the row has {sum(is_residue):,} residues, but the sequence of the family has "
+                f"{known.length_of[name]:,}: give the alignment of these sequences",
                 file=file,
                 record=said,
             )
@@ -175,8 +175,8 @@ def _fields(lines: Iterable[tuple[int, bytes]], file: str) -> Iterator[tuple[int
         fields = text.split("\t")
         if len(fields) != N_FIELDS:
             raise InputError(
-                f"this is no line of GFF3, which has {N_FIELDS} fields between tabs, and it has {len(fields)}: mend "
-                "it, or name a file of GFF3 or Stockholm",
+                f"a GFF3 line must have {N_FIELDS} tab-separated fields, but this one has {len(fields)}: correct it, "
+                "or give a GFF3 or Stockholm file",
                 file=file,
                 line=number,
             )
@@ -187,12 +187,13 @@ def _span(fields: list[str], length: int, file: str, number: int) -> tuple[int, 
     is_number = all(text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS for text in fields[3:5])
     begin, end = (int(fields[3]), int(fields[4])) if is_number else (0, 0)
     if not 1 <= begin <= end:
-        what = "a feature goes from a residue to the same or a later one, counted from 1"
-        said = f"not from {fields[3][:20]!r} to {fields[4][:20]!r}: mend the line"
+        what = "a feature must extend from a residue to the same or a later one, counted from 1"
+        said = f"not from {fields[3][:20]!r} to {fields[4][:20]!r}: correct the line"
         raise InputError(f"{what}, {said}", file=file, line=number)
     if end > length:
         raise InputError(
-            f"the feature ends at {end:,}, and the sequence has {length:,} residues: name the file of these sequences",
+            f"the feature ends at residue {end:,}, but the sequence has {length:,} residues: give the feature file of "
+            "these sequences",
             file=file,
             record=unquote(fields[0]),
             line=number,

@@ -87,9 +87,9 @@ MOST_LINE = 1 << 28
 #: First bytes of files that are often given in place of sequences or alignments; their kind, and the verbs for
 #: them.
 _MISTAKEN = {
-    b"HMMER": ("a profile HMM", "search and scan take models, and build makes them of alignments"),
-    b"# STOCKHOLM": ("an alignment in Stockholm", "build makes a model of it, and tree a tree"),
-    b"#NEXUS": ("a NEXUS file", "write it as FASTA, or a tree as Newick"),
+    b"HMMER": ("a profile HMM", "use it with search or scan, or build models from alignments with build"),
+    b"# STOCKHOLM": ("an alignment in Stockholm", "build a model from it with build, or a tree with tree"),
+    b"#NEXUS": ("a NEXUS file", "convert it to FASTA, or a tree to Newick"),
     b";": ("a comment line of old FASTA files", "remove the lines that begin with ';'"),
 }
 
@@ -108,7 +108,7 @@ def file_name(source: Source) -> str:
         name = os.fsdecode(source)  # type: ignore[arg-type]
     except TypeError:
         raise UsageError(
-            f"an object of type {type(source).__name__} is no file: give a name, or an open file"
+            f"an object of type {type(source).__name__} is not a file: give a path, or an open file"
         ) from None
     return "standard input" if name == "-" else name
 
@@ -157,7 +157,7 @@ def mistaken(head: bytes, wanted: str) -> str | None:
     """
     for begin, (what, remedy) in _MISTAKEN.items():
         if head.startswith(begin):
-            return f"this is {what} and not {wanted}: {remedy}"
+            return f"this is {what}, not {wanted}: {remedy}"
     return None
 
 
@@ -186,7 +186,7 @@ def read_bytes(source: Source, most_bytes: int | None = None) -> bytes:
         data = stream.read() if most_bytes is None else stream.read(most_bytes + 1)
     if most_bytes is not None and len(data) > most_bytes:
         raise InputError(
-            f"the file holds more than {most_bytes} bytes, too many for what it should be: name another one",
+            f"the file has more than {most_bytes} bytes, too many for a file of this kind: give another one",
             file=file_name(source),
         )
     if not data.strip():
@@ -213,7 +213,7 @@ def read_lines(source: Source) -> Iterator[bytes]:
         stream = with_line_ends(plain)
         first = stream.readline(FIRST_BYTES)  # a device may give zeros without end, and no line
         if b"\0" in first:
-            raise InputError("this is no text", file=file_name(source))
+            raise InputError("this is not a text file", file=file_name(source))
         lines = lines_of(stream, MOST_LINE, file_name(source))
         if first and not first.endswith(b"\n"):
             first += next(lines, b"")
@@ -233,7 +233,7 @@ def lines_of(stream: IO[bytes], most_bytes: int, file: str) -> Iterator[bytes]:
     """
     while line := stream.readline(most_bytes + 1):
         if len(line) > most_bytes:
-            raise InputError(f"a line has more than {most_bytes:,} bytes: name a file of the right kind", file=file)
+            raise InputError(f"a line has more than {most_bytes:,} bytes: give a file of the right kind", file=file)
         yield line
 
 
@@ -271,10 +271,10 @@ def _raw(source: Source, file: str) -> tuple[Any, bool]:
         return getattr(source, "buffer", source), False
     if os.fsdecode(source) == "-":  # type: ignore[arg-type]
         if sys.stdin is None:
-            raise InputError("it is closed: give the program something to read, or name a file", file=file)
+            raise InputError("the stream is closed: pipe data into it, or give a file", file=file)
         return sys.stdin.buffer, False
     if os.path.isdir(source):  # type: ignore[arg-type]
-        raise InputError("this is a directory: name the files in it", file=file)
+        raise InputError("this is a directory: give the files in it", file=file)
     return open(source, "rb", buffering=0), True  # type: ignore[arg-type]
 
 
@@ -288,7 +288,7 @@ def _naming(file: str) -> Iterator[None]:
     except FileNotFoundError:
         text = "there is no such file"
         if not has_options() and file.rstrip("*").isalpha():
-            text += ". If these are the letters of a sequence, make sequences of them with SequenceBatch.from_strings"
+            text += ". If this is a sequence, use SequenceBatch.from_strings"
         raise InputError(text, file=file) from None
     except PermissionError:
         raise InputError("no permission to read this file", file=file) from None
@@ -297,7 +297,7 @@ def _naming(file: str) -> Iterator[None]:
     except Exception as error:  # each decompressor has its own errors
         text = str(error) or type(error).__name__
         if "null byte" in text:
-            raise InputError("the file's name holds a zero byte: name another file", file=file) from None
+            raise InputError("the file name contains a zero byte: give another file", file=file) from None
         if any(sign in text.lower() for sign in ("end-of-stream", "truncated", "unexpected end", "incomplete")):
             raise InputError(TRUNCATED, file=file) from None
         if isinstance(error, OSError) and error.errno is not None:
@@ -437,6 +437,6 @@ class _Members(Readable):
         try:
             self._new().decompress(rest, 1)
         except self._error:
-            raise ValueError("other bytes follow its end") from None
+            raise ValueError("unexpected bytes after its end") from None
         self._member, self._data = self._new(), rest
         return True

@@ -66,7 +66,7 @@ class PirText(Pieces):
             if not line.startswith(b">"):  # blank, or text after the last record
                 continue
             if not is_pir(line):
-                what = "a record of PIR begins with '>', a code such as P1, and ';': write all records in one format"
+                what = "a PIR record must begin with '>', a code such as P1, and ';': write all records in one format"
                 raise InputError(what, file=self._file, line=number)
             name = line.partition(b";")[2].strip()
             _, title = next(self._lines, (0, b""))
@@ -86,7 +86,7 @@ class PirText(Pieces):
         else:
             number = None
         raise InputError(
-            "the sequence of a PIR record has to end with '*': add it, or fetch the file again",
+            "the sequence of a PIR record must end with '*': add it, or fetch the file again",
             file=self._file,
             record=name.decode("utf-8", "replace"),
             line=number,
@@ -138,7 +138,7 @@ class FlatFileText(Pieces):
             if not self._more():
                 if self._data.strip():
                     raise InputError(
-                        "the file breaks off before the sequence of its last record: fetch it again", file=self._file
+                        "the file ends before the sequence of its last record: fetch it again", file=self._file
                     )
                 return b""
         head, self._data = self._data[: found.end()].removeprefix(BYTE_ORDER_MARK).lstrip(), self._data[found.end() :]
@@ -146,7 +146,7 @@ class FlatFileText(Pieces):
             head = head[head.find(b"\nLOCUS ") + 1 :]
         if not head.startswith(BEGINS):
             line = head.partition(b"\n")[0][:40].decode("latin-1").strip()
-            what = f"a record begins with 'ID' or 'LOCUS', but here is {line!r}"
+            what = f"a record must begin with 'ID' or 'LOCUS', not {line!r}: correct the record"
             raise InputError(what, file=self._file, record=f"after {self._name}")
         self._name = _header(head).partition(b" ")[0].decode("utf-8", "replace")
         return head
@@ -166,7 +166,7 @@ class FlatFileText(Pieces):
                 return
             if not self._more():
                 raise InputError(
-                    "the file breaks off within this record, which has to end with '//': fetch it again",
+                    "the file ends within this record, which must end with '//': fetch it again",
                     file=self._file,
                     record=self._name,
                 )
@@ -174,8 +174,8 @@ class FlatFileText(Pieces):
     def _checked(self, letters: bytes) -> bytes:
         odd = letters.translate(None, _LETTERS)
         if odd and not self._replaces_bytes:
-            shown = repr(chr(odd[0])) if odd[0] < 127 else "a byte outside ASCII"
-            raise InputError(f"{shown} in the sequence: mend the record", file=self._file, record=self._name)
+            shown = repr(chr(odd[0])) if odd[0] < 127 else "a non-ASCII byte"
+            raise InputError(f"{shown} in the sequence: correct the record", file=self._file, record=self._name)
         return letters.translate(_REPLACED) if odd else letters
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from tropalign.errors import InputError, shown
 
 T = TypeVar("T")
-_KINDS = "give texts, bytes, Seq or SeqRecord objects, or pairs of name and text"
+_KINDS = "give strings, bytes, Seq or SeqRecord objects, or (name, sequence) pairs"
 #: Containers of letters, which are not sequences themselves.
 _CONTAINERS = (list, tuple, set, frozenset, Mapping, np.ndarray)
 
@@ -39,22 +39,23 @@ def named_texts(sequences: Any) -> Iterator[tuple[str | None, str]]:
     """
     if isinstance(sequences, str | bytes | bytearray) or hasattr(sequences, "seq") or _is_spelled(sequences):
         raise InputError(
-            "one sequence was given where several belong: put it into a list, or read a file with read_sequences"
+            "a single sequence was given, but a list is required: put it into a list, or read a file with "
+            "read_sequences"
         )
     if hasattr(sequences, "columns"):
-        raise InputError("a table was given where a column of sequences belongs: name the column")
+        raise InputError("a table was given, but a column of sequences is required: select the column")
     is_series = all(hasattr(sequences, name) for name in ("items", "index", "dtype"))  # of pandas
     if isinstance(sequences, Mapping) or (is_series and any(isinstance(label, str) for label in sequences.index)):
         sequences = sequences.items()
     elif not isinstance(sequences, Iterable) or getattr(sequences, "ndim", 1) != 1:
-        raise InputError(f"{_said(sequences)} is no set of sequences: {_KINDS}, in a list")
+        raise InputError(f"{_said(sequences)} is not a set of sequences: {_KINDS}, in a list")
     for number, value in enumerate(sequences, 1):
         name = None
         if isinstance(value, tuple) and len(value) == 2:
             name, value = value
             if not isinstance(name, str):
                 raise InputError(
-                    f"the name {_said(name)} is no text: give pairs of name and text", record=f"number {number}"
+                    f"the name {_said(name)} is not a string: give (name, sequence) pairs", record=f"number {number}"
                 )
             name = str(name)
         own_name, letters = letters_of(value, f"number {number}" if name is None else name)
@@ -73,7 +74,7 @@ def letters_of(value: Any, record: str) -> tuple[str | None, str]:
         return str(value.name), letters_of(value.letters, record)[1]
     if _is_spelled(value):
         return None, str(value)
-    raise InputError(f"{_said(value)} is no sequence: {_KINDS}", record=record)
+    raise InputError(f"{_said(value)} is not a sequence: {_KINDS}", record=record)
 
 
 def _is_spelled(value: Any) -> bool:
@@ -97,18 +98,18 @@ def chosen_names(own: list[str | None], names: Sequence[str] | None) -> tuple[st
     """Return the given names, else the sequences' own, else numbered ones."""
     if names is not None:
         if isinstance(names, str | bytes) or not isinstance(names, Iterable):
-            raise InputError("the names have to be a list, one per sequence")
+            raise InputError("the names must be a list, one per sequence")
         names = tuple(names)
         for name in names:
             if isinstance(name, bool) or not isinstance(name, str | int | np.integer):  # row numbers of a table
-                raise InputError(f"the name {shown(repr(name)[:60])} is neither a text nor a whole number: give texts")
+                raise InputError(f"the name {shown(repr(name)[:60])} is neither a string nor an integer: give strings")
         chosen = tuple(map(str, names))
         if len(chosen) != len(own):
             raise InputError(f"{len(own)} sequences but {len(chosen)} names: give one name per sequence")
     elif None not in own:
         chosen = tuple(name or "" for name in own)
     elif any(name is not None for name in own):
-        raise InputError("some sequences have names and some have none: give every one a name, or none")
+        raise InputError("some sequences have names and others do not: name all of them or none")
     else:
         chosen = tuple(f"sequence_{k + 1}" for k in range(len(own)))
     if len(set(chosen)) != len(chosen):

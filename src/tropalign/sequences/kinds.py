@@ -241,8 +241,8 @@ class Evidence:
             where = f"record {shown(name)!r}" if file is None else f"{shown(file)}, record {shown(name)!r}"
             kind, other = ("nucleotide", "protein") if self.tally.is_nucleotide else ("protein", "nucleotide")
             text = (
-                f"{where}: the letters can be those of nucleotides or of a protein; read as {kind}. If that is wrong, "
-                f"say {said('alphabet', other)}"
+                f"{where}: the sequence may be nucleotide or protein; read as {kind}. If that is wrong, use "
+                f"{said('alphabet', other)}"
             )
             warnings.warn(text, TropalignWarning, stacklevel=3)
 
@@ -277,8 +277,8 @@ def mixed(
     """Return the error for a set of both kinds, with names and files of one record each."""
     beside = "" if other_file in (None, file) else f" of {shown(str(file))}"
     return InputError(
-        f"this is a protein by its letters, but record {shown(nucleotide)!r}{beside} is a nucleotide sequence: "
-        f"{remedy}, or say what all are with {named('alphabet')}",
+        f"this looks like a protein, but record {shown(nucleotide)!r}{beside} is a nucleotide sequence: {remedy}, or "
+        f"set the kind of all sequences with {named('alphabet')}",
         file=other_file,
         record=protein,
     )

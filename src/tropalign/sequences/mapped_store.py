@@ -81,18 +81,18 @@ class Taxa:
 
     def __post_init__(self) -> None:
         if len(self.taxids) != len(self.lineage):
-            raise ValueError(f"{len(self.taxids)} taxids for {len(self.lineage)} lineages: give as many")
+            raise ValueError(f"{len(self.taxids)} taxids for {len(self.lineage)} lineages: give one per lineage")
         if len(self) and not 0 <= self.lineage.min() <= self.lineage.max() < len(self.lineages):
-            raise ValueError(f"a lineage has a number that is none of {len(self.lineages)}")
+            raise ValueError(f"a lineage index is out of range for {len(self.lineages)} lineages")
         if len(self) and self.taxids.min() < 0:
-            raise ValueError(f"a taxid is {self.taxids.min()}: taxids are 0 or more")
+            raise ValueError(f"a taxid is {self.taxids.min()}: taxids must be 0 or more")
 
     def __len__(self) -> int:
         return len(self.taxids)
 
     @classmethod
     def unknown(cls, n: int) -> Taxa:
-        """Make the taxa of n sequences of which nothing is known."""
+        """Make unknown taxa for n sequences."""
         return cls(np.zeros(n, np.int64), Texts.of([""]), np.zeros(n, np.int64))
 
     @classmethod
@@ -185,7 +185,7 @@ class MappedStore:
             _check_offsets(arrays[offsets], n, len(arrays[data]), offsets, file)
         order = arrays["by_length"]
         if len(order) != n or (n and (order.min() < 0 or order.max() >= n)):
-            raise damaged("the order by length names sequences that are not there", file)
+            raise damaged("the order by length refers to sequences that do not exist", file)
         taxa = None if "taxids" not in manifest["arrays"] else _taxa(mapped, manifest, n, file)
         return cls(
             file,
@@ -227,7 +227,7 @@ class MappedStore:
             for at in range(begin, end, SPAN):
                 digest.update(self.mapped[at : min(end, at + SPAN)])
             if digest.hexdigest() != entry["sha256"]:
-                raise damaged(f"its {name.replace('_', ' ')} are not those that were written", self.path)
+                raise damaged(f"the checksum of its {name.replace('_', ' ')} does not match", self.path)
 
     def spans(self, most_letters: int, most_sequences: int) -> Iterator[tuple[int, int]]:
         """Yield runs of sequences, as (begin, end), within both limits, but of at least one sequence.
@@ -313,17 +313,17 @@ def damaged(what: str, file: str) -> InputError:
 def _manifest(mapped: mmap.mmap, file: str) -> tuple[dict[str, Any], Alphabet]:
     """Return the checked manifest of a file, and the alphabet of its letters."""
     if mapped[: len(STORE_MAGIC)] != STORE_MAGIC:
-        raise InputError(f"this is no sequence store: {REBUILD.replace(' again', '')}", file=file)
+        raise InputError(f"this is not a sequence store: {REBUILD.replace(' again', '')}", file=file)
     size = len(mapped)
     if size < len(STORE_MAGIC) + END_BYTES or mapped[-len(END) :] != END:
         raise damaged("its end is missing", file)
     n_bytes = int.from_bytes(mapped[size - END_BYTES : size - END_BYTES + SIZE_BYTES], "little")
     begin = size - END_BYTES - n_bytes
     if n_bytes > MOST_MANIFEST_BYTES or begin < len(STORE_MAGIC):
-        raise damaged("its manifest does not fit", file)
+        raise damaged("the size of its manifest is invalid", file)
     data = mapped[begin : begin + n_bytes]
     if hashlib.sha256(data).digest() != mapped[size - END_BYTES + SIZE_BYTES : size - len(END)]:
-        raise damaged("its manifest is not the one that was written", file)
+        raise damaged("the checksum of its manifest does not match", file)
     try:
         manifest = json.loads(data)
         layout, made_by = int(manifest["layout"]), str(manifest["made_by"])
@@ -337,15 +337,17 @@ def _manifest(mapped: mmap.mmap, file: str) -> tuple[dict[str, Any], Alphabet]:
             counts = np.array(manifest["letter_counts"], np.int64).reshape(256)
             return manifest, judge_counts(counts)
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
-        raise damaged("its manifest lacks what a store has", file) from None
-    raise InputError(f"{shown(made_by)} wrote this store in a newer form: use that version, or {REBUILD}", file=file)
+        raise damaged("its manifest is incomplete or invalid", file) from None
+    raise InputError(
+        f"this store was written by {shown(made_by)} in a newer format: use that version, or {REBUILD}", file=file
+    )
 
 
 def _mapped_array(mapped: mmap.mmap, manifest: dict[str, Any], name: str, file: str) -> NDArray[Any]:
     entry, dtype = manifest["arrays"][name], (ARRAYS | TAXA_ARRAYS)[name]
     begin, n_bytes = entry["begin"], entry["bytes"]
     if begin < 0 or n_bytes < 0 or begin % dtype.itemsize or n_bytes % dtype.itemsize or begin + n_bytes > len(mapped):
-        raise damaged(f"its {name.replace('_', ' ')} reach beyond its end", file)
+        raise damaged(f"its {name.replace('_', ' ')} extend beyond the end of the file", file)
     return np.frombuffer(mapped, dtype, n_bytes // dtype.itemsize, begin)
 
 
@@ -365,4 +367,4 @@ def _taxa(mapped: mmap.mmap, manifest: dict[str, Any], n: int, file: str) -> Tax
 def _check_offsets(offsets: NDArray[np.int64], n: int, size: int, name: str, file: str) -> None:
     is_good = n >= 0 and len(offsets) == n + 1 and offsets[0] == 0 and offsets[-1] == size
     if not is_good or (offsets[1:] < offsets[:-1]).any():
-        raise damaged(f"its {name.replace('_', ' ')} do not ascend to the end of what they divide", file)
+        raise damaged(f"its {name.replace('_', ' ')} do not ascend to the end of their data", file)

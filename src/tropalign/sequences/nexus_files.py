@@ -91,7 +91,7 @@ def rows_of_nexus(data: bytes, file: str) -> Iterator[Row]:
                 if name not in ("ntax", "nchar"):
                     continue
                 if not value.isdecimal() or len(value) > MOST_DIGITS:
-                    raise InputError(f"{name} is a number, not {shown(repr(value))}", file=file, line=line)
+                    raise InputError(f"{name} must be a number, not {shown(repr(value))}", file=file, line=line)
                 if name == "ntax":
                     said.n_rows = int(value)
                 else:
@@ -103,11 +103,11 @@ def rows_of_nexus(data: bytes, file: str) -> Iterator[Row]:
         elif verb == "matrix":
             if found is not None:
                 raise InputError(
-                    "a second alignment begins here, and one is taken: split the file", file=file, line=line
+                    "a second alignment begins here, but only one is read: split the file", file=file, line=line
                 )
             found = _rows(statement, line, said, file)
     if found is None:
-        raise InputError("this NEXUS file holds no alignment (a MATRIX in a block DATA or CHARACTERS)", file=file)
+        raise InputError("this NEXUS file contains no alignment (a MATRIX in a block DATA or CHARACTERS)", file=file)
     return found
 
 
@@ -147,7 +147,7 @@ def _statements(data: bytes, file: str) -> Iterator[tuple[int, bytes]]:
     if rest.strip():
         begin = line + rest.count(b"\n", 0, len(rest) - len(rest.lstrip()))
         raise InputError(
-            "this statement has no semicolon, or a quote without its second one: the file may be truncated",
+            "this statement lacks its semicolon or a closing quote: the file may be truncated",
             file=file,
             line=begin,
         )
@@ -162,7 +162,9 @@ def _set_format(said: _Format, verb: str, text: str, file: str, line: int) -> No
         raise InputError(what, file=file, line=line)
     kind = flags.get("datatype", "")
     if kind not in DATATYPES:
-        what = f"the matrix holds data of type {shown(kind)}, and residues are wanted (dna, rna, nucleotide, protein)"
+        what = (
+            f"the matrix contains data of type {shown(kind)}, but residues are required (dna, rna, nucleotide, protein)"
+        )
         raise InputError(f"{what}: give an alignment of sequences", file=file, line=line)
     said.flags.update(flags)
 
@@ -173,7 +175,7 @@ def _rows(statement: bytes, line: int, said: _Format, file: str) -> Iterator[Row
     is_interleaved = said.flags.get("interleave", "no") != "no"
     found = (_interleaved if is_interleaved else _sequential)(body, line, said, file)
     if said.n_rows is not None and len(found) != said.n_rows:
-        what = f"ntax promises {said.n_rows} rows, but there are {len(found)}"
+        what = f"ntax is {said.n_rows}, but there are {len(found)} rows"
         raise InputError(f"{what}: the file may be truncated, or its dimensions wrong", file=file, line=line)
     gap, missing, same = (said.mark(name) for name in ("gap", "missing", "matchchar"))
     first = b""
@@ -181,7 +183,7 @@ def _rows(statement: bytes, line: int, said: _Format, file: str) -> Iterator[Row
         width = len(first or letters) if said.width is None else said.width
         if len(letters) != width:
             raise UnequalRowsError(
-                f"{len(letters)} letters, but {width} are expected: rows of an alignment are equally long",
+                f"{len(letters)} characters, but {width} expected: all rows of an alignment must have the same length",
                 file=file,
                 record=decoded(name),
                 line=number,

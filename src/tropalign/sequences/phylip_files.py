@@ -84,7 +84,7 @@ def _layout(lines: list[_Line], n_rows: int, width: int, file: str) -> _Layout:
     """Return the only layout that fits."""
     second = next((line for line in lines[n_rows:] if HEADER.fullmatch(line.text)), None)
     if second is not None:
-        what = "a second alignment begins here, and one is taken: split the file"
+        what = "a second alignment begins here, but only one is read: split the file"
         raise InputError(what, file=file, line=second.number)
     fitting = _distinct(lines, n_rows, width)
     if len(fitting) > 1:
@@ -94,8 +94,8 @@ def _layout(lines: list[_Line], n_rows: int, width: int, file: str) -> _Layout:
         raise _misfit(lines, n_rows, width, file)
     if len(fitting) > 1:
         raise InputError(
-            "the rows can be read as sequential and as interleaved PHYLIP with different results: write the alignment "
-            "with one line per row, or as FASTA",
+            "the rows are valid both as sequential and as interleaved PHYLIP, with different results: write the "
+            "alignment with one line per row, or as FASTA",
             file=file,
         )
     return fitting[0]
@@ -191,20 +191,24 @@ def _holds_residues(lines: list[_Line], layout: _Layout) -> bool:
 def _misfit(lines: list[_Line], n_rows: int, width: int, file: str) -> InputError:
     """Return the error for rows that fit no layout."""
     if len(lines) < n_rows:
-        return InputError(f"the first line promises {n_rows} rows, but there are {len(lines)}", file=file)
+        return InputError(
+            f"the first line states {n_rows} rows, but there are {len(lines)}: correct the file", file=file
+        )
     wrong = next((line for line in lines if line.relaxed != width), lines[-1])
     if len(lines) == n_rows:
         return UnequalRowsError(
-            f"{wrong.relaxed} letters, but {width} are expected: rows of an alignment are equally long",
+            f"{wrong.relaxed} characters, but {width} expected: all rows of an alignment must have the same length",
             file=file,
             record=decoded(_name(wrong.text, False)),
             line=wrong.number,
         )
     if all(line.relaxed == width for line in lines):
-        return InputError(f"the first line promises {n_rows} rows, but there are {len(lines)}", file=file)
+        return InputError(
+            f"the first line states {n_rows} rows, but there are {len(lines)}: correct the file", file=file
+        )
     return InputError(
-        f"the first line promises {n_rows} rows of {width} columns, but the lines below it hold other numbers of "
-        "residues, read as interleaved or sequential PHYLIP with strict or relaxed names: the file may be truncated, "
-        "or the first line wrong",
+        f"the first line states {n_rows} rows of {width} columns, but the lines below have other numbers of residues, "
+        "read as interleaved or sequential PHYLIP with strict or relaxed names: the file may be truncated, or the "
+        "first line wrong",
         file=file,
     )

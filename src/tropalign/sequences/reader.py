@@ -105,11 +105,11 @@ def read_sequences(
         found.add(block)
     found.end()
     for source in filter(is_store, sources) if qualities else ():
-        text = f"{shown(file_name(source))}: a sequence store holds no qualities, so its sequences have none"
+        text = f"{shown(file_name(source))}: sequence stores contain no qualities, so these sequences have none"
         warnings.warn(text, TropalignWarning, stacklevel=2)
     found.settle_names(duplicate_names)
     if found.n_gaps and gaps == "note":
-        text = f"{found.n_gaps:,} gap{'s' * (found.n_gaps > 1)} in the sequences are left out"
+        text = f"{found.n_gaps:,} gap{'s' * (found.n_gaps > 1)} removed from the sequences"
         warnings.warn(f"{shown(found.files[0])}: {text}", TropalignWarning, stacklevel=2)
     letters = np.frombuffer(found.letters, np.uint8)
     if alphabet is None:
@@ -139,7 +139,7 @@ def check_asked(asked: Alphabet, counts: NDArray[np.int64], file: str) -> None:
     kind, judged = tally.kind, alphabet_by(tally.kind, tally)
     if kind in (Kind.PROTEIN, Kind.NUCLEOTIDE) and asked != judged and asked.judged:
         warnings.warn(
-            f"{shown(file)}: read as {asked.name} as asked, but judged by its letters it is {judged.name}",
+            f"{shown(file)}: read as {asked.name} as requested, but its residues look like {judged.name}",
             TropalignWarning,
             stacklevel=3,
         )
@@ -160,7 +160,7 @@ def tell_unknown(batch: SequenceBatch, at: int, count: int, file: str, strict: b
     what = f"{count:,} letter{'s' * (count > 1)} outside the {batch.alphabet.name} alphabet{within}, the first {first}"
     name = batch.name_texts[k]
     if strict:
-        raise InputError(f"{what}: mend them or leave {named('strict')} out", file=file, record=name)
+        raise InputError(f"{what}: correct them or omit {named('strict')}", file=file, record=name)
     warnings.warn(
         f"{shown(file)}, record {name!r}: {what}; read as {batch.alphabet.wildcard}", TropalignWarning, stacklevel=3
     )
@@ -246,21 +246,21 @@ class _Whole:
         other, k = found
         if duplicate_names == "number":
             self.names = Texts.of(numbered(names))
-            text = f"record {shown(names[k])!r} has the name of an earlier one: such records are numbered"
+            text = f"record {shown(names[k])!r} has the name of an earlier record: duplicate names are numbered"
             warnings.warn(f"{shown(self.file_of(k))}, {text}", TropalignWarning, stacklevel=3)
             return
         number, other_number = self.number_of(k), self.number_of(other)
         file, other_file = self.file_of(k), self.file_of(other)
         # Two streams may have the same name.
         if other_file == file and other_number == number and os.path.exists(file):
-            raise InputError("the file is named twice, and all of its records come twice: name it once", file=file)
+            raise InputError("the file is given twice, so all its records are read twice: give it once", file=file)
         both = (
             f"records {other_number} and {number} have"
             if other_file == file
             else f"record {number}, and record {other_number} of {shown(other_file)}, have"
         )
         raise InputError(
-            f"{both} the same name: give each record its own, or read with {said('duplicate_names', 'number')} or "
+            f"{both} the same name: give each record its own name, or use {said('duplicate_names', 'number')} or "
             f"{said('duplicate_names', 'keep')}",
             file=file,
             record=names[k],
@@ -350,8 +350,8 @@ def check_kinds(batch: SequenceBatch, file: str | None = None) -> None:
         return
     name, _ = found.certain[kind]
     raise InputError(
-        f"by its letters this is a {kind.name.lower()} sequence, but the others are read as {other}: remove it, or say "
-        f"what all are with {named('alphabet')}",
+        f"this looks like a {kind.name.lower()} sequence, but the others are read as {other}: remove it, or set the "
+        f"kind of all sequences with {named('alphabet')}",
         file=file,
         record=name,
     )

@@ -34,9 +34,9 @@ BLANKS = b" \t\x0b\x0c\r\n\x1c\x1d\x1e\x1f"
 #: Bytes in which the last line end is searched for first.
 TAIL_BYTES = 1 << 9
 
-_NEITHER = "this is neither FASTA nor FASTQ: a record begins with '>' or '@'"
-ASCII = "a byte outside ASCII in a sequence: mend the record (names may hold any letter, in UTF-8)"
-ZERO = "a zero byte in the text: write the file as plain text, in ASCII or UTF-8"
+_NEITHER = "this is neither FASTA nor FASTQ: a record must begin with '>' or '@'"
+ASCII = "a non-ASCII byte in a sequence: correct the record (names may contain any UTF-8 character)"
+ZERO = "a zero byte in the text: save the file as plain text, in ASCII or UTF-8"
 
 
 class RecordText(Readable):
@@ -69,7 +69,7 @@ class RecordText(Readable):
         else:
             raise InputError("the file is empty", file=self._file)
         if body.startswith(STORE_MAGIC):
-            raise InputError("a sequence store cannot be read from a stream: name the file", file=self._file)
+            raise InputError("a sequence store cannot be read from a stream: give the file name", file=self._file)
         if body[:1] not in (b">", b"@"):
             what = mistaken(body, "sequences (FASTA or FASTQ)") or _NEITHER
             raise InputError(what, file=self._file, line=self.blank_lines + 1)
@@ -201,7 +201,7 @@ class Records:
         if len(scores) and scores.max() > HIGHEST_QUALITY:
             at = int(np.argmax(scores > HIGHEST_QUALITY))
             k = int(np.searchsorted(self.offsets, at, "right")) - 1
-            what = f"{chr(characters[at])!r} is no quality, which are the characters '!' to '~': mend the record"
+            what = f"{chr(characters[at])!r} is not a quality character ('!' to '~'): correct the record"
             raise InputError(what, file=file, record=self.names[k])
         return replace(self, qualities=scores)
 
@@ -376,21 +376,21 @@ class _Fastq:
                 continue
             self._line = number
             if not header.startswith(b"@"):
-                raise self._fault("a record of FASTQ begins with '@', and this line does not")
+                raise self._fault("a FASTQ record must begin with '@', but this line does not")
             name = self._checked(header[1:], ZERO)
             letters = list[bytes]()
             while not (line := self._next(name)).startswith(b"+"):
                 if letters and line.startswith((b"@", b">")):
-                    raise self._fault("a line that begins with '+' belongs between a sequence and its quality", name)
+                    raise self._fault("the '+' line between the sequence and its quality is missing", name)
                 if line:
                     letters.append(self._checked(line, ASCII))
             if line[1:] not in (b"", header[1:]):
-                raise self._fault("what follows '+' is not the header of the record", name)
+                raise self._fault("the text after '+' differs from the header of the record", name)
             wanted, quality = sum(map(len, letters)), b""
             while len(quality) < wanted and not (quality and len(letters) == 1):
                 quality += self._checked(self._next(name), ASCII)
             if len(quality) != wanted:
-                lengths = f"{counted(len(quality), 'characters')}, and the sequence {counted(wanted, 'residues')}"
+                lengths = f"{counted(len(quality), 'characters')}, but the sequence has {counted(wanted, 'residues')}"
                 raise self._fault(f"the quality has {lengths}", name)
             yield name, b"".join(letters).decode("ascii"), quality
 
@@ -398,7 +398,7 @@ class _Fastq:
         """The next line. Raises InputError at the end of the file."""
         number, line = next(self._lines, (None, b""))
         if number is None:
-            raise self._fault("the file breaks off within this record", name, "fetch it again")
+            raise self._fault("the file ends within this record", name, "fetch it again")
         self._line = number
         return line
 
@@ -410,7 +410,7 @@ class _Fastq:
             raise InputError(ZERO if b"\0" in line else what, file=self._file, line=self._line)
         return bytes(ord("?") if not byte or (byte > 127 and what is ASCII) else byte for byte in line)
 
-    def _fault(self, what: str, name: bytes | None = None, remedy: str = "mend the record") -> InputError:
+    def _fault(self, what: str, name: bytes | None = None, remedy: str = "correct the record") -> InputError:
         record = None if name is None else decoded(b"".join(name.split()[:1]))
         return InputError(f"{what}: {remedy}", file=self._file, line=self._line, record=record)
 

@@ -279,7 +279,7 @@ def batch_of_bytes(data: bytes) -> SequenceBatch:
     words = json.loads(data[SIZE_BYTES:begin])
     names, descriptions = (tuple(words[name]) for name in ("names", "descriptions"))
     if not all(isinstance(text, str) for text in (*names, *descriptions)):
-        raise ValueError("names are text")
+        raise ValueError("names must be strings")
     offsets = np.frombuffer(data, PLACE, len(names) + 1, begin)
     n = int(offsets[-1])
     codes, letters = np.frombuffer(data, np.uint8, offset=begin + offsets.nbytes).reshape(2, n)

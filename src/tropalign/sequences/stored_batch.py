@@ -28,7 +28,7 @@ NUMBERS = 5
 
 
 class StoredBatch(SequenceBatch):
-    """Sequences of a store, of which only the requested ones are in memory; `stored_batch` makes one.
+    """Sequences of a store; only the requested ones are in memory; `stored_batch` makes one.
 
     It has the interface of a batch. `codes` encodes all letters on each access: use `parts`, or some of the
     sequences.
@@ -165,7 +165,7 @@ def stored_batch(
         if alphabet is None:
             evidence.add(store.names.part(begin, end), letters, offsets, of_part, store.path)
     if counts.tolist() != store.manifest["letter_counts"]:
-        raise damaged("its letters are not those that were written", store.path)
+        raise damaged("its letter counts do not match its manifest", store.path)
     if counts[list(GAP_LETTERS.encode())].any():
         return None
     if alphabet is None:

@@ -34,7 +34,7 @@ from tropalign.sequences.texts import Texts, decoded, joined_by, lines_in
 #: Largest possible taxid.
 MOST_TAXID = 2**31 - 1
 #: Bytes of a table row as Python objects; lines between two checks of the memory; remedy if it is exceeded.
-ROW_BYTES, ROWS_AT_ONCE, REMEDY = 400, 1 << 16, "keep the lines whose sequences are in the database"
+ROW_BYTES, ROWS_AT_ONCE, REMEDY = 400, 1 << 16, "keep only the lines of sequences in the database"
 #: Largest table in bytes. Larger ones take more memory than their sequences: reduce them to the names in use.
 MOST_BYTES = 1 << 31
 #: Limit of ancestors: no taxon has as many.
@@ -95,8 +95,8 @@ class TaxonTable:
                 cells = cells[1:3]
             if not 2 <= len(cells) <= 3 or not cells[0]:
                 raise InputError(
-                    "this is no table of taxids: write a name, a tab and a taxid, and behind another tab a lineage, if "
-                    "there is one",
+                    "this is not a line of a taxid table: write a name, a tab and a taxid, and optionally another tab "
+                    "and a lineage",
                     file=where,
                 )
             name, taxid, lineage = (*cells, "")[:3]
@@ -104,16 +104,16 @@ class TaxonTable:
             if is_header:
                 continue
             if not (re.fullmatch("[0-9]{1,10}", taxid) and int(taxid) <= MOST_TAXID):
-                raise InputError(f"{shown(repr(taxid))} is no taxid: write NCBI's number of the taxon", file=where)
+                raise InputError(f"{shown(repr(taxid))} is not a taxid: write NCBI's number of the taxon", file=where)
             row = TableRow(int(taxid), lineage, number)
             before = rows.setdefault(name, row)
             if (before.taxid, before.lineage) != (row.taxid, row.lineage):
                 what = f"taxid {before.taxid}" if before.taxid != row.taxid else "another lineage"
                 raise InputError(
-                    f"{shown(repr(name))} has {what} in line {before.line}: leave one of the lines out", file=where
+                    f"{shown(repr(name))} has {what} in line {before.line}: remove one of the lines", file=where
                 )
         if not rows:
-            raise InputError("it names no sequence: write lines of a name, a tab and a taxid", file=file)
+            raise InputError("the table contains no sequence: write lines of a name, a tab and a taxid", file=file)
         return cls(file, rows)
 
     @cached_property
@@ -182,8 +182,10 @@ class Taxdump:
         above = self._above(np.array([settled[taxid] for taxid in known], np.int64))
         names = self._names(np.unique(above))
         if nameless := sorted(set(np.unique(above).tolist()) - set(names)):
-            what = f"{counted(len(nameless), 'taxa')} of {self.path} without a scientific name, {nameless[0]} for one"
-            warnings.warn(f"{what}: their numbers stand for them", TropalignWarning, stacklevel=5)
+            what = (
+                f"{counted(len(nameless), 'taxa')} of {self.path} without a scientific name, for example {nameless[0]}"
+            )
+            warnings.warn(f"{what}: their numbers are used instead", TropalignWarning, stacklevel=5)
         found = {}
         for taxid, path in zip(known, above.T[:, ::-1].tolist(), strict=True):
             below_root = [each for each in dict.fromkeys(path) if each != ROOT] or [ROOT]
@@ -198,12 +200,15 @@ class Taxdump:
             if (places < 0).any():
                 k = int(np.argmin(places))
                 raise InputError(
-                    f"taxon {rows[-1][k]}, the parent of {rows[-2][k]}, has no line in nodes.dmp: unpack it again",
+                    f"taxon {rows[-1][k]}, the parent of {rows[-2][k]}, has no line in nodes.dmp: unpack the taxdump "
+                    "again",
                     file=self.path,
                 )
             if len(rows) > MOST_RANKS:
                 k = int(np.argmax(rows[-1] != ROOT))
-                raise InputError(f"no root is above taxon {taxids[k]} in nodes.dmp: unpack it again", file=self.path)
+                raise InputError(
+                    f"taxon {taxids[k]} has no path to the root in nodes.dmp: unpack the taxdump again", file=self.path
+                )
             rows.append(self._parents[places])
         return np.array(rows)
 
@@ -221,11 +226,13 @@ class Taxdump:
             try:
                 for side, cell in zip((first, second), cells[:2], strict=True):
                     if not _TAXID.fullmatch(cell):
-                        raise ValueError("int takes 1_0, too")
+                        raise ValueError("int also accepts 1_0")
                     side.append(int(cell))
             except (OverflowError, ValueError):
                 where = f"{self.path}, {name}, line {number}"
-                raise InputError("this is no line of NCBI's taxdump, which has two taxids first", file=where) from None
+                raise InputError(
+                    "a line of NCBI's taxdump must begin with two taxids: unpack the taxdump again", file=where
+                ) from None
         taxids, others = (np.frombuffer(side, np.int64) for side in (first, second))
         order = np.argsort(taxids, kind="stable")
         return taxids[order], others[order]
@@ -272,8 +279,8 @@ class Taxdump:
             raise InputError("there is no such file", file=self.path) from None
         except (tarfile.TarError, EOFError, zlib.error):
             raise InputError(
-                "it is neither a folder nor an archive that can be read whole: give NCBI's taxdump.tar.gz, or the "
-                "folder with its files",
+                "it is neither a folder nor a complete archive: give NCBI's taxdump.tar.gz, or the folder with its "
+                "files",
                 file=self.path,
             ) from None
         except OSError as error:
@@ -282,7 +289,7 @@ class Taxdump:
     def _check(self, name: str, found: IO[bytes] | None) -> None:
         if found is None and name in _FILES:
             raise InputError(
-                f"it holds no {name}: give NCBI's taxdump.tar.gz, or the folder with its files", file=self.path
+                f"it contains no {name}: give NCBI's taxdump.tar.gz, or the folder with its files", file=self.path
             )
 
 
@@ -336,11 +343,11 @@ class FoundTaxa:
         if table is not None and self._unmet:
             n, first = len(self._unmet), next(name for name in table.rows if name in self._unmet)
             if n == len(table.rows):
-                what = f"none of its names is in the files, {shown(repr(first))} for one"
-                raise InputError(f"{what}: a name is the header up to the first blank", file=table.file)
+                what = f"none of its names is in the files, for example {shown(repr(first))}"
+                raise InputError(f"{what}: a name must be the header up to the first blank", file=table.file)
             warnings.warn(
-                f"{shown(table.file)}: {n:,} of its {len(table.rows):,} names {_verb(n)} not in the files, "
-                f"{shown(repr(first))} (line {table.rows[first].line}) for one",
+                f"{shown(table.file)}: {n:,} of its {len(table.rows):,} names {_verb(n)} not in the files, for "
+                f"example {shown(repr(first))} (line {table.rows[first].line})",
                 TropalignWarning,
                 stacklevel=1,
             )
@@ -366,11 +373,11 @@ class FoundTaxa:
             first += f" ({shown(self._table.file)}, line {line})"
         if has_none:
             raise InputError(
-                f"no taxid of the sequences is in it, {first} for one: take a newer one", file=taxdump.path
+                f"none of the sequences' taxids is in it, for example {first}: use a newer one", file=taxdump.path
             )
         warnings.warn(
-            f"{shown(taxdump.path)}: {len(taxids):,} of the sequences' taxids {_verb(len(taxids))} not in it, {first} "
-            "for one: no lineage is known there",
+            f"{shown(taxdump.path)}: {len(taxids):,} of the sequences' taxids {_verb(len(taxids))} not in it, for "
+            f"example {first}: their lineages are unknown",
             TropalignWarning,
             stacklevel=2,
         )

@@ -106,17 +106,17 @@ def translate(
     read1/-3 IS
     """
     if not isinstance(batch, SequenceBatch) or batch.alphabet != NUCLEOTIDE:
-        raise InputError("only nucleotides are translated: give nucleotide sequences (from Python, a SequenceBatch)")
+        raise InputError(
+            "only nucleotides can be translated: give nucleotide sequences (in Python, as a SequenceBatch)"
+        )
     asked = tuple(frames)
     if not asked or len(set(asked)) < len(asked) or not set(asked) <= set(FRAMES):
-        raise UsageError(f"frames {asked}: give some of 1, 2, 3, -1, -2, -3, each once")
+        raise UsageError(f"frames {asked}: choose from 1, 2, 3, -1, -2, -3, each at most once")
     table = codon_table(_by_todays_name(genetic_code, former))
     n_codons = _codons(batch.lengths, asked)
     if (is_short := ~n_codons.any(1)).any():
         record = batch.names[int(is_short.argmax())]
-        raise InputError(
-            "the sequence is shorter than a codon in each frame that was asked for: remove it", record=record
-        )
+        raise InputError("the sequence is shorter than a codon in every requested frame: remove it", record=record)
     ends = np.cumsum(n_codons.ravel()).reshape(n_codons.shape)
     made = np.empty(int(ends[-1, -1]), np.uint8)
     for strand in {np.sign(frame) for frame in asked}:
@@ -142,7 +142,7 @@ def _by_todays_name(genetic_code: int, former: dict[str, Any]) -> int:
         raise TypeError(f"translate() got an unexpected keyword argument {min(unknown)!r}")
     if genetic_code != 1:
         raise TypeError("translate() got multiple values for argument 'genetic_code'")
-    warnings.warn("code is called genetic_code now", FutureWarning, stacklevel=3)
+    warnings.warn("the argument code is now called genetic_code", FutureWarning, stacklevel=3)
     found: int = former["code"]
     return found
 
@@ -157,7 +157,7 @@ def codon_table(code: int) -> NDArray[np.uint8]:
 
     if isinstance(code, bool) or not isinstance(code, int) or code not in unambiguous_dna_by_id:
         known = ", ".join(map(str, sorted(unambiguous_dna_by_id)))
-        raise UsageError(f"there is no genetic code {code!r}: NCBI's numbers are {known}")
+        raise UsageError(f"there is no genetic code {code!r}: use one of NCBI's numbers {known}")
     return _residues_of_codons(code)
 
 

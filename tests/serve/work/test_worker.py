@@ -99,7 +99,7 @@ def test_what_is_wrong_is_said_as_the_command_says_it(desk, settings, start):
     assert (job.state, job.exit_code, job.message) == (
         State.FAILED,
         3,
-        "proteins.fa, line 1: this is neither FASTA nor FASTQ: a record begins with '>' or '@'",
+        "proteins.fa, line 1: this is neither FASTA nor FASTQ: a record must begin with '>' or '@'",
     )
     job = desk.ended(desk.submit(b"\x1f\x8b\x08\0damaged", name="proteins.fa.gz"))
     assert job.state == State.FAILED and job.message.startswith("proteins.fa.gz: ")

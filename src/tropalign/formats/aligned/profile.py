@@ -63,8 +63,8 @@ def check_headers(names: tuple[str, ...]) -> None:
         words = name.encode().split(None, 1)
         if not words or words[0] in seen or not name.encode().startswith(words[0]):
             raise InputError(
-                "a name in FASTA, A2M and A3M ends at its first blank, and this one would be empty or that of another "
-                "row: rename the sequence, or write nexus",
+                "a name in FASTA, A2M and A3M ends at its first blank, so this one would be empty or equal to that of "
+                "another row: rename the sequence, or write nexus",
                 record=name,
             )
         seen.add(words[0])
@@ -73,7 +73,7 @@ def check_headers(names: tuple[str, ...]) -> None:
 def _one_line(description: str, name: bytes) -> bytes:
     """Return a description unchanged. Raises InputError if it has a line break."""
     if "\n" in description or "\r" in description:
-        raise InputError("the description holds a line break: rename it", record=name.decode())
+        raise InputError("the description contains a line break: remove it", record=name.decode())
     return shown(description).encode()
 
 

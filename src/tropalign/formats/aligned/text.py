@@ -29,13 +29,14 @@ def words(alignment: MultipleAlignment, format_name: str, marks: tuple[str, ...]
     for name in alignment.names:
         if name.startswith(marks):
             raise InputError(
-                f"format {format_name} holds no name that begins with {' or '.join(marks)}: rename the sequence, or "
-                "write fasta",
+                f"format {format_name} does not allow names that begin with {' or '.join(marks)}: rename the "
+                "sequence, or write fasta",
                 record=name,
             )
         if not name or any(letter.isspace() for letter in name):
             raise InputError(
-                f"format {format_name} holds no name that is empty or has a blank: rename the sequence, or write fasta",
+                f"format {format_name} does not allow empty names or blanks in names: rename the sequence, or write "
+                "fasta",
                 record=name,
             )
     return [name.encode() for name in alignment.names]

@@ -99,7 +99,9 @@ def check_texts(table: OtuTable, lineages: Iterable[Lineage]) -> None:
     """Raise InputError for a name or a rank that HDF5 cannot store."""
     for name in (*table.names, *table.samples, *(rank for lineage in lineages for rank in lineage)):
         if any(letter == "\0" or "\ud800" <= letter <= "\udfff" for letter in name):
-            raise InputError("BIOM 2.1 holds no such name: rename it, or write .biom, which is BIOM 1.0", record=name)
+            raise InputError(
+                "BIOM 2.1 does not allow this name: rename it, or write .biom, which is BIOM 1.0", record=name
+            )
 
 
 def _add(file: Any, name: str, values: Any, dtype: Any) -> None:
@@ -120,14 +122,14 @@ def content_of_hdf5(data: bytes, file: str, memory_bytes: int) -> tuple[dict[str
     signals. Raises InputError if the file is damaged or h5py is missing, ResourceError if the table needs more than
     `memory_bytes`, or more processor time than the limit of this process (``ulimit -t``).
     """
-    _h5py("make BIOM 1.0 of it with biom convert --to-json -i FILE -o OTHER.biom")
+    _h5py("convert it to BIOM 1.0 with biom convert --to-json -i FILE -o OTHER.biom")
     seconds = READING_S + len(data) // BYTES_PER_S
     words = [sys.executable, "-P", "-m", __name__, str(seconds), str(memory_bytes)]
     try:
         ran = subprocess.run(words, input=data, capture_output=True, timeout=WAIT * seconds, check=False)
     except subprocess.TimeoutExpired:
         raise ResourceError(
-            f"reading {shown(file)} takes more than {WAIT * seconds} seconds: see whether the machine is busy, or "
+            f"reading {shown(file)} took more than {WAIT * seconds} seconds: check whether the machine is busy, or "
             "write the table again"
         ) from None
     if ran.returncode < 0:
@@ -137,7 +139,7 @@ def content_of_hdf5(data: bytes, file: str, memory_bytes: int) -> tuple[dict[str
         if what == TOO_LARGE:
             remedy = f"allow more with {named('memory_bytes')}, or split the table"
             require_memory(int(needed or memory_bytes + 1), memory_bytes, f"the table {shown(file)}", remedy)
-        raise _damaged(what or f"its reader ended with {ran.returncode}", file)
+        raise _damaged(what or f"its reader exited with status {ran.returncode}", file)
     head, _, rest = ran.stdout.partition(b"\n")
     content = json.loads(head)
     n = content.pop("n_entries")
@@ -146,7 +148,7 @@ def content_of_hdf5(data: bytes, file: str, memory_bytes: int) -> tuple[dict[str
 
 
 def _damaged(why: str, file: str) -> InputError:
-    return InputError(f"this is no BIOM 2.1 ({why}): write the table again", file=file)
+    return InputError(f"this is not a valid BIOM 2.1 file ({why}): write the table again", file=file)
 
 
 def _ended_by(number: int, seconds: int, file: str) -> TropalignError:
@@ -165,8 +167,8 @@ def _ended_by(number: int, seconds: int, file: str) -> TropalignError:
             "(ulimit -t): raise the limit"
         )
     if number == signal.SIGKILL:
-        return ResourceError(f"the process that read {shown(file)} was killed: see whether memory is short")
-    return _damaged("it does not come to an end" if number == signal.SIGXCPU else f"signal {number}", file)
+        return ResourceError(f"the process that read {shown(file)} was killed: check whether memory is short")
+    return _damaged("reading it does not end" if number == signal.SIGXCPU else f"signal {number}", file)
 
 
 class _TooLargeError(Exception):
@@ -193,18 +195,18 @@ def _content(data: bytes, memory_bytes: int) -> tuple[dict[str, Any], Entries]:
         names, samples = (each.asstr()[:].tolist() for each in ids)
         values, column, starts = (each[:] for each in entries)
         if starts.dtype.kind not in "iu" or column.dtype.kind not in "iu" or values.dtype.kind not in "iuf":
-            raise ValueError("counts that are no numbers")
+            raise ValueError("counts that are not numbers")
         sizes = np.diff(starts.astype(np.int64))
         if len(sizes) != len(names) or int(starts[0]) or (sizes < 0).any():
-            raise ValueError("another number of rows than it has names")
+            raise ValueError("the number of rows differs from the number of names")
         if not int(starts[-1]) == len(column) == len(values):
-            raise ValueError("another number of counts than its rows have")
+            raise ValueError("the number of counts differs from that of its rows")
         row = np.repeat(np.arange(len(names)), sizes)
         taxa: list[Any] = [None] * len(names)
         if taxonomy is not None:
             ranks = taxonomy.asstr()[:]
             if len(ranks) != len(names) or ranks.ndim > 2:
-                raise ValueError("lineages of other rows")
+                raise ValueError("the number of lineages differs from the number of rows")
             taxa = [list(each) if ranks.ndim == 2 else str(each) for each in ranks]
     about = [None if each is None else {"taxonomy": each} for each in taxa]
     content = {
@@ -226,12 +228,12 @@ def _values(file: Any, name: str) -> Any:
     for step in name.split("/"):
         place = f"{place}/{step}"
         if not isinstance(file.get(place, getlink=True), h5py.HardLink):
-            raise ValueError("a link to elsewhere")
+            raise ValueError("a soft or external link")
     found = file[name]
     if not isinstance(found, h5py.Dataset) or found.external is not None or found.is_virtual:
-        raise ValueError("values that lie elsewhere")
+        raise ValueError("values stored outside the file")
     if found.size > MOST_PACKED * max(found.id.get_storage_size(), 1):
-        raise ValueError("more values than it holds")
+        raise ValueError("more values than it stores")
     return found
 
 

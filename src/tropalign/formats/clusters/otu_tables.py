@@ -36,7 +36,7 @@ def _counted(clusters: Clusters | OtuTable, context: ClustersContext) -> OtuTabl
     for what, names in ("cluster", table.names), ("sample", table.samples):
         check_names(names)
         if not all(map(str.strip, names)):
-            raise InputError(f"a {what} has no name: rename the sequences, so that it gets one")
+            raise InputError(f"a {what} has no name: rename the sequences so that it has one")
     return table
 
 
@@ -50,13 +50,13 @@ def check_classic(table: OtuTable) -> None:
     n_rows, n_samples = len(table.names), len(table.samples)
     if n_rows * n_samples > MOST_NUMBERS:
         raise InputError(
-            f"a classic table of {n_rows:,} rows and {n_samples:,} samples has {n_rows * n_samples:,} numbers, most of "
-            f"them 0: end its name in .biom, or say which sample a read is of with {named('samples')}"
+            f"a classic table of {n_rows:,} rows and {n_samples:,} samples has {n_rows * n_samples:,} numbers, most "
+            f"of them 0: write a .biom file, or set the sample of each read with {named('samples')}"
         )
     check_names([*table.names, *table.samples])
     marked = next((name for name in table.names if name.startswith("#")), None)
     if marked is not None:
-        what = "a line of a classic table that begins with # is no cluster: rename it, or end the table's name in .biom"
+        what = "a name in a classic table must not begin with #: rename the cluster, or write a .biom file"
         raise InputError(what, record=marked)
 
 

@@ -106,7 +106,7 @@ class _Room:
             data = stream.read(most + 1)
         if len(data) > MOST_BYTES:
             raise InputError(
-                f"the file holds more than {MOST_BYTES} bytes, too many for a table of counts", file=self._file
+                f"the file has more than {MOST_BYTES} bytes, too many for a table of counts", file=self._file
             )
         self.check(BYTES_PER_BYTE * len(data))
         if not data.strip():
@@ -140,7 +140,7 @@ def _of_lines(text: str, file: str, room: _Room) -> OtuTable:
             continue
         if (n := line.count("\t") + 1) != n_fields:
             raise InputError(
-                f"it has {n} fields, and the line of the samples {n_fields}: this is no table of counts",
+                f"the line has {n} fields, but the line of the samples has {n_fields}: give a table of counts",
                 file=file,
                 line=number,
             )
@@ -161,7 +161,7 @@ def _of_content(content: Any, entries: Callable[[], Places], file: str) -> OtuTa
         rows, columns = content["rows"], content["columns"]
         names, samples = [row["id"] for row in rows], [column["id"] for column in columns]
         if content["shape"] != [len(names), len(samples)]:
-            raise ValueError("another shape than its rows and columns have")
+            raise ValueError("its shape differs from that of its rows and columns")
         places = entries()
         taxa = [(row.get("metadata") or {}).get("taxonomy") for row in rows]
         lineages = None if all(each is None for each in taxa) else [_lineage(each) for each in taxa]
@@ -172,7 +172,7 @@ def _of_content(content: Any, entries: Callable[[], Places], file: str) -> OtuTa
 
 def _no_biom(error: Exception, file: str) -> InputError:
     reason = shown(f"{type(error).__name__}: {str(error)[:80]}")
-    return InputError(f"this is no BIOM ({reason}): write the table again", file=file)
+    return InputError(f"this is not a valid BIOM file ({reason}): write the table again", file=file)
 
 
 def _entries(content: Any, file: str, room: _Room) -> Places:
@@ -180,14 +180,14 @@ def _entries(content: Any, file: str, room: _Room) -> Places:
     n_rows, n_columns = content["shape"]
     if content.get("matrix_type", "sparse") == "dense":
         if [len(row) for row in content["data"]] != [n_columns] * n_rows:
-            raise ValueError("rows of other lengths than there are samples")
+            raise ValueError("the length of a row differs from the number of samples")
         places = ((k, column, value) for k, row in enumerate(content["data"]) for column, value in enumerate(row))
     else:
         places = ((_index(row), _index(column), value) for row, column, value in content["data"])
     found = array("q")
     for row, column, value in places:
         if not (0 <= row < n_rows and 0 <= column < n_columns):
-            raise ValueError("a place outside of its shape")
+            raise ValueError("an index outside its shape")
         if type(value) is not int or value:
             found.extend((row, column, _number(value, file, content["rows"][row]["id"])))
     room.check(ENTRY_BYTES * len(found) // 3)
@@ -198,14 +198,14 @@ def _index(value: Any) -> int:
     """Return a row or column index of BIOM 1.0; some programs write 1.0. Raises ValueError for other values."""
     if type(value) is int or (type(value) is float and value.is_integer()):
         return int(value)
-    raise ValueError(f"{value!r} is no row or column")
+    raise ValueError(f"{value!r} is not a row or column index")
 
 
 def _of_arrays(content: Any, entries: Any, file: str) -> Places:
     """Return row, column and value of each entry of BIOM 2.1."""
     row, column, values = entries
     if ((column < 0) | (column >= content["shape"][1])).any():
-        raise ValueError("a place outside of its shape")
+        raise ValueError("an index outside its shape")
     fits = (values >= 0) & (values <= MOST_COUNT) & (values == np.floor(values))
     if not fits.all():
         k = int(np.argmin(fits))
@@ -235,7 +235,7 @@ def _number(number: Any, file: str, name: str, shown_as: Any = None) -> int:
 def _no_number(value: Any, file: str, name: str) -> InputError:
     what = shown(repr(value)[:40])
     return InputError(
-        f"{what} is no number of reads: write whole numbers from 0 to {MOST_COUNT:,}, no shares",
+        f"{what} is not a number of reads: write integers from 0 to {MOST_COUNT:,}, not fractions",
         file=file,
         record=shown(str(name)),
     )
@@ -255,15 +255,17 @@ def _lineage(value: Any) -> Lineage:
 def _checked(names: Sequence[Any], what: str, file: str) -> tuple[str, ...]:
     """Check names of rows or columns. Raises InputError for a missing, duplicate or line-breaking name."""
     if not names:
-        raise InputError(f"the table has no {what}: name one that has counts of reads", file=file)
+        raise InputError(f"the table has no {what}: give a table of read counts", file=file)
     seen: set[str] = set()
     for number, name in enumerate(names, 1):
         if not isinstance(name, str) or not name.strip():
             raise InputError(f"{what} number {number} has no name: give it one", file=file)
         if name in seen:
-            raise InputError(f"the {what} {name!r} is there twice: add its counts up", file=file)
+            raise InputError(f"the {what} {name!r} occurs twice: add up its counts", file=file)
         if set(name) & set("\0\t\r\n") or name.encode("utf-8", "replace") != name.encode("utf-8", "surrogatepass"):
-            raise InputError(f"the {what} {name!r} holds what would break a table: rename it", file=file)
+            raise InputError(
+                f"the {what} {name!r} contains a character that is not allowed in tables: rename it", file=file
+            )
         seen.add(name)
     return tuple(names)
 
@@ -282,7 +284,7 @@ def _table(
     if len(same):
         row, sample, _ = places[same[0]].tolist()
         raise InputError(
-            f"sample {samples[sample]!r} has two numbers of reads in one row: add them up",
+            f"sample {samples[sample]!r} has two counts in one row: add them up",
             file=file,
             record=rows[row],
         )

@@ -45,9 +45,9 @@ class HitsContext:
 
     def __post_init__(self) -> None:
         if self.orientation not in ORIENTATIONS:
-            raise ValueError(f"orientation {self.orientation!r} is none of {', '.join(ORIENTATIONS)}")
+            raise ValueError(f"orientation {self.orientation!r} is not one of {', '.join(ORIENTATIONS)}")
         if self.text_width and self.text_width < 0:
-            raise ValueError("a line of text has 0 letters or more")
+            raise ValueError("text_width must be 0 or more")
 
     @property
     def is_unfiltered(self) -> bool:
@@ -79,7 +79,7 @@ def _number(value: Any, kind: type[Any]) -> Any:
     if kind is float and type(value) is int:
         value = float(value)
     if type(value) is not kind or (isinstance(value, float) and not math.isfinite(value)):
-        raise TypeError(f"{value!r} is no {kind.__name__}")
+        raise TypeError(f"{value!r} is not of type {kind.__name__}")
     return value
 
 
@@ -146,7 +146,7 @@ def queries_of(pieces: Iterator[Hits]) -> Iterator[QueryHits]:
 def raw(text: str) -> str:
     """Return a character per UTF-8 byte of a text. Raises InputError for line breaks."""
     if "\n" in text or "\r" in text:
-        raise InputError("the name or description holds a line break: rename it", record=text)
+        raise InputError("the name or description contains a line break: remove it", record=text)
     return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("latin-1")
 
 

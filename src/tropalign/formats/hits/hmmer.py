@@ -471,7 +471,7 @@ def write_stockholm(pieces: Iterator[Hits], out: IO[bytes], header: Header, cont
 def _check_stockholm(context: HitsContext) -> None:
     """Raise InputError for a scan, whose hits belong to different models."""
     if context.orientation == "scan":
-        raise InputError("hits of a scan make no alignment, since each has its own model: use tropalign search")
+        raise InputError("hits of a scan cannot form an alignment, since each has its own model: use tropalign search")
 
 
 STOCKHOLM = Codec(encode, assembled_by(write_stockholm), assembled_with=ASSEMBLED_WITH, check=_check_stockholm)

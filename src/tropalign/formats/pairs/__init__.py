@@ -58,7 +58,7 @@ class PairsFormat(Format):
         """Raise InputError if the format cannot show this report."""
         if report != "alignment" and not self.shows_all_reports:
             raise InputError(
-                f"format {self.name} shows alignments: use {named('report')} alignment, or format tsv for report "
+                f"format {self.name} requires alignments: use {named('report')} alignment, or format tsv for report "
                 f"{report}"
             )
 
@@ -67,7 +67,7 @@ FORMATS = {
     "pairs": (
         PairsFormat(*TSV, "pairs.tables", takes_columns=True, is_in_blocks=True),
         PairsFormat(
-            "csv", (".csv",), "text/csv; charset=utf-8", "table with commas", "pairs.tables",
+            "csv", (".csv",), "text/csv; charset=utf-8", "comma-separated table", "pairs.tables",
             takes_columns=True, is_in_blocks=True,
         ),
         PairsFormat(

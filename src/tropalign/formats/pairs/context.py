@@ -114,22 +114,22 @@ class PairsContext:
 
 def _columns(names: Any) -> tuple[str, ...]:
     if not isinstance(names, list) or not names or any(name not in OUTPUT_COLUMNS for name in names):
-        raise ValueError("columns are a list of names")
+        raise ValueError("columns must be a list of names")
     return tuple(names)
 
 
 def _labels(entries: Any) -> Labels:
     names, lengths = entries["names"], np.asarray(entries["lengths"])
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise TypeError("names are a list of text")
+        raise TypeError("names must be a list of strings")
     for name in names:
         name.encode()
     if lengths.shape != (len(names),) or (len(names) and lengths.dtype != np.int64) or (lengths < 0).any():
-        raise ValueError("lengths are whole numbers, one per name")
+        raise ValueError("lengths must be integers, one per name")
     lengths = lengths.astype(np.int64)
     if "letters" not in entries:
         return Labels(tuple(names), lengths)
     letters = np.frombuffer(entries["letters"].encode("latin-1"), np.uint8)
     if len(letters) != lengths.sum():
-        raise ValueError("as many letters as the lengths say")
+        raise ValueError("the number of letters must equal the sum of the lengths")
     return Labels(tuple(names), lengths, letters, ALPHABETS[entries["alphabet"]])

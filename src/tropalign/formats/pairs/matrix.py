@@ -45,8 +45,8 @@ def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: Pa
         query, target = (int(k) for k in np.argwhere(missing)[0])
         names = f"{shown(context.queries.names[query])} with {shown(context.targets.names[target])}"
         raise InputError(
-            f"a matrix needs every pair, and {int(missing.sum())} of its cells have none (the first is "
-            f"{names}): leave out what selects pairs, or choose format tsv"
+            f"a matrix requires every pair, but {int(missing.sum())} of its cells are empty (the first is {names}): "
+            "omit options that select pairs, or choose format tsv"
         )
     if context.matrix_values != "score":
         if context.is_triangle:
@@ -87,13 +87,15 @@ def check_layout(context: PairsContext) -> None:
         for name in batch.names:
             if name in seen:
                 how = said("duplicate_names", "number")
-                what = "a matrix tells its rows and columns by name, and several sequences have this one"
-                raise InputError(f"{what}: give each its own, or read with {how}", record=name)
+                what = "rows and columns of a matrix are identified by name, but several sequences have this one"
+                raise InputError(f"{what}: give each its own name, or use {how}", record=name)
             seen.add(name)
     if context.matrix_layout == "tsv":
         rows.check_names([*context.queries.names, *context.targets.names])
     if context.matrix_layout == "phylip" and (not context.is_triangle or context.matrix_values != "distance"):
-        raise InputError("PHYLIP holds the distances of one set: ask for distances of a single file, or another layout")
+        raise InputError(
+            "PHYLIP contains the distances of a single set: request distances of a single file, or another layout"
+        )
 
 
 MATRIX = Codec(

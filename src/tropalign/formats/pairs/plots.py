@@ -77,7 +77,7 @@ def matrix_figure(columns: Columns, context: PairsContext, value: str | None = N
 
     value = value or ("identity" if "n_identical" in columns else "score")
     if value == "identity" and "n_identical" not in columns:
-        raise InputError("identities were not computed: ask for report 'alignment', or plot scores")
+        raise InputError("identities were not computed: request report 'alignment', or plot scores")
     if not len(columns["score"]):
         raise InputError("there is no pair to plot: select more of them")
     sides, columns = of_used(columns, context)
@@ -115,7 +115,7 @@ def check_lines(n_queries: int, n_targets: int) -> None:
     """Raise InputError if a map has too many lines."""
     most = max(n_queries, n_targets)
     if most > MOST_LINES:
-        raise InputError(f"a plot has {MOST_LINES} sequences on a side at most, not {most}: select fewer")
+        raise InputError(f"a plot supports at most {MOST_LINES} sequences per side, not {most}: select fewer")
 
 
 def _sizes(n_rows: int, n_columns: int) -> tuple[float, float]:

@@ -201,7 +201,7 @@ def _with_mended(names: list[str], bad: Sequence[int], kind: str) -> list[str]:
         names[k] = made
     one = len(bad) == 1
     warn(
-        f"{len(bad):,} name{'' if one else 's'} of {kind}s cannot stand in SAM and {'is' if one else 'are'} mended, "
+        f"{len(bad):,} name{'' if one else 's'} of {kind}s {'is' if one else 'are'} not allowed in SAM and changed, "
         f"{'' if one else 'the first '}{shown(repr(first)[:80])} to {names[bad[0]]!r}"
     )
     return names
@@ -237,7 +237,7 @@ def _shown(batch: SequenceBatch, has_u: bool) -> Bytes | None:
     if n_of[~IN_SEQ].any():
         n, first = int(n_of[~IN_SEQ].sum()), chr(int(np.argmax(n_of * ~IN_SEQ > 0)))
         what = f"{n:,} letter{'s' * (n > 1)} such as {first!r}"
-        warn(f"{what} cannot stand in SAM: written as {batch.alphabet.wildcard}")
+        warn(f"{what} not allowed in SAM: written as {batch.alphabet.wildcard}")
     return table if n_of[table != np.arange(256)].any() else None
 
 
@@ -389,7 +389,7 @@ def require_pysam() -> None:
 def check_bam(context: PairsContext) -> None:
     """Reject proteins, since BAM has no codes for their residues."""
     if isinstance(context.queries, SequenceBatch) and not context.queries.alphabet.has_strands:
-        raise InputError(f"BAM holds nucleotides only, and these are proteins: choose {named('format')} sam")
+        raise InputError(f"BAM supports nucleotides only, but these are proteins: choose {named('format')} sam")
 
 
 def assemble_bam(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PairsContext) -> None:

@@ -24,7 +24,7 @@ SEPARATOR = ","
 
 @dataclass(frozen=True, eq=False)
 class PathsContext:
-    """The distances, of which a part is a range of rows, and the selection to write.
+    """The distances (a part is a range of rows) and the selection to write.
 
     paths: the rows start at the sources. targets: columns to write, int64. with_paths: also write the vertices of
     each path. edges: source, target (int64) and weight of the graph's edges, for a picture.
@@ -62,11 +62,11 @@ def check_names(names: Iterable[Hashable], with_paths: bool) -> None:
     """Raise InputError for a name that would break a line, a column, or a path in text."""
     for name in map(str, names):
         if "\t" in name or "\n" in name or "\r" in name:
-            raise InputError("the name holds a tab or a line break: rename the vertex", record=name)
+            raise InputError("the name contains a tab or a line break: rename the vertex", record=name)
         if with_paths and SEPARATOR in name:
             raise InputError(
-                "the name holds a comma, which stands between the vertices of a path: rename the vertex, or write "
-                "paths as Parquet",
+                "the name contains a comma, which separates the vertices of a path: rename the vertex, or write paths "
+                "as Parquet",
                 record=name,
             )
 
@@ -129,7 +129,7 @@ def encode_matrix(part: range, context: PathsContext) -> bytes:
 def check(context: PathsContext) -> None:
     """Raise InputError if paths are requested."""
     if context.with_paths:
-        raise InputError("a matrix has no room for paths: write tsv, npz or parquet, or leave --paths out")
+        raise InputError("a matrix cannot contain paths: write tsv, npz or parquet, or omit --paths")
 
 
 class _Stream(io.RawIOBase):

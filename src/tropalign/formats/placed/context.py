@@ -53,11 +53,11 @@ class PlacedContext:
 
     def __post_init__(self) -> None:
         if self.insertions not in INSERTIONS or self.which not in WHICH:
-            raise ValueError(f"insertions are one of {', '.join(INSERTIONS)}, and which one of {', '.join(WHICH)}")
+            raise ValueError(f"insertions must be one of {', '.join(INSERTIONS)}, and which one of {', '.join(WHICH)}")
         if self.letters.dtype != np.uint8 or self.letters.ndim != 2 or len(self.letters) != len(self.names):
-            raise ValueError("letters have to be rows of uint8, one per name")
+            raise ValueError("letters must be rows of uint8, one per name")
         if self.more not in MORE:
-            raise ValueError(f"more columns are one of {', '.join(map(repr, MORE))}")
+            raise ValueError(f"more must be one of {', '.join(map(repr, MORE))}")
 
     @property
     def has_lineages(self) -> bool:
@@ -100,13 +100,13 @@ class PlacedContext:
         }
         texts = {name: entries[name] for name in TEXTS if name in entries}
         if not all(isinstance(words, list) for words in texts.values()):
-            raise TypeError("names are lists")
+            raise TypeError("names must be lists")
         for word in [*known.values(), *(word for words in texts.values() for word in words)]:
             if not isinstance(word, str):
-                raise TypeError("names and choices are text")
+                raise TypeError("names and choices must be strings")
             word.encode()
         if set(entries) - {*known, *texts, "letters"}:
-            raise ValueError("there are fields that no format is assembled with")
+            raise ValueError("there are fields that no format requires")
         if "letters" in entries:
             known["letters"] = _letters(entries["letters"])
         known |= {name: tuple(words) for name, words in texts.items()}
@@ -116,7 +116,7 @@ class PlacedContext:
 def _letters(entries: Any) -> NDArray[np.uint8]:
     n_rows, n_columns = entries["shape"]
     if not (isinstance(n_rows, int) and isinstance(n_columns, int)) or min(n_rows, n_columns) < 0:
-        raise ValueError("a shape is two sizes")
+        raise ValueError("a shape must be two sizes")
     try:
         # Limits inflation to the declared shape, so that a bomb is not fully inflated.
         unpacked = zlib.decompressobj().decompress(base64.b64decode(entries["packed"]), n_rows * n_columns + 1)

@@ -194,9 +194,9 @@ class Gathered:
         needed = report_bytes(len(self.names), self._n_letters, n_reference)
         if needed > allowed_bytes:
             raise ResourceError(
-                f"the report of {len(self.names):,} reads or more from a stream needs {needed / 2**20:.1f} MiB of "
-                f"memory and {allowed_bytes / 2**20:.1f} MiB are allowed: allow more with --memory, write the reads "
-                "to a file first, or leave --html out",
+                f"the report of at least {len(self.names):,} reads from a stream needs {needed / 2**20:.1f} MiB of "
+                f"memory, but {allowed_bytes / 2**20:.1f} MiB are allowed: allow more with --memory, write the reads "
+                "to a file first, or omit --html",
                 needed_bytes=needed,
                 allowed_bytes=allowed_bytes,
             )

@@ -237,7 +237,7 @@ def _empty(context: PlacedContext) -> Packed:
 
 def _check(context: PlacedContext) -> None:
     if context.which != "all":
-        raise InputError("format result holds the reads alone, and no reference: leave --split out")
+        raise InputError("format result contains only the reads, not the reference: omit --split")
 
 
 FASTA = Codec(

@@ -155,7 +155,7 @@ def table_of_parts(parts: Iterable[bytes], context: PlacedContext) -> OtuTable:
         if not len(cluster) == len(sample) == len(reads) or (
             len(sample) and not 0 <= sample.min() <= sample.max() < len(context.samples)
         ):
-            raise ValueError("other samples than there are")
+            raise ValueError("the samples differ from those of the context")
         names, lineages = tuple(str(row[1]) for row in rows), tuple(tuple(map(str, row[2])) for row in rows)
     except (ValueError, TypeError, IndexError, OverflowError):
         raise InputError(DAMAGED_PART) from None

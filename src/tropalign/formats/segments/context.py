@@ -25,7 +25,7 @@ class SegmentsContext(PlainContext):
     def restore(cls, entries: Any) -> SegmentsContext:
         """Make a context from JSON, with defaults for missing fields. Raises TypeError or AttributeError."""
         if not all(isinstance(value, str) for value in entries.values()):
-            raise TypeError("a context of segments holds text")
+            raise TypeError("a context of segments must contain strings")
         return cls(**entries)
 
 

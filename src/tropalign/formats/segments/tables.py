@@ -55,7 +55,7 @@ def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: Se
         n_unlabelled, n_letters = n_unlabelled + int(first), n_letters + int(second)
         out.write(memoryview(part)[end + 1 :])
     if n_unlabelled and header.has_comments:
-        out.write(f"# unlabelled: {n_unlabelled} of {n_letters} letters, in long runs of missing ones\n".encode())
+        out.write(f"# unlabelled: {n_unlabelled} of {n_letters} letters, in long runs of missing letters\n".encode())
 
 
 def encode_bed(segments: Segments, context: SegmentsContext) -> bytes:

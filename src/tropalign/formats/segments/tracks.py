@@ -83,7 +83,7 @@ def tracks_of_parts(parts: Iterable[bytes], context: SegmentsContext) -> Tracks:
         of_spans, of_gaps = (np.array(values, np.int64).reshape(-1, 2) for values in (spans, gaps))
         of_curve = np.array(curve, np.float64)
         if not isinstance(name, str) or not isinstance(length, int) or of_curve.ndim != 1:
-            raise ValueError("no track")
+            raise ValueError("not a track")
         tracks.append(Track(name, length, of_spans, of_curve, of_gaps))
     return Tracks(context.label, tuple(tracks), context.title)
 

@@ -53,14 +53,14 @@ def read_groups(path: str | os.PathLike[str]) -> dict[str, str]:
             continue
         name, group = (text.strip() for text in [*line.split("\t"), ""][:2])
         if not group or not name:
-            raise InputError(f"line {number} is no name, a tab and a group: mend the table", file=file)
+            raise InputError(f"line {number} is not a name, a tab and a group: correct the table", file=file)
         if found.setdefault(name, group) != group:
             raise InputError(
-                f"{shown(name)!r} is in two groups, {shown(found[name])!r} and {shown(group)!r}: leave one out",
+                f"{shown(name)!r} is in two groups, {shown(found[name])!r} and {shown(group)!r}: remove one",
                 file=file,
             )
     if not found:
-        raise InputError("the table names no taxon: write lines of a name, a tab and a group", file=file)
+        raise InputError("the table contains no taxon: write lines of a name, a tab and a group", file=file)
     return found
 
 
