@@ -17,7 +17,7 @@ from tropalign.msa.group_task import Groups, GroupTask, LargeMemoryEstimate
 from tropalign.msa.groups import Item, starting_columns
 from tropalign.msa.models import model_of
 from tropalign.msa.options import MsaOptions, options_of
-from tropalign.msa.pipeline import Job
+from tropalign.msa.pipeline import FamilyInput
 from tropalign.msa.profiles import ProfilePairTask
 from tropalign.msa.run import FamilyShare
 from tropalign.msa.task import PosteriorTask
@@ -122,7 +122,9 @@ CASES = {
     "rounds with sequences from files": lambda: hits_task(n_rounds=2, memory=16_000),
     "placement": place_task,
     "placement on both strands": lambda: place_task(both_strands=True, n_best=0),
-    "shares of posteriors": lambda: FamilyShare(Job(tropalign.read_sequences(FAMILY)[:6], MsaOptions()), (1, 2)),
+    "shares of posteriors": lambda: FamilyShare(
+        FamilyInput(tropalign.read_sequences(FAMILY)[:6], MsaOptions()), (1, 2)
+    ),
     "bootstrap": sample_task,
     "pairs of a tree": pair_count_task,
     "files": each_task,

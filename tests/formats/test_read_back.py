@@ -10,7 +10,7 @@ from formats.written import HEADER
 from tropalign.errors import InputError, UsageError
 from tropalign.formats.aligned import AlignedContext
 from tropalign.formats.distance_matrix import read_distance_matrix
-from tropalign.formats.registry import ROOMS, format_names, make_writer
+from tropalign.formats.registry import FOLDERS, format_names, make_writer
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.results.otu_table import OtuTable
 from tropalign.sequences.aligned_files import read_described
@@ -82,7 +82,7 @@ def test_every_format_is_read_or_known_to_have_no_reader():
     assert {*ALIGNED, *READ_ELSEWHERE["aligned"], *no_reader} == set(format_names("aligned"))
     for kind, names in READ_ELSEWHERE.items():
         assert names <= set(format_names(kind))
-    elsewhere = {*ROOMS, "counts", "representatives", "chimeras", "models"}
+    elsewhere = {*FOLDERS, "counts", "representatives", "chimeras", "models"}
     assert {kind.partition("/")[0] for kind in READ_ELSEWHERE} <= elsewhere
 
 

@@ -16,7 +16,7 @@ from tropalign.errors import InputError, UsageError
 from tropalign.formats.format import Codec, Header
 from tropalign.formats.pairs import FORMATS
 from tropalign.formats.registry import (
-    ROOMS,
+    FOLDERS,
     check_format,
     format_for_path,
     format_names,
@@ -29,7 +29,7 @@ from tropalign.sequences import NUCLEOTIDE
 
 GOLDEN = Path(__file__).parent / "golden"
 PAIRS = format_names("pairs")
-KINDS = [kind for room in ROOMS for kind in import_module(f"tropalign.formats.{room}").FORMATS]
+KINDS = [kind for room in FOLDERS for kind in import_module(f"tropalign.formats.{room}").FORMATS]
 TEXTS = ("tsv", "csv", "jsonl", "m8", "paf", "sam", "fasta", "srspair")
 
 

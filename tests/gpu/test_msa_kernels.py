@@ -201,7 +201,7 @@ def test_alignments_of_any_devices(host, effort, rules):
     letters = np.array(list(PROTEIN_2.alphabet.letters))[codes]
     texts = ["".join(letters[begin:end]) for begin, end in pairwise(offsets.tolist())]
     batch = tropalign.SequenceBatch.from_strings(texts, alphabet=tropalign.PROTEIN)
-    job = pipeline.Job(batch, options_of(effort, len(batch), rules=rules))
+    job = pipeline.FamilyInput(batch, options_of(effort, len(batch), rules=rules))
     on_cpu = pipeline.align(job, [CpuDevice(1)], 1, 1 << 30)
     on_gpu = pipeline.align(job, [GpuDevice(host)], 1, 1 << 30)
     np.testing.assert_array_equal(on_gpu.columns, on_cpu.columns)

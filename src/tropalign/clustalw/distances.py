@@ -62,13 +62,13 @@ def pair_distances(
         if is_nucleotide:
             codes = WORD_CODES[codes]
 
-        def told_rows(n_begun: int) -> None:
+        def report_rows(n_begun: int) -> None:
             left = n - n_begun  # the share is of pairs: rows get shorter
             if progress is not None:
                 progress(1 - left * (left - 1) / (n * (n - 1)))
 
         count = _native.clustalw_word_scores_compat if options.is_compat else _native.clustalw_word_scores
-        scores = count(codes, batch.offsets, *rules, n_threads, None if progress is None else told_rows)
+        scores = count(codes, batch.offsets, *rules, n_threads, None if progress is None else report_rows)
         return (100.0 - _per_residue(scores.astype(np.float64), batch.lengths) * 100.0) / 100.0
 
     def told(n_begun: int) -> None:

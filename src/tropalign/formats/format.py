@@ -232,7 +232,7 @@ ARROW_FILE, ARROW_STREAM = "application/vnd.apache.arrow.file", "application/vnd
 
 
 #: Version of the parts' layout; incremented if older parts can no longer be read.
-LAYOUT = 2
+DESCRIPTION_VERSION = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -305,7 +305,7 @@ class FormatWriter(Generic[C]):
     def describe(self) -> dict[str, Any]:
         """Return the writer as JSON, from which ``registry.restore`` makes one that assembles the same file."""
         return {
-            "layout": LAYOUT,
+            "layout": DESCRIPTION_VERSION,
             "kind": self.kind,
             "format": self.name,
             "header": self.header.describe(),

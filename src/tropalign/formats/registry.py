@@ -17,15 +17,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from tropalign.errors import InputError, UsageError
-from tropalign.formats.format import COMPRESSED, LAYOUT, TEXT, Context, Format, FormatWriter, Header
+from tropalign.formats.format import COMPRESSED, DESCRIPTION_VERSION, TEXT, Context, Format, FormatWriter, Header
 from tropalign.properties import cached
 
 if TYPE_CHECKING:
     from tropalign.formats.pairs import PairsFormat
 
-ROOMS = ("pairs", "placed", "aligned", "hits", "paths", "segments", "clusters", "trees")
+FOLDERS = ("pairs", "placed", "aligned", "hits", "paths", "segments", "clusters", "trees")
 #: Rooms of kinds with other names.
-_ROOMS = {
+_FOLDER_OF_KIND = {
     "plots": "pairs",
     "confidence": "aligned",
     "tracks": "segments",
@@ -48,7 +48,7 @@ _COUNT = re.compile(r"\.\d+([-_]?of[-_]?\d+)?", re.ASCII)
 def _formats(kind: str) -> Mapping[str, Format]:
     """Return the formats of a kind by name, the default first."""
     room = kind.partition("/")[0]
-    forms: tuple[Format, ...] = import_module(f"{__package__}.{_ROOMS.get(room, room)}").FORMATS[kind]
+    forms: tuple[Format, ...] = import_module(f"{__package__}.{_FOLDER_OF_KIND.get(room, room)}").FORMATS[kind]
     return {form.name: form for form in forms}
 
 
@@ -72,7 +72,7 @@ def format_of(kind: str, name: str) -> Format:
 
 def media_type_of(suffix: str) -> str:
     """Return the media type of files with this suffix, from the first room that uses it; plain text by default."""
-    for room in ROOMS:
+    for room in FOLDERS:
         for forms in import_module(f"{__package__}.{room}").FORMATS.values():
             for form in forms:
                 if form.suffix == suffix:
@@ -95,7 +95,7 @@ def format_for_path(kind: str, path: str | os.PathLike[str] | None) -> str:
             return name
     known = {suffix for form in _formats(kind).values() for suffix in form.suffixes}
     option = (
-        ", or choose the format by its option" if kind in (*ROOMS, "models") else ""
+        ", or choose the format by its option" if kind in (*FOLDERS, "models") else ""
     )  # additional outputs have no such option
     raise UsageError(
         f"{path}: no format has the suffix {suffix!r}: end the name in one of {' '.join(sorted(known))} (and "
@@ -183,10 +183,10 @@ def restore(description: Any) -> FormatWriter[Any]:
     """
     try:
         layout, kind, name = (description[key] for key in ("layout", "kind", "format"))
-        if layout != LAYOUT or kind not in _CONTEXTS or name not in format_names(kind):
+        if layout != DESCRIPTION_VERSION or kind not in _CONTEXTS or name not in format_names(kind):
             raise ValueError("unknown layout, kind or format")
         header = Header.restore(description["header"])
-        room = _ROOMS.get(kind, kind)
+        room = _FOLDER_OF_KIND.get(kind, kind)
         context = getattr(import_module(f"{__package__}.{room}.context"), _CONTEXTS[kind]).restore(
             description["context"]
         )

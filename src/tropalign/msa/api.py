@@ -168,7 +168,7 @@ def align_multiple(call: ConsistencyArguments) -> MultipleAlignment:
     c  MKV-AWMKT
     """
     memory, batch = budget_of(call.memory_bytes), call.batch()
-    job = pipeline.Job(batch, call.for_family(len(batch)), tree_of(call.tree, batch.names), call.row_order)
+    job = pipeline.FamilyInput(batch, call.for_family(len(batch)), tree_of(call.tree, batch.names), call.row_order)
     devices = call.devices(pipeline.score_cells(job), memory)
     return pipeline.align(job, devices, call.threads, memory, progress=call.progress)
 

@@ -27,7 +27,7 @@ from tropalign.msa.api import ConsistencyArguments
 from tropalign.msa.family import unique_sequences
 from tropalign.msa.guide_tree import tree_of
 from tropalign.msa.options import MOST_SEQUENCES, HomologOptions
-from tropalign.msa.pipeline import Job
+from tropalign.msa.pipeline import FamilyInput
 from tropalign.options.called import called_with
 from tropalign.options.option import argument, but
 from tropalign.profiles.api import search
@@ -66,7 +66,7 @@ class Homologs:
         return f"{n:,} homologs of {self.n_helped:,} of {self.n_members:,} different members"
 
 
-def check_helped(job: Job) -> None:
+def check_helped(job: FamilyInput) -> None:
     """Reject families that homologs do not help; raises UsageError or InputError."""
     homologs = named("homologs")
     if job.options.effort == "fast":
@@ -88,7 +88,7 @@ def check_helped(job: Job) -> None:
         )
 
 
-def helped(job: Job, found: Homologs) -> Job:
+def helped(job: FamilyInput, found: Homologs) -> FamilyInput:
     """Return the job with homologs appended to the family, or unchanged with a warning if none were found."""
     if found.batch is None:
         warn("no homologs were found: the family is aligned without them")
@@ -215,7 +215,7 @@ def align_with_homologs(call: HelpedArguments) -> MultipleAlignment:
     """
     memory, batch = budget_of(call.memory_bytes), call.batch()
     method, tree = call.for_family(len(batch)), tree_of(call.tree, batch.names)
-    job = pipeline.Job(batch, method, tree, call.row_order, keeps_homologs=call.keep_homologs)
+    job = pipeline.FamilyInput(batch, method, tree, call.row_order, keeps_homologs=call.keep_homologs)
     check_helped(job)
     found = homologs_of(batch, call.homologs, call, n_threads=call.threads, memory_bytes=memory, device=call.device)
     job = helped(job, found)

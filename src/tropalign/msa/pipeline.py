@@ -54,7 +54,7 @@ SCORE_CELLS = 30
 
 
 @dataclass(frozen=True)
-class Job:
+class FamilyInput:
     """A family, and how it is aligned.
 
     `order`: "input" or "tree", of the rows. `model`: pair model, by default that of the rules. `n_shards`: number
@@ -74,7 +74,7 @@ class Job:
 
 
 def align(
-    job: Job,
+    job: FamilyInput,
     devices: Sequence[Device],
     n_threads: int,
     memory_bytes: int,
@@ -110,38 +110,38 @@ def align(
     return _Stages(job, devices, n_threads, memory_bytes, kept or NoCheckpoint(), progress).run()
 
 
-def pair_cells(job: Job) -> int:
+def pair_cells(job: FamilyInput) -> int:
     """Return the cells of all pairs of the family."""
     lengths = job.batch.lengths.astype(float)
     return int((lengths.sum() ** 2 - (lengths**2).sum()) / 2)
 
 
-def score_cells(job: Job) -> int:
+def score_cells(job: FamilyInput) -> int:
     """Return the cost of the family's posteriors, in cells of a local score."""
     return pair_cells(job) * SCORE_CELLS
 
 
-def kept_stages(job: Job) -> tuple[int, int]:
+def kept_stages(job: FamilyInput) -> tuple[int, int]:
     """Return the number of stages that store parts, and the maximum number of parts per stage."""
     if job.options.effort == "fast":
         return 2, len(job.batch)  # the tree, and a part per group
     return job.options.consistency + 2, max(1, len(_task(job).tiles()))
 
 
-def _task(job: Job, scratch_bytes: int | None = None) -> PosteriorTask:
+def _task(job: FamilyInput, scratch_bytes: int | None = None) -> PosteriorTask:
     batch, options = job.batch, job.options
     model = job.model or model_of(batch.alphabet, options.rules)
     shards = [(k, job.n_shards) for k in range(1, job.n_shards + 1)]
     return PosteriorTask(batch, model, options.cutoff, options.keep, scratch_bytes=scratch_bytes, shards=shards)
 
 
-def voting_models(job: Job) -> tuple[PairModel, ...]:
+def voting_models(job: FamilyInput) -> tuple[PairModel, ...]:
     """Return the models that vote in addition to the first one; empty for most efforts."""
     return other_models(job.batch.alphabet) if job.options.votes and job.model is None else ()
 
 
 def _finished(
-    job: Job, columns: NDArray[np.int32], confidence: Sequence[NDArray[np.float32] | None], tree: GuideTree
+    job: FamilyInput, columns: NDArray[np.int32], confidence: Sequence[NDArray[np.float32] | None], tree: GuideTree
 ) -> MultipleAlignment:
     """Return the result, its rows in the requested order."""
     if job.batch.alphabet == PROTEIN:  # there were no references to calibrate nucleotides
@@ -159,7 +159,7 @@ class _Stages:
 
     def __init__(
         self,
-        job: Job,
+        job: FamilyInput,
         devices: Sequence[Device],
         n_threads: int,
         memory_bytes: int,
@@ -180,7 +180,7 @@ class _Stages:
         found = self.kept.get(self.last, 0)
         if found is not None and (found[1] or not self.job.wants_confidence):
             return self._made(np.frombuffer(found[0], np.int32), found[1:3], GuideTree.from_bytes(found[3], self.n))
-        store, distances, n_done = self._begun()
+        store, distances, n_done = self._restored_or_stage_one()
         if self.job.options.judges_members and not self.job.n_homologs:
             foreign = foreign_members(distances, self.job.batch)
             if len(foreign):
@@ -195,7 +195,7 @@ class _Stages:
         columns = self._aligned(store, tree, weights)
         del store
         if models := voting_models(self.job):
-            columns = self._elected(columns, tree, weights, models)
+            columns = self._aligned_by_vote(columns, tree, weights, models)
         confidence = self._confidence(columns, weights) if self.job.wants_confidence else []
         parts = [part.tobytes() for part in (columns, *confidence)]
         self.kept.put(self.last, 0, [*parts, *[b""] * (3 - len(parts)), tree.to_bytes()])
@@ -207,7 +207,7 @@ class _Stages:
 
     # Stages I to III.
 
-    def _begun(self) -> tuple[Any, NDArray[np.float32], int]:
+    def _restored_or_stage_one(self) -> tuple[Any, NDArray[np.float32], int]:
         """Return the store after the last stored consistency pass or stage I, distances, and passes done."""
         n_tiles = len(self.task.tiles())
         n_done = next((k for k in range(self.job.options.consistency, 0, -1) if self.kept.is_whole(k, n_tiles)), 0)
@@ -311,7 +311,7 @@ class _Stages:
             )
         return columns
 
-    def _elected(
+    def _aligned_by_vote(
         self,
         columns: NDArray[np.int32],
         tree: GuideTree,
@@ -325,7 +325,7 @@ class _Stages:
             job = replace(self.job, model=model, wants_confidence=False)
             kept = self.kept.of_model(k + 1)
             member = _Stages(job, self.devices, self.n_threads, self.memory_bytes, kept, None)
-            found, distances, n_done = member._begun()
+            found, distances, n_done = member._restored_or_stage_one()
             alignments.append(member._aligned(found, *member._consistent(found, distances, n_done)))
             del found
             if told is not None:

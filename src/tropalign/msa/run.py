@@ -27,7 +27,7 @@ from tropalign.execution.run import Output, write_outputs
 from tropalign.execution.task import Device, Progress, Tile
 from tropalign.msa import pipeline
 from tropalign.msa.models import model_of
-from tropalign.msa.pipeline import Job, voting_models
+from tropalign.msa.pipeline import FamilyInput, voting_models
 from tropalign.msa.stages import N_SECTIONS, Checkpoint, NoCheckpoint, work_cells
 from tropalign.msa.task import Posteriors, PosteriorTask, sections
 from tropalign.resources.numbers import environment_number
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 FIRST_WORK, SAMPLE_SECONDS = 20_000_000.0, 1.0
 
 
-def seconds_of(job: pipeline.Job, devices: Sequence[Device], n_threads: int, memory_bytes: int) -> float:
+def seconds_of(job: pipeline.FamilyInput, devices: Sequence[Device], n_threads: int, memory_bytes: int) -> float:
     """Forecast the seconds of the job: time some of its sequences, and scale by work (`tropalign.msa.stages`)."""
     rate = FIRST_WORK / SAMPLE_SECONDS
     for _ in range(2):  # the first one warms up and sets the size of the second
@@ -75,7 +75,7 @@ class MsaRun:
     of the alignment.
     """
 
-    job: pipeline.Job
+    job: pipeline.FamilyInput
     outputs: Sequence[Output]
     parameters: dict[str, str]
     memory_bytes: int
@@ -131,7 +131,7 @@ class MsaRun:
 class PartsCheckpoint:
     """Stages of an alignment in a directory of parts: stage s has the parts s * n up to (s + 1) * n."""
 
-    def __init__(self, parts: Parts, job: pipeline.Job) -> None:
+    def __init__(self, parts: Parts, job: pipeline.FamilyInput) -> None:
         self._parts = parts
         n_stages, self._n_parts = pipeline.kept_stages(job)
         indices = range(self._n_parts * n_stages)
@@ -179,7 +179,7 @@ class FamilyShare:
     `shard`: (i, n), the i-th of n shards, from 1. `scratch_bytes` as in PosteriorTask.
     """
 
-    def __init__(self, job: Job, shard: Shard, scratch_bytes: int | None = None) -> None:
+    def __init__(self, job: FamilyInput, shard: Shard, scratch_bytes: int | None = None) -> None:
         self._tasks = share_tasks(job, shard, scratch_bytes)
         tiles = [(k, tile) for k, task in enumerate(self._tasks) for tile in task.tiles()]
         self._tiles = [replace(tile, index=index, payload=(k, tile)) for index, (k, tile) in enumerate(tiles)]
@@ -204,7 +204,7 @@ class FamilyShare:
         return found
 
 
-def share_tasks(job: Job, shard: Shard, scratch_bytes: int | None = None) -> list[PosteriorTask]:
+def share_tasks(job: FamilyInput, shard: Shard, scratch_bytes: int | None = None) -> list[PosteriorTask]:
     """Return the task of a shard for each model."""
     models = [job.model or model_of(job.batch.alphabet, job.options.rules), *voting_models(job)]
     cut: Any = {"scratch_bytes": scratch_bytes, "shards": [shard]}
@@ -222,7 +222,7 @@ class ShardsKept(NoCheckpoint):
     `model`: number of the model, 0 for the first one. Raises InputError if the shards are cut into other tiles.
     """
 
-    def __init__(self, shards: Shards, job: Job, model: int = 0) -> None:
+    def __init__(self, shards: Shards, job: FamilyInput, model: int = 0) -> None:
         self._shards, self._job, self._model = shards, job, model
         counts = shards.tile_counts
         tasks = [share_tasks(job, (k, len(counts))) for k in range(1, len(counts) + 1)]

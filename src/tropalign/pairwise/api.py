@@ -52,7 +52,7 @@ from tropalign.sequences import SequenceBatch, read_sequences
 from tropalign.sequences.alphabet import AlphabetLike
 from tropalign.sequences.batch import Sequences
 from tropalign.sequences.inputs import letters_of, named_file, named_texts
-from tropalign.sequences.reader import agreed, untold
+from tropalign.sequences.reader import in_common_alphabet, without_kind_warnings
 
 if TYPE_CHECKING:
     from tropalign.sequences.translation import Frames
@@ -219,10 +219,10 @@ def align_all(call: AllArguments) -> Iterator[AlignmentTable]:
     if call.targets is None:
         batch, others = batch_of(call.queries, call.alphabet), None
     else:
-        with untold():
+        with without_kind_warnings():
             batch, others = batch_of(call.queries, call.alphabet), batch_of(call.targets, call.alphabet)
         if call.translate is None:
-            batch, others = agreed(batch, others, call.alphabet is None)
+            batch, others = in_common_alphabet(batch, others, call.alphabet is None)
     sides: tuple[SequenceBatch | Frames, SequenceBatch | Frames | None] = (batch, others)
     if others is not None and call.translate is not None:
         check_sides(call.translate)

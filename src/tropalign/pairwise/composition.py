@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from tropalign import _native
 from tropalign.errors import ScoringError, named
 from tropalign.pairwise.engines import Engines, Rows, used_targets
-from tropalign.pairwise.filters import deciding, suffices
+from tropalign.pairwise.filters import evalue_scores, suffices
 from tropalign.pairwise.options import PairOptions
 from tropalign.results.alignments import AlignmentTable
 from tropalign.scoring import Gap, SubstitutionMatrix
@@ -81,7 +81,7 @@ class Correction:
     def corrected(self, table: AlignmentTable, n_threads: int, progress: Progress | None) -> AlignmentTable:
         """Return the rows that pass by their corrected scores, with these, the best first if the best are chosen."""
         whole, rows = self._options.whole, Rows(table.query_index, table.target_index, "score", table.strand)
-        raw = np.rint(deciding(table) * whole.scale).astype(np.int32)
+        raw = np.rint(evalue_scores(table) * whole.scale).astype(np.int32)
         index, scores = self.judged(table, rows, raw, n_threads, progress)
         if self._options.top is not None:
             order = np.lexsort((-scores, table.query_index[index]))
@@ -172,10 +172,10 @@ class Adjusted(Correction):
         """Return the rows whose adjusted scores suffice, and these scores, rounded."""
         score: Any = _native.adjusted_scores
         if rows.taken is None:
-            found = score(*self._how(rows), n_threads, self._engines.scratch_bytes, progress)
+            found = score(*self._native_arguments(rows), n_threads, self._engines.scratch_bytes, progress)
         else:
             # Further alignments of pairs are few: one by one.
-            found = _native.adjusted_matrices(*self._how(rows))
+            found = _native.adjusted_matrices(*self._native_arguments(rows))
             found["score"] = np.zeros(len(rows.query), np.int32)
             for k in np.flatnonzero(found["is_adjusted"]):
                 engines = _by_scores(self._engines, found["matrix"][k], self._parts)
@@ -186,7 +186,7 @@ class Adjusted(Correction):
         is_kept = suffices(table, self._options, np.arange(len(raw)), scores)
         return np.flatnonzero(is_kept), scores[is_kept]
 
-    def _how(self, rows: Rows) -> tuple[Any, ...]:
+    def _native_arguments(self, rows: Rows) -> tuple[Any, ...]:
         """Return the arguments of native code."""
         whole = self._options.whole
         target, codes, offsets = used_targets(rows.target, self._engines.targets)

@@ -174,7 +174,7 @@ def selected(query: Index, score: NDArray[np.int32], least: Index | None, top: i
     return rows
 
 
-def deciding(table: AlignmentTable) -> NDArray[Any]:
+def evalue_scores(table: AlignmentTable) -> NDArray[Any]:
     """Return the scores that decide: corrected for masks or composition, if they are."""
     return table.score if table.corrected_score is None else table.corrected_score
 
@@ -201,7 +201,7 @@ def not_culled(table: AlignmentTable, most: int) -> NDArray[np.bool_]:
     """
     query = nucleotides.given(table, "query")[1]
     begin, end = nucleotides.span(table, "query")
-    score = np.asarray(deciding(table), np.float64)
+    score = np.asarray(evalue_scores(table), np.float64)
     keep = np.ones(len(table), bool)
     order = np.lexsort((-score, query))
     for rows in np.split(order, np.flatnonzero(np.diff(query[order])) + 1):

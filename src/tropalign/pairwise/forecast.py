@@ -100,12 +100,12 @@ class _Scored:
         residues = float(task.targets.lengths[self._some_targets(LEAST_GROUPS)].sum())
         cells_before = np.cumsum(task.queries.lengths[queries]) * residues
         self._queries = queries[: max(1, int(np.searchsorted(cells_before, FIRST_CELLS)))]
-        few_cells, few_seconds, self.best = self._tried(LEAST_GROUPS)
+        few_cells, few_seconds, self.best = self._timed_groups(LEAST_GROUPS)
         self.seconds_per_cell, self.seconds_per_query = few_seconds / few_cells, 0.0
         n_groups = int(SCORE_SECONDS / few_seconds * LEAST_GROUPS)
         if len(self._groups) < 2 * LEAST_GROUPS:
             return
-        cells, seconds, self.best = self._tried(max(2 * LEAST_GROUPS, min(n_groups, len(self._groups))))
+        cells, seconds, self.best = self._timed_groups(max(2 * LEAST_GROUPS, min(n_groups, len(self._groups))))
         self.seconds_per_cell = max(seconds - few_seconds, 0.0) / (cells - few_cells)
         self.seconds_per_query = max(seconds - self.seconds_per_cell * cells, 0.0) / len(self._queries)
 
@@ -113,7 +113,7 @@ class _Scored:
         places = distinct(np.linspace(0, len(self._groups) - 1, n_groups).astype(np.int64))
         return np.sort(np.concatenate([self._groups[place] for place in places.tolist()]))
 
-    def _tried(self, n_groups: int) -> tuple[int, float, Index]:
+    def _timed_groups(self, n_groups: int) -> tuple[int, float, Index]:
         """Return cells and seconds of this many groups, and the best pairs."""
         task, targets = self._task, self._some_targets(n_groups)
         queries = task.queries[self._queries]

@@ -233,7 +233,7 @@ class Scheme:
         """True if words of this width can hold the scoring at all."""
         steps = int(np.abs(self.steps()).max()) // self.scale
         lowest = 4 * (self.gap_open + 1) + steps + self._frame(n_rows)
-        return self.scale * lowest < 1 << (word_bits - 1) and self._wide_from(word_bits, n_rows) >= 64
+        return self.scale * lowest < 1 << (word_bits - 1) and self._least_unsafe_bound(word_bits, n_rows) >= 64
 
     def bounds(self, codes: NDArray[np.uint8], offsets: Ints) -> NDArray[np.int64]:
         """Return the upper bound of H by sequence: the sum of the best scores of its residues.
@@ -252,13 +252,13 @@ class Scheme:
     def width(self, word_bits: int, n_rows: int, bound: NDArray[np.int64]) -> Width:
         """Return which pairs of sequences with these bounds exceed words of this width."""
         extend = 0 if self.local else self.gap_extend
-        return Width(word_bits, bound, self._wide_from(word_bits, n_rows), extend)
+        return Width(word_bits, bound, self._least_unsafe_bound(word_bits, n_rows), extend)
 
     def _frame(self, n_rows: int) -> int:
         """Return the largest difference between a local H' and H."""
         return self.gap_extend * (n_rows + COLUMNS + 2)
 
-    def _wide_from(self, word_bits: int, n_rows: int) -> int:
+    def _least_unsafe_bound(self, word_bits: int, n_rows: int) -> int:
         """Return the smallest bound that words of this width may not hold."""
         step = self.most_up + 2 * self.gap_extend + (self._frame(n_rows) if self.local else 0)
         return (1 << (word_bits - 1)) // self.scale - step

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from tropalign.errors import UsageError, named
 from tropalign.pairwise.engines import Rows, Taken
-from tropalign.pairwise.filters import deciding, passes_shares
+from tropalign.pairwise.filters import evalue_scores, passes_shares
 from tropalign.pairwise.options import INTRON, PairOptions
 from tropalign.properties import cached
 from tropalign.results import nucleotides
@@ -258,7 +258,7 @@ def with_sums(
 ) -> AlignmentTable:
     """Return the table with E-values and sizes of sets, without rows whose sets have too high E-values."""
     evalue, count = np.zeros(len(table)), np.ones(len(table), np.int32)
-    score, statistics = np.asarray(deciding(table), np.float64), significance.statistics
+    score, statistics = np.asarray(evalue_scores(table), np.float64), significance.statistics
     lengths = table.queries.lengths[table.query_index], table.targets.lengths[table.target_index]
     evalue[:] = significance.evalues(score, *lengths) / (1 - DECAY)
     rows, space = (

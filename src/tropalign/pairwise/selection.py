@@ -31,7 +31,7 @@ from tropalign.pairwise.engines import Rows
 from tropalign.pairwise.filters import (
     LeastScores,
     coverages_asked,
-    deciding,
+    evalue_scores,
     may_cover,
     not_culled,
     passes_shares,
@@ -403,7 +403,7 @@ class BestPassing:
             # Earlier rows win ties: they come first in the order of the pairs.
             both = table if self._kept is None else concatenate([self._kept, table])
             source = self._source(both.query_index)
-            order = np.lexsort((-deciding(both).astype(np.float64), source))
+            order = np.lexsort((-evalue_scores(both).astype(np.float64), source))
             self._kept = both.take(order[rank(source[order]) < self._top])
             left = left[~np.isin(left, taken)]
             step *= GROWTH
@@ -428,7 +428,7 @@ class BestPassing:
         """Return candidates whose query has fewer than `top` rows, or that score more than the last of these."""
         if self._kept is None or not len(left):
             return left
-        kept, score = self._source(self._kept.query_index), deciding(self._kept)
+        kept, score = self._source(self._kept.query_index), evalue_scores(self._kept)
         last = np.flatnonzero(rank(kept) == self._top - 1)
         place = np.minimum(np.searchsorted(kept[last], query[left]), max(len(last) - 1, 0))
         if not len(last):
@@ -461,7 +461,7 @@ def reciprocal_pairs(tables: Iterable[AlignmentTable], n_queries: int, n_targets
     found, scores = np.zeros((2, 0), np.int64), np.zeros(0)
     for table in tables:
         pairs = np.stack([nucleotides.given(table, side)[1] for side in ("query", "target")])
-        score = np.asarray(deciding(table), np.float64)
+        score = np.asarray(evalue_scores(table), np.float64)
         if is_local:  # a score of 0 means that there is no alignment
             pairs, score = pairs[:, score > 0], score[score > 0]
         np.maximum.at(of_query, pairs[0], score)

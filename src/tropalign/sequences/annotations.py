@@ -65,14 +65,14 @@ def with_count(name: str, count: int) -> str:
     return f"{_WRITTEN.sub('', name).rstrip(';')};size={count}"
 
 
-_SAID = re.compile(r"(?:^|;)(?:sample|barcodelabel)=([^;]*)(?=;|$)")
+_SAMPLE_LABEL = re.compile(r"(?:^|;)(?:sample|barcodelabel)=([^;]*)(?=;|$)")
 _FILE = re.compile(r"[^\s;\x00-\x1f\x7f]+")
 _START = re.compile(r"[A-Za-z0-9_]*")
 
 
-def said_in(name: str) -> str:
+def labelled_sample(name: str) -> str:
     """Return the value of ``;sample=`` or ``;barcodelabel=`` in a name, or ""."""
-    found = _SAID.search(name) if "=" in name else None
+    found = _SAMPLE_LABEL.search(name) if "=" in name else None
     return "" if found is None else found[1]
 
 
@@ -80,7 +80,7 @@ def by_vsearch(name: str) -> str:
     """Return the value of ``;sample=`` or ``;barcodelabel=``, else the leading letters, digits and underscores."""
     start = _START.match(name)
     assert start is not None  # it may be empty
-    return said_in(name) if _SAID.search(name) else start[0]
+    return labelled_sample(name) if _SAMPLE_LABEL.search(name) else start[0]
 
 
 def by_underscore(name: str) -> str:
@@ -89,13 +89,13 @@ def by_underscore(name: str) -> str:
     >>> by_underscore("gut-3_17;size=2"), by_underscore("r_17;sample=gut-3")
     ('gut-3', 'gut-3')
     """
-    return said_in(name) if _SAID.search(name) else name.partition(";")[0].rpartition("_")[0]
+    return labelled_sample(name) if _SAMPLE_LABEL.search(name) else name.partition(";")[0].rpartition("_")[0]
 
 
 #: Ways to find the sample in a name, excluding delimiters and regular expressions.
 NameRule = Literal["label", "vsearch", "underscore"]
 RULES: Mapping[NameRule, Callable[[str], str]] = MappingProxyType(
-    {"label": said_in, "vsearch": by_vsearch, "underscore": by_underscore}
+    {"label": labelled_sample, "vsearch": by_vsearch, "underscore": by_underscore}
 )
 #: Returns the sample in a name, or "" if the name has none.
 Teller = Callable[[str], str]
@@ -118,36 +118,36 @@ def teller(samples: Any = None, delimiter: Any = None, regex: Any = None, of_fil
     if samples is not None and samples not in RULES:
         raise UsageError(f"{named('samples')} {samples!r} is not one of {', '.join(RULES)}")
     if delimiter is not None:
-        return partial(_before, delimiter)
+        return partial(_text_before, delimiter)
     if regex is not None:
         try:
-            return partial(_matched, re.compile(regex))
+            return partial(_regex_sample, re.compile(regex))
         except re.error as error:
             raise UsageError(f"{named('sample_regex')} {regex!r} is not a regular expression: {error}") from None
     if samples is not None:
         return RULES[cast(NameRule, samples)]
-    return partial(_said_else, of_file)
+    return partial(_labelled_or_file_sample, of_file)
 
 
-def _said_else(of_file: str, name: str) -> str:
+def _labelled_or_file_sample(of_file: str, name: str) -> str:
     """Return the sample in ``;sample=``, else that of the file."""
-    return said_in(name) if _SAID.search(name) else of_file
+    return labelled_sample(name) if _SAMPLE_LABEL.search(name) else of_file
 
 
-def _before(delimiter: str, name: str) -> str:
+def _text_before(delimiter: str, name: str) -> str:
     """Return the sample in ``;sample=``, or the text before the first delimiter.
 
-    >>> _before(".", "gut-1.r1;size=2.5"), _before("_", "gut-1.r1;size=2_5"), _before(".", "r.1;sample=gut")
-    ('gut-1', '', 'gut')
+    >>> _text_before(".", "gut-1.r1;size=2.5"), _text_before("_", "gut-1.r1;size=2_5")
+    ('gut-1', '')
     """
-    if _SAID.search(name):
-        return said_in(name)
+    if _SAMPLE_LABEL.search(name):
+        return labelled_sample(name)
     text = name if ";" in delimiter else name.partition(";")[0]
     before, found, _ = text.partition(delimiter)
     return before if found else ""
 
 
-def _matched(regex: re.Pattern[str], name: str) -> str:
+def _regex_sample(regex: re.Pattern[str], name: str) -> str:
     """Return the match of the first group, or the whole match."""
     found = regex.search(name)
     return "" if found is None else found[1 if regex.groups else 0] or ""
@@ -197,10 +197,10 @@ def pooled(batches: Iterable[SequenceBatch], paths: Iterable[str], keeps_labels:
             )
         path_of[sample] = file_name(path)
         for name in batch.names:
-            if _SAID.search(name) is not None and keeps_labels:
+            if _SAMPLE_LABEL.search(name) is not None and keeps_labels:
                 names.append(name)
                 continue
-            if _SAID.search(name) is not None:
+            if _SAMPLE_LABEL.search(name) is not None:
                 raise InputError(
                     "both its name and its file name give a sample: omit --samples file",
                     file=file_name(path),

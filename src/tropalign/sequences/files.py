@@ -121,31 +121,31 @@ def opened(source: Source, count: Callable[[int], None] | None = None) -> Iterat
     here and on every read, if the file does not exist, cannot be read or is damaged.
     """
     file = file_name(source)
-    with _naming(file):
+    with _as_input_errors(file):
         raw, is_ours = _raw(source, file)
     with ExitStack() as closed_after:
         if is_ours:
             closed_after.callback(raw.close)
         plain: io.BufferedReader = io.BufferedReader(_Counted(raw, count), BUFFER_BYTES)
-        with _naming(file):
+        with _as_input_errors(file):
             begin = plain.peek(6)[:6]  # which show the compression
             stream: Any = plain
             # Decompressors are imported only if needed: the import takes as long as a short search.
             if begin.startswith(b"BZh"):
                 import bz2
 
-                stream = _Members(plain, bz2.BZ2Decompressor, OSError)
+                stream = _MultiMemberStream(plain, bz2.BZ2Decompressor, OSError)
             elif begin == b"\xfd7zXZ\x00":
                 import lzma
 
-                stream = _Members(plain, lzma.LZMADecompressor, lzma.LZMAError)
+                stream = _MultiMemberStream(plain, lzma.LZMADecompressor, lzma.LZMAError)
             elif begin.startswith((b"\x1f\x8b", b"\x28\xb5\x2f\xfd")):  # gzip, Zstandard
                 import xopen
 
                 stream = xopen.xopen(plain, "rb", threads=0)
         if stream is not plain and is_ours and os.path.isfile(source):  # type: ignore[arg-type]
             # A thread that waits for a pipe or a terminal could not be stopped.
-            stream = closed_after.enter_context(_Ahead(stream))
+            stream = closed_after.enter_context(_ReadAhead(stream))
         yield io.BufferedReader(_Named(stream, file), BUFFER_BYTES)
 
 
@@ -279,7 +279,7 @@ def _raw(source: Source, file: str) -> tuple[Any, bool]:
 
 
 @contextmanager
-def _naming(file: str) -> Iterator[None]:
+def _as_input_errors(file: str) -> Iterator[None]:
     """Convert any exception from a file into an InputError that names the file."""
     try:
         yield
@@ -379,11 +379,11 @@ class _Named(Readable):
         self._stream, self.name = stream, file
 
     def readinto(self, buffer: Any) -> int:
-        with _naming(self.name):
+        with _as_input_errors(self.name):
             return int(self._stream.readinto(buffer))
 
 
-class _Ahead(Pieces):
+class _ReadAhead(Pieces):
     """A stream that is decompressed in a thread of its own, one piece ahead."""
 
     def __init__(self, stream: Any) -> None:
@@ -402,7 +402,7 @@ def _piece(stream: Any) -> bytes:
     return data
 
 
-class _Members(Readable):
+class _MultiMemberStream(Readable):
     """bzip2 or xz data of several members; Python's readers ignore trailing garbage, which is an error here.
 
     `member` makes a decompressor, `error` is the exception that it raises if no member starts.

@@ -294,8 +294,8 @@ def _moved(pieces: list[Texts]) -> Texts:
 
 
 @contextmanager
-def untold() -> Iterator[None]:
-    """Silence `Evidence.tell` while one side of an alignment is read: `agreed` warns when both sides are known."""
+def without_kind_warnings() -> Iterator[None]:
+    """Silence `Evidence.tell` while one side is read: `in_common_alphabet` warns when both sides are known."""
     before = waits.set(True)
     try:
         yield
@@ -310,7 +310,7 @@ def evidence_of(batch: SequenceBatch, file: str | None = None) -> Evidence:
     return found
 
 
-def agreed(
+def in_common_alphabet(
     first: SequenceBatch, second: SequenceBatch, is_judged: bool, tells: bool = False
 ) -> tuple[SequenceBatch, SequenceBatch]:
     """Return both sides of an alignment; a side that can be of either kind is read like the other.

@@ -357,14 +357,14 @@ class FoundTaxa:
             used, place = np.unique(taxids[open_ones], return_inverse=True)
             found = self._taxdump.lineages(used.tolist())
             has_none = not found and not lineage.any()
-            self._tell_strange([taxid for taxid in used.tolist() if taxid not in found], self._taxdump, has_none)
+            self._warn_unknown_taxids([taxid for taxid in used.tolist() if taxid not in found], self._taxdump, has_none)
             numbers = [self._number(found.get(taxid, "")) for taxid in used.tolist()]
             lineage[open_ones] = np.array(numbers, np.int64)[place]
         if not taxids.any() and not lineage.any():
             return None
         return Taxa(taxids, Texts.of(list(self._numbers)), lineage)
 
-    def _tell_strange(self, taxids: list[int], taxdump: Taxdump, has_none: bool) -> None:
+    def _warn_unknown_taxids(self, taxids: list[int], taxdump: Taxdump, has_none: bool) -> None:
         """Warn of taxids that are not in the taxdump."""
         if not taxids:
             return

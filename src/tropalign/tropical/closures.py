@@ -136,7 +136,7 @@ def tropical_closure(
         # Distances in the computed and the requested type, and two matrices for paths.
         each = np.dtype(dtype).itemsize + (matrix.itemsize if matrix.dtype.name != dtype else 0)
         require_bytes(matrix.size * (each + 8 * wants_predecessors))
-        job = _Job(matrix, semiring, dtype, n_left, wants_predecessors, n_threads, devices, progress)
+        job = _ClosureInput(matrix, semiring, dtype, n_left, wants_predecessors, n_threads, devices, progress)
         tolerance = n * float(np.finfo(dtype).eps) * reach.edge if dtype[0] == "f" and reach.has_negative else 0.0
         try:
             values, before, any_infinite = job.closed(tolerance)
@@ -155,7 +155,7 @@ class _Rounded(Exception):
 
 
 @dataclass(frozen=True)
-class _Job:
+class _ClosureInput:
     """A closure computed in `dtype`; other attributes as in `tropical_closure`."""
 
     matrix: NDArray[Any]

@@ -186,7 +186,7 @@ class ProductsOnGpu:
                 with self.device.scope() as memory, self.pace.measured(count * rows * width * depth):
                     ours = self._upload(memory, left, layout)
                     others = self._upload(memory, right, layout, DEPTH, layout.width)
-                    c = self._room(memory, layout, rows, width, count)
+                    c = self._allocated_panel(memory, layout, rows, width, count)
                     launch(ours, others, c, rows, width, depth, count)
                     whole = memory.download(c.buffer, layout.dtype, count * rows * width)
                 found[at : at + count] = whole.reshape(count, rows, width)[:, :m, :n]
@@ -209,7 +209,10 @@ class ProductsOnGpu:
             some = a[row : row + self._rows(b)]
             rows = padded_to(len(some), SIDE)
             with self.device.scope() as memory, self.pace.measured(rows * b.depth * b.width):
-                left, c = self._upload(memory, some[None], b.layout), self._room(memory, b.layout, rows, b.width)
+                left, c = (
+                    self._upload(memory, some[None], b.layout),
+                    self._allocated_panel(memory, b.layout, rows, b.width),
+                )
                 launch(left, b.whole, c, rows, b.width, b.depth)
                 whole = memory.download(c.buffer, b.layout.dtype, rows * b.width)
             found[row : row + len(some)] = whole.reshape(rows, b.width)[: len(some), : b.n]
@@ -237,7 +240,7 @@ class ProductsOnGpu:
             one = self._upload(memory, layout.identity(n), layout, layout.width, layout.width)
             count = len(matrices)
             while count > 1:
-                pairs, after = count // 2, self._room(memory, layout, side, side, -(-count // 2))
+                pairs, after = count // 2, self._allocated_panel(memory, layout, side, side, -(-count // 2))
                 left, right = (now.beginning(quads, 2 * now.step) for quads in (0, now.step))
                 launch(left, right, after, side, side, side, pairs)
                 if count % 2:
@@ -267,7 +270,10 @@ class ProductsOnGpu:
         launch = self._launcher(layout, progress and partial(progress, 0))
         with self.device.scope() as memory:
             whole = Panel(memory.upload(padded), 0, layout.quads(side))
-            above, beside = self._room(memory, layout, together, side), self._room(memory, layout, side, together)
+            above, beside = (
+                self._allocated_panel(memory, layout, together, side),
+                self._allocated_panel(memory, layout, side, together),
+            )
             closing = _Closing(layout, launch, whole, above, beside)
             for begin in range(0, side, together):
                 end = min(begin + together, side)
@@ -288,7 +294,7 @@ class ProductsOnGpu:
         return Panel(memory.upload(padded), 0, row, step if len(matrices) > 1 else 0)
 
     @staticmethod
-    def _room(memory: Memory, layout: Layout, rows: int, columns: int, count: int = 1) -> Panel:
+    def _allocated_panel(memory: Memory, layout: Layout, rows: int, columns: int, count: int = 1) -> Panel:
         quads = layout.quads(rows * columns)
         return Panel(memory.allocate(count * quads * QUAD_BYTES), 0, layout.quads(columns), quads)
 

@@ -140,9 +140,9 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         if self.db is None:
             return None
         from tropalign.errors import InputError
-        from tropalign.sequences.reader import untold
+        from tropalign.sequences.reader import without_kind_warnings
 
-        with untold():
+        with without_kind_warnings():
             references = self.batch(self.db)
         if references.alphabet != batch.alphabet:
             raise InputError(

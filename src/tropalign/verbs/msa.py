@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from tropalign.execution.run import Output, Writer
     from tropalign.execution.task import Device
     from tropalign.msa.options import MsaOptions
-    from tropalign.msa.pipeline import Job
+    from tropalign.msa.pipeline import FamilyInput
     from tropalign.sequences import SequenceBatch
 
 #: Formats that show any name.
@@ -117,7 +117,9 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         method = self.for_family(len(batch))
         outputs, wants_confidence = self._outputs(places, method.parameters(), batch)
         tree = None if self.tree_in is None else read_guide_tree(self.tree_in, batch.names)
-        job = pipeline.Job(batch, method, tree, self.row_order, wants_confidence, keeps_homologs=self.keep_homologs)
+        job = pipeline.FamilyInput(
+            batch, method, tree, self.row_order, wants_confidence, keeps_homologs=self.keep_homologs
+        )
         memory_bytes = left_for_job(allowed, batch.held_bytes)
         if self.homologs is not None:
             from tropalign.verbs.msa_methods import with_homologs
@@ -157,7 +159,9 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         method = self.for_family(len(batch))
         outputs, wants_confidence = self._outputs(places, method.parameters())
         tree = GuideTree.from_bytes(saved_tree, len(batch)) if saved_tree else None
-        job = pipeline.Job(batch, method, tree, self.row_order, wants_confidence, n_shards=len(shards.tile_counts))
+        job = pipeline.FamilyInput(
+            batch, method, tree, self.row_order, wants_confidence, n_shards=len(shards.tile_counts)
+        )
         allowed = self.memory or default_budget()
         memory_bytes = left_for_job(allowed, batch.held_bytes)
         trim = partial(trimmed, self, columns_out=places.get("columns_out"))
@@ -168,7 +172,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             n_threads = resolve_threads(self.threads)
             aligning.compute(devices, n_threads, memory_bytes, progress, ShardsKept(shards, job))
 
-    def _shard(self, job: Job, devices: Sequence[Device], memory_bytes: int, allowed: int) -> None:
+    def _shard(self, job: FamilyInput, devices: Sequence[Device], memory_bytes: int, allowed: int) -> None:
         """Compute a share of the posteriors, for `finish`."""
         from tropalign.execution.manifest import RemainingWork
         from tropalign.execution.progress import progress_bar, status_only
@@ -244,7 +248,7 @@ def _check_names(writer: Writer, batch: SequenceBatch) -> None:
     writer.encode(MultipleAlignment.from_rows(batch.names, [letter] * len(batch), batch.alphabet))
 
 
-def _parameters(job: Job, form: str | None = None) -> dict[str, str]:
+def _parameters(job: FamilyInput, form: str | None = None) -> dict[str, str]:
     """Return everything that determines the result, by name, including the format of shards."""
     batch = job.batch
     words = with_version(**job.options.parameters()) | {

@@ -12,7 +12,7 @@ from tropalign.verbs.trimming import trimmed
 
 if TYPE_CHECKING:
     from tropalign.execution.run import Output
-    from tropalign.msa.pipeline import Job
+    from tropalign.msa.pipeline import FamilyInput
     from tropalign.verbs.msa_options import FamilyCommand
 
 
@@ -72,7 +72,7 @@ def keep_aligned(command: FamilyCommand, outputs: list[Output]) -> None:
         print_summary(what, time.perf_counter() - begin, 0, [output.path for output in outputs])
 
 
-def with_homologs(command: FamilyCommand, job: Job, memory_bytes: int, n_threads: int) -> Job:
+def with_homologs(command: FamilyCommand, job: FamilyInput, memory_bytes: int, n_threads: int) -> FamilyInput:
     """Return the job with homologs of the family, and report their number on standard error."""
     from tropalign.msa.homologs import check_helped, helped, homologs_of
 

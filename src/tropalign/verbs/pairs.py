@@ -118,14 +118,14 @@ class PairsCommand(PairsOutput):
         """Read queries and targets as they are aligned, with their frames if translated."""
         from tropalign.pairwise.options import check_same_alphabet
         from tropalign.sequences.files import file_name
-        from tropalign.sequences.reader import agreed, untold
+        from tropalign.sequences.reader import in_common_alphabet, without_kind_warnings
 
         if self.translate is not None and self.targets is not None:
             from tropalign.pairwise.translated import check_code, side_of
 
             code = self.genetic_code or 1
             check_code(code)  # before anything is read
-            with untold():  # `side_of` checks the letters against the expected kind
+            with without_kind_warnings():  # `side_of` checks the letters against the expected kind
                 batches = self.batch(self.queries), self._database(self.targets, format_name, allowed)
             queries, targets = (
                 side_of(batch, side, self.translate, code, path)
@@ -134,10 +134,10 @@ class PairsCommand(PairsOutput):
             return queries, targets
         if self.targets is None:
             return self.batch(self.queries, wants_qualities), None
-        with untold():
+        with without_kind_warnings():
             queries = self.batch(self.queries, wants_qualities)
             targets = self._database(self.targets, format_name, allowed)
-        queries, targets = agreed(queries, targets, self.alphabet == "auto", tells=True)
+        queries, targets = in_common_alphabet(queries, targets, self.alphabet == "auto", tells=True)
         check_same_alphabet(queries, targets, (file_name(self.queries), file_name(self.targets)))
         return queries, targets
 

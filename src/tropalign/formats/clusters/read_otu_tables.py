@@ -75,7 +75,7 @@ def read_otu_table(path: str | os.PathLike[str], *, memory_bytes: int | None = N
     (('Otu1', 'Otu2'), ('gut', 'skin'), [[2, 1], [0, 4]])
     """
     file = file_name(path)
-    room = _Room(left_for_job(budget_of(memory_bytes), 0), file)
+    room = _MemoryLimit(left_for_job(budget_of(memory_bytes), 0), file)
     data = room.data(path)
     if data.startswith(HDF5):
         from tropalign.formats.clusters.biom_hdf5 import content_of_hdf5
@@ -93,7 +93,7 @@ def read_otu_table(path: str | os.PathLike[str], *, memory_bytes: int | None = N
     return _of_content(content, lambda: _entries(content, file, room), file)
 
 
-class _Room:
+class _MemoryLimit:
     """Memory limit for reading a table, since small files can become large."""
 
     def __init__(self, n_bytes: int, file: str) -> None:
@@ -119,7 +119,7 @@ class _Room:
         require(needed, self.n_bytes, f"the table {shown(self._file)}", remedy)
 
 
-def _of_lines(text: str, file: str, room: _Room) -> OtuTable:
+def _of_lines(text: str, file: str, room: _MemoryLimit) -> OtuTable:
     """Return the table of a classic file."""
     at, line, number, row = 0, "", 0, ""
     for number, row in enumerate(lines_in(text), 1):  # the last leading comment with tabs, else the first row
@@ -175,7 +175,7 @@ def _no_biom(error: Exception, file: str) -> InputError:
     return InputError(f"this is not a valid BIOM file ({reason}): write the table again", file=file)
 
 
-def _entries(content: Any, file: str, room: _Room) -> Places:
+def _entries(content: Any, file: str, room: _MemoryLimit) -> Places:
     """Return row, column and value of each non-zero entry of BIOM 1.0."""
     n_rows, n_columns = content["shape"]
     if content.get("matrix_type", "sparse") == "dense":

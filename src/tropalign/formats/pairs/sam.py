@@ -183,10 +183,10 @@ def valid_names(batch: Named, kind: str) -> Texts:
     else:
         found |= set(np.flatnonzero(np.isin(data[offsets[:-1]], list(b"*="))))
     bad = sorted(int(k) for k in found)
-    return encoded(_with_mended(list(batch.names), bad, kind)) if len(bad) else texts
+    return encoded(_replace_invalid_names(list(batch.names), bad, kind)) if len(bad) else texts
 
 
-def _with_mended(names: list[str], bad: Sequence[int], kind: str) -> list[str]:
+def _replace_invalid_names(names: list[str], bad: Sequence[int], kind: str) -> list[str]:
     pattern = NO_READ if kind == "read" else NO_REFERENCE
     first = names[bad[0]]
     taken = set(names)

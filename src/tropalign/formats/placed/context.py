@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.sequences.annotations import Teller, counts_of, said_in
+from tropalign.sequences.annotations import Teller, counts_of, labelled_sample
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,7 +49,7 @@ class PlacedContext:
     page_bytes: int | None = None
     samples: tuple[str, ...] = ()
     otus: OtuTable | None = None
-    tell: Teller = said_in
+    tell: Teller = labelled_sample
 
     def __post_init__(self) -> None:
         if self.insertions not in INSERTIONS or self.which not in WHICH:
