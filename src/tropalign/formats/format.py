@@ -231,7 +231,7 @@ PYARROW_BYTES, MATPLOTLIB_BYTES = 72 << 20, 60 << 20
 ARROW_FILE, ARROW_STREAM = "application/vnd.apache.arrow.file", "application/vnd.apache.arrow.stream"
 
 
-#: Version of the parts' layout; incremented if older parts can no longer be read.
+#: Version of the description of a writer in parts; incremented if older descriptions can no longer be read.
 DESCRIPTION_VERSION = 2
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tropalign.formats.pairs import PairsFormat
 
 FOLDERS = ("pairs", "placed", "aligned", "hits", "paths", "segments", "clusters", "trees")
-#: Rooms of kinds with other names.
+#: Folders of kinds with other names.
 _FOLDER_OF_KIND = {
     "plots": "pairs",
     "confidence": "aligned",
@@ -47,8 +47,8 @@ _COUNT = re.compile(r"\.\d+([-_]?of[-_]?\d+)?", re.ASCII)
 @cached
 def _formats(kind: str) -> Mapping[str, Format]:
     """Return the formats of a kind by name, the default first."""
-    room = kind.partition("/")[0]
-    forms: tuple[Format, ...] = import_module(f"{__package__}.{_FOLDER_OF_KIND.get(room, room)}").FORMATS[kind]
+    folder = kind.partition("/")[0]
+    forms: tuple[Format, ...] = import_module(f"{__package__}.{_FOLDER_OF_KIND.get(folder, folder)}").FORMATS[kind]
     return {form.name: form for form in forms}
 
 
@@ -71,9 +71,9 @@ def format_of(kind: str, name: str) -> Format:
 
 
 def media_type_of(suffix: str) -> str:
-    """Return the media type of files with this suffix, from the first room that uses it; plain text by default."""
-    for room in FOLDERS:
-        for forms in import_module(f"{__package__}.{room}").FORMATS.values():
+    """Return the media type of files with this suffix, from the first folder that uses it; plain text by default."""
+    for folder in FOLDERS:
+        for forms in import_module(f"{__package__}.{folder}").FORMATS.values():
             for form in forms:
                 if form.suffix == suffix:
                     found: str = form.media_type
@@ -186,8 +186,8 @@ def restore(description: Any) -> FormatWriter[Any]:
         if layout != DESCRIPTION_VERSION or kind not in _CONTEXTS or name not in format_names(kind):
             raise ValueError("unknown layout, kind or format")
         header = Header.restore(description["header"])
-        room = _FOLDER_OF_KIND.get(kind, kind)
-        context = getattr(import_module(f"{__package__}.{room}.context"), _CONTEXTS[kind]).restore(
+        folder = _FOLDER_OF_KIND.get(kind, kind)
+        context = getattr(import_module(f"{__package__}.{folder}.context"), _CONTEXTS[kind]).restore(
             description["context"]
         )
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError):

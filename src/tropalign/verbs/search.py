@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 from tropalign.formats.registry import format_for_path, format_names
 from tropalign.options.option import EXCLUSIVE, Options, again, but, input_file, option, output_file, whole
@@ -19,9 +19,6 @@ from tropalign.verbs.runs import (
     run_or_forecast,
 )
 from tropalign.verbs.sequence_options import SequenceOptions
-
-if TYPE_CHECKING:
-    pass
 
 REPORTING = ("E", "T", "domE", "domT")
 INCLUSION = ("incE", "incT", "incdomE", "incdomT")
