@@ -47,5 +47,5 @@ MultipleFormat = Literal[
 HitsFormat = Literal[
     "text", "arrow", "domtblout", "html", "json", "parquet", "pfamtblout", "result", "stockholm", "tblout", "tsv"
 ]
-ClustersFormat = Literal["tsv", "biom", "biom2", "fasta", "html", "result", "uc"]
+ClustersFormat = Literal["tsv", "biom", "biom2", "clstr", "fasta", "html", "result", "uc"]
 ChimerasFormat = Literal["tsv", "fasta", "uchime"]
