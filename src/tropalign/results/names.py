@@ -38,8 +38,8 @@ def checked_definition(name: Any) -> str:
 
 
 AlignmentsFormat = Literal[
-    "tsv", "arrow", "arrows", "bam", "csv", "fasta", "feather", "html", "jsonl", "m8", "matrix", "paf", "parquet",
-    "result", "sam", "srspair",
+    "tsv", "arrow", "arrows", "bam", "bed", "csv", "fasta", "feather", "html", "jsonl", "m8", "matrix", "paf",
+    "parquet", "result", "sam", "srspair",
 ]  # fmt: skip
 MultipleFormat = Literal[
     "fasta", "a2m", "a3m", "clustal", "html", "msf", "nexus", "phylip", "png", "result", "stockholm", "svg"
