@@ -94,7 +94,8 @@ NAMES: tuple[tuple[tuple[str, ...], str, str], ...] = (
     # profiles
     (_HITS, "evalue e e-value max-evalue", "write -E"),
     (("search",), "N", "write --iterate"),
-    (_HITS, "tformat qformat", "leave it out: formats are detected from the content"),
+    (_HITS, "tformat qformat", "leave it out: formats are detected from the content (for afa, add --gaps remove)"),
+    (("build",), "informat", "leave it out: formats are detected from the content"),
     # families and trees
     (("msa",), "localpair linsi globalpair ginsi genafpair einsi", "write --effort accurate"),
     (("msa",), "hmm hmm-in", "write --model"),
