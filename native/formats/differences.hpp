@@ -17,8 +17,8 @@ size_t bound_differences(const AlignedRows &rows);
 ///     "-ac" two of the target only
 char *write_differences(const AlignedRows &rows, const uint8_t *letters, char *out, int64_t *offsets);
 
-/// The same for MD tags, which show residues of the target only: a number of equal residues before and after each
-/// difference, of which insertions are none.
+/// Like bound_differences() and write_differences(), for MD tags. They show residues of the target only, and numbers of
+/// equal residues before and after each mismatch or deletion.
 ///
 ///     "6C0A4" six equal residues, the target's C and A against others, four equal   "3^GT2" a deletion of GT
 size_t bound_mismatches(const AlignedRows &rows);

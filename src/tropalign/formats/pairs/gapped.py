@@ -145,12 +145,12 @@ def _place(table: AlignmentTable, side: str) -> list[rows.Column]:
 PAF = Codec(encode, Concatenated(), blocks=by_rows(encode))
 
 
-#: Highest score in BED.
+#: Maximum score in BED.
 MOST_IN_BED = 1000
 
 
-# As bedtools bamtobed writes reads: the part of the target, the query, and the strand. The score is that of the
-# alignment, rounded, within the 0 to 1000 of the format.
+# Columns of bedtools bamtobed: the part of the target, the query, and the strand. The score is the alignment score,
+# rounded and limited to the format's range of 0 to 1000.
 def encode_bed(table: AlignmentTable, context: PairsContext) -> bytes:
     """Return a line of BED6 per pair; pairs without an aligned column are left out. Blanks become underscores."""
     if not table.n_columns.all():
