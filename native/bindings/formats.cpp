@@ -203,6 +203,15 @@ Tuple<nb::bytes, Numpy<int64_t>> differences_python(Dict arrays, Column<uint8_t>
     return nb::make_tuple(text, to_numpy(std::move(offsets)));
 }
 
+Tuple<nb::bytes, Numpy<int64_t>> mismatches_python(Dict arrays, Column<uint8_t> letters) {
+    AlignedRows rows = rows_from(arrays);
+    require(letters.size() == 256, "a table of letters has 256 entries");
+    std::vector<int64_t> offsets(static_cast<size_t>(rows.n_rows) + 1);
+    nb::bytes text = bytes_of(bound_mismatches(rows),
+                              [&](char *out) { return write_mismatches(rows, letters.data(), out, offsets.data()); });
+    return nb::make_tuple(text, to_numpy(std::move(offsets)));
+}
+
 /// Write the values of residues into their columns, counted from `begin`: cells[row][column - begin].
 void spread_residues(Column<uint8_t> values, Column<int32_t> columns, Column<int64_t> offsets, int32_t begin,
                      nb::ndarray<uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> cells) {
@@ -235,6 +244,8 @@ void bind_formats(nb::module_ &m) {
           "Write alignments in EMBOSS's srspair format; see tropalign.formats.srspair.");
     m.def("differences", &tropalign::differences_python, "arrays"_a, tropalign::array("letters"),
           "Return the cs tag of each alignment as (bytes, offsets); see tropalign.results.gapped.");
+    m.def("mismatches", &tropalign::mismatches_python, "arrays"_a, tropalign::array("letters"),
+          "Return the MD tag of each alignment as (bytes, offsets); see tropalign.results.gapped.");
     m.def("spread_residues", &tropalign::spread_residues, tropalign::array("values"), tropalign::array("columns"),
           tropalign::array("offsets"), "begin"_a, tropalign::array("cells"),
           "Write values of the residues of an alignment into a table of some of its columns.");

@@ -83,6 +83,30 @@ char *put_cs(char *out, Row row, const Shown &shown) {
     return out;
 }
 
+char *put_md(char *out, Row row, const uint8_t *letters) {
+    int64_t n_equal = 0;
+    for (; row.begin != row.end; ++row.begin) {
+        const int64_t n = *row.begin >> 4;
+        const uint32_t kind = *row.begin & 15;
+        if (kind == kInsertion) continue;
+        if (kind == kEqual) {
+            n_equal += n;
+        } else if (kind == kDeletion) {
+            out = put_integer(out, n_equal);
+            *out++ = '^';
+            out = put_letters(out, row.target, n, letters);
+            n_equal = 0;
+        } else {
+            for (int64_t k = 0; k < n; ++k, n_equal = 0) {
+                out = put_integer(out, n_equal);
+                *out++ = static_cast<char>(letters[row.target[k]]);
+            }
+        }
+        row.target += n;
+    }
+    return put_integer(out, n_equal);
+}
+
 }  // namespace
 
 size_t bound_differences(const AlignedRows &rows) {
@@ -100,6 +124,26 @@ char *write_differences(const AlignedRows &rows, const uint8_t *letters, char *o
     for (int64_t k = 0; k < rows.n_rows; ++k) {
         offsets[k] = p - out;
         p = put_cs(p, row_of(rows, k), shown);
+    }
+    offsets[rows.n_rows] = p - out;
+    return p;
+}
+
+size_t bound_mismatches(const AlignedRows &rows) {
+    size_t total = kBeyond;
+    for (int64_t k = 0; k < rows.n_rows; ++k) {
+        // A column has at most a zero and a residue; a run of equal ones, and the end, a number.
+        const auto n_numbers = static_cast<size_t>(rows.offsets[k + 1] - rows.offsets[k]) + 1;
+        total += 2 * static_cast<size_t>(columns_of(rows, k)) + (1 + kInt64Digits) * n_numbers;
+    }
+    return total;
+}
+
+char *write_mismatches(const AlignedRows &rows, const uint8_t *letters, char *out, int64_t *offsets) {
+    char *p = out;
+    for (int64_t k = 0; k < rows.n_rows; ++k) {
+        offsets[k] = p - out;
+        p = put_md(p, row_of(rows, k), letters);
     }
     offsets[rows.n_rows] = p - out;
     return p;

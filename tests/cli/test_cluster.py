@@ -5,6 +5,7 @@ import subprocess
 
 import numpy as np
 import pytest
+from clone import ROOT
 
 import tropalign as ta
 from tropalign.cli.main import main
@@ -107,3 +108,54 @@ def test_clusters_are_those_of_vsearch(capfd, amplicons, tmp_path, share):
             {row[8]: float(row[3]) for row in rows_of(path.read_text()) if row[0] == "H"} for path in (ours, theirs)
         ]
         assert np.allclose(list(identities[0].values()), [identities[1][name] for name in identities[0]], atol=0.6)
+
+
+#: Lines of `cd-hit -c 0.7 -g 1 -d 0` (4.8.1) for the first cluster of examples/efp.fasta.
+OF_CD_HIT = """192aa, >sp|Q662F0|EFP_BORBP... at 73.96%
+192aa, >sp|B7J1E4|EFP_BORBZ... at 72.40%
+192aa, >sp|B5RR32|EFP_BORRA... at 90.10%
+192aa, >tr|A0A0A7UVF8|A0A0A7UVF8_9SPIR... at 73.96%
+192aa, >tr|W5SME5|W5SME5_9SPIR... at 90.62%
+196aa, >tr|W5ST92|W5ST92_9SPIR... *
+"""
+
+
+def clstr_of(text):
+    """The clusters of a .clstr file as sets of entries, after a check of their numbers."""
+    found = []
+    for number, cluster in enumerate(text.split(">Cluster ")[1:]):
+        first, *rows = cluster.splitlines()
+        assert first == str(number)
+        assert [row.split("\t")[0] for row in rows] == [str(k) for k in range(len(rows))]
+        assert sum(row.endswith(" *") for row in rows) == 1
+        found.append({row.split("\t")[1] for row in rows})
+    return found
+
+
+def test_clstr_is_that_of_cd_hit(capfd, tmp_path):
+    path = tmp_path / "efp.clstr"
+    assert said(capfd, ROOT / "examples/efp.fasta", "--min-identity", 0.7, "-o", path, "-q")[0] == 0
+    assert path.read_text().startswith(">Cluster 0\n0\t196aa, >tr|W5ST92|W5ST92_9SPIR... *\n1\t192aa, ")
+    assert clstr_of(path.read_text())[0] == set(OF_CD_HIT.splitlines())
+
+
+def test_clstr_has_strands_of_nucleotides(capfd, tmp_path):
+    path = tmp_path / "reads.fa"
+    path.write_text(">a\nAAACCCGGTTTTACGTA\n>b\nTACGTAAAACCGGGTT\n>c\nAAACCCGGTTTAACGTA\n")
+    code, out, _ = said(capfd, path, "--min-identity", 0.9, "--strand", "both", "-f", "clstr", "-q")
+    assert code == 0
+    assert out == ">Cluster 0\n0\t17nt, >a... *\n1\t17nt, >c... at +/94.12%\n2\t16nt, >b... at -/100.00%\n"
+
+
+@pytest.mark.skipif(not shutil.which("cd-hit"), reason="CD-HIT is not installed")
+def test_clstr_of_amplicons_is_that_of_cd_hit_est(capfd, amplicons, tmp_path):
+    """Identities may differ by a column or two, because the programs' costs differ."""
+    ours, theirs = tmp_path / "ours.clstr", tmp_path / "theirs"
+    words = ["cd-hit-est", "-i", amplicons, "-o", theirs, "-c", "0.97", "-g", "1", "-d", "0"]
+    subprocess.run([str(word) for word in words], check=True, stdout=subprocess.DEVNULL)
+    assert said(capfd, amplicons, "--min-identity", 0.97, "--strand", "both", "-o", ours, "-q")[0] == 0
+    found, wanted = (
+        {frozenset(entry.partition("... ")[0] for entry in cluster) for cluster in clstr_of(path.read_text())}
+        for path in (ours, tmp_path / "theirs.clstr")
+    )
+    assert found == wanted

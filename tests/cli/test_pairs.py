@@ -98,3 +98,28 @@ def test_tiles_of_sam_have_whole_queries_where_they_fit(family, tmp_path, monkey
     assert main(["pairs", family, "-q", "-o", str(other)]) == 0
     assert other.read_bytes() == one.read_bytes()
     assert bool(asked) != is_whole
+
+
+@pytest.mark.parametrize("form", ["sam", "tsv", "csv"])
+def test_without_a_header_shards_are_merged_to_the_same_file(form, tmp_path, capfd):
+    (tmp_path / "x.fa").write_text("".join(f">s{k}\n{'ACGTTGCATGCC'[k:]}ACGTACGTAC\n" for k in range(6)))
+    words = ["pairs", str(tmp_path / "x.fa"), "-q", "-f", form]
+    whole, bare = tmp_path / f"whole.{form}", tmp_path / f"bare.{form}"
+    assert main([*words, "-o", str(whole)]) == 0
+    assert main([*words, "--no-header", "-o", str(bare)]) == 0
+    assert main([*words, "--no-header", "--threads", "2", "-o", str(tmp_path / "two")]) == 0
+    lines = whole.read_text().splitlines(keepends=True)
+    n_rows = len([line for line in lines if line[0] not in "@#" and not line.startswith("query")])
+    assert bare.read_text() == "".join(lines[-n_rows:]) == (tmp_path / "two").read_text()
+    shards = [str(tmp_path / f"{k}.shard") for k in (1, 2)]
+    for k, shard in enumerate(shards, 1):
+        assert main([*words, "--no-header", "--shard", f"{k}/2", "-o", shard]) == 0
+    assert main(["merge", *shards, "-q", "-o", str(tmp_path / f"merged.{form}")]) == 0
+    assert (tmp_path / f"merged.{form}").read_text() == bare.read_text()
+
+
+def test_no_header_is_for_files_that_have_one(tmp_path, capfd):
+    (tmp_path / "x.fa").write_text(">a\nACGT\n>b\nACGT\n")
+    assert main(["pairs", str(tmp_path / "x.fa"), "-f", "paf", "--no-header"]) == 2
+    what = "--no-header applies to sam, tsv, csv: choose one of these formats, or leave it out"
+    assert what in capfd.readouterr().err

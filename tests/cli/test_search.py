@@ -146,3 +146,26 @@ def test_the_text_says_whether_the_query_is_a_sequence(options, folder):
         run("search", query, PROTEINS, *options, "-o", "x.txt")
         (line,) = [line for line in Path("x.txt").read_text().splitlines() if line.startswith("Query: ")][:1]
         assert line.split()[-1] == wanted
+
+
+#: Name, E-value, score and bias of the best targets by `hmmsearch --tformat afa` (3.3.2), examples/efp_aligned.fasta
+#: against its own model.
+OF_AFA = """
+tr|H8KCP7|H8KCP7_RICMS 8.2e-85 274.3 2.3
+sp|Q4UKM7|EFP_RICFE 2.3e-84 272.9 2.8
+tr|G4KMG2|G4KMG2_RICJY 6.2e-84 271.4 3.7
+"""
+
+
+def test_targets_with_gaps_are_those_of_an_aligned_file(tmp_path, capfd):
+    """FASTA with gaps is refused with the remedy, which gives the hits of hmmsearch's format afa."""
+    aligned, model = Path(__file__).parents[2] / "examples/efp_aligned.fasta", tmp_path / "efp.hmm"
+    run("build", aligned, "-o", model)
+    assert main(["search", str(model), str(aligned)]) == 3
+    assert "is a gap, and these sequences are not aligned: remove the gaps, or read with --gaps remove" in (
+        capfd.readouterr().err
+    )
+    run("search", model, aligned, "--gaps", "remove", "--tblout", tmp_path / "x.tbl", "-o", tmp_path / "x.txt")
+    rows = [line.split() for line in (tmp_path / "x.tbl").read_text().splitlines() if not line.startswith("#")]
+    assert len(rows) == 37
+    assert [" ".join([row[0], *row[4:7]]) for row in rows[:3]] == OF_AFA.split("\n")[1:4]

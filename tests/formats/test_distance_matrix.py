@@ -129,3 +129,70 @@ def test_too_many_for_the_memory():
         ResourceError, match=r"x: distances of 100000 taxa need 38,147 MiB of memory, but 10 MiB are allow"
     ):
         parse_distance_matrix([b"100000"], "x", 10 << 20)
+
+
+#: Distances of five taxa.
+FIVE = {(0, 1): 1.5, (0, 2): 2.0, (1, 2): 2.5, (0, 3): 3.0, (1, 3): 3.5, (2, 3): 0.5, (0, 4): 4, (1, 4): 4.5, (2, 4): 5}
+FIVE |= {(3, 4): 0.25}
+
+
+def row_of(k, layout):
+    """The distances of row k, by the layout's definition."""
+    if layout == "square":
+        columns = range(5)
+    elif layout.startswith("lower"):
+        columns = range(k + ("diagonal" in layout))
+    else:
+        columns = range(k + ("diagonal" not in layout), 5)
+    return [0.0 if k == j else FIVE[min(k, j), max(k, j)] for j in columns]
+
+
+@pytest.mark.parametrize("width", [0, 1, 2, 99])
+@pytest.mark.parametrize("names", ["abcde", ["Homo sapie", "Pan trogl.", "x", "a b c d e", "9 lives"], "12345"])
+@pytest.mark.parametrize("layout", ["square", "lower", "upper", "lower with diagonal", "upper with diagonal"])
+def test_layouts_of_phylip(layout, names, width):
+    """Names alone on a line (`width` 0), and rows of at most so many numbers a line."""
+    if width < 99 and layout != "square" and (names == "12345" or layout.startswith("upper") or width):
+        pytest.skip("no reader can tell numbers from names then")
+    if width < 3 and names == "12345":
+        pytest.skip("no reader can tell numbers from names then")
+    lines = ["5"]
+    for k, name in enumerate(names):
+        words = [str(value) for value in row_of(k, layout)]
+        first = width or 0
+        lines.append(f"{name:<10}" + " ".join(words[:first]))
+        step = width or 99
+        lines += [" ".join(words[at : at + step]) for at in range(first, len(words), step)]
+    found, distances = parsed("\n".join(lines) + "\n")
+    assert found == tuple(names)
+    assert distances.tolist() == [FIVE[i, j] for i in range(5) for j in range(i + 1, 5)]
+
+
+@pytest.mark.parametrize(
+    "text", ["3\na 0\nb 1 0\nc 2 3 0\n", "3\na\n0\nb\n1 0\nc\n2 3 0\n", "3\na\n0 1 2\nb\n1 0 3\nc\n2 3 0\n"]
+)
+def test_matrices_of_biopython_and_scikit_bio(text, tmp_path):
+    """A lower triangle with its diagonal is what Biopython's DistanceMatrix writes and reads."""
+    assert parsed(text)[1].tolist() == [1, 2, 3]
+
+
+def test_what_biopython_writes_is_read():
+    from Bio.Phylo.TreeConstruction import DistanceMatrix
+
+    out = io.StringIO()
+    DistanceMatrix(["alpha", "b", "gamma ray"], [[0], [1.5, 0], [2, 3, 0]]).format_phylip(out)
+    assert parsed(out.getvalue())[1].tolist() == [1.5, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("3\na 0\nb 1 0\nc 2 3 1\n", "x.phy, line 4, record 'c': its distance to itself is 1: write 0"),
+        ("3\na 0\nb 1 0\nc 2 0\n", "x.phy, line 4, record 'c': a row of 2 where 3 distances are expected"),
+        ("2\na 0 1\nb 1\n", "x.phy, line 3, record 'b': a row of 1 where 2 distances are expected"),
+    ],
+)
+def test_faults_of_triangles(text, words):
+    with pytest.raises(InputError) as caught:
+        parsed(text)
+    assert str(caught.value) == words

@@ -11,15 +11,16 @@ import numpy as np
 import pytest
 from Bio import Align
 
-from formats.conftest import context_for, parts_of
+import tropalign
+from formats.conftest import context_for, pairs_file, parts_of
 from formats.tables import random_table
-from formats.written import HEADER
+from formats.written import HEADER, written
 from tropalign.errors import InputError, TropalignWarning
 from tropalign.formats.pairs import sam as bam
 from tropalign.formats.pairs.sam import NO_READ, NO_REFERENCE
 from tropalign.formats.registry import make_writer
 from tropalign.results.alignments import concatenate
-from tropalign.sequences import NUCLEOTIDE
+from tropalign.sequences import NUCLEOTIDE, SequenceBatch
 
 
 def lines_of(text):
@@ -42,6 +43,19 @@ def shown(table):
     return [row for row in table if row.n_columns or row.index in first]
 
 
+def md_of(row):
+    """The MD tag of an alignment, column by column."""
+    text, n, is_gap = "", 0, False
+    for top, sign, bottom in zip(*row.aligned(), strict=True):
+        shown, was_gap, is_gap = bottom.upper().replace("U", "T"), is_gap, top == "-"
+        if sign == "|":
+            n += 1
+        elif bottom != "-":
+            text += shown if is_gap and was_gap else f"{n}{'^' * is_gap}{shown}"
+            n = 0
+    return f"{text}{n}"
+
+
 @pytest.mark.parametrize("cuts", [(), (1, 2), tuple(range(1, 30))])
 def test_rows(write, any_table, cuts):
     _, rows = lines_of(write("sam", any_table, cuts))
@@ -52,7 +66,8 @@ def test_rows(write, any_table, cuts):
         flag = (16 if row.strand < 0 else 0) + (0 if row.index in first else 256)
         letters = text if row.index in first else "*"
         assert cells[0] == row.query and cells[6:11] == ["*", "0", "0", letters, "*"]
-        assert cells[11:] == [f"AS:i:{row.score}", f"NM:i:{row.n_columns - row.n_identical}"]
+        tags = [f"AS:i:{row.score}", f"NM:i:{row.n_columns - row.n_identical}"]
+        assert cells[11:] == tags + [f"MD:Z:{md_of(row)}"] * any_table.targets.alphabet.has_strands
         if not row.n_columns:
             assert cells[1:6] == [str(4 + flag), "*", "0", "0", "*"]
             continue
@@ -290,3 +305,50 @@ def test_damaged_parts(strands, change):
 def test_no_pair(write, proteins):
     header, rows = lines_of(write("sam", proteins.slice(0, 0)))
     assert len(header) == 6 and rows == []
+
+
+#: Tags of `samtools calmd` (1.16.1) for the three reads below.
+OF_CALMD = {"read1": ("3", "6A3^T6G7"), "read2": ("3", "19"), "read3": ("0", "14")}
+
+
+def test_md_and_nm_are_those_of_samtools():
+    reference = "GATTACAGGCTTAACCGGTTCATGCCATGAC"
+    reads = {"read1": "GATTACTGGCTAACCGATTCATGC", "read2": "GGCTTAACCGTTTGTTCATGCC", "read3": "GATTACAGGCTTAA"}
+    queries, targets = (SequenceBatch.from_strings(x, alphabet=NUCLEOTIDE) for x in (reads, {"r": reference}))
+    (table,) = tropalign.align_all(queries, targets, mode="semiglobal", n_threads=1)
+    _, rows = lines_of(pairs_file("sam", table))
+    found = {cells[0]: (cells[12].removeprefix("NM:i:"), cells[13].removeprefix("MD:Z:")) for cells in rows}
+    assert found == OF_CALMD
+
+
+@pytest.mark.skipif(not shutil.which("samtools"), reason="samtools is not installed")
+@pytest.mark.parametrize("seed", range(3))
+def test_calmd_changes_nothing(tmp_path, seed):
+    """Of random reads that differ from their reference, on both strands."""
+    rng = np.random.default_rng(seed)
+    reference, reads = "".join(rng.choice(list("ACGT"), 300)), {}
+    for k in range(40):
+        begin = int(rng.integers(0, 200))
+        letters = [
+            str(rng.choice(["", "A", c + "G", c + "TTA"])) if rng.random() < 0.15 else c
+            for c in reference[begin : begin + 90]
+        ]
+        reads[f"q{k}"] = "".join(letters)[:: 1 if k % 2 else -1]
+        if not k % 2:
+            reads[f"q{k}"] = reads[f"q{k}"].translate(str.maketrans("ACGT", "TGCA"))
+    queries, targets = (SequenceBatch.from_strings(x, alphabet=NUCLEOTIDE) for x in (reads, {"r": reference}))
+    (table,) = tropalign.align_all(queries, targets, mode="semiglobal", strand="both", n_threads=1)
+    (tmp_path / "r.fa").write_text(f">r\n{reference}\n")
+    (tmp_path / "x.sam").write_bytes(pairs_file("sam", table))
+    words = ["samtools", "calmd", tmp_path / "x.sam", tmp_path / "r.fa"]
+    theirs = subprocess.run(words, check=True, capture_output=True).stdout
+    assert lines_of(theirs)[1] == lines_of(pairs_file("sam", table))[1]
+
+
+def test_without_the_header(any_table):
+    whole, bare = (
+        written("pairs", "sam", context_for(any_table), [any_table], header)
+        for header in (HEADER, dataclasses.replace(HEADER, has_names=False))
+    )
+    assert whole.startswith(b"@HD") and whole.endswith(bare) and not lines_of(bare)[0]
+    assert lines_of(bare)[1] == lines_of(whole)[1]

@@ -225,7 +225,9 @@ def test_a_broken_run_goes_on_from_any_part(order, monkeypatch):
 def test_a_run_that_goes_on_may_want_confidence_as_well():
     batch, options = family_of(FAMILY), options_of(refine=3)
     kept = Memory()
-    plain = pipeline.align(pipeline.FamilyInput(batch, options, wants_confidence=False), [CpuDevice(1)], 1, 1 << 30, kept)
+    plain = pipeline.align(
+        pipeline.FamilyInput(batch, options, wants_confidence=False), [CpuDevice(1)], 1, 1 << 30, kept
+    )
     whole = pipeline.align(pipeline.FamilyInput(batch, options), [CpuDevice(1)], 1, 1 << 30, kept)
     assert plain == whole and plain.residue_confidence is None
     assert np.array_equal(whole.residue_confidence, tropalign.align_multiple(FAMILY, refine=3).residue_confidence)

@@ -1,10 +1,13 @@
 """Alignments from files; what they hold is tested where references are."""
 
 import random
+import re
 
 import pytest
+from clone import ROOT
 
 import tropalign
+from tropalign.cli.main import main
 from tropalign.errors import InputError, TropalignWarning
 from tropalign.sequences.aligned_files import read_alignment
 
@@ -269,3 +272,100 @@ def test_titles_and_comments_are_no_residues(text, said, tmp_path):
     (tmp_path / "x.fa").write_text(text)
     with pytest.raises(InputError, match=said):
         read_alignment(tmp_path / "x.fa")
+
+
+#: SELEX with blanks as gaps, and what Easel (pyhmmer 0.12) makes of it.
+SELEX = b"""# a comment
+#=RF       xxxxxxx xxx
+HBB_HUMAN  VHLTPEE.KSA
+MYG_PHYCA   VLSEGEW QL
+
+#=RF       xxxxx
+HBB_HUMAN    VTALWG
+MYG_PHYCA  VLHVWA
+"""
+SELEX_ROWS = {"HBB_HUMAN": "VHLTPEE.KSA--VTALWG", "MYG_PHYCA": "-VLSEGEW-QLVLHVWA--"}
+PSI_BLAST = b"""a|1             MKV--LA
+b               MKVwyLA
+
+a|1             GG
+b               -G
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        (SELEX, SELEX_ROWS),
+        (PSI_BLAST, {"a|1": "MKV--LAGG", "b": "MKVwyLA-G"}),
+        (b"a ACGT\nlonger AC-T\n", {"a": "ACGT", "longer": "AC-T"}),
+        (b"#=ID x\na ACGT\nlonger AC-T\n", {"a": "ACGT", "longer": "AC-T"}),
+        (b"#=ID x\n\nseq1   ACGT\nseq2\n", {"seq1": "ACGT", "seq2": "----"}),
+    ],
+)
+def test_rows_of_selex_and_psi_blast(tmp_path, text, rows):
+    path = tmp_path / "x"
+    path.write_bytes(text)
+    names, letters = read_alignment(path)
+    assert dict(zip(names, (bytes(row).decode() for row in letters), strict=True)) == rows
+    # As sequences, their gaps are left out.
+    batch = tropalign.read_sequences(path, skip_empty=True)
+    assert [str(one) for one in batch] == [
+        bare for row in rows.values() if (bare := row.replace("-", "").replace(".", ""))
+    ]
+
+
+@pytest.mark.parametrize("form", ["selex", "psiblast"])
+def test_selex_and_psi_blast_of_easel(tmp_path, form):
+    easel = pytest.importorskip("pyhmmer.easel")
+    source = ROOT / "examples" / "efp_aligned.fasta"
+    with easel.MSAFile(str(source), "afa") as file:
+        alignment = file.read()
+    with open(tmp_path / "x", "wb") as out:
+        alignment.write(out, form)
+    names, letters = read_alignment(tmp_path / "x")
+    wanted, rows = read_alignment(source)
+    assert names == wanted and letters.tobytes().upper() == rows.tobytes().upper()
+    (tmp_path / "y").write_bytes(SELEX)
+    with easel.MSAFile(str(tmp_path / "y"), "selex") as file:
+        theirs = [text.replace(".", "-") for text in file.read().alignment]
+    assert theirs == [text.replace(".", "-") for text in SELEX_ROWS.values()]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (b"a ACGT\nb ACGT\nc ACG\n", "line 3, record 'c': 3 letters, but 4 are expected"),
+        (b"a ACGT\nb ACGT\nc AC GT\n", "line 3: read as SELEX or PSI-BLAST, this is no alignment"),
+        (b"a ACGT\nb ACGT\n//\n", "line 3: a line // ends an alignment in Stockholm, but the first line"),
+        (b"a ACGT\nb ACGT\n\nb ACGT\na ACGT\n", "line 4: this block has other rows than the first one"),
+        (b"a ACGT\nb ACGT\na ACGT\n", "line 3, record 'a': two rows have the same name"),
+        (b"#=RF xxxx\na ACG1\nb ACGT\n", "line 2, record 'a': '1' is not a residue"),
+        (b"#=ID x\n#=DE nothing else\n", "the file holds no alignment"),
+        (b"#=ID x\na  AC GT\nb \tACGT\n", "line 3: a tab stands between residues"),
+        (b"one ACGT\nhello there, world\n", "line 1: this is no alignment: FASTA begins"),
+    ],
+)
+def test_damaged_selex(tmp_path, text, words):
+    path = tmp_path / "x"
+    path.write_bytes(text)
+    with pytest.raises(InputError, match=re.escape(words)):
+        read_alignment(path)
+
+
+@pytest.mark.parametrize("text", [SELEX.split(b"\n", 1)[1], PSI_BLAST])
+def test_all_verbs_that_read_alignments_read_selex(tmp_path, text):
+    path = tmp_path / "x.slx"
+    path.write_bytes(text)
+    (tmp_path / "more.fa").write_bytes(b">c\nVHLTPEEKSAVTALWG\n")
+    (tmp_path / "t.fa").write_bytes(b">t\nMKVWYLAGGVHLTPEEKSAVTALWGMKVWYLA\n")
+    out = str(tmp_path / "out")
+    for words in (
+        ["tree", path, "--distances", "identity"],
+        ["score", path, "--reference", path],
+        ["build", path, "--alphabet", "protein"],
+        ["search", path, tmp_path / "t.fa"],
+        ["msa", tmp_path / "more.fa", "--add", path],
+        ["pairs", path],
+    ):
+        assert main([*map(str, words), *([] if words[0] == "score" else ["-q", "-o", out])]) == 0, words

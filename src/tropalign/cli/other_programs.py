@@ -82,6 +82,9 @@ NAMES: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (_PAIRS, "userout", "write -o FILE.tsv, with --columns"),
     (_PAIRS, "userfields format-output", "write --columns, separated by commas"),
     (_PAIRS, "samout", "write -o FILE.sam"),
+    (_PAIRS, "samheader", "leave it out: SAM has a header, unless --no-header"),
+    (_PAIRS, "no-hd", "write --no-header"),
+    (_PAIRS, "MD", "leave it out: SAM and BAM always have MD tags"),
     (_PAIRS, "alnout aformat", "write -o FILE.srspair, or choose a --format"),
     (("cluster",), "centroids", "write --representatives"),
     (("cluster",), "otutabout biomout", "write --otu-table, FILE.tsv or FILE.biom"),
@@ -91,7 +94,8 @@ NAMES: tuple[tuple[tuple[str, ...], str, str], ...] = (
     # profiles
     (_HITS, "evalue e e-value max-evalue", "write -E"),
     (("search",), "N", "write --iterate"),
-    (_HITS, "tformat qformat", "leave it out: formats are detected from the content"),
+    (_HITS, "tformat qformat", "leave it out: formats are detected from the content (for afa, add --gaps remove)"),
+    (("build",), "informat", "leave it out: formats are detected from the content"),
     # families and trees
     (("msa",), "localpair linsi globalpair ginsi genafpair einsi", "write --effort accurate"),
     (("msa",), "hmm hmm-in", "write --model"),

@@ -27,8 +27,8 @@ def write_clusters(
     path
         ``-`` is standard output; a suffix such as ``.gz`` compresses.
     format
-        "tsv", "uc", "html" (a web page), or "fasta" for the representatives; for a table "tsv", "biom" or "biom2".
-        By default, the suffix of the path decides.
+        "tsv", "uc", "clstr", "html" (a web page), or "fasta" for the representatives; for a table "tsv", "biom" or
+        "biom2". By default, the suffix of the path decides.
 
     Raises
     ------

@@ -1,9 +1,19 @@
-"""Distance matrix files: PHYLIP (square or triangular), and the TSV of ``tropalign pairs -f matrix``."""
+"""Distance matrix files: PHYLIP (square or triangular), and the TSV of ``tropalign pairs -f matrix``.
+
+In PHYLIP, a triangle may include the diagonal, names may contain blanks in their 10 characters, and rows may have
+several lines:
+
+    3                    3                    3
+    a                    Homo sapie 0         a
+    b   1.5              Pan trogl1.5 0       0 1.5 2
+    c   2 2.5            Gorilla   2 2.5 0    b ...
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import chain
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, islice
 from typing import IO
 
 import numpy as np
@@ -12,6 +22,7 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError, ResourceError, UsageError, shown
 from tropalign.formats.registry import suffix_of
 from tropalign.sequences.files import Source, file_name, read_lines
+from tropalign.sequences.phylip_files import strict_end
 from tropalign.sequences.texts import decoded
 
 #: Format by file suffix.
@@ -122,31 +133,139 @@ class _Square:
             )
 
 
+#: Distances of row k of n in each layout; the last two have the zeros of the diagonal.
+_WANTED: dict[str, Callable[[int, int], int]] = {
+    "lower": lambda k, n: k,
+    "upper": lambda k, n: n - 1 - k,
+    "square": lambda k, n: n,
+    "lower with diagonal": lambda k, n: k + 1,
+    "upper with diagonal": lambda k, n: n - k,
+}
+#: Rows that decide the layout.
+_DECIDING = 3
+
+
 def _read_phylip(lines: Numbered, square: _Square, file: str) -> tuple[tuple[str, ...], NDArray[np.float64]]:
-    n, layout = square.n, ""
+    n = square.n
+    ahead = deque(islice(lines, _DECIDING))
+    layout = _layout_of([line for _, line in ahead], n) or _wrapped_layout(ahead, lines, n)
+    rest = _Ahead(ahead, lines)
     for k in range(n):
-        found = next(lines, None)
+        found = rest.next()
         if found is None:
             raise InputError(f"the first line states {n} taxa, but there are {k}", file=file)
         number, line = found
-        words = line.split(None, 1)
-        name, values = decoded(words[0]), _numbers(words[1] if len(words) > 1 else b"", file, number)
-        layout = layout or {0: "lower", n - 1: "upper"}.get(len(values), "square")
-        wanted = {"lower": k, "upper": n - 1 - k}.get(layout, n)
-        while len(values) < wanted:  # rows may continue on further lines
-            further = next(lines, None)
-            if further is None:
-                break
+        wanted = _WANTED[layout](k, n)
+        name, values = _named_row(line, wanted, file, number)
+        while len(values) < wanted and rest.goes_on():  # rows may continue on further lines
+            further = rest.next()
+            assert further is not None
             values = np.concatenate([values, _numbers(further[1], file, further[0])])
         if len(values) != wanted:
             raise InputError(
                 f"the row has {len(values)} distances, but {wanted} are expected", file=file, record=name, line=number
             )
-        square.add(name, values, layout, number)
-    left = next(lines, None)
+        if layout.endswith("diagonal"):
+            at = k if layout.startswith("lower") else 0
+            if values[at] != 0:
+                raise InputError(
+                    f"its distance to itself is {values[at]:g}: write 0", file=file, record=name, line=number
+                )
+            values = np.delete(values, at)
+        square.add(name, values, layout.partition(" ")[0], number)
+    left = rest.next()
     if left is not None:
         raise InputError(f"the first line states {n} taxa, but the matrix has more rows", file=file, line=left[0])
     return tuple(square.names), square.condensed
+
+
+class _Ahead:
+    """Lines of which the next one can be examined."""
+
+    def __init__(self, ahead: deque[tuple[int, bytes]], lines: Numbered) -> None:
+        self._ahead, self._lines = ahead, lines
+
+    def next(self) -> tuple[int, bytes] | None:
+        """Return the next line with its number, or None."""
+        return self._ahead.popleft() if self._ahead else next(self._lines, None)
+
+    def goes_on(self) -> bool:
+        """True if a line of numbers follows, which continues a row."""
+        if not self._ahead:
+            self._ahead.extend(islice(self._lines, 1))
+        return bool(self._ahead) and _count(self._ahead[0][1]) > 0
+
+
+def _layout_of(lines: list[bytes], n: int) -> str | None:
+    """Return the layout that these first rows fit, a line each; None if they fit none."""
+    rows = [_readings(line) for line in lines]
+
+    def fits(k: int, words: list[bytes], layout: str) -> bool:
+        if k >= n or len(words) != _WANTED[layout](k, n) or not all(map(_is_number, words)):
+            return False
+        at = {"lower with diagonal": -1, "upper with diagonal": 0}.get(layout)
+        return at is None or float(words[at]) == 0
+
+    for first in rows[0] if rows else ():  # names of one word before those of 10 characters
+        for layout in _WANTED:
+            if fits(0, first, layout) and all(
+                any(fits(k, words, layout) for words in readings) for k, readings in enumerate(rows)
+            ):
+                return layout
+    return None
+
+
+def _readings(line: bytes) -> list[list[bytes]]:
+    """Return the words after a name of one word, and after one of 10 characters unless that would be all of a row."""
+    word, strict = _after_word(line).split(), line[strict_end(line) :].split()
+    return [word, strict] if strict or not all(map(_is_number, word)) else [word]
+
+
+def _wrapped_layout(ahead: deque[tuple[int, bytes]], lines: Numbered, n: int) -> str:
+    """Return the layout of rows of several lines, by the distances of the first row; its lines stay ahead."""
+    if not ahead:
+        return "square"
+    after = _after_name(ahead[0][1])
+    total, k = -1 if after is None else _count(after), 1
+    while total < n:
+        if k == len(ahead):
+            ahead.extend(islice(lines, 1))
+        if k == len(ahead) or (count := _count(ahead[k][1])) < 0:
+            break
+        total, k = total + count, k + 1
+    return {0: "lower", 1: "lower with diagonal", n - 1: "upper"}.get(total, "square")
+
+
+def _named_row(line: bytes, wanted: int, file: str, number: int) -> tuple[str, NDArray[np.float64]]:
+    """Return the name of a row and its distances: the first word, or the first 10 characters if only they fit."""
+    text, end = _after_word(line), strict_end(line)
+    values = _values(text)
+    if values is None or len(values) != wanted:
+        is_strict = _count(line[end:]) == wanted or values is None
+        if is_strict and _after_name(line) is not None:
+            return decoded(line[:end].strip()), _numbers(line[end:], file, number)
+    found = _numbers(text, file, number) if values is None else values  # which raises the error
+    return decoded(line.split(None, 1)[0]), found
+
+
+def _after_name(line: bytes) -> bytes | None:
+    """Return the text after a name, if it consists of numbers: after a word, else after 10 characters."""
+    text, strict = _after_word(line), line[strict_end(line) :]
+    if _count(text) >= 0:
+        return text
+    is_name = bool(strict.strip()) or not any(map(_is_number, text.split()))
+    return strict if is_name and _count(strict) >= 0 else None
+
+
+def _after_word(line: bytes) -> bytes:
+    """Return the text after the first word."""
+    return b"".join(line.split(None, 1)[1:])
+
+
+def _count(text: bytes) -> int:
+    """Return the number of numbers in a text, -1 if it holds anything else."""
+    values = _values(text)
+    return -1 if values is None else len(values)
 
 
 def _read_tsv(lines: Numbered, file: str, most_bytes: int | None) -> tuple[tuple[str, ...], NDArray[np.float64]]:
@@ -196,15 +315,22 @@ def _read_tsv(lines: Numbered, file: str, most_bytes: int | None) -> tuple[tuple
 
 def _numbers(text: bytes, file: str, line: int) -> NDArray[np.float64]:
     """Parse the numbers of a line."""
-    words = text.split()
-    try:
-        if b"_" in text:  # float accepts 1_0 as 10
-            raise ValueError
-        return np.array(list(map(float, words)), np.float64)
-    except ValueError:
-        word = next(word for word in words if not _is_number(word))
+    values = _values(text)
+    if values is None:
+        word = next(word for word in text.split() if not _is_number(word))
         what = f"{word.decode('utf-8', 'replace')!r} is not a number"
-        raise InputError(f"{what}: a row must be a name without blanks, then numbers", file=file, line=line) from None
+        raise InputError(f"{what}: a row must be a name without blanks, then numbers", file=file, line=line)
+    return values
+
+
+def _values(text: bytes) -> NDArray[np.float64] | None:
+    """Parse the numbers of a text; None if it holds anything else."""
+    if b"_" in text:  # float accepts 1_0 as 10
+        return None
+    try:
+        return np.array(list(map(float, text.split())), np.float64)
+    except ValueError:
+        return None
 
 
 def _is_number(word: bytes) -> bool:

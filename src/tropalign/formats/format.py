@@ -19,6 +19,8 @@ from tropalign.errors import shown
 class Header:
     r"""Version, command and parameters.
 
+    has_comments: whether tables begin with them. has_names: whether tables have column names, and SAM its header.
+
     Bytes that are not UTF-8 (file names may hold any byte) are escaped as ``\xff``, so that every format can write
     them.
     """
@@ -27,6 +29,7 @@ class Header:
     command: str
     parameters: dict[str, str]
     has_comments: bool = True
+    has_names: bool = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "version", _utf8(self.version))
@@ -46,7 +49,8 @@ class Header:
 
     def above(self, columns: Iterable[str]) -> bytes:
         """Return the first lines of a table: comment lines, then the column names separated by tabs."""
-        return ("\n".join([*self.comment_lines(), "\t".join(columns)]) + "\n").encode()
+        names = ["\t".join(columns)] if self.has_names else []
+        return "".join(line + "\n" for line in [*self.comment_lines(), *names]).encode()
 
     def notes(self) -> dict[str, str]:
         """Return version, command and parameters by name, for the metadata of a schema."""
@@ -60,13 +64,13 @@ class Header:
     def restore(cls, entries: Any) -> Header:
         """Make a header from JSON. Raises ValueError, KeyError or TypeError if it is invalid."""
         version, command, parameters = (entries[name] for name in ("version", "command", "parameters"))
-        has_comments = entries.get("has_comments", True)
+        has_comments, has_names = entries.get("has_comments", True), entries.get("has_names", True)
         words = [version, command, *parameters.keys(), *parameters.values()]
         if not all(isinstance(word, str) for word in words):
             raise TypeError("a header must contain strings")
-        if not isinstance(has_comments, bool):
-            raise TypeError("has_comments must be True or False")
-        return cls(version, command, parameters, has_comments)
+        if not isinstance(has_comments, bool) or not isinstance(has_names, bool):
+            raise TypeError("has_comments and has_names must be True or False")
+        return cls(version, command, parameters, has_comments, has_names)
 
 
 def one_line(text: str) -> str:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def read_alignment(path: Source, *, alphabet: AlphabetLike | None = None) -> MultipleAlignment:
-    """Read a multiple alignment: FASTA, Clustal, Stockholm, PHYLIP, NEXUS or MSF, recognized by the first line.
+    """Read a multiple alignment: FASTA, Clustal, Stockholm, PHYLIP, NEXUS, MSF, SELEX or PSI-BLAST.
 
     Parameters
     ----------

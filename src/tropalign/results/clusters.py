@@ -296,8 +296,8 @@ class Clusters(Table[Cluster]):
         path
             ``-`` is standard output; a suffix such as ``.gz`` compresses.
         format
-            "tsv", "uc", "html" (a web page) or "fasta" (the representatives); by default, the suffix of the path
-            decides.
+            "tsv", "uc", "clstr", "html" (a web page) or "fasta" (the representatives); by default, the suffix of the
+            path decides.
 
         Raises
         ------

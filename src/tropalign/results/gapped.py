@@ -113,11 +113,28 @@ def cigars(table: AlignedPairs, prefix: str = "") -> Column:
 
 def differences(table: AlignedPairs, prefix: str = "") -> Column:
     """Return a column of minimap2's short cs tags along the target's forward strand; non-letters become wildcards."""
-    shown = np.full(256, ord(table.targets.alphabet.wildcard.lower()), np.uint8)
-    for first in (ord("A"), ord("a")):
-        shown[first : first + 26] = np.arange(26) + ord("a")
-    text, offsets = _native.differences(arrays(table), shown)
+    text, offsets = _native.differences(arrays(table), _letters_of(table.targets.alphabet, "a"))
     return ("text", np.frombuffer(text, np.uint8), offsets, None, prefix)
+
+
+def mismatches(table: AlignedPairs, prefix: str = "") -> Column:
+    """Return a column of SAM's MD tags, which restore the aligned part of the target from the query and the CIGAR.
+
+    U is written as T, which readers expect, and other characters than letters as wildcards.
+    """
+    shown = _letters_of(table.targets.alphabet, "A")
+    shown[list(b"Uu")] = ord("T")
+    text, offsets = _native.mismatches(arrays(table), shown)
+    return ("text", np.frombuffer(text, np.uint8), offsets, None, prefix)
+
+
+def _letters_of(alphabet: Alphabet, first: str) -> Bytes:
+    """Return a table of 256 characters: letters in the case of `first` ("a" or "A"), and wildcards for other bytes."""
+    wildcard = alphabet.wildcard.lower() if first == "a" else alphabet.wildcard
+    shown = np.full(256, ord(wildcard), np.uint8)
+    for begin in (ord("A"), ord("a")):
+        shown[begin : begin + 26] = np.arange(26) + ord(first)
+    return shown
 
 
 def gap_openings(table: AlignedPairs) -> NDArray[np.int64]:

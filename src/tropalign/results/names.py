@@ -38,8 +38,8 @@ def checked_definition(name: Any) -> str:
 
 
 AlignmentsFormat = Literal[
-    "tsv", "arrow", "arrows", "bam", "csv", "fasta", "feather", "html", "jsonl", "m8", "matrix", "paf", "parquet",
-    "result", "sam", "srspair",
+    "tsv", "arrow", "arrows", "bam", "bed", "csv", "fasta", "feather", "html", "jsonl", "m8", "matrix", "paf",
+    "parquet", "result", "sam", "srspair",
 ]  # fmt: skip
 MultipleFormat = Literal[
     "fasta", "a2m", "a3m", "clustal", "html", "msf", "nexus", "phylip", "png", "result", "stockholm", "svg"
@@ -47,5 +47,5 @@ MultipleFormat = Literal[
 HitsFormat = Literal[
     "text", "arrow", "domtblout", "html", "json", "parquet", "pfamtblout", "result", "stockholm", "tblout", "tsv"
 ]
-ClustersFormat = Literal["tsv", "biom", "biom2", "fasta", "html", "result", "uc"]
+ClustersFormat = Literal["tsv", "biom", "biom2", "clstr", "fasta", "html", "result", "uc"]
 ChimerasFormat = Literal["tsv", "fasta", "uchime"]

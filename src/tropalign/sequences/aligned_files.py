@@ -1,4 +1,4 @@
-"""Readers of multiple alignments: PHYLIP, FASTA, A3M, NEXUS, Stockholm, Clustal and MSF."""
+"""Readers of multiple alignments: PHYLIP, FASTA, A3M, NEXUS, Stockholm, Clustal, MSF, SELEX and PSI-BLAST."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from tropalign.sequences.flat_files import is_pir
 from tropalign.sequences.nexus_files import BEGIN as NEXUS
 from tropalign.sequences.nexus_files import rows_of_nexus
 from tropalign.sequences.phylip_files import HEADER, MOST_DIGITS, Row, UnequalRowsError, rows_of_phylip
+from tropalign.sequences.selex_files import is_selex, rows_of_selex
 from tropalign.sequences.texts import decoded
 
 if TYPE_CHECKING:
@@ -42,8 +43,10 @@ _PHYLIP = re.compile(rb"\d+[ \t]+\d+[ \t\r\n]")
 
 
 def is_alignment(begin: bytes) -> bool:
-    """True if a file that starts with these bytes, after any blanks, is an alignment in a format with a signature."""
-    return begin.startswith((*CLUSTALS, *BY_BIOPYTHON)) or _is_nexus(begin) or _PHYLIP.match(begin) is not None
+    """True if a file that starts with these bytes, after any blanks, is an alignment other than FASTA."""
+    if begin.startswith((*CLUSTALS, *BY_BIOPYTHON)) or _is_nexus(begin) or _PHYLIP.match(begin) is not None:
+        return True
+    return begin[:1] not in (b">", b"@") and is_selex(begin.splitlines())
 
 
 def _is_nexus(begin: bytes) -> bool:
@@ -104,8 +107,10 @@ def _read(path: Source) -> _Rows:
         _add_rows(rows_of_nexus(text, file), rows)
     elif found := [name for begin, name in BY_BIOPYTHON.items() if first[1].startswith(begin)]:
         _read_by_biopython(chain([first[1]], (line for _, line in numbered)), rows, found[0], first[0])
-    else:
+    elif _PHYLIP.match(first[1].lstrip() + b"\n"):
         _read_phylip(lines, rows)
+    else:
+        _read_unsigned([first, *numbered], rows)
     return rows
 
 
@@ -206,6 +211,16 @@ def _unfolded(rows: list[NDArray[np.uint8]]) -> NDArray[np.uint8]:
         first = np.searchsorted(places, places, "left")  # first letter of each insertion
         made[begins[places] + np.arange(len(places)) - first] = row[is_inserted] - (ord("a") - ord("A"))
     return found
+
+
+def _read_unsigned(numbered: list[tuple[int, bytes]], rows: _Rows) -> None:
+    """Read SELEX or PSI-BLAST, which need no signature; otherwise raise the error of `_read_phylip`."""
+    if is_selex(line for _, line in numbered):
+        found, annotation = rows_of_selex(numbered, rows.file)
+        rows.annotation = dict.fromkeys(annotation)
+        _add_rows(found, rows)
+    else:
+        _read_phylip(iter(numbered), rows)
 
 
 def _read_phylip(lines: Iterator[tuple[int, bytes]], rows: _Rows) -> None:

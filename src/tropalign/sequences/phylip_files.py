@@ -69,7 +69,7 @@ def rows_of_phylip(lines: Iterable[tuple[int, bytes]], n_rows: int, width: int, 
     held = []
     for number, text in lines:
         size, first = len(b"".join(text.split())), text.split(None, 1)[0]
-        held.append(_Line(number, text, size, size - len(first), len(b"".join(text[_strict_end(text) :].split()))))
+        held.append(_Line(number, text, size, size - len(first), len(b"".join(text[strict_end(text) :].split()))))
     if len(held) == n_rows and all(line.relaxed == width for line in held):  # all layouts give the same rows
         held.reverse()
         while held:  # release each line after reading it
@@ -101,7 +101,7 @@ def _layout(lines: list[_Line], n_rows: int, width: int, file: str) -> _Layout:
     return fitting[0]
 
 
-def _strict_end(text: bytes) -> int:
+def strict_end(text: bytes) -> int:
     """Return the index of the byte after the first 10 characters."""
     if text[: 4 * STRICT_NAME].isascii():
         return STRICT_NAME
@@ -173,12 +173,12 @@ def _sequential(lines: list[_Line], n_rows: int, width: int, is_strict: bool) ->
 
 
 def _name(text: bytes, is_strict: bool) -> bytes:
-    return text[: _strict_end(text)].strip() if is_strict else text.split(None, 1)[0]
+    return text[: strict_end(text)].strip() if is_strict else text.split(None, 1)[0]
 
 
 def _row(lines: list[_Line], is_strict: bool, repeats: bool = False) -> Row:
     named = lines if repeats else lines[:1]
-    rests = [text[_strict_end(text) :] if is_strict else b"".join(text.split(None, 1)[1:]) for _, text, *_ in named]
+    rests = [text[strict_end(text) :] if is_strict else b"".join(text.split(None, 1)[1:]) for _, text, *_ in named]
     return Row(lines[0].number, _name(lines[0].text, is_strict), [*rests, *(line.text for line in lines[len(named) :])])
 
 

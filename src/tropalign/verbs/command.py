@@ -20,7 +20,9 @@ T = TypeVar("T")
 #: Sentences on options that exclude others.
 WITHOUT_EFFECT = "{other} has no effect with {this}: leave {other} out"
 #: Options that change how and where a run works, but not its results.
-RUN_OPTIONS = ("output", "no_comments", "threads", "memory", "device", "cluster", "shard", "quiet", "dry_run")
+RUN_OPTIONS = (
+    "output", "no_comments", "no_header", "threads", "memory", "device", "cluster", "shard", "quiet", "dry_run"
+)  # fmt: skip
 
 
 class Refused(UsageError):
@@ -149,7 +151,7 @@ class Command(Options):
 
     def replayed(self, **settled: str | None) -> list[str]:
         """Return words that recreate an equal command; `settled` as in `command_line`."""
-        ignored = tuple(name for name in RUN_OPTIONS if name != "no_comments")
+        ignored = tuple(name for name in RUN_OPTIONS if name not in ("no_comments", "no_header"))
         files, words = self._asked_for(ignored, settled)
         return [self.verb.split()[-1], *("=".join(option) for option in words), "--", *files]
 

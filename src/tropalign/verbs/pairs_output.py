@@ -45,6 +45,10 @@ Layout = Literal["tsv", "phylip", "npz"]
 SELECTS = (*(name for name in SelectionOptions.declared() if name not in ("report", "db_size")), "pairs")
 
 
+#: Formats of which `--no-header` leaves out the first lines.
+HEADED = ("sam", "tsv", "csv")
+
+
 class FormatOptions(Options, group="format"):
     """Formats and files of the output."""
 
@@ -62,6 +66,12 @@ class FormatOptions(Options, group="format"):
         on_help=("tropalign.formats.pairs.tables", "columns_text"),
         help="columns of tables (tsv, csv, m8, jsonl, arrow, arrows, feather and parquet), such as "
         "query,target,evalue; --columns help lists them",
+    )
+    no_header: bool = option(
+        default=False,
+        label="No header",
+        help="leave out everything before the first alignment in sam, tsv and csv: the header of SAM, comment lines "
+        "and column names",
     )
     html: str | None = output_file(
         output="report",
@@ -161,6 +171,8 @@ class PairsOutput(
         else:  # an Arrow file is read from its end, which a pipe cannot provide
             request = self._table_request("arrows" if name == "arrow" and self.output == "-" else name)
         check_format("pairs", request.format, request.report)
+        if self.no_header and request.format not in HEADED:
+            self.refuse(f"--no-header applies to {', '.join(HEADED)}: choose one of these formats, or leave it out")
         if self.side_outputs:
             from tropalign.pairwise.reports import check_beside
 

@@ -182,7 +182,8 @@ def header_of(command: OutputOptions, parameters: dict[str, str], **settled: str
 
     assert isinstance(command, Command)
     has_comments = not getattr(command, "no_comments", False)
-    return Header(__version__, command.command_line(**settled), parameters, has_comments=has_comments)
+    has_names = not getattr(command, "no_header", False)
+    return Header(__version__, command.command_line(**settled), parameters, has_comments and has_names, has_names)
 
 
 def with_version(**parameters: str) -> dict[str, str]:

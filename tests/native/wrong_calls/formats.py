@@ -51,7 +51,7 @@ def rows_of_text():
 
 
 def alignments():
-    """gapped_text, srspair_records and differences."""
+    """gapped_text, srspair_records, differences and mismatches."""
     letters, codes, two = np.frombuffer(b"ACGTACGT", np.uint8), np.arange(8, dtype=np.uint8), np.ones(2, np.int32)
     arrays = {"positive": np.ones(1024, np.uint8), "strand": None, "score": i64(-(2**63), 2**63 - 1)}
     arrays |= {"operations": u32(4 << 4 | 7, 3 << 4 | 8, 1 << 4 | 1), "offsets": i64(0, 1, 3)}
@@ -94,6 +94,7 @@ def alignments():
         ("gapped", _native.gapped_text, shared),
         ("srspair", lambda arrays: _native.srspair_records(arrays, "# Gap_penalty: 1\n", ""), shared + own),
         ("differences", lambda arrays: _native.differences(arrays, table), begins + of_differences),
+        ("mismatches", lambda arrays: _native.mismatches(arrays, table), begins + of_differences),
     ):
         cases = []
         for argument, said, *values in wrong:
@@ -104,3 +105,4 @@ def alignments():
     yield Entry(_native.gapped_text, {"arrays": arrays}, [("arrays", KeyError, {}), ("arrays", TypeError, [])])
     wrong = [("letters", "256", part(slice(255))), ("letters", TypeError, table.astype(np.int32))]
     yield Entry(_native.differences, {"arrays": arrays, "letters": table}, wrong)
+    yield Entry(_native.mismatches, {"arrays": arrays, "letters": table}, wrong)

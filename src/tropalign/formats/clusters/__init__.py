@@ -16,6 +16,7 @@ FORMATS = {
     "clusters": (
         Format(*TSV, "clusters.tables"),
         Format("uc", (".uc",), TEXT, "USEARCH's clusters", "clusters.tables"),
+        Format("clstr", (".clstr",), TEXT, "CD-HIT's clusters", "clusters.tables"),
         Format(*HTML, "clusters.report"),
         Format(*RESULT, "clusters.tables"),
     ),

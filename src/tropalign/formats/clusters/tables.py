@@ -66,6 +66,28 @@ def encode_uc(clusters: Clusters, context: ClustersContext) -> bytes:
     return "".join(lines).encode("utf-8", "backslashreplace")
 
 
+def encode_clstr(clusters: Clusters, context: ClustersContext) -> bytes:
+    """Return CD-HIT's list of clusters with names in full (its ``-d 0``), the representative first.
+
+    Identities are in per cent; those of nucleotides follow the strand, as in cd-hit-est.
+    """
+    check_names(clusters.sequences.names)
+    names = [shown(name) for name in clusters.sequences.names]
+    is_stranded = clusters.sequences.alphabet.has_strands
+    unit, lengths = "nt" if is_stranded else "aa", clusters.sequences.lengths.tolist()
+    lines, label, number = [], -1, 0
+    for k in clusters.row_order.tolist():
+        if clusters.labels[k] != label:
+            label, number = int(clusters.labels[k]), 0
+            lines.append(f">Cluster {label}\n")
+        strand = ("-/" if clusters.strand[k] < 0 else "+/") if is_stranded else ""
+        is_first = int(clusters.representative_index[label]) == k
+        similarity = "*" if is_first else f"at {strand}{100 * clusters.identity[k]:.2f}%"
+        lines.append(f"{number}\t{lengths[k]}{unit}, >{names[k]}... {similarity}\n")
+        number += 1
+    return "".join(lines).encode("utf-8", "backslashreplace")
+
+
 def compact(cigar: str) -> str:
     """Return a CIGAR in USEARCH's form.
 
@@ -112,5 +134,6 @@ def encode_fasta(clusters: Clusters, context: ClustersContext) -> bytes:
 
 TSV = Codec(encode_tsv, Concatenated(header_text))
 UC = Codec(encode_uc, Concatenated())
+CLSTR = Codec(encode_clstr, Concatenated())
 RESULT = result_format("clusters", pack)
 FASTA = Codec(encode_fasta, Concatenated())

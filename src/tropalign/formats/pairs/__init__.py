@@ -40,7 +40,7 @@ class PairsFormat(Format):
     """A format of aligned pairs.
 
     shows_all_reports: also supports scores or ends without alignments. column_bytes: bytes of text per alignment
-    column that are held for a whole tile, to cut tiles to the memory (for bam, the query's residue and quality).
+    column that are held for a whole tile, to cut tiles to the memory (for bam, residues, qualities and MD).
     wants_whole_queries: is made in blocks if each tile has all pairs of its queries. is_in_blocks: text is made by
     the codec's ``blocks``, so that no tile's text is held. takes_columns, own_columns: supports a choice of columns,
     and its default (empty: those of the report). wants_qualities: shows query qualities, which are read only then.
@@ -90,12 +90,16 @@ FORMATS = {
         PairsFormat(*PARQUET, "pairs.arrow", package_bytes=PYARROW_BYTES, takes_columns=True),
         PairsFormat("paf", (".paf",), TEXT, "", "pairs.gapped", shows_all_reports=False, is_in_blocks=True),
         PairsFormat(
+            "bed", (".bed",), TEXT, "intervals of the targets", "pairs.gapped",
+            shows_all_reports=False, is_in_blocks=True,
+        ),
+        PairsFormat(
             "sam", (".sam",), TEXT, "", "pairs.sam",
             shows_all_reports=False, wants_whole_queries=True, wants_qualities=True,
         ),
         PairsFormat(
             "bam", (".bam",), BYTES, "", "pairs.sam",
-            package_bytes=PYSAM_BYTES, shows_all_reports=False, column_bytes=2.0, wants_qualities=True,
+            package_bytes=PYSAM_BYTES, shows_all_reports=False, column_bytes=3.0, wants_qualities=True,
         ),
         PairsFormat(*FASTA, "pairs.gapped", shows_all_reports=False, is_in_blocks=True),
         PairsFormat(

@@ -1,4 +1,4 @@
-"""Aligned pairs with all residues: FASTA, and EMBOSS's ``srspair`` text like needle and water.
+"""Aligned pairs with all residues: FASTA, and EMBOSS's ``srspair`` text like needle and water; also PAF and BED.
 
 Differences from EMBOSS's srspair: the header holds tropalign's version, command and parameters; letters that the
 alphabet treats as equal (U and T) are identical; free end gaps are neither shown nor counted. For the query's minus
@@ -143,3 +143,35 @@ def _place(table: AlignmentTable, side: str) -> list[rows.Column]:
 
 
 PAF = Codec(encode, Concatenated(), blocks=by_rows(encode))
+
+
+#: Maximum score in BED.
+MOST_IN_BED = 1000
+
+
+# Columns of bedtools bamtobed: the part of the target, the query, and the strand. The score is the alignment score,
+# rounded and limited to the format's range of 0 to 1000.
+def encode_bed(table: AlignmentTable, context: PairsContext) -> bytes:
+    """Return a line of BED6 per pair; pairs without an aligned column are left out. Blanks become underscores."""
+    if not table.n_columns.all():
+        table = table.take(table.n_columns > 0)
+    begin, end = nucleotides.span(table, "target")
+    return rows.join(
+        [
+            rows.quoted_names(*nucleotides.given(table, "target"), _word),
+            rows.numbers(begin),
+            rows.numbers(end),
+            rows.quoted_names(*nucleotides.given(table, "query"), _word),
+            rows.numbers(np.clip(np.rint(table.score), 0, MOST_IN_BED).astype(np.int32)),
+            rows.choices((nucleotides.strand(table) < 0).astype(np.int64), ["+", "-"]),
+        ],
+        len(table),
+    )
+
+
+def _word(name: str) -> str:
+    """Return a name as a field of BED, which blanks would end."""
+    return "_".join(name.split())
+
+
+BED = Codec(encode_bed, Concatenated(), blocks=by_rows(encode_bed))

@@ -26,7 +26,7 @@ from tropalign.formats.pairs.context import PairsContext
 from tropalign.properties import cached_per_object
 from tropalign.results import rows
 from tropalign.results.alignments import AlignmentTable
-from tropalign.results.gapped import aligned_queries, cigars, query_starts
+from tropalign.results.gapped import aligned_queries, cigars, mismatches, query_starts
 from tropalign.results.rows import Column, Named, Texts, encoded, encoded_names
 from tropalign.sequences import SequenceBatch
 from tropalign.sequences.alphabet import byte_counts, mirrored
@@ -281,6 +281,8 @@ def header_text(header: Header, context: PairsContext) -> bytes:
     names, bounds = data.tobytes(), offsets.tolist()
     if len(set(context.targets.names)) < len(context.targets):
         raise UsageError("two targets have the same name, which SAM does not allow: give each record its own name")
+    if not header.has_names:
+        return b""
     lines = ["@HD\tVN:1.6\tSO:unknown"]
     for k, length in enumerate(context.targets.lengths.tolist()):
         lines.append(f"@SQ\tSN:{names[bounds[k] : bounds[k + 1]].decode()}\tLN:{length}")
@@ -334,6 +336,7 @@ def _some_lines(table: AlignmentTable, is_primary: Flags, has_u: bool) -> bytes:
         *_reads(table, is_primary, has_u),
         *rows.score_tags(table.score, "\t"),
         rows.numbers(table.n_columns - table.n_identical, "\tNM:i:"),
+        *([mismatches(table, "\tMD:Z:")] if table.targets.alphabet.has_strands else []),
     ]
     return rows.join(columns, len(table), separator="")
 

@@ -138,7 +138,7 @@ def encode_tsv(table: AlignmentTable, context: PairsContext) -> bytes:
 
 def csv_header(header: Header, context: PairsContext) -> bytes:
     """Return the column names."""
-    return (",".join(names_of(context)) + "\n").encode()
+    return (",".join(names_of(context)) + "\n").encode() if header.has_names else b""
 
 
 def encode_csv(table: AlignmentTable, context: PairsContext) -> bytes:
