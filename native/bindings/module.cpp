@@ -21,7 +21,7 @@ void bind_formats(nanobind::module_ &);
 void bind_sequences(nanobind::module_ &);
 void bind_masks(nanobind::module_ &);
 void bind_gpu_plan(nanobind::module_ &);
-void bind_phylo(nanobind::module_ &);
+void bind_placement(nanobind::module_ &);
 void bind_msa_posteriors(nanobind::module_ &);
 void bind_msa_large(nanobind::module_ &);
 void bind_msa_store(nanobind::module_ &);
@@ -90,7 +90,7 @@ NB_MODULE(_native, m) {
     bind_sequences(m);
     bind_masks(m);
     bind_gpu_plan(m);
-    bind_phylo(m);
+    bind_placement(m);
     bind_msa_posteriors(m);
     bind_msa_large(m);
     bind_msa_store(m);

@@ -74,7 +74,7 @@ Linkage linkage_named(const std::string &name) {
 }
 
 Tuple<Numpy<int32_t>, Numpy<double>> averaging(Reals distances, int64_t n, Progress progress,
-                                                const std::string &linkage) {
+                                               const std::string &linkage) {
     require_progress(progress);
     const Linkage chosen = linkage_named(linkage);
     AveragedTree tree;

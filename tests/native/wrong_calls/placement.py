@@ -1,4 +1,4 @@
-"""Wrong calls of native/bindings/phylo.cpp."""
+"""Wrong calls of native/bindings/placement.cpp."""
 
 import numpy as np
 from native.wrong_calls.kinds import Entry, at, i32, i64, part, u8, u32

@@ -261,7 +261,7 @@ int word_bits(ScoringNumbers numbers, int64_t n_bases, int64_t n_columns) {
 }  // namespace
 }  // namespace tropalign
 
-void bind_phylo(nb::module_ &m) {
+void bind_placement(nb::module_ &m) {
     using namespace tropalign;
     nb::class_<BranchMaker>(m, "BranchMaker",
                             "Compute state sets and gap flags of branches; see tropalign.placement.reference.")
