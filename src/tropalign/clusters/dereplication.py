@@ -228,16 +228,22 @@ def tabled(names: Sequence[str], table: OtuTable, file: str | None = None) -> tu
 
 def counted(clusters: Clusters, reads: SampledReads, labels: NDArray[np.int64] | None, relabel: str) -> OtuTable:
     """Count reads by cluster and sample; `labels` map reads to distinct sequences, if the clusters are of these."""
-    is_there = np.ones(len(reads.sample), bool) if labels is None else labels >= 0
-    cluster = clusters.labels if labels is None else clusters.labels[labels[is_there]]
-    size, sample = reads.size[is_there], reads.sample[is_there]
+    cluster = clusters.labels[clusters.n_given :]
+    if labels is not None:
+        cluster = np.where(labels < 0, -1, cluster[labels])
+    is_there = cluster >= 0  # not left out, nor unmapped
+    cluster, size, sample = cluster[is_there], reads.size[is_there], reads.sample[is_there]
     used, column = np.unique(sample, return_inverse=True)
     places, place = np.unique(cluster * len(used) + column, return_inverse=True)
     counts = np.zeros(len(places), np.int64)
     np.add.at(counts, place, size)
     samples = tuple(reads.samples[k] for k in used.tolist())
     row, column = np.divmod(places, max(len(used), 1))
-    return OtuTable(otu_names(clusters, relabel), samples, row, column, counts)
+    names = otu_names(clusters, relabel)
+    if clusters.n_given:  # those with reads, as in vsearch
+        rows, row = np.unique(row, return_inverse=True)
+        names = tuple(names[k] for k in rows.tolist())
+    return OtuTable(names, samples, row, column, counts)
 
 
 def otu_table(
@@ -306,7 +312,7 @@ def otu_table(
     tell = teller(samples, sample_delimiter, sample_regex)
     if not isinstance(relabel, str):
         raise UsageError(f"{named('relabel')} {relabel!r} is no text")
-    names = tuple(clusters.sequences.names)
+    names = tuple(clusters.sequences.names[clusters.n_given :])
     if uniques is None:
         return counted(clusters, sampled(names, tell), None, relabel)
     if isinstance(uniques, OtuTable):
