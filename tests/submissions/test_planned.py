@@ -53,8 +53,9 @@ def all_outputs(verb):
 @pytest.mark.parametrize("verb", SERVED)
 def test_examples_run_and_leave_what_was_promised(verb, tmp_path, monkeypatch, capsys):
     options = {"decode": {"fit": True, "rounds": 2}, "search": {"iterate": 2}}.get(verb, {})
-    of_taxa = ("taxa", "sunburst", "otu_table") if verb == "place" else ()  # which need a taxonomy
-    roles = [role for role in all_outputs(verb) if role not in of_taxa]
+    # These need a taxonomy, or given representatives.
+    others = {"place": ("taxa", "sunburst", "otu_table"), "cluster": ("unmapped",)}.get(verb, ())
+    roles = [role for role in all_outputs(verb) if role not in others]
     one, files = example(verb, roles, options=options)
     outputs = run_in(tmp_path, one.checked(), files, monkeypatch)
     assert {output.role for output in outputs} == {"main", *roles}

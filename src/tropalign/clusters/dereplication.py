@@ -101,8 +101,26 @@ class Uniques(Result):
         return Clusters(self.sequences, own, own, own, sizes, np.ones(n), strand, score, [None] * n, start, start)
 
 
+class Limits(NamedTuple):
+    """Limits of the sequences that are kept: reads of a sequence, residues of a read, and number of sequences."""
+
+    min_size: int = 1
+    max_unique_size: int | None = None
+    min_length: int | None = None
+    max_length: int | None = None
+    topn: int | None = None
+
+
 def dereplicate(
-    sequences: Sequences, *, strand: StrandName = "plus", min_size: int = 1, alphabet: AlphabetLike | None = None
+    sequences: Sequences,
+    *,
+    strand: StrandName = "plus",
+    min_size: int = 1,
+    max_unique_size: int | None = None,
+    min_length: int | None = None,
+    max_length: int | None = None,
+    topn: int | None = None,
+    alphabet: AlphabetLike | None = None,
 ) -> Uniques:
     """Find identical reads: equal length and equal residues (case is ignored, and U equals T).
 
@@ -114,6 +132,12 @@ def dereplicate(
         Both: a read also equals an earlier read if it is its reverse complement.
     min_size
         Minimum number of reads of a sequence.
+    max_unique_size
+        Maximum number of reads of a sequence.
+    min_length, max_length
+        Minimum and maximum number of residues of a read; others are left out first.
+    topn
+        Maximum number of sequences, the most abundant ones.
     alphabet
         Alphabet of the reads; guessed from their residues by default.
 
@@ -125,9 +149,9 @@ def dereplicate(
     Raises
     ------
     InputError
-        Reads cannot be used, no sequence has enough reads, or both strands of proteins are requested.
+        Reads cannot be used, no sequence is within the limits, or both strands of proteins are requested.
     UsageError
-        A strand that does not exist, or a number of reads below 1.
+        A strand that does not exist, or a limit below 1.
 
     Examples
     --------
@@ -140,26 +164,52 @@ def dereplicate(
     least = whole_number("min_size", min_size)
     if least < 1:
         raise UsageError(f"min_size {least}: a sequence has a read at the least")
-    return dereplicated(batch_of(sequences, alphabet), strand, least)
+    given = {"max_unique_size": max_unique_size, "min_length": min_length, "max_length": max_length, "topn": topn}
+    limits = {name: None if value is None else whole_number(name, value, 1) for name, value in given.items()}
+    return dereplicated(batch_of(sequences, alphabet), strand, Limits(least, **limits))
 
 
-def dereplicated(batch: SequenceBatch, strand: str = "plus", min_size: int = 1) -> Uniques:
+def dereplicated(batch: SequenceBatch, strand: str = "plus", limits: Limits = Limits()) -> Uniques:  # noqa: B008
     """Return the distinct sequences of a batch, by checked options: see `dereplicate`."""
     if strand == "both" and not batch.alphabet.has_strands:
         raise InputError(f"both strands were asked for, but {batch.alphabet.name}s have one")
+    reads = tuple(batch.names)
+    most = np.inf if limits.max_length is None else limits.max_length
+    fits = np.flatnonzero((batch.lengths >= (limits.min_length or 1)) & (batch.lengths <= most))
+    if not len(fits):
+        raise InputError(f"no read has {_bounds(limits.min_length, limits.max_length)} residues: allow other lengths")
+    batch = batch if len(fits) == len(batch) else batch[fits]
     number, first = _numbered(batch, strand)
     sizes = np.zeros(len(first), np.int64)
     np.add.at(sizes, number, counts_of(batch.names))
-    kept = np.flatnonzero(sizes >= min_size).tolist()
+    largest = np.inf if limits.max_unique_size is None else limits.max_unique_size
+    kept = np.flatnonzero((sizes >= limits.min_size) & (sizes <= largest)).tolist()
+    if not kept and limits.max_unique_size is None:
+        raise InputError(f"no sequence has {limits.min_size} reads: ask for fewer")
     if not kept:
-        raise InputError(f"no sequence has {min_size} reads: ask for fewer")
+        raise InputError(f"no sequence has {_bounds(limits.min_size, limits.max_unique_size)} reads: allow other sizes")
     kept.sort(key=lambda one: (-sizes[one], batch.names[first[one]].encode()))
+    kept = kept[: limits.topn]
     rank = np.full(len(first), -1, np.int64)
     rank[kept] = np.arange(len(kept))
     chosen = batch[np.array([first[one] for one in kept], np.int64)]
     names = tuple(with_count(name, size) for name, size in zip(chosen.names, sizes[kept].tolist(), strict=True))
     sequences = SequenceBatch(chosen.codes, chosen.offsets, names, chosen.alphabet, chosen.letters)
-    return Uniques(sequences, rank[number], tuple(batch.names))
+    labels = np.full(len(reads), -1, np.int64)
+    labels[fits] = rank[number]
+    return Uniques(sequences, labels, reads)
+
+
+def _bounds(least: int | None, most: int | None) -> str:
+    """Return a range in words.
+
+    >>> from tropalign.clusters.dereplication import _bounds
+    >>> _bounds(2, None), _bounds(None, 9), _bounds(2, 9)
+    ('at least 2', 'at most 9', 'from 2 to 9')
+    """
+    if most is None:
+        return f"at least {least}"
+    return f"at most {most}" if least is None else f"from {least} to {most}"
 
 
 def _spelt(batch: SequenceBatch) -> NDArray[np.uint8]:

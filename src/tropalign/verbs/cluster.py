@@ -220,7 +220,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         """Read sequences, cluster them, and write the results."""
         import numpy as np
 
-        from tropalign.clusters.dereplication import dereplicated
+        from tropalign.clusters.dereplication import Limits, dereplicated
         from tropalign.clusters.files import write_all
         from tropalign.clusters.methods import cluster_batch, with_given
         from tropalign.resources.limits import default_budget, left_for_job
@@ -237,7 +237,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
                 format_for_path(kind, path)
         show = started(self, list(places.values()), [*self.queries, self.matrix, self.counts, self.to], holds=True)
         batch = self.reads()
-        uniques = dereplicated(batch, self.strand, self.min_size or 1) if self.dereplicate else None
+        uniques = dereplicated(batch, self.strand, Limits(self.min_size or 1)) if self.dereplicate else None
         batch = batch if uniques is None else uniques.sequences
         reads, n_given = batch, 0
         if self.to is not None:

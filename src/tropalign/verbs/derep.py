@@ -7,7 +7,7 @@ import time
 from tropalign.errors import counted
 from tropalign.formats.format import Format
 from tropalign.formats.registry import format_for_path
-from tropalign.options.option import again, but, option
+from tropalign.options.option import again, but, option, whole
 from tropalign.pairwise.options import StrandName, StrandOption
 from tropalign.verbs.command import Served
 from tropalign.verbs.runs import OutputOptions, header_of, output_of, started, tell_of
@@ -50,6 +50,38 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         label="No sizes in names",
         help="do not add ;size=N to names, so that they match the table, as QIIME requires",
     )
+    max_unique_size: int | None = option(
+        default=None,
+        kind=whole(1),
+        metavar="N",
+        group="samples",
+        label="Maximum reads",
+        help="maximum number of equal reads",
+    )
+    min_length: int | None = option(
+        default=None,
+        kind=whole(1),
+        metavar="N",
+        group="samples",
+        label="Minimum length",
+        help="minimum number of residues of a read; shorter reads are left out (default: 1)",
+    )
+    max_length: int | None = option(
+        default=None,
+        kind=whole(1),
+        metavar="N",
+        group="samples",
+        label="Maximum length",
+        help="maximum number of residues of a read; longer reads are left out",
+    )
+    topn: int | None = option(
+        default=None,
+        kind=whole(1),
+        metavar="N",
+        group="samples",
+        label="Maximum sequences",
+        help="maximum number of sequences, the most abundant ones",
+    )
     alphabet: str = again(SequenceOptions, "alphabet", group="input")
     strict: bool = again(SequenceOptions, "strict", group="input")
     skip_empty: bool = again(SequenceOptions, "skip_empty", group="input")
@@ -58,7 +90,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
 
     def run(self) -> None:
         """Read reads and write the distinct ones."""
-        from tropalign.clusters.dereplication import dereplicated
+        from tropalign.clusters.dereplication import Limits, dereplicated
         from tropalign.clusters.files import write_all
         from tropalign.formats.clusters import ClustersContext
 
@@ -67,9 +99,10 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         wanted = {kind: path for kind, path in paths.items() if path is not None}
         for kind, path in wanted.items():
             format_for_path(kind, path)
+        limits = Limits(self.min_size or 1, self.max_unique_size, self.min_length, self.max_length, self.topn)
         started(self, list(wanted.values()), self.queries, holds=True)
         begin = time.perf_counter()
-        uniques = dereplicated(self.reads(), self.strand, self.min_size or 1)
+        uniques = dereplicated(self.reads(), self.strand, limits)
         header = header_of(self, {})
         context = ClustersContext(
             not self.no_sizes, self.relabel or "", self.no_sizes, self.counting(uniques.sequences, uniques)
