@@ -99,6 +99,18 @@ def test_limits_as_vsearch(tmp_path, theirs, ours):
     assert ta.read_sequences(own, alphabet="nucleotide").names == expected.names
 
 
+@pytest.mark.skipif(shutil.which("vsearch") is None, reason="vsearch is not installed")
+@pytest.mark.parametrize("strand", ["plus", "both"])
+def test_uc_as_vsearch(tmp_path, strand):
+    path, theirs, ours = tmp_path / "x.fa", tmp_path / "theirs.uc", tmp_path / "ours.uc"
+    path.write_text("".join(f">{name}\n{text}\n" for name, text in reads(3, 300).items()))
+    words = ["vsearch", "--derep_fulllength", path, "--sizein", "--minseqlength", 1, "--strand", strand, "--uc", theirs]
+    subprocess.run(list(map(str, words)), check=True, capture_output=True, timeout=60)
+    words = ["derep", path, "--strand", strand, "--uc", ours, "-o", tmp_path / "u.fa", "--alphabet", "nucleotide", "-q"]
+    assert main(list(map(str, words))) == 0
+    assert ours.read_text() == theirs.read_text()
+
+
 def test_some_sequences_are_taken():
     unique = ta.dereplicate({"a.1": "ACGT", "b.1": "CCCC", "a.2": "acgt", "d.1": "GGGG", "e.1": "TTTT"})
     one = unique.take(np.array([True, False, True, False]))

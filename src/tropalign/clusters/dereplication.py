@@ -212,6 +212,22 @@ def _bounds(least: int | None, most: int | None) -> str:
     return f"at most {most}" if least is None else f"from {least} to {most}"
 
 
+def clusters_of_reads(reads: SequenceBatch, uniques: Uniques) -> Clusters:
+    """Return the kept sequences as clusters of their reads, without alignments."""
+    kept = np.flatnonzero(uniques.labels >= 0)
+    kept = kept[np.argsort(uniques.labels[kept], kind="stable")]
+    labels, batch, n = uniques.labels[kept], reads[kept], len(kept)
+    _, first = np.unique(labels, return_index=True)
+    codes, offsets = _spelt(batch).data, batch.offsets.tolist()
+    texts = [bytes(codes[begin:end]) for begin, end in pairwise(offsets)]
+    of = first[labels].tolist()
+    strand = np.array([1 if text == texts[k] else -1 for text, k in zip(texts, of, strict=True)], np.int8)
+    cigars = [None if k == own else "" for own, k in enumerate(of)]
+    zero = np.zeros(n, np.int64)
+    sizes, score = counts_of(batch.names), np.zeros(n, np.int32)
+    return Clusters(batch, labels, first, np.arange(n), sizes, np.ones(n), strand, score, cigars, zero, zero)
+
+
 def _spelt(batch: SequenceBatch) -> NDArray[np.uint8]:
     """Codes, except that letters outside the alphabet stay: ``?`` is not N, which alignments read it as."""
     if not batch.alphabet.codes_of(batch.letters)[1]:
