@@ -243,7 +243,8 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         if self.to is not None:
             batch, n_given = with_given(self.references(self.to, reads), reads)
         allowed = self.memory or default_budget()
-        memory_bytes = left_for_job(allowed, batch.held_bytes + self._page_bytes(places, form, batch))
+        held = batch.held_bytes + (reads.held_bytes if n_given else 0)
+        memory_bytes = left_for_job(allowed, held + self._page_bytes(places, form, batch))
         chosen = self._chosen(batch.alphabet, n_given)
         if self.shard is not None:
             self.counting(batch)  # reports errors before merging would
