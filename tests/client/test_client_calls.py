@@ -95,7 +95,8 @@ def test_a_family_with_a_turned_sequence(server):
 
 
 def test_clusters(server):
-    for options in ({}, {"strand": "both", "identity": 2, "order": "abundance", "gap": Gap(5, 1)}):
+    given = {name: DNA[name] for name in ("a;size=3", "c")}
+    for options in ({}, {"strand": "both", "identity": 2, "order": "abundance", "gap": Gap(5, 1)}, {"to": given}):
         found, local = server.cluster(DNA, 0.8, **options), tropalign.cluster(DNA, 0.8, **options)
         assert found == local
         assert_equal(found, local)

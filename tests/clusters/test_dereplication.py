@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import tropalign as ta
+from tropalign.cli.main import main
 from tropalign.errors import InputError, UsageError
 from tropalign.sequences.annotations import counts_of
 
@@ -73,6 +74,43 @@ def test_as_vsearch(tmp_path, strand):
     assert counts_of(ours.names).sum() == counts_of(tuple(given)).sum()
 
 
+@pytest.mark.skipif(shutil.which("vsearch") is None, reason="vsearch is not installed")
+@pytest.mark.parametrize(
+    ("theirs", "ours"),
+    [
+        (["--topn", 5], {"topn": 5}),
+        (["--topn", 3, "--minuniquesize", 2, "--maxuniquesize", 20], {"topn": 3, "min_size": 2, "max_unique_size": 20}),
+        (["--minseqlength", 6, "--maxseqlength", 7], {"min_length": 6, "max_length": 7}),
+    ],
+)
+def test_limits_as_vsearch(tmp_path, theirs, ours):
+    given = reads(3, 300)
+    path, out, own = tmp_path / "x.fa", tmp_path / "u.fa", tmp_path / "o.fa"
+    path.write_text("".join(f">{name}\n{text}\n" for name, text in given.items()))
+    lengths = [] if "--minseqlength" in theirs else ["--minseqlength", 1]
+    words = ["vsearch", "--derep_fulllength", path, "--output", out, "--sizein", "--sizeout", *lengths, *theirs]
+    subprocess.run(list(map(str, words)), check=True, capture_output=True, timeout=60)
+    expected = ta.read_sequences(out, alphabet="nucleotide")
+    found = ta.dereplicate(given, alphabet="nucleotide", **ours)
+    assert found.sequences.names == expected.names and len(expected) > 0
+    assert found.labels.max() == len(expected) - 1 and found.reads == tuple(given) and (found.labels < 0).any()
+    options = [word for name, value in ours.items() for word in (f"--{name.replace('_', '-')}", str(value))]
+    assert main(["derep", str(path), "--alphabet", "nucleotide", *options, "-o", str(own), "-q"]) == 0
+    assert ta.read_sequences(own, alphabet="nucleotide").names == expected.names
+
+
+@pytest.mark.skipif(shutil.which("vsearch") is None, reason="vsearch is not installed")
+@pytest.mark.parametrize("strand", ["plus", "both"])
+def test_uc_as_vsearch(tmp_path, strand):
+    path, theirs, ours = tmp_path / "x.fa", tmp_path / "theirs.uc", tmp_path / "ours.uc"
+    path.write_text("".join(f">{name}\n{text}\n" for name, text in reads(3, 300).items()))
+    words = ["vsearch", "--derep_fulllength", path, "--sizein", "--minseqlength", 1, "--strand", strand, "--uc", theirs]
+    subprocess.run(list(map(str, words)), check=True, capture_output=True, timeout=60)
+    words = ["derep", path, "--strand", strand, "--uc", ours, "-o", tmp_path / "u.fa", "--alphabet", "nucleotide", "-q"]
+    assert main(list(map(str, words))) == 0
+    assert ours.read_text() == theirs.read_text()
+
+
 def test_some_sequences_are_taken():
     unique = ta.dereplicate({"a.1": "ACGT", "b.1": "CCCC", "a.2": "acgt", "d.1": "GGGG", "e.1": "TTTT"})
     one = unique.take(np.array([True, False, True, False]))
@@ -89,7 +127,10 @@ def test_some_sequences_are_taken():
     [
         ({"strand": "minus"}, UsageError, "strand 'minus' is not one of plus, both"),
         ({"min_size": 0}, UsageError, "min_size 0 is below 1: each sequence has at least one read"),
-        ({"min_size": 9}, InputError, "no sequence has 9 reads: lower the minimum"),
+        ({"topn": 0}, UsageError, "topn 0 is out of range: give a number at least 1"),
+        ({"min_size": 3, "max_unique_size": 5}, InputError, "no sequence has from 3 to 5 reads: allow other sizes"),
+        ({"min_length": 5}, InputError, "no read has at least 5 residues: allow other lengths"),
+        ({"min_size": 9}, InputError, "no sequence has at least 9 reads: allow other sizes"),
         (
             {"strand": "both", "alphabet": "protein"},
             InputError,

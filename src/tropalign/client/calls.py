@@ -53,7 +53,7 @@ FUNCTIONS = {
 #: Arguments that differ from options in form, converted by the functions below.
 OWN = {
     "pairs": ("matrix", "gap", "end_gap", "free_ends", "pairs", "alphabet"),
-    "cluster": ("matrix", "gap", "end_gap", "free_ends", "alphabet"),
+    "cluster": ("to", "matrix", "gap", "end_gap", "free_ends", "alphabet"),
     "msa": ("tree", "alphabet"),
     "decode": ("labels",),
     "place": ("mates", "scoring", "prune"),
@@ -172,6 +172,8 @@ def cluster(server: Server, sequences: Any, min_identity: float | None, given: M
     """Run `cluster` on the server."""
     job = _Job(server, "cluster", {**given, "min_identity": min_identity})
     job.inputs["queries"] = _sequences(server, sequences, "sequences")
+    if given.get("to") is not None:
+        job.inputs["to"] = _sequences(server, given["to"], "to")
     if "identity" in job.options:
         job.options["identity"] = str(job.options["identity"])
     _scoring(job)

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from tropalign.clusters.comparison import Tally, check_set
-from tropalign.clusters.methods import check_memory, cluster_batch, clustered, compared_on
+from tropalign.clusters.methods import check_memory, cluster_batch, clustered, compared_on, with_given
 from tropalign.clusters.options import MIN_IDENTITY, ClusteringOptions, ClusterOptions
 from tropalign.devices.names import ComputeArguments, device_names
 from tropalign.execution.task import Device, checked_progress
 from tropalign.options.called import called_with
-from tropalign.options.option import but
+from tropalign.options.option import argument, but
 from tropalign.pairwise.api import AlphabetArgument, ProgressArgument, ScoringArguments, SequencesArgument, batch_of
 from tropalign.pairwise.options import ModeName, ModeOption, PairOptions, StrandOption
 from tropalign.resources.limits import default_budget
@@ -24,6 +24,7 @@ from tropalign.resources.numbers import checked_memory, checked_threads
 from tropalign.results.clusters import Clusters
 from tropalign.scoring import default_scoring
 from tropalign.sequences import SequenceBatch
+from tropalign.sequences.batch import Sequences
 
 Progress = Callable[[int], object]
 
@@ -43,6 +44,12 @@ class ClusterArguments(
     min_identity: float = but(ClusteringOptions, "min_identity", default=MIN_IDENTITY, kw_only=False)
     identity: str | int = but(ClusteringOptions, "identity", default="shorter")  # type: ignore[assignment]  # numbers, too
     mode: ModeName = but(ModeOption, "mode", default="global")
+    to: Sequences | None = argument(
+        default=None,
+        kw_only=True,
+        doc="The only representatives, as `sequences`: each sequence joins the most similar of these, or none (label "
+        "-1). `order` is ignored.",
+    )
     progress: Progress | None = but(
         ProgressArgument,
         "progress",
@@ -64,7 +71,7 @@ def cluster(call: ClusterArguments) -> Clusters:
     Raises
     ------
     InputError
-        Sequences cannot be used, or order "abundance" without abundances.
+        Sequences cannot be used, or order "abundance" without abundances, or `to` is of another alphabet.
     ScoringError, UsageError
         A matrix or gap cost does not fit, or an option does not exist.
     ResourceError, DeviceError
@@ -75,13 +82,19 @@ def cluster(call: ClusterArguments) -> Clusters:
     >>> found = tropalign.cluster({"a": "ACGTACGTACGTT", "b": "ACGTACGTACGT", "c": "GGGCCCTTTAAA"}, 0.9)
     >>> found.labels.tolist(), found.representatives.names
     ([0, 0, 1], ('a', 'c'))
+    >>> found = tropalign.cluster({"a": "ACGTACGTACGTT", "c": "GGGCCCTTTAAA"}, 0.9, to={"otu": "ACGTACGTACGT"})
+    >>> found.members(0), found.unmapped.names
+    (['otu', 'a'], ('c',))
     """
     batch, progress = batch_of(call.sequences, call.alphabet), checked_progress(call.progress)
+    n_given = 0
+    if call.to is not None:
+        batch, n_given = with_given(batch_of(call.to, call.alphabet), batch)
     matrix, gap = default_scoring(batch.alphabet, call.matrix, call.gap)
     how: dict[str, Any] = {"mode": call.mode, "strand": call.strand, "free_ends": call.free_ends}
     how["ambiguous"] = call.ambiguous
     pairs = PairOptions(matrix, gap, end_gap=call.end_gap, **how)
-    options = ClusterOptions(**{**call.shared_with(ClusterOptions), "pairs": pairs})
+    options = ClusterOptions(**{**call.shared_with(ClusterOptions), "pairs": pairs, "n_given": n_given})
     threads, memory = checked_threads(call.n_threads), checked_memory(call.memory_bytes)
     memory_bytes = default_budget() if memory is None else memory
     return cluster_batch(batch, options, threads, memory_bytes, device_names(call.device), progress)
@@ -120,19 +133,25 @@ def foretold(
     devices: only the last one is tried, the CPU if there are several. most_sampled: limit of sequences to try; by
     default as many as time permits.
     """
-    n = len(batch)
+    n_given = options.n_given
+    n = len(batch) - n_given
     check_set(batch, options)
     if options.method != "greedy":
         check_memory(n, options.method, memory_bytes // 2)
-    chance, most = np.random.default_rng(1).permutation(n), min(n, most_sampled or n)
+    chance, most = np.random.default_rng(1).permutation(n) + n_given, min(n, most_sampled or n)
+    given = np.arange(n_given)  # part of each sample
     samples: list[Work] = []
     few = math.sqrt(2 * FIRST_CELLS) / float(batch.lengths.mean())
     size, took = min(max(2, min(FIRST_SAMPLE, int(few))), most), 0.0
     if few >= FIRST_SAMPLE:  # negligible compared with long sequences
-        _work(batch[chance[:size]], options, devices, n_threads, memory_bytes)  # warm up: one-time loading
+        _work(
+            batch[np.concatenate([given, chance[:size]])], options, devices, n_threads, memory_bytes
+        )  # warm up: one-time loading
     while not samples or (size > samples[-1].n_sequences and took < SAMPLE_SECONDS):
         begin = time.perf_counter()
-        samples.append(_work(batch[np.sort(chance[:size])], options, devices, n_threads, memory_bytes))
+        samples.append(
+            _work(batch[np.concatenate([given, np.sort(chance[:size])])], options, devices, n_threads, memory_bytes)
+        )
         size, took = min(2 * size, most), time.perf_counter() - begin
     sizes = [sample.n_sequences for sample in samples]
     counts = [(sample.aligned.n_pairs, sample.aligned.n_cells, sample.bounded.n_cells) for sample in samples]
@@ -151,7 +170,7 @@ def _work(
     comparison, candidates = compared_on(devices[-1:], batch, options, n_threads, memory_bytes)
     clustered(comparison, candidates, memory_bytes)
     others = time.perf_counter() - begin - comparison.tally.seconds - candidates.tally.seconds
-    return Work(len(batch), comparison.tally, candidates.tally, others)
+    return Work(len(batch) - options.n_given, comparison.tally, candidates.tally, others)
 
 
 def growth(sizes: Sequence[int], values: Sequence[int], n: int, method: str) -> float:

@@ -56,7 +56,7 @@ def check_set(batch: SequenceBatch, options: ClusterOptions) -> None:
         )
     options.pairs.matrix.check(batch)
     options.pairs.check_range(longest)
-    if options.order == "abundance" and not any(map(has_count, batch.names)):
+    if options.order == "abundance" and not options.n_given and not any(map(has_count, batch.names)):
         raise InputError("no name has an abundance such as ;size=12: add abundances, or choose order length or input")
 
 
@@ -81,7 +81,8 @@ class Comparison:
     ) -> None:
         self.batch, self.options, self.tally = batch, options, Tally()
         self.sizes = counts_of(batch.names)
-        self.order = processing_order(batch, self.sizes, options.order)
+        self.sizes[: options.n_given] = 0
+        self.order = processing_order(batch, self.sizes, "input" if options.n_given else options.order)
         self.rank = np.empty(len(batch), np.int64)
         self.rank[self.order] = np.arange(len(batch))
         self._scheduler, self._memory_bytes = Scheduler(devices), memory_bytes

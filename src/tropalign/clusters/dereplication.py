@@ -101,8 +101,26 @@ class Uniques(Result):
         return Clusters(self.sequences, own, own, own, sizes, np.ones(n), strand, score, [None] * n, start, start)
 
 
+class Limits(NamedTuple):
+    """Limits of the sequences that are kept: reads of a sequence, residues of a read, and number of sequences."""
+
+    min_size: int = 1
+    max_unique_size: int | None = None
+    min_length: int | None = None
+    max_length: int | None = None
+    topn: int | None = None
+
+
 def dereplicate(
-    sequences: Sequences, *, strand: StrandName = "plus", min_size: int = 1, alphabet: AlphabetLike | None = None
+    sequences: Sequences,
+    *,
+    strand: StrandName = "plus",
+    min_size: int = 1,
+    max_unique_size: int | None = None,
+    min_length: int | None = None,
+    max_length: int | None = None,
+    topn: int | None = None,
+    alphabet: AlphabetLike | None = None,
 ) -> Uniques:
     """Find identical reads: equal length and equal residues (case is ignored, and U equals T).
 
@@ -114,6 +132,12 @@ def dereplicate(
         Both: a read also equals an earlier read if it is its reverse complement.
     min_size
         Minimum number of reads of a sequence.
+    max_unique_size
+        Maximum number of reads of a sequence.
+    min_length, max_length
+        Minimum and maximum number of residues of a read; others are left out first.
+    topn
+        Maximum number of sequences, the most abundant ones.
     alphabet
         Alphabet of the reads; guessed from their residues by default.
 
@@ -125,9 +149,9 @@ def dereplicate(
     Raises
     ------
     InputError
-        Reads cannot be used, no sequence has enough reads, or both strands of proteins are requested.
+        Reads cannot be used, no sequence is within the limits, or both strands of proteins are requested.
     UsageError
-        A strand that does not exist, or a number of reads below 1.
+        A strand that does not exist, or a limit below 1.
 
     Examples
     --------
@@ -140,26 +164,68 @@ def dereplicate(
     least = whole_number("min_size", min_size)
     if least < 1:
         raise UsageError(f"min_size {least} is below 1: each sequence has at least one read")
-    return dereplicated(batch_of(sequences, alphabet), strand, least)
+    given = {"max_unique_size": max_unique_size, "min_length": min_length, "max_length": max_length, "topn": topn}
+    limits = {name: None if value is None else whole_number(name, value, 1) for name, value in given.items()}
+    return dereplicated(batch_of(sequences, alphabet), strand, Limits(least, **limits))
 
 
-def dereplicated(batch: SequenceBatch, strand: str = "plus", min_size: int = 1) -> Uniques:
+def dereplicated(batch: SequenceBatch, strand: str = "plus", limits: Limits = Limits()) -> Uniques:  # noqa: B008
     """Return the distinct sequences of a batch, by checked options: see `dereplicate`."""
     if strand == "both" and not batch.alphabet.has_strands:
         raise InputError(f"strand both is only for nucleotides, not for {batch.alphabet.name}s")
+    reads = tuple(batch.names)
+    most = np.inf if limits.max_length is None else limits.max_length
+    fits = np.flatnonzero((batch.lengths >= (limits.min_length or 1)) & (batch.lengths <= most))
+    if not len(fits):
+        raise InputError(f"no read has {_bounds(limits.min_length, limits.max_length)} residues: allow other lengths")
+    batch = batch if len(fits) == len(batch) else batch[fits]
     number, first = _numbered(batch, strand)
     sizes = np.zeros(len(first), np.int64)
     np.add.at(sizes, number, counts_of(batch.names))
-    kept = np.flatnonzero(sizes >= min_size).tolist()
+    largest = np.inf if limits.max_unique_size is None else limits.max_unique_size
+    kept = np.flatnonzero((sizes >= limits.min_size) & (sizes <= largest)).tolist()
+    if not kept and limits.max_unique_size is None:
+        raise InputError(f"no sequence has {limits.min_size} reads: ask for fewer")
     if not kept:
-        raise InputError(f"no sequence has {min_size} reads: lower the minimum")
+        raise InputError(f"no sequence has {_bounds(limits.min_size, limits.max_unique_size)} reads: allow other sizes")
     kept.sort(key=lambda one: (-sizes[one], batch.names[first[one]].encode()))
+    kept = kept[: limits.topn]
     rank = np.full(len(first), -1, np.int64)
     rank[kept] = np.arange(len(kept))
     chosen = batch[np.array([first[one] for one in kept], np.int64)]
     names = tuple(with_count(name, size) for name, size in zip(chosen.names, sizes[kept].tolist(), strict=True))
     sequences = SequenceBatch(chosen.codes, chosen.offsets, names, chosen.alphabet, chosen.letters)
-    return Uniques(sequences, rank[number], tuple(batch.names))
+    labels = np.full(len(reads), -1, np.int64)
+    labels[fits] = rank[number]
+    return Uniques(sequences, labels, reads)
+
+
+def _bounds(least: int | None, most: int | None) -> str:
+    """Return a range in words.
+
+    >>> from tropalign.clusters.dereplication import _bounds
+    >>> _bounds(2, None), _bounds(None, 9), _bounds(2, 9)
+    ('at least 2', 'at most 9', 'from 2 to 9')
+    """
+    if most is None:
+        return f"at least {least}"
+    return f"at most {most}" if least is None else f"from {least} to {most}"
+
+
+def clusters_of_reads(reads: SequenceBatch, uniques: Uniques) -> Clusters:
+    """Return the kept sequences as clusters of their reads, without alignments."""
+    kept = np.flatnonzero(uniques.labels >= 0)
+    kept = kept[np.argsort(uniques.labels[kept], kind="stable")]
+    labels, batch, n = uniques.labels[kept], reads[kept], len(kept)
+    _, first = np.unique(labels, return_index=True)
+    codes, offsets = _spelt(batch).data, batch.offsets.tolist()
+    texts = [bytes(codes[begin:end]) for begin, end in pairwise(offsets)]
+    of = first[labels].tolist()
+    strand = np.array([1 if text == texts[k] else -1 for text, k in zip(texts, of, strict=True)], np.int8)
+    cigars = [None if k == own else "" for own, k in enumerate(of)]
+    zero = np.zeros(n, np.int64)
+    sizes, score = counts_of(batch.names), np.zeros(n, np.int32)
+    return Clusters(batch, labels, first, np.arange(n), sizes, np.ones(n), strand, score, cigars, zero, zero)
 
 
 def _spelt(batch: SequenceBatch) -> NDArray[np.uint8]:
@@ -231,16 +297,22 @@ def tabled(names: Sequence[str], table: OtuTable, file: str | None = None) -> tu
 
 def counted(clusters: Clusters, reads: SampledReads, labels: NDArray[np.int64] | None, relabel: str) -> OtuTable:
     """Count reads by cluster and sample; `labels` map reads to distinct sequences, if these were clustered."""
-    is_there = np.ones(len(reads.sample), bool) if labels is None else labels >= 0
-    cluster = clusters.labels if labels is None else clusters.labels[labels[is_there]]
-    size, sample = reads.size[is_there], reads.sample[is_there]
+    cluster = clusters.labels[clusters.n_given :]
+    if labels is not None:
+        cluster = np.where(labels < 0, -1, cluster[labels])
+    is_there = cluster >= 0  # not left out, nor unmapped
+    cluster, size, sample = cluster[is_there], reads.size[is_there], reads.sample[is_there]
     used, column = np.unique(sample, return_inverse=True)
     places, place = np.unique(cluster * len(used) + column, return_inverse=True)
     counts = np.zeros(len(places), np.int64)
     np.add.at(counts, place, size)
     samples = tuple(reads.samples[k] for k in used.tolist())
     row, column = np.divmod(places, max(len(used), 1))
-    return OtuTable(otu_names(clusters, relabel), samples, row, column, counts)
+    names = otu_names(clusters, relabel)
+    if clusters.n_given:  # those with reads, as in vsearch
+        rows, row = np.unique(row, return_inverse=True)
+        names = tuple(names[k] for k in rows.tolist())
+    return OtuTable(names, samples, row, column, counts)
 
 
 def otu_table(
@@ -308,7 +380,7 @@ def otu_table(
     tell = teller(samples, sample_delimiter, sample_regex)
     if not isinstance(relabel, str):
         raise UsageError(f"{named('relabel')} {relabel!r} is not a string")
-    names = tuple(clusters.sequences.names)
+    names = tuple(clusters.sequences.names[clusters.n_given :])
     if uniques is None:
         return counted(clusters, sampled(names, tell), None, relabel)
     if isinstance(uniques, OtuTable):

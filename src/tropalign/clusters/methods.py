@@ -21,13 +21,14 @@ from tropalign.clusters.candidates import CandidateFilter
 from tropalign.clusters.comparison import Comparison, check_set
 from tropalign.clusters.options import ClusterOptions
 from tropalign.devices.registry import open_devices
-from tropalign.errors import named
+from tropalign.errors import InputError, named
 from tropalign.execution.archive import packed, unpacked
 from tropalign.execution.manifest import Shard
 from tropalign.execution.task import CostList, Device, Tile, cuts, share
 from tropalign.resources.limits import require, resolve_threads
 from tropalign.results.clusters import Clusters
 from tropalign.sequences import SequenceBatch
+from tropalign.sequences.batch import concatenated
 
 #: Largest block, and sequences of its first round.
 MOST_BLOCK, ROUND = 1024, 8
@@ -49,8 +50,9 @@ MOST_BLOCK_BYTES = 96 << 20
 class Greedy:
     """Clusters sequences one after another.
 
-    order: indices in processing order. memory_bytes: limit for blocks and alignments together. progress: receives
-    the number of settled sequences; an exception that it raises stops the work.
+    If representatives are given, they are the first sequences, and no other is chosen. order: indices in processing
+    order. memory_bytes: limit for blocks and alignments together. progress: receives the number of settled sequences;
+    an exception that it raises stops the work.
     """
 
     def __init__(
@@ -73,18 +75,23 @@ class Greedy:
         self._best, self._similarity = np.full(n, -1, np.int64), np.zeros(n)
 
     def run(self) -> tuple[Index, Index]:
-        """Return the cluster of each sequence, shape (n,), and the representative of each cluster."""
-        n, begin, least = len(self._order), 0, CANDIDATE_BYTES * MOST_BLOCK
+        """Return the cluster of each sequence, shape (n,), -1 for none, and the representative of each cluster."""
+        n, least = len(self._order), CANDIDATE_BYTES * MOST_BLOCK
         require(least, self._block_bytes, "comparing sequences", f"allow more with {named('memory_bytes')}")
         block = min(MOST_BLOCK, self._block_bytes // least)  # a round of them fits the memory
+        given = self._comparison.options.n_given
+        for place in range(given):
+            self._add_representative(place)
+        begin = given
         while begin < n:
             end = min(n, begin + block)
             places = np.arange(begin, end)
             self._offer(places, 0, self._count)
-            self._settle(places)
+            if not given:
+                self._settle(places)
             begin = end
             if self._progress is not None:
-                self._progress(end)
+                self._progress(end - given)
         labels = np.zeros(n, np.int64)
         labels[self._order] = self._best
         return labels, self._representatives[: self._count].copy()
@@ -116,12 +123,15 @@ class Greedy:
             is_own = self._similarity[places[:k]] == np.inf  # a representative
             chosen = np.flatnonzero(is_own & (similar[k, :k] >= self._least)).tolist()
             if not chosen:
-                self._representatives[self._count], self._places[self._count] = self._order[place], place
-                self._best[place], self._similarity[place] = self._count, np.inf
-                self._count += 1
+                self._add_representative(place)
                 continue
             best = chosen[0] if self._is_first else max(chosen, key=lambda j, k=k: similar[k, j])  # type: ignore[misc]
             self._best[place], self._similarity[place] = self._best[places[best]], similar[k, best]
+
+    def _add_representative(self, place: int) -> None:
+        self._representatives[self._count], self._places[self._count] = self._order[place], place
+        self._best[place], self._similarity[place] = self._count, np.inf
+        self._count += 1
 
     def _offer(self, places: Index, begin: int, end: int) -> None:
         """Offer representatives `begin` to `end` to the sequences after them, as many at once as fit in memory."""
@@ -402,6 +412,16 @@ def clustered(
     return linked(comparison, linkage_labels(comparison, candidates, memory_bytes // 2, progress))
 
 
+def with_given(given: SequenceBatch, reads: SequenceBatch) -> tuple[SequenceBatch, int]:
+    """Return given representatives and the reads as one batch, and the number of the former."""
+    if given.alphabet != reads.alphabet:
+        raise InputError(
+            f"the representatives are {given.alphabet.name}s, but the sequences are {reads.alphabet.name}s: give both "
+            f"of the same kind, or set the alphabet of both with {named('alphabet')}"
+        )
+    return concatenated([given, reads]), len(given)
+
+
 def compared_by(
     batch: SequenceBatch, options: ClusterOptions, n_threads: int, memory_bytes: int, devices: Iterable[str]
 ) -> tuple[Comparison, CandidateFilter]:
@@ -432,9 +452,9 @@ def linked(comparison: Comparison, labels: NDArray[np.int64]) -> Clusters:
 def _with_alignments(comparison: Comparison, labels: NDArray[np.int64], representatives: NDArray[np.int64]) -> Clusters:
     """Return the clusters, with the alignment of each member to its representative."""
     n = len(labels)
-    members = np.flatnonzero(representatives[labels] != np.arange(n))
+    members = np.flatnonzero((representatives[labels] != np.arange(n)) & (labels >= 0))
     columns: dict[str, Any] = {
-        "identity": np.ones(n),
+        "identity": (labels >= 0).astype(np.float64),
         "strand": np.ones(n, np.int8),
         "score": np.zeros(n, np.int32),
         "cigars": [None] * n,
@@ -453,4 +473,5 @@ def _with_alignments(comparison: Comparison, labels: NDArray[np.int64], represen
             columns["strand"][some] = table.strand
         for k, cigar in zip(some.tolist(), table.cigars(), strict=True):
             columns["cigars"][k] = cigar
+    columns["n_given"] = comparison.options.n_given
     return Clusters(comparison.batch, labels, representatives, comparison.rank, comparison.sizes, **columns)

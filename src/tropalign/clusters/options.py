@@ -82,10 +82,12 @@ class ClusteringOptions(Options, group="clusters"):
 class ClusterOptions(ClusteringOptions):
     """Checked options of clustering; raises UsageError for a value that does not exist or is out of range.
 
-    pairs: with report "alignment", without limits on what is reported.
+    pairs: with report "alignment", without limits on what is reported. n_given: number of sequences at the beginning
+    that are the only representatives; 0: representatives are chosen.
     """
 
     pairs: PairOptions = argument(kw_only=False)
+    n_given: int = argument(default=0, kw_only=True)
 
     def settle(self) -> None:
         """Check the values and replace the definition of identity by its name."""
@@ -99,6 +101,8 @@ class ClusterOptions(ClusteringOptions):
                 f"coverage of the {self.coverage_of} needs method greedy, because linkages have no representatives: "
                 "choose longer or shorter"
             )
+        if self.n_given and self.method != "greedy":
+            raise UsageError(f"{named('to')} gives the representatives: leave {named('method')} out")
         if self.pairs.is_local and not self.min_coverage and self.identity not in ("shorter", "longer", "openings"):
             raise UsageError(
                 "a local alignment of two sequences may consist of a few identical residues: give "
@@ -109,7 +113,8 @@ class ClusterOptions(ClusteringOptions):
         """Return the parameters for headers of results."""
         words = {name: text for name, text in self.pairs.parameters().items() if name != "report"}
         words |= {"method": self.method, "min_identity": str(self.min_identity), "identity": self.identity}
-        words["order"] = self.order
+        if not self.n_given:
+            words["order"] = self.order
         if self.method == "greedy":
             words["assign"] = self.assign
         if self.min_coverage is not None:

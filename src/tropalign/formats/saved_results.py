@@ -214,7 +214,10 @@ def _clusters(notes: dict[str, Any], arrays: Arrays) -> Clusters:
     if not isinstance(cigars, list) or len(cigars) != n:
         raise ValueError("the number of cigars must equal that of sequences")
     _within(representatives, 0, n)
-    _within(columns["labels"], 0, len(representatives))
+    n_given = _number(notes.get("n_given", 0))  # older files have none
+    if n_given and (n_given != len(representatives) or n_given > n):
+        raise ValueError("as many given representatives as clusters")
+    _within(columns["labels"], -1 if n_given else 0, len(representatives))
     _within(columns["rank"], 0, n)
     known = [None if cigar is None else _text(cigar) for cigar in cigars]
     of = representatives[columns["labels"]]
@@ -223,7 +226,7 @@ def _clusters(notes: dict[str, Any], arrays: Arrays) -> Clusters:
     for name, lengths in zip(starts, (batch.lengths, batch.lengths[of]), strict=True):
         columns[name] = _vector(arrays, name, np.int64, n)
         _within(columns[name], -1, lengths + 1)
-    return Clusters(batch, representative_index=representatives, score=score, cigars=known, **columns)
+    return Clusters(batch, representative_index=representatives, score=score, cigars=known, n_given=n_given, **columns)
 
 
 def _segments(notes: dict[str, Any], arrays: Arrays) -> Segments:

@@ -65,7 +65,8 @@ class Clusters(Table[Cluster]):
     sequences : SequenceBatch
         All n sequences.
     labels : int64, shape (n,)
-        The cluster of each sequence, from 0 in the order of the representatives.
+        The cluster of each sequence, from 0 in the order of the representatives; -1 for reads that are similar to no
+        given representative.
     representative_index : int64, shape (n_clusters,)
         Sequence that represents each cluster.
     rank : int64, shape (n,)
@@ -83,6 +84,9 @@ class Clusters(Table[Cluster]):
     member_start, representative_start : int64, shape (n,)
         First aligned residue of the member (along its strand as given) and of the representative; 0 except in modes
         "local" and "semiglobal"; -1 if the result comes from an earlier version, which did not store it.
+    n_given : int
+        Number of given representatives (argument `to` of `tropalign.cluster`), which come first in `sequences` and
+        have size 0, because they are not reads; 0 if the representatives were found.
 
     Examples
     --------
@@ -104,6 +108,7 @@ class Clusters(Table[Cluster]):
     cigars: Sequence[str | None]
     member_start: NDArray[np.int64]
     representative_start: NDArray[np.int64]
+    n_given: int = 0
 
     def __len__(self) -> int:
         return len(self.representative_index)
@@ -117,8 +122,14 @@ class Clusters(Table[Cluster]):
     def cluster_sizes(self) -> NDArray[np.int64]:
         """Reads per cluster, int64, shape (n_clusters,): number of its sequences, or the sum of their ``;size=N``."""
         sizes = np.zeros(len(self), np.int64)
-        np.add.at(sizes, self.labels, self.sizes)
+        is_there = self.labels >= 0
+        np.add.at(sizes, self.labels[is_there], self.sizes[is_there])
         return sizes
+
+    @property
+    def unmapped(self) -> SequenceBatch:
+        """The reads that are similar to no given representative, in input order."""
+        return self.sequences[np.flatnonzero(self.labels < 0)]
 
     def member_index(self, cluster: int) -> NDArray[np.int64]:
         """Return the indices of a cluster's sequences: the representative, then the others in processing order.
@@ -171,16 +182,18 @@ class Clusters(Table[Cluster]):
 
     @property
     def row_order(self) -> NDArray[np.int64]:
-        """Indices of the sequences in output order: cluster by cluster, the representative first."""
-        return np.lexsort((self.rank, self.labels)).astype(np.int64)
+        """Indices in output order: cluster by cluster, the representative first; without unmapped reads."""
+        rows = np.lexsort((self.rank, self.labels)).astype(np.int64)
+        return rows[np.count_nonzero(self.labels < 0) :]
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """Return a row per sequence, cluster by cluster, the representative first.
+        """Return a row per sequence of a cluster, cluster by cluster, the representative first.
 
         Returns
         -------
         dict of str to array
-            Arrays of shape (n,): cluster, representative, member, identity, strand, score, length, size.
+            Arrays of shape (n,), without unmapped reads: cluster, representative, member, identity, strand, score,
+            length, size.
 
         Examples
         --------
@@ -237,7 +250,7 @@ class Clusters(Table[Cluster]):
         Returns
         -------
         Clusters
-            Clusters in the order of `rows`; their sequences keep their order.
+            Clusters in the order of `rows`; their sequences keep their order. Unmapped reads are left out.
 
         Raises
         ------
@@ -254,7 +267,7 @@ class Clusters(Table[Cluster]):
         rows = np.arange(len(self))[ragged.wanted_rows(rows, len(self))]
         if len(distinct(rows)) < len(rows):
             raise IndexError("a cluster is selected twice: select each once")
-        label = np.full(len(self), -1)
+        label = np.full(len(self) + 1, -1)  # the last item is for unmapped reads
         label[rows] = np.arange(len(rows))
         stays = np.flatnonzero(label[self.labels] >= 0)
         place = np.full(len(self.sequences), -1)
@@ -266,6 +279,7 @@ class Clusters(Table[Cluster]):
             labels=label[self.labels[stays]],
             representative_index=place[self.representative_index[rows]],
             cigars=[self.cigars[k] for k in stays.tolist()],
+            n_given=len(rows) if self.n_given else 0,
             **{name: getattr(self, name)[stays] for name in kept},
         )
 
@@ -315,5 +329,5 @@ class Clusters(Table[Cluster]):
         tropalign.write_clusters(self, path, format)
 
     def _title(self) -> str:
-        n, k = len(self.sequences), len(self)
+        n, k = len(self.sequences) - self.n_given, len(self)
         return f"Clusters: {n} sequence{'s' * (n != 1)} in {k} cluster{'s' * (k != 1)}"

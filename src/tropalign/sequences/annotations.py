@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, UsageError, named, shown
-from tropalign.sequences.batch import SequenceBatch
+from tropalign.sequences.batch import SequenceBatch, concatenated
 from tropalign.sequences.files import file_name
 from tropalign.sequences.reader import of_two_kinds
 
@@ -210,11 +210,7 @@ def pooled(batches: Iterable[SequenceBatch], paths: Iterable[str], keeps_labels:
         if batch.alphabet != all_batches[0].alphabet:
             first = next(iter(path_of.values()))
             raise of_two_kinds([(all_batches[0], first), (batch, file_name(path))])
-    lengths = np.concatenate([batch.lengths for batch in all_batches])
-    offsets = np.zeros(len(lengths) + 1, np.int64)
-    np.cumsum(lengths, out=offsets[1:])
-    codes, letters = (np.concatenate([getattr(batch, what) for batch in all_batches]) for what in ("codes", "letters"))
-    return SequenceBatch(codes, offsets, tuple(names), all_batches[0].alphabet, letters)
+    return concatenated(all_batches, names)
 
 
 def numbered(texts: list[str]) -> tuple[tuple[str, ...], NDArray[np.int64]]:

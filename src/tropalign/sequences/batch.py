@@ -517,6 +517,23 @@ def with_letters(
     return SequenceBatch(codes, batch.offsets, names, batch.alphabet, letters, descriptions, qualities, batch.taxa)
 
 
+def concatenated(batches: PySequence[SequenceBatch], names: PySequence[str] | None = None) -> SequenceBatch:
+    """Return the sequences of batches of one alphabet in one batch, under other names if given.
+
+    Qualities are kept if all batches have them; descriptions and taxa are not kept.
+    """
+    codes, letters = (np.concatenate([getattr(batch, what) for batch in batches]) for what in ("codes", "letters"))
+    qualities = [batch.qualities for batch in batches if batch.qualities is not None]
+    return SequenceBatch(
+        codes,
+        offsets_of(np.concatenate([batch.lengths for batch in batches])),
+        tuple(name for batch in batches for name in batch.names) if names is None else tuple(names),
+        batches[0].alphabet,
+        letters,
+        qualities=np.concatenate(qualities) if len(qualities) == len(batches) else None,
+    )
+
+
 def batch_bytes(array_bytes: int, names: PySequence[str], descriptions: PySequence[str]) -> int:
     """Return the memory of arrays of this size and of these texts as Python strings."""
     of_names, of_descriptions = lengths_of(names), lengths_of(descriptions)

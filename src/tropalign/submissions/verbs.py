@@ -59,6 +59,7 @@ OUTPUTS: Mapping[str, str] = {
     "sunburst": "Taxa as a page (sunburst)",
     "otu_table": "Table of counts with lineages",
     "uc": "Clusters in USEARCH's format",
+    "unmapped": "Reads of no given representative",
     "model": "Trained model",
     "reference": "Reference without the reads",
 }
@@ -89,7 +90,7 @@ USES = {
     ("search", MAIN): _OF_HITS,
     ("search", "alignment"): _OF_HITS,
     ("search", "models"): _OF_MODELS,
-    ("cluster", "representatives"): (("place", "reads"), ("msa", "family"), ("find", "queries")),
+    ("cluster", "representatives"): (("place", "reads"), ("msa", "family"), ("find", "queries"), ("cluster", "to")),
     ("derep", MAIN): (("chimeras", "queries"), ("cluster", "queries"), ("place", "reads")),
     ("chimeras", MAIN): (("cluster", "queries"), ("place", "reads")),
 }

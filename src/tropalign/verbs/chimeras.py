@@ -25,7 +25,7 @@ from tropalign.verbs.runs import (
 from tropalign.verbs.sequence_options import SequenceCommand, SequenceOptions
 
 if TYPE_CHECKING:
-    from tropalign.sequences import SequenceBatch
+    pass
 
 
 class ChimeraOutputs(Options, group=GROUP):
@@ -123,7 +123,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         paths = [output.path for output in outputs]
         show = checked_progress(self, paths, [*self.queries, self.db], holds=True)
         batch = self.batch(self.queries)
-        references = self._references(batch)
+        references = None if self.db is None else self.references(self.db, batch)
         held = batch.held_bytes + (0 if references is None else references.held_bytes)
         memory_bytes = left_for_job(self.memory or default_budget(), held)
         begin = time.perf_counter()
@@ -134,20 +134,3 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             counts = int(found.is_chimera.sum()), int(found.is_borderline.sum())
             what = f"{counted(len(found), 'sequences')}, {counted(counts[0], 'chimeras')}, {counts[1]:,} borderline"
             print_summary(what, time.perf_counter() - begin, 0, paths)
-
-    def _references(self, batch: SequenceBatch) -> SequenceBatch | None:
-        """Read the sequences of ``--db``, which must have the alphabet of the others."""
-        if self.db is None:
-            return None
-        from tropalign.errors import InputError
-        from tropalign.sequences.reader import without_kind_warnings
-
-        with without_kind_warnings():
-            references = self.batch(self.db)
-        if references.alphabet != batch.alphabet:
-            raise InputError(
-                f"these are {references.alphabet.name}s, but the sequences are {batch.alphabet.name}s: name "
-                "references of the same kind, or set the alphabet of both with --alphabet",
-                file=self.db,
-            )
-        return references

@@ -6,6 +6,7 @@ import hashlib
 import shlex
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -113,6 +114,24 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
     served = Served(title="Cluster", kind="clusters", example={"queries": "amplicons.fasta"})
     finishes = ("representatives", "uc", "otu_table", "report")
 
+    to: str | None = input_file(
+        default=None,
+        metavar="FILE",
+        holds="sequences",
+        group="clusters",
+        label="Given representatives",
+        excludes=dict.fromkeys(("order", "method"), "--to gives the representatives: leave {other} out"),
+        help="map each sequence to the most similar of these given representatives, such as OTUs, the first of equals; "
+        "none becomes a representative (default: representatives are chosen)",
+    )
+    unmapped: str | None = output_file(
+        output="unmapped",
+        suffix=".fasta",
+        metavar="FILE",
+        group="clusters",
+        needs="to",
+        help="sequences that are similar to no given representative, as FASTA",
+    )
     dereplicate: bool = option(
         default=False,
         group="samples",
@@ -199,39 +218,52 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
 
     def run(self) -> None:
         """Read sequences, cluster them, and write the results."""
-        from tropalign.clusters.dereplication import dereplicated
+        import numpy as np
+
+        from tropalign.clusters.dereplication import Limits, dereplicated
         from tropalign.clusters.files import write_all
-        from tropalign.clusters.methods import cluster_batch
+        from tropalign.clusters.methods import cluster_batch, with_given
         from tropalign.resources.limits import default_budget, left_for_job
 
         self.check()
         places = self.places() if self.shard is None else {"output": self.output}  # merge makes the others of shards
         form = self.format or format_for_path("clusters", self.output)
-        for kind, path in (("representatives", self.representatives), ("counts", self.otu_table)):
+        for kind, path in (
+            ("representatives", self.representatives),
+            ("representatives", self.unmapped),
+            ("counts", self.otu_table),
+        ):
             if path is not None:
                 format_for_path(kind, path)
-        show = checked_progress(self, list(places.values()), [*self.queries, self.matrix, self.counts], holds=True)
+        show = checked_progress(
+            self, list(places.values()), [*self.queries, self.matrix, self.counts, self.to], holds=True
+        )
         batch = self.reads()
-        uniques = dereplicated(batch, self.strand, self.min_size or 1) if self.dereplicate else None
+        uniques = dereplicated(batch, self.strand, Limits(self.min_size or 1)) if self.dereplicate else None
         batch = batch if uniques is None else uniques.sequences
+        reads, n_given = batch, 0
+        if self.to is not None:
+            batch, n_given = with_given(self.references(self.to, reads), reads)
         allowed = self.memory or default_budget()
-        memory_bytes = left_for_job(allowed, batch.held_bytes + self._page_bytes(places, form, batch))
-        chosen = self._chosen(batch.alphabet)
+        held = batch.held_bytes + (reads.held_bytes if n_given else 0)
+        memory_bytes = left_for_job(allowed, held + self._page_bytes(places, form, batch))
+        chosen = self._chosen(batch.alphabet, n_given)
         if self.shard is not None:
             self.counting(batch)  # reports errors before merging would
             self._shard(batch, chosen, form, show, allowed)
             return
-        outputs = self._outputs(places, form, chosen, batch, uniques)
+        outputs = self._outputs(places, form, chosen, reads, uniques)
         if self.dry_run:
             self._foretell(batch, chosen, memory_bytes, allowed)
             return
         begin = time.perf_counter()
-        with show("sequences", len(batch)) as progress:
+        with show("sequences", len(reads)) as progress:
             found = cluster_batch(batch, chosen, self.threads, memory_bytes, devices_of(self), progress)
         write_all(found, outputs)
         if not self.quiet:
-            reads = "" if uniques is None else f"{counted(len(uniques.reads), 'reads')}, "
-            what = f"{reads}{counted(len(batch), 'sequences')}, {counted(len(found), 'clusters')}"
+            what = "" if uniques is None else f"{counted(len(uniques.reads), 'reads')}, "
+            what += f"{counted(len(reads), 'sequences')}, {counted(len(found), 'clusters')}"
+            what += f", {np.count_nonzero(found.labels < 0):,} unmapped" if n_given else ""
             print_summary(what, time.perf_counter() - begin, 0, [output.path for output in outputs])
 
     def finish(self, shards: Shards, places: Mapping[str, str]) -> None:
@@ -288,10 +320,10 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         cells = int(batch.lengths.sum()) ** 2 // 8  # as in `cluster_batch`
         devices = open_devices(devices_of(self), self.threads, cells, memory_bytes)
         n_pairs, n_cells, seconds = foretold(batch, chosen, devices, self.threads, memory_bytes)
-        what = (n_pairs, f"alignments of {len(batch):,} sequences")
+        what = (n_pairs, f"alignments of {len(batch) - chosen.n_given:,} sequences")
         print_forecast(n_cells, what, seconds, forecast_device(devices, self), None, allowed)
 
-    def _chosen(self, alphabet: Alphabet) -> ClusterOptions:
+    def _chosen(self, alphabet: Alphabet, n_given: int = 0) -> ClusterOptions:
         """Return the checked options of clustering."""
         matrix, gap = self.scoring(alphabet)
         how: dict[str, Any] = {"mode": self.mode, "strand": self.strand, "free_ends": self.ends}
@@ -300,6 +332,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             "pairs": PairOptions(matrix, gap, end_gap=self.end_gap(gap), **how),
             "min_identity": MIN_IDENTITY if self.min_identity is None else self.min_identity,
             "coverage_of": self.coverage_of or "longer",
+            "n_given": n_given,
         }
         return ClusterOptions(**{**self.shared_with(ClusterOptions), **changes})
 
@@ -319,12 +352,13 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         kinds = {
             "output": ("clusters", form),
             "representatives": ("representatives", "fasta"),
+            "unmapped": ("representatives", "fasta"),
             "uc": ("clusters", "uc"),
             "report": ("clusters", "html"),
             "otu_table": ("counts", format_for_path("counts", places.get("otu_table"))),
         }
         return [
-            output_of(kind, kind, places[name], header, context, own)
+            output_of(kind, kind, places[name], header, replace(context, takes_unmapped=name == "unmapped"), own)
             for name, (kind, own) in kinds.items()
             if name in places
         ]

@@ -7,7 +7,7 @@ import time
 from tropalign.errors import counted
 from tropalign.formats.format import Format
 from tropalign.formats.registry import format_for_path
-from tropalign.options.option import again, but, option
+from tropalign.options.option import again, but, option, output_file, whole
 from tropalign.pairwise.options import StrandName, StrandOption
 from tropalign.verbs.command import Served
 from tropalign.verbs.runs import OutputOptions, checked_progress, header_of, output_of, print_summary
@@ -50,6 +50,44 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         label="No sizes in names",
         help="do not add ;size=N to names, so that they match the table, as QIIME requires",
     )
+    uc: str | None = output_file(
+        output="uc",
+        suffix=".uc",
+        metavar="FILE",
+        help="reads of each sequence in USEARCH's format, in addition to the output",
+    )
+    max_unique_size: int | None = option(
+        default=None,
+        kind=whole(1),
+        metavar="N",
+        group="samples",
+        label="Maximum reads",
+        help="maximum number of equal reads",
+    )
+    min_length: int | None = option(
+        default=None,
+        kind=whole(1),
+        metavar="N",
+        group="samples",
+        label="Minimum length",
+        help="minimum number of residues of a read; shorter reads are left out (default: 1)",
+    )
+    max_length: int | None = option(
+        default=None,
+        kind=whole(1),
+        metavar="N",
+        group="samples",
+        label="Maximum length",
+        help="maximum number of residues of a read; longer reads are left out",
+    )
+    topn: int | None = option(
+        default=None,
+        kind=whole(1),
+        metavar="N",
+        group="samples",
+        label="Maximum sequences",
+        help="maximum number of sequences, the most abundant ones",
+    )
     alphabet: str = again(SequenceOptions, "alphabet", group="input")
     strict: bool = again(SequenceOptions, "strict", group="input")
     skip_empty: bool = again(SequenceOptions, "skip_empty", group="input")
@@ -58,25 +96,32 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
 
     def run(self) -> None:
         """Read reads and write the distinct ones."""
-        from tropalign.clusters.dereplication import dereplicated
-        from tropalign.clusters.files import write_all
+        from tropalign.clusters.dereplication import Limits, clusters_of_reads, dereplicated
+        from tropalign.execution.run import write_outputs
         from tropalign.formats.clusters import ClustersContext
 
         self.check()
-        paths = {"representatives": self.output, "counts": self.otu_table}
+        paths = {"representatives": self.output, "counts": self.otu_table, "clusters": self.uc}
         wanted = {kind: path for kind, path in paths.items() if path is not None}
         for kind, path in wanted.items():
-            format_for_path(kind, path)
+            if kind != "clusters":
+                format_for_path(kind, path)
+        limits = Limits(self.min_size or 1, self.max_unique_size, self.min_length, self.max_length, self.topn)
         checked_progress(self, list(wanted.values()), self.queries, holds=True)
         begin = time.perf_counter()
-        uniques = dereplicated(self.reads(), self.strand, self.min_size or 1)
+        batch = self.reads()
+        uniques = dereplicated(batch, self.strand, limits)
         header = header_of(self, {})
         context = ClustersContext(
             not self.no_sizes, self.relabel or "", self.no_sizes, self.counting(uniques.sequences, uniques)
         )
-        outputs = [output_of(kind, kind, path, header, context) for kind, path in wanted.items()]
+        own = {"clusters": "uc"}
+        outputs = [output_of(kind, kind, path, header, context, own.get(kind)) for kind, path in wanted.items()]
         clusters = uniques.clusters()
-        write_all(clusters, outputs)
+        by_read = clusters if self.uc is None else clusters_of_reads(batch, uniques)
+        write_outputs(
+            outputs, lambda output: [output.writer.encode(by_read if output.role == "clusters" else clusters)]
+        )
         if not self.quiet:
             singletons = int((clusters.sizes == 1).sum())
             reads = counted(len(uniques.reads), "reads")

@@ -183,6 +183,21 @@ class SequenceCommand(Command, SequenceOptions):
         reading: dict[str, Any] = {name: getattr(self, name) for name in READING}
         return read_sequences(path, alphabet=alphabet, qualities=wants_qualities, **reading)
 
+    def references(self, path: str, batch: SequenceBatch) -> SequenceBatch:
+        """Read reference sequences, which must have the alphabet of the others."""
+        from tropalign.errors import InputError
+        from tropalign.sequences.reader import without_kind_warnings
+
+        with without_kind_warnings():
+            references = self.batch(path)
+        if references.alphabet != batch.alphabet:
+            raise InputError(
+                f"these are {references.alphabet.name}s, but the sequences are {batch.alphabet.name}s: name "
+                "references of the same kind, or set the alphabet of both with --alphabet",
+                file=path,
+            )
+        return references
+
 
 class AlignmentOptions(SequenceCommand, ScoringOptions, StrandOption, arranged=(ScoringOptions, StrandOption)):
     """Common part of verbs that align pairs.

@@ -40,13 +40,15 @@ class ClustersContext(PlainContext):
 
     writes_sizes: add the reads of its cluster to a representative's name, as ``;size=N``. relabel: names of
     representatives, see `tropalign.results.otu_table.new_names`. has_table_names: name representatives as in tables,
-    cut at the first semicolon. table_of: counts the reads of each sample in clusters.
+    cut at the first semicolon. table_of: counts the reads of each sample in clusters. takes_unmapped: FASTA of the
+    unmapped reads instead of the representatives.
     """
 
     writes_sizes: bool = False
     relabel: str = ""
     has_table_names: bool = False
     table_of: Callable[[Clusters], OtuTable] | None = None
+    takes_unmapped: bool = False
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import groupby
 
 import numpy as np
@@ -14,6 +15,7 @@ from tropalign.formats.saved_results import batch_packed
 from tropalign.results.clusters import RUN, Clusters
 from tropalign.results.otu_table import new_names, otu_names
 from tropalign.results.rows import check_names, fasta_headers
+from tropalign.sequences import SequenceBatch
 from tropalign.sequences.annotations import with_count
 
 COLUMNS = ("cluster", "representative", "member", "identity", "strand", "score", "length", "size")
@@ -47,13 +49,18 @@ _LETTERS = {"=": "M", "X": "M", "I": "D", "D": "I"}
 
 
 def encode_uc(clusters: Clusters, context: ClustersContext) -> bytes:
-    """Return all lines."""
+    """Return all lines; for given representatives those of vsearch's --usearch_global, one per read, N for unmapped."""
     check_names(clusters.sequences.names)
     names = [shown(name) for name in clusters.sequences.names]
     lengths, sizes = clusters.sequences.lengths.tolist(), clusters.cluster_sizes.tolist()
     lines = []
     for k in np.argsort(clusters.rank).tolist():
         label, cigar = clusters.labels[k], clusters.cigars[k]
+        if label < 0:
+            lines.append(f"N\t*\t*\t*\t.\t*\t*\t*\t{names[k]}\t*\n")
+            continue
+        if cigar is None and clusters.n_given:
+            continue
         if cigar is None:
             lines.append(f"S\t{label}\t{lengths[k]}\t*\t*\t*\t*\t*\t{names[k]}\t*\n")
             continue
@@ -61,7 +68,7 @@ def encode_uc(clusters: Clusters, context: ClustersContext) -> bytes:
         strand, identity = "-" if clusters.strand[k] < 0 else "+", 100 * clusters.identity[k]
         path = compact(cigar)
         lines.append(f"H\t{label}\t{lengths[k]}\t{identity:.1f}\t{strand}\t0\t0\t{path}\t{names[k]}\t{of}\n")
-    for label, k in enumerate(clusters.representative_index.tolist()):
+    for label, k in enumerate([] if clusters.n_given else clusters.representative_index.tolist()):
         lines.append(f"C\t{label}\t{sizes[label]}\t*\t*\t*\t*\t*\t{names[k]}\t*\n")
     return "".join(lines).encode("utf-8", "backslashreplace")
 
@@ -113,21 +120,28 @@ _RESULT_COLUMNS = (
 def pack(clusters: Clusters, context: ClustersContext) -> Packed:
     """Pack the clusters with their sequences."""
     notes, arrays = batch_packed(clusters.sequences, "sequences")
-    return {"cigars": list(clusters.cigars), **notes}, arrays | {
+    return {"cigars": list(clusters.cigars), "n_given": clusters.n_given, **notes}, arrays | {
         name: getattr(clusters, name) for name in _RESULT_COLUMNS
     }
 
 
 def encode_fasta(clusters: Clusters, context: ClustersContext) -> bytes:
-    """Return the records in the order of the clusters."""
-    batch, rows = clusters.sequences, clusters.representative_index.tolist()
+    """Return the records in the order of the clusters, without given representatives of no read; or unmapped reads."""
+    if context.takes_unmapped:
+        return fasta_text(clusters.unmapped, clusters.unmapped.names)
     in_tables = otu_names if context.has_table_names else new_names
-    names = in_tables(clusters, context.relabel) or tuple(batch.names[k] for k in rows)
+    names = in_tables(clusters, context.relabel) or clusters.representatives.names
+    sizes = clusters.cluster_sizes
     if context.writes_sizes:
-        sizes = clusters.cluster_sizes.tolist()
-        names = tuple(with_count(name, size) for name, size in zip(names, sizes, strict=True))
+        names = tuple(with_count(name, size) for name, size in zip(names, sizes.tolist(), strict=True))
+    kept = np.flatnonzero(sizes > 0)
+    return fasta_text(clusters.sequences[clusters.representative_index[kept]], [names[k] for k in kept.tolist()])
+
+
+def fasta_text(batch: SequenceBatch, names: Sequence[str]) -> bytes:
+    """Return the sequences as FASTA under these names."""
     text = bytearray()  # incrementally: a list of records takes several times the memory
-    for k, label in zip(rows, fasta_headers(names), strict=True):
+    for k, label in enumerate(fasta_headers(names)):
         text += f">{label}\n{batch.text(k)}\n".encode("utf-8", "backslashreplace")
     return bytes(text)
 
