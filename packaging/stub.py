@@ -31,7 +31,7 @@ def stub() -> str:
     made.put(_native)
     text = re.sub(r"Annotated\[(NDArray(?:\[[\w.]+\])?), dict\((?:[^()]|\([^()]*\))*\)\]", r"\1", made.get())
     text = re.sub(r"\bNDArray\b(?!\[|$)", "NDArray[Any]", text, flags=re.MULTILINE)
-    left_out = r"^import (types|numpy\.typing)\n|^from typing import .*\n|^from \. import testing.*\n"
+    left_out = r"^import (types|numpy\.typing)\n|^from typing import .*\n|^from \S+ import testing as testing\n"
     text = re.sub(left_out, "", text, flags=re.MULTILINE)
     text = text.replace("numpy.typing.NDArray", "NDArray")
     text = text.replace("types.EllipsisType", "...").replace("numpy.bool]", "numpy.bool_]")

@@ -50,6 +50,7 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -277,7 +278,7 @@ class CandidateFilter:
         extend, found = whole.end_gap[1], np.full(len(query), np.inf)
         fits = np.flatnonzero(m * n <= MOST_LETTERS)
         scores, gap = whole.scores + np.int32(2 * extend), (whole.gap[0], whole.gap[1] - extend)
-        how = (scores, *gap, "global", (True,) * 4, 0, self._n_threads, SCORING_BYTES, None)
+        how: tuple[Any, ...] = (scores, *gap, "global", (True,) * 4, 0, self._n_threads, SCORING_BYTES, None)
         for begin in range(0, len(fits), AT_ONCE):
             some = fits[begin : begin + AT_ONCE]
             with suppress(MemoryError):  # very long sequences
