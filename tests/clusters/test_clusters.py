@@ -380,7 +380,7 @@ def test_one_sequence_is_one_cluster():
             UsageError,
             "'best' is not one of 0 shorter, 1 columns, 2 internal, 3 openings, 4 blast",
         ),
-        ({"identity": 5}, UsageError, "identity 5 is none of"),
+        ({"identity": 5}, UsageError, "identity 5 is not one of"),
         ({"method": "upgma"}, UsageError, "method 'upgma' is none of greedy, single, complete, average"),
         ({"order": None}, UsageError, "order None is none of"),
         ({"assign": "all"}, UsageError, "assign 'all' is none of best, first"),
