@@ -25,7 +25,7 @@ def test_the_list_of_columns(capsys):
     assert main(["pairs", "--columns", "help"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == list(OUTPUT_COLUMNS)
-    assert any("residues of the query (qlen, ql)" in line for line in lines)
+    assert any("length of the query in residues (qlen, ql)" in line for line in lines)
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ def test_a_stream_is_refused_when_its_reads_are_too_many(folder, monkeypatch, ca
     assert main([*REFERENCE, "-", "-o", "o.fa", "--html", "r.html", "--memory", "300M"]) == 4
     error = capsys.readouterr().err
     assert (
-        "the report of 2 reads or more from a stream needs 200.0 MiB" in error
+        "the report of at least 2 reads from a stream needs 200.0 MiB" in error
         and "write the reads to a file first" in error
     )
     assert set(Path().iterdir()) == before

@@ -152,10 +152,10 @@ def test_groups(tmp_path):
     assert read_groups(path) == {"a": "one", "b": "two"}
     assert groups_of(["b", "x", "a"], {"a": "one", "q": "none", "b": "two"}) == (["one", "two"], [2, 0, 1])
     for text, words in [
-        ("a one\n", "line 1 is no name, a tab and a group"),
+        ("a one\n", "line 1 is not a name, a tab and a group"),
         ("a\tone\nb\t\n", "line 2"),
         ("a\tone\na\ttwo\n", "'a' is in two groups, 'one' and 'two'"),
-        ("#\n", "names no taxon"),
+        ("#\n", "contains no taxon"),
         ("", "empty"),
     ]:
         path.write_text(text)

@@ -122,7 +122,7 @@ def test_a_pair_whose_strips_take_too_long(host, monkeypatch):
     monkeypatch.setattr("tropalign.pairwise.gpu.MOST_STRIP_CELLS", 3000)
     job = task(proteins(random_proteins(4, 6, 150)))
     job.gpu_shape = STRIPS
-    words = r"^host: a pair of some 1\d\d by \d+ residues would keep it for minutes .*: it is computed on the CPU only$"
+    words = r"^host: a pair of about 1\d\d by \d+ residues would occupy the device for minutes .* on the CPU only$"
     with pytest.raises(DeviceError, match=words):
         job.on_gpu(job.tiles()[0], host)
 

@@ -47,7 +47,7 @@ def test_a_name_twice():
         (lambda: ta.add_sequences(OLD, NEW, cutoff=2), "cutoff 2 is not a number from 0.0001 to 0.5"),
         (lambda: ta.merge_alignments(OLD, OTHER, progress=1), "progress 1 is not a function"),
         (lambda: ta.merge_alignments(OLD, OTHER, n_threads=-1), "n_threads -1 is out of range"),
-        (lambda: ta.write_alignment(OLD, "x.fa", "word"), "format 'word' is none of fasta, a2m, a3m, clustal"),
+        (lambda: ta.write_alignment(OLD, "x.fa", "word"), "format 'word' is not one of fasta, a2m, a3m, clustal"),
     ],
 )
 def test_wrong_calls(call, why):

@@ -101,7 +101,9 @@ def test_sequences_of_one_residue_and_of_too_many():
     pair = ["A" * 4000], ["A" * 4000]
     adjusted, scaled = (all_pairs(*pair, kind, alphabet="protein").corrected_score for kind in ("adjusted", "scaled"))
     assert adjusted.tolist() == scaled.tolist() == [8000]
-    with pytest.raises(ScoringError, match="sequences of 20,000,000 residues are too long for scores that know comp"):
+    with pytest.raises(
+        ScoringError, match="sequences of 20,000,000 residues are too long for scores corrected for comp"
+    ):
         all_pairs(["ACGTACGTAA"], ["ACGTT" * 4_000_000], matrix=BLASTN, gap=ta.Gap(5, 2))
 
 

@@ -247,7 +247,7 @@ def test_what_people_see():
         (
             ("--match", "100000.5", "--mismatch=-0.1", "--gap-open", "0.25"),
             3,
-            "has scores beyond 100000, the most with ",
+            "has scores beyond 100000, the limit for ",
         ),
     ],
 )

@@ -122,5 +122,5 @@ def test_the_command_line(tmp_path, capsys):
 
 @pytest.mark.parametrize("iupac", ["average", None, True, ["match"]])
 def test_no_such_rule(iupac):
-    with pytest.raises(ta.ScoringError, match="is none of mismatch, zero, match"):
+    with pytest.raises(ta.ScoringError, match="is not one of mismatch, zero, match"):
         matrix(iupac)

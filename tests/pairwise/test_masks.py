@@ -165,7 +165,7 @@ def test_what_is_refused():
         ta.mask(["MKVLAWMKVLAW"], "dust")
     with pytest.raises(InputError, match="mask seg is for proteins, but these are nucleotides: choose dust, tantan, l"):
         ta.mask(["ACGTACGTACGTA"], "seg")
-    with pytest.raises(UsageError, match="mask 'sag' is none of seg, dust, tantan, lower"):
+    with pytest.raises(UsageError, match="mask 'sag' is not one of seg, dust, tantan, lower"):
         ta.mask(["MKVLAWMKVLAW"], "sag")
     with pytest.raises(InputError, match="the batch contains only names and lengths"):
         ta.mask(ta.SequenceBatch.without_residues(["a"], [6], ta.PROTEIN), "seg")

@@ -101,7 +101,7 @@ def test_what_is_named_instead_has_statistics(cache):
             not found.is_estimated
             and f"--gap-open {gap.open} --gap-extend {gap.extend}" in module.USUAL[matrix.alphabet.name]
         )
-    with pytest.raises(ta.ScoringError, match=r"gaps of min\(3 \+ 1 k, 9 \+ 0 k\) .+ --matrix BLOSUM62 --gap-open 11"):
+    with pytest.raises(ta.ScoringError, match=r"gaps of min\(3 \+ 1 k, 9 \+ 0 k\), .+ --matrix BLOSUM62 --gap-open 11"):
         score_statistics(BLOSUM62, ta.Gap(3, 1, 9, 0))
 
 

@@ -178,7 +178,7 @@ def test_names_of_any_length(tmp_path):
         ({}, "there is no sequence"),
         ({"a": ""}, "record 'a': the sequence is empty"),
         ({"a": "ACGTTGACATGACGATAGCATTACG"}, "the sequences are nucleotide"),
-        ({"a": "MKVLAW", "b": "ACGTTGACATGACGATAGCATTACG"}, "record 'b': by its letters this is a nucleotide sequence"),
+        ({"a": "MKVLAW", "b": "ACGTTGACATGACGATAGCATTACG"}, "record 'b': this looks like a nucleotide sequence"),
         ({"a": "M" * 100_001}, "record 'a': the sequence has 100,001 residues"),
     ],
 )

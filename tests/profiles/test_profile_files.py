@@ -84,7 +84,7 @@ def test_a_model_without_cutoffs_is_told_before_anything_is_computed(search):
 
 
 def test_what_cannot_be_written(hits, tmp_path):
-    with pytest.raises(ta.TropalignError, match="format 'bam' is none of text, arrow"):
+    with pytest.raises(ta.TropalignError, match="format 'bam' is not one of text, arrow"):
         hits.write(tmp_path / "x", "bam")
     with pytest.raises(ta.TropalignError, match="no format has the suffix '\\.bam'"):
         hits.write(tmp_path / "x.bam")

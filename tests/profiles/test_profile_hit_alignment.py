@@ -105,7 +105,7 @@ def test_a_query_with_a_sequence_is_the_first_row():
     assert alignment.mean_posteriors == plain.mean_posteriors
     own = list(stockholm_lines(alignment, hits.queries[0], ""))
     assert not any(line.startswith("#=GR family ") for line in own)
-    with pytest.raises(ValueError, match="29 residues, but the model 30 nodes"):
+    with pytest.raises(ValueError, match="29 residues, but the model has 30 nodes"):
         align_hits(with_sequence(hits, "A" * 29))
 
 
