@@ -116,7 +116,7 @@ def test_every_format_keeps_names(words, option, name, folder, capsys):
     path = f"out{suffix}"
     assert main([*words.split(), *(["-f", name] if option == "-o" else []), option, path]) == 0
     err = capsys.readouterr().err
-    assert ("not allowed in SAM and changed" in err) == (name == "sam")
+    assert ("not allowed in SAM: changed" in err) == (name == "sam")
     if name in ("png", "pdf", "sam"):
         return
     text = text_of(path, name)
@@ -168,7 +168,7 @@ def lines_of(path):
 def test_mended_names_of_sam_and_bam(folder, capsys):
     for path in ("x.sam", "x.bam"):
         assert main(["pairs", "d.fa", "--pairs", "list.tsv", "-o", path]) == 0
-        told = "4 names of reads are not allowed in SAM and changed, the first 'caf\u00e9' to 'caf_'"
+        told = "4 names of reads are not allowed in SAM: changed, the first 'caf\u00e9' to 'caf_'"
         assert told in capsys.readouterr().err
     assert "\ncaf_\t" in Path("x.sam").read_text() and Path("x.sam").read_bytes().isascii()
 

@@ -150,10 +150,10 @@ def test_names_are_those_of_the_specification(write):
         header, rows = lines_of(write("sam", table, (9,)))
     reads = {"a@b": "a_b_2", "a_b": "a_b", "é": "_", long: "n" * 254, long + "b": "n" * 252 + "_2"}
     assert [str(w.message) for w in told if "reads" in str(w.message)] == [
-        "4 names of reads are not allowed in SAM and changed, the first 'a@b' to 'a_b_2'"
+        "4 names of reads are not allowed in SAM: changed, the first 'a@b' to 'a_b_2'"
     ]
     assert [str(w.message) for w in told if "references" in str(w.message)] == [
-        "3 names of references are not allowed in SAM and changed, the first 't(1)' to 't_1__2'"
+        "3 names of references are not allowed in SAM: changed, the first 't(1)' to 't_1__2'"
     ]
     references = dict(zip(table.targets.names, ("t_1__2", "_t", "t_1_", "_t_2_"), strict=True))
     assert [line.split("\t")[1][3:] for line in header if line.startswith("@SQ")] == list(references.values())

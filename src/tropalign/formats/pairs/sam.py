@@ -201,7 +201,7 @@ def _replace_invalid_names(names: list[str], bad: Sequence[int], kind: str) -> l
         names[k] = made
     one = len(bad) == 1
     warn(
-        f"{len(bad):,} name{'' if one else 's'} of {kind}s {'is' if one else 'are'} not allowed in SAM and changed, "
+        f"{len(bad):,} name{'' if one else 's'} of {kind}s {'is' if one else 'are'} not allowed in SAM: changed, "
         f"{'' if one else 'the first '}{shown(repr(first)[:80])} to {names[bad[0]]!r}"
     )
     return names

@@ -137,7 +137,7 @@ class ClustersPage {
         listed < all ? `, of which the page has the first ${asWhole(listed)}` : ""}`,
       ...isAlone ? {representative: this.name(row)} : {
         member: `${this.name(row)}, ${counted(arrays.length[row], "residue")}${
-          arrays.strand[row] < 0 ? ", other strand" : ""}`,
+          arrays.strand[row] < 0 ? ", reverse strand" : ""}`,
         representative: `${this.name(first)}, ${counted(arrays.length[first], "residue")}`,
         alignment: `identity ${asShare(arrays.identity[row])}, score ${asWhole(arrays.score[row])}`,
       },

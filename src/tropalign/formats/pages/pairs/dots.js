@@ -72,5 +72,5 @@ function drawAxes(brush, ink, {left, top, width, height, n, m, isReverse}) {
   for (const at of ticksTo(n, height / 30))
     brush.fillText((isReverse ? n - at : at).toLocaleString("en"), left - 6, top + at / n * height + 4);
   brush.textAlign = "left";
-  brush.fillText(isReverse ? "query, other strand" : "query", 4, 11);
+  brush.fillText(isReverse ? "query, reverse strand" : "query", 4, 11);
 }
