@@ -58,8 +58,8 @@ class MatedBlocks:
         firsts, seconds = sources_of(reads), sources_of(mates)
         if len(firsts) != len(seconds):
             raise UsageError(
-                f"{len(firsts)} files of reads, but {len(seconds)} of mates: give the same number of each, in the "
-                f"same order"
+                f"{counted(len(firsts), 'files of reads')}, but {len(seconds)} of mates: give the same number of "
+                "each, in the same order"
             )
         self._files = list(zip(firsts, seconds, strict=True))
         for first, second in self._files:

@@ -7,7 +7,7 @@ import re
 import warnings
 from typing import TYPE_CHECKING
 
-from tropalign.errors import InputError, TropalignWarning, shown
+from tropalign.errors import InputError, TropalignWarning, counted, shown
 from tropalign.placement.tree import plain_name
 from tropalign.results.placements import BranchLineages, Lineage
 from tropalign.sequences.files import file_name, read_text
@@ -80,7 +80,8 @@ def read_taxonomy(path: str | os.PathLike[str], package: ReferencePackage) -> Br
             file=file,
         )
     if missing:
-        text = f"{shown(file)}: {len(missing)} tips of the tree have no lineage, such as {missing[0]!r}: left out"
+        without = counted(len(missing), "tips of the tree")
+        text = f"{shown(file)}: {without} without a lineage, such as {missing[0]!r}: left out"
         warnings.warn(text, TropalignWarning, stacklevel=2)
     return BranchLineages(lineages, *package.tree.tips_below())
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from tropalign.errors import counted
 from tropalign.formats.registry import format_names
 from tropalign.options.option import Options, but, input_file, option, output_file
 from tropalign.placement.scoring import GAP_FLAGS, ScoreOptions, StrandOption
@@ -233,8 +234,8 @@ class PlaceCommand(
             self.refuse("--split writes two files: name that of the reads with -o")
         if self.mates is not None and len(self.mates) != len(self.reads):
             self.refuse(
-                f"{len(self.reads)} files of reads, but {len(self.mates)} of mates: name a file of mates for each "
-                "file of reads, in the same order, and the reads before --mates"
+                f"{counted(len(self.reads), 'files of reads')}, but {len(self.mates)} of mates: name a file of mates "
+                "for each file of reads, in the same order, and the reads before --mates"
             )
         mates = self.mates or []
         if twice := set(mates) & set(self.reads) - {"-"}:
