@@ -84,7 +84,7 @@ def test_hits_that_differ_are_counted(bench, capsys):
 def test_without_hmmsearch_or_models(bench, tmp_path, capsys):
     assert bench.run_main("--hmmer", str(tmp_path)) == 3
     assert bench.run_main("--hmmer", str(bench.stand_in()), "--data", str(tmp_path)) == 3
-    assert capsys.readouterr().err == f"hmmsearch is not there\n{tmp_path} has no models.hmm\n"
+    assert capsys.readouterr().err == f"hmmsearch is not installed\n{tmp_path} has no models.hmm\n"
     assert is_untouched(bench)
 
 

@@ -57,6 +57,9 @@ CALLS = {
     trees.pair_distances: lambda **given: trees.pair_distances(ta.SequenceBatch.from_strings(FAMILY), **given),
     trees.neighbour_joining: lambda **given: trees.neighbour_joining(DISTANCES, TAXA, **given),
     trees.upgma: lambda **given: trees.upgma(DISTANCES, TAXA, **given),
+    trees.wpgma: lambda **given: trees.wpgma(DISTANCES, TAXA, **given),
+    trees.compare_trees: lambda **given: trees.compare_trees([TREE, TREE], **given),
+    trees.consensus_tree: lambda **given: trees.consensus_tree([TREE, TREE], **given),
     trees.with_support: lambda **given: trees.with_support(TREE, WIDE, 3, model="identity", **given),
     tropical.chain: lambda **given: tropical.chain([WEIGHTS[:9, :9]] * 3, **given),
     tropical.closure: lambda **given: tropical.closure(WEIGHTS, **given),
@@ -71,8 +74,8 @@ CALLS = {
 }  # fmt: skip
 #: Public functions that compute for seconds at the most, or in Python and NumPy alone, where Ctrl-C ends them.
 WITHOUT = {
-    "align", "best_cuts", "build_model", "dereplicate", "dot_plot", "otu_table", "parse_tree", "plot_matrix",
-    "plot_tree", "score_alignment", "score_statistics", "translate", "zero_of",
+    "align", "best_cuts", "build_model", "dereplicate", "dot_plot", "otu_table", "parse_tree", "parse_trees", "plot_matrix",
+    "plot_tree", "replace_negative_lengths", "score_alignment", "score_statistics", "translate", "zero_of",
 }  # fmt: skip
 
 
@@ -105,7 +108,7 @@ def test_what_the_callers_function_raises_ends_the_call(function):
         pass
     else:  # it is told every 50 ms, so that a call on a fast machine may end before
         assert time.perf_counter() - begin < UNTOLD_SECONDS
-    with pytest.raises(UsageError, match="progress 3 is not a function: give one that takes a"):
+    with pytest.raises(UsageError, match="progress 3 is not a function: give one that takes"):
         CALLS[function](progress=3)
 
 

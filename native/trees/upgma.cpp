@@ -39,10 +39,17 @@ class LinkageClusters : NearestPlaces<T> {
             if (!is_alive_[k] || k == i) continue;
             T &kept = distance(i, k);
             const T other = distance(j, k);
-            static_assert(linkage == Linkage::average || linkage == Linkage::complete || linkage == Linkage::weighted);
-            if constexpr (linkage == Linkage::average) kept = static_cast<T>((kept * m + other * n) / (m + n));
-            else if constexpr (linkage == Linkage::weighted) kept = (kept + other) / 2;
-            else kept = std::max(kept, other);
+            switch (linkage) {
+                case Linkage::average:
+                    kept = static_cast<T>((kept * m + other * n) / (m + n));
+                    break;
+                case Linkage::complete:
+                    kept = std::max(kept, other);
+                    break;
+                case Linkage::weighted:
+                    kept = (kept + other) / 2;
+                    break;
+            }
             const double both = kept;
             if (k < i) continue;
             if (both < bound_[k] || (both == bound_[k] && !is_marked_[k] && i < nearest_[k])) {

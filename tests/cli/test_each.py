@@ -72,7 +72,7 @@ def test_a_file_that_changes_while_it_is_read_is_done_again(families, monkeypatc
     from tropalign.verbs import each as module
 
     steps = []
-    hash_of_file, ran = module.hash_of_file, module._ran
+    hash_of_file, ran = module.hash_of_file, module._run_file
 
     def changing(command, file, *given):
         outcome = ran(command, file, *given)
@@ -82,7 +82,7 @@ def test_a_file_that_changes_while_it_is_read_is_done_again(families, monkeypatc
         return outcome
 
     monkeypatch.setattr(module, "hash_of_file", lambda file: steps.append(("hash", file)) or hash_of_file(file))
-    monkeypatch.setattr(module, "_ran", changing)
+    monkeypatch.setattr(module, "_run_file", changing)
     assert each("msa", *families, "-o", "out", "-t", "1") == 0
     inputs = [(what, file) for what, file in steps if str(file).startswith("families")]
     assert [what for what, _ in inputs] == ["hash", "run"] * 4 and inputs[0][1] == inputs[1][1]

@@ -139,7 +139,7 @@ def test_progress_on_a_terminal_only(family, n_family, on_terminal, command, mon
 @pytest.mark.parametrize(
     ("error", "said"),
     [
-        (ImportError("compiled for instruction sets"), "tropalign: compiled on another processor\n"),
+        (ImportError("compiled for instruction sets"), "tropalign: compiled for instruction sets\n"),
         (
             ModuleNotFoundError("No module named 'scipy'", name="scipy"),
             "tropalign: No module named 'scipy': install tropalign and its packages again (pip install scipy)\n",

@@ -186,7 +186,7 @@ def test_clients_that_cannot_be_asked_are_refused(address):
     batch = tropalign.read_sequences("examples/family.fasta")[:3]
     with Client(address, set_as_default=False) as client:
         pass
-    with pytest.raises(UsageError, match="this client is closed: give one that runs"):
+    with pytest.raises(UsageError, match="this client is closed: give a running one"):
         list(tropalign.align_all(batch, device=client))
 
     async def align():

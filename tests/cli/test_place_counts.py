@@ -204,7 +204,7 @@ def test_from_python(folder):
 
 def test_a_table_that_cannot_be_written_is_refused_before_reads_are_placed(folder, capsys, monkeypatch):
     pytest.importorskip("h5py")
-    monkeypatch.setattr("tropalign.verbs.place.carry_out", lambda *_: pytest.fail("reads are placed"))
+    monkeypatch.setattr("tropalign.verbs.place.run_or_forecast", lambda *_: pytest.fail("reads are placed"))
     tips = (folder / "tips.tsv").read_bytes().replace(b"B;", b"B\0;", 1)
     (folder / "odd.tsv").write_bytes(tips)
     table = str(folder / "o.hdf5")
@@ -213,7 +213,7 @@ def test_a_table_that_cannot_be_written_is_refused_before_reads_are_placed(folde
 
 
 def test_a_classic_table_that_is_too_large_is_refused_before_reads_are_placed(folder, capsys, monkeypatch):
-    monkeypatch.setattr("tropalign.verbs.place.carry_out", lambda *_: pytest.fail("reads are placed"))
+    monkeypatch.setattr("tropalign.verbs.place.run_or_forecast", lambda *_: pytest.fail("reads are placed"))
     monkeypatch.setattr("tropalign.formats.clusters.otu_tables.MOST_NUMBERS", 100)
     words = ["-o", "u.fa", "--counts", "otus.tsv", "--taxonomy", "tips.tsv", "--otu-table", "many.tsv"]
     assert run(folder, *words) == 3

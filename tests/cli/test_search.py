@@ -162,7 +162,7 @@ def test_targets_with_gaps_are_those_of_an_aligned_file(tmp_path, capfd):
     aligned, model = Path(__file__).parents[2] / "examples/efp_aligned.fasta", tmp_path / "efp.hmm"
     run("build", aligned, "-o", model)
     assert main(["search", str(model), str(aligned)]) == 3
-    assert "is a gap, and these sequences are not aligned: remove the gaps, or read with --gaps remove" in (
+    assert "is a gap, but unaligned sequences are required: remove the gaps, or use --gaps remove" in (
         capfd.readouterr().err
     )
     run("search", model, aligned, "--gaps", "remove", "--tblout", tmp_path / "x.tbl", "-o", tmp_path / "x.txt")

@@ -354,7 +354,7 @@ def test_weights_as_vsearch(tmp_path):
     [
         ({"a": "ACGT", "b": "AGGT"}, {}, InputError, "no name has an abundance such as ;size=12"),
         ({"a;size=2": "ACGT", "b": "AGGT"}, {}, InputError, "record 'b': the name has no abundance"),
-        ({"a;size=0": "ACGT", "b;size=1": "AGGT"}, {}, InputError, "its count is 0"),
+        ({"a;size=0": "ACGT", "b;size=1": "AGGT"}, {}, InputError, "its ;size= count is 0"),
         (
             {"a;size=2": "MKVLAWPEHH"},
             {"alphabet": "protein"},

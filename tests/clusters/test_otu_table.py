@@ -158,14 +158,18 @@ def test_files_and_labels_make_one_table(files, reads, tmp_path):
     [
         (["--samples", "label"], 2, "--samples needs --otu-table"),
         (["--sample-delimiter", "."], 2, "--sample-delimiter needs --otu-table"),
-        (["--sample-regex", "(", "--otu-table", "t.tsv"], 2, "--sample-regex '(' is no regular expression"),
+        (["--sample-regex", "(", "--otu-table", "t.tsv"], 2, "--sample-regex '(' is not a regular expression"),
         (
             ["--sample-regex", "x", "--samples", "label", "--otu-table", "t.tsv"],
             2,
             "--samples and --sample-regex both set the sample",
         ),
-        (["--sample-delimiter", "", "--otu-table", "t.tsv"], 2, "--sample-delimiter '' is no text"),
-        (["--sample-delimiter", "/", "--otu-table", "t.tsv"], 3, "its name tells no sample"),
+        (
+            ["--sample-delimiter", "", "--otu-table", "t.tsv"],
+            2,
+            "--sample-delimiter must be a non-empty string, not ''",
+        ),
+        (["--sample-delimiter", "/", "--otu-table", "t.tsv"], 3, "its name contains no sample"),
         (["--relabel", "Otu"], 2, "--relabel needs --representatives or --otu-table"),
         (["--otu-table", "x.biom.txt.fa"], 2, ".fa"),
         (["--dereplicate", "--method", "single", "--shard", "1/2"], 2, "leave --dereplicate out"),

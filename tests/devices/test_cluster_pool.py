@@ -408,7 +408,7 @@ def test_who_waits_for_workers_says_so(monkeypatch):
     cluster.needs_gpu = True
     with (
         pytest.warns(TropalignWarning, match=r"waits until one is started with --resources GPU=1") as said,
-        pytest.raises(DeviceError, match="start some with --resources GPU=1"),
+        pytest.raises(DeviceError, match="start workers with --resources GPU=1"),
     ):
         list(schedule(cluster).run([Squares([1])]))
     assert len(said) == 1
@@ -545,7 +545,7 @@ def test_another_version_is_refused(monkeypatch):
         return send(value, to_all)
 
     monkeypatch.setattr(work_of_another, "send", sent)
-    with pytest.raises(TropalignError, match=r"the worker has tropalign .* and this is 0\.0\.1"):
+    with pytest.raises(TropalignError, match=r"the worker has tropalign .*, but this machine has 0\.0\.1"):
         list(schedule(work_of_another).run([Squares([1])]))
 
 

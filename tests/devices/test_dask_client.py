@@ -89,9 +89,9 @@ def test_a_client_is_a_device_and_stays_open():
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"status": "closed"}, "this client is closed: give one that runs"),
-        ({"status": "connecting"}, "this client is connecting: give one that runs"),
-        ({"scheduler": None}, "this client is running: give one that runs"),
+        ({"status": "closed"}, "this client is closed: give a running one"),
+        ({"status": "connecting"}, "this client is connecting: give a running one"),
+        ({"scheduler": None}, "this client is running: give a running one"),
         ({"asynchronous": True}, "this client is asynchronous: give the address of its scheduler"),
     ],
 )

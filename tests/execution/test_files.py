@@ -76,7 +76,7 @@ def test_a_device_may_be_named_twice():
         ("nowhere/a.tsv", "no such directory"),
         ("x" * 250, "the name is longer than"),
         ("x" * 5000, "cannot be written"),
-        ("round.fa", "circle|cannot be written"),
+        ("round.fa", "circular|cannot be written"),
         ("a\0b", "cannot be written"),
     ],
 )

@@ -294,7 +294,7 @@ def test_a_failed_tile_is_done_by_the_cpu_with_one_warning():
     with pytest.warns(TropalignWarning) as warned:
         assert values(run(task, devices=[gpu, cpu])) == whole(task)
     assert [str(w.message) for w in warned] == [
-        f"fake:0 failed at tile {gpu.calls[0][0] // 4} (the kernel failed): the processor computes the tile"
+        f"fake:0 failed at tile {gpu.calls[0][0] // 4} (the kernel failed): the CPU computes the tile"
     ]
     assert len(gpu.calls) == thread_pool.MOST_FAILURES
 

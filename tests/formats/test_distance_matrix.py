@@ -188,8 +188,8 @@ def test_what_biopython_writes_is_read():
     ("text", "words"),
     [
         ("3\na 0\nb 1 0\nc 2 3 1\n", "x.phy, line 4, record 'c': its distance to itself is 1: write 0"),
-        ("3\na 0\nb 1 0\nc 2 0\n", "x.phy, line 4, record 'c': a row of 2 where 3 distances are expected"),
-        ("2\na 0 1\nb 1\n", "x.phy, line 3, record 'b': a row of 1 where 2 distances are expected"),
+        ("3\na 0\nb 1 0\nc 2 0\n", "x.phy, line 4, record 'c': the row has 2 distances, but 3 are expected"),
+        ("2\na 0 1\nb 1\n", "x.phy, line 3, record 'b': the row has 1 distances, but 2 are expected"),
     ],
 )
 def test_faults_of_triangles(text, words):

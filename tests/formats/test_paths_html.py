@@ -101,7 +101,9 @@ def test_some_sources_and_the_lightest_edges(opened_report, monkeypatch):
     assert page("page.graph.route") == [3, 0, 1, 2]
     monkeypatch.setattr(report, "MOST_EDGES", 2)
     page = opened_report(page_of(GRAPH))
-    assert page("page.graph.edges.length") == 2 and "The 2 lightest of 4 edges are drawn" in page.text("graph-note")
+    assert page(
+        "page.graph.edges.length"
+    ) == 2 and "The 2 lightest of 4 edges and those of shortest paths" in page.text("graph-note")
 
 
 def test_names_are_never_markup_nor_in_pictures(opened_report):

@@ -186,7 +186,7 @@ def test_a_device_without_room_leaves_the_pass_to_the_processor(host):
     lengths = [30, 20, 25]
     stores = [random_store(5, lengths)[0] for _ in range(3)]
     device = GpuDevice(HostDevice(16, budget=1000))
-    words = r"^host: the posteriors of a family side by side need .*: the CPU computes this consistency pass"
+    words = r"^host: the posteriors of a family computed together need .*: the CPU computes this consistency pass"
     with pytest.warns(TropalignWarning, match=words):
         relax_on_gpu([device], stores[0], *rule(3, cutoff=0.1), 1)
     relax_on_gpu([GpuDevice(host)], stores[1], *rule(3, cutoff=0.1), 1)

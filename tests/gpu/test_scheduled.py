@@ -52,7 +52,7 @@ def test_what_would_keep_a_device_too_long_is_the_processors(monkeypatch):
     monkeypatch.setenv("TROPALIGN_TILE_PAIRS", "5")
     job = task(proteins(random_proteins(4, 6, 150)))
     job.gpu_shape = STRIPS
-    words = r"^host failed at tile \d .*keep it for minutes.*: the processor computes the tile"
+    words = r"^host failed at tile \d .*for minutes without progress.*: the CPU computes the tile"
     with pytest.warns(TropalignWarning, match=words):
         got = run(job, [GpuDevice(HostDevice(16)), Slow(1)])
     for table, other in zip(got, run(job, [CpuDevice(1)]), strict=True):

@@ -77,9 +77,9 @@ def test_a_deep_tree():
             "t, line 1, column 9: this quote is not closed: close it with ', and double any quote inside a name",
         ),
         ("(A,B);\n(C,D);", "t: the file contains 2 trees, but exactly one is required: write it to a file of its own"),
-        ("", "t: the file holds no tree"),
+        ("", "t: the file contains no tree"),
         ("(A:1,B:1,C:1,D:1e999);", "t, line 1, column 16: the length '1e999' is not a number in the range of a double"),
-        ("(A:1,B:1,C:1,D:1e31);", "t: a branch of length 1e+31: lengths are numbers up to 1e+30"),
+        ("(A:1,B:1,C:1,D:1e31);", "t: branch length 1e+31 is out of range: give lengths of at most 1e+30"),
     ],
 )
 def test_errors(text, sentence):

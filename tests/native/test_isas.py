@@ -43,7 +43,7 @@ def test_a_processor_without_the_compiled_sets(tmp_path):
     subprocess.run(["g++", "-std=c++20", program.with_suffix(".cpp"), "-o", program], check=True)
     printed = subprocess.run(program, capture_output=True, text=True, check=True).stdout
     assert printed == (
-        "tropalign was compiled on another processor, for instruction sets that this one lacks (v9, v10): install a "
+        "tropalign was compiled for instruction sets that this processor lacks (v9, v10): install a "
         "wheel, or build for all processors with CMAKE_ARGS=-DTROPALIGN_ISAS=all (docs/install.md)\n"
     )
 

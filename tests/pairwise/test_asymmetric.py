@@ -116,7 +116,7 @@ def test_the_matrix_is_read_query_first_on_the_processor_alone():
             query, target, mode="global", matrix=matrix, gap=gap, alphabet="nucleotide"
         ).score == best_score(*codes, scores, 9, 9, "global")
     sequences = tropalign.SequenceBatch.from_strings(["ACCA", "CCA"], alphabet="nucleotide")
-    sentence = "cuda:0: scores of a matrix that is not symmetric are computed on the CPU only: choose the device cpu"
+    sentence = "cuda:0: asymmetric matrices are supported on the CPU only: choose the device cpu"
     with pytest.raises(tropalign.DeviceError, match=sentence):
         tropalign.align_all(sequences, matrix=matrix, device="cuda:0")
     assert len(next(tropalign.align_all(sequences, matrix=matrix, device="auto"))) == 1
@@ -175,7 +175,7 @@ def test_what_symmetry_is_wanted_for():
 
     aligned = tropalign.align_multiple(["MKVLAW", "MKILAW"])
     matrix = random_matrix(random.Random(1), AMINO_ACIDS, -3, 3)
-    with pytest.raises(tropalign.ScoringError, match="the matrix custom is not symmetric, which profiles need"):
+    with pytest.raises(tropalign.ScoringError, match="the matrix custom is not symmetric, as profiles require"):
         align_profile_to_sequence(aligned, "MKVLW", matrix)
     assert tropalign.SubstitutionMatrix.from_name("BLOSUM62").is_symmetric
     assert not tropalign.SubstitutionMatrix.of(

@@ -34,16 +34,16 @@ def plain_scores(kind, model, targets):
     return scores
 
 
-def scored(kind, *arguments):
-    return getattr(_native, f"{kind}_scores")(*arguments)
+def scored(kind, *arguments, module=_native):
+    return getattr(module, f"{kind}_scores")(*arguments)
 
 
 def assert_scores(kind, model, targets, expected):
     """By the arrangement of lanes that is chosen, and by every one."""
     block = block_of(targets)
     np.testing.assert_array_equal(scored(kind, model, block, every(targets)), expected)
-    for how in range(getattr(_native, f"n_{kind}_arrangements")()):
-        found = scored(f"arranged_{kind}", model, block, every(targets), how)
+    for how in range(getattr(_native.testing, f"n_{kind}_arrangements")()):
+        found = scored(f"arranged_{kind}", model, block, every(targets), how, module=_native.testing)
         np.testing.assert_array_equal(found, expected, err_msg=f"arrangement {how}")
 
 

@@ -48,7 +48,8 @@ def _results():
         ta.otu_table(uniques.clusters(), uniques, sample_delimiter="."),
         chimeras, chimeras[0], hits, hits[0], hits[0].domains[0], hits.domains,
         hits.queries[0], model, segments, segments[0],
-        *_placed(), ta.msa.align_profiles(profile, profile), tropical.matrix_chain([1, 2, 3]),
+        trees.compare_trees([tree, tree]), *_placed(),
+        ta.msa.align_profiles(profile, profile), tropical.matrix_chain([1, 2, 3]),
         tropical.search_tree([1.0, 2.0]), tropical.nussinov("GGGAAACCC"), tropical.shortest_paths(weights),
         tropical.Graph.from_edges([0], [1], [1.0]), tropical.DenseGraph.from_matrix(weights),
     ]  # fmt: skip

@@ -9,7 +9,7 @@ import pytest
 
 import tropalign
 from tropalign import tropical
-from tropalign.trees import alignment_distances, neighbour_joining, parse_tree
+from tropalign.trees import alignment_distances, compare_trees, neighbour_joining, parse_tree
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SEQUENCES = {"a": "MKVLAWHEAGAW", "b": "MKILAWPAWHEAE", "c": "KVLAWMKHE"}
@@ -69,6 +69,7 @@ MAKERS = {
     "paths": shortest_paths,
     "tree": lambda: parse_tree("((A:1,B:2)97:0.5,'C c':3,D:-4);"),
     "joined": lambda: neighbour_joining(alignment_distances(tropalign.align_multiple(SEQUENCES)), "abc"),
+    "comparisons": lambda: compare_trees([parse_tree("((A:1,B:2):1,C:1,D:1);"), parse_tree("((A:1,C:2):1,B:1,D:1);")]),
     "package": package,
 }
 

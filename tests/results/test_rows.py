@@ -82,7 +82,10 @@ def test_cigars_as_text(cigars):
 
 @pytest.mark.parametrize(
     ("column", "words"),
-    [(("int32", np.zeros(3, np.int64), ""), "another type"), (("int32", np.zeros(6, np.int32)[::2], ""), "contiguous")],
+    [
+        (("int32", np.zeros(3, np.int64), ""), "the wrong type"),
+        (("int32", np.zeros(6, np.int32)[::2], ""), "contiguous"),
+    ],
 )
 def test_columns_of_another_type_are_told_apart(column, words):
     with pytest.raises(TypeError, match=words):

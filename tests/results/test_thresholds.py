@@ -165,18 +165,21 @@ def test_thresholds_that_are_none(given, text):
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        ({"bits": np.zeros(2)}, "column bits has to be a one-dimensional array of float32"),
-        ({"names": ("a",)}, "column accessions has 2 items and not 1"),
-        ({"query": np.array([0, 1], np.int32)}, "a hit's query is none of the 1"),
-        ({"best_domain": np.array([0, 1], np.int32)}, "a hit has one domain or more, and the best is one of them"),
-        ({"domain_offsets": np.array([0, 2, 2])}, "a hit has one domain or more"),
+        ({"bits": np.zeros(2)}, "column bits must be a one-dimensional array of float32"),
+        ({"names": ("a",)}, "column accessions has 2 items, not 1"),
+        ({"query": np.array([0, 1], np.int32)}, "the query index of a hit is out of range for 1 queries"),
+        (
+            {"best_domain": np.array([0, 1], np.int32)},
+            "a hit must have at least one domain, and the best must be one of them",
+        ),
+        ({"domain_offsets": np.array([0, 2, 2])}, "a hit must have at least one domain"),
         ({"domain_offsets": np.array([0, 1, 3])}, "domain_offsets must start with 0 and end with the number"),
         ({"line_offsets": np.array([0, 6, 5])}, "line_offsets must start with 0"),
-        ({"orientation": "up"}, "orientation 'up' is none of search, scan"),
-        ({"orientation": "scan"}, "models of a scan has to name every target of a hit"),
-        ({"n_passed": np.zeros((1, 3), np.int64)}, r"n_passed has to be int64 of shape \(1, 4\)"),
-        ({"widths": np.zeros((2, 3), np.int64)}, r"widths has to be int64 of shape \(1, 3\)"),
-        ({"domZ": np.zeros(2)}, "column domZ has 2 items and not 1"),
+        ({"orientation": "up"}, "orientation 'up' is not one of search, scan"),
+        ({"orientation": "scan"}, "models of a scan must include every target of a hit"),
+        ({"n_passed": np.zeros((1, 3), np.int64)}, r"n_passed must be int64 of shape \(1, 4\)"),
+        ({"widths": np.zeros((2, 3), np.int64)}, r"widths must be int64 of shape \(1, 3\)"),
+        ({"domZ": np.zeros(2)}, "column domZ has 2 items, not 1"),
     ],
 )
 def test_columns_that_do_not_fit(change, text):

@@ -55,7 +55,7 @@ def test_a_share_of_the_rows_is_not_a_matter_of_rounding():
 def test_what_is_no_share_is_refused(name):
     made = MultipleAlignment.from_rows("ab", ["AC", "AG"])
     for share in (-0.1, 2, math.nan, "half"):
-        with pytest.raises(UsageError, match=rf"{name} .* is no share of the .*: give a number from 0 to 1"):
+        with pytest.raises(UsageError, match=rf"{name} .* is not a fraction: give a number from 0 to 1"):
             made.trimmed(0, **{name: share})
 
 

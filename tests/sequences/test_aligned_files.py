@@ -343,7 +343,7 @@ def test_selex_and_psi_blast_of_easel(tmp_path, form):
         (b"#=RF xxxx\na ACG1\nb ACGT\n", "line 2, record 'a': '1' is not a residue"),
         (b"#=ID x\n#=DE nothing else\n", "the file holds no alignment"),
         (b"#=ID x\na  AC GT\nb \tACGT\n", "line 3: a tab stands between residues"),
-        (b"one ACGT\nhello there, world\n", "line 1: this is no alignment: FASTA begins"),
+        (b"one ACGT\nhello there, world\n", "line 1: this is not an alignment: FASTA begins"),
     ],
 )
 def test_damaged_selex(tmp_path, text, words):

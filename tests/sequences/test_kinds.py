@@ -154,7 +154,7 @@ def test_one_side_follows_the_other():
         (table,) = ta.align_all(*sides)
         assert table.queries.alphabet == table.targets.alphabet == N
     assert ta.align("GASTKV", "MKVLAWFFE").score == 9
-    with pytest.raises(InputError, match="the query was judged nucleotide and the target protein"):
+    with pytest.raises(InputError, match="the query was detected as nucleotide and the target as protein"):
         ta.align(DNA, "MKVLAWFFE")
 
 

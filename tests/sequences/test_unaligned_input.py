@@ -79,7 +79,7 @@ def test_duplicate_names_per_verb(line, rule, tmp_path, capsys):
     if rule == "keep" and line.startswith("msa") and "clustalw" not in line:  # FASTA cannot hold two rows of a name
         words += ["-f", "nexus"]
     if rule == "keep" and "clustalw" in line:  # whose guide tree is in Newick
-        assert main(words) == 3 and "two taxa are called 'a" in capsys.readouterr().err
+        assert main(words) == 3 and "two taxa have the name 'a" in capsys.readouterr().err
         return
     assert main(words) == (3 if rule == "error" else 0)
     said = capsys.readouterr().err

@@ -483,7 +483,7 @@ class ThreadPool:
         if worker.device.name not in self._warned_of:
             self._warned_of.add(worker.device.name)
             self._jobs.warnings.append(
-                f"{worker.device.name} failed at tile {job.tile.index} ({why}): the processor computes the tile"
+                f"{worker.device.name} failed at tile {job.tile.index} ({why}): the CPU computes the tile"
             )
 
     def _find_late(self) -> None:

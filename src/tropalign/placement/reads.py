@@ -312,8 +312,9 @@ def _words(digits: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.boo
     words, is_known, length = np.maximum(digits, 0), digits >= 0, 1
     while length < WORD:  # join two k-mers, which overlap in the last step
         step = min(length, WORD - length)
-        words = N_BASES**step * words[: len(words) - step] + words[step:] % N_BASES**step
-        is_known = is_known[: len(is_known) - step] & is_known[step:]
+        left = max(0, len(words) - step)
+        words = N_BASES**step * words[:left] + words[step:] % N_BASES**step
+        is_known = is_known[:left] & is_known[step:]
         length += step
     return words[:n], is_known[:n]
 

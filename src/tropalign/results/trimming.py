@@ -57,7 +57,6 @@ def kept_columns(
     for name, value in (("min_occupancy", min_occupancy), ("max_gaps", max_gaps), ("max_entropy", max_entropy)):
         if not isinstance(value, (int, float, np.number)) or not 0 <= value <= 1:
             given = shown(repr(value)[:80])
-            what = "share of the largest entropy" if name == "max_entropy" else "share of the rows"
-            raise UsageError(f"{named(name)} {given} is no {what}: give a number from 0 to 1")
+            raise UsageError(f"{named(name)} {given} is not a fraction: give a number from 0 to 1")
     is_kept: NDArray[np.bool_] = shares.occupancy >= min_occupancy - ROUNDING
     return is_kept & (shares.gaps <= max_gaps + ROUNDING) & (shares.entropy <= max_entropy + ROUNDING)

@@ -436,7 +436,7 @@ class SubstitutionMatrix:
         ...     matrix.check(tropalign.SequenceBatch.from_strings(["ACGTACGT"]))
         ... except tropalign.ScoringError as error:
         ...     print(error)
-        BLOSUM62 is a protein matrix but the sequences were judged nucleotide: ...
+        BLOSUM62 is a protein matrix, but the sequences look like nucleotide: ...
         """
         if not isinstance(batch, SequenceBatch):
             raise ScoringError(f"an object of type {type(batch).__name__} is not a SequenceBatch")

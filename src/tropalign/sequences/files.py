@@ -153,7 +153,7 @@ def mistaken(head: bytes, wanted: str) -> str | None:
     """Return a sentence on a file of a known wrong kind, by its first bytes; None for others.
 
     >>> mistaken(b"HMMER3/f [3.4]", "FASTA")
-    'this is a profile HMM and not FASTA: search and scan take models, and build makes them of alignments'
+    'this is a profile HMM, not FASTA: use it with search or scan, or build models from alignments with build'
     """
     for begin, (what, remedy) in _MISTAKEN.items():
         if head.startswith(begin):
