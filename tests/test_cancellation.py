@@ -75,7 +75,8 @@ CALLS = {
 #: Public functions that compute for seconds at the most, or in Python and NumPy alone, where Ctrl-C ends them.
 WITHOUT = {
     "align", "best_cuts", "build_model", "dereplicate", "dot_plot", "otu_table", "parse_tree", "parse_trees",
-    "plot_matrix", "plot_tree", "replace_negative_lengths", "score_alignment", "score_statistics", "translate", "zero_of",
+    "plot_matrix", "plot_tree", "replace_negative_lengths", "score_alignment", "score_statistics", "translate",
+    "zero_of",
 }  # fmt: skip
 
 
