@@ -82,7 +82,7 @@ def test_every_job_is_tested_on_every_device(monkeypatch, capsys):
     lines = [line.split(None, 1)[1] for line in capsys.readouterr().out.splitlines() if "self-test" in line]
     assert lines == [
         "ok (pairs, place, msa, search, paths, decode)",
-        "fails: pairs: host: its local alignments are not those of the processor; "
+        "fails: pairs: host: its local alignments differ from those of the CPU; "
         "place: host: its scores of reads differ from those of the CPU; "
         "msa: host: its posteriors differ from those of the CPU; "
         "search: host: its scores of profile models differ from those of the CPU; "

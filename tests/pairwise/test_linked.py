@@ -209,7 +209,7 @@ def test_sets_count_where_no_alignment_does(genes):
 def test_columns_need_sums(genes):
     table = table_of(*genes, sum_statistics=False)
     assert table.sum_evalue is None
-    with pytest.raises(UsageError, match="sum_evalue is what sum statistics tell of alignments: add sum_statistics"):
+    with pytest.raises(UsageError, match="sum_evalue requires sum statistics: add sum_statistics"):
         table.columns(["sum_evalue"])
 
 
