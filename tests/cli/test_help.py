@@ -161,7 +161,10 @@ def test_cluster_aligns_whole_sequences_by_default(capsys):
     [
         ("pairs", "cost of opening a gap, excluding its residues"),
         ("cluster", "cost of opening a gap, excluding its residues"),
-        ("place", "total cost of the first column that the read skips, unlike in pairs, which adds --gap-extend"),
+        (
+            "place",
+            "total cost of the first column that the read skips; --gap-extend is not added, unlike in tropalign pairs",
+        ),
         ("msa", "cost of a gap between profiles, which CLUSTALW scales by lengths, matrix and column"),
     ],
 )

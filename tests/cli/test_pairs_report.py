@@ -81,7 +81,7 @@ def test_too_many_lines_for_a_plot_are_refused_before_anything_is_computed(few, 
     assert "a plot supports at most 4 sequences per side, not 6: select fewer" in capsys.readouterr().err
     assert os.listdir() == ["few.fasta"]
     assert main(["pairs", few, "-q", "-o", "o.tsv", "--plot", "map.svg", "--min-score", "100000"]) == 0
-    assert b"there is no pair to plot" in Path("map.svg").read_bytes()
+    assert b"there is nothing to plot" in Path("map.svg").read_bytes()
 
 
 def test_a_plot_needs_no_home(few, command):

@@ -341,7 +341,7 @@ def test_what_fails_on_every_worker_fails():
     killed = FakeCluster(script=lambda number, _: (RuntimeError("KilledWorker"),) if number == 2 else None)
     assert squares(schedule(killed).run([Squares([1] * 9)])) == [k * k for k in range(9)]
     always = FakeCluster(script=lambda *_: (RuntimeError("killed 4 workers"),))
-    with pytest.raises(DeviceError, match=r"tile \d .*ended while they computed it .killed 4 workers"):
+    with pytest.raises(DeviceError, match=r"tile \d .*ended while they computed this tile .killed 4 workers"):
         list(schedule(always).run([Squares([1] * 9)]))
 
 

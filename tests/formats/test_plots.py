@@ -62,12 +62,14 @@ def test_formats_by_suffix_and_depths():
 def test_what_cannot_be_drawn_is_said_in_the_picture(monkeypatch):
     """By then a run has computed all, and its other outputs are to be kept."""
     table = aligned_set(family(5))
-    assert b">there is no pair to plot: select more of them<" in drawn("svg", table.slice(0, 0))
+    assert b">no pair passed the filters, so there is nothing to plot: relax the filters<" in drawn(
+        "svg", table.slice(0, 0)
+    )
     monkeypatch.setattr(pair_plots, "MOST_LINES", 4)
     assert b"a plot supports at most 4 sequences per side, not 5" in drawn("svg", table)
     with pytest.raises(InputError, match="a plot supports at most 4 sequences per side, not 5: select fewer"):
         tropalign.plot_matrix(table)
-    with pytest.raises(InputError, match="there is no pair to plot: select more of them"):
+    with pytest.raises(InputError, match="no pair passed the filters, so there is nothing to plot: relax the filters"):
         tropalign.plot_matrix(table.slice(0, 0))
 
 

@@ -71,7 +71,7 @@ class Submit(Command, ServerOptions, JobOptions, EarlierOptions, WhereOptions):
     verb = "submit"
     summary = "run a command of tropalign on a server"
     description = (
-        "Sends the files of a command to a server (tropalign serve), shows the progress, and writes the results to the "
+        "Send the files of a command to a server (tropalign serve), show the progress, and write the results to the "
         "files that the command names."
     )
     example = """example:

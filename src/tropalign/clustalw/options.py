@@ -132,7 +132,8 @@ class ClustalwChoices(Options, group="method clustalw"):
         kind=whole(0),
         metavar="PERCENT",
         label="Delay divergent sequences",
-        help="align sequences last that are at most this percentage identical to any other (default: 30)",
+        help="align a sequence last if its highest identity with another sequence is at most this percentage "
+        "(default: 30)",
     )
     gap_distance: int | None = option(
         default=None,

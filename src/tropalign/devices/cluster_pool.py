@@ -364,5 +364,5 @@ class ClusterPool:
                 self._jobs.warnings.append(what)
         elif batch.n_failures >= MOST_TRIES:
             with naming(batch.jobs[0].tile):
-                raise DeviceError(f"workers of {self._cluster.name} ended while they computed it ({answer})")
+                raise DeviceError(f"workers of {self._cluster.name} ended while they computed this tile ({answer})")
         self._again.extend(batch.halves())

@@ -70,7 +70,8 @@ class ConsistencyOptions(Options, group="method"):
         kind=whole(0),
         metavar="N",
         label="Third sequences per pass",
-        help="number of third sequences per pass, each representing similar ones; 0: all (default: by --effort)",
+        help="number of third sequences through which each pair is compared in a pass of consistency, each standing "
+        "for similar ones; 0: all (default: by --effort)",
     )
     refine: int | None = option(
         default=None,

@@ -92,7 +92,7 @@ class ModeOption(Options, group="alignment"):
         default="local",
         choices=MODES,
         is_common=True,
-        help="align the best-scoring segments (local), the whole sequences (global), or these with free ends "
+        help="align the best-scoring segments (local), the whole sequences (global), or whole sequences with free ends "
         "(semiglobal); default: local",
         doc="Local (Smith and Waterman 1981), global (Needleman and Wunsch 1970), or semiglobal, which is global "
         "with free ends. Gap costs are affine (Gotoh 1982).",
@@ -152,8 +152,8 @@ class IdentityOptions(Options, group="alignment"):
         default="differ",
         choices=get_args(AmbiguousRule),
         label="Ambiguous residues in identities",
-        help="whether ambiguous residues count as identical, such as N and A or R and G: match, if they may be the "
-        "same residue, as in vsearch; differ (default), only if the letters are equal",
+        help="comparison of ambiguous residues (N and A, R and G) in identities: differ (default; identical only if "
+        "the letters are equal) or match (identical if they may be the same residue, as in vsearch)",
     )
 
 

@@ -64,7 +64,7 @@ class ScoreOptions(Options, group="scoring"):
     gap_open: int | None = _score(
         "gap_open",
         "Gap opening cost",
-        "total cost of the first column that the read skips, unlike in pairs, which adds --gap-extend",
+        "total cost of the first column that the read skips; --gap-extend is not added, unlike in tropalign pairs",
         "Cost of the first column that the read skips; columns with the gap flag cost nothing.",
     )
     gap_extend: int | None = _score(

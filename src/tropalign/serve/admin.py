@@ -453,7 +453,7 @@ class Admin(Command):
 
     verb = "admin"
     summary = "administer a server: users, jobs, databases, log, backup"
-    description = "Performs one action on the folder and the database of tropalign serve, which may be running."
+    description = "Perform one action on the folder and the database of tropalign serve, which may be running."
     example = """example:
   tropalign admin users --folder data
   tropalign admin user alice --max-running-per-user 4 --folder data

@@ -46,7 +46,7 @@ class WhereOptions(Options, group="where"):
         default=None,
         role="machine",
         metavar="DIR",
-        help="folder of sequence stores (.tdb) that all users may search by file name; only read",
+        help="folder of sequence stores (.tdb) that all users may search by file name; the server never writes to it",
     )
     root_path: str | None = option(
         default=None,
@@ -84,8 +84,8 @@ class WorkOptions(Options, group="work"):
         many="append",
         kind=_read_by("hook_host"),
         metavar="NAME[:PORT]",
-        help="host whose web hooks jobs may call at their end, without a port at 443 (https) or 80 (http); may be "
-        "repeated; * for any public host (default: none)",
+        help="host whose web hooks may be called when a job ends; without a port, 443 (https) or 80 (http) is allowed; "
+        "may be repeated; * allows any public host (default: none)",
     )
     only_workers: bool = option(
         default=False,
@@ -285,7 +285,7 @@ class Serve(Command, WhereOptions, WorkOptions, MailOptions, AccessOptions, Limi
     verb = "serve"
     summary = "serve the verbs in a browser and over HTTP"
     description = (
-        "Serves pages on which users paste or drop sequences, watch jobs and read results, and the same over HTTP for "
+        "Serve pages on which users paste or drop sequences, watch jobs and read results, and the same over HTTP for "
         "programs."
     )
     example = """example:
@@ -294,8 +294,8 @@ class Serve(Command, WhereOptions, WorkOptions, MailOptions, AccessOptions, Limi
   tropalign serve --host 0.0.0.0 --port 8000 --folder /srv/tropalign --workers 4
   tropalign serve --stores /srv/databases
 
-Open the address that it prints: anyone who has it may log in, until a token is made. Beyond this machine every user
-needs a token, or a reverse proxy names the user.
+Open the address that the server prints. Until a token is made, anyone who has this address may log in. To serve other
+machines, give every user a token, or let a reverse proxy name the user.
 Exit codes: 0 done, 2 usage, 4 memory, disk or port, 130 interrupted."""
 
     quiet: bool = again(OutputOptions, "quiet", group="", help="do not log requests and jobs")

@@ -78,7 +78,7 @@ class ResultOptions(Options, group=GROUP):
         label="Sizes in names",
         is_common=True,
         needs="representatives",
-        help="add the number of reads of their cluster to the names of representatives, as ;size=N",
+        help="append the number of reads in the cluster to each representative's name, as ;size=N",
     )
 
 
@@ -121,8 +121,8 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         group="clusters",
         label="Given representatives",
         excludes=dict.fromkeys(("order", "method"), "--to gives the representatives: leave {other} out"),
-        help="map each sequence to the most similar of these given representatives, such as OTUs, the first of equals; "
-        "none becomes a representative (default: representatives are chosen)",
+        help="map each sequence to the most similar of these representatives, such as OTUs (the first if several are "
+        "equally similar); no sequence of the input becomes a representative (default: representatives are chosen)",
     )
     unmapped: str | None = output_file(
         output="unmapped",

@@ -62,7 +62,7 @@ class Merge(Command, OutputOptions, more=side_outputs()):
 
     verb = "merge"
     summary = "join the shards of a run"
-    description = "Join the files that --shard I/N wrote into the files that a single run would have written."
+    description = "Merge the results of --shard I/N: write the files that a single run would have written."
     example = """example:
   tropalign pairs a.fa --shard 1/2 -o 1.shard
   tropalign pairs a.fa --shard 2/2 -o 2.shard

@@ -187,9 +187,9 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         ModeOption,
         "mode",
         default=None,
-        help="align the best-scoring segments (local), the whole sequences (global), or these with free ends "
-        "(semiglobal); default: global for matrices of identities or distances and with a report or plot, unless "
-        "E-values, bits, masks or several alignments per pair are requested; else local",
+        help="align the best-scoring segments (local), the whole sequences (global), or whole sequences with free ends "
+        "(semiglobal); default: local, but global with --html, --plot or a matrix of identities or distances, unless "
+        "E-values, bits, masks or several alignments per pair are requested",
     )
     queries: str = input_file(flags=(), metavar="A", holds="sequences", help=SEQUENCE_FILES)
     targets: str | None = input_file(

@@ -151,7 +151,7 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
         from tropalign.placement.outputs import Wanted
 
         if self.format is None and (beside := BESIDE.get(suffix_of(self.output))):
-            raise UsageError(f"{self.output}: -o is for the alignment of the reads: write --{beside} {self.output}")
+            raise UsageError(f"{self.output}: -o is the alignment of the reads: use --{beside} {self.output} instead")
         return Wanted(
             alignment=None if self.pipeline and self.output == "-" else self.output,
             rows=self.format or format_for_path("placed/rows", self.output),

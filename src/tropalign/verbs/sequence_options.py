@@ -82,7 +82,7 @@ class ScoringOptions(Options, group="alignment"):
         label="Gap opening cost",
         is_common=True,
         help="cost of opening a gap, excluding its residues (default: 11; nucleotides 10); EMBOSS's costs of 10 and "
-        "0.5 are 9.5 here and --gap-extend 0.5",
+        "0.5 correspond to --gap-open 9.5 --gap-extend 0.5",
     )
     gap_extend: float | None = option(
         default=None,

@@ -79,7 +79,7 @@ def matrix_figure(columns: Columns, context: PairsContext, value: str | None = N
     if value == "identity" and "n_identical" not in columns:
         raise InputError("identities were not computed: request report 'alignment', or plot scores")
     if not len(columns["score"]):
-        raise InputError("there is no pair to plot: select more of them")
+        raise InputError("no pair passed the filters, so there is nothing to plot: relax the filters")
     sides, columns = of_used(columns, context)
     shape = len(sides[0]), len(sides[-1])
     check_lines(*shape)
