@@ -190,6 +190,8 @@ def test_what_biopython_writes_is_read():
         ("3\na 0\nb 1 0\nc 2 3 1\n", "x.phy, line 4, record 'c': its distance to itself is 1: write 0"),
         ("3\na 0\nb 1 0\nc 2 0\n", "x.phy, line 4, record 'c': the row has 2 distances, but 3 are expected"),
         ("2\na 0 1\nb 1\n", "x.phy, line 3, record 'b': the row has 1 distances, but 2 are expected"),
+        ("3\na 1 2\nb 3\nc 9\n", "x.phy, line 4, record 'c': the row has 1 distances, but 0 are expected"),
+        ("2\na 5\nb 7\n", "x.phy, line 3, record 'b': the row has 1 distances, but 0 are expected"),
     ],
 )
 def test_faults_of_triangles(text, words):

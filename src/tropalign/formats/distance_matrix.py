@@ -241,7 +241,7 @@ def _named_row(line: bytes, wanted: int, file: str, number: int) -> tuple[str, N
     text, end = _after_word(line), strict_end(line)
     values = _values(text)
     if values is None or len(values) != wanted:
-        is_strict = _count(line[end:]) == wanted or values is None
+        is_strict = values is None or (line[end:].strip() and _count(line[end:]) == wanted)
         if is_strict and _after_name(line) is not None:
             return decoded(line[:end].strip()), _numbers(line[end:], file, number)
     found = _numbers(text, file, number) if values is None else values  # which raises the error

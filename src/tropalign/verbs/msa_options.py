@@ -83,7 +83,7 @@ class InputOptions(Options, group="input"):
         label="Keep the alignment as it is",
         excludes={
             **dict.fromkeys((*OF_ALIGNMENTS, "confidence"), ""),
-            **dict.fromkeys(("method", "model", "realign"), ""),
+            **dict.fromkeys(("method", "model", "realign", "strict", "skip_empty", "gaps", "duplicate_names"), ""),
             "strand": "--strand adjust turns sequences, and --aligned keeps an alignment as it is: leave it out",
             "cluster": "--aligned computes nothing: leave --cluster out",
             "device": "--aligned computes nothing: leave --device out",

@@ -114,7 +114,8 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             write_distances(self, given, places)
         if self.colours is not None:
             tell_unknown(groups, trees[0].names, self.colours)
-        write_trees(self, trees, [telling(output, trees[0]) for output in outputs], begin, found)
+        what = "bootstrap samples" if self.consensus is None else "trees of the consensus"
+        write_trees(self, trees, [telling(output, trees[0], what) for output in outputs], begin, found)
 
     def _check_views(self, outputs: list[Output], n_trees: int) -> None:
         """Reject pages and pictures of several trees."""

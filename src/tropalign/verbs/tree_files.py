@@ -400,9 +400,9 @@ def compared_with(options: TreeCommand, trees: list[Tree], show: Show) -> TreeCo
 
 
 def compares_itself(options: TreeCommand) -> bool:
-    """True if the trees of the input are compared with each other."""
+    """True if the trees of the input, not their consensus, are compared with each other."""
     names = (options.taxa, options.compare or "")
-    return all(os.path.exists(name) for name in names) and os.path.samefile(*names)
+    return options.consensus is None and all(map(os.path.exists, names)) and os.path.samefile(*names)
 
 
 def _pair_distances(options: TreeCommand, memory_bytes: int, show: Show) -> Distances:
@@ -471,15 +471,15 @@ def comparison_output(options: TreeCommand) -> Output:
     return output_of("comparison", "trees/compared", path, header_of(options, {}), context)
 
 
-def telling(output: Output, tree: Tree) -> Output:
-    """Return the output with a header that states the number of samples."""
+def telling(output: Output, tree: Tree, what: str = "bootstrap samples") -> Output:
+    """Return the output with a header that states the number of samples, or of trees with a consensus."""
     from dataclasses import replace
 
     from tropalign.formats.format import FormatWriter
 
     if tree.n_samples is None or not isinstance(writer := output.writer, FormatWriter):
         return output
-    header = replace(writer.header, parameters={"bootstrap samples": str(tree.n_samples)})
+    header = replace(writer.header, parameters={what: str(tree.n_samples)})
     return replace(output, writer=replace(writer, header=header))
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from itertools import chain
 from typing import IO
 
-from tropalign.errors import UsageError, shown
+from tropalign.errors import InputError, UsageError, shown
 from tropalign.formats.distance_matrix import VALUES, phylip_names
 from tropalign.formats.format import Codec, Header
 from tropalign.formats.trees import ComparisonContext
@@ -50,6 +51,8 @@ def encode_phylip(found: TreeComparisons, context: ComparisonContext) -> bytes:
     if context.distance is None or not found.is_each_pair:
         raise UsageError("PHYLIP holds one distance of trees that are compared with each other: write a .tsv instead")
     rows = found.matrix(context.distance).tolist()  # type: ignore[arg-type]
+    if any(map(math.isnan, chain.from_iterable(rows))):
+        raise InputError(f"{context.distance} needs branch lengths, which a tree lacks: choose rf, or write a .tsv")
     lines = [" ".join([name, *map(_text, row)]) for name, row in zip(phylip_names(found.names), rows, strict=True)]
     return "".join(f"{line}\n" for line in (len(rows), *lines)).encode("utf-8", "backslashreplace")
 
