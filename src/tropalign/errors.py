@@ -19,7 +19,7 @@ from contextvars import ContextVar
 
 
 def shown(name: str) -> str:
-    """Escape characters of a name that would move the cursor, end the line or colour a terminal."""
+    """Escape those characters of a name that would move the cursor, end the line or colour a terminal."""
     if name.isprintable():
         return name
     return "".join(

@@ -122,7 +122,7 @@ Exit codes: those of the verb; 4 if the server cannot be reached, 130 if interru
         return self.replaced(**found, command=command)
 
     def _split_own_options(self, found: dict[str, Any]) -> list[str]:
-        """Return the arguments without options of this verb, which are added to `found`."""
+        """Move this verb's own options from the arguments to `found`, and return the other arguments."""
         mixins = (ServerOptions, JobOptions, EarlierOptions)  # allowed in any position: no verb uses these names
         known = {flag: one for mixin in mixins for one in mixin.declared().values() for flag in one.typed}
         left: list[str] = []

@@ -200,7 +200,7 @@ def compat_scoring(options: ClustalwOptions, is_nucleotide: bool, longest: int) 
         opens = np.full(longest + 1, int(np.float32(2) * cost * np.float32(unit) * opening), np.int32)
         extension = int(extend * np.float32(unit) * extending)
     else:
-        # Proportional to the cost of a mismatch, if that is positive.
+        # The opening cost is proportional to the cost of a mismatch if that is positive, else to the unit.
         logs = np.array([math.log(max(length, 1)) for length in range(longest + 1)])
         mismatch, sums = mismatch_of(table, PROTEIN_LETTERS), float(cost) + logs
         opens = (2 * np.trunc(sums * unit) if mismatch <= 0 else np.trunc(2 * mismatch * sums)).astype(np.int32)

@@ -120,7 +120,7 @@ class Greedy:
             self._order[places[later]], self._order[places[earlier]]
         )
         for k, place in enumerate(places.tolist()):
-            is_own = self._similarity[places[:k]] == np.inf  # a representative
+            is_own = self._similarity[places[:k]] == np.inf  # infinity marks representatives
             chosen = np.flatnonzero(is_own & (similar[k, :k] >= self._least)).tolist()
             if not chosen:
                 self._add_representative(place)

@@ -45,7 +45,7 @@ class Parcel(NamedTuple):
 
 
 class ShippedObjects:
-    """Works, and the objects that works and tiles refer to, on the workers of a cluster.
+    """Copies on a cluster's workers of each `Work`, and of the objects that it and its tiles refer to.
 
     Only users of the objects hold them, so that blocks of a file that are read one after another do not accumulate
     here. `opener` opens a worker's devices, `n_threads` is the number per tile.

@@ -296,7 +296,7 @@ class ThreadPool:
             except RuntimeError:  # the system allows no more threads: this worker is dropped
                 worker.is_lost, worker.thread = True, None
         devices = [worker.device for worker in self._workers if worker.thread is not None]
-        if not devices and not self._is_alone:  # the calling thread works
+        if not devices and not self._is_alone:  # no thread could be started: the calling thread works
             own = next((worker for worker in self._workers if worker.device is self._cpu), None)
             if own is None:
                 raise DeviceError(

@@ -376,7 +376,7 @@ def check_gpu(gpu: Gpu) -> None:
     )
     if max(difference(got, wanted, CUTOFF)) > TOLERANCE:
         raise DeviceError(f"{gpu.name}: its posteriors differ from those of the CPU")
-    # Profiles of two strips, with the same paths.
+    # Profiles so long that they take two strips get the same paths as on the CPU.
     profiles = [rng.dirichlet(np.full(N_LETTERS, 0.2), n) for n in LENGTHS[:2]]
     profiles[0][::3] = np.eye(N_LETTERS)[-1]
     aligned = ProfilesOnGpu(gpu)

@@ -90,7 +90,7 @@ class Correction:
 
 
 class Scaled(Correction):
-    """Scores of pairs by matrices that are scaled by their compositions.
+    """Correction that scores each pair with a matrix scaled to the pair's compositions.
 
     `engines` computed the raw scores; the reverse strand of a query has another composition. Raises ScoringError
     for scores or alphabets without statistics, and for sequences that are too long.

@@ -147,7 +147,7 @@ class PairsOnGpu:
             level = strips * columns * (n_rows // 2 if scheme.level_bits == 7 else n_rows) * group
         unit_of_pair = launch.unit_of_pair()
         first_pair = np.searchsorted(unit_of_pair, np.arange(len(edge) + 1))
-        rooms = (tiles * n_rows + columns) * int(scheme.traced)  # for the runs of a pair
+        rooms = (tiles * n_rows + columns) * int(scheme.traced)  # words for the runs of a pair's path
         n_pairs = np.diff(first_pair)
         words = _sums(edge + level + (LANE_INTS + 1) * group + (rooms + 24) * n_pairs)
         budget = self.device.budget_bytes() // 4
@@ -277,7 +277,7 @@ class _Result:
         self._before = 0
 
     def after(self, n_pairs: int) -> _Result:
-        """Return itself; pairs are from now on counted from this one."""
+        """Set the offset that `take` adds to the indices of pairs, and return this object."""
         self._before = n_pairs
         return self
 

@@ -27,9 +27,9 @@ class Source(IntEnum):
 
     #: Two row sequences for a group, one per half of the words.
     SHARED_ROWS = 0
-    #: One row sequence for a group, a column sequence per half.
+    #: One row sequence for a group, and a column sequence for each half.
     SHARED_ROW = 1
-    #: A row and a column sequence per half.
+    #: A row sequence and a column sequence for each half.
     OWN_ROWS = 2
 
 

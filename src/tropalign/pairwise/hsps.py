@@ -184,9 +184,9 @@ def _alignments(found: list[AlignmentTable], pairs: list[Index], going: Index) -
 #     `GAP` on one side, an intron on the other     X - ln(m n) - (r - 1) (ln g + ln g') - ln r!
 #
 # and the E-value ``e A / (m n) / w``, where e is the result of `sum_expectations`, A the search space of the query
-# and all targets, and w = .9 .1^(r - 1) the share of sets of r among those that are tried, halved for each of the
-# two even rules. The E-value of a single alignment is divided by .9. The set of the lowest E-value is taken first,
-# then the best of the others.
+# and all targets, and w = .9 .1^(r - 1) the weight of sets of r alignments, which corrects for trying several
+# sizes; it is halved for each of the two rules marked (even). For a single alignment the E-value is divided by .9. The
+# set with the lowest E-value is taken first, then the best of the remaining ones.
 
 
 #: Residues by which neighbours may overlap, and that may lie between them.

@@ -135,7 +135,7 @@ def _engine(
     if isinstance(matrix, str):
         scores = canonical(matrix)
         if scores is None:
-            raise TypeError("a file may change")
+            raise TypeError("the matrix is a file, which may change")
     elif matrix is not None and not isinstance(matrix, SubstitutionMatrix):
         letters, values = letters_and_scores(matrix)
         scores = letters, values.tobytes()  # which do not change, and have a hash

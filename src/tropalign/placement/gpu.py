@@ -175,7 +175,7 @@ class ScoresOnGpu:
             raise DeviceError(f"{self.device.name}: such large scores are computed on the CPU only")
         narrow = self.device.word_bits == 16 and self.scoring.lowest() > -(1 << 14)
         order = np.argsort(-lengths, kind="stable")
-        n_wide = int((highest >= 1 << 15).sum()) if narrow else len(lengths)  # these are the longest
+        n_wide = int((highest >= 1 << 15).sum()) if narrow else len(lengths)  # the longest, which come first
         n_groups = -(-len(self.vectors) // self.shape.group)
         result, done = np.zeros((len(lengths), n_groups, self.shape.group), np.int32), 0
         for word_bits, some in ((32, order[:n_wide]), (16, order[n_wide:])):

@@ -231,7 +231,7 @@ def _threads(needed: int, n_threads: int, memory_bytes: int | None, record: str)
 
 
 def _shares(progress: StageProgress | None, n_left: int, n: int) -> Callable[[int], None] | None:
-    """Return a callback that converts the runs of 32 sequences started to a share of all sequences."""
+    """Return a callback that takes the number of started runs of 32 sequences and reports a share of all sequences."""
     if progress is None:
         return None
 

@@ -57,7 +57,7 @@ class Wanted:
 def context_of(
     orientation: str, n_targets: int | None, thresholds: Thresholds, options: SearchOptions, **shown: Any
 ) -> HitsContext:
-    """Return the context of a search for formats; `shown`: fields of HitsContext on its origin and the text's look."""
+    """Return the context that writers of hits need; `shown`: further fields of HitsContext, on origin and layout."""
     f1, f2, f3, bias_filter, null2, seed = options.numbers()
     return HitsContext(
         thresholds=thresholds,

@@ -112,7 +112,7 @@ class Tree:
         return len(self.children[-1]) == 2
 
     def newick(self, digits: int | None = None) -> str:
-        """The tree in Newick format, labels of inner nodes and support as theirs (``name/90`` of both).
+        """Return the tree in Newick format; inner nodes are labelled by name, support, or both (``name/90``).
 
         Parameters
         ----------

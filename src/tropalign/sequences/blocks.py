@@ -32,7 +32,7 @@ COMMENT = b";"
 
 @dataclass(frozen=True)
 class Policy:
-    """Input that one verb accepts and another one rejects.
+    """Rules of a verb for unusual input, which verbs treat differently.
 
     gaps: "refuse", "remove" or "keep" gap characters (``-``, ``.``, ``_``, ``~``).
     replaces_bytes: read zero bytes, and non-ASCII bytes of sequences, as ``?`` instead of raising an InputError.

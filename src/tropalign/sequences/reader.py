@@ -325,7 +325,7 @@ def in_common_alphabet(
     if first.alphabet == second.alphabet and (not tells or evidence.kind != Kind.EITHER):
         return sides
     evidence.add(second.name_texts, second.letters, second.offsets, byte_counts(second.letters))
-    if len(evidence.certain) == 2:  # which `of_two_kinds` words
+    if len(evidence.certain) == 2:  # the caller raises the error of `of_two_kinds`
         return sides
     if tells:
         evidence.tell()

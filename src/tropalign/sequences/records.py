@@ -310,9 +310,9 @@ def _after(data: NDArray[np.uint8], taken: int) -> NDArray[np.uint8]:
 def _fastq(
     text: RecordText, file: str, replaces_bytes: bool, leading_blanks: bool, keeps_qualities: bool
 ) -> Iterator[Records]:
-    """FASTQ: natively where a record has four lines, as nearly all have; what is unusual, and every fault, in Python.
+    """Read FASTQ: records of four lines in native code, other records and all errors in Python.
 
-    Python goes on where the first block begins in which something is unusual: blocks are the same for all readers.
+    Python continues from the first block that has an unusual record: blocks are the same for all readers.
     """
     from tropalign import _native
 

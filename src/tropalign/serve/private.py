@@ -21,7 +21,7 @@ from tropalign.submissions.local_server import LOCAL_TOKEN
 
 FOLDER_MODE, FILE_MODE = 0o700, 0o600
 _OTHERS = 0o077
-#: The user's name, and the value in a session in place of a token's id, which never equals it.
+#: Name of the only user, and the value that a session stores instead of a token's id. No token has this id.
 LOCAL, LOCAL_ID = "local", "local"
 
 

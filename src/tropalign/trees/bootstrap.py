@@ -351,7 +351,7 @@ def has_settled(splits: NDArray[np.uint64], seed: int = 0) -> bool:
         half = np.bincount(numbers[_half(n_samples, parting, seed)].ravel(), minlength=n)
         a, b = half - half.mean(), whole - half - (whole - half).mean()
         spread = float(np.sqrt((a * a).sum() * (b * b).sum()))
-        if spread == 0:  # nothing to correlate where all are equal
+        if spread == 0:  # if all are equal, there is nothing to correlate
             n_low += not np.array_equal(half, whole - half)
         else:  # Pearson's
             n_low += float((a * b).sum()) / spread < LEAST_CORRELATION

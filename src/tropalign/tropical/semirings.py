@@ -56,11 +56,11 @@ class Semiring:
         return f"<semiring {self.name}>"
 
 
-#: Lowest number and addition.
+#: Sums are minima, products are sums.
 MIN_PLUS = Semiring("min-plus", math.inf, 0.0)
-#: Highest number and addition.
+#: Sums are maxima, products are sums.
 MAX_PLUS = Semiring("max-plus", -math.inf, 0.0)
-#: Addition and multiplication.
+#: Sums and products of numbers.
 REAL = Semiring("real", 0.0, 1.0)
 #: Addition and multiplication of numbers given by their natural logarithms.
 LOG = Semiring("log", -math.inf, 0.0)

@@ -137,7 +137,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory or disk, 130 interrupted."""
         from tropalign.sequences.files import can_be_read_twice
 
         self.check()
-        plot = self.plot if self.shard is None else None  # merge makes that of shards
+        plot = self.plot if self.shard is None else None  # for shards, tropalign merge draws the plot
         paths = [path for path in (self.output, plot, self.model_out) if path is not None]
         show = checked_progress(self, paths, [*self.sequences, self.model])
         model = HMM.load(self.model)

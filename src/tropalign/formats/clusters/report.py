@@ -105,7 +105,7 @@ _KINDS = {"=": 0, "X": 0, "I": 1, "D": 2}
 
 
 def packed_cigars(cigars: Iterable[str]) -> tuple[NDArray[np.uint8], Index, Index]:
-    """Pack alignments for a page that has the residues, in the form of the report of pairs.
+    """Pack CIGARs as in the report of pairs, for a page that stores the residues separately.
 
     Returns the paths (numbers ``length << 2 | kind`` in LEB128), the bytes of each row's path, and the residues of
     the member in it.

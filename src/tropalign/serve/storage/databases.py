@@ -128,7 +128,7 @@ def insert_database(connection: Connection, database: Database, files: FileStore
 
 
 class InstalledDatabases:
-    """Stores of a folder, each a database of all users, named like its file.
+    """Stores in a folder, each a database that all users may search, named after its file.
 
     An id stands for a name and a content: a job that refers to a replaced store fails instead of using other data.
     The operator may add stores at any time; `folder` is None if nothing is installed.

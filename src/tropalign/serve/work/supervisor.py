@@ -171,7 +171,7 @@ def _made(folder: Path) -> None:
 def _listening(settings: Settings) -> Iterator[socket.socket]:
     try:
         found = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        # With an explicit protocol, asyncio sends each piece of a response at once (TCP_NODELAY): 40 ms per page.
+        # Pass the protocol: only then does asyncio set TCP_NODELAY, which saves 40 ms per page.
         family, kind, protocol, _, place = found[0]
         listener = socket.socket(family, kind, protocol)
     except OSError as error:
