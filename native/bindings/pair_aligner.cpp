@@ -21,7 +21,8 @@ namespace {
 constexpr uint8_t kNoCode = 255;
 /// From this many cells on, a pair takes longer than releasing Python's lock.
 constexpr int64_t kUnlockedCells = 1 << 16;
-/// Larger pairs take milliseconds, and memory that should be limited: tropalign.pairwise.task handles both.
+/// Largest pair that is aligned here, in cells. Larger pairs take milliseconds and need a memory limit: see
+/// tropalign.pairwise.task.
 constexpr int64_t kMostCells = 1 << 24;
 /// Memory limit for a pair that is not short, which uses a fraction of it.
 constexpr int64_t kTileBytes = int64_t{64} << 20;
@@ -31,7 +32,7 @@ constexpr int64_t kSimilarBytes = int64_t{32} << 20;
 constexpr int kWavesShare = 8;
 /// Pairs with fewer cells take less time than a band saves.
 constexpr int64_t kBandCells = 200'000;
-/// A thread that used more memory frees it.
+/// Largest buffer that a thread keeps after a call; larger ones are freed.
 constexpr size_t kKeptBytes = size_t{8} << 20;
 
 /// Return the kernels of the instruction set that TROPALIGN_ISA names now: querying the processor takes longer

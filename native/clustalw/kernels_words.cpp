@@ -6,9 +6,9 @@
 //     S(i, j) = max(D + min(k, i - i'),  k + max(0, B(i - k, j - k) - gap))
 //
 // where k is the length of a k-mer, D the score of the last chain on the same diagonal, which ends in row i', and
-// B(i, j) the best of all chains that end in rows up to i and columns up to j. B is kept as a line along the
-// reversed second sequence: it never increases along it, so that a better chain changes a run of it that ends
-// where the chain does.
+// B(i, j) the best of all chains that end in rows up to i and columns up to j. B is stored as a line along the
+// reversed second sequence. Its values never increase along that line, so a better chain changes one run of them,
+// which ends where the chain ends.
 #include <algorithm>
 #include <bit>
 #include <cstring>

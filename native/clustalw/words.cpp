@@ -36,9 +36,9 @@ struct Words {
     }
 };
 
-/// Sort the diagonals with most k-mers to the end, in the order in which the quicksort of CLUSTALW 2.1 leaves them
-/// (that of Kernighan and Plauger, Software Tools, 1976, pivot last), which decides ties. CLUSTALW does not sort
-/// the last diagonal, which therefore stays the highest. Only parts that reach beyond `wanted` are sorted.
+/// Sort the diagonals by their number of k-mers, highest last, with the quicksort of CLUSTALW 2.1 (Kernighan and
+/// Plauger, Software Tools, 1976, pivot last), so that ties fall as they do there. CLUSTALW does not sort the last
+/// diagonal, which therefore stays the highest. Parts that end before index `wanted` are left unsorted.
 void put_best_last(std::vector<int32_t> &counts, std::vector<int32_t> &order, int32_t begin, int32_t end,
                    int32_t wanted) {
     while (begin < end && end >= wanted) {

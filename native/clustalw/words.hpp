@@ -18,7 +18,7 @@ struct WordRules {
 inline constexpr int32_t kLongestClustalwWord = 8;
 /// Longest sequence, because scores have 16 bits.
 inline constexpr int32_t kLongestOfWords = 65535;
-/// Maximum of n_letters to the power of the length.
+/// Largest supported number of distinct k-mers, n_letters^length.
 inline constexpr int64_t kMostWords = 1 << 20;
 
 /// Find the best chain of each pair, in residues, in the order (0,1), (0,2) .. (1,2) ..; false if `poll` stopped

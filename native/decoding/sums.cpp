@@ -108,8 +108,8 @@ class Sums {
         return true;
     }
 
-    /// Set up the backward pass, once `prepare` has been called, from the backward sums at its end, which become
-    /// those at the end of the stretch before.
+    /// Set up the backward pass of stretch k, after `prepare`. `beta` holds the backward sums at the end of the
+    /// stretch; the pass replaces them by those at the end of the previous stretch.
     SumStream back(int64_t k, double *beta, double *rows, double *weighted, double *arriving) const {
         return {all_steps(begin_of(k), begin_of(k) + length_of(k)), beta, rows, weighted, arriving};
     }

@@ -207,7 +207,7 @@ void lengthen_words(const Words &words, int bits, const Words &symbols, Words &l
     kLengthen[words.stride / kLanes - 1](words, bits, symbols, longer);
 }
 
-/// Position of a stream's last word.
+/// Traceback of a stream: where its last word ends.
 struct WordsBack {
     const uint8_t *codes;
     const double *after;  ///< V after it
@@ -215,7 +215,7 @@ struct WordsBack {
     int64_t n_words, state;
 };
 
-/// Trace back word number i from the end, from its last state.
+/// Trace back through the i-th word from the end, starting from the state at the word's end.
 template <int32_t kStride, int kLength>
 [[gnu::always_inline]] inline void word_back(const Words &words, int64_t n_symbols, WordsBack &way, int64_t i) {
     const int32_t stride = kStride ? kStride : words.stride;

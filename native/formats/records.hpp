@@ -18,9 +18,9 @@ struct Texts {
 
 struct FileRecords {
     Texts letters;       ///< Lines of a record joined.
-    Texts names;         ///< Headers up to the first blank ...
-    Texts descriptions;  ///< ... and what follows, without blanks at the ends.
-    size_t n_bytes = 0;  ///< Of the text; what follows belongs to records that were not taken.
+    Texts names;         ///< Headers up to the first blank.
+    Texts descriptions;  ///< Rest of each header, stripped.
+    size_t n_bytes = 0;  ///< Bytes of the text that were read; the rest belongs to incomplete records.
 
     /// Add a header, without its leading sign. leading_blanks: blanks before a name are skipped.
     void add_header(std::string_view header, bool leading_blanks);

@@ -62,7 +62,7 @@ struct ConsistencyKernels {
 /// Return the table of the chosen instruction set. Throws what selected_isa throws.
 const ConsistencyKernels *selected_consistency_kernels();
 
-/// One z of a batch.
+/// A third sequence z through which x and y are compared, one of a batch.
 struct Between {
     SparseRows rows;      // x's rows and z's columns, or z's rows and y's columns; starts is null if absent
     uint32_t first_twin;  // z's first row of the table

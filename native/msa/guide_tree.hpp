@@ -23,8 +23,8 @@ struct GuideTree {
 /// node is the first child.
 GuideTree upgma(const float *distances, int32_t n, const Watch &watch);
 
-/// Return the weight of each leaf: the sum, over the nodes from it up to below the root, of branch length over
-/// leaves under the node. Weights add up to 1; if all are 0, they are equal (MSAProbs, after CLUSTALW).
+/// Return the weight of each leaf: the sum of branch length / number of leaves below, over all nodes from the leaf up
+/// to, but excluding, the root. Weights add up to 1; if all are 0, they are equal (MSAProbs, after CLUSTALW).
 std::vector<double> sequence_weights(const std::array<int32_t, 2> *children, const double *branch_lengths, int32_t n);
 
 }  // namespace tropalign

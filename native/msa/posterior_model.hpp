@@ -1,8 +1,8 @@
 // The pair-HMM and the partition function as computed by the kernels.
 //
 // Pair-HMM (ProbCons; M, two insert states per sequence): every alignment emits every residue once, so posteriors
-// do not change if all emissions of a residue are divided by the same number. That is its background q times the
-// larger extension e: an insert state emits g = 1 / e, so that a long gap does not become ever less likely
+// do not change if all emissions of a residue are divided by the same number. The number used here is its background
+// q times the larger extension e: an insert state emits g = 1 / e, so that a long gap does not become ever less likely
 // (numbers stay in range even if lengths differ by hundreds), and a match emits the odds e(a, b) / (q(a) q(b))
 // times g^2. With t = t_MM, odds that include t, and insert states in units of d_k g:
 //

@@ -156,8 +156,8 @@ class Sweep {
         for (int i = row; i < std::min(row + blocks_.between, unit_.m); ++i) sum += model_.growth[unit_.x[i]];
         return static_cast<int>(std::ceil(sum));
     }
-    /// Exponent of 2 near which forward numbers are brought. At least 2, so that `factor_for` can reach it from
-    /// any number.
+    /// Return log2 of the magnitude to which forward values are scaled. It is at least 2, so that `factor_for` can
+    /// scale any value to it.
     int target_after(int row) const { return std::max(2, kSafe<T> - growth_after(row)); }
 
     /// Set row 0, scaled like the rows after it.

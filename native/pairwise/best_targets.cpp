@@ -133,7 +133,8 @@ class BestRun {
 
     int64_t length(int64_t place) const { return request_.targets[order_[place]].length; }
 
-    /// Cut groups of a vector's lanes, or repeatedly half as many if columns of unequal lengths would cost more.
+    /// Cut the targets into groups of one vector's lanes. A group is halved, repeatedly, if padding its lengths would
+    /// cost more.
     void cut_groups() {
         const auto n = static_cast<int64_t>(order_.size());
         for (int64_t from = 0; from < n;) {

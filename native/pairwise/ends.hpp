@@ -12,7 +12,7 @@ namespace tropalign::TROPALIGN_ISA {
 ///     lane 1  |.....|===========|      the first start[l] cells are padding
 template <class T, int L>
 struct Line {
-    alignas(64) int32_t score[L], best[L], at[L], start[L];  // the best ends before cell `at`, counting padding
+    alignas(64) int32_t score[L], best[L], at[L], start[L];  // at: the cell after the best one, with padding
 
     /// Start lane l's line at cell `first`; `border` is H before its first cell.
     void begin(int l, int32_t first, int32_t border) {

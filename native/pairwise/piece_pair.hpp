@@ -58,7 +58,7 @@ struct PieceBlocks {
         const int64_t m = pair.rows.length, n = pair.columns.length, all = m + n + 1;
         lines = all, count = 0;
         if (all * (n + 1 + kVectorBytes) <= kMostBytes) return;
-        // lines^2 bytes of a block, all / lines checkpoints
+        // Balance a block of lines^2 bytes against all / lines checkpoints of line_bytes each.
         for (lines = 1024; lines < all && lines * lines * lines < all * line_bytes; lines += lines / 4) continue;
         lines = std::min(lines, all);
         count = all / lines + 1;

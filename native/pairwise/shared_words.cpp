@@ -89,7 +89,7 @@ void similar_by_words(const Sequences &queries, const Sequences &targets, int32_
                       double rounding, int n_threads, uint8_t *similar) {
     const WordIndex index(targets, word, word);
     const auto identical = [&](int32_t n) { return static_cast<int32_t>(std::ceil(identity * n - rounding)); };
-    // Residues of a target minus its k-mers, and its identical residues if it is the shorter one.
+    // Per target: its residues minus its k-mers, and the identical residues required if it is the shorter one.
     std::vector<int32_t> beyond_words(targets.count), own(targets.count);
     for (int64_t t = 0; t < targets.count; ++t) {
         const int32_t n = targets[t].length;

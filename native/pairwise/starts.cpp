@@ -27,7 +27,7 @@ int64_t least_cells(Mode mode) {
     __builtin_unreachable();
 }
 
-/// True if every alignment starts with both sequences.
+/// True if every alignment starts at the first residue of both sequences.
 bool all_start_at_0(const Scoring &scoring, const FreeEnds &free) {
     switch (scoring.mode) {
         case Mode::local:

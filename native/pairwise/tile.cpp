@@ -28,10 +28,10 @@ TROPALIGN_DISPATCH_LOOKUPS(Kernels, kernels)
 
 namespace {
 
-/// After this many consecutive saturated units a thread starts with 16 bits ...
+/// After this many consecutive saturated units a thread starts with 16 bits.
 constexpr int kSaturatedUnits = 4;
-/// ... except for every 32nd unit: one wasted sweep in 32 costs 1.5 % (8-bit lanes take half as long as 16-bit
-/// ones).
+/// Every 32nd unit is tried with 8 bits nevertheless: one wasted sweep in 32 costs 1.5 % (8-bit lanes take half as
+/// long as 16-bit ones).
 constexpr int kUnitsPerNarrowTry = 32;
 /// Fits a unit of 16 pairs of some 700 residues, with directions. With less, more threads would make pairs run
 /// alone.

@@ -109,7 +109,7 @@ class ValueCells {
 
     const int32_t *step_;
     const int32_t open_, extend_;
-    const ptrdiff_t column_;  // numbers from a column to the next
+    const ptrdiff_t column_;  // stride from a column to the next, in elements
     const LanePair &pair_;
     const T *origin_, *cell_ = nullptr;
     const T floor_;

@@ -14,7 +14,7 @@ struct DomainPosteriors {
     /// By residue, from 1 to L (index 0 is zero): expected number of domains started, and ended, up to here
     /// (HMMER's btot and etot); the probability that a domain contains the residue (mocc).
     std::vector<float> begin, end, homology;
-    float n_expected = 0;    ///< Domains in the target: the last of `begin`.
+    float n_expected = 0;    ///< Expected number of domains: the last of `begin`.
     bool overflows = false;  ///< The numbers of Backward left the range of floats; hmmsearch gives up here.
 };
 

@@ -33,7 +33,7 @@ void sweep(const SearchModel &model, const ViterbiKernels &kernels, const Viterb
     else how.sweep_lanes(model.viterbi().lanes(kernels.lookup), targets, scratch.data());
 }
 
-/// Runs the first targets one after another by the first arrangement, the others by another one.
+/// Division of the targets: the first n_first run one after another in arrangement 0, the others in `other`.
 struct Plan {
     size_t n_first = 0;
     int other = 0;

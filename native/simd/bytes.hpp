@@ -178,7 +178,7 @@ template <int B>
 #endif
 }
 
-/// Shift by one lane the other way: lane l gets lane l + 1 of `v`, the last lane gets lane 0 of `entering`.
+/// Shift down by one lane: lane l gets lane l + 1 of `v`, and the last lane gets lane 0 of `entering`.
 template <int Bytes>
 [[gnu::always_inline]] inline Vec<int8_t, Bytes> shift_out(Vec<int8_t, Bytes> v, Vec<int8_t, Bytes> entering) {
     using V = Vec<int8_t, Bytes>;

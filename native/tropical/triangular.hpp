@@ -32,8 +32,8 @@ template <class T>
 struct Triangle {
     Order order;
     int64_t size;  // rows and columns of `values`, a multiple of kTriangleTile
-    /// M. If is_weighted, it initially holds the weights: of intervals of one element (the diagonal) and of any
-    /// other (above it); otherwise only the diagonal is used. Any two numbers of M, and their sums, are within T.
+    /// The matrix M. If is_weighted, it initially holds the weights of intervals: of one element on the diagonal, of
+    /// several above it. Otherwise only the diagonal is read. The numbers of M, and the sum of any two, fit T.
     T *values;
     bool is_weighted;
     /// Matrix chain, or null: the cut at k adds sizes[i] sizes[k+1] sizes[j+1]; size + 1 numbers.
