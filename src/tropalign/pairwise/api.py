@@ -57,7 +57,7 @@ from tropalign.sequences.reader import in_common_alphabet, without_kind_warnings
 if TYPE_CHECKING:
     from tropalign.sequences.translation import Frames
 
-#: Cells of all pairs of a list up to which they are aligned one by one: more take longer than setting up a task.
+#: Largest list, in cells, whose pairs are aligned one by one: larger ones take longer than setting up a task.
 FEW_CELLS = 300_000
 
 
@@ -157,7 +157,7 @@ class AllArguments(
 ):
     """Arguments of `align_all`."""
 
-    identity: str | int = but(IdentityOptions, "identity", default="columns")  # type: ignore[assignment]  # numbers, too
+    identity: str | int = but(IdentityOptions, "identity", default="columns")  # type: ignore[assignment]  # or a number
     queries: Sequences = argument(
         kw_only=False,
         doc=(
@@ -262,8 +262,8 @@ def batch_of(sequences: Sequences, alphabet: AlphabetLike | None) -> SequenceBat
     return batch
 
 
-# Signature written out, because an object of arguments takes a quarter of the time of a short alignment; a test
-# compares it.
+# The signature is written out because an object of arguments would take a quarter of the time of a short alignment.
+# A test compares both signatures.
 def align(
     query: Any,
     target: Any,
@@ -277,7 +277,7 @@ def align(
     strand: StrandName = "plus",
     alphabet: AlphabetLike | None = None,
 ) -> Alignment:
-    """Align two sequences: a few microseconds for short ones, so that calls in a loop are fine.
+    """Align two sequences; short ones take a few microseconds, so calls in a loop are fine.
 
     Use `align_many` for a list of pairs and `align_all` for sets, which is far faster.
 
@@ -325,7 +325,7 @@ def align(
 
 @called_with(ManyArguments)
 def align_many(call: ManyArguments) -> AlignmentTable:
-    """Align each pair of a list, whether few or many, with the results of `align`.
+    """Align each pair of a list of any length, with the results of `align`.
 
     Returns
     -------

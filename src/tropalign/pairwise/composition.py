@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 Index = NDArray[np.int64]
 Float64 = NDArray[np.float64]
 
-#: Adjusted scores are computed in this fraction of a unit.
+#: Adjusted scores are computed in units of 1 / ADJUSTED_PARTS.
 ADJUSTED_PARTS = 32
 #: Largest ratio of adjusted scores to those of the matrix (kMostStretch in native/pairwise/adjusted.hpp).
 MOST_STRETCH = 4
@@ -57,15 +57,15 @@ STEPS = 64
 LEAST_PARTS = 8
 #: Pairs whose lambda is computed at a time.
 AT_ONCE = 8192
-#: Residues that are counted at a time: each takes 8 bytes meanwhile.
+#: Residues that are counted at a time, at 8 bytes each.
 PIECE = 1 << 20
-#: Rounds of Newton's method, of which half usually suffice; constant, so that a pair's result does not depend on
-#: others.
+#: Rounds of Newton's method. Half of them usually suffice; the number is fixed, so that a pair's result does not
+#: depend on other pairs.
 ROUNDS = 12
 
 
 class Correction:
-    """Base of both corrections: drops rows whose corrected scores do not suffice."""
+    """Base of both corrections: drops rows with insufficient corrected scores."""
 
     _options: PairOptions
 
@@ -79,7 +79,7 @@ class Correction:
         raise NotImplementedError
 
     def corrected(self, table: AlignmentTable, n_threads: int, progress: Progress | None) -> AlignmentTable:
-        """Return the rows that pass by their corrected scores, with these, the best first if the best are chosen."""
+        """Return the rows that pass by their corrected scores, with these scores; if `top` is set, best first."""
         whole, rows = self._options.whole, Rows(table.query_index, table.target_index, "score", table.strand)
         raw = np.rint(evalue_scores(table) * whole.scale).astype(np.int32)
         index, scores = self.judged(table, rows, raw, n_threads, progress)
@@ -151,7 +151,7 @@ class Scaled(Correction):
 
 
 class Adjusted(Correction):
-    """Scores of pairs by matrices that are adjusted to their compositions.
+    """Correction that scores each pair with a matrix adjusted to the pair's compositions.
 
     Arguments and errors are those of `Scaled`; nucleotides and gap costs of two pieces are ScoringErrors as well.
     """
@@ -174,7 +174,7 @@ class Adjusted(Correction):
         if rows.taken is None:
             found = score(*self._native_arguments(rows), n_threads, self._engines.scratch_bytes, progress)
         else:
-            # Further alignments of pairs are few: one by one.
+            # Pairs have few further alignments: score them one by one.
             found = _native.adjusted_matrices(*self._native_arguments(rows))
             found["score"] = np.zeros(len(rows.query), np.int32)
             for k in np.flatnonzero(found["is_adjusted"]):
@@ -223,7 +223,7 @@ def _by_scores(engines: Engines, scores: NDArray[np.int32], factor: int) -> Engi
 
 
 def _factor(options: PairOptions, factor: int, longest: int) -> int:
-    """Return the factor of scores and gap costs: `factor`, or less if that would not fit 32 bits.
+    """Return `factor`, or a smaller one if scores and gap costs times `factor` would not fit 32 bits.
 
     Raises ScoringError if even a small one would not fit.
     """
@@ -263,7 +263,7 @@ class _Shares:
 
 
 def _parts(matrix: SubstitutionMatrix, average: float, query: Float64, target: Float64) -> Index:
-    """Return rho in 64ths for pairs of compositions; `average` is lambda of average ones."""
+    """Return rho in 64ths for pairs of compositions; `average` is lambda of average compositions."""
     codes, _ = background(matrix.alphabet)
     scores = matrix.scores[np.ix_(codes, codes)].astype(np.float64)
     values = np.unique(scores)

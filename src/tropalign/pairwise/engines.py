@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tropalign.pairwise.gpu_plan import Shape
     from tropalign.sequences.translation import Frames
 
-#: If fewer targets than this share are needed, as for the best hits in a database, only those are passed on.
+#: If a smaller share of the targets is needed, as for the best hits in a database, only those are passed on.
 FEW_USED = 0.1
 #: Columns that an engine returns at each depth.
 REPORT_COLUMNS = {
@@ -75,12 +75,12 @@ class Rows:
     taken: Taken | None = None
 
     def some(self, rows: Index) -> Rows:
-        """Select rows that have nothing taken."""
+        """Select rows of a request without `taken`."""
         strand = None if self.strand is None else self.strand[rows]
         return Rows(self.query[rows], self.target[rows], self.report, strand)
 
     def scores_of(self, rows: Index) -> Rows:
-        """Select rows whose scores are needed, however low."""
+        """Select rows for their scores alone, however low."""
         strand = None if self.strand is None else self.strand[rows]
         taken = None if self.taken is None else replace(self.taken.some(rows), least=np.ones(len(rows), np.int32))
         return Rows(self.query[rows], self.target[rows], "score", strand, taken)
@@ -91,7 +91,7 @@ Engine = Callable[[Rows, "Progress | None"], dict[str, Any]]
 
 
 class Sides(NamedTuple):
-    """The sequences to align; `reverse` holds the other strands of the queries, or None. One set is one object."""
+    """The sequences to align; `reverse`: the queries' other strands, or None. In a set, `targets` is `queries`."""
 
     queries: SequenceBatch
     reverse: SequenceBatch | None
@@ -99,12 +99,12 @@ class Sides(NamedTuple):
 
 
 def aligned(side: SequenceBatch | Frames) -> SequenceBatch:
-    """Return the sequences to align: the proteins of frames."""
+    """Return the sequences to align: for frames, the proteins."""
     return side if isinstance(side, SequenceBatch) else side.proteins
 
 
 def given(side: SequenceBatch | Frames) -> SequenceBatch:
-    """Return the original sequences: the nucleotides of frames."""
+    """Return the original sequences: for frames, the nucleotides."""
     return side if isinstance(side, SequenceBatch) else side.source
 
 
@@ -193,7 +193,7 @@ class Engines:
 
 
 def used_targets(index: Index, batch: SequenceBatch) -> tuple[Index, NDArray[np.uint8], Index]:
-    """Return indices, codes and offsets of these targets; if few, of these alone, since native code copies them."""
+    """Return indices, codes and offsets for native code. It copies all codes, so few targets are passed alone."""
     batch, index = in_memory(batch, index)
     if len(index) > FEW_USED * len(batch):
         return index, batch.codes, batch.offsets

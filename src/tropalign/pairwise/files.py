@@ -96,7 +96,7 @@ def write_alignments(
 
 
 def _tables(tables: Any) -> tuple[AlignmentTable, Iterator[AlignmentTable]]:
-    """Return the first table and an iterator over all, which checks that they are of the same sequences."""
+    """Return the first table, and an iterator over all tables that checks that their sequences are the same."""
     if isinstance(tables, AlignmentTable):
         return tables, iter([tables])
     if not isinstance(tables, Iterable) or isinstance(tables, str | bytes):

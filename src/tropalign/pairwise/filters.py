@@ -72,7 +72,7 @@ class LeastScores:
 
     @cached_property
     def _classes(self) -> list[Any]:
-        """Distinct lengths of queries and of targets (one if irrelevant), with the index of each sequence's."""
+        """Distinct lengths of queries and of targets (one if irrelevant), and the index of each sequence's length."""
         knows_targets = self._significance is not None and self._significance.knows_targets
         queries, targets = self._lengths
         sides = queries, targets if knows_targets else np.ones_like(targets)
@@ -175,7 +175,7 @@ def selected(query: Index, score: NDArray[np.int32], least: Index | None, top: i
 
 
 def evalue_scores(table: AlignmentTable) -> NDArray[Any]:
-    """Return the scores that decide: corrected for masks or composition, if they are."""
+    """Return the corrected scores (for masks or composition) if the table has them, else the scores."""
     return table.score if table.corrected_score is None else table.corrected_score
 
 
@@ -210,7 +210,7 @@ def not_culled(table: AlignmentTable, most: int) -> NDArray[np.bool_]:
 
 
 def _kept(begin: NDArray[np.int32], end: NDArray[np.int32], score: NDArray[np.float64], most: int) -> NDArray[np.bool_]:
-    """Return which rows of one query are kept, given best first."""
+    """Return which rows of one query, sorted best first, are kept."""
     keep = np.ones(len(begin), bool)
     for first in range(0, len(begin), ROWS_AT_ONCE):
         own = slice(first, first + ROWS_AT_ONCE)

@@ -29,11 +29,11 @@ from tropalign.results.alignments import concatenate
 Index = NDArray[np.int64]
 PairsTask = Any  # its module imports this one
 
-#: Alignments in the first sample, which shows if there is time for all.
+#: Alignments in the first sample, which shows whether there is time for all.
 FIRST_PAIRS = 64
-#: Targets of a group at the widest vectors, and queries that share it: as in native/pairwise/best_targets.cpp.
+#: Targets per group with the widest vectors, and most queries that share a group (native/pairwise/best_targets.cpp).
 GROUP, MOST_QUERIES = 64, 256
-#: Least number of groups with as many targets as the grouping requires.
+#: Least number of groups that hold the LEAST_TARGETS of a grouped scan.
 LEAST_GROUPS = LEAST_TARGETS // GROUP + 1
 #: Cells of the first sample, which determines the size of the second; seconds for the second, and for the others.
 FIRST_CELLS, SCORE_SECONDS, OTHER_SECONDS = 4_000_000_000, 1.0, 0.3
@@ -84,7 +84,7 @@ def _by_chance(tiles: Sequence[Tile], chance: random.Random) -> Tile:
 
 
 class _Scored:
-    """Scores of (many) queries of a tile with some groups of targets, and again with more groups.
+    """Timings of a tile's (many) queries against some groups of targets, then against more groups.
 
     seconds_per_cell, seconds_per_query: slope between both samples, and the rest: work done once per query of a
         tile.
@@ -133,7 +133,7 @@ class _Scored:
 
 
 def _seconds_per_alignment(task: PairsTask, best: Index, device: Device) -> float:
-    """Return the seconds of an alignment among others, from as many as time permits."""
+    """Return the mean seconds per alignment, from as many as time permits."""
     sides = [np.unique(side, return_inverse=True) for side in best.T]
     queries, targets = task.queries[sides[0][0]], task.targets[sides[1][0]]
     pairs = np.stack([places for _, places in sides], 1).astype(np.int64)

@@ -41,8 +41,8 @@ from tropalign.pairwise.gpu_plan import (
 #: Cells of the first launches, before the device's rate is known: in total, and of a single group that sweeps
 #: strips.
 FIRST_CELLS, FIRST_STRIP_CELLS = 1_000_000_000, 100_000_000
-#: Cells of one strip, the least that a group sweeps per launch, beyond which a pair is left to the CPU: a group
-#: computes about 10^9 per second, and a device that is silent for two minutes is given up.
+#: Largest strip in cells; pairs with larger ones are left to the CPU. A group sweeps at least a strip per launch, at
+#: about 10^9 cells per second, and a device that is silent for two minutes is given up.
 MOST_STRIP_CELLS = 20_000_000_000
 #: Groups that keep a multiprocessor busy: a warp for each of its four schedulers.
 GROUPS_PER_MULTIPROCESSOR = 2
@@ -158,8 +158,7 @@ class PairsOnGpu:
             self._require_short_strips(tiles, columns, n_rows)
         begin = 0
         while begin < len(edge):
-            # `_sweep` divides strips by time, so that a chunk holds as many units as the device runs side by
-            # side.
+            # `_sweep` splits strips into short launches, so a chunk holds as many units as run at once.
             most_units = begin + self._groups_at_once if launch.strips else _last_within(cells, begin, self.pace.cells)
             end = max(begin + 1, min(_last_within(words, begin, budget), most_units, len(edge)))
             units, pairs = slice(begin, end), slice(int(first_pair[begin]), int(first_pair[end]))
@@ -236,7 +235,7 @@ class PairsOnGpu:
 
 
 def _sums(numbers: Ints) -> Ints:
-    """Return the sum of the numbers before each, and of all."""
+    """Return the sum of the numbers before each one, and the total."""
     sums: Ints = np.concatenate([[0], np.cumsum(numbers)])
     return sums
 
@@ -282,7 +281,7 @@ class _Result:
         return self
 
     def take(self, pair: Ints, values: NDArray[np.int32], begin: Ints, path: NDArray[np.uint32] | None) -> None:
-        """Store the values (a row per quantity) of these pairs, and their runs: pair k has begin[k] to begin[k + 1]."""
+        """Store the values (a row per quantity) of these pairs, and their runs (pair k: begin[k] to begin[k + 1])."""
         pair = pair + self._before
         _native.scatter_values(values, pair, self._values)
         if path is not None:

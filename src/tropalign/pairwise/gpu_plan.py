@@ -115,9 +115,9 @@ class Shape:
 
 @dataclass(frozen=True)
 class Width:
-    """Criterion of pairs that need 32 bits: the lesser `bound` of both sequences plus `extend` reaches `wide_from`.
+    """Criterion for 32 bits: a pair needs them if its smaller `bound` plus `extend` is at least `wide_from`.
 
-    word_bits: the width of all others.
+    word_bits: the width of all other pairs.
     bound: int64, highest value that each sequence permits.
     extend: per residue of the longer sequence.
     """
@@ -148,7 +148,7 @@ class Launch:
     where: NDArray[np.int32]
 
     def unit_of_pair(self) -> Ints:
-        """Return the unit of each of `pair`."""
+        """Return the unit of each pair in `pair`."""
         units: Ints = self.where.astype(np.int64) // (4 * self.lanes.shape[1])
         return units
 
@@ -177,7 +177,7 @@ def plan(
     return [Launch(*launch) for launch in launches]
 
 
-#: `Scheme.local` by the recurrence (`PairOptions.recurrence`): the kernels have no other one.
+#: `Scheme.local` of each recurrence (`PairOptions.recurrence`) that the kernels support.
 KEEPS_ZERO = {"local": True, "global": False}
 
 
@@ -198,7 +198,7 @@ class Scheme:
 
     @cached_property
     def clipped(self) -> NDArray[np.int32]:
-        """The matrix, with scores that two gaps always beat raised to just below that: no result changes."""
+        """The matrix; scores that two gaps always beat are raised to just below the gaps' score: no result changes."""
         return np.maximum(self.matrix, -2 * (self.gap_open + self.gap_extend) - 1).astype(np.int32)
 
     @property
@@ -218,7 +218,7 @@ class Scheme:
         return 7 if spread < 1 << 7 else 15 if spread < 1 << 15 else 0
 
     def steps(self) -> NDArray[np.int32]:
-        """Return how a diagonal step changes H', with padding: int32, shape (4, 32, 32), by the free starts (flags)."""
+        """Return changes of H' in a diagonal step, with padding, by free starts (flags): int32, shape (4, 32, 32)."""
         steps = np.empty((4, 32, 32), np.int64)
         steps[:] = self.clipped.astype(np.int64) + 2 * self.gap_extend
         for flags in range(4):

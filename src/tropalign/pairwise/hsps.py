@@ -74,7 +74,7 @@ class FurtherAlignments:
         return () if self.frames is None else self.frames.sides
 
     def _least(self, table: AlignmentTable, query: Index, target: Index) -> Index:
-        """Return the whole scores, above 0, that further alignments need; those that sets may need if these count."""
+        """Return the whole scores, above 0, that further alignments need, alone or in sets."""
         least = None if self.least_scores is None else self.least_scores.of(query, target)
         if self.options.sum_statistics:
             assert self.significance is not None
@@ -82,7 +82,7 @@ class FurtherAlignments:
             lengths = table.queries.lengths[query].astype(np.float64), table.targets.lengths[target].astype(np.float64)
             space = np.log(lengths[0]) + np.log(lengths[1])
             once = np.ceil((space + log(statistics.k)) / statistics.lambda_ * scale).astype(np.int64)
-            least = once if least is None else np.minimum(once, least)  # `once` is expected once in such a pair
+            least = once if least is None else np.minimum(once, least)  # `once`: a score expected once per pair
         return np.ones(len(query), np.int64) if least is None else np.maximum(least, 1)
 
     def added(
@@ -152,7 +152,7 @@ class FurtherAlignments:
         return concatenate([table, further]), np.concatenate([own, owner[enough]])
 
     def _rows(self, table: AlignmentTable, taken: tuple[AlignmentTable, Index]) -> Rows:
-        """Return the request for the next alignments of the pairs of a table, given those that they have."""
+        """Return rows that request the next alignment of each pair of a table, given the earlier ones."""
         earlier, offsets = taken
         least = self._least(table, table.query_index, table.target_index)
         starts = query_starts(earlier), earlier.target_start
@@ -189,11 +189,11 @@ def _alignments(found: list[AlignmentTable], pairs: list[Index], going: Index) -
 # set with the lowest E-value is taken first, then the best of the remaining ones.
 
 
-#: Residues by which neighbours may overlap, and that may lie between them.
+#: Most residues by which neighbours overlap, and most residues between them.
 OVERLAP, GAP = 9, 40
-#: Factor by which sets are tried more rarely for each further alignment.
+#: Factor of a set's weight for each further alignment.
 DECAY = 0.1
-#: Share of each of the two even rules.
+#: Weight of each of the two (even) rules.
 EVEN_SHARE = 0.5
 
 
@@ -282,7 +282,7 @@ def _places(table: AlignmentTable) -> tuple[Float64, Float64]:
     begins = np.stack([first, table.target_start]).astype(np.float64)
     ends = np.stack([first + table.query_end - table.query_start, table.target_end]).astype(np.float64)
     for k, side in enumerate(("query", "target")):
-        shift = (np.abs(nucleotides.frame(table, side)).astype(np.float64) - 1) / 3  # frames are a third apart
+        shift = (np.abs(nucleotides.frame(table, side)).astype(np.float64) - 1) / 3  # a third of a residue per frame
         begins[k] += np.maximum(shift, 0)
         ends[k] += np.maximum(shift, 0)
     return begins, ends
@@ -321,7 +321,7 @@ def _sets(rows: _Rows, rules: tuple[Rule, ...], space: tuple[float, float]) -> I
 
 
 def _chains(rows: _Rows, followed: NDArray[np.bool_]) -> Iterator[Index]:
-    """Yield the chain of rows with the highest sum, first of two, then of three, ..., as long as there are any."""
+    """Yield the chain with the highest sum among chains of two rows, then of three, and so on while there are any."""
     highest, before = rows.scores, []
     while followed.any():
         sums = np.where(followed, highest[:, None], -np.inf)
@@ -353,12 +353,12 @@ def _chains(rows: _Rows, followed: NDArray[np.bool_]) -> Iterator[Index]:
 NODES = 32
 #: Distance of knots: near the mean of the sum, and as a share of the distance from the first knot.
 STEP, GROWTH = 0.1, 0.03
-#: -ln(1 - P) is 0 below e^-this: no float64 is smaller.
+#: -ln(1 - P) below e^-LEAST_LOG, the least float64, is 0.
 LEAST_LOG = 745.0
 
 
 def sum_expectations(r: int, sums: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the expected number of sets of r alignments whose normalised scores have such a sum: -ln(1 - P_r).
+    """Return the expected number of sets of r alignments with such a sum of normalised scores, or more: -ln(1 - P_r).
 
     `sums` are those of lambda S - ln(K m n), any shape. Results are correct to five digits, and at most about 30
     if chance is certain to reach the sum.
@@ -374,7 +374,7 @@ def sum_expectations(r: int, sums: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @lru_cache(maxsize=1024)
 def _logarithms(r: int) -> CubicSpline:
-    """Interpolate ln(-ln(1 - P_r)) from where P is almost 1 to where it is almost 0."""
+    """Interpolate ln(-ln(1 - P_r)) between sums with P near 1 and with P near 0."""
     from scipy.interpolate import CubicSpline
     from scipy.special import digamma, polygamma
 

@@ -33,7 +33,7 @@ Side = SequenceBatch | Frames
 
 
 def hard_masked(queries: Side, targets: Side | None, options: PairOptions, n_threads: int) -> tuple[Side, Side | None]:
-    """Return the sequences to align, with masked residues replaced if the options require it throughout.
+    """Return the sequences to align, with masked residues replaced if `mask_hard` is set.
 
     Raises the same errors as `tropalign.mask`.
     """
@@ -83,7 +83,7 @@ DUST = (64, 20)
 TANTAN = (0.005, 0.05, 0.9, 0.5)
 #: tantan: longest period, in residues.
 PERIODS = {PROTEIN: 50, NUCLEOTIDE: 100}
-#: tantan: lambda of the matrix, which turns scores into log ratios, by the frequencies that the matrix implies.
+#: tantan: lambda, the factor from scores to log ratios, for the frequencies that the matrix implies.
 LAMBDA = {PROTEIN: 0.3240321673480443, NUCLEOTIDE: math.log(3)}
 #: tantan: score of a letter that is not a residue, against any other.
 UNKNOWN_SCORE = -1

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MethodName = Literal["seg", "dust", "tantan", "lower"]
 
 
-#: Ends at which residues of that sequence may overhang at no cost (semiglobal), in the order of native code.
+#: Ends of sequences that may overhang at no cost (semiglobal), in the order of native code.
 EndName = Literal["query-start", "query-end", "target-start", "target-end"]
 FREE_ENDS = get_args(EndName)
 ModeName = Literal["local", "global", "semiglobal"]
@@ -34,9 +34,9 @@ CompositionName = Literal["ignored", "scaled", "adjusted"]
 MaskName = Literal["none", MethodName]
 REPORTS = get_args(ReportName)
 STRANDS = get_args(StrandName)
-#: Largest number of database residues, which may exceed other options.
+#: Upper limit of numbers of residues; other options have lower limits.
 MOST_RESIDUES = 10**15
-#: Nucleotides between linked alignments: default and minimum.
+#: `max_intron`, in nucleotides: default and least value.
 INTRON, LEAST_INTRON = 122, 5
 #: Single alignments of sets are searched up to this E-value, or the requested one if higher.
 SOUGHT_EVALUE = 10.0
@@ -307,7 +307,7 @@ class SumOptions(Options, group="selection of pairs"):
 
 
 class MaskOptions(Options, group="selection of pairs"):
-    """Residues that do not count."""
+    """Masking of residues."""
 
     mask: MaskName = option(
         default="none",
@@ -349,7 +349,7 @@ class ReciprocalOption(Options, group="selection of pairs"):
 
 
 class CullingOption(Options, group="selection of pairs"):
-    """Limit of better alignments that may envelop one."""
+    """Removal of alignments that better ones envelop."""
 
     culling: int | None = option(
         default=None,
@@ -451,7 +451,7 @@ class PairOptions(
             raise UsageError(f"{name} needs {named('report')} alignment")
 
     def _check_hsps(self) -> None:
-        """Check how many alignments a pair has, and how they are judged together."""
+        """Check the options for several alignments of a pair and for their sums."""
         name = named("max_hsps")
         self.set("max_hsps", whole_number("max_hsps", self.max_hsps, 1, MOST_HSPS))
         if self.max_hsps > 1 and not self.is_local:
@@ -471,7 +471,7 @@ class PairOptions(
             raise UsageError(f"{named('max_intron')} applies to alignments that {name} links: add {name}")
 
     def _check_local(self) -> None:
-        """Check what only local alignments have: E-values, bits, and soft masks, which decide by scores."""
+        """Check options that only local alignments support: E-values, bits and soft masks."""
         if self.db_size is not None:
             self.set("db_size", whole_number("db_size", self.db_size))
         for name in ("max_evalue", "min_bits", "db_size"):
@@ -520,7 +520,7 @@ class PairOptions(
 
     @property
     def selects(self) -> bool:
-        """True if not every pair is reported as it is: some are chosen, or its strand is."""
+        """True if the run selects pairs, or selects the strand of each pair."""
         is_chosen = self.top is not None or self.exclude_self or self.strand == "both" or self.is_softly_masked
         return is_chosen or self.asks_scores or self.asks_shares
 
@@ -575,7 +575,7 @@ class PairOptions(
         return ["cpu", *clusters]
 
     def fits(self, longest: int, factor: int = 1) -> bool:
-        """True if all scores of sequences of this length fit 32 bits, times a factor."""
+        """True if all scores of sequences of this length, times `factor`, fit 32 bits."""
         scores, costs = self.whole.scores, (*self.whole.gap, *self.whole.end_gap)
         most_cost = max(costs[::2]) + 2 * max(costs[1::2])  # of a gap at a cell (native/bindings/pair_arguments.hpp)
         worst = max(int(scores.max()), -int(scores.min())) + most_cost
@@ -629,7 +629,7 @@ def of_two_alphabets(first: Alphabet, second: Alphabet, words: tuple[str, str]) 
 def check_same_alphabet(
     queries: SequenceBatch, targets: SequenceBatch, files: tuple[str | None, str | None] = (None, None)
 ) -> None:
-    """Raise InputError if queries and targets, of these files, are of two alphabets, which no matrix scores."""
+    """Raise InputError if queries and targets (of these files) have different alphabets, which no matrix scores."""
     if queries.alphabet != targets.alphabet:
         if not (queries.alphabet.judged and targets.alphabet.judged):
             raise of_two_alphabets(queries.alphabet, targets.alphabet, ("queries were", "targets"))

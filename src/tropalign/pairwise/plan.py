@@ -53,7 +53,7 @@ MOST_PATHS = 8
 TILE_CELLS = 15_000_000_000
 TILE_PAIRS = 600_000
 #: Most bytes of a tile's rows, even if more memory is allowed: 57,000 alignments of 250 residues, half a second of
-#: a core, which took 43 MB although 128 MB are budgeted. Tiles four times as large were no faster.
+#: one core. They took 43 MB of the budgeted 128 MB. Tiles four times as large were no faster.
 TILE_BYTES = 128 << 20
 #: Per-sequence overhead in bytes, excluding the batch: lengths, sums, indices.
 SEQUENCE_BYTES = 48
@@ -63,10 +63,10 @@ ROWS_SHARE = 0.5
 KEPT_SHARE = 0.25
 #: Smallest memory allowance of native code.
 LEAST_SCRATCH_BYTES = 1 << 20
-#: Fewer targets leave lanes empty, and longer ones are better aligned alone: their pairs are listed and planned.
+#: Limits of grouped scans: fewer targets leave lanes empty, and longer targets are better aligned one by one.
 LEAST_TARGETS = 128
 LONGEST_TARGET = 1 << 16
-#: Cost of a tile without listed pairs, in cells, and overhead of a pair: 16 x 16 residues take 5 ns, and long
+#: Cost of a tile of a grouped scan, and overhead of a pair, in cells: 16 x 16 residues take 5 ns, and long
 #: pairs .015 ns per cell (one AVX-512 core), so that a tile takes a few seconds of one core.
 GROUP_TILE_CELLS = 60_000_000_000
 GROUP_PAIR_CELLS = 100
@@ -104,7 +104,7 @@ class Grid:
         self._form, self._n_targets, self.pair_cells = form, len(target_lengths), pair_cells
         n_queries = len(query_lengths)
         self._lengths = query_lengths.astype(np.float64)
-        # Cells of a query with the targets before each one, per residue of the query; and their overheads.
+        # Cells per query residue with all targets before each target; and the overheads of these pairs.
         self._before_target = _sums(target_lengths.astype(np.float64))
         row = np.arange(n_queries)
         if form == "triangle":
@@ -253,7 +253,7 @@ class Plan:
         column_bytes: float,
         wants_whole_queries: bool,
     ) -> Plan:
-        """Plan the pairs of original sequences of these lengths, listed or all, or all of one set.
+        """Plan pairs of sequences: the listed ones, all queries with all targets, or all of one set.
 
         Sizes depend on the inputs and the limit alone, so that a resumed run is cut in the same way.
         """
@@ -286,8 +286,8 @@ class Plan:
         begin, end = share(order, shard, snap)
         most, cells = self.most_pairs, TILE_CELLS
         if self.in_groups:
-            # The rows that a tile keeps need memory, not those that it examines; each frame of a query keeps its
-            # own best.
+            # Only the rows that a tile keeps need memory, not all that it examines; each frame of a query keeps
+            # its own best.
             kept = min(top, n_targets) * (1 if frames is None else frames.most)
             most, cells = max(most // kept, 1) * n_targets, GROUP_TILE_CELLS
         bounds = cuts(order, begin, end, most, cells, snap)
@@ -374,11 +374,11 @@ def checked_pairs(pairs: Any, n_queries: int, n_targets: int) -> NDArray[np.int6
 
 
 def _sums(values: Costs) -> Costs:
-    """Return the sum of the values before each, and of all; added in order."""
+    """Return the sum of the values before each one, and the total; added in order."""
     return np.concatenate([[0.0], np.cumsum(values)])
 
 
-#: Longer lines do not hold two names: the file is not a list.
+#: Longest line: a file with a longer one is not a list of pairs.
 MOST_LINE_BYTES = 1 << 20
 MARK = b"\xef\xbb\xbf"  # UTF-8 byte order mark, which some editors write
 

@@ -176,7 +176,7 @@ def dot_plot(alignment: Alignment, word: int | None = None) -> Figure:
     axes = figure.add_subplot()
     axes.scatter(j + word / 2, i + word / 2, s=4, c=DOTS, linewidths=0, rasterized=len(i) > 20_000)
     steps = [(n * (op != 2), n * (op != 1)) for op, n in alignment.operations()]
-    path = np.cumsum([(alignment.query_span()[0], alignment.target_start), *steps], axis=0)  # where it turns
+    path = np.cumsum([(alignment.query_span()[0], alignment.target_start), *steps], axis=0)  # the path's corners
     axes.plot(path[:, 1], path[:, 0], color=PATH, linewidth=1.5)
     axes.set_xlim(0, max(len(target), 1)), axes.set_ylim(max(len(query), 1), 0)
     other = ", reverse strand" if alignment.strand < 0 else ""

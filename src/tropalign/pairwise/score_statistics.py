@@ -29,12 +29,12 @@ from tropalign.scoring.statistics import (
 )
 from tropalign.sequences import NUCLEOTIDE, PROTEIN, SequenceBatch
 
-#: Numbers of random pairs and lengths of their sequences: the second if chance alignments are longer than `LONG`
-#: of the first. The longer the sequences, the less their ends matter; the more pairs, the less chance does: lambda
-#: has a relative standard error of 0.78 / sqrt(pairs).
+#: Numbers of random pairs and lengths of their sequences; the second entry applies if chance alignments are
+#: longer than `LONG` times the first length. The longer the sequences, the less their ends matter; the more pairs,
+#: the less chance does: lambda has a relative standard error of 0.78 / sqrt(pairs).
 SIZES = ((16_000, 1200), (6_000, 2400))
 LONG = 1 / 16
-#: Chance alignments that cover more of their sequences than this grow with them: no score has an E-value then.
+#: Largest share of their sequences that chance alignments may cover: beyond it, no score has an E-value.
 TOO_LONG = 1 / 4
 #: Pairs that are generated and aligned at a time.
 AT_ONCE = 2000

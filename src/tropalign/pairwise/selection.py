@@ -57,15 +57,15 @@ Codes = NDArray[np.uint8]
 Scored = tuple[Rows, NDArray[np.int32]]
 #: Predicate over (query indices, target indices, thread count) that returns a mask.
 Test = Callable[[Index, Index, int], NDArray[np.bool_]]
-#: Aligns rows; the whole scores that chose them are given, if there are any.
+#: Aligns rows; the third argument is the whole scores that chose them, if any.
 Align = Callable[[Rows, "Progress | None", "NDArray[np.int32] | None"], AlignmentTable]
 
-#: Number of pairs on which bounds are tried; if more than this share passes, they would cost more than they save.
+#: Pairs on which each bound is tried; if more than the share MOST_KEPT passes, it would cost more than it saves.
 SAMPLE = 1000
 MOST_KEPT = 0.9
 #: Factor by which more candidates of a query are aligned if too few have passed.
 GROWTH = 2
-#: Factor for more candidates of a query if they are found in groups of targets: each time all targets are scored.
+#: The same factor for grouped scans: each time, all targets are scored again.
 GROUP_GROWTH = 16
 
 
@@ -241,7 +241,7 @@ class Selection:
             found = best_of_part
         if self._frames is not None:
             found = self._frames.best_found(found, with_self)
-        if self._namesakes is not None:  # each query has at most one
+        if self._namesakes is not None:  # at most one per query
             query = self._source(found["query"])
             other = np.flatnonzero(self._namesakes[query] != found["target"])
             best = other[selected(query[other], found["score"][other], None, top)]
@@ -416,7 +416,7 @@ class BestPassing:
         return np.searchsorted(kept, query, "right") - np.searchsorted(kept, query)
 
     def forget(self, query: int) -> None:
-        """Drop the rows of a query, whose candidates will come again."""
+        """Drop the rows of a query whose candidates will be added again."""
         if self._kept is not None:
             self._kept = self._kept.take(np.flatnonzero(self._source(self._kept.query_index) != query))
 
@@ -425,7 +425,7 @@ class BestPassing:
         return self._align(nothing, np.zeros(0, np.int32)) if self._kept is None else self._kept
 
     def _improving(self, left: Index, query: Index, given: NDArray[Any]) -> Index:
-        """Return candidates whose query has fewer than `top` rows, or that score more than the last of these."""
+        """Return candidates whose query has fewer than `top` rows, or that score more than its last row."""
         if self._kept is None or not len(left):
             return left
         kept, score = self._source(self._kept.query_index), evalue_scores(self._kept)

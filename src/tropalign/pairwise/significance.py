@@ -36,7 +36,7 @@ class Significance:
 
     @classmethod
     def of_run(cls, options: PairOptions, targets: SequenceBatch, frames: Frames | None = None) -> Significance | None:
-        """Return the statistics of a run; None if alignments are not local, whose scores have no such statistics.
+        """Return the statistics of a run; None unless alignments are local: other scores have no such statistics.
 
         Translated targets (`frames`) count as one frame each, a third of their nucleotides, as in BLAST.
         """

@@ -29,9 +29,9 @@ from tropalign.sequences.kinds import Kind, Tally, alphabet_by, together
 if TYPE_CHECKING:
     from tropalign._native import PairAligner
 
-#: Code, for native code, of a byte that the fast path does not read.
+#: Marks, for native code, bytes that the fast path does not support.
 NO_LETTER = 255
-#: Sets of arguments that are kept; a loop has one, or a few.
+#: Most sets of arguments that are kept; a loop has few.
 MOST_KEPT = 64
 #: The aligner, and the factor that makes scores integers; None if the full path would warn or raise.
 Engine = tuple["PairAligner", int] | None
@@ -138,7 +138,7 @@ def _engine(
             raise TypeError("the matrix is a file, which may change")
     elif matrix is not None and not isinstance(matrix, SubstitutionMatrix):
         letters, values = letters_and_scores(matrix)
-        scores = letters, values.tobytes()  # which do not change, and have a hash
+        scores = letters, values.tobytes()  # bytes: immutable and hashable
     key = (mode, scores, gap, report, free_ends, id(alphabet))
     kept = _kept.get(key)
     if kept is None:

@@ -185,7 +185,7 @@ class PairsTask:
         return self.plan.order.pairs(*tile.payload)
 
     def query_span(self, tile: Tile) -> tuple[int, int]:
-        """Return the first query of a tile that has all targets, and the one after the last."""
+        """Return the first query of a tile whose queries have all targets, and the one after the last."""
         span = self.plan.grid.queries(*tile.payload)
         return span if self.frames is None else self.frames.query_span(*span)
 
@@ -222,7 +222,7 @@ class PairsTask:
             table = align(Rows(*self.pairs_of(tile), self.options.report, None), progress)
         else:
             table = self._selection.table(tile, scorer, align, n_threads, progress, in_groups)
-        # All items of the tile have started: what follows only reports that it is alive, and can be stopped.
+        # All items of the tile have started: from here on, progress is only a sign of life and a way to stop.
         again = progress and (lambda _: progress(tile.n_items))
         if self._composition is not None:
             table = self._composition.corrected(table, n_threads, again)
@@ -274,7 +274,7 @@ def _prepared(
     is_set: bool,
     n_threads: int,
 ) -> tuple[PairFrames | None, Sides, Sides]:
-    """Check sequences; return their frames, if any, what is aligned, and what decides: masked, if masks are soft."""
+    """Check sequences; return their frames, if any, the sides to align, and those for selection (softly masked)."""
     frames: PairFrames | None = None
     if options.mask != "none":
         from tropalign.pairwise.masking import hard_masked

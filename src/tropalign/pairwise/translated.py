@@ -135,7 +135,7 @@ class PairFrames:
         return query_frame[within], target_frame, begins
 
     def best(self, query: Index, score: NDArray[np.int32], begins: Index, least: Index | None) -> Index:
-        """Return the best-scoring row of each pair among those with at least the least score, if any."""
+        """Return the best of each pair's rows that reach their least scores, if there are any."""
         if not len(begins):
             return np.zeros(0, np.int64)
         ranked = score.astype(np.int64)
