@@ -165,7 +165,7 @@ class Gap:
 
 
 def default_scoring(alphabet: Alphabet, matrix: Any, gap: Gap | None) -> tuple[SubstitutionMatrix, Gap]:
-    """Return the given matrix (see `SubstitutionMatrix.of`) and gap cost, or the alphabet's for those not given."""
+    """Return the given matrix (see `SubstitutionMatrix.of`) and gap cost, or the alphabet's default for None."""
     scores = SubstitutionMatrix.default(alphabet) if matrix is None else SubstitutionMatrix.of(matrix, alphabet)
     return scores, Gap(*alphabet.gap_cost) if gap is None else gap
 

@@ -445,7 +445,7 @@ class SubstitutionMatrix:
                 f"{self.name} is a {self.alphabet.name} matrix, but the sequences look like {batch.alphabet.name}: "
                 f"choose another matrix, or set the kind of the sequences with {named('alphabet')}"
             )
-        if batch.alphabet.letters != self.alphabet.letters:  # alphabets of one name but with other letters
+        if batch.alphabet.letters != self.alphabet.letters:  # same name, different letters
             raise ScoringError(
                 f"{self.name} and the sequences have different alphabets of the same name, {self.alphabet.name}: "
                 "rename one of them"

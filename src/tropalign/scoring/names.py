@@ -74,7 +74,7 @@ ALIASES = {"DNAFULL": "NUC.4.4", "NUC44": "NUC.4.4"}
 
 @cached
 def _shipped_files() -> dict[str, str]:
-    """Return Biopython's matrix files by name, without its import, which takes a third of a short run.
+    """Return Biopython's matrix files by name; importing Bio would take a third of a short run.
 
     Empty if they are not stored as files in the folder that releases use.
     """

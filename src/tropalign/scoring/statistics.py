@@ -30,7 +30,7 @@ BASES = dict.fromkeys("ACGT", 250.0)
 
 #: Sums of scores beyond this many nats, either way, add less to K than a float resolves.
 FURTHEST = 40.0
-#: Limits of distinct sums and of steps in K: a matrix that needs more has almost no statistics.
+#: Most distinct sums and most steps in K: a matrix that needs more has a mean score too close to 0.
 MOST_SUMS = 20_000
 MOST_STEPS = 20_000
 
@@ -129,7 +129,7 @@ def _root(scores: NDArray[np.int64], chances: NDArray[np.float64]) -> float:
 
 
 def _sigma(low: int, chances: NDArray[np.float64], rate: float, name: str) -> float:
-    """Return the sum in K. S(k) is followed within `FURTHEST` only: sums beyond it return too rarely."""
+    """Return the sum in K. Sums S(k) beyond `FURTHEST` are dropped: they return too rarely."""
     reach = int(FURTHEST / rate) + len(chances)
     if reach > MOST_SUMS:
         raise ScoringError(f"the mean score of {name} is too close to 0 for E-values: choose more negative scores")
@@ -139,7 +139,7 @@ def _sigma(low: int, chances: NDArray[np.float64], rate: float, name: str) -> fl
     at[reach] = 1
     total = 0.0
     for k in range(1, MOST_STEPS):
-        at = np.convolve(at, chances)[-low : -low + len(sums)]  # S(k) = S(k-1) + a score, whose minimum is low
+        at = np.convolve(at, chances)[-low : -low + len(sums)]  # S(k) = S(k-1) + a score, at least `low`
         term = float(at @ weights) / k
         total += term
         if term < 1e-12:
