@@ -1,4 +1,4 @@
-"""The columns of aligned pairs that a table keeps, and the table as required by the functions over its columns.
+"""Columns of aligned pairs that a table keeps, and the base class that functions of these columns require.
 
 Outputs are computed from them: ``tropalign.results.output_columns``.
 """
@@ -56,7 +56,7 @@ KEPT_COLUMNS = (
 )
 #: Columns of sum statistics.
 SUMS = ("sum_evalue", "sum_count")
-#: For several alignments per pair, both strands, scores corrected for composition or masks, and sum statistics.
+#: Columns of several alignments per pair, of both strands, of corrected scores, and of sum statistics.
 OPTIONAL = ("hsp", "strand", "corrected_score", *SUMS)
 #: Columns in units of the matrix, which may have decimals.
 SCORES = ("score", "corrected_score")
@@ -92,7 +92,7 @@ class Significance(Protocol):
 
 @dataclass(eq=False, repr=False)
 class AlignedPairs(Rows[Any]):
-    """The columns of aligned pairs, a row per pair; `AlignmentTable` describes them and adds what users call."""
+    """The columns of aligned pairs, a row per pair; `AlignmentTable` describes them and adds public methods."""
 
     _axis: ClassVar[Axis] = axis_of("alignment")
     _aside: ClassVar[frozenset[str]] = frozenset({"significance", "query_frames", "target_frames"})

@@ -366,7 +366,7 @@ class Alignment(Row):
         return text
 
     def __str__(self) -> str:
-        """The title, then the letters of both with the midline between them."""
+        """Return the title, then both sequences with the midline between."""
         if self._depth != "alignment":
             return repr(self)
         cut = self._blocks(display.TEXT_WIDTH)
@@ -457,7 +457,7 @@ class AlignmentTable(Table[Alignment], AlignedPairs):
     ([32, 28, 27], ['2=1X3=', '5=', '1=1X3='])
     """
 
-    #: Type checkers propose names of the class itself only: `scores` is answered with `score`.
+    #: Declared here so that type checkers suggest `score` for `scores`: they ignore base classes.
     score: Scores
 
     @property
@@ -714,7 +714,7 @@ class AlignmentTable(Table[Alignment], AlignedPairs):
 
 
 def warn_of_local(table: AlignmentTable, values: MatrixValue, stacklevel: int = 4) -> None:
-    """Warn of a matrix of identities or distances of local alignments; only local alignments have statistics."""
+    """Warn of a matrix of identities or distances of local alignments, the only ones with statistics."""
     if values != "score" and table.significance is not None:
         warnings.warn(
             f"values {values!r} of local alignments ignore all unaligned residues: use mode='global'",
@@ -750,7 +750,7 @@ def concatenate(tables: Sequence[AlignmentTable]) -> AlignmentTable:
     return first._of_rows(first._axis.joined(tables))
 
 
-#: Numbers that an engine returns for a pair: as many as the depth has, in the order of PLACES, then the CIGAR.
+#: Numbers that an engine returns for a pair: those of the depth, in the order of PLACES, then the CIGAR.
 Numbers = tuple[Any, ...]
 PLACES = {name: k for k, name in enumerate(("score", *END_COLUMNS, *COUNT_COLUMNS))}
 #: Indices of query and target in the batch of the two.
@@ -772,7 +772,7 @@ class LonePair:
     strand: int | None = None
 
     def number(self, name: str) -> Any:
-        """The number of a table's column; None if the depth lacks it."""
+        """The value of a table's column; None if the depth lacks it."""
         if name == "strand":
             return self.strand
         place = PLACES.get(name)

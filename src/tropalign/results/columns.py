@@ -159,7 +159,7 @@ class Result:
 
 
 class Cell(Generic[Item]):
-    """A row's item of a column of its table: of the cell's own name, unless another column is named."""
+    """Attribute that reads a row's item of the column with the attribute's name, or of `column`."""
 
     def __init__(self, meaning: str, column: str = "") -> None:
         self.__doc__, self.column = meaning, column
@@ -176,10 +176,10 @@ class Cell(Generic[Item]):
 
 
 class Row:
-    """A view of one row of a table: its class says by `Cell` which columns it shows."""
+    """A view of one row of a table; its class declares the columns as `Cell`."""
 
     def _cell(self, column: str) -> Any:
-        """The row's item of a column, as Python's own object."""
+        """The row's item of a column, as a Python object."""
         raise NotImplementedError
 
 
@@ -195,7 +195,7 @@ class Rows(Result, Generic[Item]):
         raise NotImplementedError
 
     def _item(self, k: int) -> Item:
-        """Return row k as indexing and iteration give it."""
+        """Return row k for indexing and iteration."""
         raise NotImplementedError
 
     @overload
@@ -266,7 +266,7 @@ class Rows(Result, Generic[Item]):
 
 
 class Table(Rows[Item]):
-    """A result of columns that pandas reads, and polars, duckdb and pyarrow through the Arrow C stream."""
+    """A result with columns for pandas, and for polars, duckdb and pyarrow through the Arrow C stream."""
 
     def row(self, k: int) -> Item:
         """Return a single row.

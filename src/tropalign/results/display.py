@@ -45,7 +45,7 @@ def grid_text(title: str, cells: dict[str, list[str]], n_rows: int) -> str:
 
 
 def grid_html(title: str, cells: dict[str, list[str]], n_rows: int, details: Iterable[tuple[str, str]] = ()) -> str:
-    """Return `grid_text` as HTML with collapsible details: pairs of an unescaped title and an HTML text."""
+    """Return `grid_text` as HTML; `details` (collapsible): pairs of unescaped title and HTML text."""
     rows = [("th", tuple(cells)), *(("td", row) for row in zip(*cells.values(), strict=True))]
     lines = ["".join(f"<{tag}>{escaped(cell)}</{tag}>" for cell in row) for tag, row in rows]
     grid = _scrolled(f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>")
@@ -117,7 +117,7 @@ def blocks(
     gap: str = "-",
     most: int | None = None,
 ) -> list[Block]:
-    """Cut aligned lines (query, middle, target); `before`: positions of the residues before; `gap`: the query's."""
+    """Cut aligned lines (query, middle, target); `before`: positions before the first residues; `gap`: of the query."""
     top, middle, bottom = lines
     i, j = before
     found = []
@@ -131,7 +131,7 @@ def blocks(
 
 
 def pair_text(title: str, cut: Iterable[Block], query: str, last: int, below: str = "") -> str:
-    """Return a title and blocks with positions up to `last` and a line below each; `query`: the label of the query."""
+    """Return a title and blocks; `query`: label; `last`: highest position; `below`: a line below the alignment."""
     digits = len(str(last))
     lines = [title]
     for k, b in enumerate(cut):

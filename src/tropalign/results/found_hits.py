@@ -241,7 +241,7 @@ class FoundHits:
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class JudgedHits(FoundHits):
-    """Hits that are reported, and which of them and of their domains are significant; `Hits` describes the fields."""
+    """Reported hits, with marks of significant hits and domains; `Hits` describes the fields."""
 
     _axis: ClassVar[Axis] = AXIS.with_columns(
         {"is_included": np.bool_},
@@ -438,7 +438,7 @@ def verdicts(found: FoundHits, thresholds: Thresholds) -> dict[str, Any]:
 
 
 def is_kept(found: FoundHits, thresholds: Thresholds) -> Bools:
-    """Return a mask of the hits that may still be reported: those that pass with the targets up to theirs.
+    """Return a mask of the hits that may still be reported: those that pass if their target is the last.
 
     A later target only raises Z and thereby E-values, so other hits can be dropped. Hits whose target has no index
     are kept.

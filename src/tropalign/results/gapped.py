@@ -248,7 +248,7 @@ def compatible_columns(table: AlignedPairs) -> NDArray[np.int32]:
 
 
 def _places(first: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return consecutive positions: `sizes` of them from each of `first` on."""
+    """Return the positions of runs, given their first ones and sizes."""
     ends = np.cumsum(sizes)
     found: NDArray[np.int64] = np.arange(int(sizes.sum())) + np.repeat(first - (ends - sizes), sizes)
     return found

@@ -70,7 +70,7 @@ class Domain(Row, Result):
         )
 
     def __str__(self) -> str:
-        """The title, then the alignment where it is there."""
+        """Return the title, then the alignment, if any."""
         model, match, target, posterior = self.lines.values()
         cut = display.blocks((model, match, target), (self.model_span[0], self.span[0]), gap=".")
         return display.pair_text(repr(self), cut, "model", max(self.model_span[1], self.span[1]), posterior)
@@ -131,7 +131,7 @@ class Hit(Row, Result):
         return f"{found}, {n} domain{'s' * (n != 1)}"
 
     def __str__(self) -> str:
-        """The title, then the reported domains."""
+        """Return the title and the reported domains."""
         return "\n\n".join([repr(self), *(str(domain) for domain in self.domains if domain.is_reported)])
 
 
@@ -142,7 +142,7 @@ Shown = tuple[type, Callable[["JudgedHits", Int64], Any]]
 
 
 def _kept(name: str) -> Callable[[JudgedHits, Int64], Any]:
-    """The hits' own column, of numbers or of texts."""
+    """Return a getter of the hits' own column."""
 
     def of(hits: JudgedHits, rows: Int64) -> Any:
         values = getattr(hits, name)

@@ -68,7 +68,7 @@ class _Reader:
 
 
 def _add_hit(columns: dict[str, list[Any]], models: _Models | None, data: bytes) -> None:
-    """Reads a hit with its domains and their alignments; of a scan, whose `models` by name these are, its model."""
+    """Read a hit with its domains and their alignments; for a scan, add its model to `models`, by name."""
     reader = _Reader(data)
     numbers = reader.numbers(_HIT)
     (n_domains, _, _, _, best), texts = numbers[14:19], numbers[21]
@@ -76,7 +76,7 @@ def _add_hit(columns: dict[str, list[Any]], models: _Models | None, data: bytes)
     accession, description = (decoded(reader.text()) if texts & mark else "" for mark in (_ACCESSION, _DESCRIPTION))
     for _ in range(n_domains):
         domain = reader.numbers(_DOMAIN)
-        reader.at += 4 * domain[15]  # a score per column
+        reader.at += 4 * domain[15]  # skip a score per column
         _, n_columns, first, last, n_nodes, _, _, n_residues, lines = reader.numbers(_ALIGNMENT)
         there = {mark: reader.text() for mark in (_REFERENCE, _MASK, _STRUCTURE) if lines & mark}
         model, match = reader.text(), reader.text()

@@ -583,7 +583,7 @@ def cell_colours(alignment: MultipleAlignment) -> tuple[NDArray[np.uint8], list[
 
 
 def _clustal(upper: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], list[str]]:
-    """Colour a residue if one of its conditions holds: certain residues make up a share of the column, gaps counted."""
+    """Colour a residue if one of its conditions holds: given residues reach a share of the column, gaps counted."""
     conditions, hues = rules()["clustal"]["conditions"], list(rules()["clustal"]["hues"])
     counts = {letter: (upper == ord(letter)).sum(0) for letter in "ACDEFGHIKLMNPQRSTVWY"}
     holds = {

@@ -38,7 +38,7 @@ _NODE = re.compile(rf"\s*({LABEL})?\s*(?:(:)\s*({_WORD})?)?\s*({_NUMBER.pattern}
 DECIMAL = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
 _LENGTH = re.compile(rf"({DECIMAL})({_NUMBER.pattern})?")
 _SUPPORT = re.compile(DECIMAL)
-#: Support of a branch: a number, or several kinds such as IQ-TREE's 95/100; "nan" where one is not known.
+#: Support of a branch: a number, or several kinds such as IQ-TREE's 95/100; "nan" if one is unknown.
 OF_BRANCH = rf"(?:{DECIMAL}|(?i:nan))(?:[/|,;](?:{DECIMAL}|(?i:nan)))*"
 _BARE_SUPPORT = re.compile(OF_BRANCH)
 #: Keys of support in comments: FigTree, PAUP, BEAST and MrBayes, and B of the New Hampshire X format. RAxML and
@@ -194,7 +194,7 @@ def _newick_trees(source: TreeText, *, has_numbers: bool = False) -> Iterator[tu
 
 
 def _only(source: TreeText, trees: Iterator[tuple[str, Nodes]]) -> tuple[str, Nodes]:
-    """Return the only tree. Raises InputError for none or several, which are then all read."""
+    """Return the only tree. Raises InputError for none or several, after reading all."""
     first = next(trees, None)
     if first is None:
         raise source.count_error(0)
@@ -309,7 +309,7 @@ class _Maker:
             self._add_support(node, text)
 
     def _add_support(self, node: int, text: str) -> None:
-        """Take the support in a comment: alone, or behind the label and a slash unless the label says the same."""
+        """Take the support in a comment: as the label, or after the label and a slash unless it is already known."""
         nodes, label = self.nodes, self.nodes.labels[node]
         if not label:
             self._name(node, text, True)

@@ -103,7 +103,7 @@ class OtuTable(Result):
         return np.fromiter(found, np.int64, len(reads))
 
     def classified(self, placements: Iterable[Placements], lineages: BranchLineages) -> OtuTable:
-        """Return the table with a lineage for each cluster, whose representatives were placed in a tree.
+        """Return the table with the lineage of each cluster, by its representative's place in a tree.
 
         Parameters
         ----------

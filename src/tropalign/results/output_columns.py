@@ -99,7 +99,7 @@ def _pair(table: AlignedPairs) -> NDArray[np.int64]:
 
 
 def _edge(side: str, is_first: bool) -> Callable[[AlignedPairs], Values]:
-    """Return a getter of the start (or end) of a span, from 1; 0 if it is empty, and its other end if it descends.
+    """Return a getter of the start (or end) of a span, from 1: 0 if it is empty, the opposite end if it descends.
 
     As in BLAST, spans of translated sequences descend on frames of the reverse strand. Otherwise the target's span
     descends if the query's reverse strand is aligned.
@@ -471,7 +471,7 @@ def values_of(table: AlignedPairs, name: str) -> Values:
 
 
 def default_numbers(table: AlignedPairs) -> dict[str, NDArray[Any]]:
-    """Return the numeric ones of a table's default columns, by name."""
+    """Return the numeric columns of a table's defaults, by name."""
     values = {name: values_of(table, name) for name in own_names(table) if OUTPUT_COLUMNS[name].dtype is not str}
     return {name: column for name, column in values.items() if isinstance(column, np.ndarray)}  # for type checkers
 

@@ -108,7 +108,7 @@ class ShortestPaths(Result):
 
     @cached_property
     def predecessors(self) -> NDArray[np.int32]:
-        """Vertex before each on the path from the row's source, int32, shape (n_sources, n); -1 without a predecessor.
+        """Predecessor of each vertex on its path from the source, int32, shape (n_sources, n); -1 if there is none.
 
         Computed on first use, unless `shortest_paths` was asked to do so; this takes about twice as long as the
         distances.

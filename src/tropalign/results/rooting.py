@@ -35,7 +35,7 @@ class _Branch(NamedTuple):
 
 
 def is_of_branch(label: str) -> bool:
-    """True if the label of an inner node describes the branch above it: one number or several.
+    """True if the label of an inner node describes the branch above it, as numbers do.
 
     >>> is_of_branch("95/100"), is_of_branch("Mammalia"), is_of_branch("")
     (True, False, False)
@@ -139,7 +139,7 @@ def _branches(tree: Tree) -> list[list[_Branch]]:
 
 
 def _of_one_branch(said: list[tuple[float, str]]) -> tuple[float, str]:
-    """Support and label of the branch through the root, of those of its two parts.
+    """Merge support and label of the two parts of the branch through the root.
 
     If these differ, the lower number is kept, a number rather than a label; and a warning names both.
     """
@@ -233,7 +233,7 @@ def _rooted_between(tree: Tree, around: list[list[_Branch]], first: int, second:
 
 
 def _parents_last(around: list[list[_Branch]], first: int, second: int) -> list[tuple[int, list[_Branch]]]:
-    """Return inner nodes with their branches away from the branch of two nodes, descendants first."""
+    """Return inner nodes and their branches that lead away from a branch, descendants first."""
     found: list[tuple[int, list[_Branch]]] = []
     stack = [(second, first), (first, second)]
     while stack:

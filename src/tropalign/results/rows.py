@@ -40,7 +40,7 @@ class Named(Protocol):
 #: Texts that are encoded at once.
 ENCODED_AT_ONCE = 1 << 14
 
-#: If the rows name less than this share of the sequences, only their names are encoded, otherwise all.
+#: If the rows name less than this share of the sequences, only those names are encoded, otherwise all.
 FEW_NAMES = 0.125
 
 
@@ -90,7 +90,7 @@ def check_names(words: Sequence[str]) -> None:
 
 
 def fasta_headers(words: Sequence[str]) -> list[str]:
-    """Names as headers of FASTA. Raises InputError for a name that no header holds, or whose id is that of another."""
+    """Return names as FASTA headers. Raises InputError for a name without an id, or with another name's id."""
     check_names(words)
     headers = [header_of(name) for name in words]
     name_of: dict[str, str] = {}
@@ -106,9 +106,9 @@ def fasta_headers(words: Sequence[str]) -> list[str]:
 
 
 def header_names(batch: SequenceBatch, index: NDArray[np.int64], prefix: str = "") -> Column:
-    """Names of the indexed sequences as headers of FASTA."""
+    """Return a column of the indexed names as FASTA headers."""
     known = _names_of(batch)
-    if isinstance(known, BytesTexts) and not (known.data == ord(" ")).any():  # as in all but rows of alignments
+    if isinstance(known, BytesTexts) and not (known.data == ord(" ")).any():  # only rows of alignments have blanks
         return names(batch, index, prefix)
     return ("text", *_encoded_headers(batch), np.ascontiguousarray(index, np.int64), prefix)
 

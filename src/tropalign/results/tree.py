@@ -19,7 +19,7 @@ from tropalign.sequences.files import file_name, read_text
 
 #: Largest tree that `str` draws, in taxa, and its width in characters.
 SHOWN_TAXA, LINE_LETTERS = 100, 80
-#: Digits of computed lengths behind the point; nearer to 0 than this share of the longest one, lengths are roundings.
+#: Decimals of computed lengths; and the share of the longest length up to which lengths are rounding errors.
 DIGITS, NOISE = 8, 1e-12
 
 
@@ -132,11 +132,11 @@ class Tree:
         if self.support is not None:
             support = self.support[n:]
         for value, label in zip(support.tolist(), self.labels or [""] * len(support), strict=True):
-            # Whole percents if the number of bootstrap samples is known; else the number of the file.
+            # Whole percents if the number of bootstrap samples is known; else the file's number.
             text = "" if math.isnan(value) else support_text(value) if self.n_samples is None else f"{value:.0f}"
             says_both = text and number_in(label.rpartition("/")[2]) == value
             labels.append(quoted(label if says_both else "/".join(filter(None, (label, text)))))
-        # Up to this share of the longest one, lengths are roundings of 0 if the number of digits is given.
+        # If the number of digits is given, lengths up to `least` are rounding errors of 0.
         least = NOISE * float(np.abs(self.lengths).max(initial=0, where=~np.isnan(self.lengths)))
         for node, length in enumerate(self.lengths[:-1].tolist()):
             if math.isnan(length):
@@ -150,7 +150,7 @@ class Tree:
     def write(
         self, path: str | os.PathLike[str], format: TreeFormat | None = None, *, groups: Mapping[str, str] | None = None
     ) -> None:
-        """Writes the tree as text, a page or a picture: see `tropalign.trees.write_tree`.
+        """Write the tree as text, a page or a picture: see `tropalign.trees.write_tree`.
 
         Parameters
         ----------
@@ -255,7 +255,7 @@ def parse_trees(text: str, file: str = "the trees") -> Iterator[Tree]:
 
 
 def parse_tree(text: str, file: str = "the tree") -> Tree:
-    """A tree from text in Newick or NEXUS format. Numbers as labels of inner nodes are support.
+    """Make a tree from Newick or NEXUS text. Numbers as labels of inner nodes are support.
 
     Raises
     ------

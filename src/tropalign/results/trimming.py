@@ -48,7 +48,7 @@ def column_shares(rows: SequenceBatch, columns: NDArray[np.int32], n_columns: in
 def kept_columns(
     shares: ColumnShares, min_occupancy: float = 0.0, max_gaps: float = 1.0, max_entropy: float = 1.0
 ) -> NDArray[np.bool_]:
-    """Return a mask of the columns within the thresholds. Raises UsageError if one is no share.
+    """Return a mask of the columns within the thresholds. Raises UsageError if one is not a share.
 
     >>> shares = ColumnShares(np.array([0.5, 1.0]), np.array([0.5, 0.0]), np.array([0.0, 0.7]))
     >>> kept_columns(shares, 0.6).tolist(), kept_columns(shares, max_entropy=0.5).tolist()
