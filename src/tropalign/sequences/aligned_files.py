@@ -33,11 +33,11 @@ BY_BIOPYTHON = {
     b"!!NA_MULTIPLE": "msf",
     b"PileUp": "msf",
 }
-#: Clustal and NEXUS are read here, because Biopython's readers do not terminate on some damaged files.
+#: Starts of Clustal files. These and NEXUS are read here: Biopython's readers hang on some damaged files.
 CLUSTALS = (b"CLUSTAL", b"MUSCLE", b"PROBCONS", b"MSAPROBS", b"Kalign")
 #: Bytes that stand for no residue, including the "~" at the ends of MSF rows.
 GAPS = np.frombuffer(GAP_LETTERS.encode(), np.uint8)
-#: Annotation of the file, of columns, of a row or of its residues, and its feature.
+#: Annotation (of the file, of columns, of a row or of its residues), and its feature.
 _ANNOTATION = re.compile(rb"#=(?:(G[FC])|(G[SR])\s+\S+)\s+(\S+)")
 _PHYLIP = re.compile(rb"\d+[ \t]+\d+[ \t\r\n]")
 
@@ -174,7 +174,7 @@ class _Rows:
             tell_of_latin_1(self.file)
         if self._is_a3m or (self._may_be_a3m and self._is_called_a3m):
             rows = [self._row(k) for k in range(len(self.names))]
-            # Rows of one length may have insertions in different columns, if the file's name says that it is A3M.
+            # In a file named as A3M, rows of the same length may have insertions in different columns.
             if self._is_a3m or len({int(_is_match(row).sum()) for row in rows}) == 1:
                 return tuple(self.names), _unfolded(rows)
         return tuple(self.names), np.frombuffer(self.letters, np.uint8).reshape(len(self.names), self.width)
@@ -327,9 +327,9 @@ def check_stockholm(lines: Iterable[tuple[int, bytes]], file: str) -> None:
 
     Parsers tell this in words of their own or, of an alignment without an end before another one, not at all.
     """
-    begun = 0  # the line of the header whose alignment has no end so far
-    rows: dict[bytes, tuple[int, int]] = {}  # letters, and the last line
-    marks: dict[tuple[bytes, ...], tuple[int, int]] = {}  # the same of #=GR and #=GC
+    begun = 0  # line number of the open alignment's header, or 0
+    rows: dict[bytes, tuple[int, int]] = {}  # length, and the last line
+    marks: dict[tuple[bytes, ...], tuple[int, int]] = {}  # the same for #=GR and #=GC
     of_block: set[bytes] = set()
     twice: tuple[bytes, int] | None = None
     number = 0
@@ -397,7 +397,7 @@ def _check_rows(
 
 
 def two_rows(name: str, file: str, line: int | None) -> InputError:
-    """The error of a name that an earlier row has."""
+    """Return the error for a name used twice."""
     return InputError("two rows have the same name: give each its own", file=file, record=name, line=line)
 
 

@@ -343,7 +343,7 @@ PIECE = 1 << 18
 
 
 def reverse_complement(letters: NDArray[np.uint8], offsets: NDArray[np.int64], alphabet: Alphabet) -> NDArray[np.uint8]:
-    """Reverse-complement each of several concatenated sequences in their order and case; other bytes than letters stay.
+    """Reverse-complement each of several concatenated sequences; their order, case and non-letters stay.
 
     `letters`: uint8, shape (n_letters,); sequence k is ``letters[offsets[k]:offsets[k + 1]]``. Raises InputError
     if sequences of the alphabet have a single strand.

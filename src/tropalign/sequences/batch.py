@@ -103,7 +103,7 @@ class SequenceBatch:
     [6, 5]
     """
 
-    #: For transfer to remote workers (`tropalign.devices.remote_worker`).
+    #: Sent once to each remote worker (`tropalign.devices.remote_worker`).
     is_sent_once = True
     #: True if the letters stay in a file: a `StoredBatch`.
     is_stored = False
@@ -278,7 +278,7 @@ class SequenceBatch:
             alphabet = evidence.alphabet()
         codes, unknown = alphabet.encode(letters)
         if unknown.any() and alphabet == NUCLEOTIDE:
-            inosine = (letters & 0xDF) == ord("I")  # which nucleotide sequences read as N
+            inosine = (letters & 0xDF) == ord("I")  # inosine is read as N
             if n := int(inosine.sum()):
                 k = int(np.searchsorted(offsets, int(inosine.argmax()), "right")) - 1
                 what = f"{n} letter{'s' * (n > 1)} 'I' (inosine) read as N"

@@ -72,7 +72,7 @@ def prefetched(items: Iterator[T], waits: bool = False) -> Generator[T, None, No
 #: A file name ("-" is standard input), or an open file or stream of bytes or text.
 Source = str | os.PathLike[str] | IO[bytes] | IO[str]
 BUFFER_BYTES = 1 << 16
-#: Decompressed ahead, while the previous piece is being processed.
+#: Bytes decompressed ahead while the previous piece is processed.
 AHEAD_BYTES = 1 << 20
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 #: First bytes of a sequence store.
@@ -128,7 +128,7 @@ def opened(source: Source, count: Callable[[int], None] | None = None) -> Iterat
             closed_after.callback(raw.close)
         plain: io.BufferedReader = io.BufferedReader(_Counted(raw, count), BUFFER_BYTES)
         with _as_input_errors(file):
-            begin = plain.peek(6)[:6]  # which show the compression
+            begin = plain.peek(6)[:6]  # shows the compression
             stream: Any = plain
             # Decompressors are imported only if needed: the import takes as long as a short search.
             if begin.startswith(b"BZh"):
@@ -211,7 +211,7 @@ def read_lines(source: Source) -> Iterator[bytes]:
     is_empty = True
     with opened(source) as plain:
         stream = with_line_ends(plain)
-        first = stream.readline(FIRST_BYTES)  # a device may give zeros without end, and no line
+        first = stream.readline(FIRST_BYTES)  # a device may give endless zeros, without a line end
         if b"\0" in first:
             raise InputError("this is not a text file", file=file_name(source))
         lines = lines_of(stream, MOST_LINE, file_name(source))
@@ -357,12 +357,12 @@ class _Newlines(Readable):
         self.name = getattr(stream, "name", None)
 
     def readinto(self, buffer: Any) -> int:
-        room = memoryview(buffer)[:AHEAD_BYTES]  # of which there is a copy
+        room = memoryview(buffer)[:AHEAD_BYTES]  # limits the copy below
         while size := self._stream.readinto1(room):
             view = room[:size]
             begin = int(self._is_after_return and view[0] == NEWLINE)
             self._is_after_return = view[-1] == RETURN
-            data = view[begin:].tobytes()  # searched faster than the view by a regular expression
+            data = view[begin:].tobytes()  # bytes are searched faster than the view
             if not begin and b"\r" not in data:
                 return size
             data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")

@@ -37,7 +37,7 @@ _PIECE_BYTES = 1 << 16
 
 
 _ACCESSION = re.compile(rb"^AC   ([A-Za-z0-9_.]+)", re.MULTILINE)
-#: In the first line of GenBank's releases, which have a header before the first record.
+#: Text in line 1 of GenBank's release files, which have a header before the first record.
 RELEASE = b"Genetic Sequence Data Bank"
 #: Start of a PIR (NBRF) record: a code of two characters and a semicolon.
 _PIR = re.compile(rb">(?:P1|F1|D[LC]|R[LC]|N[13]|XX);")

@@ -127,7 +127,7 @@ class Tally(NamedTuple):
 
     @property
     def is_nucleotide(self) -> bool:
-        """True if letters of either kind are nucleotides, provided that nothing else decides it.
+        """True if letters of `Kind.EITHER` are nucleotides, provided that nothing else decides.
 
         No primer has more other codes than bases. B is in no real peptide. Without other codes any bases suffice.
         """

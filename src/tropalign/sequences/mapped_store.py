@@ -48,7 +48,7 @@ ARRAYS: dict[str, np.dtype[Any]] = {
     "description_offsets": PLACE,
     "by_length": PLACE,
 }
-#: Taxa: all of these arrays or none.
+#: Arrays of taxa: all or none exist.
 TAXA_ARRAYS: dict[str, np.dtype[Any]] = {
     "taxids": PLACE,
     "lineage_numbers": PLACE,

@@ -29,7 +29,7 @@ from tropalign.sequences.texts import decoded
 
 #: The first word of a NEXUS file, in upper or lower case.
 BEGIN = b"#NEXUS"
-#: Data types that are residues, and those with letters for ambiguous states.
+#: Data types with letters for ambiguous states; and all data types of residues.
 NUCLEOTIDES = ("dna", "rna", "nucleotide")
 DATATYPES = ("", "protein", *NUCLEOTIDES)
 #: Longest statement in bytes, except for the matrix.

@@ -117,7 +117,7 @@ def _distinct(lines: list[_Line], n_rows: int, width: int) -> list[_Layout]:
         for rows in (_interleaved(lines, n_rows, width, is_strict), _sequential(lines, n_rows, width, is_strict)):
             if rows is None or any(not _name(lines[row[0]].text, is_strict) for row in rows):
                 continue
-            # Names that leave the same number of residues are the same.
+            # Name rules that leave the same number of residues are equivalent.
             key = (tuple(_head(lines[row[0]], is_strict) for row in rows), tuple(map(tuple, rows)))
             if key not in seen:
                 seen.add(key)
@@ -144,7 +144,7 @@ def _interleaved(lines: list[_Line], n_rows: int, width: int, is_strict: bool) -
 
 
 def _with_names(lines: list[_Line], n_rows: int, width: int) -> list[_Layout]:
-    """The layout with the names in each block, if it fits; the others have more residues then."""
+    """Return the layout with names in each block, if it fits; no other layout fits then."""
     rows = [list(range(k, len(lines), n_rows)) for k in range(n_rows)]
     for is_strict in (False, True):
         names = [{_name(lines[k].text, is_strict) for k in row} for row in rows]

@@ -129,7 +129,7 @@ def read_sequences(
     return batch
 
 
-#: Letters that are looked at together, where these may be those of a store.
+#: Letters examined at a time, as they may be in a store's file.
 PART = 1 << 22
 
 
@@ -358,7 +358,7 @@ def check_kinds(batch: SequenceBatch, file: str | None = None) -> None:
 
 
 def of_two_kinds(sets: Sequence[tuple[SequenceBatch, str | None]], remedy: str = ONE_KIND) -> InputError:
-    """The error of a set of nucleotides and one of proteins; each has a file, which may be unknown."""
+    """Return the error for a set of nucleotides and one of proteins, with their files, if known."""
     found = {}
     for batch, file in sets:
         kind = Kind.NUCLEOTIDE if batch.alphabet == NUCLEOTIDE else Kind.PROTEIN

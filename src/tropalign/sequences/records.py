@@ -76,7 +76,7 @@ class RecordText(Readable):
         return body
 
     def next_bytes(self, rest: NDArray[np.uint8], wanted: int) -> tuple[NDArray[np.uint8], bool]:
-        """Append bytes to `rest` up to `wanted`; return them, and True if all exist, so that more may follow."""
+        """Append bytes to `rest` up to `wanted`; return all, and True if `wanted` is reached: more may follow."""
         data = np.empty(wanted, np.uint8)
         data[: len(rest)] = rest
         size, view = len(rest), memoryview(data)  # type: ignore[arg-type]
@@ -361,7 +361,7 @@ class _Fastq:
         self._file, self._line, self._replaces_bytes = file, lines_before, replaces_bytes
 
     def blocks(self, leading_blanks: bool, keeps_qualities: bool) -> Iterator[Records]:
-        """The records, some at a time."""
+        """Yield some records at a time."""
         for found in grouped(self._records()):
             headers, texts, qualities = zip(*found, strict=True)
             records = Records.of_headers(headers, texts, leading_blanks)
@@ -370,7 +370,7 @@ class _Fastq:
             yield records
 
     def _records(self) -> Iterator[tuple[bytes, str, bytes]]:
-        """Header, letters and quality of each record."""
+        """Yield header, letters, quality per record."""
         for number, header in self._lines:
             if not header.strip():
                 continue
@@ -395,7 +395,7 @@ class _Fastq:
             yield name, b"".join(letters).decode("ascii"), quality
 
     def _next(self, name: bytes) -> bytes:
-        """The next line. Raises InputError at the end of the file."""
+        """Return the next line. Raises InputError at the end of the file."""
         number, line = next(self._lines, (None, b""))
         if number is None:
             raise self._fault("the file ends within this record", name, "fetch it again")
@@ -403,7 +403,7 @@ class _Fastq:
         return line
 
     def _checked(self, line: bytes, what: str) -> bytes:
-        """The line without bytes that nothing may hold (or, but for headers, that are outside ASCII)."""
+        """Return the line; replace or reject zero bytes and, except in headers, non-ASCII bytes."""
         if b"\0" not in line and (what is ZERO or line.isascii()):
             return line
         if not self._replaces_bytes:
@@ -416,7 +416,7 @@ class _Fastq:
 
 
 def grouped(found: Iterable[Named]) -> Iterator[list[Named]]:
-    """Yield records, each a tuple of a name, its letters and perhaps more, in lists that make a block."""
+    """Yield lists of records, one per block; a record is a tuple: name, letters and perhaps more."""
     group, size = list[Named](), 0
     for record in found:
         group.append(record)

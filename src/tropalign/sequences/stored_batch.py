@@ -69,7 +69,7 @@ class StoredBatch(SequenceBatch):
 
     @property
     def has_residues(self) -> bool:
-        """True: they are in the file."""
+        """True: the file has them."""
         return True
 
     @property
