@@ -1,6 +1,6 @@
 /* Sequences as lines and their domains as boxes; only visible lines are drawn. */
 const LINE = 24, LABEL = 190, EDGE = 14, BOX = 14, TALLEST = 8_000_000;
-/** Largest number of sequences in a picture, which fit a PNG, and of models in a legend. */
+/** Most sequences in a picture, so that it fits a PNG, and most models in a legend. */
 const MOST_LINES = 600, MOST_MODELS = 24;
 
 class Architecture extends Drawing {
