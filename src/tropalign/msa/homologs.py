@@ -162,7 +162,7 @@ def _different(hits: Hits, rows: list[int], n_nodes: int, members: list[str]) ->
         own[begin:end] = letters
         likeness = float((letters == model[is_node]).sum() / max(np.count_nonzero(letters), 1))
         both = (seen != 0) & (own != 0)
-        shares = ((seen == own) & both).sum(1) / np.maximum(both.sum(1), 1)  # of equal residues, with earlier ones
+        shares = ((seen == own) & both).sum(1) / np.maximum(both.sum(1), 1)  # equal residues, per earlier domain
         if not LEAST_IDENTITY <= likeness <= MOST_IDENTITY or shares.max(initial=0.0) > MOST_IDENTITY:
             continue
         if any(text in member for member in members):

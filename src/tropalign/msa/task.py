@@ -251,7 +251,7 @@ class MemoryEstimate:
         return float(scratch_of(self._two_longest)) if self._n_pairs else 0.0
 
     def require(self, least: float, about: float, memory_bytes: int) -> None:
-        """Raise ResourceError if rows of `least` elements do not fit; it names the memory for rows of `about`."""
+        """Raise ResourceError, with the memory for rows of `about`, if rows of `least` elements do not fit."""
         if self.needed(max(least, LEAST_ROW_ELEMENTS)) > memory_bytes:
             needed = int(self.needed(max(about, LEAST_ROW_ELEMENTS))) + 1
             raise ResourceError(
