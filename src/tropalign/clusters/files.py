@@ -55,7 +55,7 @@ def write_clusters(
 
 
 def write_all(result: Clusters | OtuTable | Chimeras, outputs: list[Output]) -> None:
-    """Write every file completely, and only after all of them have been made."""
+    """Write all files; none appears until all of them have been made."""
     write_outputs(outputs, lambda output: [output.writer.encode(result)])
 
 
