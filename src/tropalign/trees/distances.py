@@ -148,7 +148,7 @@ def pair_distances(
     >>> pair_distances(batch, "identity").round(3).tolist()
     [0.0, 0.286, 0.333]
     """
-    from tropalign.trees.pair_counts import PairCountTask  # for which distances of alignments do not wait
+    from tropalign.trees.pair_counts import PairCountTask  # not needed for distances of alignments
 
     if not isinstance(sequences, SequenceBatch):
         what = f"an object of type {type(sequences).__name__} is not a SequenceBatch"

@@ -85,7 +85,7 @@ def _upper(square: NDArray[Any], taxa: tuple[str, ...]) -> NDArray[Any]:
     if n and np.any(np.diagonal(square) != 0):
         k = int(np.flatnonzero(np.diagonal(square) != 0)[0])
         raise InputError(f"the distance of {taxa[k]!r} to itself is {square[k, k]:g}: write 0 on the diagonal")
-    # Tile by tile, so that neither half is read by columns of the whole.
+    # Tile by tile, since reading whole columns would be slow.
     is_symmetric = all(
         (square[row : row + TILE, column : column + TILE] == square[column : column + TILE, row : row + TILE].T).all()
         for row in range(0, n, TILE)
