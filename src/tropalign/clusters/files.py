@@ -105,7 +105,7 @@ def _write(
     call: str,
     context: ClustersContext | ChimerasContext,
 ) -> None:
-    """Write a result in a format of its kind, or its `sequences`, which is the kind of the format fasta."""
+    """Write a result in a format of its kind, or in the format fasta of the kind `sequences`."""
     output, known = output_name(path), format_names(kind)
     if sequences is not None:
         fasta = format_of(sequences, "fasta")

@@ -74,7 +74,7 @@ class Greedy:
         self._representatives = np.zeros(n, np.int64)  # in the order in which they were chosen
         self._places = np.zeros(n, np.int64)  # their positions in `order`
         self._count = 0
-        # Best representative so far of each sequence, by position in `order`: its number, or -1.
+        # By position in `order`: number of the sequence's best representative so far, or -1.
         self._best, self._similarity = np.full(n, -1, np.int64), np.zeros(n)
 
     def run(self) -> tuple[Index, Index]:
@@ -234,7 +234,7 @@ def check_memory(n: int, method: str, memory_bytes: int) -> None:
     if LINKAGES[method].is_complete is None:
         return
     remedy = f"allow more with {named('memory_bytes')}, or choose method single or greedy"
-    # The distances, and their copy in the order of joins.
+    # For the distances, and their copy in the order of joins.
     require(2 * 8 * (n * (n - 1) // 2), memory_bytes, f"{method} linkage of {n} sequences", remedy)
 
 

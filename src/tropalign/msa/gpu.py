@@ -165,7 +165,7 @@ class PosteriorsOnGpu:
         return min(longest, int((math.sqrt(share) + math.sqrt(1 - share)) * 1.01 / self._least) + 2)
 
     def borders(self, longest: int) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
-        """Return S before the first row or column after 0, 1, ... residues: read from the end, then from the start.
+        """Return S on the borders after 0, 1, ... residues: read from the end, then from the start.
 
         Mantissas, float32, and exponents, int32, both of shape (2, longest + 1).
         """

@@ -140,7 +140,7 @@ class Groups:
 
     @classmethod
     def of(cls, groups: Iterable[Sequence[Item]], batch: SequenceBatch, column_of: NDArray[np.uint16]) -> Groups:
-        """Extract the parts of a batch and of its columns per residue that the tile of some groups needs."""
+        """Extract what the tile of some groups needs from a batch and its columns per residue."""
         wanted = [list(items) for items in groups]
         chosen = np.array([one for items in wanted for item in items for one in item.representatives])
         residues = np.concatenate([np.arange(*batch.offsets[one : one + 2]) for one in chosen])

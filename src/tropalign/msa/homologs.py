@@ -129,7 +129,7 @@ def _chosen(hits: Hits, members: SequenceBatch, most: int, most_in_all: int) -> 
     texts = [str(members[k]).upper() for k in range(len(members))]
     number_of = np.array([int(query.name) for query in hits.queries], np.int64)[hits.query]
     by_member: dict[int, Iterator[tuple[Domain, str]]] = {}
-    # One hit per target, that of the most similar member; the best first, ties by name.
+    # One hit per target, by the most similar member; the best hit first, ties by name.
     keys = sorted(zip(hits.log_p.tolist(), hits.names, range(len(hits)), strict=True))
     order = np.array([k for _, _, k in keys], np.intp)
     _, best = np.unique(hits.target[order], return_index=True)

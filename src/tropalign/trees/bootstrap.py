@@ -209,7 +209,7 @@ def _settled(
     trees, seed, threads = _source(tree, alignment, n_threads=n_threads, memory_bytes=memory_bytes, **made)
     if tree.n_taxa < 4:
         return replace(tree, support=np.full(len(tree.lengths), np.nan), n_samples=0)
-    # Splits of all samples, their numbers, and the memory for sorting them.
+    # For the splits of all samples, their numbers, and sorting them.
     require_memory(
         40 * MOST_SAMPLES * tree.n_taxa,
         memory_bytes,

@@ -15,7 +15,7 @@ from tropalign.execution.task import checked_progress
 from tropalign.results.tree import DIGITS, Tree
 from tropalign.trees.splits import branches_of, check_tree, label_of, numbers_of, sides_of, taxa_problem
 
-#: Which splits a consensus has.
+#: Splits of a consensus.
 ConsensusRule = Literal["majority", "strict"]
 CONSENSUS = get_args(ConsensusRule)
 

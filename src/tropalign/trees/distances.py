@@ -96,7 +96,7 @@ def alignment_distances(
     family = alignment_of(alignment)
     chosen = checked_model(model, family.sequences.alphabet)
     n = len(family)
-    # Distances, and codes with the intermediate arrays from which they are made.
+    # For the distances, and the codes with their intermediate arrays.
     require_memory(4 * n * n + BYTES_PER_LETTER * n * family.n_columns, memory_bytes, f"comparing {n} rows")
     codes = compared_codes(family, gaps, file)
     n_threads = resolve_threads(checked_threads(n_threads))

@@ -121,7 +121,7 @@ def pair_at(place: int, n: int) -> tuple[int, int]:
 #: Programs whose arithmetic can be used.
 RulesName = Literal["tropalign", "clustalw"]
 RULES = get_args(RulesName)
-#: How negative lengths are treated.
+#: Treatment of negative lengths.
 NegativeRule = Literal["keep", "zero", "error"]
 NEGATIVE = get_args(NegativeRule)
 
@@ -189,7 +189,7 @@ def neighbour_joining(
     n, dtype = len(taxa), np.dtype(np.float64) if is_clustalw else given.dtype
     is_free = given.flags.writeable and (overwrite or not np.may_share_memory(given, distances))
     is_copied = not is_free or given.dtype != dtype
-    # The copy, and the bounds of blocks.
+    # For the copy and the bounds of blocks.
     require_memory(
         is_copied * dtype.itemsize * n * n // 2 + n * n // 16, memory_bytes, f"neighbour joining of {n} taxa"
     )

@@ -50,7 +50,7 @@ def domain_rows(found: QueryHits, row: int, domains: list[int]) -> Iterator[str]
 
 
 def _span(begin: int, end: int, length: int) -> str:
-    """Return start and end, with brackets if they are the ends of the sequence or model."""
+    """Return start and end, each with a bracket if the sequence or model ends there."""
     return f"{begin + 1:7d} {end:7d} {'[' if begin == 0 else '.'}{']' if end == length else '.'}"
 
 

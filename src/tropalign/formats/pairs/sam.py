@@ -293,7 +293,7 @@ def header_text(header: Header, context: PairsContext) -> bytes:
 
 
 def encode_sam(table: AlignmentTable, context: PairsContext) -> bytes:
-    """Return a line per pair; if the primary pairs are not known yet, also the alternative line of each best pair."""
+    """Return a line per pair; if the primary pairs are not known yet, also each best pair's alternative line."""
     return b"".join(sam_blocks(table, context))
 
 

@@ -26,7 +26,7 @@ class Architecture extends Drawing {
   get nSeen() {
     return Math.floor((this.height - LINE) / LINE);
   }
-  /** First visible line; if there are more lines than a browser can scroll, the scroll position is a fraction. */
+  /** First visible line; with more lines than a browser can scroll, from the relative scroll position. */
   get first() {
     const most = Math.max(0, this.lines.length - this.nSeen), way = this.host.scrollHeight - this.host.clientHeight;
     return way > 0 ? Math.round(this.host.scrollTop / way * most) : 0;
