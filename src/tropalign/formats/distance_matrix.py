@@ -29,7 +29,7 @@ from tropalign.sequences.texts import decoded
 SUFFIXES = {".phy": "phylip", ".phylip": "phylip", ".dist": "phylip", ".tsv": "tsv", ".txt": "tsv"}
 #: Allowed difference between the two halves of a square, since values with six digits are not always rounded alike.
 TOLERANCE = 1e-5
-#: More taxa fit in no memory; digits of n.
+#: Limit of n, beyond any memory, and of its digits.
 MOST_TAXA, MOST_DIGITS = 1 << 20, 12
 #: Prefix of the TSV line that names the kind of values.
 VALUES = b"# values:"

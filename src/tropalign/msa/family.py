@@ -127,7 +127,7 @@ def with_copies(tree: GuideTree, first: NDArray[np.int64], copy_of: NDArray[np.i
 
 
 class Limits(NamedTuple):
-    """Lowest nearest distance, its lowest excess over the median, and lowest mean distance that chance explains."""
+    """Thresholds of foreign members: nearest distance, its excess over the median, and mean distance."""
 
     nearest: float
     above_median: float
