@@ -63,7 +63,7 @@ def pair_distances(
             codes = WORD_CODES[codes]
 
         def report_rows(n_begun: int) -> None:
-            left = n - n_begun  # the share is of pairs: rows get shorter
+            left = n - n_begun  # later rows have fewer pairs
             if progress is not None:
                 progress(1 - left * (left - 1) / (n * (n - 1)))
 

@@ -130,7 +130,7 @@ def matrix_table(name: str) -> NDArray[np.int32]:
 
 
 def mismatch_of(table: NDArray[np.int32], n_letters: int) -> int:
-    """Return minus the mean of the off-diagonal scores, truncated; the number of letters is counted as one fewer."""
+    """Return minus the mean of the off-diagonal scores, truncated; one letter too few is counted."""
     n = n_letters - 1
     total = int(np.tril(table, -1).sum())
     return -int(np.float32(total) / (np.float32(n * n - n) / np.float32(2)))

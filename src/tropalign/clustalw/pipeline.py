@@ -83,7 +83,7 @@ def align_batch(
         share += SHARE_OF_TREE
         distances = distances if options.clustering == "upgma" else None
     step_bytes = STEP_BYTES
-    if memory_bytes is not None:  # what is left for steps after rows and profiles
+    if memory_bytes is not None:  # steps get the memory left by rows and profiles
         longest = int(batch.lengths.max())
         held = ROW_BYTES * len(batch) * longest + n_threads * PROFILE_BYTES * longest
         remedy = f"allow more with {named('memory_bytes')}, or use fewer threads"

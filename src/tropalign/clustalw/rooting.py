@@ -20,7 +20,7 @@ WEIGHT_SUM = 1000
 
 
 def root_tree(tree: Tree, *, is_compat: bool = False) -> GuideTree:
-    """Return the guide tree that CLUSTALW makes of a neighbour-joining tree; a rooted tree keeps its root.
+    """Root a neighbour-joining tree as CLUSTALW does for its guide tree; a rooted tree keeps its root.
 
     The leaves of both sides of the root are equally far on average; if several branches allow that, the root lies
     on the one that gives the shallowest tree (Thompson, Higgins and Gibson 1994). Nodes have the original's

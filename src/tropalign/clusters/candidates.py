@@ -155,7 +155,7 @@ class CandidateFilter:
         reverse: SequenceBatch,
         targets: SequenceBatch,
     ) -> None:
-        """Drop pairs that may be similar on one strand alone, if the other strand certainly scores more."""
+        """Drop pairs that may be similar on only one strand if the other strand certainly scores more."""
         query, target = places_of(keep & ~other)
         most = self._scores((queries.codes, queries.offsets, targets.codes, targets.offsets), query, target)
         found = self._scores((reverse.codes, reverse.offsets, targets.codes, targets.offsets), query, target)
@@ -177,7 +177,7 @@ class CandidateFilter:
             return self._by_subsequences(queries, targets, codes, asked)
         options, query, target = self._options, queries.lengths[:, None], targets.lengths[None, :]
         longer = np.maximum(query, target)
-        # Identical columns of a similar pair: at most, by the words in common, and at least.
+        # Bounds of a similar pair's identical columns: upper, by common k-mers, and lower.
         shared = _native.shared_words(*codes, self._word, self._n_threads)
         least = (options.min_coverage or 0.0) * covered_length(query, target, options.coverage_of)
         if options.identity == "openings":
@@ -214,7 +214,7 @@ class CandidateFilter:
         wanted = similar
         if int(query.max()) * int(target.max()) > MOST_LETTERS:
             wanted = similar & (query * target <= MOST_LETTERS)
-        # Letters of the longest common subsequences.
+        # Lengths of the longest common subsequences.
         n, n_all = len(queries), len(queries) + len(targets)
         common = _native.lcs_lengths(
             np.concatenate([queries.codes, targets.codes]),

@@ -219,9 +219,8 @@ Index = NDArray[np.int64]
 # gap cost and free ends. That suffices, since other numbers give the same optimal alignments:
 #
 # * Every residue inside the alignment that does not overhang gets 1. So an aligned pair scores 2 more, and a residue
-#   in
-#   an inner gap costs 1 less: 18 + k. An overhanging residue costs 0, 1 less than before. All scores change by m + n,
-#   the residues of both sequences.
+#   in an inner gap costs 1 less: 18 + k. An overhanging residue costs 0, 1 less than before. All scores change by
+#   m + n, the residues of both sequences.
 # * Both sequences get an extra character at each end, ``^`` and ``$``. If nothing overhangs, they are aligned to each
 #   other and score 1; else they are aligned to a residue and score 0. So an overhang costs 1 at each end, and scores
 #   change by 2.

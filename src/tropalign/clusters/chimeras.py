@@ -181,7 +181,7 @@ def _judge_de_novo(judge: _Judge, sizes: Index, skew: float, progress: Progress 
 
 
 def blocks(sizes: Index, skew: float) -> Iterator[tuple[int, int]]:
-    """Yield maximal runs [begin, end) of decreasing sizes in which no size is `skew` times another; else single ones.
+    """Yield maximal runs [begin, end) of decreasing sizes without `skew`-fold differences; single if `skew` is 1.
 
     >>> list(blocks(np.array([100, 90, 50, 49, 20]), 2))
     [(0, 2), (2, 4), (4, 5)]

@@ -22,7 +22,7 @@ from tropalign.sequences.annotations import counts_of, has_count
 
 
 def processing_order(batch: SequenceBatch, sizes: NDArray[np.int64], order: str) -> NDArray[np.int64]:
-    """Indices of the sequences in the order in which they are looked at; as in the input where equal."""
+    """Return the indices of the sequences in processing order; ties are in input order."""
     if order == "input":
         return np.arange(len(batch))
     keys = sizes if order == "abundance" else batch.lengths
@@ -62,7 +62,7 @@ def check_set(batch: SequenceBatch, options: ClusterOptions) -> None:
 
 @dataclass
 class Tally:
-    """Compared pairs and cells, and the time that this took."""
+    """Compared pairs and cells, and the time taken."""
 
     n_pairs: int = 0
     n_cells: int = 0

@@ -229,7 +229,7 @@ def clusters_of_reads(reads: SequenceBatch, uniques: Uniques) -> Clusters:
 
 
 def _spelt(batch: SequenceBatch) -> NDArray[np.uint8]:
-    """Codes, except that letters outside the alphabet stay: ``?`` is not N, which alignments read it as."""
+    """Return codes that keep letters outside the alphabet apart: ``?`` is not N, unlike in alignments."""
     if not batch.alphabet.codes_of(batch.letters)[1]:
         return batch.codes
     codes, (_, unknown) = batch.codes.copy(), batch.alphabet.encode(batch.letters)

@@ -55,7 +55,7 @@ def write_clusters(
 
 
 def write_all(result: Clusters | OtuTable | Chimeras, outputs: list[Output]) -> None:
-    """Write every file completely, and only after all of them have been made."""
+    """Write all files; none appears until all of them have been made."""
     write_outputs(outputs, lambda output: [output.writer.encode(result)])
 
 
@@ -105,7 +105,7 @@ def _write(
     call: str,
     context: ClustersContext | ChimerasContext,
 ) -> None:
-    """Write a result in a format of its kind, or its `sequences`, which is the kind of the format fasta."""
+    """Write a result in a format of its kind, or in the format fasta of the kind `sequences`."""
     output, known = output_name(path), format_names(kind)
     if sequences is not None:
         fasta = format_of(sequences, "fasta")

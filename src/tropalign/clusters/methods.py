@@ -1,9 +1,12 @@
-"""Clustering by linkage of all pairs (single, complete, average); the comparison of all pairs is a task of tiles.
+"""Greedy clustering, and linkage of all pairs (single, complete, average), whose comparison is a task of tiles.
 
-  0 1 2 3 4
-0   x x x x   | tile 0      A tile returns its pairs i < j that count, with their similarity. Rows of the triangle
-are 1     x x x   |             cut by the cells of their pairs, so that shares and tiles cost the same. 2       x
-x   | tile 1 3         x   |
+::
+
+      0 1 2 3 4
+    0   x x x x   | tile 0      A tile returns its pairs i < j that count, with their similarity. Rows of the triangle
+    1     x x x   |             are cut by the cells of their pairs, so that shares and tiles cost the same.
+    2       x x   | tile 1
+    3         x   |
 """
 
 from __future__ import annotations
@@ -43,10 +46,10 @@ MOST_BLOCK_BYTES = 96 << 20
 #     sequences in order    ......|[ block ]|.................
 #     representatives       R R R  R  R          of all before
 #
-# A block is compared with all earlier representatives at once. Sequences that find none are settled in rounds: the
-# first few of the rest are compared with each other, in order, and all later ones of the block with the new
-# representatives among them. So no sequence is compared with another that joined a representative, and the result
-# equals that of processing one sequence after another.
+# A block is compared with all earlier representatives at once. Sequences that match none are settled in rounds:
+# the first few are compared with each other, in order, and all later ones of the block with the representatives that
+# this adds. So no sequence is compared with another that joined a representative, and the result equals that of
+# processing one sequence after another.
 class Greedy:
     """Clusters sequences one after another.
 
@@ -71,7 +74,7 @@ class Greedy:
         self._representatives = np.zeros(n, np.int64)  # in the order in which they were chosen
         self._places = np.zeros(n, np.int64)  # their positions in `order`
         self._count = 0
-        # Best representative so far of each sequence, by position in `order`: its number, or -1.
+        # By position in `order`: number of the sequence's best representative so far, or -1.
         self._best, self._similarity = np.full(n, -1, np.int64), np.zeros(n)
 
     def run(self) -> tuple[Index, Index]:
@@ -97,7 +100,7 @@ class Greedy:
         return labels, self._representatives[: self._count].copy()
 
     def _settle(self, places: Index) -> None:
-        """Make unassigned sequences representatives, in order, and offer these to the sequences after them."""
+        """Make unassigned sequences representatives, in order, and offer them to later sequences."""
         count = ROUND
         unsettled = places[self._best[places] < 0]
         while len(unsettled):
@@ -106,7 +109,7 @@ class Greedy:
             later = unsettled[count:] if self._is_first else places[places > first[0]]
             later = later[~np.isin(later, first)]
             self._offer(later, before, self._count)
-            # Restart with small rounds if most joined one another: those were compared in vain.
+            # Restart with small rounds if most sequences joined others: these were compared in vain.
             count = min(2 * count, MOST_BLOCK) if 2 * (self._count - before) > len(first) else ROUND
             unsettled = places[self._best[places] < 0]
 
@@ -185,8 +188,8 @@ LINKAGES = {
 }
 #: Rows of the triangle that are compared at once, and their pairs.
 MOST_ROWS, MOST_PAIRS = 256, 1 << 20
-#: Single linkage: pairs at once if memory permits, since they share an index of k-mers, and bytes of each. Only a
-#: few of the rows are aligned at a time, since pairs that they connect need no further alignment.
+#: Single linkage: pairs compared at once if memory permits, since they share an index of k-mers; bytes per pair. Only
+#: a few rows are aligned at a time, since pairs that they connect need no further alignment.
 MOST_PAIRS_AT_ONCE, PAIR_BYTES, FEW_ROWS = 1 << 24, 32, 16
 #: Bound of rounding errors of sums of distances in any order.
 ROUNDING = 1e-12
@@ -231,7 +234,7 @@ def check_memory(n: int, method: str, memory_bytes: int) -> None:
     if LINKAGES[method].is_complete is None:
         return
     remedy = f"allow more with {named('memory_bytes')}, or choose method single or greedy"
-    # The distances, and their copy in the order of joins.
+    # For the distances, and their copy in the order of joins.
     require(2 * 8 * (n * (n - 1) // 2), memory_bytes, f"{method} linkage of {n} sequences", remedy)
 
 
@@ -434,14 +437,14 @@ def compared_by(
 def compared_on(
     devices: Sequence[Device], batch: SequenceBatch, options: ClusterOptions, n_threads: int, memory_bytes: int
 ) -> tuple[Comparison, CandidateFilter]:
-    """Return what `compared_by` returns, for a checked set and open devices."""
+    """Like `compared_by`, for a checked set and open devices."""
     candidates = CandidateFilter(options, batch.alphabet, resolve_threads(n_threads))
     return Comparison(batch, options, devices, memory_bytes // 2), candidates
 
 
 def linked(comparison: Comparison, labels: NDArray[np.int64]) -> Clusters:
     """Return the clusters of a linkage, with their representatives."""
-    # Numbered by the first of their sequences in the order, which represent them.
+    # Clusters are numbered by their representatives, the first in the order.
     _, first = np.unique(labels[comparison.order], return_index=True)
     representatives = comparison.order[np.sort(first)]
     number = np.zeros(len(representatives), np.int64)

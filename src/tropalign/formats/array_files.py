@@ -1,4 +1,4 @@
-"""Complete results as arrays in a file: an uncompressed zip archive of NumPy's ``.npy`` and of notes as JSON.
+"""Files of complete results: an uncompressed zip archive of NumPy's ``.npy`` arrays and of notes as JSON.
 
 The parts of a run have the same layout; a file is its joined parts, one array at a time. Input may be untrusted:
 no pickle is read, and no array is allocated before its bytes have been read. `formats/saved_results.py` restores
@@ -47,7 +47,7 @@ def packed_part(**arrays: Any) -> bytes:
 #: Incremented if older files can no longer be read.
 LAYOUT = 1
 NOTES = "notes.json"
-#: Lists in the notes that continue from part to part; other notes are equal in all parts.
+#: Notes that are concatenated over the parts; other notes are equal in all parts.
 JOINED = ("names", "cigars")
 
 Arrays = dict[str, NDArray[Any]]
@@ -104,7 +104,7 @@ def _packed(packed: Packed) -> bytes:
 
 
 class _Stream(io.RawIOBase):
-    """A write-only output without seeking, since a compressed one cannot seek."""
+    """Write-only output that cannot seek, like a compressed file."""
 
     def __init__(self, out: IO[bytes]) -> None:
         self._out = out

@@ -29,7 +29,7 @@ from tropalign.sequences.texts import decoded
 SUFFIXES = {".phy": "phylip", ".phylip": "phylip", ".dist": "phylip", ".tsv": "tsv", ".txt": "tsv"}
 #: Allowed difference between the two halves of a square, since values with six digits are not always rounded alike.
 TOLERANCE = 1e-5
-#: More than fit in any machine's memory.
+#: Limit of n, beyond any memory, and of its digits.
 MOST_TAXA, MOST_DIGITS = 1 << 20, 12
 #: Prefix of the TSV line that names the kind of values.
 VALUES = b"# values:"
@@ -87,7 +87,7 @@ class _Square:
         self.names: list[str] = []
         self.condensed = np.zeros(n * (n - 1) // 2)
         first = np.arange(n, dtype=np.int64)
-        self._begins = first * (2 * n - first - 1) // 2 - first - 1  # offset of each row's pairs, minus its number
+        self._begins = first * (2 * n - first - 1) // 2 - first - 1  # pair (i, j) has the index _begins[i] + j
 
     def add(self, name: str, values: NDArray[np.float64], layout: str, line: int) -> None:
         """Add the next row. Raises InputError if it does not fit the earlier ones."""
@@ -133,7 +133,7 @@ class _Square:
             )
 
 
-#: Distances of row k of n in each layout; the last two have the zeros of the diagonal.
+#: Values in row k of n by layout; the last two include the zeros of the diagonal.
 _WANTED: dict[str, Callable[[int, int], int]] = {
     "lower": lambda k, n: k,
     "upper": lambda k, n: n - 1 - k,
@@ -180,7 +180,7 @@ def _read_phylip(lines: Numbered, square: _Square, file: str) -> tuple[tuple[str
 
 
 class _Ahead:
-    """Lines of which the next one can be examined."""
+    """Numbered lines with a peek at the next one."""
 
     def __init__(self, ahead: deque[tuple[int, bytes]], lines: Numbered) -> None:
         self._ahead, self._lines = ahead, lines
@@ -190,14 +190,14 @@ class _Ahead:
         return self._ahead.popleft() if self._ahead else next(self._lines, None)
 
     def goes_on(self) -> bool:
-        """True if a line of numbers follows, which continues a row."""
+        """True if the next line, all numbers, continues the row."""
         if not self._ahead:
             self._ahead.extend(islice(self._lines, 1))
         return bool(self._ahead) and _count(self._ahead[0][1]) > 0
 
 
 def _layout_of(lines: list[bytes], n: int) -> str | None:
-    """Return the layout that these first rows fit, a line each; None if they fit none."""
+    """Return the layout of these first rows, a line each; None if no layout fits."""
     rows = [_readings(line) for line in lines]
 
     def fits(k: int, words: list[bytes], layout: str) -> bool:
@@ -206,7 +206,7 @@ def _layout_of(lines: list[bytes], n: int) -> str | None:
         at = {"lower with diagonal": -1, "upper with diagonal": 0}.get(layout)
         return at is None or float(words[at]) == 0
 
-    for first in rows[0] if rows else ():  # names of one word before those of 10 characters
+    for first in rows[0] if rows else ():  # first try names of one word, then 10 characters
         for layout in _WANTED:
             if fits(0, first, layout) and all(
                 any(fits(k, words, layout) for words in readings) for k, readings in enumerate(rows)
@@ -216,13 +216,13 @@ def _layout_of(lines: list[bytes], n: int) -> str | None:
 
 
 def _readings(line: bytes) -> list[list[bytes]]:
-    """Return the words after a name of one word, and after one of 10 characters unless that would be all of a row."""
+    """Return the words after a one-word name, and after a 10-character name unless this would be the whole row."""
     word, strict = _after_word(line).split(), line[strict_end(line) :].split()
     return [word, strict] if strict or not all(map(_is_number, word)) else [word]
 
 
 def _wrapped_layout(ahead: deque[tuple[int, bytes]], lines: Numbered, n: int) -> str:
-    """Return the layout of rows of several lines, by the distances of the first row; its lines stay ahead."""
+    """Return the layout of rows of several lines, from the first row's distances, without consuming lines."""
     if not ahead:
         return "square"
     after = _after_name(ahead[0][1])
@@ -237,14 +237,14 @@ def _wrapped_layout(ahead: deque[tuple[int, bytes]], lines: Numbered, n: int) ->
 
 
 def _named_row(line: bytes, wanted: int, file: str, number: int) -> tuple[str, NDArray[np.float64]]:
-    """Return the name of a row and its distances: the first word, or the first 10 characters if only they fit."""
+    """Return a row's name (the first word, or the first 10 characters if only these fit) and its distances."""
     text, end = _after_word(line), strict_end(line)
     values = _values(text)
     if values is None or len(values) != wanted:
         is_strict = values is None or (line[end:].strip() and _count(line[end:]) == wanted)
         if is_strict and _after_name(line) is not None:
             return decoded(line[:end].strip()), _numbers(line[end:], file, number)
-    found = _numbers(text, file, number) if values is None else values  # which raises the error
+    found = _numbers(text, file, number) if values is None else values  # raises the error
     return decoded(line.split(None, 1)[0]), found
 
 

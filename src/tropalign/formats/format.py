@@ -79,7 +79,7 @@ def one_line(text: str) -> str:
 
 
 def _utf8(text: str) -> str:
-    """Decode bytes that the system's encoding could not decode as UTF-8, if they are valid UTF-8."""
+    """Decode as UTF-8, if valid, the bytes that the system's encoding could not decode."""
     if text.isascii():
         return text
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
@@ -155,7 +155,7 @@ class Concatenated:
         return b"" if self.header_text is None else self.header_text(header, context), self.footer
 
 
-#: Bytes of text that are made at once, so that they stay in the CPU cache until they are checked and written.
+#: Bytes per block of text, which stays in the CPU cache until it is checked and written.
 BLOCK_BYTES = 1 << 19
 #: Rows of the first block; later blocks are sized by the bytes per row so far.
 FIRST_ROWS = 64
@@ -173,7 +173,7 @@ def by_rows(encode: Callable[[Any, C], bytes]) -> Callable[[Any, C], Iterator[by
 def row_blocks(
     n_rows: int, text_of: Callable[[int, int], bytes], end_of_run: Callable[[int], int] = int
 ) -> Iterator[bytes]:
-    """Yield the text of all rows in blocks of about `BLOCK_BYTES`; ``text_of`` returns that of a range.
+    """Yield the text of all rows in blocks of about `BLOCK_BYTES`; ``text_of`` converts a range of rows.
 
     ``end_of_run`` moves a boundary to the end of rows that must stay in the same block.
     """

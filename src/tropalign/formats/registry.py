@@ -148,7 +148,7 @@ def make_writer(kind: str, name: str, header: Header, context: Context) -> Forma
 
 
 def write(kind: str, results: Iterable[Any], output: str, name: str, function: str, context: Context) -> None:
-    """Write results to a file or to standard output, complete or not at all, like this function of the package.
+    """Write results to a file or to standard output, complete or not at all, for this function of the package.
 
     Results of a list are encoded before anything is written; others one at a time, in a temporary file if the format
     needs all of them. Raises the errors of `make_writer`, and those of an output that cannot be written.
@@ -176,7 +176,7 @@ def write(kind: str, results: Iterable[Any], output: str, name: str, function: s
 
 
 def restore(description: Any) -> FormatWriter[Any]:
-    """Restore a writer from `FormatWriter.describe`, to assemble but not to encode, since it has no residues.
+    """Restore a writer from `FormatWriter.describe`; it assembles but cannot encode, having no residues.
 
     The description may be untrusted. Raises InputError if it is damaged or from another version, or a package is
     missing.

@@ -214,7 +214,7 @@ def _clusters(notes: dict[str, Any], arrays: Arrays) -> Clusters:
     if not isinstance(cigars, list) or len(cigars) != n:
         raise ValueError("the number of cigars must equal that of sequences")
     _within(representatives, 0, n)
-    n_given = _number(notes.get("n_given", 0))  # older files have none
+    n_given = _number(notes.get("n_given", 0))  # not in older files
     if n_given and (n_given != len(representatives) or n_given > n):
         raise ValueError("as many given representatives as clusters")
     _within(columns["labels"], -1 if n_given else 0, len(representatives))

@@ -120,7 +120,7 @@ def score_alignment(
 def _by_todays_name(
     reference_columns: NDArray[np.bool_] | None, former: dict[str, NDArray[np.bool_] | None]
 ) -> NDArray[np.bool_] | None:
-    """Return the columns given by the current or the former name; warn about the former one."""
+    """Return the argument given by its current or former name; warn about the former one."""
     if not former:
         return reference_columns
     if unknown := former.keys() - {"mask"}:
@@ -132,7 +132,7 @@ def _by_todays_name(
 
 
 class _Compared(NamedTuple):
-    """An alignment and its reference: rows of both, and the test's column for each cell of the reference."""
+    """An alignment and its reference: rows of both, and the alignment's column for each reference cell."""
 
     names: tuple[str, ...]
     letters: NDArray[np.uint8]
@@ -169,7 +169,7 @@ def agreement(
     *,
     reference_columns: NDArray[np.bool_] | None = None,
 ) -> Agreement:
-    """Return for each residue of both alignments the share of its neighbours in a column that both agree on.
+    """For each residue of both alignments, return the share of its column neighbours that both agree on.
 
     Arguments and errors as in `score_alignment`.
     """
@@ -200,7 +200,7 @@ def _alignment(
 
 
 def _residue_shares(columns: NDArray[np.int32]) -> NDArray[np.float32]:
-    """Return the share of each residue's neighbours in a core column that the test also aligns to it; NaN for gaps."""
+    """For each residue, return the share of its core-column neighbours that the test aligns to it; NaN for gaps."""
     n_rows, n_columns = columns.shape
     shares = np.full(columns.shape, np.nan, np.float32)
     step = max(1, BLOCK_CELLS // n_rows)

@@ -176,7 +176,7 @@ def _pool(
 def _watch(
     progress: StageProgress | None, stage: str, done: float = 0.0, share: float = 1.0
 ) -> Callable[[int], Progress | None]:
-    """Return a function from a number of items to a callback for the items started, which are `share` of the work."""
+    """Return a function that makes, for n items in total (`share` of the work), a callback for the items started."""
 
     def of(n_items: int) -> Progress | None:
         if progress is None:
@@ -193,7 +193,7 @@ def _watch(
 def best_columns(
     n_rows: int, n_columns: int, posteriors: Sequence[NDArray[np.uint16]], n_threads: int
 ) -> list[NDArray[np.int32]]:
-    """Align two items with the highest sum of posteriors; return the new column of each column of both."""
+    """Align two items by the maximum sum of posteriors; return the new column of each column of both."""
     store = _native.PosteriorStore(np.array([n_rows, n_columns], np.int32))
     store.add(np.array([[0, 1]], np.int32), *posteriors)
     columns = _native.progressive(store, np.array([[0, 1]], np.int32), np.full(2, 0.5), n_threads)
@@ -291,7 +291,7 @@ def opened(
     np.maximum.at(widths, at[begins], sizes)
     before = np.cumsum(widths)  # columns opened up to each old column
     rank = np.arange(len(at)) - np.repeat(begins, sizes)
-    is_overhang = at == 0  # flush right
+    is_overhang = at == 0  # align right
     rank[is_overhang] += widths[0] - np.repeat(sizes, sizes)[is_overhang]
     of_residues = column + before[column]
     of_residues[is_inserted] += rank - widths[at]

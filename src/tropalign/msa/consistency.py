@@ -42,7 +42,7 @@ class ConsistencyRule(NamedTuple):
     most_leaves: int | None
 
 
-#: By rules name. tropalign's own rules are those of QuickProbs 2, whose self-weight is 3.
+#: By rules name. tropalign's own rules are those of QuickProbs 2, with self-weight 3.
 CONSISTENCY_RULES = {
     "tropalign": ConsistencyRule((3 - 1) / 200, 1e-5, 200),
     "quickprobs1": ConsistencyRule(0.0, None, None),

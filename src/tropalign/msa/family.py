@@ -127,7 +127,7 @@ def with_copies(tree: GuideTree, first: NDArray[np.int64], copy_of: NDArray[np.i
 
 
 class Limits(NamedTuple):
-    """Values from which on the distance to the nearest, its excess over the median, and the mean are due to chance."""
+    """Thresholds of foreign members: nearest distance, its excess over the median, and mean distance."""
 
     nearest: float
     above_median: float
@@ -185,15 +185,15 @@ def tell_of_foreign(batch: SequenceBatch, foreign: NDArray[np.intp], are_dropped
 #    the reverse complement scores clearly more. A false alarm is worse than a miss: if relatives share less than about
 #    60 % of their residues, there is no warning.
 
-#: Length of k-mers for short and long sequences, and the mean length from which on they are long: two unrelated
-#: sequences of 500 share 4 8-mers, of 5,000 24 10-mers.
+#: Length of k-mers for short and long sequences, and the mean length from which on they are long. Unrelated
+#: sequences of length 500 share four 8-mers; of length 5,000, 24 10-mers.
 SHORT_WORD, LONG_WORD, LONG = 8, 10, 500
-#: The other strand shares more than this multiple of the k-mers, plus this number.
+#: The other strand has to share this many times as many k-mers, plus this number.
 WORD_RATIO, WORD_EXCESS = 2, 8
 #: Maximum rounds in which sequences change their strand.
 MOST_ROUNDS = 8
-#: Members of the majority that a suspect is aligned with, at least (if they are long) and at most; cells per
-#: suspect; and suspects that are aligned at once.
+#: Minimum (if they are long) and maximum number of members that a suspect is aligned with; cells per suspect;
+#: and suspects that are aligned at once.
 FEW_MEMBERS, MEMBERS, MEMBER_CELLS, AT_ONCE = 4, 32, 100_000_000, 256
 #: Minimum local score of the other strand (a match is 5), and its minimum ratio to the sequence's own score: the
 #: scores of unrelated sequences differ by less.
@@ -345,7 +345,7 @@ class _WordTable:
 
 
 def _is_other_kin(batch: SequenceBatch, members: SequenceBatch, n_threads: int) -> NDArray[np.bool_]:
-    """Return a mask of sequences whose other strand scores clearly more than they do, and than it does backwards.
+    """Return a mask of sequences whose other strand clearly outscores the given strand and its own reversal.
 
     The comparison backwards shows the effect of composition: A-rich relatives resemble the other strand of any
     T-rich sequence.

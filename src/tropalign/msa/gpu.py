@@ -165,7 +165,7 @@ class PosteriorsOnGpu:
         return min(longest, int((math.sqrt(share) + math.sqrt(1 - share)) * 1.01 / self._least) + 2)
 
     def borders(self, longest: int) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
-        """Return S before the first row or column after 0, 1, ... residues: read from the end, then from the start.
+        """Return S on the borders after 0, 1, ... residues: read from the end, then from the start.
 
         Mantissas, float32, and exponents, int32, both of shape (2, longest + 1).
         """
@@ -203,7 +203,7 @@ class PosteriorsOnGpu:
         if len(pairs) and min(int(m.min()), int(n.min())) < 1:
             raise ValueError("pairs: a sequence is empty")
         result = _Result(m)
-        # Exponents of the far pairs might exceed 16 bits, or their element indices 32 bits.
+        # Too large for the kernels: exponents could exceed 16 bits, or element indices 32 bits.
         powers = np.minimum(m, n) * self._growth + (m + n) * self._decline
         is_far = (powers > MOST_EXPONENT) | (m * self.most_in_row(int(n.max(initial=0))) >= 1 << 31)
         far = np.flatnonzero(is_far)

@@ -30,7 +30,7 @@ from tropalign.msa.task import FOUND_MARGIN, LEAST_ROW_ELEMENTS, SAMPLE_MARGIN, 
 from tropalign.resources.limits import human
 from tropalign.sequences.batch import SequenceBatch
 
-#: Bytes of a distance, which is in two triangles; and of a sequence and a seed whose similarity is computed.
+#: Bytes per distance, stored in two triangles; and per sequence and seed whose similarity is computed.
 DISTANCE_BYTES, KINSHIP_BYTES = 8, 64
 #: Bytes in addition to the family: per sequence, and per residue (sums of confidence, columns).
 SEQUENCE_BYTES, RESIDUE_BYTES = 1024, 40
@@ -52,11 +52,6 @@ STORES = 2
 #            | of items | stores of the groups that are aligned at a time |               (fewer groups at a time)
 
 
-# ::
-#
-#     family   | tree: two triangles of distances |                                         all within `memory_bytes`
-#              | posteriors of sequences, of a batch's pairs |                              (fewer rows if it is short)
-#              | of items | stores of the groups that are aligned at a time |               (fewer groups at a time)
 class LargeMemoryEstimate:
     """Memory estimates for a large family, and how much fits; raises ResourceError if the minimum does not fit.
 
@@ -145,7 +140,7 @@ class Groups:
 
     @classmethod
     def of(cls, groups: Iterable[Sequence[Item]], batch: SequenceBatch, column_of: NDArray[np.uint16]) -> Groups:
-        """Extract the parts of a batch and of its columns per residue that the tile of some groups needs."""
+        """Extract what the tile of some groups needs from a batch and its columns per residue."""
         wanted = [list(items) for items in groups]
         chosen = np.array([one for items in wanted for item in items for one in item.representatives])
         residues = np.concatenate([np.arange(*batch.offsets[one : one + 2]) for one in chosen])

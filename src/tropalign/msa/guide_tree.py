@@ -115,7 +115,7 @@ def parse_guide_tree(text: str, names: Sequence[str], file: str = "the tree") ->
 
 
 def own_names(names: Sequence[str]) -> dict[str, str]:
-    """Return the sequence names by CLUSTALW's version of them, excluding ambiguous ones."""
+    """Return the sequence names by their CLUSTALW form, excluding ambiguous forms."""
     changed = [clustalw_name(name) for name in names]
     times = Counter(changed)
     return {word: name for word, name in zip(changed, names, strict=True) if times[word] == 1}

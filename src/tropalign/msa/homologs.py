@@ -129,7 +129,7 @@ def _chosen(hits: Hits, members: SequenceBatch, most: int, most_in_all: int) -> 
     texts = [str(members[k]).upper() for k in range(len(members))]
     number_of = np.array([int(query.name) for query in hits.queries], np.int64)[hits.query]
     by_member: dict[int, Iterator[tuple[Domain, str]]] = {}
-    # One hit per target, that of the most similar member; the best first, ties by name.
+    # One hit per target, by the most similar member; the best hit first, ties by name.
     keys = sorted(zip(hits.log_p.tolist(), hits.names, range(len(hits)), strict=True))
     order = np.array([k for _, _, k in keys], np.intp)
     _, best = np.unique(hits.target[order], return_index=True)
@@ -162,7 +162,7 @@ def _different(hits: Hits, rows: list[int], n_nodes: int, members: list[str]) ->
         own[begin:end] = letters
         likeness = float((letters == model[is_node]).sum() / max(np.count_nonzero(letters), 1))
         both = (seen != 0) & (own != 0)
-        shares = ((seen == own) & both).sum(1) / np.maximum(both.sum(1), 1)  # of equal residues, with earlier ones
+        shares = ((seen == own) & both).sum(1) / np.maximum(both.sum(1), 1)  # equal residues, per earlier domain
         if not LEAST_IDENTITY <= likeness <= MOST_IDENTITY or shares.max(initial=0.0) > MOST_IDENTITY:
             continue
         if any(text in member for member in members):

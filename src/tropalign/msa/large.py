@@ -79,7 +79,7 @@ def align_large(
     progress: StageProgress | None = None,
     division: Division | None = None,
 ) -> LargeAlignment:
-    """Align two or more sequences; the time grows with their pairs, at a hundredth of the cost of all posteriors.
+    """Align two or more sequences; the time grows with the pairs, at a hundredth of the cost of all posteriors.
 
     `memory_bytes` excludes the family and does not change the result; `options.keep` does not apply. `kept` stores
     the tree as stage 0, and as stage 1 a part per group, by the group's index in the division.

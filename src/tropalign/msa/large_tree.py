@@ -21,7 +21,7 @@ from tropalign.execution.task import Progress
 from tropalign.msa.guide_tree import GuideTree
 from tropalign.sequences.batch import SequenceBatch
 
-#: Sequences sampled across all lengths; their subsequences with reversed ones measure chance.
+#: Sequences sampled by length; common subsequences with reversed ones measure chance.
 CHANCE_SAMPLE = 64
 #: Classes of the ratio of two lengths: ``LcsChance`` of native/msa/lcs.hpp.
 CHANCE_BINS = 32
@@ -158,7 +158,7 @@ MOST_ALL_PAIRS = 16_384
 SEEDS = 2048
 #: Sequences whose nearest seeds are found at once.
 AT_ONCE = 1024
-#: If a part holds a larger share of the members, they are cut by length: the seeds did not divide them.
+#: If one part holds a larger share, the seeds did not divide the members, which are then cut by length.
 UNDIVIDED = 0.8
 
 

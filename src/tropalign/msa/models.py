@@ -303,9 +303,9 @@ ONE = 32767
 ENSEMBLE = (PROTEIN, PROTEIN_2, PROTEIN_GONNET, NUCLEOTIDE)
 
 
-# Alignments by other pair models err at other positions. Effort accurate therefore aligns a family by each model of
-# `ENSEMBLE`, and once more by the shares (compare Wallace et al. 2006, M-Coffee, which combines alignments by other
-# programs).
+# Different pair models err at different positions. Effort accurate therefore aligns a family by each model of
+# `ENSEMBLE`, and once more by the shares of these alignments that agree (compare M-Coffee, Wallace et al. 2006,
+# which combines alignments by other programs).
 class Shares(NamedTuple):
     """Shares of the pairs x < y of one x, as `PosteriorStore.add` takes them."""
 

@@ -274,7 +274,7 @@ class _Stages:
             n_rows += len(found.row_sizes)
             row_elements = store.n_elements / max(n_rows, 1)
             room.require(row_elements, row_elements * FOUND_MARGIN, memory_bytes)
-            if self._found is not None:  # those of a large family are computed again for its confidence
+            if self._found is not None:  # None: too large, computed again for the confidence
                 self._found = [*self._found, found] if FOUND_BYTES * store.n_elements <= MOST_KEPT_BYTES else None
 
         def is_there(tile: Tile) -> bool:

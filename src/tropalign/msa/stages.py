@@ -14,7 +14,7 @@ from tropalign.msa.options import MsaOptions
 #: Costs in cells of stage I (measured): per pair, third sequence and residue of a consistency pass; per pair and
 #: residue of all profiles; per cell of two profiles.
 THIRD_CELLS, PROFILE_CELLS, COLUMN_CELLS = 6.0, 12.0, 1.0
-#: Costs of effort fast: per sequence and cell of it with itself; and per cell of all pairs, for common
+#: Costs of effort fast: per cell of each sequence with itself; and per cell of all pairs, for common
 #: subsequences.
 GROUP_CELLS, KINSHIP_CELLS = 28.0, 0.001
 #: Costs of a refinement round, and of the confidence, in progressive alignments.

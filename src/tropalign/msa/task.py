@@ -32,8 +32,8 @@ from tropalign.sequences.batch import SequenceBatch
 if TYPE_CHECKING:
     from tropalign.devices.gpu import Gpu
 
-#: Minimum cells of a tile (a tenth of a second of one core); else its share of all cells, so that its result is
-#: small compared to the posteriors of all pairs; and its maximum pairs. A kill loses the running tile.
+#: Cells of a tile: this many (a tenth of a second of one core), or this share of all cells if that is more, so that
+#: a result is small compared to the posteriors of all pairs; maximum pairs. A kill loses the running tile.
 TILE_CELLS, TILE_SHARE = 100_000_000, 1 / 32
 TILE_PAIRS = 100_000
 #: Overhead of a pair, in cells.
@@ -251,7 +251,7 @@ class MemoryEstimate:
         return float(scratch_of(self._two_longest)) if self._n_pairs else 0.0
 
     def require(self, least: float, about: float, memory_bytes: int) -> None:
-        """Raise ResourceError if rows of `least` elements do not fit; it names the memory for rows of `about`."""
+        """Raise ResourceError, with the memory for rows of `about`, if rows of `least` elements do not fit."""
         if self.needed(max(least, LEAST_ROW_ELEMENTS)) > memory_bytes:
             needed = int(self.needed(max(about, LEAST_ROW_ELEMENTS))) + 1
             raise ResourceError(

@@ -1,4 +1,4 @@
-"""Trees, and the public names of what makes them of distances."""
+"""Public names for reading, building, comparing and writing trees."""
 
 from __future__ import annotations
 

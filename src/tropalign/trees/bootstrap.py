@@ -173,7 +173,7 @@ def _source(
     n_threads: int,
     memory_bytes: int | None,
 ) -> tuple[tuple[NDArray[np.uint8], str, str, NDArray[np.int32]], int, int]:
-    """Checks what samples are made of; raises as `with_support` does.
+    """Check the arguments for samples; raises as `with_support` does.
 
     Returns what the core takes (codes, model, method, the nodes above the tree's nodes), the seed
     and the number of threads.
@@ -187,7 +187,7 @@ def _source(
     codes = compared_codes(alignment, gaps)
     n, threads = tree.n_taxa, resolve_threads(checked_threads(n_threads))
     if n >= 4:
-        each = 14 * n * n + codes.nbytes  # a thread has the rows, the distances, and a square of them
+        each = 14 * n * n + codes.nbytes  # per thread: rows, distances, and a square of the distances
         allowed = require_memory(each + codes.nbytes, memory_bytes, f"a bootstrap of {n} taxa")
         threads = max(1, min(threads, (allowed - codes.nbytes) // each))
     parents = np.full(len(tree.lengths), -1, np.int32)
@@ -209,7 +209,7 @@ def _settled(
     trees, seed, threads = _source(tree, alignment, n_threads=n_threads, memory_bytes=memory_bytes, **made)
     if tree.n_taxa < 4:
         return replace(tree, support=np.full(len(tree.lengths), np.nan), n_samples=0)
-    # Splits of all samples, their numbers, and the memory for sorting them.
+    # For the splits of all samples, their numbers, and sorting them.
     require_memory(
         40 * MOST_SAMPLES * tree.n_taxa,
         memory_bytes,
@@ -334,7 +334,7 @@ SPACING, PARTINGS, LEAST_CORRELATION, LEAST_PARTINGS = 50, 100, 0.99, 99
 MOST_SAMPLES = 1_000
 
 
-# Their frequency criterion (FC): after every 50 samples, the samples are split at random into two equal halves, 100
+# Frequency criterion (FC): after every 50 samples, the samples are split at random into two equal halves, 100
 # times. Each time, the frequencies in the two halves of all splits that occur in any sample's tree are correlated
 # (Pearson). If the correlation is at least .99 in 99 of the 100 partitions, support has settled.
 def has_settled(splits: NDArray[np.uint64], seed: int = 0) -> bool:

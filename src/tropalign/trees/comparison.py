@@ -17,7 +17,7 @@ from tropalign.trees.splits import branches_of, check_tree, is_inner, label_of, 
 
 
 class _Compared(NamedTuple):
-    """A tree as what is compared of it: the lengths of its branches, and the splits that are not trivial."""
+    """Compared properties of a tree: branch lengths by split, and the non-trivial splits."""
 
     lengths: dict[int, float]
     splits: frozenset[int]
@@ -138,7 +138,7 @@ def _check_common(here: set[str], there: set[str], labels: tuple[str, str], comm
 
 
 def _compared(tree: Tree, numbers: dict[str, int], rooted: bool) -> _Compared:
-    """Return what is compared of a tree without the taxa that have no number."""
+    """Return a tree's compared properties, ignoring taxa without a number."""
     sides, n_below = sides_of(tree, numbers)
     branches = branches_of(tree, sides, n_below, rooted=rooted)
     inner = (key for key, branch in branches.items() if is_inner(branch, n_below[-1], rooted=rooted))
@@ -146,7 +146,7 @@ def _compared(tree: Tree, numbers: dict[str, int], rooted: bool) -> _Compared:
 
 
 def _distances(one: _Compared, other: _Compared) -> tuple[int, int, float, float]:
-    """Return Robinson-Foulds, the largest that it could be, the branch score, and weighted Robinson-Foulds."""
+    """Return Robinson-Foulds and its maximum, the branch score, and weighted Robinson-Foulds."""
     a, b = one.lengths, other.lengths
     differences = [a[key] - b.get(key, 0.0) for key in a] + [b[key] for key in b.keys() - a.keys()]
     rf = len(one.splits ^ other.splits)

@@ -15,14 +15,14 @@ from tropalign.execution.task import checked_progress
 from tropalign.results.tree import DIGITS, Tree
 from tropalign.trees.splits import branches_of, check_tree, label_of, numbers_of, sides_of, taxa_problem
 
-#: Which splits a consensus has.
+#: Splits of a consensus.
 ConsensusRule = Literal["majority", "strict"]
 CONSENSUS = get_args(ConsensusRule)
 
 
 @dataclass(slots=True)
 class _Counted:
-    """A split: the taxa below a branch that makes it, the trees that have it, and their known branch lengths."""
+    """A split: the taxa below its branch, the number of trees that have it, and their known branch lengths."""
 
     side: int
     n_below: int
@@ -82,7 +82,7 @@ def consensus_tree(
     names: tuple[str, ...] = ()
     numbers: dict[str, int] = {}
     found: dict[int, _Counted] = {}
-    parts: dict[int, tuple[int, ...]] = {}  # the sets of taxa that a set consists of, in a tree that has it
+    parts: dict[int, tuple[int, ...]] = {}  # sets of taxa of a node's children, by the node's own set
     n_trees, first = 0, ""
     for k, tree in enumerate([trees] if isinstance(trees, Tree) else trees):
         check_tree(tree, k, rooted=rooted)
@@ -129,7 +129,7 @@ def _leaves_of(side: int, parts: Mapping[int, tuple[int, ...]], leaves: Mapping[
 def _joined(
     names: tuple[str, ...], splits: Sequence[tuple[NDArray[np.int64], _Counted]], n_trees: int, rooted: bool
 ) -> Tree:
-    """Make the tree of splits, of which any two fit in one tree.
+    """Make the tree of pairwise compatible splits.
 
     Without a root, a split stands for the clade that does not hold the first taxon, whose own branch then ends in the
     root. Clades are added from the smallest on: each joins the nodes that are above its taxa so far.

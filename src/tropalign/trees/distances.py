@@ -96,7 +96,7 @@ def alignment_distances(
     family = alignment_of(alignment)
     chosen = checked_model(model, family.sequences.alphabet)
     n = len(family)
-    # Distances, and codes with the intermediate arrays from which they are made.
+    # For the distances, and the codes with their intermediate arrays.
     require_memory(4 * n * n + BYTES_PER_LETTER * n * family.n_columns, memory_bytes, f"comparing {n} rows")
     codes = compared_codes(family, gaps, file)
     n_threads = resolve_threads(checked_threads(n_threads))
@@ -148,7 +148,7 @@ def pair_distances(
     >>> pair_distances(batch, "identity").round(3).tolist()
     [0.0, 0.286, 0.333]
     """
-    from tropalign.trees.pair_counts import PairCountTask  # for which distances of alignments do not wait
+    from tropalign.trees.pair_counts import PairCountTask  # not needed for distances of alignments
 
     if not isinstance(sequences, SequenceBatch):
         what = f"an object of type {type(sequences).__name__} is not a SequenceBatch"

@@ -26,7 +26,7 @@ def write_tree(
     *,
     groups: Mapping[str, str] | None = None,
 ) -> None:
-    """Writes a tree; the file appears whole or not at all.
+    """Write a tree; the file appears whole or not at all.
 
     Parameters
     ----------

@@ -85,7 +85,7 @@ def _upper(square: NDArray[Any], taxa: tuple[str, ...]) -> NDArray[Any]:
     if n and np.any(np.diagonal(square) != 0):
         k = int(np.flatnonzero(np.diagonal(square) != 0)[0])
         raise InputError(f"the distance of {taxa[k]!r} to itself is {square[k, k]:g}: write 0 on the diagonal")
-    # Tile by tile, so that neither half is read by columns of the whole.
+    # Tile by tile, since reading whole columns would be slow.
     is_symmetric = all(
         (square[row : row + TILE, column : column + TILE] == square[column : column + TILE, row : row + TILE].T).all()
         for row in range(0, n, TILE)
@@ -121,7 +121,7 @@ def pair_at(place: int, n: int) -> tuple[int, int]:
 #: Programs whose arithmetic can be used.
 RulesName = Literal["tropalign", "clustalw"]
 RULES = get_args(RulesName)
-#: How negative lengths are treated.
+#: Treatment of negative lengths.
 NegativeRule = Literal["keep", "zero", "error"]
 NEGATIVE = get_args(NegativeRule)
 
@@ -189,7 +189,7 @@ def neighbour_joining(
     n, dtype = len(taxa), np.dtype(np.float64) if is_clustalw else given.dtype
     is_free = given.flags.writeable and (overwrite or not np.may_share_memory(given, distances))
     is_copied = not is_free or given.dtype != dtype
-    # The copy, and the bounds of blocks.
+    # For the copy and the bounds of blocks.
     require_memory(
         is_copied * dtype.itemsize * n * n // 2 + n * n // 16, memory_bytes, f"neighbour joining of {n} taxa"
     )

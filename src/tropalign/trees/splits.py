@@ -1,4 +1,4 @@
-"""Branches of trees as splits of the taxa, or as clades, so that those of different trees can be compared.
+"""Branches of trees as splits of the taxa, or as clades, to compare them between trees.
 
 Each taxon has a random number of 128 bits, and a set of taxa is the exclusive or of its numbers:
 
@@ -20,7 +20,7 @@ from tropalign.results.tree import Tree
 
 
 class Branch(NamedTuple):
-    """A branch: its length (NaN if missing), and the number of the taxa below it and how many they are."""
+    """A branch: its length (NaN if missing), and the hash and the count of the taxa below it."""
 
     length: float
     side: int
@@ -39,7 +39,7 @@ def numbers_of(trees: Iterable[Tree]) -> dict[str, int]:
 
 
 def sides_of(tree: Tree, numbers: Mapping[str, int]) -> tuple[list[int], list[int]]:
-    """Return of each node the number of the taxa below it and how many they are; taxa without a number do not count."""
+    """Return, per node, the hash and the count of the taxa below it; taxa without a number do not count."""
     sides = [numbers.get(name, 0) for name in tree.names]
     n_below = [int(name in numbers) for name in tree.names]
     for joined in tree.children:
@@ -77,12 +77,12 @@ def branches_of(tree: Tree, sides: list[int], n_below: list[int], *, rooted: boo
 
 
 def is_inner(branch: Branch, n_taxa: int, *, rooted: bool = False) -> bool:
-    """True if a branch says something about the topology: at least two taxa below, and without a root also above."""
+    """True if a branch is informative: at least two taxa below it and, without a root, two above it."""
     return 2 <= branch.n_below <= n_taxa - (1 if rooted else 2)
 
 
 def check_tree(tree: Tree, k: int, *, rooted: bool) -> None:
-    """Raise UsageError if the k-th tree, from 0, has another type, InputError if it needs a root and has no root."""
+    """Raise UsageError if the k-th item (from 0) is not a Tree, InputError if it needs a root and has none."""
     if not isinstance(tree, Tree):
         raise UsageError(f"an object of type {type(tree).__name__} is no Tree: make one with parse_tree")
     if rooted and not tree.is_rooted:
@@ -91,7 +91,7 @@ def check_tree(tree: Tree, k: int, *, rooted: bool) -> None:
 
 
 def label_of(tree: Tree, k: int) -> str:
-    """Return the name of the k-th tree, from 0; its number, from 1, if it has no name."""
+    """Return the name of tree k (from 0), or its number from 1 if it has no name."""
     return tree.name or str(k + 1)
 
 

@@ -53,7 +53,7 @@ FORMATS = {
 
 @dataclass(frozen=True)
 class AlignedContext(PlainContext):
-    """Context of alignment formats: a title for formats that have one, and features of the rows for the page."""
+    """Title for alignment formats that have one, and features of the rows for the page."""
 
     title: str = "alignment"
     features: tuple[Feature, ...] = ()

@@ -32,12 +32,12 @@ from tropalign.formats.picture import (
 )
 from tropalign.results.multiple import GAP, MultipleAlignment, cell_colours
 
-#: Columns per block, and the most lines of all blocks for which characters are drawn: a height that programs can
-#: open.
+#: Columns per block; maximum number of lines, over all blocks, of a picture with characters, so that programs can
+#: open it.
 BLOCK, MOST_LINES = 80, 1_000
 #: Maximum length of a name.
 MOST_NAME = 32
-#: Limits of rows and columns without characters; larger alignments are thinned.
+#: Most rows and columns without characters; larger alignments are sampled.
 MOST_ROWS, MOST_COLUMNS = 600, 1_200
 #: In pixels; an SVG file scales.
 CELL_WIDTH, ROW_HEIGHT, TRACK = 11, 16, 24

@@ -1,4 +1,4 @@
-"""Alignments to profile HMMs, with columns of nodes and inserts: hmmalign's Stockholm, and A2M."""
+"""Alignments to profile HMMs as text: hmmalign's Stockholm, and A2M."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def stockholm_lines(alignment: MultipleAlignment, names: list[bytes]) -> Iterato
 
 
 def check_headers(names: tuple[str, ...]) -> None:
-    """Raise InputError if names are not unique or empty up to their first blank, at which readers end them."""
+    """Raise InputError for duplicate or empty names, compared up to the first blank, where readers end them."""
     rows.check_names(names)
     seen = set[bytes]()
     for name in names:
@@ -78,7 +78,7 @@ def _one_line(description: str, name: bytes) -> bytes:
 
 
 def _tags(alignment: MultipleAlignment) -> list[tuple[bytes, bytes]]:
-    """Return the column annotation: mean posteriors of nodes, nodes, and masked nodes."""
+    """Return the column annotation: mean posteriors, nodes, and masked nodes."""
     is_node, means = alignment.is_node, alignment.column_confidence
     assert is_node is not None
     tags = []
@@ -86,7 +86,7 @@ def _tags(alignment: MultipleAlignment) -> list[tuple[bytes, bytes]]:
         tags.append((b"PP_cons", _line(is_node, digits(means))))
     tags.append((b"RF", _line(is_node, ord("x"))))
     if alignment.is_masked is not None:
-        has_sign = is_node.copy()  # all nodes except the last, at which hmmalign stops
+        has_sign = is_node.copy()  # all nodes but the last, which hmmalign leaves out
         has_sign[np.flatnonzero(is_node)[-1:]] = False
         tags.append((b"MM", _line(has_sign, np.where(alignment.is_masked, ord("m"), GAP))))
     return tags
@@ -120,7 +120,7 @@ LOWER = np.frombuffer(_LETTERS.lower(), np.uint8)
 
 
 def encode_a2m(alignment: MultipleAlignment, context: AlignedContext) -> bytes:
-    """Return the records: upper case and ``-`` in node columns (without a model: of the first row), else lower case."""
+    """Return the records: upper case and ``-`` in node columns (without a model, the first row's), else lower case."""
     is_match = alignment.letters[0] != GAP if alignment.is_node is None else alignment.is_node
     check_headers(alignment.names)
     descriptions = alignment.sequences.descriptions or ("",) * len(alignment)
@@ -146,7 +146,7 @@ Cells = Callable[[int, int, int, int], Letters]
 COLUMNS = 200
 #: Rows of one table.
 ROWS = 4096
-#: Up to this many bytes of names, line heads are kept from block to block.
+#: If names take no more bytes, line heads are kept from block to block.
 MOST_KEPT = 1 << 27
 
 

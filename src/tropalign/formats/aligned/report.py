@@ -46,7 +46,7 @@ def data_of(alignment: MultipleAlignment, context: AlignedContext) -> dict[str, 
     }
 
 
-#: Steps of a share of agreement in a byte; byte 0 is for residues that do not count.
+#: Steps of agreement in a byte; byte 0 marks residues that do not count.
 STEPS = 200
 
 

@@ -72,7 +72,7 @@ def each_row(alignment: MultipleAlignment) -> Iterator[NDArray[np.uint8]]:
 
 
 def fasta_blocks(alignment: MultipleAlignment, context: AlignedContext) -> Iterator[bytes]:
-    """Yield the records, including the descriptions of their headers."""
+    """Yield the records, with descriptions in their headers."""
     descriptions = alignment.sequences.descriptions or ("",) * len(alignment)
     for name, description, letters in zip(lines(alignment), descriptions, each_row(alignment), strict=True):
         more = b" " + b" ".join(description.encode().split()) if description else b""

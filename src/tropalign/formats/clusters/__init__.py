@@ -53,6 +53,6 @@ class ClustersContext(PlainContext):
 
 @dataclass(frozen=True)
 class ChimerasContext(PlainContext):
-    """Context of chimera formats; `verdict` selects the rows whose sequences are written, all if it is empty."""
+    """Context of chimera formats; FASTA holds the rows with this `verdict`, or all rows if it is empty."""
 
     verdict: str = ""

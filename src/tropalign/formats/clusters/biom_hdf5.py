@@ -29,15 +29,15 @@ from tropalign.results.placements import Lineage
 _URL = "http://biom-format.org"
 #: Plausible values per stored byte after compression; a larger declared shape is rejected.
 MOST_PACKED = 1000
-#: Processor time of the reading process: a fixed part, and the file's size divided by a throughput.
+#: Limit of the reading process's CPU time: a fixed part plus the file's size / throughput.
 READING_S, BYTES_PER_S = 60, 2_000_000
-#: Factor for the wait in real time: on a busy machine, this process may get little processor time.
+#: Limit of real time per CPU time: on a busy machine, the process may get little CPU time.
 WAIT = 20
 #: Peak memory of an entry in bytes, in both processes: arrays, their copy in the pipe, and their sorted copy.
 ENTRY_BYTES = 120
 #: Overhead of a name or a rank in bytes, excluding its characters, in both processes.
 TEXT_BYTES = 300
-#: Written by the reading process for a table that does not fit, before the number of bytes if that is known.
+#: Written by the reading process for a table that does not fit; the number of bytes follows if known.
 TOO_LARGE = "memory"
 #: Row, column and value of each entry.
 Entries = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]
@@ -172,7 +172,7 @@ def _ended_by(number: int, seconds: int, file: str) -> TropalignError:
 
 
 class _TooLargeError(Exception):
-    """The table needs more memory than is allowed; its argument is the number of bytes."""
+    """Table exceeds the allowed memory; the argument is the number of bytes needed."""
 
 
 def _content(data: bytes, memory_bytes: int) -> tuple[dict[str, Any], Entries]:

@@ -16,9 +16,9 @@ from tropalign.results.otu_table import OtuTable
 from tropalign.results.placements import Lineage
 from tropalign.results.rows import check_names
 
-#: Names of the lineage column, the last one of a classic table; older QIIME files use the others.
+#: Names of a classic table's last column, the lineages; older QIIME files use the latter two.
 LINEAGE_COLUMNS = ("taxonomy", "consensus lineage", "consensuslineage")
-#: Limit of numbers in a classic table, zeros included; it has twice as many bytes.
+#: Most numbers in a classic table, zeros included; each takes at least two bytes.
 MOST_NUMBERS = 100_000_000
 #: The date that BIOM requires, constant so that equal tables have equal bytes.
 NO_DATE = "1970-01-01T00:00:00"

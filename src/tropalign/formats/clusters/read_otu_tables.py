@@ -34,7 +34,7 @@ BYTES_PER_BYTE = 4
 JSON_BYTES = {"[": 96, "{": 240, ",": 40, '"': 40}
 #: Bytes of an entry with its sorted copies, and of a row's name and lineage.
 ENTRY_BYTES, NAME_BYTES = 120, 200
-#: Bytes of a field of a line, as a sample and as a number.
+#: Bytes per field of a line, as sample name and as number.
 FIELD_BYTES = 200
 #: A number as programs write it: 5, 5.0 or 1e+05.
 _NUMBER = re.compile(r"[+-]?[0-9]{1,30}(\.[0-9]{0,30})?([eE][+-]?[0-9]{1,3})?", re.ASCII)
@@ -122,7 +122,7 @@ class _MemoryLimit:
 def _of_lines(text: str, file: str, room: _MemoryLimit) -> OtuTable:
     """Return the table of a classic file."""
     at, line, number, row = 0, "", 0, ""
-    for number, row in enumerate(lines_in(text), 1):  # the last leading comment with tabs, else the first row
+    for number, row in enumerate(lines_in(text), 1):  # header: last leading comment with tabs, else first row
         is_data = row.strip() and not row.startswith("#")
         if "\t" in row and not is_data:
             at, line = number, row

@@ -31,7 +31,7 @@ def page_bytes(n_sequences: int, n_letters: int) -> int:
 
 
 def chosen_rows(clusters: Clusters) -> tuple[Index, NDArray[np.bool_]]:
-    """Choose the sequences of a page, from every cluster the first ones, and those whose residues it includes.
+    """Choose the sequences of a page, the first ones of each cluster, and those shown with residues.
 
     Rows are taken in turn, all representatives first, then the second member of each cluster, and so on, so that no
     large cluster takes the room of the others. They are returned by cluster, the largest first::

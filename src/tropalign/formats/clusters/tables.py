@@ -27,7 +27,7 @@ def header_text(header: Header, context: ClustersContext) -> bytes:
 
 
 def encode_tsv(clusters: Clusters, context: ClustersContext) -> bytes:
-    """Return the rows by cluster, the representative first; its score with itself is ``*``."""
+    """Return the rows by cluster, the representative first, with ``*`` as its score."""
     check_names(clusters.sequences.names)
     names = [shown(name) for name in clusters.sequences.names]
     rows = []
@@ -49,7 +49,7 @@ _LETTERS = {"=": "M", "X": "M", "I": "D", "D": "I"}
 
 
 def encode_uc(clusters: Clusters, context: ClustersContext) -> bytes:
-    """Return all lines; for given representatives those of vsearch's --usearch_global, one per read, N for unmapped."""
+    """Return all lines; with given representatives, one per read as in vsearch --usearch_global (N: unmapped)."""
     check_names(clusters.sequences.names)
     names = [shown(name) for name in clusters.sequences.names]
     lengths, sizes = clusters.sequences.lengths.tolist(), clusters.cluster_sizes.tolist()
@@ -126,7 +126,7 @@ def pack(clusters: Clusters, context: ClustersContext) -> Packed:
 
 
 def encode_fasta(clusters: Clusters, context: ClustersContext) -> bytes:
-    """Return the records in the order of the clusters, without given representatives of no read; or unmapped reads."""
+    """Return the representatives that have reads, in cluster order; or the unmapped reads."""
     if context.takes_unmapped:
         return fasta_text(clusters.unmapped, clusters.unmapped.names)
     in_tables = otu_names if context.has_table_names else new_names

@@ -90,10 +90,10 @@ def _thresholds(entries: Any) -> Thresholds:
         raise ValueError(str(error)) from None
 
 
-# Text is composed with a character per byte (Latin-1), so that columns have HMMER's widths if names are not ASCII.
+# Text is composed with a character per byte (Latin-1), so that non-ASCII names keep HMMER's column widths.
 @dataclass(frozen=True, eq=False)
 class QueryHits:
-    """Hits of one query; `hits` may contain several queries, `index` is this one, `rows` are its hits."""
+    """Hits of one query: number `index` of the queries in `hits`, with the hits `rows`."""
 
     hits: Hits
     index: int

@@ -50,7 +50,7 @@ def domain_rows(found: QueryHits, row: int, domains: list[int]) -> Iterator[str]
 
 
 def _span(begin: int, end: int, length: int) -> str:
-    """Return start and end, with brackets if they are the ends of the sequence or model."""
+    """Return start and end, each with a bracket if the sequence or model ends there."""
     return f"{begin + 1:7d} {end:7d} {'[' if begin == 0 else '.'}{']' if end == length else '.'}"
 
 
@@ -281,7 +281,7 @@ _HIT_RULES = ("-" * 9, "-" * 6, "-" * 5, "-" * 9, "-" * 6, "-" * 5, *("---",) * 
 
 
 def hit_lines(found: QueryHits) -> Iterator[str]:
-    """Yield the hit lines of a query; the first query's are preceded by headings in the widths of its columns."""
+    """Yield the hit lines of a query, after headings of matching widths if it is the first query."""
     hits, name, accession = found.hits, raw(found.query.name), raw(found.query.accession) or "-"
     target_width, target_accession_width = max(20, found.widths[0]), max(10, found.widths[1])
     width, accession_width = max(20, len(name)), max(10, len(accession))
@@ -324,7 +324,7 @@ _RULES = tuple("-" * n for n in (9, 6, 5, 3, 3, 9, 9, 6, 5, 5, 5, 5, 5, 5, 5, 4)
 
 
 def domain_lines(found: QueryHits) -> Iterator[str]:
-    """Yield the domain lines of a query; the first query's are preceded by headings in the widths of its columns."""
+    """Yield the domain lines of a query, after headings of matching widths if it is the first query."""
     hits, name, accession = found.hits, raw(found.query.name), raw(found.query.accession) or "-"
     target_width, target_accession_width = max(20, found.widths[0]), max(10, found.widths[1])
     width, accession_width = max(20, len(name)), max(10, len(accession))

@@ -31,7 +31,7 @@ from tropalign.results.found_hits import (
 )
 from tropalign.results.hits import Hits, judged
 
-#: Fields of the context with which every format of hits is assembled.
+#: Context fields that every format of hits needs for assembling.
 ASSEMBLED_WITH = tuple(HitsContext.__dataclass_fields__)
 #: Fields of found hits in the JSON text.
 _NOTES = ("orientation", "n_targets", "n_target_residues", "first_query", *TEXTS)

@@ -35,7 +35,7 @@ REPORT_SCRIPTS = ("report.js", "drawing.js", "table.js", "histogram.js", "wiring
 
 
 def json_text(value: Any) -> bytes:
-    """Return JSON in ASCII that cannot close a script element, for any names."""
+    """Return JSON in ASCII; no name in it can close a script element."""
     return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c").encode()
 
 
@@ -84,7 +84,7 @@ def page_texts(name: str, scripts: tuple[str, ...], is_report: bool = True) -> d
 
 
 def write_page(out: IO[bytes], texts: Mapping[bytes, bytes], header: Header, data: Mapping[str, bytes]) -> None:
-    """Write a page; `texts` come from `page_texts`, `data` by element id is JSON, or base64 for "arrays"."""
+    """Write a page. `texts`: from `page_texts`. `data`: JSON by element id, or base64 for "arrays"."""
     elements = []
     for name, text in data.items():
         kind = b"octet-stream" if name == "arrays" else b"json"

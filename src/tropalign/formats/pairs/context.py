@@ -28,7 +28,7 @@ class Labels:
     lengths: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     letters: NDArray[np.uint8] | None = None
     alphabet: Alphabet | None = None
-    is_stored = False  # as of a batch in memory
+    is_stored = False  # like a batch in memory
 
     def __len__(self) -> int:
         return len(self.names)

@@ -73,7 +73,7 @@ def encode_srspair(table: AlignmentTable, context: PairsContext) -> bytes:
     target_names, target_name_offsets = rows.encoded_names(table.targets)
     before = (
         table.query_start
-    )  # the 1-based number of the residue before the first shown one, on the minus strand after
+    )  # 1-based number of the residue before the first shown one; on the minus strand, after it
     if table.strand is not None:
         before = np.where(table.strand < 0, table.query_end + 1, before).astype(np.int32)
     columns: dict[str, Any] = {

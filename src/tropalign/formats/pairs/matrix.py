@@ -19,7 +19,7 @@ from tropalign.results.alignments import AlignmentTable
 
 
 def encode(table: AlignmentTable, context: PairsContext) -> bytes:
-    """Return the indices and the requested values as .npz, of the best alignment of each pair."""
+    """Return indices and requested values of each pair's best alignment as .npz."""
     table = table if table.hsp is None else table.take(table.hsp == 1)
     values = table.score if context.matrix_values == "score" else table.identity
     (_, query), (_, target) = (nucleotides.given(table, side) for side in ("query", "target"))

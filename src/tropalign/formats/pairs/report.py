@@ -22,9 +22,9 @@ from tropalign.results.output_columns import values_of
 from tropalign.sequences.batch import in_memory
 
 Columns = dict[str, NDArray[Any]]
-"""Columns of pairs by name; `paths` has all paths, and `path_sizes` how many bytes each takes."""
+"""Columns of pairs by name; `paths` has all paths, `path_sizes` the bytes of each."""
 
-#: Rows whose paths are packed at once, which takes some 60 bytes per run of a CIGAR.
+#: Rows whose paths are packed at once, at some 60 bytes per run of a CIGAR.
 ROWS = 4096
 
 
@@ -48,8 +48,6 @@ def unpacked(part: bytes) -> Columns:
         return dict(arrays)
 
 
-# Lines of a set against itself are joined by the distance 1 - near, with 1 for a pair without a row; lines of two
-# sets by the Euclidean distance between their profiles against the other set.
 def joined(pieces: Sequence[Columns], depth: str) -> Columns:
     """Concatenate pieces, which are consumed; without pieces, return empty columns of this depth."""
     names = ("query_index", "target_index", "score", *DEPTH_COLUMNS[depth], "paths", "path_sizes")
@@ -67,7 +65,7 @@ def identity_of(columns: Columns) -> NDArray[np.float64]:
 
 
 def near_of(columns: Columns) -> NDArray[np.float64]:
-    """Return the identity; if only scores are known, the score over the highest, and 0 for negative scores."""
+    """Return the identity; if only scores are known, score / highest score, and 0 for negative ones."""
     if "n_identical" in columns:
         return identity_of(columns)
     score = columns["score"].astype(np.float64)
@@ -159,6 +157,8 @@ class PairMap:
     columns: Lines
 
 
+# Lines of one set are joined by the distance 1 - near (1 for a pair without a row); lines of two sets, by the
+# Euclidean distance between their profiles against the other set.
 def mapped(
     query: NDArray[np.int64],
     target: NDArray[np.int64],

@@ -64,8 +64,8 @@ def encode_primary(table: AlignmentTable, lines: Callable[[AlignmentTable, bool]
     )
 
 
-# A part holds every pair's line as non-primary, and for each query's best pair in the tile also its line as primary.
-# The ranks in all parts decide which one is used:
+# A part holds the non-primary line of every pair, and also the primary line of each query's best pair in the tile.
+# The ranks in all parts decide which line is used:
 #
 #     lines    | query a, other | query a, other | query b, other | ...
 #                                 ^ begin .. end                        of a's best pair here
@@ -147,7 +147,7 @@ def chosen_lines(parts: Iterable[bytes], n_queries: int) -> Iterator[memoryview]
 
 
 def _lines_of(part: _Part, winners: Index) -> Iterator[memoryview]:
-    """Yield the lines of a part if these of its best pairs are primary."""
+    """Yield a part's lines, given which of its best pairs are primary."""
     lines, primary, done = memoryview(part.lines), memoryview(part.primary), 0  # type: ignore[arg-type]
     bounds = (part.begin[winners], part.end[winners], part.offsets[winners], part.offsets[winners + 1])
     for begin, end, first, last in zip(*(bound.tolist() for bound in bounds), strict=True):
@@ -293,12 +293,12 @@ def header_text(header: Header, context: PairsContext) -> bytes:
 
 
 def encode_sam(table: AlignmentTable, context: PairsContext) -> bytes:
-    """Return a line per pair; if the primary pairs are not known yet, also the alternative line of each best pair."""
+    """Return a line per pair; if the primary pairs are not known yet, also each best pair's alternative line."""
     return b"".join(sam_blocks(table, context))
 
 
 def sam_blocks(table: AlignmentTable, context: PairsContext) -> Iterator[bytes]:
-    """Yield final lines of complete queries in blocks; otherwise one part with all alternatives."""
+    """Yield final lines in blocks if queries are complete, else a part with all alternatives."""
     if not context.has_whole_queries:
         return iter([encode_primary(table, lines)])
     is_primary = primary_rows(table)

@@ -133,7 +133,7 @@ def check(context: PathsContext) -> None:
 
 
 class _Stream(io.RawIOBase):
-    """A write-only output without seeking, since a compressed one cannot seek."""
+    """Write-only output that cannot seek, like a compressed file."""
 
     def __init__(self, out: IO[bytes]) -> None:
         self._out = out

@@ -25,7 +25,7 @@ IN_COLUMNS, INSERTED, SKIPPED = 0, 1, 2
 
 
 def packed_columns(placements: Placements) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Pack the columns of each read's residues, from its first column on; return the bytes of each read as well.
+    """Pack the columns of each read's residues, from its first column on; also return each read's byte count.
 
     ::
 
@@ -38,7 +38,7 @@ def packed_columns(placements: Placements) -> tuple[NDArray[np.uint8], NDArray[n
         return np.zeros(0, np.uint8), np.zeros(len(placements), np.int64)
     of_read = np.repeat(np.arange(len(placements)), np.diff(offsets))
     is_in = column >= 0
-    # Index of the last residue in a column before each residue, of any read; -1 if no residue precedes it.
+    # For each residue, index of the last earlier one (of any read) that has a column; -1 if there is none.
     last = np.concatenate([[-1], np.maximum.accumulate(np.where(is_in, np.arange(n), -1))[:-1]])
     follows = is_in & (last >= offsets[of_read])
     skipped = np.where(follows, column - column[last] - 1, 0)
@@ -64,11 +64,10 @@ SCRIPTS = (
 )
 #: Limits of a page: reads (the first ones), their residues, and residues of the reference.
 MOST_READS, MOST_LETTERS, MOST_REFERENCE = 500_000, 96 << 20, 128 << 20
-#: Memory for making a page, per read and per residue of reads and of the reference: pieces, their columns, narrow
-#: types, bytes, and compressed bytes.
+#: Memory for making a page (pieces, columns, narrow types, bytes, compressed bytes): per read, per residue of a read,
+#: and per residue of the reference.
 READ_BYTES, LETTER_BYTES, REFERENCE_BYTES = 800, 5, 2
-#: Bits for the sample number in a key, whose other bits are a branch; and the number of keys that are summed
-#: together.
+#: Bits of the sample number in a key (the other bits are a branch); number of keys that are summed together.
 SAMPLE_BITS, MOST_PENDING = 31, 1 << 20
 #: Columns of a page's table that are copied from placements.
 COLUMNS = ("branch", "score", "second_score", "ties", "strand")

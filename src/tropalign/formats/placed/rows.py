@@ -90,8 +90,7 @@ class Insertions:
 
 
 # If the number of rows, the longest name or the new columns must be known before the first row, nothing can be
-# written before the last read. A part then stores the data of its rows, and the requirements of its reads on other
-# rows.
+# written before the last read. A part then stores the data of its rows, and what its reads require of other rows.
 
 
 def late_part(placements: Placements, context: PlacedContext) -> bytes:

@@ -130,7 +130,7 @@ SEPARATOR = b",\n"
 
 
 def encode_jplace(placements: Placements, context: PlacedContext) -> bytes:
-    """Return an entry per placed read: all its best branches, with equal weights, each at its middle.
+    """Return an entry per placed read: the middles of all its best branches, with equal weights.
 
     A score separates the best branches from others, but does not give their probabilities. So all branches with the
     best score are listed, for any number of them, and the weights of a read sum to 1.

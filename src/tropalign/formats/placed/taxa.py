@@ -1,4 +1,4 @@
-"""Reads per taxon: the lineages shared by the tips below their best branches, with counts per sample."""
+"""Reads by taxon (the lineage that the tips below a read's best branches share), with sample counts."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ def _word(text: str) -> str:
 
 
 def pack(segments: Segments, context: SegmentsContext) -> Packed:
-    """Pack the segments; their sequences follow from the number of segments of each."""
+    """Pack the segments, and the offset of each sequence's first segment."""
     offsets = np.searchsorted(segments.sequence, np.arange(len(segments.names) + 1)).astype(np.int64)
     columns = ("lengths", "log_likelihoods", "n_unlabelled", "start", "end", "label", "support")
     arrays = {name: getattr(segments, name) for name in columns} | {"segment_offsets": offsets}

@@ -89,7 +89,7 @@ def tracks_of_parts(parts: Iterable[bytes], context: SegmentsContext) -> Tracks:
 
 
 def bounds_of(length: int) -> NDArray[np.int64]:
-    """Return the bounds of a curve's bins: one per pixel, or one per position if there are fewer."""
+    """Return the bounds of a curve's bins: one per pixel, or per position if these are fewer."""
     return distinct(np.linspace(0, length, min(length, WIDTH) + 1).round().astype(np.int64))
 
 

@@ -27,7 +27,7 @@ FORMATS = {
 
 @dataclass(frozen=True)
 class TreesContext(PlainContext):
-    """Context of tree formats: a title for formats that have one, and groups by taxon name, shown as colours."""
+    """Title for tree formats that have one, and groups by taxon name, which are shown as colours."""
 
     title: str = "tree"
     groups: Mapping[str, str] = field(default_factory=dict)
@@ -35,6 +35,6 @@ class TreesContext(PlainContext):
 
 @dataclass(frozen=True)
 class ComparisonContext(PlainContext):
-    """Context of formats of distances between trees: the distance that a matrix holds; None for a table of all."""
+    """Context of formats of tree distances: the distance that a matrix holds; None for a table of all distances."""
 
     distance: str | None = None

@@ -37,7 +37,7 @@ def encode_tsv(found: TreeComparisons, context: ComparisonContext) -> bytes:
 
 
 def assemble_tsv(parts: Iterable[bytes], out: IO[bytes], header: Header, context: ComparisonContext) -> None:
-    """Write comment lines, the names of the columns, and the rows; before a matrix the line that `tree` reads."""
+    """Write comment lines, column names and rows; before a matrix, instead, the line that `tree` reads."""
     if context.distance is None:
         out.write(header.above(COLUMNS))
     elif header.has_comments:
@@ -47,7 +47,7 @@ def assemble_tsv(parts: Iterable[bytes], out: IO[bytes], header: Header, context
 
 
 def encode_phylip(found: TreeComparisons, context: ComparisonContext) -> bytes:
-    """Return the square matrix of trees that were compared with each other."""
+    """Return the square matrix of one distance between all trees."""
     if context.distance is None or not found.is_each_pair:
         raise UsageError("PHYLIP holds one distance of trees that are compared with each other: write a .tsv instead")
     rows = found.matrix(context.distance).tolist()  # type: ignore[arg-type]

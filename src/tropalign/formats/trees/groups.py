@@ -12,8 +12,8 @@ from tropalign.sequences.files import file_name, read_text
 
 #: Maximum size of a table in bytes.
 MOST_BYTES = 1 << 28
-#: Hues of the first groups, as fractions of the colour circle, far from their neighbours; later ones follow by the
-#: golden ratio, which falls between the earlier ones.
+#: Hues of the first groups, as fractions of the colour circle, far from their neighbours; later ones are steps
+#: of the golden ratio, which fall between earlier ones.
 HUES = (0.60, 0.04, 0.38, 0.80, 0.11, 0.52, 0.92, 0.26)
 GOLDEN = 0.618034
 #: Lightness and saturation on light and dark backgrounds, with a contrast of at least 4.5 for names (tests/formats).
@@ -65,7 +65,7 @@ def read_groups(path: str | os.PathLike[str]) -> dict[str, str]:
 
 
 def tell_unknown(groups: Mapping[str, str], names: Iterable[str], file: str) -> None:
-    """Warn of names in a table that the tree does not have."""
+    """Warn of names in the table that are not in the tree."""
     known = set(names)
     unknown = [name for name in groups if name not in known]
     if unknown:

@@ -40,7 +40,7 @@ def nodes_of(parts: Iterable[bytes]) -> Nodes:
 
 
 def encode_dnd(result: Any, context: TreesContext) -> bytes:
-    """The tree as CLUSTALW has it; computed lengths have 32 bits, which CLUSTALW keeps."""
+    """Return the tree in CLUSTALW's form, with computed lengths as float32."""
     is_computed = isinstance(result, MultipleAlignment) or result.digits is not None
     nodes = nodes_of([encode_newick(result, context)])
     below = nodes.children()
@@ -57,7 +57,7 @@ def encode_dnd(result: Any, context: TreesContext) -> bytes:
         if isinstance(at, str):
             pieces.append(at)
             continue
-        length = nodes.lengths[at]  # one that is not 0 never becomes 0
+        length = nodes.lengths[at]  # a non-zero length never becomes 0
         text = "" if length is None else f":{np.float32(length) or length if is_computed else length!s}"
         support = parted(nodes.labels[at])[1] if below[at] else ""
         end = text + (f"[{support}]" if support else "") if at else ";\n"
@@ -110,7 +110,7 @@ NEXUS = Codec(encode_nexus, assemble_nexus, needs_all=True)
 
 
 def lengths_of(nodes: Nodes) -> NDArray[Any]:
-    """The length of each branch, 0 if it has none: float32 unless this makes one 0 or infinite, else float64."""
+    """Return branch lengths, 0 if missing: float32 unless that makes a length 0 or infinite, else float64."""
     lengths = np.array([0.0, *(length or 0.0 for length in nodes.lengths[1:])])
     with np.errstate(over="ignore"):
         small = lengths.astype(np.float32)

@@ -43,7 +43,7 @@ class Alignment {
     this.setFeatures(given.features ?? []);
   }
 
-  /** Group features by row: from the first residue's column to the last one's, with a lane if some overlap. */
+  /** Group features by row, with first and last column, and a lane if some overlap. */
   setFeatures(features) {
     this.kinds = [...new Set(features.map(([, , , kind]) => kind))];
     this.features = new Map();
@@ -194,7 +194,7 @@ class Alignment {
   }
 }
 
-/** Decode a share of agreement: byte 0 does not count, otherwise the byte is 1 + 200 times the share. */
+/** Decode a share of agreement: NaN for byte 0, otherwise the byte is 1 + 200 times the share. */
 const shareOf = (byte) => byte ? (byte - 1) / 200 : NaN;
 
 function slots(kind) {

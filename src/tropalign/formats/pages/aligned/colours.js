@@ -1,14 +1,13 @@
-/* Colour schemes. Each one derives from an alignment a palette, a list of [r, g, b], and `of(row, column, slot)`,
- * the index of a residue's colour in it; 0 is no colour.
+/* Colour schemes, made from an alignment: a palette (list of [r, g, b]), and `of(row, column, slot)`, which returns
+ * the palette index of a residue's colour; 0 is no colour.
  */
 const rgb = (hex) => [1, 3, 5].map((k) => parseInt(hex.slice(k, k + 2), 16));
 const mix = (a, b, share) => a.map((value, k) => Math.round(value * share + b[k] * (1 - share)));
 const css = (colour) => `rgb(${colour.join(" ")})`;
 const slotOfLetter = (letter) => (letter === "*" ? 0 : letter.charCodeAt(0) & 31);
 
-/* Clustal X (Thompson et al. 1997), its file colprot.par, as in multiple_colours.json: a condition holds if its
- * residues together reach its share of a column, gaps counted; a rule colours its residues if one of its conditions
- * holds.
+/* Rules of Clustal X (Thompson et al. 1997, file colprot.par), in multiple_colours.json. A rule colours its residues
+ * if one of its conditions holds: certain residues together reach a certain share of the column, gaps counted.
  */
 const RULES = JSON.parse(document.getElementById("rules").textContent);
 
@@ -133,7 +132,7 @@ const SCHEMES = {
   none: {title: "None", make: byLetter("No colours.", []), fits: () => true},
 };
 
-/* Residues of the logo: the hues of Clustal X by kind of residue, dark enough for a white page. */
+/* Hues of the logo: as in Clustal X by kind of residue, dark enough for a white page. */
 const LOGO_HUES = {
   protein: [
     ["AILMFWV", "#3c6ad6"], ["KR", "#d43a2a"], ["DE", "#b046b0"], ["NQST", "#2c9a3c"], ["C", "#d9706f"],

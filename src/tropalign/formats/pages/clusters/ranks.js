@@ -18,8 +18,8 @@ class Ranks extends Drawing {
   isLog = false;
   height = RANKS_HEIGHT;
   /**
-   * `steps`: {size, count} of arrays, largest size first; `told(k)`: description of the cluster of rank k + 1, of the
-   * `nKnown` on the page; `onChoose(k)`: it was chosen.
+   * `steps`: arrays {size, count}, largest first; `told(k)`: description of the cluster of rank k + 1, for the
+   * `nKnown` clusters on the page; `onChoose(k)`: it was chosen.
    */
   constructor(canvas, steps, {told, ...acts}) {
     super(canvas, {steps, toldKnown: told, ...acts});
@@ -89,7 +89,7 @@ class Ranks extends Drawing {
     brush.fillRect(x, y, width, 2), brush.fillRect(x, floor - 1, width, 2);
     brush.fillRect(x, y, 2, height), brush.fillRect(x + width - 2, y, 2, height);
   }
-  /** Draw a bar per step, or one per cluster if these are wide enough. */
+  /** Draw a bar per step, or a bar per cluster if wide enough. */
   paintSteps(brush, colour) {
     brush.fillStyle = colour;
     let rank = 1;

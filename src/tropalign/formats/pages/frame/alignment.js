@@ -8,7 +8,7 @@ const MARKS = {
 
 /**
  * Columns of a path: query, middle (| equal, . different, a space at a gap) and target. `runs` are [kind, length],
- * with kind 0 (two residues), 1 (the query's) or 2 (the target's); `codes` define which letters are equal.
+ * with kind 0 (two residues), 1 (query only) or 2 (target only); `codes` define which letters are equal.
  */
 function alignedRows(query, target, queryStart, targetStart, runs, codes) {
   let top = "", middle = "", bottom = "", i = queryStart, j = targetStart;

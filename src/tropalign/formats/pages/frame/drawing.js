@@ -219,7 +219,7 @@ const MEASURER = new OffscreenCanvas(1, 1).getContext("2d");
 const SWATCH = 10;
 
 /**
- * Rows of a legend: its items {text, ...} with their texts cut and their place x, the first one indented. Text in a
+ * Rows of a legend: its items {text, ...} with shortened texts and positions x, the first one indented. Text in a
  * saved picture may be a little wider than measured.
  */
 function legendRows(items, font, {left = 0, right, most = 220, indent = 0}) {
@@ -237,8 +237,8 @@ function legendRows(items, font, {left = 0, right, most = 220, indent = 0}) {
 }
 
 /**
- * Draw a row of a legend. `colours(item)`: those of the edge and the inside of its square, or one for all of it; null
- * if it has no square.
+ * Draw a row of a legend. `colours(item)`: colours of the square's edge and inside, or one colour for both; null
+ * if there is no square.
  */
 function drawLegendRow(brush, ink, row, y, colours) {
   brush.textAlign = "left", brush.textBaseline = "middle";

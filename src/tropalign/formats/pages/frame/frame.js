@@ -45,7 +45,7 @@ function fillTerms(list, terms) {
   }));
 }
 
-/** If a page embeds this one in a frame (the server does), it sends the theme of its own switch. */
+/** A page that embeds this one (the server's do) sends the theme of its own switch. */
 let toldDark = null, opened = null;
 addEventListener("message", (event) => {
   if (event.source !== parent || parent === window || typeof event.data?.isDark !== "boolean") return;

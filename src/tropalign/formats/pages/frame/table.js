@@ -123,7 +123,7 @@ class Table {
     this.onRows?.(rows);
   }
 
-  /** Index of the first visible row. If there are more rows than pixels, the scroll bar position is a fraction. */
+  /** Index of the first visible row; with more rows than pixels, from the scroll bar's relative position. */
   first() {
     const {host, rows} = this, room = host.clientHeight - this.top.offsetHeight;
     if (rows.length * ROW <= Table.mostPixels) return {first: Math.floor(host.scrollTop / ROW), room};

@@ -1,6 +1,6 @@
 /* Sequences as lines and their domains as boxes; only visible lines are drawn. */
 const LINE = 24, LABEL = 190, EDGE = 14, BOX = 14, TALLEST = 8_000_000;
-/** Largest number of sequences in a picture, which fit a PNG, and of models in a legend. */
+/** Most sequences in a picture, so that it fits a PNG, and most models in a legend. */
 const MOST_LINES = 600, MOST_MODELS = 24;
 
 class Architecture extends Drawing {
@@ -26,7 +26,7 @@ class Architecture extends Drawing {
   get nSeen() {
     return Math.floor((this.height - LINE) / LINE);
   }
-  /** First visible line; if there are more lines than a browser can scroll, the scroll position is a fraction. */
+  /** First visible line; with more lines than a browser can scroll, from the relative scroll position. */
   get first() {
     const most = Math.max(0, this.lines.length - this.nSeen), way = this.host.scrollHeight - this.host.clientHeight;
     return way > 0 ? Math.round(this.host.scrollTop / way * most) : 0;

@@ -1,7 +1,7 @@
 /* Number of domains that span each position of a model, and number of residues there. */
 const INSERT = 46, DELETE = 45, COVERAGE_HEIGHT = 150;
 
-/** Count both per position; `lineBegins` is the offset of each domain's characters in the lines. */
+/** Count domains and residues; `lineBegins`: offset of each domain's characters in the lines. */
 function coverageOf(length, domains, arrays, lineBegins) {
   const over = new Uint32Array(length), residues = new Uint32Array(length);
   for (const d of domains) {

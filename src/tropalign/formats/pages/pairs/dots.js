@@ -26,8 +26,8 @@ function usualWord(n, m, nLetters) {
 }
 
 /**
- * Draw the plot: `runs` are those of an alignment from `queryStart` and `targetStart`; query positions count down if
- * `isReverse`, since its reverse strand was aligned.
+ * Draw the plot: an alignment has `runs` from `queryStart` and `targetStart`; query positions count down if
+ * `isReverse`, since the query's reverse strand was aligned.
  */
 function drawDots(canvas, host, {query, target, queryStart, targetStart, runs, length, codes, isReverse}) {
   const ink = inks(), left = 54, bottom = 34, room = Math.max(120, host.clientWidth - left - 34);

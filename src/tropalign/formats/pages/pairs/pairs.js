@@ -148,7 +148,7 @@ class PairsReport {
     });
     this.report.shows(this.spans, "spans", () => "alignments");
   }
-  /** Show the chosen row in the picture, which stays if it already contains the row. */
+  /** Show the chosen row in the picture, which is redrawn only if it lacks the row. */
   followSpans(row) {
     const {arrays, sides, spans} = this, isThere = spans.bars?.some((bar) => bar.row === row);
     if (!isThere || sides[0] !== sides[1] && spans.of !== arrays.query_index[row]) spans.show(arrays.query_index[row]);

@@ -13,7 +13,7 @@ const BAR_SHADES = [.25, .4, .6, .8, 1];
 class Spans extends Drawing {
   lines = [];
   of = null;
-  /** All rows of a sequence of one side: {row, begin, end, other}, with its span and the other sequence. */
+  /** All rows of a sequence on one side, with its span and the other sequence: {row, begin, end, other}. */
   rowsOf(side, k) {
     const {arrays, sides, nRows} = this.report, found = [], isOneSet = sides[0] === sides[1];
     const roles = isOneSet ? ["query", "target"] : [["query", "target"][side]];

@@ -21,7 +21,7 @@ function columnsOf(runs, start) {
   return found;
 }
 
-/** Count, for each row, residues equal to the read's, and differing columns between its ends. */
+/** For each row, count columns from start to end that equal the read's, and that differ. */
 function comparedRows(codes, reference, nColumns, nRows, letters, columns, start, end) {
   const wanted = new Uint8Array(end - start);
   columns.forEach((column, k) => column >= 0 && (wanted[column - start] = codes[letters[k]]));

@@ -9,7 +9,7 @@ const LINE = 20, BAR = 14, PIECES = 12;
 /** `rings`; `samples`; `arrays`: counts by taxon and sample; `onChoose(taxon)`, `onSample(sample)`: it was clicked. */
 class SampleBars extends Drawing {
   pieces = [];
-  /** Show the taxa that have colours if this taxon is in the middle, and the counts of each sample in them. */
+  /** Show the taxa that are coloured when this taxon is in the middle, with their counts per sample. */
   show(root) {
     this.root = root;
     const {rings, arrays, samples} = this, {tree} = rings, fork = rings.fork(root), below = tree.children[fork];

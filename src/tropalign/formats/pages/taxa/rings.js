@@ -79,14 +79,14 @@ class Rings extends Drawing {
     } else this.draw();
     if (isTold) this.onChoose(k);
   }
-  /** Move a taxon with others below it into the middle; if it is there already, move the one above it. */
+  /** Move a taxon with others below it into the middle; if it is there already, move its parent there. */
   enter(k) {
     if (k === this.root && k) this.setRoot(this.tree.parent[k]);
     else if (this.tree.children[k].length) this.setRoot(k);
   }
 
   /**
-   * Hue of each visible taxon: taxa of the first ring with more than one taxon have their own hues, equal in all
+   * Hue of each visible taxon: each taxon of the first ring with several taxa has its own hue, the same in all
    * samples.
    */
   colours() {
@@ -182,7 +182,7 @@ class Rings extends Drawing {
     const value = this.sums[this.root], isWide = brush.measureText(wholeOf(value)).width <= room;
     brush.fillText(isWide ? wholeOf(value) : value.toLocaleString("en", {notation: "compact"}), x, y + 8);
   }
-  /** Write the name into its segment, along the ring or across it, as has more room. */
+  /** Write the name along or across its ring segment, whichever has more room. */
   write(brush, x, y, k, ring, from, to, ink) {
     const middle = this.middle + (ring - .5) * this.ring, angle = (from + to) / 2, width = (to - from) * middle;
     const across = width < LETTERS + 3 ? 0 : this.ring - 6;

@@ -3,8 +3,8 @@ const LEAST_SUPPORT = 50;
 
 class FamilyTree extends TreeView {
   /**
-   * `given`: parent, length, support and group per node in the file's order; `groups`: their hues; `labels` of branches
-   * that are no numbers, by the nodes below them; `hasMidpoint`: whether all branches have lengths.
+   * `given`: parent, length, support and group per node in the file's order; `groups`: their hues; `labels`:
+   * non-numeric labels of branches, by the node below; `hasMidpoint`: whether all branches have lengths.
    */
   constructor(canvas, {given, labels, ...parts}) {
     const roots = new Roots(given);

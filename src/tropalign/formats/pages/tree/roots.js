@@ -19,7 +19,7 @@ class Roots {
       edge[b] = a;
       this.ends[a] = [a, b], this.ends[b] = null;
       this.length[a] += this.length[b];
-      // Two numbers for one branch: the lower one, as `tropalign tree` keeps.
+      // Keep the lower support of both halves, as `tropalign tree` does.
       if (!(this.support[a] <= this.support[b]) && !Number.isNaN(this.support[b])) this.support[a] = this.support[b];
     }
     this.given = {parent, length, support, id: Int32Array.from(parent.keys()), edge};
@@ -31,7 +31,7 @@ class Roots {
     const [a, b] = this.ends[edge];
     return a === node ? b : a;
   }
-  /** Root the tree on a branch, at this share of its length from one of its ends, which becomes the first child. */
+  /** Root the tree on a branch, at this share of its length from the end `first`, which becomes the first child. */
   rootedOn(edge, first, share) {
     const found = {parent: [-1], length: [0], support: [NaN], id: [-1], edge: [-1]};
     const second = this.across(edge, first), whole = this.length[edge];
@@ -45,7 +45,7 @@ class Roots {
     }
     return typed(found);
   }
-  /** The tip farthest from a node, how far, the branch by which each node is reached, and nodes in that order. */
+  /** Farthest tip from a node, its distance, the branch that leads to each node, and nodes in visiting order. */
   farthest(start) {
     const far = new Float64Array(this.n), came = new Int32Array(this.n).fill(-1), stack = [start], order = [];
     while (stack.length) {
@@ -64,7 +64,7 @@ class Roots {
     return {end, whole: far[end], came, order};
   }
   /**
-   * An end of the longest path between two tips: with negative lengths, the tip farthest from another need not be one.
+   * An end of the longest path between two tips; with negative lengths, `farthest` need not find one.
    * As in results/rooting.py: the longest path up to each node from the tips below it, and the two longest joined.
    */
   endOfLongest(first) {

@@ -2,8 +2,7 @@
  * A page's tree extends this class by drawing on branches and a legend below.
  *
  *     gather()   walks the tree from the root and skips everything outside the view; a clade smaller than a pixel is
- *     one
- *                line and is not entered. So a frame draws at most as many lines as the canvas has pixels, for any
+ *                one line and is not entered. So a frame draws at most as many lines as the canvas has pixels, for any
  *                number of tips.
  */
 const MARGIN = 12, ROOM = 170, AROUND = 110, TEXT = 11, CIRCLE = 2 * Math.PI * .985, FEW = 150,
