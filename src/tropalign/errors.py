@@ -53,7 +53,7 @@ def counted(n: int, things: str) -> str:
     return f"{n:,} {noun}{blank}{rest}"
 
 
-#: One entry per command line that runs in this process or sent work to it: messages then name options, not
+#: One entry per command line that runs in this process or sent work to it; if any, messages name options, not
 #: arguments.
 _named_by: list[None] = []
 #: Options whose names differ from the function arguments of the same meaning.
@@ -76,7 +76,7 @@ def said(argument: str, value: str) -> str:
 
 
 def has_options() -> bool:
-    """True if `named` returns options. Worker processes are told this with the work that is sent to them."""
+    """True if `named` returns options. The work that is sent to worker processes includes this value."""
     return bool(_named_by)
 
 
@@ -270,7 +270,7 @@ def quiet() -> Iterator[list[str]]:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return ``; did you mean 'pairs'?`` if a word is close to a known one, as the end of a sentence; else "".
+    """Return the end of a sentence, ``; did you mean 'pairs'?``, if a word is close to a known one; else "".
 
     Leading dashes are ignored: they would make any two options similar.
     """
@@ -279,7 +279,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     names = {name.lstrip("-").lower(): name for name in known}
     typed = word.lstrip("-").lower()
     begun = [name for name in names if name.startswith(typed)] if len(typed) > 2 else []
-    swapped = [name for name in names if sorted(name) == sorted(typed)]  # two letters are half of a short word
+    swapped = [name for name in names if sorted(name) == sorted(typed)]  # too different for difflib if short
     elsewhere = [name for name in names if name == _SAID_ELSEWHERE.get(typed)]
     near = elsewhere or (begun if len(begun) == 1 else swapped or get_close_matches(typed, names, 1, 0.75))
     return f"; did you mean {names[near[0]]!r}?" if near else ""

@@ -15,7 +15,7 @@ from importlib import _bootstrap, import_module
 from types import MappingProxyType
 from typing import Any
 
-#: Top-level packages that a fork waits for: those that tropalign loads on first use, not the user's own.
+#: Packages whose loading delays a fork: those that tropalign loads on first use, not the user's own.
 AWAITED = sys.stdlib_module_names | {
     "Bio", "PIL", "biopython", "contourpy", "cuda", "dateutil", "distributed", "h5py", "kiwisolver",
     "matplotlib", "mpl_toolkits", "nanoarrow", "numpy", "platformdirs", "psutil", "pyarrow", "pyhmmer", "pyopencl",

@@ -26,7 +26,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def _kept(values: dict[Any, T], key: Hashable, compute: Callable[[], T]) -> T:
-    """Return the value of the key; compute it if it is missing and no other thread does.
+    """Return the value of the key; if it is missing, compute it in one thread only.
 
     Modules that `compute` imports must not ask for the same value while they load: two threads could deadlock.
     """

@@ -51,7 +51,7 @@ def chosen(offsets: Int64, rows: NDArray[Any]) -> tuple[Int64, Int64]:
 
 
 def places(offsets: Int64, rows: NDArray[Any]) -> Iterator[tuple[slice, Int64 | slice]]:
-    """Yield slices of `rows` with the indices of their values, a part at a time (an index takes eight bytes)."""
+    """Yield slices of `rows` with the indices of their values, in parts, since an index takes eight bytes."""
     before = offsets_of(lengths_of(offsets, rows))
     first = 0
     while first < len(rows):
@@ -77,7 +77,7 @@ def joined(pieces: Sequence[Int64]) -> Int64:
 
 
 def wanted_rows(rows: NDArray[Any], n_rows: int) -> NDArray[Any]:
-    """Return row indices from indices or a mask. Raises IndexError for a mask of another length or other numbers."""
+    """Return row indices from indices or a mask. Raises IndexError for a mask of another length or non-integers."""
     rows = np.asarray(rows)
     if rows.dtype == np.bool_:
         if rows.shape != (n_rows,):

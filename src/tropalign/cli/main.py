@@ -34,7 +34,7 @@ OBJECTS_PER_PASS = 60_000
 WITH_AN_END = ("cuda", "distributed", "pyopencl", "sqlalchemy")
 
 
-# Only `run_alone` does this; programs that call `tropalign.align` or `main` keep their threads.
+# Programs that call `tropalign.align` or `main` keep their threads and garbage collector.
 def run_alone(main: Callable[[], int]) -> NoReturn:
     """Run a command's main function as the only job of this process, and exit with its code."""
     gc.set_threshold(OBJECTS_PER_PASS, *gc.get_threshold()[1:])
@@ -46,7 +46,7 @@ def run_alone(main: Callable[[], int]) -> NoReturn:
 
 
 class _NumpyWithoutThreads:
-    """Import finder that has NumPy imported without threads for matrix products, which no command uses.
+    """Import finder that loads NumPy without threads for matrix products: no command uses these threads.
 
     The threads take 40 ms of processor time on two cores, and more on more cores. The environment is restored
     after the import, so child processes are not affected. A number of threads that the user sets is respected.
@@ -85,7 +85,7 @@ def _may_end_at_once() -> bool:
     if sys.flags.inspect or sys.gettrace() or sys.getprofile() or any(name in sys.modules for name in WITH_AN_END):
         return False
     if any(not thread.daemon for thread in threading.enumerate() if thread is not threading.main_thread()):
-        return False  # Python waits for them, and asks some to stop
+        return False  # Python joins threads, and asks some to stop
     atexit._run_exitfuncs()
     try:
         for stream in (sys.stdout, sys.stderr):

@@ -53,7 +53,7 @@ class Parser(argparse.ArgumentParser):
                 verb.error(sentence)
 
     def _print_message(self, message: str, file: Any = None) -> None:
-        """Print, with an error if the disk is full, which argparse ignores."""
+        """Print; unlike argparse, raise an error if the disk is full."""
         (sys.stderr if file is None else file).write(message)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:

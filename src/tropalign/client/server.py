@@ -163,7 +163,7 @@ class Server:
     def _item(self, value: Any) -> dict[str, Any]:
         if isinstance(value, RemoteDatabase):
             return {"database": value.id, "name": value.name}
-        if isinstance(value, dict):  # sent before
+        if isinstance(value, dict):  # uploaded before
             return value
         if isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], bytes):
             return self._uploads.data(value[1], str(value[0]))

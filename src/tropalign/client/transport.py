@@ -127,7 +127,7 @@ class Transport:
             try:
                 reply = self._send_request(connection, method, place, headers, body)
                 if reply.status == 429 or (reply.status == 503 and reply.getheader("Retry-After")):
-                    text = reply.getheader("Retry-After") or ""  # clamped below
+                    text = reply.getheader("Retry-After") or ""  # limited below
                     is_number = text.isascii() and text.isdigit()
                     seconds = min(max(float(text), 0.1), LONGEST_WAIT) if is_number else USUAL_WAIT
                     waited += seconds

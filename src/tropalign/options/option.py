@@ -29,7 +29,7 @@ MOST = 2**31 - 1
 
 @dataclass(frozen=True)
 class Kind:
-    """Parser of a value's text, with the kind's name and range for forms and the API.
+    """Kind of value: the parser of its text, and name and range for forms and the API.
 
     `name` is "whole" (an integer), "number" or "text". `parse` converts text, or raises ValueError with the
     reason. `least` and `most` are the inclusive range of a number, None for text.
@@ -112,7 +112,7 @@ def number(least: float, most: float) -> Kind:
 DECIMAL = Kind("number", _decimal, -MOST, MOST)
 #: A number from 0 to 1.
 FRACTION = Kind("number", _fraction, 0, 1)
-#: An E-value: smaller ones are written as 0, and no search expects more hits.
+#: An E-value: smaller ones are written as 0, larger ones exceed any search.
 E_VALUE = number(1e-300, 1e300)
 #: A score in bits.
 BITS = number(-1e9, 1e9)
@@ -145,7 +145,7 @@ class Choices:
 T = TypeVar("T")
 #: An error of two options that exclude each other.
 EXCLUSIVE = "{this} and {other} exclude each other: give one of them"
-#: Names of options, or a mapping from these to the sentence of an error; an empty sentence is the general one.
+#: Names of options, or a mapping from these to the sentence of an error; an empty sentence means the general one.
 Conditions = str | Collection[str] | Mapping[str, str]
 
 
@@ -367,7 +367,7 @@ class Options:
                 found[name] = said.but(name=name, group=said.group if group is None or said.group else group)
         if needs:
             found = {name: one if one.needs or name == needs else one.but(needs=needs) for name, one in found.items()}
-        for name, one in found.items():  # includes bases, whose default another base may hide
+        for name, one in found.items():  # includes bases: another base may hide their default
             if one.default is not REQUIRED:
                 setattr(cls, name, one.default)
             elif name in cls.__dict__:
@@ -393,7 +393,7 @@ class Options:
             self._check_range(name, *self._ranges[name])
 
     def _check_range(self, name: str, least: float, most: float) -> None:
-        """Raise UsageError if a number is outside the range of its kind, so that `settle` need not check it."""
+        """Raise UsageError if a number is outside the range of its kind; `settle` need not check this."""
         value = getattr(self, name)
         if isinstance(value, int | float) and not isinstance(value, bool) and not least <= value <= most:
             raise UsageError(f"{named(name)} {str(value)[:40]} is not a number from {least:g} to {most:g}")
@@ -456,7 +456,7 @@ class Options:
         return {name: getattr(self, name) for name in self._declared}
 
     def shared_with(self, other: type[Options]) -> dict[str, Any]:
-        """Return the values of the fields that `other` also has, as arguments for making one."""
+        """Return the values of the fields that `other` also has, for use as its arguments."""
         return {name: getattr(self, name) for name in self._declared if name in other._declared}
 
     def replaced(self, **changes: Any) -> Self:

@@ -284,7 +284,7 @@ def _known(storage: Storage, id: str) -> Any:
 
 
 def _delete(storage: Storage, ids: Iterable[str]) -> tuple[int, int]:
-    """Delete by id and return the numbers of jobs and databases; a database has the id of its job, and goes first."""
+    """Delete by id and return the numbers of jobs and databases; a database has its job's id and is deleted first."""
     n_jobs = n_databases = 0
     databases = {each.id: each for each in storage.databases.built()}
     for id in dict.fromkeys(ids):
@@ -318,7 +318,7 @@ def _delete_user(storage: Storage, user: str, kept: list[str]) -> tuple[int, int
 
     if user not in storage.users.names():
         raise UsageError(f"there is no user {shown(user[:200])!r}: tropalign admin users lists them")
-    with suppress(UsageError):  # no token is valid
+    with suppress(UsageError):  # there is no token
         storage.tokens.revoke(user)
     storage.users.forget(user)
     n_jobs = sum(_is_done(storage.jobs.delete, job.id) for job in list(_jobs(storage, user)))

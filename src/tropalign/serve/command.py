@@ -57,7 +57,7 @@ class WhereOptions(Options, group="where"):
 
 
 def _read_by(name: str) -> Kind:
-    """Return a kind parsed by a function of the server, whose network modules are imported on first use."""
+    """Return a kind whose parser, a function of `notices`, is imported with its network modules on first use."""
 
     def read(word: str) -> Any:
         return getattr(import_module("tropalign.serve.notices"), name)(word)
@@ -359,7 +359,7 @@ def _mail_of(options: Serve) -> MailServer | None:
     password = password_from(options.smtp_password_file)
     if options.smtp_user is not None and not password:
         options.refuse("--smtp-user has no password: set TROPALIGN_SMTP_PASSWORD, or give --smtp-password-file FILE")
-    # Address of the pages for users, as far as the options tell it.
+    # Address of the pages for users, as far as the options give it.
     web_host = (options.allowed_host or [""])[0] or ("127.0.0.1" if options.host in ("127.0.0.1", "localhost") else "")
     is_direct = not (options.https or options.trusted_proxy)  # a proxy listens on the default port
     root = (options.root_path or "").rstrip("/")

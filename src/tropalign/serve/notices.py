@@ -63,7 +63,7 @@ SCHEME = "mailto:"
 MAIL_SECONDS = 30.0
 #: Ports of mail servers: among trusted machines, with user and password, and with TLS from the start.
 PLAIN_PORT, LOGIN_PORT, TLS_PORT = 25, 587, 465
-#: Variable with the password, unless it is in a file.
+#: Variable with the password, if no file has it.
 PASSWORD_VARIABLE = "TROPALIGN_SMTP_PASSWORD"
 _MOST_TITLE = 100
 _NAME = r"[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*"

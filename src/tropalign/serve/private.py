@@ -27,7 +27,7 @@ LOCAL, LOCAL_ID = "local", "local"
 
 @contextmanager
 def for_nobody_else() -> Iterator[None]:
-    """Make files private that are created in this block, including those of libraries and child processes."""
+    """Make all new files in this block private, including those of libraries and child processes."""
     before = os.umask(_OTHERS)
     try:
         yield
@@ -67,7 +67,7 @@ def make_private_file(path: Path) -> None:
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE))
     take_from_others(path)
     owner, me, name = path.stat().st_uid, os.geteuid(), shown(str(path))
-    if owner != me and not os.access(path, os.R_OK | os.W_OK):  # as `--add-token`, called by root, leaves it
+    if owner != me and not os.access(path, os.R_OK | os.W_OK):  # if root has called `--add-token`
         whose = f"it belongs to user {owner}, but tropalign runs as user {me}"
         raise ResourceError(f"{name}: {whose}: as root, chown {me} {name}")
 

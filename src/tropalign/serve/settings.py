@@ -111,7 +111,7 @@ class Settings:
         return is_loopback(self.host)
 
     def kept_until(self, finished: float | None) -> float | None:
-        """Return when a job that ended at `finished` may be deleted (seconds since 1970), None if it stays or runs."""
+        """Return when a job that ended at `finished` may be deleted, in seconds since 1970; None if kept or running."""
         if finished is None or self.keep_days is None:
             return None
         return finished + self.keep_days * SECONDS_OF_DAY

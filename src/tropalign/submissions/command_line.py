@@ -31,7 +31,7 @@ _OF_HERE = ("output", "quiet", "format")
 #: Name of standard input as a file.
 STANDARD_INPUT = "stdin.fa"
 
-#: Suffixes that mean the only format that a server writes, by the suffix of that format.
+#: Suffixes of files that a server writes in one format only, by that format's suffix.
 SAME = {suffixes[0]: suffixes for suffixes in (SVG[1], TSV[1], format_of("counts", "biom").suffixes)}
 
 

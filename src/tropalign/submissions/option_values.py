@@ -79,7 +79,7 @@ def _text_of(verb: str, option: OptionField, value: Any, where: str) -> str:
     if option.kind == "text" and text.startswith("@"):
         raise FieldError(where, "cannot name a file: give the values in it as a list")
     if text == "--":
-        raise FieldError(where, "cannot be only --")  # argparse removes it in any position
+        raise FieldError(where, "cannot be only --")  # argparse removes -- in any position
     if option.dest == "columns" and text == "help":
         raise FieldError(where, "must be a list of columns: see docs/formats.md")
     if option.kind == "choice" and text not in option.choices and not is_allowed(verb, option, text):

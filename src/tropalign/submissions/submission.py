@@ -383,7 +383,7 @@ def _has_format(verb: str) -> bool:
 
 
 def _default_names(submission: Submission, verb: ServedVerb) -> list[str]:
-    """Return arguments for default names that the submission gives neither as a file nor as an option."""
+    """Return arguments for default names, unless the submission gives a file or a name instead."""
     given = {*submission.inputs, *submission.options}
     left_out = [one for one in named_options(verb.name) if one.default_name is not None and one.name not in given]
     return [f"--{one.name}={one.default_name}" for one in left_out]
@@ -414,7 +414,7 @@ def outputs_of(submission: Submission) -> tuple[Output, ...]:
 
 
 def _free(stem: str, word: str, suffix: str, taken: Iterable[str]) -> str:
-    """Return ``proteins.fa``, or ``proteins.msa.fa`` if that is taken or is a prefix (plus dot) of a taken name."""
+    """Return ``proteins.fa``, or ``proteins.msa.fa`` if that is taken, or if a taken name adds a suffix to it."""
     names = {one.casefold() for one in taken}
     number, name = 1, f"{stem}{suffix}"
     while any(one == name.casefold() or one.startswith(f"{name.casefold()}.") for one in names):

@@ -63,7 +63,7 @@ OUTPUTS: Mapping[str, str] = {
     "model": "Trained model",
     "reference": "Reference without the reads",
 }
-#: A flag, or flags of another program ("hmmbuild's --fast and --hand"), which stay.
+#: A flag to replace, or another program's flags ("hmmbuild's --fast and --hand").
 _FLAG = re.compile(r"\w's --[\w-]+(?:(?:,| and) --[\w-]+)*|(?<![\w-])--?[A-Za-z][\w-]*")
 _SEE_HELP = re.compile(r" \(see tropalign [a-z ]+ --help\)$")
 #: Phrases that apply only to command lines.
@@ -340,7 +340,7 @@ def names_of(one: Option) -> tuple[str, ...]:
 def is_name(one: Option, text: str) -> bool:
     """True if the option takes the text as a name rather than a file."""
     if one.name == "matrix":
-        from tropalign.scoring.names import canonical  # which also knows other programs' names
+        from tropalign.scoring.names import canonical  # includes other programs' names
 
         return canonical(text) is not None
     return text in names_of(one)

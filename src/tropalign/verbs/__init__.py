@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, cast
 if TYPE_CHECKING:
     from tropalign.verbs.command import Command
 
-#: Module and class of each verb, in the order of the help. `serve`, `admin` and `submit` are above the code they
-#: run.
+#: Module and class of each verb, in the order of the help. `serve`, `admin` and `submit` are in the packages that
+#: they run.
 HOMES = {
     "pairs": "tropalign.verbs.pairs:Pairs",
     "find": "tropalign.verbs.find:Find",

@@ -195,7 +195,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
 
     @staticmethod
     def _page_bytes(places: Mapping[str, str], form: str, batch: SequenceBatch) -> int:
-        """Memory of the pages among the outputs, which are made one after another."""
+        """Return the memory for output pages, which are made one at a time."""
         from tropalign.formats.clusters.report import page_bytes
 
         return page_bytes(len(batch), int(batch.lengths.sum())) if "report" in places or form == "html" else 0
@@ -226,7 +226,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         from tropalign.resources.limits import default_budget, left_for_job
 
         self.check()
-        places = self.places() if self.shard is None else {"output": self.output}  # merge makes the others of shards
+        places = self.places() if self.shard is None else {"output": self.output}  # merge adds the others later
         form = self.format or format_for_path("clusters", self.output)
         for kind, path in (
             ("representatives", self.representatives),
@@ -249,7 +249,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         memory_bytes = left_for_job(allowed, held + self._page_bytes(places, form, batch))
         chosen = self._chosen(batch.alphabet, n_given)
         if self.shard is not None:
-            self.counting(batch)  # reports errors before merging would
+            self.counting(batch)  # reports errors earlier than merge
             self._shard(batch, chosen, form, show, allowed)
             return
         outputs = self._outputs(places, form, chosen, reads, uniques)

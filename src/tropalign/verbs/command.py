@@ -91,7 +91,7 @@ class Command(Options):
         raise NotImplementedError
 
     def is_given(self, condition: str) -> bool:
-        """Return true if an option of "a|b" differs from its default, or has one of the values of "a=x|y"."""
+        """True if an option of "a|b" differs from its default; for "a=x|y", if it has one of these values."""
         names, _, values = condition.partition("=")
         for name in names.split("|"):
             one, value = self.declared().get(name), getattr(self, name, None)
@@ -128,7 +128,7 @@ class Command(Options):
         self.check_stdin([path for one in given if one.role == "input" for path in listed(getattr(self, one.name))])
 
     def leave_out(self, reason: str, names: Iterable[str]) -> None:
-        """Reject those of the options that are given, for a reason that only the values of others show."""
+        """Reject the options that are given; `reason` depends on the values of other options."""
         for name in filter(self.is_given, names):
             self.refuse(f"{reason}: leave {self.declared()[name].flag} out")
 
@@ -243,7 +243,7 @@ def reading_once() -> Iterator[None]:
 
 
 def read_once(key: Hashable, read: Callable[[], T]) -> T:
-    """Return the result of `read`, shared for equal keys within `reading_once`; it is never changed."""
+    """Return the result of `read`, shared for equal keys within `reading_once`; do not change it."""
     known = _read  # another run in this process may end meanwhile
     if known is None:
         return read()

@@ -16,13 +16,13 @@ from tropalign.verbs.runs import SEQUENCE_FILES, OutputOptions
 if TYPE_CHECKING:
     from tropalign.sequences import SequenceStore
 
-#: Folders in order of precedence, with the separator of PATH.
+#: Variable with folders in order of precedence, as in PATH.
 VARIABLE = "TROPALIGN_DB"
 SUFFIX = ".tdb"
 
 
 def databases() -> Iterator[tuple[str, Path]]:
-    """Yield name and file of each database, sorted by name; of equal names the one that `database_path` finds."""
+    """Yield name and file of each database, sorted by name; of equal names only the one `database_path` finds."""
     found: dict[str, Path] = {}
     for folder in _folders():
         for path in sorted(folder.glob(f"?*{SUFFIX}")):

@@ -56,7 +56,7 @@ class Work(NamedTuple):
 
 
 class EachTask:
-    """Files as tiles of one."""
+    """Task with a tile per file."""
 
     def __init__(self, works: Sequence[Work], memory_bytes: int) -> None:
         self._works, self._memory_bytes = list(works), memory_bytes
@@ -80,7 +80,7 @@ class EachTask:
 
 
 class Slots:
-    """The CPU, as `n_workers` slots of one thread for a file each."""
+    """The CPU as `n_workers` slots, each with one thread and file."""
 
     name = "cpu"
 
@@ -141,7 +141,7 @@ def stem_of(file: str) -> str:
 
 
 def stems_of(files: Sequence[str]) -> dict[str, str]:
-    """Name the outputs of each file by its stem, and files with the same stem by their folders as well.
+    """Return the name of each file's outputs: its stem, with folders if another file has this stem.
 
     Folders that all of these files share are omitted. Files without different folders keep their stem.
 
@@ -256,7 +256,7 @@ class Each:
                 refuse(f"{flag} {ending}: with --each, give the suffix of these files, as in {flag} {one.suffix}")
 
     def _read_by_all(self) -> list[str]:
-        """Return the input files that are the same for all."""
+        """Return the input files that all commands read."""
         read: list[str] = []
         for one in self._command.declared().values():
             if one.role == "input" and one.name != self._command.each_input:

@@ -155,7 +155,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
     def by_alphabet(self, alphabet: Alphabet) -> dict[str, Any]:
         """Return the defaults of strand and composition."""
         is_plain = self.translate is None and not alphabet.has_strands
-        corrected = "adjusted" if self.gap_open2 is None else "scaled"  # affine gaps only are adjusted
+        corrected = "adjusted" if self.gap_open2 is None else "scaled"  # adjustment needs affine gaps
         return {
             "strand": self.strand or ("both" if alphabet.has_strands else "plus"),
             "composition": self.composition or (corrected if is_plain else "ignored"),

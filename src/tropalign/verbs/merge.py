@@ -14,7 +14,7 @@ from tropalign.verbs.runs import DeviceOptions, MemoryOptions, OutputOptions, ch
 if TYPE_CHECKING:
     from tropalign.execution.archive import Shards
 
-#: Verbs that do not make shards, or import this module.
+#: Verbs that make no shards, or that import this module.
 OTHERS = ("merge", "serve", "admin", "submit")
 #: Roles of files that may have any suffix.
 TABLES = ("tblout", "domtblout", "pfamtblout", "alignment")

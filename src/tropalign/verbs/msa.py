@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from tropalign.msa.pipeline import FamilyInput
     from tropalign.sequences import SequenceBatch
 
-#: Formats that show any name.
+#: Formats that accept any name.
 DRAWN = ("html", "svg", "png", "result")
 
 
@@ -86,7 +86,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         from tropalign.verbs.msa_methods import align_by_clustalw, align_onto_model, extend, keep_aligned
 
         method = self.check()
-        places = self.places() if self.shard is None else {"output": self.output}  # `merge` makes the others of shards
+        places = self.places() if self.shard is None else {"output": self.output}  # merge adds the others later
         inputs = [self.tree_in, self.add, self.merge, self.model, self.mapali, self.homologs, self.features]
         checked_progress(self, list(places.values()), [*self.family, *inputs], holds=True)
         if method is None:

@@ -40,7 +40,7 @@ _ON_CPU = "alignment to a model runs on the CPU only: leave --device and --clust
 _OF_PAGES = "--features is supported only for whole runs of alignment by consistency: leave it out"
 _OF_SHARDS = "--shard is supported only for alignment by consistency: leave it out"
 _OF_FORECASTS = "--dry-run is supported only for alignment by consistency: leave it out"
-#: Options by which a family is aligned otherwise than by the consistency of its pairs.
+#: Options that align a family by another method than the consistency of its pairs.
 OTHERWISE = ("method", "add", "merge", "model", "aligned")
 
 

@@ -125,7 +125,7 @@ class PairsCommand(PairsOutput):
 
             code = self.genetic_code or 1
             check_code(code)  # before anything is read
-            with without_kind_warnings():  # `side_of` checks the letters against the expected kind
+            with without_kind_warnings():  # `side_of` checks that residues are of the given kind
                 batches = self.batch(self.queries), self._database(self.targets, format_name, allowed)
             queries, targets = (
                 side_of(batch, side, self.translate, code, path)

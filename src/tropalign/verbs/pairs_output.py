@@ -45,7 +45,7 @@ Layout = Literal["tsv", "phylip", "npz"]
 SELECTS = (*(name for name in SelectionOptions.declared() if name not in ("report", "db_size")), "pairs")
 
 
-#: Formats of which `--no-header` leaves out the first lines.
+#: Formats whose first lines `--no-header` omits.
 HEADED = ("sam", "tsv", "csv")
 
 
@@ -203,7 +203,7 @@ class PairsOutput(
         return memory_bytes
 
     def _report_bytes(self, request: Request, n_queries: int, n_targets: int) -> int:
-        """Return the most memory of reports and plots. Raises InputError if a plot would have too many rows."""
+        """Return the peak memory of reports and plots. Raises InputError if a plot would have too many rows."""
         if not self.side_outputs and request.format != "html":
             return 0
         from tropalign.formats.pairs.plots import check_lines

@@ -176,7 +176,7 @@ number of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory or disk, 1
 
 
 def _rows_at_once(context: PathsContext, allowed: int) -> Iterator[range]:
-    """Yield the rows that are written at a time, which depend on the graph only.
+    """Yield ranges of rows to write at a time; they depend on the graph only.
 
     Raises ResourceError if the paths of a row take more memory than allowed.
     """

@@ -118,9 +118,9 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
         page_bytes = self._page_bytes(package, found, memory_bytes)
         memory_bytes -= page_bytes
         task, devices = self._task(package, blocks, found, memory_bytes)
-        rows = None if wanted.rows == "fasta" else wanted.rows  # the default is not stated
+        rows = None if wanted.rows == "fasta" else wanted.rows  # headers omit the default
         header = header_of(self, self.scoring().parameters(), format=rows)
-        bound = page_bytes if found is None else None  # if reads can be counted in advance, the report was checked
+        bound = page_bytes if found is None else None  # with a survey, the report is checked already
         outputs = outputs_of(package, header, wanted, self.shard is not None, lineages, bound, otus)
         decides = (outputs, wanted, __version__, lineages, otus)
         parameters = {} if found is None else run_parameters(task, found, *decides)
@@ -182,7 +182,7 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
         from tropalign.formats.placed.report import report_bytes
         from tropalign.resources.limits import require
 
-        if self.html is None or self.shard is not None:  # merge makes that of shards
+        if self.html is None or self.shard is not None:  # merge makes it later
             return 0
         if found is None:
             return memory_bytes // 2
@@ -217,7 +217,7 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
 
 
 class Pipeline:
-    """EPA-ng after a run."""
+    """Later run of EPA-ng."""
 
     def __init__(self, command: PlaceCommand, folder: Path, program: Program | None) -> None:
         self._command, self._folder, self._program = command, folder, program

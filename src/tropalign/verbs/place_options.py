@@ -263,7 +263,7 @@ class PlaceCommand(
     def blocks_of_reads(
         self, package: ReferencePackage, otus: OtuTable | None
     ) -> tuple[Callable[..., Iterator[Any]], Survey | None]:
-        """Return the reader of the reads, given names in use, and the result of a first pass, if possible."""
+        """Return a function that opens the reads, given names in use, and a survey of them if possible."""
         from tropalign.placement.reads import opened, owning
         from tropalign.placement.scorer import check_mates
         from tropalign.results.otu_table import RowOwners

@@ -347,7 +347,7 @@ Hits and E-values are those of hmmscan 3.4, to the last digit; the library needs
             shows_alignments=not self.noali,
             shows_accessions=self.acc,
         )
-        header = header_of(self, {}, format=None if name == "text" else name)  # the default is not stated
+        header = header_of(self, {}, format=None if name == "text" else name)  # headers omit the default
         outputs = outputs_of(wanted, header, context, self.shard is not None)
         if self.iterate > 1 and keeps_models:
             outputs = with_models(outputs, self.hmm_out, self.hmm_rounds, header)

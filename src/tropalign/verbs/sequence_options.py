@@ -355,7 +355,7 @@ class SampleCommand(SequenceCommand, SampleOptions):
     def check(self) -> None:
         """Reject options of samples that do not go together."""
         super().check()
-        if self.is_given("samples=label|vsearch|underscore") and self.otu_table is None:  # files also name reads
+        if self.is_given("samples=label|vsearch|underscore") and self.otu_table is None:  # `file` also names reads
             self.refuse("--samples needs --otu-table: add it, or leave --samples out")
         if self._is_by_file and "-" in self.queries:
             self.refuse("standard input has no file name to use as a sample: write --samples label, or name a file")
@@ -382,9 +382,9 @@ class SampleCommand(SequenceCommand, SampleOptions):
         from tropalign.errors import InputError
         from tropalign.sequences.annotations import sample_of_file, teller
 
-        of_file, samples = "", "label" if self.samples == "file" else self.samples  # names contain the file's by now
+        of_file, samples = "", "label" if self.samples == "file" else self.samples  # names contain the sample now
         if len(self.queries) == 1 and self.queries[0] != "-":
-            with suppress(InputError):  # names may contain all samples
+            with suppress(InputError):  # names may give the samples
                 of_file = sample_of_file(self.queries[0])
         return teller(samples, self.sample_delimiter, self.sample_regex, of_file)
 
@@ -402,7 +402,7 @@ class SampleCommand(SequenceCommand, SampleOptions):
         return partial(counted, reads=reads, labels=labels, relabel=self.relabel or "")
 
     def _tell_samples(self, names: Sequence[str], reads: SampledReads) -> None:
-        """Show on stderr how names were cut: the first samples, each with the first of its reads as the file has it."""
+        """Show on stderr how names were cut: the first samples, each with its first read's name as in the file."""
         import numpy as np
 
         from tropalign.errors import counted

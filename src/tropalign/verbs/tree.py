@@ -252,7 +252,7 @@ def _sampling(options: MakeTree) -> dict[str, Any]:
 
 
 def _joined(options: MakeTree, given: Distances, memory_bytes: int, show: Show) -> Tree:
-    """Make the unrooted tree of the distances, without support. Distances that are not written are overwritten."""
+    """Make the unrooted tree of the distances, without support; overwrite them unless they are written later."""
     from tropalign.errors import warn
     from tropalign.results.rooting import rooted_at_outgroup
     from tropalign.trees import neighbour_joining, upgma, wpgma

@@ -44,9 +44,9 @@ if TYPE_CHECKING:
     from tropalign.trees.joining import NegativeRule
 
 
-#: Memory for the trees of a text, per byte of it.
+#: Bytes of memory for trees, per byte of their text.
 TREE_TIMES = 20
-#: Bootstrap until support has settled; `tropalign.trees.bootstrap` uses the same word.
+#: Value for a bootstrap until support has settled, also in `tropalign.trees.bootstrap`.
 AUTO: Final = "auto"
 
 

@@ -99,7 +99,7 @@ def _write_columns(command: Any, path: str, shares: ColumnShares, is_kept: NDArr
         f"{number}\t{place + 1}\t{occupancy:.6g}\t{gaps:.6g}\t{entropy:.6g}\n"
         for number, (place, occupancy, gaps, entropy) in enumerate(zip(places, *values, strict=True), 1)
     )
-    settled = {"format": None} if "format" in command.declared() else {}  # merging shards fills it in
+    settled = {"format": None} if "format" in command.declared() else {}  # merge fills it in later
     text = header_of(command, {}, **settled).above(COLUMNS) + "".join(lines).encode()
 
     def write(out: BinaryIO) -> None:

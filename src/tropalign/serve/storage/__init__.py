@@ -68,7 +68,7 @@ class Storage:
         """
         folder = settings.folder
         make_private_folder(folder)
-        # Not as text: folder names may contain URL syntax.
+        # Not a string: folder names may contain URL syntax.
         url = settings.database or URL.create("sqlite", database=str(folder / "tropalign.db"))
         engine = open_database(url)
         try:
@@ -109,7 +109,7 @@ class Storage:
         return self.files.remove_unused(grace_seconds)
 
     def delete_old_jobs(self, keep_days: float) -> int:
-        """Delete jobs that ended more than `keep_days` ago with their files, and return their number."""
+        """Delete jobs, with their files, that ended more than `keep_days` ago; return the number of jobs."""
         n, before = 0, self._clock() - keep_days * SECONDS_OF_DAY
         while old := self.jobs.ended_before(before):
             for job in old:

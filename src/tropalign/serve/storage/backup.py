@@ -138,13 +138,13 @@ def restore(archive: Path, folder: Path) -> int:
 
 
 def _check_database(path: Path, archive: Path) -> None:
-    """Raise InputError if SQLite cannot read the whole database, or it has no server's tables."""
+    """Raise InputError if SQLite cannot read the whole database, or if it is not a server's."""
     try:
-        # With `immutable`, SQLite makes no log next to it.
+        # With `immutable`, SQLite makes no log file.
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?immutable=1", uri=True)) as connection:
             found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
             is_whole = found == "ok" and bool(connection.execute("SELECT * FROM alembic_version").fetchall())
-    except (sqlite3.Error, UnicodeDecodeError):  # the latter if messages of the check quote damaged text
+    except (sqlite3.Error, UnicodeDecodeError):  # the check may quote undecodable text
         is_whole = False
     if not is_whole:
         raise InputError(
@@ -168,7 +168,7 @@ def _read(archive: Path, folder: Path) -> int:
             if not member.isreg() or not is_known or manifest is not None or (folder / member.name).exists():
                 raise InputError(f"{shown(member.name[:200])} is not a file of a backup", file=str(archive))
             source = tar.extractfile(member)
-            assert source is not None  # true for regular files
+            assert source is not None  # it is a regular file
             if member.name == MANIFEST:
                 manifest = source.read(_MOST_MANIFEST)
                 continue

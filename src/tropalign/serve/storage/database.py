@@ -111,7 +111,7 @@ def _sqlite(url: URL) -> Engine:
 
     @event.listens_for(engine, "begin")
     def on_begin(connection: Connection) -> None:
-        # A writer takes the lock at once: after a read it could not wait for it (SQLITE_BUSY_SNAPSHOT).
+        # A writer takes the lock at once: after a read, SQLite would not wait (SQLITE_BUSY_SNAPSHOT).
         writes = connection.get_execution_options().get("writes")
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
@@ -124,7 +124,7 @@ def _sqlite(url: URL) -> Engine:
 
 
 def _keep_log(engine: Engine, path: str) -> None:
-    """Turn the write-ahead log on permanently; SQLite does not wait if two processes do so at once."""
+    """Turn the write-ahead log on permanently; retry if another process does so too."""
     until = time.monotonic() + PATIENCE
     while True:
         try:
@@ -218,7 +218,7 @@ def update_tables(engine: Engine) -> None:
 
     Raises UsageError if the database was made by a newer tropalign.
     """
-    with reading(engine) as connection:  # a start without changes waits for no writer
+    with reading(engine) as connection:  # if tables are current, wait for no writer
         if _is_current(connection):
             return
     with writing(engine) as connection:

@@ -15,7 +15,7 @@ from tropalign.serve.storage.files import FileStore
 from tropalign.serve.storage.schema import clean, databases, job_files, jobs
 from tropalign.verbs.db import SUFFIX
 
-#: Prefix of the ids of installed databases, which no job's id has.
+#: Prefix of the ids of installed databases; no job's id has it.
 MARK = "installed-"
 #: Fingerprint of an unchanged file: modification time in ns, size, inode.
 _Seen = tuple[int, int, int]
@@ -99,7 +99,7 @@ class Databases:
         return self.installed.path(database.id) if database.is_installed else self._files.path(database.digest)
 
     def delete(self, database: str) -> None:
-        """Delete a database, and its file unless a job has it, such as the job that built it.
+        """Delete a database, and its file unless a job has the file, often the one that built it.
 
         Raises KeyError if it does not exist, UsageError if a queued or running job needs it.
         """

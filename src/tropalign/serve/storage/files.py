@@ -35,11 +35,10 @@ _CHUNK = 1 << 20
 _BATCH = 200
 
 
-#: Disk space that files leave to the database, because deletions need it: bytes, and at most this share of a small
-#: disk.
+#: Disk space reserved for the database, because deletions need it: bytes, and the maximum share of a small disk.
 RESERVED_BYTES, RESERVED_SHARE = 16 << 20, 0.01
 _FULL = "the server's disk is full: delete jobs that are not needed"
-#: Time for which uploads are kept.
+#: Seconds for which uploads are kept.
 SECONDS = 24 * 3600.0
 #: Maximum uploads in a list.
 MOST_LISTED = 1_000
@@ -50,7 +49,7 @@ class TooLarge(ResourceError):
 
 
 class FileStore:
-    """Private folder of content-addressed files, made if missing; the `engine`'s database stores their use."""
+    """Private folder of content-addressed files, made if missing; the `engine`'s database records their use."""
 
     def __init__(self, folder: Path, engine: Engine) -> None:
         self.folder, self._engine = folder, engine
@@ -62,7 +61,7 @@ class FileStore:
             raise ResourceError(f"{folder}: {error.strerror}: choose another --folder") from None
 
     def receive(self, limit: int | None = None) -> Receiving:
-        """Return a file to be written piecewise in a ``with`` block, which leaves nothing if it is not finished."""
+        """Return a file to be written piecewise in a ``with`` block; an unfinished file is removed."""
         return Receiving(self, limit)
 
     def add_bytes(self, data: bytes) -> StoredFile:
@@ -143,7 +142,7 @@ class FileStore:
         return removed + self._remove(batch)
 
     def remove_these(self, digests: Iterable[str]) -> int:
-        """Remove those of these files that no job, database or upload uses, regardless of age, and return their number.
+        """Remove these files, of any age, unless a job, database or upload uses them; return the number removed.
 
         Files that cannot be removed now (database or disk unavailable) are left to `remove_unused`.
         """
@@ -330,7 +329,7 @@ class Uploads:
         self._engine, self._files, self._clock = engine, files, clock
 
     def keep(self, owner: str, receiving: Receiving, name: str = "") -> StoredFile:
-        """Store received bytes as this user's, recorded first so that deletions of equal bytes spare them."""
+        """Store received bytes as this user's; recorded first, they survive deletions of equal bytes."""
         self.add(owner, StoredFile(receiving.digest, receiving.size), name)
         return receiving.finish()
 

@@ -135,8 +135,8 @@ def add_files(connection: Connection, job: int, is_output: bool, files: Iterable
     for position, file in enumerate(files):
         if file.digest is not None and not store.holds(file.digest):
             raise InputError(f"{shown(file.name)!r} is no longer on the server: send it again")
-        if file.database is not None and not is_installed(file.database):  # workers check installed ones
-            # The lock prevents its deletion before this transaction ends.
+        if file.database is not None and not is_installed(file.database):  # workers check installed databases
+            # The lock keeps the database until this transaction ends.
             question = select(databases.c.id).where(databases.c.id == file.database).with_for_update(read=True)
             if connection.execute(question).first() is None:
                 raise InputError(f"the database {shown(file.name)!r} is no longer on the server: choose another one")
@@ -146,7 +146,7 @@ def add_files(connection: Connection, job: int, is_output: bool, files: Iterable
 
 
 def set_tags(connection: Connection, job: int, tags: Iterable[str]) -> None:
-    """Set the tags of a job without tags: distinct, and truncated to the index's limit."""
+    """Set the distinct tags of a job that has none, truncated to the index's limit."""
     different = dict.fromkeys(clean(tag)[:MOST_TAG_LETTERS] for tag in tags)
     rows = [{"job": job, "tag": tag, "position": position} for position, tag in enumerate(different)]
     if rows:
@@ -195,7 +195,7 @@ def finish_as(connection: Connection, number: int, source: int, now: float) -> N
             select(literal(number), *copied).where(job_files.c.job == source, job_files.c.is_output),
         )
     )
-    # An equal build also gets a database of its own, with the name of its job, shared as that requests.
+    # An equal build also gets its own database, named and shared as its job requests.
     job, owner, title, request = connection.execute(
         select(jobs.c.id, jobs.c.owner, jobs.c.title, jobs.c.request).where(jobs.c.number == number)
     ).one()

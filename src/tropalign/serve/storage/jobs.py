@@ -62,7 +62,7 @@ class Jobs:
         self._has_room: dict[tuple[str, int], float] = {}  # user and limit: end of validity
 
     def submit(self, new: NewJob, limits: Limits) -> tuple[Job, bool]:
-        """Return a queued job, or a finished one, and whether it is new.
+        """Submit a job; return it, queued or finished, and whether it is new.
 
         A finished equal job of the same user is returned unchanged. If another user has one, the new job is
         finished with its outputs. Raises ResourceError for too many waiting jobs (`TooMany`) or bytes (`TooMuch`),
@@ -126,7 +126,7 @@ class Jobs:
         return self._one(select_jobs().where(jobs.c.share == secret), "")
 
     def several(self, some: Iterable[str]) -> tuple[Job, ...]:
-        """Return existing jobs with these ids, in one query per page of ids for all watchers."""
+        """Return existing jobs with these ids; all watchers share one query per page of ids."""
         ids = list(some)
         found: list[Job] = []
         with reading(self._engine) as connection:
@@ -281,7 +281,7 @@ class Jobs:
             return tuple(connection.scalars(question))
 
     def stored_bytes(self, owner: str | None = None) -> int:
-        """Return the bytes of files of one user's jobs, or of all, counting equal files once."""
+        """Return the total size of one user's job files, or of all, counting equal files once."""
         with reading(self._engine) as connection:
             return _stored_bytes(connection, owner)
 

@@ -192,7 +192,7 @@ class Queue:
         return True
 
     def requeue(self, job: str, attempt: int, reason: str) -> bool:
-        """Requeue a job, with its parts, whose worker stops early; cancel it if its user has asked for that.
+        """Requeue a job whose worker stops early, keeping its parts; cancel it if its user has requested that.
 
         Returns False if the job no longer belongs to this attempt.
         """

@@ -1,4 +1,4 @@
-"""Current tables; `migrations` leads to the same, which a test checks."""
+"""Current tables; a test checks that `migrations` makes the same ones."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _needed(kind: Any, *names: str) -> list[Column[Any]]:
 
 
 def _of_job() -> Column[int]:
-    """Return the key of the owning job; its deletion deletes the row."""
+    """Return the key of the owning job; deleting the job deletes the row."""
     return Column("job", Number, ForeignKey("jobs.number", ondelete="CASCADE"), primary_key=True)
 
 
@@ -92,12 +92,12 @@ jobs = Table(
     Column("stage", Words, nullable=False),
     Column("progress", Float),
     Column("message", Words, nullable=False),
-    Column("first_reason", Words, nullable=False, server_default=""),  # for a failed chain, excluding its first job
+    Column("first_reason", Words, nullable=False, server_default=""),  # for later jobs of a failed chain
     Column("exit_code", Integer),
     Column("forecast", Json),
     Column("share", Words, unique=True),
     Column("deaths", Integer, nullable=False),  # attempts that ended with the death of their worker
-    Column("words", Words, nullable=False),  # of NewJob, for the search
+    Column("words", Words, nullable=False),  # `NewJob.words`, to search
     Index("jobs_of_owner", "owner", "number"),
     Index("jobs_in_state", "state", "owner", "number"),
     Index("jobs_of_key", "key"),

@@ -119,7 +119,7 @@ class Tokens:
         if until > self._clock():
             return token
         if token is not None:
-            self._remember(mark, token)  # concurrent requests need not ask the database
+            self._remember(mark, token)  # concurrent requests need no database query
             try:
                 token = self._used(token)
             except BaseException:

@@ -115,7 +115,7 @@ def await_others(connection: Connection, number: int, others: Iterable[Awaited])
 
 
 def settle(connection: Connection, files: FileStore, now: float) -> None:
-    """Give waiting jobs the outputs of ended jobs, or fail them if these will not exist.
+    """Give waiting jobs the outputs of ended jobs; fail a job if an output is missing.
 
     Repeats until nothing changes, because other jobs may wait for a job that fails here.
     """

@@ -175,7 +175,7 @@ def _not_logged_in(sentence: str) -> Refused:
 # must then contain the csrf value of this server's forms.
 async def check_origin(web: Web, scope: Scope, headers: Headers, receive: Receive) -> Receive:
     """Raise Refused if a request may come from another site; else return the `receive` for reading its body."""
-    if is_bearer(headers):  # browsers never add it by themselves
+    if is_bearer(headers):  # no browser adds a token by itself
         return receive
     site, origin = headers.get("sec-fetch-site"), headers.get("origin")
     if site is not None and site not in ("same-origin", "none"):

@@ -186,7 +186,7 @@ _NONE: Responses = {
 _WRONG: Responses = {
     422: _answer(ErrorModel, "an invalid field", {"error": "--gap-open must be a whole number", "field": "options"})
 }
-#: Errors of every request: a bad head, or a problem of the server.
+#: Errors of every request: an invalid head, or a server problem.
 _HEAD: Responses = {
     400: _error("the headers are invalid, or the body is incomplete", "the request has no valid Host header"),
     405: _error("wrong method; Allow lists the valid ones", "this address does not accept this method"),

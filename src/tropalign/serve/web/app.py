@@ -75,7 +75,7 @@ def create_app(settings: Settings, storage: Storage | None = None) -> FastAPI:
     web = Web(
         settings,
         kept,
-        Sessions(kept.secret() + (token or "").encode()),  # a new token ends the sessions of the last one
+        Sessions(kept.secret() + (token or "").encode()),  # a new token ends the previous one's sessions
         Rates(settings.limits.requests_per_minute),
         Rates(FAILURES_PER_MINUTE),
         token,
@@ -104,7 +104,7 @@ def create_app(settings: Settings, storage: Storage | None = None) -> FastAPI:
     for each in (api.job_router, api.router, events.router, pages.router, downloads.router, router, pages_router):
         app.router.routes.extend(each.routes)  # `include_router` would check each route several times per request
     _add_handlers(app)
-    app.add_middleware(Bounds, web=web)  # requests meet the last one first
+    app.add_middleware(Bounds, web=web)  # requests pass the last one first
     app.add_middleware(Access, web=web)
     app.add_middleware(LastResort)
     app.add_middleware(SafeHeaders)
@@ -225,7 +225,7 @@ def metrics(request: Request) -> Response:
 
 
 class HeadsInTime(H11Protocol):
-    """Uvicorn's protocol; it closes a connection without a request in progress after `HEAD_SECONDS` of sending.
+    """Uvicorn's protocol; a head, or the unread rest of a body, must arrive within `HEAD_SECONDS`.
 
     Otherwise a client that sends its headers very slowly would hold its connection forever.
     """
@@ -275,7 +275,7 @@ class HeadsInTime(H11Protocol):
 
 
 class Server(uvicorn.Server):
-    """Server that ends its workers first, while pages still show this; a second signal ends it at once."""
+    """Server that stops its workers first and serves pages meanwhile; a second signal ends it at once."""
 
     def __init__(self, config: uvicorn.Config, end_workers: Callable[[], None]) -> None:
         super().__init__(config)

@@ -165,7 +165,7 @@ def address_of(request: HTTPConnection) -> str:
 
 
 def csrf_of(request: HTTPConnection) -> str:
-    """Return the `csrf` value for forms of this session, which other sites cannot know."""
+    """Return the `csrf` value for this session's forms, which other sites cannot guess."""
     state: dict[str, Any] = request.scope["state"]
     return web_of(request).sessions.csrf(state.get("session"))
 

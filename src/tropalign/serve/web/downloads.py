@@ -35,9 +35,9 @@ PAGE_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "form-action 'self'; frame-src 'self'; frame-ancestors 'none'; base-uri 'none'"
 )
-#: Reports contain inline scripts and styles, with their own policy that lists the hashes of these; here they get a
-#: separate origin without access to this server's cookies.
-#: Their links to UniProt and NCBI records open in new windows outside the sandbox.
+#: Reports contain inline scripts and styles, and a policy with their hashes. This policy adds a separate origin
+#: without access to this server's cookies.
+#: Links to UniProt and NCBI records open in new windows outside the sandbox.
 REPORT_POLICY = (
     "sandbox allow-scripts allow-downloads allow-popups allow-popups-to-escape-sandbox; "
     "default-src 'none'; script-src 'unsafe-inline'; "

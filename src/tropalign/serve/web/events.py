@@ -141,7 +141,7 @@ async def watch_job(request: Request, id: str) -> Response:
 
 
 class _Stream(StreamingResponse):
-    """Event stream that holds a seat while it is sent; its iterator may never start, so it cannot hold the seat."""
+    """Event stream that holds a seat while it is sent; its iterator cannot, since it may never start."""
 
     def __init__(self, seat: AbstractContextManager[None], events: AsyncIterator[bytes]) -> None:
         headers = {"X-Accel-Buffering": "no", "Cache-Control": "no-store"}

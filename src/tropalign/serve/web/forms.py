@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 #: Names of pasted texts, by the kind of input.
 PASTED = {"models": "pasted.hmm", "tree": "pasted.nwk", "table": "pasted.tsv", "graph": "pasted.tsv"}
-#: Help for inputs whose own help also mentions names, which are chosen among the options.
+#: Help for inputs whose own help also mentions names: forms offer names among the options.
 HELPS = {"matrix": "A file in NCBI's format, instead of a matrix chosen by its name"}
 HINTS = {
     "sequences": ">name\nMKVLA...",
@@ -154,7 +154,7 @@ def source_views(verb: ServedVerb, given: Given, databases: Sequence[Database]) 
             HELPS.get(each.kind) or for_forms(each.help),
             each.required,
             each.many,
-            # Show what most jobs need, and what is already given.
+            # Show inputs that most jobs need, and given ones.
             each.required
             or each.dest in verb.example
             or (each.takes_database and each.flag is None)

@@ -33,7 +33,7 @@ MOST_HEADER_BYTES = 32_000
 MOST_HEADERS = 100
 MOST_JSON_BYTES = 32 * 10**6
 MOST_SMALL_BYTES = 64_000
-#: Forms of pages: a file for several inputs each.
+#: Files of maximum size that one form may send.
 FILES_OF_A_FORM = 4
 #: Grace period in seconds, after which a body must arrive at this minimum rate in bytes per second.
 PATIENCE_SECONDS = 10.0
@@ -50,7 +50,7 @@ MOST_FIELDS = 500
 MOST_FIELD_BYTES = 32 * 10**6
 #: Longer JSON is parsed in a thread, so that other requests are answered meanwhile.
 SMALL_BYTES = 100_000
-#: Maximum values and names in JSON: they take a hundred times the memory and time of as many bytes in one string.
+#: Maximum values and names in JSON: they take a hundred times the memory and time of one string of this size.
 MOST_VALUES = 20_000
 #: Start of a surrogate in JSON.
 _SURROGATE = re.compile(r"\\u[dD]")
@@ -147,7 +147,7 @@ async def _answer_while_it_comes(response: Response, scope: Scope, receive: Rece
 
 
 class Body:
-    """Body on arrival, with counted bytes and monitored speed; the server's own processing time does not count."""
+    """Body whose bytes are counted and timed on arrival; the server's own processing time does not count."""
 
     def __init__(self, receive: Receive, most: int) -> None:
         self._receive, self._most = receive, most
@@ -174,7 +174,7 @@ class Body:
 
 
 def check_framing(headers: Headers) -> None:
-    """Raise Refused for a request whose end a proxy might see differently: both a length and chunked encoding.
+    """Raise Refused for a request with both a length and chunked encoding: a proxy may see another end of it.
 
     The connection is closed, and nothing that follows on it is read.
     """
@@ -203,7 +203,7 @@ async def read_json(request: Request, known: Sequence[str]) -> dict[str, Any]:
 
 
 async def _counted(request: Request) -> bytes:
-    """Return the body, counting its values on arrival: one with too many is neither stored nor decoded.
+    """Return the body, counting its values on arrival; a body with too many is not stored or decoded.
 
     It is read to its end regardless, since most clients listen only after they have sent everything.
     """
@@ -235,7 +235,7 @@ class ValueCount:
         data = self._held + piece
         n_last = len(data) - len(data.rstrip(b"\\"))
         self._held = b"\\" if n_last % 2 else b""
-        data = data[: len(data) - n_last]  # pairs of backslashes at the end represent themselves
+        data = data[: len(data) - n_last]  # pairs of backslashes at the end are complete
         if b"\\" in data:
             data = data.replace(b"\\\\", b"").replace(b'\\"', b"")
         parts = data.split(b'"')
@@ -249,7 +249,7 @@ def parse_object(body: bytes) -> dict[str, Any]:
     try:
         text = body.decode("utf-8")
         found = _DECODER.decode(text)
-        if _SURROGATE.search(text):  # which may be unpaired
+        if _SURROGATE.search(text):  # it may be unpaired
             json.dumps(found, ensure_ascii=False).encode()
     except RecursionError:
         raise Refused(422, "the JSON is nested too deeply") from None

@@ -320,7 +320,7 @@ class Pages:
         return self._redirect_to("/files")
 
     def login(self, request: Request) -> Response:
-        """Show the login page, or log in this machine's user by the printed address."""
+        """Show the login page; the printed address logs in this machine's user."""
         token = request.query_params.get("token")
         if token is not None:
             return let_in_by_address(request, token)
@@ -380,7 +380,7 @@ async def log_in(request: Request) -> Response:
     await form.close()
     text = token.strip() if isinstance(token, str) else ""
     user, id = await verified(web, request.state.tokens, text[:500], address_of(request))
-    request.state.tokens.forget()  # it may be newer than the cache
+    request.state.tokens.forget()  # a token newer than the cache
     await run_in_threadpool(web.audit, User(user, id), address_of(request), "login")
     return _login_response(web, User(user, id), wish if isinstance(wish, str) else None)
 

@@ -79,7 +79,7 @@ def submit(
         )  # a build's title names its database
     key = submission.key(digests.__getitem__, __version__)
     if submission.verb == BUILD:
-        # Equal files make a different database if its name differs, or if the user's own is now shared differently.
+        # Equal files make another database if the name differs, or if the user's own one is shared differently.
         own = [one for one in web.storage.databases.list(user.name) if (one.owner, one.name) == (user.name, title)]
         is_other = bool(own) and all(one.shared != submission.shared for one in own)
         key = sha256(f"{key} {submission.shared} {title} {token_hex() if is_other else ''}".encode()).hexdigest()
@@ -246,7 +246,7 @@ def _digest(web: Web, item: InputItem, file: JobFile) -> str:
 
 @contextmanager
 def still_there(sentence: str = _NONE) -> Iterator[None]:
-    """Convert KeyError, for a job or file that is missing or that another request has just deleted, to Refused."""
+    """Convert KeyError to Refused: a job or file is missing, perhaps just deleted by another request."""
     try:
         yield
     except KeyError:
@@ -308,7 +308,7 @@ def shared_job(web: Web, secret: str) -> Job:
 
 
 def own_database(web: Web, user: User, id: str, for_deletion: bool = False) -> Database:
-    """Return a database of this user, or for deletion by an administrator of any user; raise Refused otherwise."""
+    """Return a database of this user (of any user, for deletion by an administrator), or raise Refused."""
     with still_there(_NO_DATABASE):
         database = web.storage.databases.get(id[:100].replace("\0", ""))
     is_own = database.owner == user.name or (for_deletion and is_administrator(web, user))
@@ -326,7 +326,7 @@ def share_database(web: Web, user: User, address: str, id: str, shared: bool) ->
 
 
 def forget_database(web: Web, user: User, address: str, id: str) -> None:
-    """Delete a database of this user, or for an administrator of any user.
+    """Delete a database of this user; administrators may delete any.
 
     Raises Refused if it does not exist, UsageError if a queued or running job needs it.
     """

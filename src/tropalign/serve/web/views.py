@@ -40,7 +40,7 @@ HERE = Path(__file__).parent
 MEDIA_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 #: Rendered job lines in the cache.
 MOST_LINES = 2_048
-#: More than the options of all verbs.
+#: Cached options: more than all verbs have.
 MOST_OPTIONS = 1_024
 THEMES = ("light", "dark")
 PREVIEW_BYTES, PREVIEW_LINES, PREVIEW_ROWS, PREVIEW_COLUMNS = 16_000, 200, 40, 30
@@ -111,7 +111,7 @@ class Templates:
         def option(field: Any) -> Markup:
             return Markup(template.render(field=field))
 
-        kept = lru_cache(MOST_OPTIONS)(option)  # only empty ones: user input may be long
+        kept = lru_cache(MOST_OPTIONS)(option)  # only empty fields: user input may be long
         made.globals["line"] = _line(made)
         made.globals["option"] = lambda field: (option if field.value or field.error else kept)(field)
         return made
@@ -251,7 +251,7 @@ def doing(job: Job, wait: Wait | None) -> str:
 
 
 class JobViews:
-    """Makes what pages show of a job in addition to its record, for owners and for holders of a link."""
+    """Views of a job, which pages show in addition to its record, for owners and holders of a link."""
 
     def __init__(self, storage: Storage, settings: Settings) -> None:
         self._storage, self._settings, self._root = storage, settings, settings.root_path
@@ -290,7 +290,7 @@ class JobViews:
         }
 
     def _view(self, job: Job, files: str, page: str) -> dict[str, Any]:
-        """Return what all viewers see; `files` and `page` are the addresses of its files and of its page."""
+        """Return the view for all users; `files` and `page` are the addresses of the job's files and page."""
         report = next((file for file in job.outputs if file.media_type.startswith(PAGE)), None)
         main = next((file for file in job.outputs if file.role == "main"), None)
         preview = None
@@ -325,7 +325,7 @@ class JobViews:
         return found
 
     def _inputs(self, job: Job) -> list[FileView]:
-        """Return the inputs, numbered within their option; outputs of existing jobs link to those."""
+        """Return the inputs, numbered within their option; outputs of existing jobs link to the jobs."""
         named = {source for source in job.sources if source is not None}
         there = {each.id for each in self._storage.jobs.several(named) if each.owner == job.owner} if named else set()
         seen: Counter[str] = Counter()

@@ -52,7 +52,7 @@ EXIT_DEFECT = 1
 TOLD_TO_END = {-1, -2, -15, 129, 130, 143}
 KILLED = {-9, 137}
 HELD_PAUSE = 0.5
-#: Kills from outside after which a job most likely needs more memory than there is.
+#: Number of kills from outside that suggests that a job needs too much memory.
 MOST_KILLS = 5
 #: Maximum length of a message, and number of last bytes of stderr that are searched for one.
 MOST_MESSAGE = 1000
@@ -208,7 +208,7 @@ class Attempt:
         """Store findings in the database; if it is unavailable, the job continues without."""
         try:
             self.storage.queue.note(self.job.id, self.job.attempt, **found)
-        except Exception as error:  # of either kind of database
+        except Exception as error:  # from SQLite or PostgreSQL
             log_defect(self.job, f"the result could not be recorded ({type(error).__name__})")
 
     def _run(self, plan: _Plan) -> None:
@@ -222,9 +222,7 @@ class Attempt:
         # An earlier attempt may have written all files before its worker died.
         if not (tail.has_ended and (self.folder.files / plan.outputs[0].filename).is_file()):
             for item in Submission.from_json(self.job.request).items:
-                if (
-                    item.database is not None
-                ):  # it may have gone or changed since it was linked: a forecast takes minutes
+                if item.database is not None:  # a database may change after it was linked: a forecast takes minutes
                     self._database(item.database, item.name)
             self._compute(plan)
         self._check_wanted()  # otherwise the folder may be another attempt's
@@ -235,7 +233,7 @@ class Attempt:
         self.heart.tell("computing", None)
         command = (*TROPALIGN, *plan.words)
         ended = self._watched(command, self.settings.limits.seconds)
-        if ended.code != 0 and self.failed == OTHER_PARTS:  # parts cut differently, by another machine
+        if ended.code != 0 and self.failed == OTHER_PARTS:  # another machine has cut parts differently
             self.folder.remove_parts()
             ended = self._watched(command, self.settings.limits.seconds)
         self._completed(ended)
@@ -428,7 +426,7 @@ def _number(value: Any) -> float:
 
 
 def sentence_of(path: Path, begin: str = BEGIN) -> str:
-    """Return the last line that starts with `begin`, without that and excluding warnings; else ""."""
+    """Return the last line that starts with `begin`, without `begin`, excluding warnings; else ""."""
     with path.open("rb") as file:
         size = file.seek(0, 2)
         file.seek(max(0, size - TAIL_BYTES))

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import Any, Protocol
 
-#: Minimum seconds between database updates, which also need news.
+#: Minimum seconds between database updates that report news.
 LEAST_PAUSE_SECONDS = 0.5
 #: Maximum seconds until a cancelled job ends.
 MOST_PAUSE_SECONDS = 2.0

@@ -67,7 +67,7 @@ class JobFolder:
         return f"{MARK}={self.path}"
 
     def make(self) -> None:
-        """Make the folder, or take over an earlier attempt's; raise RuntimeError if processes of that do not end."""
+        """Make the folder, or take over an earlier attempt's; raise RuntimeError if its processes do not end."""
         for path in (self.files, self.path / "home", self.path / "tmp"):
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.end_others()
@@ -78,7 +78,7 @@ class JobFolder:
             raise RuntimeError(f"processes of an earlier attempt in {self.path} cannot be stopped")
 
     def is_held(self) -> bool:
-        """True if a command holds parts here: on another machine, beyond the reach of `end_others`."""
+        """True if a command on another machine, which `end_others` cannot reach, holds parts here."""
         return any(path.is_dir() and _is_locked(path) for path in self.files.glob("*.parts"))
 
     def remove_parts(self) -> None:
@@ -215,7 +215,7 @@ def worker_name(pid: int) -> str:
 
 
 def is_alive(name: str) -> bool | None:
-    """True if the worker of this name is alive; None if this machine cannot know."""
+    """True if the worker of this name is alive; None if that is unknown here."""
     host, boot, room, pid, start = [*name.split(":"), "", "", "", "", ""][:5]
     here = _process_scope()
     if host != here[0] or not pid.isdecimal():

@@ -46,7 +46,7 @@ TELL_SECONDS, SETTLE_SECONDS = 10.0, 2.0
 #: Interval of sweeping folders of deleted or ended jobs, and of removing unused files, which a server leaves if it
 #: is killed during a deletion.
 SWEEP_SECONDS, TIDY_SECONDS = 60.0, 6 * 3600.0
-#: Minimum age of unused files that are removed: a job that needs one may not be submitted yet.
+#: Age at which unused files are removed; jobs that need newer ones may not be submitted yet.
 GRACE_SECONDS = 24 * 3600.0
 #: Pause between looks for due hooks.
 HOOK_SECONDS = 1.0
@@ -113,7 +113,7 @@ def locked(folder: Path) -> Iterator[TextIO]:
 
 
 def check_database(folder: Path, secret: bytes) -> None:
-    """Raise UsageError if the folder belongs to another database, whose files and jobs would be removed as unused.
+    """Raise UsageError if the folder is another database's: its files and jobs would be removed as unused.
 
     A folder belongs to the first database that uses it; `secret` is unique to a database and its copies.
     """
@@ -425,7 +425,7 @@ class Messenger:
                 continue
             for hook in claimed:
                 self._busy.add(hook.job.owner)
-                try:  # a thread, since the process would wait for those of a pool at exit
+                try:  # no thread pool: the process would wait for its threads at exit
                     threading.Thread(target=self._call, args=(hook,), daemon=True).start()
                 except RuntimeError:  # no thread available: the claim expires, and the hook is due again
                     self._busy.discard(hook.job.owner)

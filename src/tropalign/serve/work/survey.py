@@ -138,7 +138,7 @@ class _Counter:
             if block:
                 self._kind = {b">": "fasta", b"@": "fastq"}.get(block[:1], "other")
         if self._kind == "fasta":
-            block = block.replace(b"\r", b"\n")  # blank lines hold nothing
+            block = block.replace(b"\r", b"\n")  # blank lines do not count
         if block and self._kind != "other":
             n_sequences, n_residues = self._lines(block)
             self.found = replace(

@@ -106,7 +106,7 @@ class Worker:
         self._log(f"job {job.id} ({job.verb}) of {job.owner}: {what} in {time.monotonic() - begin:.1f} s{reason}")
 
     def _outcome(self, job: Job, folder: JobFolder, heart: Heartbeat) -> tuple[Outcome | None, Database | None]:
-        """Return the attempt's outcome, None if the job waits for another attempt; and the database that it built."""
+        """Return the attempt's outcome (None if the job waits for another attempt) and the database that it built."""
         from tropalign.serve.work.attempt import EXIT_DEFECT, Attempt, Interrupted, defect, log_defect
 
         attempt = Attempt(self.storage, self.settings, job, folder, heart, self.is_stopping)
@@ -124,7 +124,7 @@ class Worker:
             return outcome if heart.order == GO_ON else None, None
 
     def _finish(self, job: Job, folder: JobFolder, outcome: Outcome, database: Database | None) -> bool:
-        """Finish a job; store outputs again that were deleted meanwhile with another job of equal bytes."""
+        """Finish a job; store its outputs again if the deletion of another job has removed equal files."""
         for file in outcome.outputs:
             if not self.storage.files.holds(file.digest or ""):
                 self.storage.files.add(folder.files / file.name)

@@ -107,7 +107,7 @@ function setUpTicking() {
   });
 }
 
-/** Refetch the page every few seconds and replace the part with that id, as long as it requests that. */
+/** Refetch the page every few seconds and replace the part with this id, while the part requests it. */
 function setUpPolling() {
   const part = document.querySelector("[data-poll]");
   if (part === null) return;
