@@ -102,7 +102,7 @@ void run(const Call &call, int64_t n_items, Progress progress, IsLong is_long, W
             for (int64_t item = 0; item < n_items; ++item) work(item, alone);
         else if (parallel(1, static_cast<int64_t>(large.size()), 1, take_large, go_on))
             parallel(call.n_threads, static_cast<int64_t>(small.size()), 1, take_small, go_on);
-    } catch (const SumsStopped &) {  // poll has the cause
+    } catch (const SumsStopped &) {  // poll.rethrow() throws the cause
     }
     poll.rethrow();
 }

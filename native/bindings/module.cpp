@@ -50,9 +50,9 @@ namespace {
 
 std::atomic<bool> is_exiting{false};
 
-/// Make threads that Python ends wait. Daemon threads may compute while the interpreter finalizes. Those that take
-/// its lock again are unwound, which no destructor allows: the program would end by std::terminate, and thus by
-/// SIGABRT. Such a thread waits here instead.
+/// Daemon threads may compute while the interpreter finalizes. Python unwinds those that then take the
+/// interpreter's lock, which no destructor allows: the program would end by std::terminate, and thus by SIGABRT.
+/// Make such a thread wait for the end of the process instead.
 void keep_ended_threads() {
     static const std::terminate_handler before = std::get_terminate();
     std::set_terminate([] {

@@ -35,8 +35,8 @@ constexpr int64_t kBandCells = 200'000;
 /// Largest buffer that a thread keeps after a call; larger ones are freed.
 constexpr size_t kKeptBytes = size_t{8} << 20;
 
-/// Return the kernels of the instruction set that TROPALIGN_ISA names now: querying the processor takes longer
-/// than a pair.
+/// Return the kernels of the instruction set that TROPALIGN_ISA names now. They are kept for the next call:
+/// querying the processor takes longer than aligning a pair.
 const Kernels &kernels_now() {
     thread_local std::string named;
     thread_local const Kernels *kernels = nullptr;
@@ -107,7 +107,7 @@ class PairAligner {
             std::optional<nb::gil_scoped_release> released;
             if (cells >= kUnlockedCells) released.emplace();
             room.scratch.stop_wanted = nullptr;
-            if (cells > kMostCells)  // takes seconds even if it is similar
+            if (cells > kMostCells)  // takes seconds even if the pair is similar
                 room.scratch.stop_wanted = [&poll, timer = PollTimer()]() mutable {
                     return timer.is_due() && !poll(0);
                 };

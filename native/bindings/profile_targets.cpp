@@ -31,7 +31,7 @@ uint8_t recoded(Column<uint8_t> letters, Column<uint8_t> table,
     return selected_recode_kernels()->recode(letters.data(), letters.size(), table.data(), codes.data());
 }
 
-/// Return a view, so that stages recognize consecutive targets of the block in parts of it.
+/// Return a view, so that stages recognize consecutive targets of the block in parts of the view.
 Numpy<int32_t> by_length(nb::handle self) {
     const Targets all = nb::cast<const TargetBlock &>(self).by_length();
     const size_t size = all.size();

@@ -79,7 +79,7 @@ auto to_numpy(Container &&values) {
     for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
 }
 
-/// Call Python with the lock held. Only exceptions leave it: a thread that Python ends stays here.
+/// Call Python with the lock held. Only exceptions leave this function: a thread that Python ends stays here.
 template <class Call>
 auto calling_python(Call call) {
     nb::gil_scoped_acquire gil;

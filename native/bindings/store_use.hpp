@@ -1,5 +1,5 @@
 // Locks of a store of posteriors: several readers, or one that changes it. A call that finds it locked is refused
-// and does not wait, because it holds the interpreter.
+// and does not wait, because it holds the interpreter's lock.
 #pragma once
 #include <mutex>
 

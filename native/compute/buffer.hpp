@@ -1,4 +1,4 @@
-// Uninitialised memory. Large pieces ask for huge pages (a page fault per 4 KiB would cost more than the work),
+// Uninitialised memory. Large pieces take huge pages (a page fault per 4 KiB would cost more than the work),
 // and some returned pieces stay mapped for the next tile: the operating system zeroes every fresh page, which took
 // a tenth of the time of an alignment.
 #pragma once

@@ -11,8 +11,8 @@ namespace tropalign {
 namespace {
 
 constexpr size_t kColumn = 3;          // bytes of a column of two residues: "*ct"
-constexpr int64_t kColumnsAtOnce = 8;  // such columns that are written together, most runs whole
-constexpr size_t kBeyond = 64;         // bytes beyond the text that they and a number may touch
+constexpr int64_t kColumnsAtOnce = 8;  // columns of this kind that are written together: most runs are not longer
+constexpr size_t kBeyond = 64;         // bytes beyond the text that such columns and a number may overwrite
 using Word = std::array<char, 4>;
 
 /// Text of each residue, a word each, as part of a column's text: '*', the target's residue, the query's.

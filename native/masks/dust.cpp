@@ -66,8 +66,8 @@ class DustWindow {
     }
 
   private:
-    /// Return the start of that interval. best_ of a triplet: the highest score above the threshold of an interval
-    /// that starts with it or later.
+    /// Return the result of take(). best_ of a triplet: the highest score above the threshold of an interval that
+    /// starts with it or later.
     int64_t longest() {
         TripletCounts counts = within_;
         int64_t found = -1;

@@ -14,7 +14,7 @@ constexpr double kLogAminoAcids = 2.9957322735539909;
 /// Entropies are compared as integers, in these fractions of a bit, so that sums do not depend on their order.
 constexpr double kBitParts = 1 << 30;
 
-/// Return ln n! in millionths, rounded as in other programs: exact sums, equal where those of other programs are.
+/// Return ln n! in millionths, rounded as in other programs: sums are exact, and tie if those programs' sums tie.
 int64_t log_factorial(int64_t n) {
     static const std::vector<int64_t> table = [] {
         std::vector<int64_t> made{0};

@@ -2,8 +2,8 @@
 //
 //  * x86-64: four words of `Bits`, one per comparison (vec.hpp).
 //  * NEON has no instruction from lanes to bits. The results stay lanes until all four are there; three selections mix
-//    the bits of a to d, and a narrowing shift keeps half a byte of each byte: 4 instructions for all four results
-//    where a word takes 6 each. A sweep takes 23 instructions per vector of cells with them, 53 with words (int8,
+//    the bits of a to d, and a narrowing shift keeps half a byte of each byte: 4 instructions for all four results;
+//    words take 6 for each. A sweep takes 23 instructions per vector of cells with them, 53 with words (int8,
 //    global mode; 14.5 without directions), and alignments of proteins of 257 residues take 2.4 and 2.2 instructions
 //    per cell, traceback and CIGARs included, instead of 4.8 and 4.3 (local, global; executed, counted under qemu).
 //    Two lanes of 8 bits:

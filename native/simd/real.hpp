@@ -47,7 +47,7 @@ inline constexpr bool kFused = false;
 template <class V>
 [[gnu::always_inline]] inline V fma(V a, V b, V c) {
     using T [[maybe_unused]] = typename Real<V>::T;
-#if defined(TROPALIGN_UNFUSED)  // set by tests/other_processors/test_sources.py: what else is fused?
+#if defined(TROPALIGN_UNFUSED)  // by tests/other_processors/test_sources.py, to find other fused operations
     return a * b + c;
 #endif
 #if defined(__AVX512F__)

@@ -37,7 +37,7 @@ class CodedRows {
 
     /// Copy contiguous rows.
     static CodedRows copied(const uint8_t *codes, int64_t n_rows, int64_t n_columns);
-    /// Copy these columns of other rows, in this order; at most as many as those have.
+    /// Copy these columns of other rows, in this order; at most as many as the other rows have.
     void take_columns(const CodedRows &rows, const int32_t *columns, int64_t count);
 
     int64_t n_rows() const { return n_rows_; }

@@ -17,7 +17,7 @@ uint64_t mixed(uint64_t x) {
     return x ^ (x >> 31);
 }
 
-/// A number per split: the exclusive or of a random number per leaf on one side. Without a root both sides are
+/// A number per split: the exclusive or of the random numbers of the leaves on one side. Without a root both sides are
 /// equivalent, and the smaller number is used. The probability that two of a million splits share a number of 64
 /// bits is one in 40 million.
 class Splits {

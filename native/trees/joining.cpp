@@ -112,7 +112,7 @@ class JoiningClusters {
         part(i + 1, j, before_, after_);
         part(j + 1, n_, before_, before_);
         write(i, first);
-        after_[j] = kGone;  // stays so, and makes every sum and -q of this slot minus infinity
+        after_[j] = kGone;  // permanently: every sum and -q of this slot is minus infinity from now on
         before_[j] = 0;
         before_[i] = after_[i] = 0;
         for (int32_t k = 0; k < n_; ++k) sums_[k] = after_[k] + before_[k];
@@ -154,8 +154,8 @@ class JoiningClusters {
     const bool is_clustalw_;
     const JoiningKernels<T> *kernels_;
     T *const distances_;
-    std::vector<double> after_, before_, sums_;  // of distances to later and earlier slots, and to all
-    std::vector<double> inside_;                 // part of its distances that lies below a cluster's node
+    std::vector<double> after_, before_, sums_;  // sums of distances to later, to earlier and to all slots
+    std::vector<double> inside_;                 // part of a cluster's distances that lies below its node
     std::vector<T> first_, second_;              // distances of the two clusters that are joined
     std::vector<int32_t> node_;
     double greatest_ = 0;

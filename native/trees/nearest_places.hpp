@@ -19,7 +19,7 @@ namespace tropalign {
 ///       3     d03  d13  d23
 ///
 /// When two slots are joined, an average is at least the smaller of the two distances that it is made of, so that
-/// a slot whose nearest was one of them keeps its distance as a lower bound. Such a slot is only marked, and its
+/// a slot whose nearest was joined keeps its distance as a lower bound. Such a slot is only marked, and its
 /// row is read again once its bound is the smallest. Most never are, so that n steps of O(n) remain (Müllner 2011,
 /// "generic clustering").
 template <class T>

@@ -83,7 +83,7 @@ class Contents:
 
 @dataclass
 class Unlabelled:
-    """Counter of letters that get no label, in blocks that pass by."""
+    """Counter of the letters without a label in a stream of blocks."""
 
     decoder: Decoder
     n: int = 0

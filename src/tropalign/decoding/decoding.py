@@ -31,7 +31,7 @@ LEAST_RUN = 10
 CHUNK = 1 << 18
 
 
-# A missing letter has emission 1 in every state. A few of them are read with the letters around them. Along a run,
+# A missing letter has emission 1 in every state. A few of them are decoded with the letters around them. Along a run,
 # the best path would follow the most probable steps regardless of their meaning: a gap of an assembly would become a
 # segment.
 @dataclass(frozen=True, eq=False)
@@ -54,7 +54,7 @@ class Pieces:
         return np.bincount(self.sequence, values, minlength=len(self.n_unlabelled)).astype(np.float64, copy=False)
 
     def kept_before(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the indices among the codes of positions of the first and only sequence."""
+        """Convert positions in the only sequence to indices in the codes of the pieces."""
         piece = np.searchsorted(self.begin, positions, side="right") - 1
         if not len(self.begin):
             return np.zeros(len(positions), np.int64)
@@ -299,7 +299,7 @@ class Decoder:
     def _runs(
         self, pieces: Pieces, n_letters: int, progress: Callable[[int], object] | None
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint8], NDArray[np.float64] | None]:
-        """Return start, end and label of all runs of one label, and log-likelihoods if they are by-products."""
+        """Return start, end and label of all runs of one label, and log-likelihoods if they cost no extra work."""
         codes, offsets = pieces.codes, pieces.offsets
 
         def require(n_runs: int) -> None:

@@ -32,7 +32,7 @@ FIRST_SUMS = 20_000_000_000
 #: Numbers of native/decoding/viterbi_model.hpp: logarithms below MOST_ROUNDED are rounded to multiples of QUANTUM; V is
 #: rescaled every VITERBI_PERIOD steps.
 QUANTUM, MOST_ROUNDED, VITERBI_PERIOD = 2.0**-36, 2.0**15, 32
-#: A forward sum is rescaled to 1 before it may fall to 2 to this power, with a margin to the range of doubles.
+#: A forward sum is rescaled to 1 before it can fall below 2 to this power, which is well within doubles' range.
 LEAST_EXPONENT = -900
 
 
@@ -228,7 +228,7 @@ def forward_period(start: Floats, transition: Floats, emission: Floats) -> int:
 def path_scores(
     start: Floats, transition: Floats, emission: Floats | None, observed: Observations, states: NDArray[np.uint16]
 ) -> Floats:
-    """Return sums along paths from left to right: a start, and in turn an observation and a transition."""
+    """Sum scores along paths from left to right: the start, then observations and transitions in turn."""
     n = len(states)
     explained = observed.steps[np.arange(n), states] if emission is None else emission[states, observed.steps]
     addends = np.empty((n, 2))
@@ -337,7 +337,7 @@ def sums_on(devices: Sequence[Device], seen: Observations, tables: Tables, on_cp
     def on_gpu(models: ModelsOnGpu, some: Observations, alive: Alive) -> Floats:
         if some.frames is None:
             sums = models.forward(*tables, some, alive)
-        else:  # a forward sum of scores less their highest one at each step
+        else:  # the highest score of each step is subtracted, and added again to the sum
             highest = some.frames.max(axis=1, initial=-np.inf)
             highest[np.isneginf(highest)] = 0
             above = np.concatenate([[0.0], np.cumsum(highest)])[some.offsets]

@@ -37,7 +37,7 @@ TEXTS = ("name", "description", "report")
 
 
 class HMM:
-    """A hidden Markov model: states, steps between them, and their emissions. It is immutable.
+    """A hidden Markov model: states, their emissions, and steps between states. It is immutable.
 
     Observations are, in all methods: a text of symbols (str, bytes, Seq, SeqRecord), integers (codes of symbols,
     shape (n,), -1 for a missing observation), or float64 frames (n, n_states): the logarithm of the probability
@@ -138,7 +138,7 @@ class HMM:
         super().__setattr__(name, value)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore a pickle or copy; NumPy does not preserve there that arrays are read-only."""
+        """Restore a pickle or copy, and make the arrays read-only, which NumPy does not preserve."""
         vars(self).update(state)
         for numbers in (self.start, self.transition, self.emission):
             if numbers is not None:
@@ -291,7 +291,7 @@ class HMM:
         n_threads: int = 0,
         progress: Progress | None = None,
     ) -> HMM:
-        """Return a new model, trained on observations from this one (Baum and Welch).
+        """Return a copy of this model, trained on observations (Baum and Welch).
 
         A probability of 0 stays 0. With frames only start and transition are trained, since emissions are given.
 
@@ -382,7 +382,7 @@ class HMM:
 
     @staticmethod
     def load(source: Source) -> HMM:
-        """Load a model from a file, or by its name one that comes with tropalign: "cpg".
+        """Load a model from a file, or by its name ("cpg") if it comes with tropalign.
 
         Parameters
         ----------

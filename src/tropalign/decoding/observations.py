@@ -158,7 +158,7 @@ class Reader:
         return None
 
     def _byte_codes(self, given: list[Any]) -> Observations | None:
-        """Check many sequences of byte codes together: one by one, short ones cost more than their decoding.
+        """Check many sequences of byte codes together: separate checks of short ones take longer than decoding.
 
         None if some may be of another kind, or invalid.
         """

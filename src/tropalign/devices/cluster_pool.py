@@ -57,7 +57,7 @@ class ShippedObjects:
         self._n_named, self._n_connections = 0, cluster.n_connections
         self._futures: dict[str, Any] = {}  # by name
         self._works: dict[tuple[int, int], tuple[Any, Any, dict[str, Any]]] = {}
-        self._last_used: dict[str, int] = {}  # number of the batch
+        self._last_used: dict[str, int] = {}  # number of the last batch with each name
         self._n_batches = 0
 
     def parcel(self, task: Task, batch: list[Tile], finish: Callable[[Any], Any] | None) -> Parcel:
@@ -110,15 +110,15 @@ class ShippedObjects:
 
 
 def _hash(value: Any) -> str:
-    """Return a hash that is equal for equal objects, as far as their pickles are equal."""
+    """Return a hash of an object's pickle: equal objects with equal pickles have equal hashes."""
     return hashlib.blake2b(packed(value, lambda one: None), digest_size=16).hexdigest()
 
 
-#: Seconds of work in a batch, or a hundredth per slot of the cluster if that is more: Dask's scheduler and this
+#: Seconds of work in a batch, or 0.01 s times the slots of the cluster if that is more: Dask's scheduler and this
 #: process then handle at most a hundred batches per second (docs/scale.md).
 TARGET_SECONDS = 2.0
 BATCHES_PER_SECOND = 100
-#: Batches that are known ahead per slot: while more tiles come, batches need not shrink towards an end.
+#: Batches that are known ahead per slot: batches shrink only if fewer are left, towards the end of the run.
 AHEAD = 2
 #: Weight of the latest batch in the rate.
 NEWEST = 0.3
@@ -128,8 +128,8 @@ MOST_TRIES = 4
 #: the batches that were sent with it, so Dask cannot identify it. From PATIENT_LOSSES on, the batch is halved.
 MOST_LOSSES = 25
 PATIENT_LOSSES = 5
-#: A batch that takes this factor of its expected time, and this many seconds more, is computed twice if workers
-#: idle.
+#: A batch that takes longer than LATE_TIMES its expected time plus LATE_SECONDS is computed a second time if
+#: workers idle.
 LATE_TIMES, LATE_SECONDS = 3.0, 10.0
 #: Seconds without any worker after which the run ends.
 PATIENCE = 600.0
@@ -144,7 +144,7 @@ class _Batch:
     """Neighbouring tiles of a task that are sent together."""
 
     jobs: list[Job]
-    futures: dict[str, Any] = field(default_factory=dict)  # by key: one, or two if the first is late
+    futures: dict[str, Any] = field(default_factory=dict)  # by key: two if the first one is late, else one
     began: float = 0.0
     n_failures: int = 0
     n_losses: int = 0
@@ -198,7 +198,7 @@ class ClusterPool:
         self._cluster, self._shipped, self._jobs = device.cluster, device.shipped, jobs
         self._rate: float | None = None  # cells per second of a slot
         self._failures = Counter[str]()  # consecutive failures per worker
-        self._has_warned = False  # that there is no worker
+        self._has_warned = False  # warned that there is no worker
 
     def begin(self, finish: Callable[[Any], Any] | None) -> None:
         """Start a run whose results are finished by the workers."""
@@ -211,7 +211,7 @@ class ClusterPool:
         self._n_connections = self._cluster.n_connections
 
     def prepare(self) -> None:
-        """Learn whether more tiles come; filling batches looks further ahead."""
+        """Check whether more tiles come; filling batches looks further ahead."""
         if self._jobs.n_given == self._jobs.n_known:
             self._jobs.look_ahead(1)
 
@@ -223,7 +223,7 @@ class ClusterPool:
             for key, answer in zip(keys, answers, strict=True):
                 batch = self._in_flight.pop(key, None)
                 if batch is None:
-                    continue  # its other copy was first
+                    continue  # the other copy of the batch was faster
                 del batch.futures[key]
                 if isinstance(answer, Answer) and answer.data is not None:
                     self._take(batch, answer, answer.data)
@@ -312,7 +312,7 @@ class ClusterPool:
         except Unreachable as error:
             self._why = f" ({shown(str(error)[:200])})" if str(error) else ""
             self._forget()
-            if not batch.futures:  # otherwise it was a second copy
+            if not batch.futures:  # otherwise its first copy is still in flight
                 self._again.append(batch)
             return False
         self._alone_since, self._why = None, ""
@@ -342,7 +342,7 @@ class ClusterPool:
     def _retry(self, batch: _Batch, answer: Answer | Exception | None) -> None:
         """Handle a failed batch: an error of the work ends the run, an error of a machine does not."""
         if answer is None:  # the batch is lost with its workers or the scheduler
-            if batch.began >= self._forgot_at:  # otherwise the objects were sent again since
+            if batch.began >= self._forgot_at:  # otherwise the objects were forgotten since
                 self._forget()
             batch.n_losses += 1
             if batch.n_losses >= MOST_LOSSES:

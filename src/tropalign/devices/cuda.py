@@ -255,7 +255,7 @@ def find() -> list[GpuInfo]:
         device = checked(driver.cuDeviceGet(k), "finding a device")
         model = checked(driver.cuDeviceGetName(100, device), "reading a device's name").decode().strip("\0 ")
         capability, n_free = capability_of(driver, device), None
-        with suppress(DeviceError, MemoryError):  # full, or in exclusive use: its self-test reports it
+        with suppress(DeviceError, MemoryError):  # the device is full or in exclusive use: its self-test reports that
             n_free = CudaDevice(f"cuda:{k}").free_bytes()
         infos.append(
             GpuInfo(

@@ -35,8 +35,8 @@ from tropalign.resources.limits import available_threads, without_interrupts
 
 #: Seconds within which a scheduler must answer at first.
 CONNECT_SECONDS = 30.0
-#: Seconds for which connections may be refused at first, as while a scheduler starts; after the same time, a
-#: warning reports the wait. LOOK_SECONDS: time between checks of the list of workers.
+#: Seconds for which connections may be refused at first, as by a scheduler that is starting; after as many seconds
+#: without an answer, a warning reports the wait. LOOK_SECONDS: time between checks of the list of workers.
 REFUSED_SECONDS = 2.0
 LOOK_SECONDS = 2.0
 #: Clusters of this process.
@@ -44,7 +44,7 @@ _CLUSTERS: weakref.WeakSet[Cluster] = weakref.WeakSet()
 
 
 def _knock(address: str) -> None:
-    """Raise OSError if the address refuses connections or is unknown: Dask would retry for its half minute."""
+    """Raise OSError if the address refuses connections or is unknown: Dask itself would retry for half a minute."""
     place = urlsplit(address)
     if place.hostname is None or place.port is None or place.scheme.startswith("ucx"):
         return
@@ -247,7 +247,7 @@ class Cluster:
         without = {*avoid, *self.shunned}
         others = [worker for worker in self._n_threads if worker not in without]
         if without and others:
-            places |= {"workers": others, "allow_other_workers": True}  # without this it would wait for dead workers
+            places |= {"workers": others, "allow_other_workers": True}  # else Dask waits for dead workers
         key = f"tropalign-{self._run}-{next(self._numbers)}"
         with self._reaching():
             future = self._client.submit(compute, work, tiles, objects, key=key, pure=False, **places)

@@ -102,7 +102,7 @@ def _write(path: Path, code: bytes) -> None:
         temporary = path.with_suffix(f".{os.getpid()}.{threading.get_ident()}")
         temporary.write_bytes(hashlib.sha256(code).digest() + code)
         os.replace(temporary, path)
-    except OSError:  # no cache, then
+    except OSError:  # the code is not cached
         pass
 
 

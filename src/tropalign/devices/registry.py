@@ -17,10 +17,10 @@ from tropalign.errors import DeviceError, TropalignError, TropalignWarning, Usag
 from tropalign.execution.task import Device, Progress, Task, Tile
 from tropalign.resources.limits import available_threads, default_budget, free_bytes, resolve_threads
 
-#: Memory below which `auto` looks for no GPU: the drivers' libraries take about 150 MB.
+#: Memory below which `auto` does not look for GPUs: the drivers' libraries take about 150 MB.
 AUTO_GPU_BYTES = 512 << 20
-#: Cells (of a local score, or equal work) below which `auto` looks for no GPU: the processor finishes before a
-#: driver has started.
+#: Cells (of a local score, or equal work) below which `auto` does not look for GPUs: the processor finishes
+#: before a driver has started.
 AUTO_GPU_CELLS = 100_000_000_000
 #: The corresponding limit for the sums of products, paths and models.
 AUTO_SUMS = 100_000_000_000

@@ -81,7 +81,7 @@ class Loaded:
     task: Task
     finish: Callable[[Any], Any] | None
     devices: Sequence[Device]
-    objects: Mapping[str, Any]  # by the task's names: a worker may later reload them from its disk
+    objects: Mapping[str, Any]  # as named by the task; a worker may later reload them from disk
 
 
 class Work:
@@ -153,7 +153,7 @@ def compute(work: Work, tiles: bytes, objects: Mapping[str, Any]) -> Answer:
         is_of_machine = any(isinstance(cause, OF_THE_MACHINE) for cause in (error, error.__cause__))
         try:
             pickle.loads(pickle.dumps(error))
-        except Exception:  # it cannot travel: one with the same text can
+        except Exception:  # it cannot be pickled: send one with the same text
             error = RuntimeError(f"{type(error).__name__}: {error}")
         return Answer(None, seconds, worker, error, is_of_machine)
     return Answer(data, time.perf_counter() - began, worker)

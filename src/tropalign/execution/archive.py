@@ -93,9 +93,9 @@ def _entries(file: IO[bytes], size: int) -> list[tuple[int, int]]:
     return entries
 
 
-#: Fixed, so that equal shards are equal files.
+#: Timestamp of all entries: fixed, so that equal shards are equal files.
 TIME = (1980, 1, 1, 0, 0, 0)
-#: Entry of the first shard with the run's inputs, if merging still has to compute.
+#: Entry with the run's inputs in the first shard, if merging still has to compute.
 INPUTS = "inputs"
 #: Maximum number of missing shards that an error lists.
 SHOWN = 10
@@ -103,7 +103,7 @@ SHOWN = 10
 
 @dataclass(frozen=True)
 class Description:
-    """Output of a shard: its role, and the JSON-able description from which its writer is recreated."""
+    """An output of a shard: its role, and the JSON-able description from which merging recreates the writer."""
 
     role: str
     writer: dict[str, Any]
@@ -275,7 +275,7 @@ class _Shard:
     def _read(self, name: str, number: int, what: str) -> bytes:
         try:
             return read_section(self._archive.read(name), number)
-        except damage():  # encrypted, patched, ...
+        except damage():  # the entry is encrypted, patched, ...
             raise self._damaged(what) from None
 
     def _damaged(self, what: str) -> InputError:

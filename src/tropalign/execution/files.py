@@ -20,9 +20,9 @@ from tropalign.execution.progress import DISK_FULL
 
 #: Control characters, including those of C1 in UTF-8.
 _CONTROL = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]")
-#: By the last suffix of a name.
+#: Last suffixes of names that select compression.
 COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
-#: Leaves room for suffixes that are added while the file is made (".parts" and similar).
+#: Maximum length of a name, which leaves room for suffixes of temporary files (".parts" and similar).
 NAME_BYTES = 255 - 16
 
 
@@ -45,7 +45,7 @@ def output_path(output: str) -> Path | None:
 
 
 def check_outputs(outputs: Sequence[str], inputs: Sequence[str]) -> None:
-    """Check output paths before anything is computed; "-" is standard output or input, with known redirections.
+    """Check output paths before anything is computed; "-" is a standard stream, whose redirection is followed.
 
     Raises UsageError if an output is an input or another output, InputError for an unusable directory or name.
     """
@@ -214,7 +214,7 @@ def _locked(path: Path, temporary: Path) -> Iterator[BinaryIO]:
             raise disk_error(error, temporary, 0) from None
         try:
             hold(raw.fileno(), path)
-            if not _is_same_file(raw.fileno(), temporary):  # the run that held it has just renamed it
+            if not _is_same_file(raw.fileno(), temporary):  # the run that held the lock has just renamed the file
                 continue
             raw.truncate()
             yield raw

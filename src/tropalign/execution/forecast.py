@@ -18,7 +18,7 @@ from tropalign.execution.task import Device, SplittableTask, Task, Tile
 
 #: Total seconds of sampling.
 SAMPLE_SECONDS = 1.0
-#: Share of that time per piece: large enough to be as fast as a whole tile, whose items fill lanes better.
+#: Share of SAMPLE_SECONDS per piece: smaller pieces would be slower than whole tiles, whose items fill lanes better.
 PIECE_SHARE = 0.5
 #: Cells of the first piece, which warms up the engine and calibrates the size of the next one.
 FIRST_CELLS = 500_000_000
@@ -91,7 +91,7 @@ class _Sample:
     def __init__(self, run: Forecastable, device: Device) -> None:
         self._run, self._device = run, device
         self._random = random.Random(1)
-        self._tiles: list[Tile] = []  # some tiles seen so far
+        self._tiles: list[Tile] = []  # up to 16 tiles for `fill`
         self._rate: float | None = None  # cells per second of the fastest piece
         self.seconds, self.cells, self.n_items = 0.0, 0, 0
         self.n_bytes: list[int] = []

@@ -127,7 +127,7 @@ class Parts:
             difference = None if found is None else found.difference(manifest)
             try:
                 data = (directory / LIST).read_bytes()
-            except FileNotFoundError:  # as a kill during `finish` leaves it
+            except FileNotFoundError:  # a kill during `finish` leaves no list
                 data = MAGIC
             self._entries, is_read = listed(data)
             if difference and not (is_read and self.is_empty()):
@@ -180,7 +180,7 @@ class Parts:
 
     @property
     def temporary(self) -> Path:
-        """Path of the final file until it is complete, unless it is a renamed section file."""
+        """Path of the unfinished final file, unless that is made by renaming a section file."""
         return self.directory / "out.tmp"
 
     def finished(self, indices: Sequence[int], n_sections: int) -> set[int]:
@@ -202,7 +202,7 @@ class Parts:
         """Store a finished part; raise ResourceError if the disk is full."""
         files = [self._file(self.path(number, group)) for number in range(len(sections))]
         entry = Entry(group, tuple(file.append(section) for file, section in zip(files, sections, strict=True)))
-        self._entries[index] = entry  # first, since an interrupt between the two must not hide a listed part
+        self._entries[index] = entry  # before the list: an interrupt must not hide a listed part
         try:
             self._add_to_list(entry_bytes(index, entry))
         except TropalignError:
@@ -224,7 +224,7 @@ class Parts:
         with self._changed:
             for file in sorted(self._files.values(), key=lambda file: file.path.name == LIST):
                 if not file.is_synced:
-                    file.is_synced = True  # set first, since more may be written meanwhile
+                    file.is_synced = True  # set before syncing, since more may be written meanwhile
                     copies.append((file.path, os.dup(file.descriptor)))
         try:
             for path, descriptor in copies:
@@ -342,13 +342,13 @@ class Parts:
                 f"this directory for finished parts holds {foreign!r}: move that away or name another output",
                 file=str(self.directory),
             )
-        for name in sorted(names, key=lambda name: name != LIST):  # list first: a kill must not leave it alone
+        for name in sorted(names, key=lambda name: name != LIST):  # first the list: it must not outlast the parts
             (self.directory / name).unlink()
         self._entries.clear()
 
 
 class PartWriting:
-    """Writer of parts whose thread waits for the disk while the next parts are made.
+    """Writer of parts, with a thread that waits for the disk while the next parts are made.
 
     Use it in a ``with`` block, whose end waits until all parts are on disk.
     """

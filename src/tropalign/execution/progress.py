@@ -43,7 +43,7 @@ def check_stages(progress: Any) -> None:
 
 #: Variable with the file where programs read a command's progress, with or without a terminal.
 STATUS = "TROPALIGN_STATUS"
-#: Names of failures in that file: parts of another run are in the place of this run's parts; the disk is full, or
+#: Names of failures in that file: the directory of parts holds those of another run; the disk is full, or
 #: a file has reached its maximum size.
 OTHER_PARTS, DISK_FULL = "other-parts", "disk-full"
 #: Minimum seconds between lines, growing to 2 so that the file of a long run stays small.
@@ -76,7 +76,7 @@ def tell_forecast(found: Mapping[str, Any]) -> None:
 
 
 def tell_end() -> None:
-    """Write to the status file, if there is one, that all files of a command are made."""
+    """Report in the status file, if there is one, that all files of a command are complete."""
     with _status() as tell:
         if tell is not None:
             tell({"ended": True})

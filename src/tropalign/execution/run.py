@@ -94,7 +94,7 @@ class StageWriter:
 
 @dataclass(frozen=True)
 class ShareWriter:
-    """Writer of one field, `share`, of results that serve several files."""
+    """Writer of the attribute `share` of results, each of which serves several files."""
 
     writer: Writer
     share: str
@@ -201,7 +201,7 @@ class Run:
 
 
 def _write_streams(run: Run, scheduler: Scheduler, path: Path | None) -> Done:
-    """Compute a run with a stream as input or main output, which is written as results arrive if its format allows."""
+    """Compute a run with a stream as input or main output; a main output is written as results arrive if possible."""
     outputs, n_items = run.outputs, 0
 
     def results() -> Iterator[list[Blocks]]:
@@ -236,7 +236,7 @@ def _write_files(run: Run, tiles: Sequence[Tile], scheduler: Scheduler, path: Pa
     cut = hashlib.sha256(repr([(tile.index, tile.n_items, tile.cost_cells) for tile in tiles]).encode()).hexdigest()
     mark = run.fingerprint or hash_of(run.parameters)
     manifest = Manifest(mark, cut, len(tiles), run.parameters, run.memory_bytes, run.shard)
-    frames: dict[int, tuple[Path, Frame]] = {}  # outputs that can be renamed section files: uncompressed, in the folder
+    frames: dict[int, tuple[Path, Frame]] = {}  # uncompressed outputs in the folder: renamed section files
     for number, output in enumerate(() if run.shard else outputs):
         place, frame = output_path(output.path), output.writer.frame
         if place is not None and frame is not None and place.parent == path.parent and not is_compressed(place):
@@ -255,7 +255,7 @@ def _write_files(run: Run, tiles: Sequence[Tile], scheduler: Scheduler, path: Pa
             with _resumable(), PartWriting(parts) as writing:
                 for result in results:
                     writing.put(result.tile.index, result.value)
-                    del result  # frees its table before the next one is made
+                    del result  # frees the result's table before the next one is made
             with _resumable():
                 if run.shard is not None:
                     from tropalign.execution.archive import Description, write_archive
@@ -268,7 +268,7 @@ def _write_files(run: Run, tiles: Sequence[Tile], scheduler: Scheduler, path: Pa
                     complete = {number: parts.as_file(number, indices, *frame) for number, (_, frame) in frames.items()}
                     ready = {number: file for number, file in complete.items() if file is not None}
                     write_outputs(outputs, lambda output: found[outputs.index(output)], parts.temporary, ready)
-        except BrokenPipeError:  # of a stream output: the files are complete
+        except BrokenPipeError:  # the reader of a stream output has ended: the files are complete
             parts.finish()
             raise
         except KeyboardInterrupt:
@@ -284,7 +284,7 @@ def _write_files(run: Run, tiles: Sequence[Tile], scheduler: Scheduler, path: Pa
 
 
 def _consumed(items: list[Any]) -> Iterator[Any]:
-    """Yield the items, releasing each."""
+    """Yield the items, and release each when it is yielded."""
     while items:
         yield items.pop(0)
 

@@ -37,7 +37,7 @@ class WorkerPool(Protocol):
         """Start a run; return the function still to apply to each result here, None if workers apply `finish`."""
 
     def prepare(self) -> None:
-        """Learn of upcoming tiles, before each result is handed over."""
+        """Fetch upcoming tiles, before each result is handed over."""
 
     def advance(self) -> None:
         """Advance the work, for a moment at most; raise the error that ends the run."""
@@ -100,7 +100,7 @@ class Scheduler:
         finish: Callable[[Any], Any] | None = None,
         in_order: bool = True,
     ) -> Iterator[Result]:
-        """Compute tiles, given as (task, tile); None means that the next one waits for a result."""
+        """Compute tiles, given as (task, tile); None: the next tile depends on a result that is not handed over yet."""
         self._jobs.begin(tiles, in_order)
         finish_here = self._pool.begin(finish)
         try:
@@ -108,7 +108,7 @@ class Scheduler:
                 self._pool.prepare()
                 if self._jobs.n_given == self._jobs.n_known:
                     break
-                yield self._next_result(finish_here)  # not held while the next one is computed
+                yield self._next_result(finish_here)  # the result is not held while the next one is computed
             if not self._jobs.is_exhausted:
                 raise RuntimeError(
                     "a task waits for a result, but all results except those of skipped tiles have been handed over"

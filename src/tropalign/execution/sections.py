@@ -15,7 +15,7 @@ from tropalign.execution.files import disk_error
 
 #: Bytes that are made, written, read and checked at a time: they stay in the processor's cache.
 BLOCK_BYTES = 1 << 18
-#: A section, in blocks as it is made, or in one piece.
+#: A section in one piece, or in blocks that are made one by one.
 Blocks = Iterable[bytes] | bytes
 #: Bytes that the system copies per call.
 COPIED_BYTES = 1 << 30

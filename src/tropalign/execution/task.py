@@ -85,7 +85,7 @@ class FoldingTask(Protocol):
 
 
 class Device(Protocol):
-    """Device that computes tiles; "cpu" is the processor, which also computes what other devices fail at."""
+    """Device that computes tiles; "cpu" is the processor, which also computes tiles at which others failed."""
 
     @property
     def name(self) -> str:
@@ -93,7 +93,7 @@ class Device(Protocol):
 
     @property
     def n_workers(self) -> int:
-        """Number of tiles that it takes at a time."""
+        """Number of tiles that the device computes at a time."""
 
     def compute(self, task: Task, tile: Tile, progress: Progress | None = None) -> Any:
         """Return the tile's result; each call of `progress` is a sign of life."""
@@ -186,7 +186,7 @@ def cuts(
         by_cost = max(items.position_at(items.cost_before(last) + cost), last + 1)
         wanted = min(last + most_items, by_cost, end)
         cut = snap(wanted) if wanted < end else end
-        while cut <= last:  # no boundary so early: take the next one
+        while cut <= last:  # no boundary in (last, wanted]: look further ahead
             wanted += max(wanted - last, 1)
             cut = snap(wanted) if wanted < end else end
         found.append(cut)

@@ -63,7 +63,7 @@ class Job:
 
 
 class JobQueue:
-    """Jobs from upcoming tiles to ready results, without threads, devices and clusters.
+    """Queue of jobs, from upcoming tiles to ready results; it does not depend on threads, devices and clusters.
 
     source --look_ahead--> upcoming --admit--> queue (by cost) --take--> a device --finish--> ready --hand_over-->
                                |                     ^                     |
@@ -110,13 +110,13 @@ class JobQueue:
         return len(self._upcoming)
 
     def look_ahead(self, wanted: int, wanted_cells: float = 0.0) -> bool:
-        """Learn of tiles until `wanted` are upcoming and `wanted_cells` are left; True if the last tile was just met.
+        """Fetch tiles until `wanted` are upcoming and `wanted_cells` are left; True if the source has just ended.
 
         The source may read files, so it is called without the lock.
         """
         while len(self._upcoming) < wanted or self.left_cells < wanted_cells:
             if self.is_exhausted or self._waits_at == self.n_given:
-                return False  # it waits for a result that is not handed over yet
+                return False  # the next tile depends on a result that is not handed over yet
             entry = next(self._source, _END)
             if entry is _END:
                 self.is_exhausted = True
@@ -185,7 +185,7 @@ class JobQueue:
         return self._queue[-1 if is_cheapest else 0] if self._queue else None
 
     def take(self, job: Job) -> None:
-        """Remove a job that a worker starts, which is the first, costliest or cheapest."""
+        """Remove the job that a worker starts: the first one for the CPU, the costliest or the cheapest."""
         if job.is_for_cpu:
             self._for_cpu.remove(job)
         else:
@@ -227,7 +227,7 @@ class JobQueue:
 
 
 #: Tiles that are known ahead per worker. If a run has fewer, they are split into pieces of at least LEAST_CELLS:
-#: some milliseconds of work, of which handing over a tile takes less than one per cent (bench/queue_overhead.py).
+#: some milliseconds of work; handing over a tile takes less than one per cent of that (bench/queue_overhead.py).
 WINDOW = 6
 LEAST_CELLS = 200_000_000
 #: Finished tiles per worker that may wait for an earlier one: ready results take memory.
@@ -255,9 +255,9 @@ class _Worker:
     def __init__(self, device: Device) -> None:
         self.device = device
         self.job: Job | None = None
-        self.thread: threading.Thread | None = None  # of the run
+        self.thread: threading.Thread | None = None  # thread of the current run
         self.began = self.heard = 0.0  # start of the job, and last sign of life
-        self.items = 0  # begun, of the job
+        self.items = 0  # items of the job that have begun
         self.is_lost = False
 
 
@@ -308,7 +308,7 @@ class ThreadPool:
         return finish
 
     def prepare(self) -> None:
-        """Learn of upcoming tiles, split them if the run has too few for its workers, and queue some."""
+        """Fetch upcoming tiles, split them if the run has too few for its workers, and queue some."""
         jobs, wanted = self._jobs, WINDOW * len(self._workers)
         is_end = jobs.look_ahead(wanted)
         with jobs.changed:
@@ -396,7 +396,7 @@ class ThreadPool:
             if self._is_alone:
                 try:
                     self._report()
-                except BaseException as error:  # of the display, not of the tile
+                except BaseException as error:  # an error of the display, not of the tile
                     self._error = self._error or error
                     raise _Stopped from None
 
@@ -404,7 +404,7 @@ class ThreadPool:
             return worker.device.compute(job.task, job.tile, hear), None
         except BaseException as error:
             if isinstance(error, MemoryError | ResourceError):
-                error.__traceback__ = None  # which would keep the attempt's memory alive
+                error.__traceback__ = None  # a traceback keeps the attempt's memory alive
             return None, error
 
     def _join(self, job: Job) -> Job | None:
@@ -455,7 +455,7 @@ class ThreadPool:
     def _settle(self, worker: _Worker, job: Job, result: Any, error: BaseException | None) -> Job | None:
         """File a job's result or handle its failure; return a parent job if all its pieces are done."""
         name = worker.device.name
-        if job.is_done:  # it was late, and another worker has done it
+        if job.is_done:  # this worker was late, and another one has done the job
             return None
         if error is None:
             seconds = max(time.monotonic() - worker.began, 1e-6)

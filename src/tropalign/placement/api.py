@@ -66,7 +66,7 @@ class PlaceArguments(StrandOption, ComputeArguments):
 
 @called_with(PlaceArguments)
 def place(call: PlaceArguments) -> Iterator[Placements]:
-    """Align each read to the profile of every branch and keep the best branch, the first of several.
+    """Align each read to the profile of every branch, and keep the best branch; ties go to the first one.
 
     Yields
     ------

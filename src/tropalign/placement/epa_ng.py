@@ -56,7 +56,7 @@ _SHOWN_LINES = 3
 
 @dataclass(frozen=True)
 class Program:
-    """An installed EPA-ng; `version` as it reports it: "EPA-ng v0.3.8"."""
+    """An installed EPA-ng; `version` is the text that it prints: "EPA-ng v0.3.8"."""
 
     path: str
     version: str

@@ -16,7 +16,7 @@ from tropalign.errors import DeviceError
 
 Ints = NDArray[np.int64]
 
-#: Columns whose codes make a word, number of column codes, code of padding, and the flag in the other codes.
+#: Column codes per word, number of different codes, code of padding, and the flag in the other codes.
 COLUMNS, CODES, PAD, FLAG = 6, 33, 32, 16
 #: Overhead of a tile for its boundary, in rows.
 TILE_ROWS = 4
@@ -203,7 +203,7 @@ class ScoresOnGpu:
         n_units, begin = len(couples.reads) * n_groups, 0
         while begin < n_units:
             first = begin // n_groups
-            rows = int(couples.numbers[first, Couple.TILES]) * couples.height  # no later couple has more
+            rows = int(couples.numbers[first, Couple.TILES]) * couples.height  # no later couple has more rows
             edge = 2 * n_blocks * COLUMNS * group if rows > couples.height else 1
             unit_bytes, budget = 4 * (edge + 2 * group) + 2 * rows + 16, self.device.budget_bytes()
             require_room(self.device, unit_bytes, budget, f"{group} branches")

@@ -1,4 +1,4 @@
-"""Reads in runs of neighbours: cut out of the blocks of files, and combined into those of tiles."""
+"""Runs of neighbouring reads: cut out of the blocks of files, and combined into the reads of a tile."""
 
 from __future__ import annotations
 
@@ -374,7 +374,7 @@ def known_of(best: Best, columns: NDArray[np.int32], offsets: Index) -> list[Kno
 
 
 def best_of(reads: list[KnownRead]) -> Best:
-    """Return the rows of the reads, one below another."""
+    """Return the placements of the reads as one `Best`, in their order."""
     numbers = np.array([read.numbers for read in reads], np.int64).reshape(len(reads), 7)
     score, second, row, ties, begin, end, strands = numbers.T
     windows = np.stack([begin, end], axis=1).astype(np.int32)

@@ -272,7 +272,7 @@ class ReferencePackage:
         >>> package.n_branches, package.letters.shape
         (1601, (802, 3644))
         """
-        parsed = read_tree(tree)  # first, so that its memory is free again for the alignment
+        parsed = read_tree(tree)  # read first: its memory is free again for the alignment
         names, letters = read_alignment(alignment)
         return cls.build(
             names,
@@ -427,7 +427,7 @@ class ReferencePackage:
         return made
 
     def held_bytes(self) -> int:
-        """Return its bytes in memory during placement: its arrays, bounds of half their size, and the words of bounds.
+        """Return the bytes in memory during placement: the arrays, bounds of half their size, and the words of bounds.
 
         Returns
         -------

@@ -55,7 +55,7 @@ class Scorer:
         self.cells = 0
         self._lock = threading.Lock()
         self._on_devices = DeviceCache()
-        self._by_vector = np.argsort(package.distinct, kind="stable")  # branches
+        self._by_vector = np.argsort(package.distinct, kind="stable")  # branches, ordered by vector
         self._begin = offsets_of(package.multiplicity)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -205,7 +205,7 @@ def check_place(package: ReferencePackage, scoring: PlacementScoring, strand: st
     if package.states.n_states <= 4 and not scoring.whole_read:
         return devices
     clusters = [name for name in devices if is_cluster(name)]
-    if any(name not in ("auto", "cpu", *clusters) for name in devices):  # there are no kernels for these
+    if any(name not in ("auto", "cpu", *clusters) for name in devices):  # GPUs have no kernel for this placement
         what = "whole reads" if scoring.whole_read else f"{alphabet.name}s"
         raise UsageError(f"{what} are placed on the CPU only: leave {named('device')} out")
     return ["cpu", *clusters]

@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from tropalign.sequences.blocks import SequenceBlock, Survey
 
 Index = NDArray[np.int64]
-#: Scores of some texts; of the better strand if the second list holds the opposite ones.
+#: Function that scores texts; if the second list holds their opposite strands, the better strand of each.
 Engine = Callable[[list[Sets], list[Sets], "Progress | None"], Scores]
 
 #: Limits of a tile: scores (reads by distinct branches, 4 bytes each), cost (some seconds of one core), reads.
@@ -278,7 +278,7 @@ class PlaceTask:
         n_threads: int,
         progress: Progress | None,
     ) -> list[KnownRead]:
-        """Place the chosen reads, by the sets of all letters (`other_sets`: on the other strand); equal ones once."""
+        """Place the chosen reads, by the sets of all letters (`other_sets`: on the other strand); equal reads once."""
         spans = {k: slice(int(block.offsets[k]), int(block.offsets[k + 1])) for k in chosen.tolist()}
         keys = [key_of(sets[span]) for span in spans.values()]
         known: dict[bytes, KnownRead] = {}
@@ -371,7 +371,7 @@ class PlaceTask:
             )
 
     def _best(self, texts: list[Sets], others: list[Sets], engine: Engine, progress: Progress | None) -> Best:
-        """Return the best branches of different reads, at least one."""
+        """Return the best branches of different reads; there is at least one read."""
         groups, parts, done = self._by_width(texts), list[Best](), 0
         for taken in groups:
             of_width, turned = ([side[k] for k in taken.tolist()] if side else [] for side in (texts, others))
@@ -425,5 +425,5 @@ class PlaceTask:
 
 
 def _after(progress: Progress, before: int, items: int) -> None:
-    """Report the total number of items."""
+    """Report `items` in addition to those of earlier calls."""
     progress(before + items)

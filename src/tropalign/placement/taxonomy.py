@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 #: A larger file is not a table of tips.
 MOST_BYTES = 1 << 30
-#: Other Unicode line separators may occur in names.
+#: Line ends; other Unicode line separators may occur in names.
 _LINE_END = re.compile(r"\r\n|\r|\n")
 #: A lineage as quoted by spreadsheets.
 _QUOTED = re.compile(r'^"(.*)"$')

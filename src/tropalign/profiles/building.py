@@ -48,8 +48,8 @@ GAP, N_CODES = LETTERS.index("-"), LETTERS.index("*")
 IS_NUCLEOTIDE = np.isin(np.arange(N_CODES), EASEL_CODES[np.frombuffer(b"ACGTUN", np.uint8)])
 #: Default options, and options for an alignment whose line RF marks the nodes.
 BY_DEFAULT, BY_REFERENCE = BuildOptions(), BuildOptions(nodes="reference")
-#: Random sequences for calibration, and their lengths for MSV, Viterbi and Forward: HMMER's, and so few and short
-#: ones that they take no time (a fifth of the builder's at full length), since calibration is repeated here,
+#: Random sequences for calibration, and their lengths for MSV, Viterbi and Forward: HMMER's numbers, which take a
+#: fifth of the builder's time; and numbers too small to take time, for models that `calibrate` calibrates again,
 #: faster.
 MANY_RANDOM = {"EmN": 200, "EvN": 200, "EfN": 200, "EmL": 200, "EvL": 200, "EfL": 100}
 FEW_RANDOM = dict.fromkeys(MANY_RANDOM, 20)
@@ -237,7 +237,7 @@ def built(alignment: Any, file: str | None = None, options: BuildOptions = BY_DE
     is_own = not alignment.model_mask and kind == "amino" and options.seed == SEED
     try:
         if options.single and len(alignment.sequences) == 1:
-            row = alignment.sequences[0]  # gaps left out
+            row = alignment.sequences[0]  # excludes gaps
             hmm = _calibrated(lambda builder: builder.build(row, background), kind, options, is_own)
             hmm.name, hmm.command_line = alignment.name, OF_A_SEQUENCE
             return hmm
@@ -252,7 +252,7 @@ def built(alignment: Any, file: str | None = None, options: BuildOptions = BY_DE
 
 
 def _with_effective_number(alignment: Any, options: BuildOptions) -> BuildOptions:
-    """Add the effective number that HMMER would find, if supported here, in a fifth of its time.
+    """Add the effective number that HMMER would find, if supported here, in a fifth of HMMER's time.
 
     HMMER's builder spends more than half of its time on this number: 0.1 of 0.15 s for 16 rows and 716 nodes.
     """

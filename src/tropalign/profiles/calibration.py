@@ -79,7 +79,7 @@ def _random_numbers(seed: int, n: int) -> NDArray[np.float64]:
         c = ((c - a - b) & below) ^ (b >> last)
     numbers = np.empty(n, np.uint32)
     numbers[0] = (69069 * (c or 42) + 1) % 2**32
-    factor, summand, known = 69069, 1, 1  # lead from a number to the one `known` steps later
+    factor, summand, known = 69069, 1, 1  # coefficients of a step by `known` numbers
     while known < n:
         more = min(known, n - known)
         numbers[known : known + more] = numbers[:more] * np.uint32(factor) + np.uint32(summand)
@@ -107,7 +107,7 @@ def _mean_relative_entropy(match: NDArray[np.float32]) -> float:
     """Return the relative entropy of match emissions to the background, in bits per node, with float32 sums."""
     p = match[1:]
     ratios = np.where(p > 0, p / BACKGROUND, np.float32(1))
-    logarithms = np.array(list(map(math.log2, ratios.ravel().tolist()))).reshape(p.shape)  # NumPy's differ
+    logarithms = np.array(list(map(math.log2, ratios.ravel().tolist()))).reshape(p.shape)  # NumPy's logarithms differ
     entropy = np.zeros(len(p), np.float32)
     for term in (p * logarithms).T:
         entropy = (entropy + term).astype(np.float32)
@@ -134,7 +134,7 @@ def _fitted(bits: list[float]) -> tuple[float, float]:
     variance = abs((squares - total * total / len(bits)) / (len(bits) - 1.0))
     first = math.pi / math.sqrt(6.0 * variance)
     slope = first
-    for _ in range(100):  # root by tangents
+    for _ in range(100):  # Newton's method
         value, derivative = _likelihood_slope(bits, slope)
         if abs(value) < TOLERANCE:
             return _location(bits, slope), slope
@@ -144,7 +144,7 @@ def _fitted(bits: list[float]) -> tuple[float, float]:
     left, right = 0.0, first
     while _likelihood_slope(bits, right)[0] > 0 and right <= 1000:
         right *= 2.0
-    for _ in range(100):  # root by halves
+    for _ in range(100):  # bisection
         slope = (left + right) / 2.0
         value = _likelihood_slope(bits, slope)[0]
         if abs(value) < TOLERANCE:

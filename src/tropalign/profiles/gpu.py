@@ -148,7 +148,7 @@ class FiltersOnGpu:
         numbers: tuple[int, ...],
         kind: type[np.generic],
     ) -> NDArray[Any]:
-        """Run a kernel on targets, some at a time; `own` holds a number that it needs for each target."""
+        """Run a kernel on targets, some at a time; `own` holds a number that the kernel needs for each target."""
         memory, block, found, at = work.memory, work.block, [np.zeros(0, kind)], 0
         cells = np.cumsum(block.sizes[targets] * work.native.n_nodes)
         while at < len(targets):
@@ -208,7 +208,7 @@ def in_lanes(scores: NDArray[np.int16], lanes: int, nodes: int) -> NDArray[np.in
 
 
 def handed(native: _native.ProfileModel) -> NDArray[np.int16]:
-    """Return the tables of TABLES, int16, shape (tables, n_nodes); moves to a next node are lowest at the last one."""
+    """Return the tables of TABLES, int16, shape (tables, n_nodes); the last node's moves to a next one score lowest."""
     n = native.n_nodes
     given = native.word_transitions.reshape(len(SOURCES), n + 1)
     tables = np.full((len(TABLES), n), WORD_LOWEST, np.int16)

@@ -84,9 +84,9 @@ class _Reader:
             found[name] = self.take(length + 2)[1:-1] if flags & flag else b""
         if flags & ACCESSIBILITY:
             self.take(length + 2)
-        self.text()  # how it was made
+        self.text()  # how the model was made
         self.take(12 if self.version >= "c" else 8)  # numbers of sequences, the longest instance
-        self.text()  # when it was made
+        self.text()  # when the model was made
         found["columns"] = np.frombuffer(self.take(4 * (length + 1)), "<i4")[1:] if flags & MAP else None
         checksum = int.from_bytes(self.take(4), "little")
         found["checksum"] = checksum if flags & CHECKSUM else None

@@ -196,7 +196,7 @@ def _places(
     """Return the position of each residue (native/profiles/target_alignment.hpp), and its posterior."""
     block = _native.TargetBlock(codes, batch.offsets)
     places, posteriors = np.zeros(len(codes), np.int32), np.zeros(len(codes), np.float32)
-    # Longest first: if memory does not suffice for all threads, fewer threads take these.
+    # Longest first: if memory does not suffice for all threads, fewer threads align the longest.
     waiting = block.by_length()[::-1]
     dropped = []
     while len(waiting):
@@ -217,7 +217,7 @@ def _places(
 
 
 def _threads(needed: int, n_threads: int, memory_bytes: int | None, record: str) -> int:
-    """Return how many threads have memory for such a sequence; raises ResourceError if not one has."""
+    """Return how many threads have memory for such a sequence; raises ResourceError if it does not suffice for one."""
     if memory_bytes is None:
         return n_threads
     if needed > memory_bytes:

@@ -11,7 +11,7 @@ from tropalign.resources.numbers import whole_number
 
 #: Contents of a file of queries; "auto" is judged by content.
 QueryKind = Literal["auto", "models", "alignment", "sequences"]
-#: Kind of queries that are alignments or sequences; "auto": proteins, unless all letters are nucleotides'.
+#: Kind of queries that are alignments or sequences; "auto": proteins, unless all letters are those of nucleotides.
 QueryAlphabet = Literal["auto", "protein"]
 
 #: Seeds have 32 bits.

@@ -114,7 +114,7 @@ def queries_in(
         elif held == "sequences":
             encoder = Encoder(are_proteins)
             for block in ReadBlocks(stream, policy=TARGETS):
-                if not are_proteins:  # among proteins, one of glycine and alanine alone is a protein
+                if not are_proteins:  # among proteins, "GAGA" is glycine and alanine
                     refuse_nucleotides([EASEL_CODES[block.letters]], "a sequence", block.file, block.names[0])
                 yield from _models_of_block(encoder.encode(block), block.file, keeps_text)
         else:

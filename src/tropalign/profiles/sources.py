@@ -39,7 +39,7 @@ TEXTS_AT_ONCE = 64
 #: Share of the memory for models that are kept between passes, and for sequences; and the limit for sequences that
 #: can be read again: reading more of them for each batch of models takes a hundredth of the time of a search.
 KEEP_SHARE, MOST_KEPT_BYTES = 0.2, 128 << 20
-#: Maximum excess of a block's size in residues: those that are read at once.
+#: Residues by which a block may exceed its size: as many as are read at once.
 ROOM = 1 << 21
 
 
@@ -199,7 +199,7 @@ class TargetSource:
 
     @property
     def is_kept(self) -> bool:
-        """True if the sequences, which are counted now at the latest, fit the memory and are kept."""
+        """True if the sequences fit the memory and are kept; counts them on first access."""
         return len(self.lengths) > 0 and self._whole is not None
 
     def stream(self, most_residues: int, most_sequences: int) -> Iterator[Proteins]:

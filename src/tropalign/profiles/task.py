@@ -245,7 +245,7 @@ RESIDUE_BYTES, HIT_BYTES = 2, 5_000
 HELD_BLOCKS = 8
 #: Residues of a block that is read again for each batch of models.
 PASS_RESIDUES = 1 << 23
-#: Minimum share of comparisons that may be hits, and how many times the last filter's P-value it is.
+#: Share of comparisons for whose hits memory is reserved: HITS, or HITS_BY_CHANCE times option `f3` if more.
 HITS, HITS_BY_CHANCE = 0.02, 100
 #: Shares of the memory for a tile's models, sequences and hits; the rest is for kept items.
 MODELS_SHARE, SEQUENCES_SHARE, HITS_SHARE = 0.2, 0.2, 0.3
@@ -260,7 +260,7 @@ def least_kept_cells() -> int:
 
 
 class SearchTask:
-    """Models against sequences, once.
+    """Search of models against sequences, in a single round.
 
     `thresholds`: hits that cannot be reported are dropped as soon as that is known. `orientation`: "search"
     (queries are models) or "scan"; hits come by query. `shard`: (i, n), the i-th of n equal shards, from 1.
@@ -363,7 +363,7 @@ class SearchTask:
         return found_hits(raw, models, sequences, self.orientation, self.thresholds)
 
     def _reporting(self, models: Models, sequences: Proteins) -> tuple[float, float, float, int, bool]:
-        """Return the thresholds for native code, so that it does not hold hits in vain."""
+        """Return the thresholds for native code, so that it does not hold hits that will not be reported."""
         own, is_scan = self.thresholds, self.orientation == "scan"
         is_by_score = own.T is not None or own.bit_cutoffs is not None
         return (

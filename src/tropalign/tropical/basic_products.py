@@ -65,7 +65,7 @@ def suffices(dtype: np.dtype[Any], semiring: Semiring, of_a: Survey, of_b: Surve
     """True if sums of two numbers stay within a type, and integers stay apart from its infinity."""
     if dtype == np.float16:
         return False
-    low, high = of_a.lowest + of_b.lowest, of_a.highest + of_b.highest  # inf and -inf without finite numbers
+    low, high = of_a.lowest + of_b.lowest, of_a.highest + of_b.highest  # inf and -inf if there is no finite number
     if dtype.kind == "f":
         largest = float(np.finfo(dtype).max)
         return low > high or (low >= -largest and high <= largest)

@@ -73,7 +73,7 @@ _AT_ONCE = 1 << 20
 
 @dataclass(frozen=True)
 class _Reach:
-    """Range of sums of weights of n vertices.
+    """Range of the sums of weights along paths of at most n vertices.
 
     `edge`, `path`: highest magnitude of a weight, and of a path of all vertices. `has_negative`: True if some
     weight by itself makes paths better.
@@ -100,7 +100,7 @@ class _Reach:
         return self.path <= _most(dtype, True) if self.has_negative else self.edge <= _most(dtype, False)
 
     def proves(self, dtype: str) -> bool:
-        """True if a distance that a computation in this type finds infinite surely is infinite."""
+        """True if every distance that a computation in this type finds infinite is really infinite."""
         return dtype.startswith("float") or self.path <= _most(dtype, self.has_negative)
 
 
@@ -151,7 +151,7 @@ def tropical_closure(
 
 
 class _Rounded(Exception):
-    """Rounding made a cycle of weight 0 negative."""
+    """Error: rounding made a cycle of weight 0 negative."""
 
 
 @dataclass(frozen=True)
@@ -174,7 +174,7 @@ class _ClosureInput:
         """
         values, via, vertex, any_infinite = self._run(self.wants_predecessors, tolerance, self.progress)
         if vertex >= 0:
-            if via is None:  # run again up to there, with paths
+            if via is None:  # repeat it up to that vertex, with paths
                 _, via, vertex, _ = self._run(True, tolerance, None)
             if via is None or vertex < 0:  # a GPU rounds differently
                 raise _Rounded
@@ -254,7 +254,7 @@ def _converted(matrix: NDArray[Any], semiring: Semiring, dtype: str) -> NDArray[
 
 
 def _narrowed(values: NDArray[Any], dtype: np.dtype[Any], semiring: Semiring) -> NDArray[Any]:
-    """Return the result in the given type; raises InputError if that does not hold it."""
+    """Return the result in the given type; raises InputError if a number does not fit it."""
     if values.dtype == dtype:
         return values
     narrow = np.empty(values.shape, dtype)

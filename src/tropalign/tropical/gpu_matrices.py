@@ -46,7 +46,7 @@ class Encoding:
         *,
         from_zero: bool = True,
     ) -> Encoding | None:
-        """Return the encoding of the smallest numbers that holds a sum of one number per factor, or None.
+        """Return the encoding with the fewest bits that hold a sum of one number per factor, or None.
 
         Without `from_zero` nothing is subtracted from integers, which must be 0 or more, and they keep their size:
         closures, which sum many numbers, detect by their infinity whether it suffices.
@@ -90,7 +90,7 @@ class Encoding:
 
 
 def _signed(survey: Survey, semiring: Semiring) -> tuple[Any, Any]:
-    """Return the bounds of finite numbers as those of min-plus; exact for integers."""
+    """Return the bounds of finite numbers, negated and swapped for max-plus; exact for integers."""
     if survey.lowest > survey.highest:
         return 0, 0
     low, high = (-survey.highest, -survey.lowest) if semiring.is_max else (survey.lowest, survey.highest)

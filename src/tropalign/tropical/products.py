@@ -212,7 +212,7 @@ class _Products:
         self._progress, self._n_done = checked_progress(progress), 0
 
     def product(self, a: NDArray[Any], b: NDArray[Any], semiring: Semiring, **how: Any) -> NDArray[Any]:
-        """Multiply two matrices; the progress callback is also called during the product, so that it can stop it."""
+        """Multiply two matrices; the progress callback is also called during the product, and can stop it."""
         found: NDArray[Any] = matmul(a, b, semiring, progress=None if self._progress is None else self._tell, **how)
         self._n_done += 1
         self._tell()

@@ -218,7 +218,7 @@ WIDER = {"float16": "float32", "float32": "float64", "int16": "int32", "int32": 
 
 
 def narrowed(c: NDArray[Any], dtype: np.dtype[Any], semiring: Semiring) -> NDArray[Any]:
-    """Return a result in its type; raises InputError for a number that the type cannot hold, and names one that can."""
+    """Return a result in its type; raises InputError, which names a wider type, for a number that does not fit."""
     if c.dtype == dtype:
         return c
     is_zero = c == zero_of(semiring, c.dtype)
