@@ -5,8 +5,7 @@
 namespace tropalign {
 namespace {
 
-/// Sums of integers, so that the order does not matter: posteriors (of kPosteriorOne) times units of weight, and
-/// these units.
+/// Sums of integers, in any order: of posteriors (in 1 / kPosteriorOne) times units of weight, and of these units.
 struct Sums {
     uint64_t posteriors = 0, weights = 0;
 

@@ -178,7 +178,7 @@ template <class V>
 struct RightEdge {
     V hmm_end,
         part_end;  // weight of a match in the last cell for the pair-HMM, in the last row or column for the other
-    V hmm_free;    // the same for the pair-HMM in the other cells of the last row and column: an overhang
+    V hmm_free;    // the same for the pair-HMM in the other cells of the last row and column, before an overhang
     V hmm_scale, part_scale;  // of the next rows
     V highest;                // of the values that are multiplied by those of `kept`
     V lowest;                 // fixed-point values from here on are kept

@@ -30,7 +30,7 @@ PosteriorBlocks::PosteriorBlocks(const PosteriorModel &model, int32_t m, int32_t
     : m(m), between(rows_between(model)), rows(m) {
     const int64_t row_bytes = 2 * int64_t{vector_bytes} * (int64_t{N} + 1);
     if (row_bytes * m > kWholeBytes) {
-        // The rows that stay in the cache, or about as many as make a block as large as all checkpoints.
+        // Rows that stay in the cache or, if more, about as many as make a block as large as all checkpoints.
         const int64_t by_cache = kBlockBytes / row_bytes;
         const auto by_memory = static_cast<int64_t>(std::sqrt(double{kPosteriorDown} / 2 * m) / 2);
         rows = static_cast<int32_t>(std::clamp<int64_t>(std::max(by_cache, by_memory), 1, m));

@@ -283,8 +283,8 @@ class BandPair {
         score_ = score;
     }
 
-    /// Return the next difference on the way to the corner: along diagonals 0 and 1 to the last column, then down
-    /// it.
+    /// Return the next difference on the way to the corner: along diagonals 0 and 1 to the last column, then down that
+    /// column.
     [[gnu::always_inline]] int8_t corner_step(int d) const {
         if (d > 2 * n_) return lane_of(u_, lane(d, 2 * n_ - d));
         return d & 1 ? lane_of(v_, lane(d, 1)) : lane_of(u_, lane(d, 0));

@@ -54,8 +54,8 @@ struct LocalBest {
         for (int l = 0; l < kLanes; ++l) score[l] = floor, row[l] = column[l] = -1;
     }
 
-    /// Threshold for noting a later row, given the best of the row just noted. Not `top` itself: an equal score in
-    /// a later row may lie in an earlier column and would then be the end.
+    /// Threshold for noting a later row, given `top`, the best of the row just noted. It is less than `top`, since an
+    /// equal score in a later row may lie in an earlier column, and would then be the end.
     [[gnu::always_inline]] static V still_of_interest(V top) { return top - splat<T, B>(1); }
 
     /// Threshold for cells of later columns: the best score, or one less if an equal one may still be the end.

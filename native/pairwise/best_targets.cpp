@@ -21,8 +21,8 @@ constexpr int64_t kThreadBytes = int64_t{16} << 20;
 /// After this many consecutive items most of whose lanes saturated 8 bits, a thread starts with 16 bits, except
 /// for every 32nd item (as in tile.cpp).
 constexpr int kSaturatedItems = 4, kItemsPerNarrowTry = 32;
-/// Cost of a column in a whole vector, and in one of half the bytes: between processors whose widest vectors take
-/// as long as half ones (.94 measured on a Zen 5) and those on which they take twice as long.
+/// Cost of a column in a whole vector, and in one of half the bytes. This is a compromise: whole vectors take as long
+/// as half ones on some processors (.94 measured on a Zen 5), and twice as long on others.
 constexpr int64_t kWholeCost = 4, kHalfCost = 3;
 
 struct Kept {
@@ -41,7 +41,7 @@ class Lists {
             least_[k].store(request.lowest_score(request.first + static_cast<int64_t>(k)), std::memory_order_relaxed);
     }
 
-    /// Lowest score that is still kept.
+    /// Return the lowest score that the query still keeps.
     int32_t least(int64_t query) const { return least_[query].load(std::memory_order_relaxed); }
 
     void offer(int64_t query, const Kept &pair) {

@@ -34,7 +34,7 @@ inline constexpr int64_t kLeastCheckpointedCells = 700'000;
 
 inline bool keeps_checkpoints(int64_t m, int64_t n) { return m * n >= kLeastCheckpointedCells; }
 
-/// Stored by group of columns: the values right of its last column, then those below its rows.
+/// Layout of each group of columns: first the values right of its last column, then those below its blocks of rows.
 template <class T, int B>
 class Checkpoints {
     using V = Vec<T, B>;

@@ -4,7 +4,7 @@
 namespace tropalign::TROPALIGN_ISA {
 namespace {
 
-/// If the matrix of H takes more bytes, other engines are faster (measured: some 850 x 850 residues).
+/// Largest matrix of H in bytes; with a larger one, other engines are faster (measured: some 850 x 850 residues).
 constexpr int64_t kMostBytes = int64_t{3} << 20;
 
 /// True if H, E and F of the pair fit 16 bits: a path through its m + n + 2 cells gains or costs at most `most` at

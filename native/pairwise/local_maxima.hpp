@@ -84,7 +84,7 @@ class LocalMaxima {
   private:
     static constexpr int kBits = Lanes<T, B>::bits_per_lane;
 
-    /// Search a part for lane l's best score; `known`: it was found in an earlier part.
+    /// Search a part for lane l's best score; `known`: the score was found in an earlier part.
     template <bool Mirrored>
     void search(const V *values, int row0, int j, int l, bool known) {
         const auto *from = reinterpret_cast<const T *>(values + static_cast<ptrdiff_t>(j) * m_ + row0) + l;

@@ -137,7 +137,7 @@ class ShortPair {
         }
     }
 
-    /// Set all bits of the lanes whose number has this bit.
+    /// Return a mask of the lanes whose number has this bit.
     static Few lanes_with(int bit) {
         Few lanes{};
         for (int l = 0; l < kSlant; ++l) lanes[l] = static_cast<T>(l & bit ? -1 : 0);

@@ -64,7 +64,7 @@ struct StartHits {
         below = load<T, B>(lanes), corner = load<T, B>(corners);
     }
 
-    /// Return the score in the corner of the lanes; `floor` in all of them if no lane has a score.
+    /// Return the lanes' scores in the corner; `floor` in all lanes if none has a score.
     V begin(V floor) const { return below == splat<T, B>(std::numeric_limits<T>::max()) ? floor : corner; }
     /// True if a lane is alive in one of `rows` cells, one below the other.
     bool any_alive(const V *h, int rows) const {

@@ -81,8 +81,8 @@ struct Participation {
 /// of them start there.
 enum class Part { all, active, begins };
 
-/// Rows that a sweep keeps on the way down, besides its last one: none, or every kRows rows those that
-/// keep<C>(value, gap) stores (checkpoints.hpp).
+/// Keeps no rows of a sweep besides its last one. Other such types store every kRows-th row by keep<C>(value, gap)
+/// (checkpoints.hpp).
 struct KeepsNoRows {
     static constexpr int kRows = 0;
 };

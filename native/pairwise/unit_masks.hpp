@@ -23,7 +23,7 @@ struct MaskLayout {
 };
 
 /// Distances in memory to the next cells of one direction in a traceback: the diagonal, E (along the row) or F (up
-/// the column). Up to kSteps of them are read in parallel, before it is known how far the traceback goes.
+/// the column). Up to kSteps cells are read in parallel, before it is known how far the traceback goes.
 ///
 /// k steps of `rows` rows and `columns` columns each lead k (columns + rows kColumns) positions back as long as
 /// they stay in a block. Each block border crossed adds m - 1 rows of a block, since all its rows are in between:
