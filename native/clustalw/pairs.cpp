@@ -64,8 +64,8 @@ class PairAligner {
     /// Return the start of the alignment that ends at `end`: the same recurrence backwards, until the score is
     /// reached.
     ///
-    /// Cells outside are -1 here, not minus infinity: a path may start one point lower anywhere on the border, and
-    /// if such a path reaches the score first, it is taken.
+    /// Cells outside are -1 here, not minus infinity. So a path may start anywhere on the border, a point lower, and it
+    /// is taken if it reaches the score first.
     Cell begin_of(const Cell &end) {
         Cell best{1, 1, 0};
         const int32_t first = open_ + extend_, extend = extend_;

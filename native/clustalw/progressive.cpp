@@ -70,8 +70,8 @@ class ClustalwProgressive {
         means_ = identities_.means(waits);
     }
 
-    /// Find the order in which the first pass meets the sequences: a node's own after those of both children, in
-    /// the order of the family.
+    /// Find the order in which the first pass adds the sequences: first those below a node's inner children, then the
+    /// leaves that are its children, in the order of the family.
     void find_order(const std::vector<bool> &waits) {
         const int32_t n = family_.n;
         std::vector<std::pair<int32_t, bool>> stack{{2 * n - 2, false}};

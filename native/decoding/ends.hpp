@@ -22,7 +22,7 @@ struct StretchEnds {
     double log_likelihood = 0;
 };
 
-/// True if words are used for this sequence.
+/// True if this sequence is summed by words.
 bool goes_by_words(const HmmModel &model, int64_t begin, int64_t end);
 
 /// Compute sums at the ends of the stretches of a sequence by words. Returns false if no sum is above 0, or large

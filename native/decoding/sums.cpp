@@ -75,7 +75,7 @@ class Sums {
         return std::log(total) + static_cast<double>(exponent_) * std::numbers::ln2 + log_;
     }
 
-    /// Run backward through all positions, only for the backward sums at the end of each stretch; false as
+    /// Run backward through all positions, only for the backward sums at the end of each stretch; false as in
     /// `forward`.
     bool ends(std::vector<double> &found) {
         const auto padded = static_cast<size_t>(model_.padded);
@@ -94,7 +94,7 @@ class Sums {
         return true;
     }
 
-    /// Set up the forward pass through a stretch from the sums before it; `rows` will get its sums. False as
+    /// Set up the forward pass through a stretch from the sums before it; `rows` will get its sums. False as in
     /// `forward`.
     bool prepare(int64_t k, const double *before, double *rows, SumStream &stream) {
         run_.check();

@@ -13,7 +13,7 @@ namespace {
 constexpr int64_t kBlockBytes = 128 << 10;
 /// Maximum bytes of V at the starts of blocks.
 constexpr int64_t kMostBeginnings = 64 << 20;
-/// Number of steps by which a block that does not wait starts early, or late.
+/// Number of steps by which a block that does not wait starts early, and its traceback late.
 constexpr int64_t kEarly = 4 * kStepsPerShift;
 /// Blocks per thread between two checks.
 constexpr int64_t kWave = 16;
@@ -70,7 +70,7 @@ class LongPath {
     std::deque<ViterbiRoom> rooms_;
     std::atomic<int64_t> done_{0};
     bool stopped_ = false;
-    bool is_exact_ = false;  // as far as known: then blocks need not wait, and words can be used
+    bool is_exact_ = false;  // as far as is known; if so, blocks need not wait and words can be used
 
     double *values(int64_t b) { return values_.data() + b * model_.stride; }
     int64_t begin_of(int64_t b) const { return b * block_; }

@@ -65,8 +65,8 @@ struct ManyValues {
 };
 
 /// Compute A of a group from the predecessors with V + h above `low`; kAgain: A from those above `high` is known.
-/// Six per 64 are processed without checking that there are six, since a mispredicted branch costs as much as two
-/// of them: after the last one follows another state, which does no harm.
+/// Without kAgain, six per 64 are processed even if there are fewer, since a mispredicted branch costs as much as two
+/// of them: any other state does no harm.
 template <bool kAgain>
 [[gnu::always_inline]] inline void raise_group(const ViterbiModel &model, int32_t g, const ManyValues &before,
                                                double low, double high, double *sums) {

@@ -12,8 +12,8 @@ struct PlaceScoring {
     int32_t match, mismatch, on_gap;     // on_gap: added if a base is in a column with the gap flag
     int32_t gap_open, gap_extend;        // costs of the first and each further column left out; 0 in gap columns
     int32_t insert_open, insert_extend;  // costs of the first and each further inserted base
-    // True if the read's ends are not free (the kernel of 2012). Base b, counted from 0, is in column b or later,
-    // so that each base before it has a column; and far enough from the end that each base after it has one.
+    // True if the read's ends are not free (the kernel of 2012). Each base before base b has a column, so b (from 0) is
+    // in column b or later; and it is far enough from the end for each base after it to have one.
     bool whole_read;
 };
 

@@ -1,5 +1,5 @@
-// Search for the bounds that a read is likely to fit best, and the columns: those with which it shares most
-// k-mers. The result is a guess, whose scores give a floor for the sweeps of all bounds (prune.hpp).
+// Search for the bounds, and the columns, that a read is likely to fit best: those with which it shares most k-mers.
+// The result is a guess, whose scores give a floor for the sweeps of all bounds (prune.hpp).
 #pragma once
 #include <cstdint>
 #include <vector>

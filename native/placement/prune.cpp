@@ -22,7 +22,7 @@ struct Window {
     int64_t begin, end;
 };
 
-/// Columns in which branches of a bound may have a wanted alignment.
+/// A bound, and the columns in which its branches may have a wanted alignment.
 struct Candidate {
     int64_t bound;
     Window window;
@@ -161,7 +161,7 @@ class Pruner {
         for (const LikelyPlace &place : likely_) chosen.push_back({place.bound, {place.begin, place.end}});
         const ReadLetters read = letters[strand].letters();
         slots_.take_all(planes_, chosen);
-        // First with the scores that 8-bit lanes hold, then with all.
+        // First only scores that 8-bit lanes hold, then all scores.
         for (const int32_t least : {std::max(s_.match * read.length - kMostLack, 1), 0}) {
             use_lanes(letters, least);
             int32_t scores[kPlaceLanes];
@@ -331,8 +331,8 @@ class Pruner {
         if (is_higher) raise(score);
     }
 
-    /// Update least_, best_ and wanted_ from the scores so far: if a branch scores the same as the n_best-th best
-    /// one, it changes nothing, unless that is the best score.
+    /// Update least_, best_ and wanted_ from the scores so far: a further branch with the n_best-th best score changes
+    /// nothing, unless that score is also the best.
     void raise(const int32_t *score) {
         sorted_.assign(score, score + planes_.n_vectors);
         const int32_t nth = nth_best();

@@ -45,7 +45,7 @@ struct UnitMemory {
         return odds;
     }
 
-    /// Return a number of each lane in its four positions.
+    /// Return a vector with a number of each lane in its four positions.
     template <class Of>
     V of_lanes(Of of) const {
         alignas(64) float floats[kWidth] = {};

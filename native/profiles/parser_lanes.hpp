@@ -57,7 +57,7 @@ class ParserLanes {
     float total[kWidth] = {};
 
     struct Lane {
-        int64_t target = -1;  ///< In the queue; below 0: idle.
+        int64_t target = -1;  ///< Index in the queue; below 0: idle.
         ParserTarget given;
         int32_t left = 0;  ///< Rows to go.
     };

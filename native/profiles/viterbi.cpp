@@ -15,7 +15,7 @@ TROPALIGN_DISPATCH_LOOKUPS(ViterbiKernels, viterbi_kernels)
 
 namespace {
 
-/// The 3 nats are the loss of N, C and J over all residues, for any length.
+/// Return the score in nats; the 3 is the loss of N, C and J over all residues, for any length.
 float viterbi_nats_of(const ViterbiTarget &target) {
     if (target.end == kViterbiHighest) return std::numeric_limits<float>::infinity();
     if (target.end == kViterbiLowest) return -std::numeric_limits<float>::infinity();
