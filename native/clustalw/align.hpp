@@ -18,8 +18,8 @@ namespace tropalign {
 ///
 ///     F(i, j) = max over k < j of (H(i, k) + X(k) - open2(k + 1)) - X(j) - open1(i)
 ///
-/// Ties in the traceback: a column of both is preferred to a gap in the first, and that to a gap in the second; a
-/// gap is extended rather than opened.
+/// Ties in the traceback: a column of both comes before a gap in the first, and a gap in the first before one in the
+/// second; a gap is extended rather than opened.
 ///
 /// Steps are stored as bits, half a byte per pair of columns. If that is more than `most_step_bytes`, only some
 /// rows are kept, and the rows between them are computed again during the traceback.

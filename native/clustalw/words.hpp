@@ -9,7 +9,7 @@
 namespace tropalign {
 
 /// A k-mer is a run of `length` residues. The `n_top` diagonals with most k-mers in common are taken, and `window`
-/// of their neighbours on either side; the k-mers on these are chained, and a change of the diagonal costs `gap`.
+/// of their neighbours on either side; the k-mers on these diagonals are chained, and a change of diagonal costs `gap`.
 struct WordRules {
     int32_t length, gap, n_top, window;
     int32_t n_letters;  // codes from here on are in no k-mer

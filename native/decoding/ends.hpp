@@ -17,7 +17,7 @@ struct StretchEnds {
     /// Forward sums at the position before each stretch, for the first stretch at its first position; padded, and
     /// each up to a power of two.
     std::vector<double> before;
-    /// Backward sums at the last position of each stretch; empty if they are not known.
+    /// Backward sums at the last position of each stretch; empty if not known.
     std::vector<double> after;
     double log_likelihood = 0;
 };

@@ -159,8 +159,7 @@ class Sums {
     double log_ = 0;
 };
 
-/// Find the ends of stretches from both sides; a single thread that takes single steps omits those of backward
-/// sums.
+/// Find the ends of stretches from both sides; a single thread that takes single steps omits the backward sums.
 bool find_ends(const HmmModel &model, const Observations &seen, int64_t begin, int64_t end, SumRun &run,
                StretchEnds &ends) {
     if (goes_by_words(model, begin, end))

@@ -161,7 +161,7 @@ class BestOfMany {
         return is_wrong;
     }
 
-    /// Lower the bound until it is correct; in fixed steps as long as a state of the group is not reached.
+    /// Lower the bound until it is correct; in large steps as long as no predecessor reaches some state of the group.
     [[gnu::noinline]] void look_farther(int32_t g, const ManyValues &before, double *sums) {
         for (double bound = guesses_[g]; !(lows_[g] >= bound + 1);) {
             const double next = lows_[g] == kNever

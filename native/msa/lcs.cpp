@@ -111,7 +111,7 @@ bool lcs_lengths(const LcsSequences &sequences, int n_codes, const std::vector<i
                     [&](int lane, int64_t k, int32_t length) { out[place[begin + lane] * n_columns + k] = length; });
                 return;
             }
-            std::vector<int32_t> ys, number;  // columns that any lane needs
+            std::vector<int32_t> ys, number;  // the columns that any lane needs, and their numbers
             for (int64_t column = 0; column < n_columns; ++column)
                 for (int lane = 0; lane < count; ++lane)
                     if (wants(place[begin + lane], column)) {

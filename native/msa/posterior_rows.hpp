@@ -27,7 +27,7 @@ struct Constants {
 template <class V>
 struct LeftEdge {
     V S, X1, X2, T;               // S(i-1,0), X_k(i,0); T is the partition function's S(i-1,0)
-    V free;                       // of an overhang: the part of S(i,0) besides X_k
+    V free;                       // weight of an overhang: the part of S(i,0) besides X_k
     V hmm_total, part_total;      // sums of M in the last column
     V hmm_scale, part_scale;      // of the next rows
     V hmm_highest, part_highest;  // of the row before: the largest S; and of the totals, which do not decay as S may

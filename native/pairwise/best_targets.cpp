@@ -199,14 +199,14 @@ class BestRun {
             if (left[k] != 0) score_unit(rows[k], unit, left[k], first_width, scores + k * kMaxLanes, arena);
     }
 
-    /// Return the lane (as a bit) whose target is the same sequence as the query.
+    /// Return bits of the lanes whose target is the same sequence as the query.
     static uint64_t lanes_of(const Unit &unit, const Letters &rows) {
         uint64_t lanes = 0;
         for (int l = 0; l < unit.n_lanes; ++l) lanes |= uint64_t{unit.lane[l].columns.codes == rows.codes} << l;
         return lanes;
     }
 
-    /// Compute scores of the lanes in `left` with lanes of kernels_.lanes[width], or of a later width.
+    /// Compute scores of the lanes in `left` with kernels_.lanes[width], or with those of a later width.
     void score_unit(const Letters &rows, const Unit &unit, uint64_t left, int width, int32_t *scores, Arena &arena) {
         while (width + 1 < kLaneWidths && !fits(scoring_, kernels_.lanes[width]->bits)) ++width;
         const LaneKernels &kernels = *kernels_.lanes[width];
@@ -231,7 +231,7 @@ class BestRun {
         if (again != 0) score_unit(rows, unit, again, width + 1, scores, arena);
     }
 
-    /// Offer the pairs of a group that a query may keep. `others`: the scores of its other strand, or null.
+    /// Offer the pairs of a group that a query may keep. `others`: scores of the query's other strand, or null.
     void select(const Group &group, int64_t query, int32_t *scores, const int32_t *others) {
         uint64_t is_minus = 0;
         if (others)

@@ -202,8 +202,8 @@ class CpuPlanner {
         return sum;
     }
 
-    /// True if units with the row sequences of both groups cost less than separate units: with half of each group
-    /// in a unit, columns span half the range of lengths, and one unit instead of two is partly filled.
+    /// True if units with the row sequences of both groups cost less than separate units: with half a unit per group,
+    /// columns span half the range of lengths, and one unit instead of two is partly filled.
     bool better_together(const Group &a, const Group &b) const {
         const size_t lanes = lanes_, few = lanes / 8;
         if (a.kind != b.kind || a.pairs.size() <= few || b.pairs.size() <= few) return false;
@@ -224,7 +224,7 @@ class CpuPlanner {
                 continue;
             }
             const auto n = static_cast<int>(std::min<int64_t>(lanes, static_cast<int64_t>(to - from)));
-            if (n <= lanes_ / 8) break;  // a nearly empty vector: better with similar pairs
+            if (n <= lanes_ / 8) break;  // a nearly empty vector: better fill it with similar pairs
             add(entries.data() + from, n, true);
             from += n;
         }

@@ -181,8 +181,7 @@ class LongBlock {
     template <int C, bool Traced>
     void part(Scores &scores, int from, int count, Masks<T, B> *masks) {
         const int steps = count / C, column0 = column0_ + from;
-        // A score keeps a single line, which is read and overwritten: a cell is read L - 1 steps before the one
-        // below it is written.
+        // For a score the lines above and below are the same one: a cell is read L - 1 steps before it is overwritten.
         const T *above = borders_.top_value(band_) + column0, *gap = borders_.top_gap(band_) + column0;
         T *below = borders_.top_value(band_ + 1) + column0, *gap_below = borders_.top_gap(band_ + 1) + column0;
         const T next_corner = above[count - 1];

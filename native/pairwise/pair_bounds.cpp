@@ -31,7 +31,7 @@ std::vector<Counts> letter_counts(const Sequences &sequences) {
     return counts;
 }
 
-/// Upper bounds of what each residue of a sequence adds to a score.
+/// Upper bounds of the contribution of each residue of a sequence to a score.
 struct Gains {
     Counts other;  // with a different residue or a gap: zero or more
     Counts equal;  // with itself, in addition to `other`

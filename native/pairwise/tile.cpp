@@ -1,8 +1,8 @@
 // A tile's pairs over threads: first those of similar sequences, each alone (band_trials.hpp), and scores of many
-// short ones a group at a time (score_groups.hpp); then units of the others, and if only ends are requested, the
-// sweeps back that find their starts (starts.hpp); last the pairs too long for a unit, one at a time. Waves
-// (similar_pair.hpp) are tried first for pairs that are close, that are in a unit of a few lanes, or that are too
-// long for a unit.
+// short ones a group at a time (score_groups.hpp); then the other pairs in units and, if only ends are requested, the
+// sweeps back that find the starts (starts.hpp); last the pairs too long for a unit, one at a time. Waves
+// (similar_pair.hpp) are tried first for pairs that are close, that are in a unit of a few lanes, or that are too long
+// for a unit.
 //
 // In local mode a thread whose units saturate 8-bit lanes one after another starts with 16 bits, and tries 8 again
 // now and then, since later sequences may differ.
@@ -56,7 +56,7 @@ struct UnitArena {
     bool starts_wide() { return saturated_streak >= kSaturatedUnits && saturated_streak++ % kUnitsPerNarrowTry != 0; }
 };
 
-/// Pairs that run together, with the data needed to store their results.
+/// Pairs that run in parallel, with the data needed to store their results.
 struct Lanes {
     Unit unit;
     uint32_t pair[kMaxLanes];

@@ -58,7 +58,7 @@ struct MaskMap {
 
 /// The cells of one lane in the form that walk_back requires. A few cells of a direction are examined together:
 /// their positions are known beforehand, so that their loads run in parallel, and the one that ends a run is found
-/// by counting zero bits. Cells before the first row or column are also read (MaskLayout::margin), and ignored.
+/// by counting zero bits. Masks before the first row or column are also read (MaskLayout::margin), but ignored.
 template <class T, int B, Mode M>
 class UnitCells {
     static_assert(M == Mode::local || M == Mode::global);

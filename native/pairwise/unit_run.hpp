@@ -137,7 +137,7 @@ class UnitRun {
     }
     static size_t value_bytes(size_t m, size_t n) { return sizeof(V) * m * n; }
 
-    /// Pair of lane l; lanes beyond the last pair repeat it.
+    /// Return the pair of lane l; lanes beyond the last pair repeat the last one.
     const LanePair &pair_of(int l) const { return unit_.lane[std::min(l, unit_.n_lanes - 1)]; }
 
     /// The lanes that start at an index, for ascending rows or columns: the starts relative to a window of kWindow

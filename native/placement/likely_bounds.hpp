@@ -20,7 +20,7 @@ class LikelyBounds {
     explicit LikelyBounds(const ReferencePlanes &);
 
     /// Find up to `most` places of different bounds, sorted by number of shared k-mers, highest first; empty if no
-    /// k-mer is shared. Returns the number of k-mers that the first one shares.
+    /// k-mer is shared. Returns the number of k-mers shared with the first one.
     int32_t find(const ReadLetters &, std::size_t most, std::vector<LikelyPlace> &) const;
 
   private:

@@ -33,8 +33,8 @@ constexpr int byte_of(int64_t eight) {
     return static_cast<int>(std::endian::native == std::endian::little ? eight : 7 - eight);
 }
 
-/// The branches of up to eight bounds as lanes, each bound in columns of its own. Last columns are aligned at the
-/// end, and shorter ones start with columns that offer only a free gap, in which H stays 0.
+/// The branches of up to eight bounds as lanes, each bound with columns of its own. All end in the same column; shorter
+/// slots start with columns that offer only a free gap, in which H stays 0.
 ///
 ///     slot 0      x x x x x x x x x       x: its columns
 ///     slot 1      - - - x x x x x x       -: padding

@@ -32,7 +32,7 @@ struct ParserResult {
     bool own_scales;  ///< Of Backward.
 };
 
-/// The targets of a call, which lanes take one after another: the longest first, so that lanes end at about the
+/// The targets of a call. Lanes take the targets one after another, the longest first, so that lanes end at about the
 /// same time.
 class ParserQueue {
   public:

@@ -19,7 +19,7 @@
 
 namespace tropalign {
 
-/// Criteria of hits that may be reported in the end; others are dropped. A later target only raises E-values.
+/// Criteria of hits that may be reported in the end; others are dropped, since later targets only raise E-values.
 struct Reporting {
     double E = std::numeric_limits<double>::infinity();   ///< Highest E-value.
     double Z = 0;                                         ///< Number of targets for E-values; 0: the number so far.

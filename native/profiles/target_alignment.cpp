@@ -34,7 +34,7 @@ void write_places(const EnvelopeUnit &unit, int lane, int width, const std::vect
     }
 }
 
-/// True if a lane's result of a pass is valid; DenormalsOfPass: whether denormals were zeros in it.
+/// True if a lane's result of a pass is valid. DenormalsOfPass: how that pass treated denormals.
 template <class DenormalsOfPass>
 bool holds(const EnvelopeLane &lane) {
     return lane.in_range && (std::is_same_v<DenormalsOfPass, DenormalsKept> || !lane.has_own_scales);

@@ -39,9 +39,9 @@ struct Plan {
     int other = 0;
 };
 
-/// Return the fastest plan, for descending lengths. Slots are busy until the last targets, but an arrangement
-/// takes at least as many rows as the longest target has, and if there are more targets than slots some slot takes
-/// two of the n_slots + 1 longest.
+/// Return the fastest plan, for descending lengths. Slots are busy until the last targets start. An arrangement takes
+/// at least the rows of the longest target; if there are more targets than slots, some slot takes two of the n_slots +
+/// 1 longest.
 Plan plan_of(std::span<const ViterbiArrangement> arrangements, int32_t M, std::span<const ViterbiTarget> targets) {
     const size_t n = targets.size();
     const auto length = [&](size_t j) { return j < n ? static_cast<float>(targets[j].length) : 0.0F; };
