@@ -29,7 +29,7 @@ namespace tropalign {
 std::vector<MergeStep> align_by_rows(const ProfilePair &pair, size_t most_step_bytes,
                                      const std::function<bool()> &is_stopped);
 
-// The alignment of two profiles that CLUSTALW 2.1 finds among those of equal score.
+// The alignment of two profiles that CLUSTALW 2.1 finds among alignments of equal score.
 
 /// Align by divide and conquer in linear space (Myers and Miller 1988, CABIOS 4, 11), halving the first profile,
 /// with costs that depend on the column. The choice among several best alignments depends on the halving and on

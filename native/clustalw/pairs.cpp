@@ -11,7 +11,7 @@ namespace tropalign {
 namespace {
 
 /// Aligns pairs one after another. Names follow Myers and Miller 1988: CC and DD are the best scores of paths into a
-/// cell, and of paths that end in a gap along the columns; RR and SS are the same from the other end.
+/// cell, and of paths that end in a gap along the columns; RR and SS are the same scores from the other end.
 class PairAligner {
   public:
     explicit PairAligner(const ClustalwScoring &scoring) : scoring_(scoring) {}

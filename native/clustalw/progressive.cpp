@@ -156,8 +156,8 @@ class ClustalwProgressive {
         return delayed_.empty() || run_polled(work, 1, [&](int32_t) { add_one_by_one(); });
     }
 
-    /// Add the delayed sequences one by one: each time the one most similar to any aligned sequence; of equal ones
-    /// the first.
+    /// Add the delayed sequences one by one: each time the sequence most similar to any aligned one; at a tie the
+    /// first.
     void add_one_by_one() {
         std::vector<int32_t> highest(static_cast<size_t>(family_.n), -1);  // with the aligned sequences
         auto compare = [&](int32_t sequence) {

@@ -44,7 +44,7 @@ struct ProfileRows {
     const uint8_t *row(size_t k) const { return letters.data() + static_cast<int64_t>(k) * n_columns; }
 };
 
-/// A column of a merged alignment: a column of both groups, or of one with a gap in the other.
+/// A column of a merged alignment: a column of both groups, or of one group with a gap in the other.
 enum class MergeStep : uint8_t { both, second_only, first_only };
 
 }  // namespace tropalign

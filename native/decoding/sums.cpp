@@ -19,8 +19,8 @@ TROPALIGN_DISPATCH(HmmSumKernels, hmm_sum_kernels)
 
 namespace {
 
-/// Approximate number of forward sums in a stretch: with few states they stay in the second cache, with many they
-/// are few compared with those that are kept.
+/// Approximate number of forward sums in a stretch: with few states they stay in the second cache; with many, they are
+/// few compared with the sums kept between stretches.
 constexpr int64_t kStretchNumbers = 1 << 20, kStretchOfFew = 1 << 14;
 constexpr int32_t kFewStates = 16;
 /// Counts are added up in at most this many parts of neighbouring stretches, and in fewer if they take this many

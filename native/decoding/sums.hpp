@@ -86,7 +86,7 @@ struct PosteriorSink {
     std::function<bool(int64_t first, int64_t last)> wants = nullptr;
 };
 
-/// Expected counts of paths; those of transitions and emissions padded, the latter per symbol.
+/// Expected counts of paths. Counts of transitions and emissions are padded; emissions are per symbol.
 struct HmmCounts {
     HmmCounts(const HmmModel &model);
     void add(const HmmCounts &other);

@@ -232,7 +232,7 @@ class LongPath {
         return is_exact;
     }
 
-    /// Find the states of block b from the one after it.
+    /// Find the states of block b from the state after it.
     void follow(int64_t b, int thread) {
         ViterbiRoom &room = rooms_[thread];
         const int64_t begin = begin_of(b), end = std::min(steps_.n, end_of(b) + 1);

@@ -46,8 +46,7 @@ class Planner {
         return pairs_[2 * pair] == s ? pairs_[2 * pair + 1] : pairs_[2 * pair];
     }
 
-    /// Give every remaining pair an owner: the one of the two that is not among the first sequences, or
-    /// alternately.
+    /// Give every remaining pair an owner: the sequence that is not among the first ones; of two such, either in turn.
     void share_out(const std::vector<int32_t> &sequences, size_t first) {
         std::vector<size_t> rank(sequences.size());
         for (size_t k = 0; k < sequences.size(); ++k) rank[sequences[k]] = k;

@@ -355,7 +355,7 @@ class Sweep {
 template <class V, class Letters>
 bool run_posterior_unit(const PosteriorModel &model, const PosteriorUnit &unit, int lowest,
                         const std::atomic<bool> &stopped, PosteriorScratch &scratch) {
-    // Denormal numbers are treated as 0, which is what they mean here, and avoids the processor's slow path.
+    // Denormal numbers are treated as 0: they mean no more here, and the processor's slow path is avoided.
     const DenormalsAsZero flush;
     return Sweep<V, Letters>(model, unit, lowest, scratch).run(stopped);
 }

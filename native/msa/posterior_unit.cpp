@@ -11,7 +11,7 @@ TROPALIGN_DISPATCH(PosteriorKernels, posterior_kernels)
 
 namespace {
 
-/// The matches of a block of rows should stay in the second-level cache, and those of a whole unit in the third.
+/// Bytes of matches: a block of rows should stay in the second-level cache, a unit without blocks in the third.
 constexpr int64_t kBlockBytes = 512 << 10, kWholeBytes = 8 << 20;
 /// Rows may multiply a number by up to 2^23 before they are scaled. With 2^46 scaling takes hardly less time, but
 /// in families with long overhangs 30 times as many pairs leave the range of floats (BAliBASE's RV40: 366 instead

@@ -141,7 +141,7 @@ BandBound BandTrials::bound(const Known &pair) const {
     return {scoring_, best_, pair.lanes, counts_[place_[pair.rows]], counts_[place_[pair.columns]]};
 }
 
-/// True if the band is swept faster than the whole matrix; its cells are those of the matrix except for two
+/// True if the band is swept faster than the whole matrix; the cells of the band are those of the matrix without two
 /// triangles.
 bool BandTrials::pays(const Known &pair, const Band &band, size_t most_bytes) const {
     const int64_t m = pair.lanes.rows.length, n = pair.lanes.columns.length;

@@ -26,8 +26,8 @@ struct LocalBest {
     int32_t row[kLanes], column[kLanes];
     /// True if every row is noted, not only when some lane passes its threshold: one of 64 lanes does so often,
     /// and the branch is mispredicted. Pairs of 51 residues then take 0.11 us with their directions instead of
-    /// 0.17, and of 257 residues 1.7 instead of 1.9 (Zen 5). `highest` and `at` take 8 registers, which only
-    /// AVX-512 has.
+    /// 0.17, and of 257 residues 1.7 instead of 1.9 (Zen 5). `highest` and `at` take 8 registers; only AVX-512 has that
+    /// many to spare.
     static constexpr bool kNotesAll = B == 64;
 
     /// The notes of one part. (A variable of the sweep whose address is never taken: it stays in registers.)

@@ -9,9 +9,8 @@
 //              |        |         |
 //         31   +========+=========+=
 //
-// Per vector of cells 4 / 16 vectors are kept, a quarter of the memory of all values (unit_values.hpp). Large
-// units then no longer wait for memory, which is the purpose: a store per cell takes less time than sweeping
-// blocks again.
+// Per vector of cells 4 / 16 vectors are kept, a quarter of the memory of all values (unit_values.hpp). The purpose is
+// that large units no longer wait for memory: a store per cell alone would take less time than sweeping blocks again.
 #pragma once
 #include "sweep.hpp"
 

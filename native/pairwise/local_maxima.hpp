@@ -1,6 +1,6 @@
 // End cells of local alignments if the sweep has kept H of all cells: by the maxima of small parts of the matrix.
 //
-// The sweep takes the maximum of each part of a few rows and columns, which costs no more than that of the whole,
+// The sweep takes the maximum of each part of a few rows and columns, which costs no more than a maximum of the whole,
 // and no branch. Afterwards only the parts whose maximum is the lane's best are searched.
 //
 //       kColumns columns

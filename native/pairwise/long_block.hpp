@@ -259,8 +259,8 @@ class LongBlock {
         return load<T, B>(lanes);
     }
 
-    /// Update the best cell. Columns of `tracked` count from the part's first one, those of lane l from l steps
-    /// before it.
+    /// Update the best cell. Columns of `tracked` count from the part's first column, and in lane l from l steps before
+    /// it.
     void harvest(const LocalBest<T, B> &tracked, int column0, int columns_per_step) {
         for (int l = 0; l < L; ++l) {
             if (tracked.row[l] < 0) continue;

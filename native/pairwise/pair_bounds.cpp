@@ -37,8 +37,8 @@ struct Gains {
     Counts equal;  // with itself, in addition to `other`
 };
 
-/// Compute the gains; `present`: the residues that the other sequence has. The matrix is indexed [query's
-/// residue][target's residue].
+/// Compute the gains; `present`: the residues of the other sequence. The matrix is indexed [query's residue][target's
+/// residue].
 Gains gains_of(const Scoring &scoring, const Counts &present, bool is_query) {
     auto score = [&](int own, int other) {
         return scoring.matrix[is_query ? own * kLetters + other : other * kLetters + own];

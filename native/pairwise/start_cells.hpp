@@ -33,7 +33,7 @@
 
 namespace tropalign::TROPALIGN_ISA {
 
-/// The start cells of local alignments: those that reach the known score. A Tracker of a sweep, as is LocalBest.
+/// The start cells of local alignments: cells that reach the known score. A Tracker of a sweep, like LocalBest.
 template <class T, int B>
 struct StartHits {
     using V = Vec<T, B>;

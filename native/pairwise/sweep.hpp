@@ -49,7 +49,7 @@ struct LocalScoring {
     T floor, gap_first, extend;
 };
 
-/// Values above the first row of a sweep of columns, replaced by those of its last row.
+/// Values above the first row of a sweep of columns; the sweep replaces them by the values of its last row.
 template <class T, int B>
 struct Edge {
     Vec<T, B> value[kColumns];  // H (local), v (global)

@@ -41,10 +41,9 @@
 //     match * pairs = u (n - e) + v (m - f)
 //     score = u n + v m - [(match - mismatch) * mismatches + open * gaps + (extend + u) e + (extend + v) f]
 //
-// and the best alignment is the one of the lowest penalty [...], in which a match costs nothing (after Eizenga and
-// Paten 2022; their u = v = match / 2 requires doubling everything). Penalties are integers and as small as
-// possible: u is near match / 2, so that all of them have the common divisor of `match - mismatch`, `open` and `2
-// extend + match`.
+// and the best alignment has the lowest penalty [...], in which a match costs nothing (after Eizenga and Paten 2022;
+// their u = v = match / 2 requires doubling everything). Penalties are integers and as small as possible: u is near
+// match / 2, so that all of them have the common divisor of `match - mismatch`, `open` and `2 extend + match`.
 
 namespace tropalign {
 
@@ -160,7 +159,7 @@ class Wavefront {
     /// powers of two fall into a few sets of a cache.
     static int64_t stride_of(const WaveBand &band) { return (((band.highest - band.lowest + L) / L + 1) | 1) * L; }
 
-    /// Return the least cost of getting from a diagonal to the one `by` diagonals further.
+    /// Return the least cost of a gap from a diagonal to another, `by` diagonals further.
     int64_t way(int64_t by) const { return by > 0 ? open_ + by * column_ : by < 0 ? open_ - by * row_ : 0; }
 
     /// Return the number of stored waves, including two empty ones before the first.

@@ -68,8 +68,8 @@ struct PlaceScratch {
 
 /// Score 64 lanes; returns the number of cells computed. With `least` above 0, which requires can_prune, scores of
 /// `least` or more are exact and others are never too high; else all are exact. `ends`, if not null, is [n_columns
-/// / kPlaceColumns + 1][64]: the best score of a read whose last base is in these columns, and in the last entry
-/// that of a read that hangs over the last column (8 and 16 bits), as exact as the scores.
+/// / kPlaceColumns + 1][64]: the best score of a read whose last base is in these columns; the last entry is for a read
+/// that hangs over the last column (8 and 16 bits), as exact as the scores.
 using ScoreGroup = int64_t (*)(const PlaceScoring &, const LanePlanes &, const ReadLetters &, PlaceScratch &,
                                int32_t least, int32_t *score, uint16_t *ends);
 

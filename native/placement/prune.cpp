@@ -186,8 +186,8 @@ class Pruner {
     /// Do the work of `run` if n_best branches score `floor` or more; else return -1.
     int run_above(const std::vector<OwnLetters> &letters, int32_t floor, int32_t *score, int32_t *columns) {
         for (std::size_t k = 0; k < letters.size(); ++k) find_upper(letters[k].letters(), strands_[k], 0, floor);
-        // First the strand whose first bounds have higher upper limits: the other strand has to exceed its score, or to
-        // equal it if it is the read's own, and mostly its limits are lower.
+        // First the strand whose first bounds have higher upper limits. The other strand has to exceed its score, or to
+        // equal the score if that strand is the read's own, and mostly its limits are lower.
         const bool turned = letters.size() == 2 && promise(strands_[1], 0) > promise(strands_[0], 0);
         const int first = turned ? 1 : 0, other = 1 - first;
         if (!complete(letters[first].letters(), strands_[first], floor, score, columns)) return -1;
