@@ -102,7 +102,7 @@ class Aligner {
         int64_t i = pair_.n_first, j = pair_.n_second, kept = static_cast<int64_t>(kept_.size()) - 1;
         while (i > 0 && j > 0) {
             if (is_stopped_()) return found;
-            if (i <= kept * rows_kept_) {  // the steps of this row were overwritten
+            if (i <= kept * rows_kept_) {  // the stored steps of this row have been overwritten
                 --kept;
                 best_ = kept_[static_cast<size_t>(kept)].best;
                 down_ = kept_[static_cast<size_t>(kept)].down;

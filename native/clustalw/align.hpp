@@ -18,8 +18,8 @@ namespace tropalign {
 ///
 ///     F(i, j) = max over k < j of (H(i, k) + X(k) - open2(k + 1)) - X(j) - open1(i)
 ///
-/// Ties in the traceback: a column of both is preferred to a gap in the first, and that to a gap in the second; a
-/// gap is extended rather than opened.
+/// Ties in the traceback: a column of both comes before a gap in the first, and a gap in the first before one in the
+/// second; a gap is extended rather than opened.
 ///
 /// Steps are stored as bits, half a byte per pair of columns. If that is more than `most_step_bytes`, only some
 /// rows are kept, and the rows between them are computed again during the traceback.
@@ -29,7 +29,7 @@ namespace tropalign {
 std::vector<MergeStep> align_by_rows(const ProfilePair &pair, size_t most_step_bytes,
                                      const std::function<bool()> &is_stopped);
 
-// The alignment of two profiles that CLUSTALW 2.1 finds among those of equal score.
+// The alignment of two profiles that CLUSTALW 2.1 finds among alignments of equal score.
 
 /// Align by divide and conquer in linear space (Myers and Miller 1988, CABIOS 4, 11), halving the first profile,
 /// with costs that depend on the column. The choice among several best alignments depends on the halving and on

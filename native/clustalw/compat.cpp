@@ -104,7 +104,7 @@ class Halver {
         first_row_ = row;
         pair_.score(kernels_, row, end - row, block, end_block, scores_.data(), stride_);
     }
-    /// Return the scores of a loaded column, such that [j] is column part.b + j, counted from 1.
+    /// Return the scores of a loaded column; element [j] is that with column part.b + j, counted from 1.
     const int32_t *scores_of(int64_t row, const Part &part) const {
         return scores_.data() + (row - first_row_) * stride_ + part.b % kProfileBlock - 1;
     }

@@ -123,7 +123,7 @@ BaseCosts base_costs(const ClustalwRules &rules, const MatrixRule &matrix, int64
             base.open = matrix.scale * static_cast<float>(matrix.mismatch) *
                         static_cast<float>(open / (by_difference * by_length));
     }
-    if (!std::isfinite(base.open)) base.open = 0;  // a mean length of one residue, whose logarithm is 0
+    if (!std::isfinite(base.open)) base.open = 0;  // as with a mean length of one residue, whose logarithm is 0
     if (rules.is_compat) base = {std::trunc(base.open), std::trunc(base.extend)};
     return base;
 }

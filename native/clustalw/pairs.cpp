@@ -11,7 +11,7 @@ namespace tropalign {
 namespace {
 
 /// Aligns pairs one after another. Names follow Myers and Miller 1988: CC and DD are the best scores of paths into a
-/// cell, and of paths that end in a gap along the columns; RR and SS are the same from the other end.
+/// cell, and of paths that end in a gap along the columns; RR and SS are the same scores from the other end.
 class PairAligner {
   public:
     explicit PairAligner(const ClustalwScoring &scoring) : scoring_(scoring) {}
@@ -64,8 +64,8 @@ class PairAligner {
     /// Return the start of the alignment that ends at `end`: the same recurrence backwards, until the score is
     /// reached.
     ///
-    /// Cells outside are -1 here, not minus infinity: a path may start one point lower anywhere on the border, and
-    /// if such a path reaches the score first, it is taken.
+    /// Cells outside are -1 here, not minus infinity. So a path may start anywhere on the border, a point lower, and it
+    /// is taken if it reaches the score first.
     Cell begin_of(const Cell &end) {
         Cell best{1, 1, 0};
         const int32_t first = open_ + extend_, extend = extend_;

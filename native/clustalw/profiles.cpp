@@ -17,10 +17,10 @@ namespace {
 constexpr int kScoreUnits = 8, kFrequencyOne = 1 << 14, kFineShift = 15;
 static_assert(kScoreUnits * kFrequencyOne >> kFineShift == kFineUnits);
 
-/// Amount subtracted from each frequency; the rest is scaled so that 1 stays 1. The original rounds down to
-/// tenths, which has an advantage: without it, columns of many rare residues would gain from being aligned with
-/// anything, since no score is negative. SP of 110 families of BAliBASE 3 is .731 without subtraction, .742 with
-/// it, and .739 for the original.
+/// Amount subtracted from each frequency; the rest is scaled so that 1 stays 1. CLUSTALW rounds down to tenths, which
+/// has an advantage: without it, columns of many rare residues would gain from being aligned with anything, since no
+/// score is negative. SP of 110 families of BAliBASE 3 is .731 without subtraction, .742 with it, and .739 for the
+/// original.
 constexpr int64_t kRare = kFrequencyOne * 2 / 25;
 
 /// Return the mean number of residues per row, truncated.

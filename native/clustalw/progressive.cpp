@@ -70,8 +70,8 @@ class ClustalwProgressive {
         means_ = identities_.means(waits);
     }
 
-    /// Find the order in which the first pass meets the sequences: a node's own after those of both children, in
-    /// the order of the family.
+    /// Find the order in which the first pass adds the sequences: first those below a node's inner children, then the
+    /// leaves that are its children, in the order of the family.
     void find_order(const std::vector<bool> &waits) {
         const int32_t n = family_.n;
         std::vector<std::pair<int32_t, bool>> stack{{2 * n - 2, false}};
@@ -156,8 +156,8 @@ class ClustalwProgressive {
         return delayed_.empty() || run_polled(work, 1, [&](int32_t) { add_one_by_one(); });
     }
 
-    /// Add the delayed sequences one by one: each time the one most similar to any aligned sequence; of equal ones
-    /// the first.
+    /// Add the delayed sequences one by one: each time the sequence most similar to any aligned one; at a tie the
+    /// first.
     void add_one_by_one() {
         std::vector<int32_t> highest(static_cast<size_t>(family_.n), -1);  // with the aligned sequences
         auto compare = [&](int32_t sequence) {

@@ -15,13 +15,13 @@ inline constexpr uint8_t kClustalwGap = kClustalwLetters;
 /// Without compat, costs and scores are integers in quarters of a hundredth of the matrix's own units.
 inline constexpr int32_t kFineUnits = 4;
 
-/// A matrix of a series, and the condition for profiles to use it: more than `above` percent identical, and the
-/// mean sequence of the shorter one of fewer than `shorter_than` residues.
+/// A matrix of a series, and the condition for profiles to use it: more than `above` percent identical, and fewer than
+/// `shorter_than` residues per row, on average, in the shorter profile.
 struct MatrixRule {
     double above;
     int32_t shorter_than;
     float scale;       // of the cost of opening a gap
-    int32_t mismatch;  // minus the mean score of two different residues
+    int32_t mismatch;  // negated mean score of two different residues
     std::array<int32_t, kClustalwLetters * kClustalwLetters> scores;
 };
 
@@ -44,7 +44,7 @@ struct ProfileRows {
     const uint8_t *row(size_t k) const { return letters.data() + static_cast<int64_t>(k) * n_columns; }
 };
 
-/// A column of a merged alignment: a column of both groups, or of one with a gap in the other.
+/// A column of a merged alignment: a column of both groups, or of one group with a gap in the other.
 enum class MergeStep : uint8_t { both, second_only, first_only };
 
 }  // namespace tropalign

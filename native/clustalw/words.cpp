@@ -85,7 +85,7 @@ class WordChains {
     }
 
   private:
-    /// A k-mer that both have, at the end of the best chain up to it.
+    /// A k-mer that both sequences have, with the best chain that ends with it.
     struct Piece {
         int32_t score, i, j;
         int32_t next;  // index of the piece with the next lower score

@@ -9,7 +9,7 @@
 namespace tropalign {
 
 /// A k-mer is a run of `length` residues. The `n_top` diagonals with most k-mers in common are taken, and `window`
-/// of their neighbours on either side; the k-mers on these are chained, and a change of the diagonal costs `gap`.
+/// of their neighbours on either side; the k-mers on these diagonals are chained, and a change of diagonal costs `gap`.
 struct WordRules {
     int32_t length, gap, n_top, window;
     int32_t n_letters;  // codes from here on are in no k-mer
@@ -22,8 +22,8 @@ inline constexpr int32_t kLongestOfWords = 65535;
 inline constexpr int64_t kMostWords = 1 << 20;
 
 /// Find the best chain of each pair, in residues, in the order (0,1), (0,2) .. (1,2) ..; false if `poll` stopped
-/// it. Of diagonals with equally many k-mers the first are taken: those on which the second sequence is furthest
-/// ahead. Sequences have up to kLongestOfWords residues.
+/// it. Of diagonals with equally many k-mers the first are taken, where the second sequence is furthest ahead.
+/// Sequences have up to kLongestOfWords residues.
 bool clustalw_word_scores(const ClustalwSequences &, const WordRules &, int n_threads, int32_t *scores, const Poll &);
 
 /// Compute the scores exactly as CLUSTALW 2.1 does: of diagonals with equally many k-mers it takes those that its

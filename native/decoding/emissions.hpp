@@ -15,8 +15,8 @@ class Emissions {
           rows_(seen.frames ? static_cast<size_t>(most * model.padded) : 0),
           highest_(seen.frames ? static_cast<size_t>(most) : 0) {}
 
-    /// Prepare those of [first, last). Returns true if one power of two per position suffices, or this does not
-    /// matter.
+    /// Prepare the emissions of positions [first, last). Returns true if one power of two per position suffices, or if
+    /// the model needs no checks.
     bool prepare(int64_t first, int64_t last) {
         const int64_t n = last - first;
         power_ = 0;

@@ -17,12 +17,12 @@ struct StretchEnds {
     /// Forward sums at the position before each stretch, for the first stretch at its first position; padded, and
     /// each up to a power of two.
     std::vector<double> before;
-    /// Backward sums at the last position of each stretch; empty if they are not known.
+    /// Backward sums at the last position of each stretch; empty if not known.
     std::vector<double> after;
     double log_likelihood = 0;
 };
 
-/// True if words are used for this sequence.
+/// True if this sequence is summed by words.
 bool goes_by_words(const HmmModel &model, int64_t begin, int64_t end);
 
 /// Compute sums at the ends of the stretches of a sequence by words. Returns false if no sum is above 0, or large

@@ -345,7 +345,7 @@ double sum_of(const double *rows, int64_t n_rows, const double *weights, int32_t
         1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320, 1.0 / 5040, 1.0 / 720,
         1.0 / 120,       1.0 / 24,       1.0 / 6,       1.0 / 2,      1.0,         1.0};
     for (double factor : kFactors) sum = sum * r + every<V>(factor);
-    // Puts k + 1023 in the bits of the exponent: the lowest bits of k + rounder are k.
+    // Put k + 1023 in the exponent; the lowest bits of k + rounder are k.
     const M power = ((M)(k + rounder) + 1023) << 52;
     const V made = sum * (V)power;
     return (V)((M)made & (M)(x > every<V>(-708.0)));

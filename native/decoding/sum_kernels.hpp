@@ -47,7 +47,7 @@ struct SumSteps {
     int64_t first;
 };
 
-/// Numbers are scaled as often with words (words.hpp): a matrix has up to this many symbols.
+/// Largest number of symbols of a word (words.hpp), and number of words between two scalings.
 inline constexpr int32_t kLongestHmmWord = 4;
 inline constexpr int64_t kWordsPerScale = 4;
 

@@ -19,8 +19,8 @@ TROPALIGN_DISPATCH(HmmSumKernels, hmm_sum_kernels)
 
 namespace {
 
-/// Approximate number of forward sums in a stretch: with few states they stay in the second cache, with many they
-/// are few compared with those that are kept.
+/// Approximate number of forward sums in a stretch: with few states they stay in the second cache; with many, they are
+/// few compared with the sums kept between stretches.
 constexpr int64_t kStretchNumbers = 1 << 20, kStretchOfFew = 1 << 14;
 constexpr int32_t kFewStates = 16;
 /// Counts are added up in at most this many parts of neighbouring stretches, and in fewer if they take this many
@@ -75,7 +75,7 @@ class Sums {
         return std::log(total) + static_cast<double>(exponent_) * std::numbers::ln2 + log_;
     }
 
-    /// Run backward through all positions, only for the backward sums at the end of each stretch; false as
+    /// Run backward through all positions, only for the backward sums at the end of each stretch; false as in
     /// `forward`.
     bool ends(std::vector<double> &found) {
         const auto padded = static_cast<size_t>(model_.padded);
@@ -94,7 +94,7 @@ class Sums {
         return true;
     }
 
-    /// Set up the forward pass through a stretch from the sums before it; `rows` will get its sums. False as
+    /// Set up the forward pass through a stretch from the sums before it; `rows` will get its sums. False as in
     /// `forward`.
     bool prepare(int64_t k, const double *before, double *rows, SumStream &stream) {
         run_.check();
@@ -159,8 +159,7 @@ class Sums {
     double log_ = 0;
 };
 
-/// Find the ends of stretches from both sides; a single thread that takes single steps omits those of backward
-/// sums.
+/// Find the ends of stretches from both sides; a single thread that takes single steps omits the backward sums.
 bool find_ends(const HmmModel &model, const Observations &seen, int64_t begin, int64_t end, SumRun &run,
                StretchEnds &ends) {
     if (goes_by_words(model, begin, end))

@@ -67,7 +67,7 @@ struct HmmModel {
     std::vector<int32_t> powers;
     /// The given tables: n_states * n_states, and a row per symbol.
     std::vector<double> transition, by_symbol;
-    /// Null if steps are taken one by one.
+    /// Null if sums are computed step by step.
     std::shared_ptr<const HmmWords> words;
 };
 
@@ -82,11 +82,11 @@ struct PosteriorSink {
     /// Receives a stretch of positions starting at `first`, a padded row each. Several threads may call it, for
     /// different stretches. With null rows: earlier results of this sequence are invalid, and will be sent again.
     std::function<void(int64_t first, int64_t n_rows, const double *posteriors)> take;
-    /// True if those of [first, last) are needed; others may also be sent. Null if all are needed.
+    /// True if the posteriors of [first, last) are needed; others may also be sent. Null if all are needed.
     std::function<bool(int64_t first, int64_t last)> wants = nullptr;
 };
 
-/// Expected counts of paths; those of transitions and emissions padded, the latter per symbol.
+/// Expected counts of paths. Counts of transitions and emissions are padded; emissions are per symbol.
 struct HmmCounts {
     HmmCounts(const HmmModel &model);
     void add(const HmmCounts &other);

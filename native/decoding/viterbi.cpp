@@ -36,8 +36,8 @@ template <bool kHasCodes>
     return kHasCodes ? logs.emission[state * logs.n_symbols + steps.codes[k]] : steps.frames[k * logs.n_states + state];
 }
 
-/// Add steps [begin, end), each following another step except the very first, of Q paths in alternation: a sum
-/// waits for the previous one.
+/// Add the logarithms of steps [begin, end) to the scores of Q paths, in alternation, since a sum waits for the
+/// previous one. Only the very first step has no step before it.
 template <bool kHasCodes, int Q, class State>
 void add_steps(const HmmLogs &logs, ScoredPath<State> *paths, int64_t begin, int64_t end) {
     const HmmLogs own = logs;
@@ -121,7 +121,7 @@ class Batch {
 
     int64_t square() const { return int64_t{model_.stride} * model_.stride; }
     int64_t n_steps() const { return observations_.offsets[observations_.n_sequences]; }
-    /// Return a bound above all codes: that of missing observations, the highest one, often does not occur.
+    /// Return the highest code plus 1; the model's highest code, that of missing observations, often does not occur.
     int32_t n_symbols() const {
         if (!observations_.codes || !n_steps()) return 0;
         uint8_t highest = 0;

@@ -32,12 +32,12 @@ struct HmmObservations {
 };
 
 /// Decoding method of a sequence; the path is the same. All except `automatic` cut every sequence into blocks
-/// (viterbi_blocks.hpp), whose initial values are found
+/// (viterbi_blocks.hpp), and find the initial values of the blocks in different ways.
 enum class ViterbiMethod {
-    automatic,  ///< Blocks where a sequence is long, or threads would be idle otherwise.
-    sweep,      ///< one after the other,
-    early,      ///< from early starts,
-    products,   ///< from products of all matrices of a block: TROPMATPRODVITERBI of Hanif 2014.
+    automatic,  ///< Blocks only if a sequence is long, or threads would be idle otherwise.
+    sweep,      ///< One after the other.
+    early,      ///< From early starts.
+    products,   ///< From products of all matrices of a block: TROPMATPRODVITERBI of Hanif 2014.
 };
 
 /// Find paths, a state per step, and their scores: sums of the unrounded logarithms, from left to right. A

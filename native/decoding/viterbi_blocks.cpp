@@ -13,7 +13,7 @@ namespace {
 constexpr int64_t kBlockBytes = 128 << 10;
 /// Maximum bytes of V at the starts of blocks.
 constexpr int64_t kMostBeginnings = 64 << 20;
-/// Number of steps by which a block that does not wait starts early, or late.
+/// Number of steps by which a block that does not wait starts early, and its traceback late.
 constexpr int64_t kEarly = 4 * kStepsPerShift;
 /// Blocks per thread between two checks.
 constexpr int64_t kWave = 16;
@@ -70,7 +70,7 @@ class LongPath {
     std::deque<ViterbiRoom> rooms_;
     std::atomic<int64_t> done_{0};
     bool stopped_ = false;
-    bool is_exact_ = false;  // as far as known: then blocks need not wait, and words can be used
+    bool is_exact_ = false;  // as far as is known; if so, blocks need not wait and words can be used
 
     double *values(int64_t b) { return values_.data() + b * model_.stride; }
     int64_t begin_of(int64_t b) const { return b * block_; }
@@ -232,7 +232,7 @@ class LongPath {
         return is_exact;
     }
 
-    /// Find the states of block b from the one after it.
+    /// Find the states of block b from the state after it.
     void follow(int64_t b, int thread) {
         ViterbiRoom &room = rooms_[thread];
         const int64_t begin = begin_of(b), end = std::min(steps_.n, end_of(b) + 1);

@@ -4,12 +4,12 @@
 //     1. starts         | block 0 ->| block 1 ->| ...  |    V before the first step of each block
 //     2. traceback      |<- block 0 |<- block 1 | ...  |    from each start again, with all A kept, then back
 //
-// Both wait for a neighbour: values for those of the block before, the traceback for the state after the block. If
-// sums are exact (viterbi.hpp) blocks need not wait (Maleki, Musuvathi and Mytkowicz 2014,
-// doi:10.1145/2555243.2555264: "rank convergence"): a block starts some steps early with all values 0, and usually
-// its values then differ from the true ones only by a constant, which affects no maximum. Similarly, the traceback
-// starts some steps late, in any state. When the neighbour is known, this is checked, exactly; a block for which
-// it does not hold is computed again.
+// Both wait for a neighbour: the values for those of the previous block, the traceback for the state after the block.
+// If sums are exact (viterbi.hpp) blocks need not wait (Maleki, Musuvathi and Mytkowicz 2014,
+// doi:10.1145/2555243.2555264: "rank convergence"): a block starts some steps early with all values 0, and usually its
+// values then differ from the true ones only by a constant, which affects no maximum. Similarly, the traceback starts
+// some steps late, in any state. When the neighbour is known, both are checked exactly, and a block that fails is
+// computed again.
 #pragma once
 #include <algorithm>
 #include <limits>

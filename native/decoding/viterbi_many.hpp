@@ -65,8 +65,8 @@ struct ManyValues {
 };
 
 /// Compute A of a group from the predecessors with V + h above `low`; kAgain: A from those above `high` is known.
-/// Six per 64 are processed without checking that there are six, since a mispredicted branch costs as much as two
-/// of them: after the last one follows another state, which does no harm.
+/// Without kAgain, six per 64 are processed even if there are fewer, since a mispredicted branch costs as much as two
+/// of them: any other state does no harm.
 template <bool kAgain>
 [[gnu::always_inline]] inline void raise_group(const ViterbiModel &model, int32_t g, const ManyValues &before,
                                                double low, double high, double *sums) {
@@ -161,7 +161,7 @@ class BestOfMany {
         return is_wrong;
     }
 
-    /// Lower the bound until it is correct; in fixed steps as long as a state of the group is not reached.
+    /// Lower the bound until it is correct; in large steps as long as no predecessor reaches some state of the group.
     [[gnu::noinline]] void look_farther(int32_t g, const ManyValues &before, double *sums) {
         for (double bound = guesses_[g]; !(lows_[g] >= bound + 1);) {
             const double next = lows_[g] == kNever

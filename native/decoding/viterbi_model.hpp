@@ -42,8 +42,8 @@ class ViterbiModel {
     const double *from;                   ///< [stride][stride], or [group][rows()][kGroup]
     const double *into;                   ///< [stride][stride]: those into a state lie in its row
     const double *emission;               ///< [n_symbols][stride]
-    const double *reached;                ///< [stride]: -inf, or inf where no state before reaches a state
-    const int16_t *highest = nullptr;     ///< [group][rows()]: no transition into the group is above, in bound_steps
+    const double *reached;                ///< [stride]: -inf for states that can be reached from a state, else inf
+    const int16_t *highest = nullptr;     ///< [group][rows()]: bound of the transitions into the group, in bound_steps
     double bound_steps = 0;               ///< Bounds of logarithms are whole numbers of 1 / bound_steps.
     double largest;                       ///< The highest finite logarithm without its sign.
 

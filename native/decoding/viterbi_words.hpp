@@ -8,9 +8,8 @@
 // loaded from the caches meanwhile. The traceback adds l sums and comparisons per word, the score two sums per
 // step.
 //
-// The traceback also proceeds a word at a time, and finds the states within it in a table: for each word, r and s
-// the best ones, and among several the lowest last one, then the lowest one before it, and so on, as single steps
-// do.
+// The traceback also proceeds a word at a time. A table has the states within it for each word, r and s: the best ones
+// and, at ties, those with the lowest last state, then the lowest state before it, and so on, as in single steps.
 #pragma once
 #include <cstdint>
 

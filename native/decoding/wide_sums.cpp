@@ -10,7 +10,7 @@ namespace {
 
 /// Positions whose forward sums are kept at a time.
 constexpr int64_t kStretch = 256;
-/// The power of 0, so low that no sum of powers comes near those of other numbers.
+/// The power of the number 0, so low that no sum with it comes near the powers of other numbers.
 constexpr int64_t kNoPower = -(int64_t{1} << 60);
 constexpr double kLog2High = 0x1.62e42fefa0000p-1, kLog2Low = 0x1.cf79abc9e3b3ap-40;
 

@@ -14,7 +14,7 @@ constexpr int64_t kMostNumbers = 40'000;
 /// Minimum number of positions for which words are made: making them takes the time of some thousand steps.
 constexpr int64_t kFewestPositions = 1 << 16;
 
-/// Return the words of `from` with each symbol appended.
+/// Return each word of `from` with each symbol appended.
 WordTable longer(const WordTable &from, const WordTable &symbols, size_t padded) {
     const size_t size = padded * padded;
     WordTable made;

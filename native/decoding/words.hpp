@@ -1,6 +1,6 @@
 // Forward and backward sums of long sequences by models with few states, a word of up to four symbols at a time. A
 // step from x(t - 1) to x(t) is a product with the matrix S_c[i, j] = p(i, j) e(j, c) of the symbol c at t, and
-// products are associative: those of all words of some length are made once,
+// products are associative. So the product of each word of some length is computed once,
 //
 //     x * S_a * S_c * S_g * S_t = x * (S_a S_c S_g S_t) = x * word[acgt]        word[acgt] * beta   similarly
 //

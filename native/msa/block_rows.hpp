@@ -15,7 +15,7 @@ namespace tropalign {
 inline constexpr int kBlockColumns = 32;
 
 struct BlockRows {
-    std::vector<int32_t> bases;        // [n][n]: the first row of x's rows with y's columns; -1 if absent
+    std::vector<int32_t> bases;        // [n][n]: index of the first row of pair (x, y); -1 if absent
     std::vector<uint32_t> row_blocks;  // [rows + 1]: the first block of each row
     std::vector<uint32_t> blocks;      // [blocks][3]: column block, bits, index of the first value
     std::vector<uint16_t> values;

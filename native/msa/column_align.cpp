@@ -16,11 +16,11 @@ namespace {
 
 /// Sum of all shares: P fits an int32_t.
 constexpr uint64_t kWhole = INT32_MAX;
-/// Column sums of one band of rows stay in the cache while they are added up.
+/// Bytes of a band of rows, whose column sums stay in the cache while they are added up.
 constexpr int64_t kBandBytes = 1 << 20;
 /// Size of the bands that several threads compute in parallel.
 constexpr int64_t kBandWindowBytes = 32 << 20;
-/// Approximate elements of posteriors per residue; elements that are worth a thread.
+/// Approximate elements of posteriors per residue; fewest elements for which a further thread pays.
 constexpr int64_t kElementsPerResidue = 6, kElementsPerThread = 200'000;
 
 struct SharedPair {

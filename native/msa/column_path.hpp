@@ -47,7 +47,7 @@ struct ColumnKernels {
 /// Return the table of the chosen instruction set.
 const ColumnKernels *selected_column_kernels();
 
-/// New positions of the columns of two groups; every column of the result has one of them, or one of each.
+/// New positions of the columns of two groups; a column of the result holds one column of either group, or of both.
 struct MergedColumns {
     std::vector<int32_t> first, second;  // ascending: the new column of each column
     int32_t n_columns;

@@ -5,8 +5,7 @@
 namespace tropalign {
 namespace {
 
-/// Sums of integers, so that the order does not matter: posteriors (of kPosteriorOne) times units of weight, and
-/// these units.
+/// Sums of integers, in any order: of posteriors (in 1 / kPosteriorOne) times units of weight, and of these units.
 struct Sums {
     uint64_t posteriors = 0, weights = 0;
 
@@ -32,7 +31,7 @@ uint16_t element(const SparseRows &rows, int32_t row, int32_t column) {
     return at != end && *at == column ? rows.values[at - rows.columns] : 0;
 }
 
-/// Add the posteriors of x's residues with those of y in the same columns to the sums.
+/// Add to the sums the posteriors of x's residues with y's residues in the same columns.
 void add_pair(const SparseRows &rows, const int32_t *x_columns, const int32_t *y_columns, uint64_t y_units,
               Sums *sums) {
     for (int32_t i = 0, j = 0; i < rows.n_rows && j < rows.n_columns;) {

@@ -23,8 +23,8 @@ struct Group {
     std::vector<int32_t> thirds;  // the third sequences z
     bool is_whole;                // all pairs of members are in the store
     int32_t longest;
-    size_t at_once;  // number of z that are processed together,
-    int shift;       // and shift of the sums of each such batch, so that all fit 32 bits
+    size_t at_once;  // number of z in a batch, processed together
+    int shift;       // right shift of the sums of a batch, so that the total fits 32 bits
 };
 
 /// Some members x of a group against some members y.
@@ -72,7 +72,7 @@ class Pass {
 
   private:
     void find_pairs(const Tile &tile, Workspace &work) const;
-    /// Collect the z starting at index `begin`, with x's rows, or with y's columns.
+    /// Collect the z of a batch from index `begin` on, with x's rows (has_rows) or y's columns.
     std::vector<Between> between(const Group &group, size_t begin, int32_t member, bool has_rows,
                                  uint32_t &n_twins) const;
     /// Compute the new values of a pair; sum_at(i, e, j) returns the sum at element e, which is (i, j).
@@ -265,7 +265,7 @@ std::vector<Group> groups_of(const PosteriorStore &store, const ConsistencyRule 
         group.is_whole = is_whole(store, group.members);
         group.longest = 1;
         for (const int32_t z : group.members) group.longest = std::max(group.longest, store.length(z));
-        const size_t table = size_t{group.longest / kChunkColumns + 1u} * (group.longest + 1u) / 2;  // of a z
+        const size_t table = size_t{group.longest / kChunkColumns + 1u} * (group.longest + 1u) / 2;  // entries of one z
         group.at_once = std::clamp<size_t>(kTableEntries / table, 1, kMostBetween);
         // A batch adds up to kMostBetween z, which needs 31 bits.
         group.shift = std::bit_width((std::max<size_t>(group.thirds.size(), 1) - 1) / kMostBetween);

@@ -3,8 +3,8 @@
 //
 //     S'xy = (Wxy Sxy + sum over z of vz Sxz Szy) / (Wxy + sum over z of vz),   Wxy = (wx + wy) (1 + gain a)
 //
-// with the a sequences of the pair's group that have posteriors with both. Either they are the z, and v = w; or
-// some of them represent all, with their own weights v. MSAProbs and QuickProbs 1 have no gain.
+// with the a sequences of the pair's group that have posteriors with both. Either all of them are the z, and v = w; or
+// some of them represent all, with weights v of their own. MSAProbs and QuickProbs 1 have no gain.
 #pragma once
 #include <functional>
 #include <vector>

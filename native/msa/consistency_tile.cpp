@@ -33,7 +33,7 @@ StepRows StepMaker::make(int32_t n_rows, uint32_t n_chunks, const std::vector<Be
             for (uint32_t e = z.rows.starts[i]; e < z.rows.starts[i + 1]; ++e) {
                 const uint32_t k = z.rows.columns[e];
                 const uint32_t value = weighted(z.rows.values[e], z.weight) << 16 * (k % 2);
-                const bool joins = k % 2 && before == k;  // the even row of the same twin came before
+                const bool joins = k % 2 && before == k;  // the previous element is in the even row of the same twin
                 values = joins ? values | value : value;
                 step -= joins;
                 *step++ = {(z.first_twin + k / 2) * n_chunks, static_cast<int16_t>(values),

@@ -5,8 +5,8 @@
 namespace tropalign {
 namespace {
 
-/// A joined cluster takes the slot of the later of both. Its average with a slot is at least that slot's bound, so
-/// that bounds never fall.
+/// Clusters in slots; a joined cluster takes the later one of its two slots. Its average distance to a third slot is at
+/// least that slot's bound, so that bounds never fall.
 class Clusters : NearestPlaces<float> {
   public:
     Clusters(const float *distances, int32_t n) : NearestPlaces(distances, n) {}

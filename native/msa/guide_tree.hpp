@@ -18,9 +18,9 @@ struct GuideTree {
 /// UPGMA (average linkage by numbers of leaves) of n sequences. `distances` are those of (0, 1), (0, 2), ..., (1,
 /// 2), ...: finite numbers, 0 or more. Each child's branch is half of the distance at which the two are joined.
 ///
-/// A cluster has the slot of one of its leaves; at first each leaf has its own. The pair of slots i < j that is joined
-/// has the smallest distance; ties go to the smallest j, then to the smallest i. The joined cluster has slot j, and j's
-/// node is the first child.
+/// A cluster has the slot of one of its leaves; at first each leaf has its own. The pair of slots i < j with the
+/// smallest distance is joined; ties go to the smallest j, then to the smallest i. The joined cluster has slot j, and
+/// j's node is the first child.
 GuideTree upgma(const float *distances, int32_t n, const Watch &watch);
 
 /// Return the weight of each leaf: the sum of branch length / number of leaves below, over all nodes from the leaf up

@@ -26,7 +26,7 @@ constexpr int kVectorsPerBlock = kColumnBlock / L::count;
 
 void next_row(int32_t *best, const int32_t *sums, int shift, int64_t n_columns, uint16_t *not_diagonal,
               uint16_t *not_left) {
-    V before_above{}, before{};  // the vectors to the left, in the row above and in this one
+    V before_above{}, before{};  // vectors to the left, of the row above and of this row
     for (int64_t j = 0; j < n_columns; j += kColumnBlock) {
         uint32_t diagonal_bits = 0, left_bits = 0;
         for (int k = 0; k < kVectorsPerBlock; ++k) {

@@ -1,5 +1,5 @@
-// Savings of a profile's column with all columns of another (formula in profile_pairs.hpp): every column has its own
-// sum, in the order of the residues, on every instruction set.
+// Savings of a profile's column with all columns of another (formula in profile_pairs.hpp): each column's sum is added
+// up in the order of the residues, on every instruction set.
 #include <algorithm>
 #include <cmath>
 #include <cstring>

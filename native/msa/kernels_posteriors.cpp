@@ -1,4 +1,4 @@
-// The kernels of posteriors of this instruction set (recurrences and sources in posterior_model.hpp).
+// This instruction set's kernels of posteriors (recurrences and sources in posterior_model.hpp).
 #include <algorithm>
 
 #include "posterior_sweep.hpp"

@@ -80,7 +80,7 @@ bool lcs_lengths(const LcsSequences &sequences, int n_codes, const std::vector<i
     const LcsKernels &kernels = *selected_lcs_kernels();
     const auto n_rows = static_cast<int64_t>(rows.size()), n_columns = static_cast<int64_t>(columns.size());
     const auto wants = [&](int64_t row, int64_t column) { return wanted[row * n_columns + column] != 0; };
-    // Neighbours share vectors: rows of similar lengths, or rows that need the same columns.
+    // Neighbours share vectors, so put rows of similar lengths, or that need the same columns, next to each other.
     std::vector<int64_t> key(n_rows);
     for (int64_t row = 0; row < n_rows; ++row) {
         if (!wanted) {
@@ -111,7 +111,7 @@ bool lcs_lengths(const LcsSequences &sequences, int n_codes, const std::vector<i
                     [&](int lane, int64_t k, int32_t length) { out[place[begin + lane] * n_columns + k] = length; });
                 return;
             }
-            std::vector<int32_t> ys, number;  // columns that any lane needs
+            std::vector<int32_t> ys, number;  // the columns that any lane needs, and their numbers
             for (int64_t column = 0; column < n_columns; ++column)
                 for (int lane = 0; lane < count; ++lane)
                     if (wants(place[begin + lane], column)) {

@@ -1,5 +1,5 @@
-// Lengths of longest common subsequences, from which the first distances of large families are computed: no
-// alignment, a few hundred processor cycles per pair.
+// Lengths of longest common subsequences, from which the first distances of large families are computed without
+// alignments, in a few hundred processor cycles per pair.
 #pragma once
 #include <cstdint>
 #include <vector>

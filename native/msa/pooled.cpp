@@ -10,8 +10,7 @@ namespace tropalign {
 
 namespace {
 
-/// The weight of a pair of members is 2^kWeightBits over their number, rounded down, so that sums stay within 32
-/// bits.
+/// The weight of a pair of members is 2^kWeightBits / number of pairs, rounded down, so that sums stay within 32 bits.
 constexpr int kWeightBits = 16;
 
 /// Current position of a pair of members in the rows.

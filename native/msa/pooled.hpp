@@ -35,7 +35,7 @@ struct PooledPosteriors {
     std::vector<uint16_t> row_sizes, columns, values;
 };
 
-/// Compute the mean over the pairs of members of the posteriors of their residues:
+/// Compute the mean posteriors of two groups' columns, over all pairs of members:
 ///
 ///     S(i, j) = sum over (a, b) of S_ab(residue of a in column i, of b in column j) / number of pairs (a, b)
 ///

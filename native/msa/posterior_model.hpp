@@ -29,7 +29,7 @@ namespace tropalign {
 inline constexpr int kPosteriorPad = 31;
 
 struct PosteriorModel {
-    double odds[32][32];       // by the code of x, then that of y; 0 for kPosteriorPad
+    double odds[32][32];       // [code of x][code of y]; 0 for kPosteriorPad
     double extend[2], add[2];  // e_k g, a_k
     double start_match;        // S(0,0)
     double start_insert[2];    // X_k(1,0), Y_k(0,1)

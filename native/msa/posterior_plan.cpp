@@ -1,6 +1,6 @@
-// Either sequence of a pair may be the one that its unit shares. The longest sequences take as many of their pairs
-// as fill whole units, while they have many. The pairs of the others are first divided evenly; then sequences with
-// few pairs beyond whole units give these to partners that have more of them, until most units are full.
+// Either sequence of a pair may be the one that its unit shares. The longest sequences, as long as they have many
+// pairs, take as many of these as fill whole units. The pairs of the others are first divided evenly; then sequences
+// with few pairs beyond whole units give these to partners that have more of them, until most units are full.
 #include <algorithm>
 #include <numeric>
 
@@ -46,8 +46,7 @@ class Planner {
         return pairs_[2 * pair] == s ? pairs_[2 * pair + 1] : pairs_[2 * pair];
     }
 
-    /// Give every remaining pair an owner: the one of the two that is not among the first sequences, or
-    /// alternately.
+    /// Give every remaining pair an owner: the sequence that is not among the first ones; of two such, either in turn.
     void share_out(const std::vector<int32_t> &sequences, size_t first) {
         std::vector<size_t> rank(sequences.size());
         for (size_t k = 0; k < sequences.size(); ++k) rank[sequences[k]] = k;
@@ -83,8 +82,8 @@ class Planner {
 
     bool is_mine(int64_t pair, int32_t s) const { return !taken_[pair] && (!owns_ || owner_[pair] == s); }
 
-    /// Make units of `count` pairs of a sequence. Pairs with the longest partners are left to these: they fit
-    /// pairs of similar length better.
+    /// Make units of `count` pairs of a sequence. Pairs with the longest partners are left to those partners, whose
+    /// other pairs have more similar lengths.
     void take(int32_t s, int64_t count) {
         if (count == 0) return;
         mine_.clear();

@@ -27,7 +27,7 @@ struct Constants {
 template <class V>
 struct LeftEdge {
     V S, X1, X2, T;               // S(i-1,0), X_k(i,0); T is the partition function's S(i-1,0)
-    V free;                       // of an overhang: the part of S(i,0) besides X_k
+    V free;                       // weight of an overhang: the part of S(i,0) besides X_k
     V hmm_total, part_total;      // sums of M in the last column
     V hmm_scale, part_scale;      // of the next rows
     V hmm_highest, part_highest;  // of the row before: the largest S; and of the totals, which do not decay as S may
@@ -178,7 +178,7 @@ template <class V>
 struct RightEdge {
     V hmm_end,
         part_end;  // weight of a match in the last cell for the pair-HMM, in the last row or column for the other
-    V hmm_free;    // the same for the pair-HMM in the other cells of the last row and column: an overhang
+    V hmm_free;    // the same for the pair-HMM in the other cells of the last row and column, before an overhang
     V hmm_scale, part_scale;  // of the next rows
     V highest;                // of the values that are multiplied by those of `kept`
     V lowest;                 // fixed-point values from here on are kept

@@ -190,7 +190,7 @@ class Sweep {
         std::memcpy(&edge_, from + kPosteriorDown * (size(N_) + 1), sizeof edge_);
     }
 
-    /// Compute the rows of a block, including the unit's last one if it is in it; all of them are kept, or no row.
+    /// Compute the rows of a block, including the unit's last row if the block has it; keep all of them or none.
     void forward(int block, bool keeps) {
         const int begin = blocks_.begin(block), end = blocks_.end(block), last = unit_.m - 1;
         const size_t stride = 2 * (size(N_) + 1);
@@ -355,7 +355,7 @@ class Sweep {
 template <class V, class Letters>
 bool run_posterior_unit(const PosteriorModel &model, const PosteriorUnit &unit, int lowest,
                         const std::atomic<bool> &stopped, PosteriorScratch &scratch) {
-    // Denormal numbers are treated as 0, which is what they mean here, and avoids the processor's slow path.
+    // Denormal numbers are treated as 0: they mean no more here, and the processor's slow path is avoided.
     const DenormalsAsZero flush;
     return Sweep<V, Letters>(model, unit, lowest, scratch).run(stopped);
 }

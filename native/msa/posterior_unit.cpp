@@ -11,7 +11,7 @@ TROPALIGN_DISPATCH(PosteriorKernels, posterior_kernels)
 
 namespace {
 
-/// The matches of a block of rows should stay in the second-level cache, and those of a whole unit in the third.
+/// Bytes of matches: a block of rows should stay in the second-level cache, a unit without blocks in the third.
 constexpr int64_t kBlockBytes = 512 << 10, kWholeBytes = 8 << 20;
 /// Rows may multiply a number by up to 2^23 before they are scaled. With 2^46 scaling takes hardly less time, but
 /// in families with long overhangs 30 times as many pairs leave the range of floats (BAliBASE's RV40: 366 instead
@@ -30,7 +30,7 @@ PosteriorBlocks::PosteriorBlocks(const PosteriorModel &model, int32_t m, int32_t
     : m(m), between(rows_between(model)), rows(m) {
     const int64_t row_bytes = 2 * int64_t{vector_bytes} * (int64_t{N} + 1);
     if (row_bytes * m > kWholeBytes) {
-        // The rows that stay in the cache, or about as many as make a block as large as all checkpoints.
+        // Rows that stay in the cache or, if more, about as many as make a block as large as all checkpoints.
         const int64_t by_cache = kBlockBytes / row_bytes;
         const auto by_memory = static_cast<int64_t>(std::sqrt(double{kPosteriorDown} / 2 * m) / 2);
         rows = static_cast<int32_t>(std::clamp<int64_t>(std::max(by_cache, by_memory), 1, m));

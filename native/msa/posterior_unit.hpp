@@ -76,8 +76,8 @@ struct PosteriorKernel {
 struct PosteriorKernels {
     static constexpr int kRanges = 3, kWidths = 4;
     const char *isa;
-    /// In float, double and long double, types of increasing range; of each the kernel with the fewest lanes
-    /// first, for long pairs in little memory. There is at least that one.
+    /// Kernels in float, double and long double, types of increasing range. Of each type the kernel with the fewest
+    /// lanes comes first; it always exists, and takes little memory for long pairs.
     PosteriorKernel of_range[kRanges][kWidths];
 };
 

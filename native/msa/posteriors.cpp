@@ -10,9 +10,9 @@
 namespace tropalign {
 namespace {
 
-/// Vectors of the narrowest kernels: one long double, two doubles.
+/// Bytes of a vector of the narrowest kernels: one long double, two doubles.
 constexpr int kLeastBytes = 16;
-/// Units that need more (16 pairs of some 7,000 residues) run in parts.
+/// Largest unit in bytes (16 pairs of some 7,000 residues); larger ones run in parts.
 constexpr size_t kMostUnitBytes = size_t{256} << 20;
 
 /// Elements of one thread's pairs (column | value << 16), until all threads are done. They do not move in memory.
@@ -246,7 +246,7 @@ size_t posterior_scratch_bytes(int32_t m, int32_t n) {
     size_t most = 0;
     for (int turn = 0; turn < 2; ++turn, std::swap(m, n)) {
         most = std::max(most, posterior_unit_bytes(model, m, n, kLeastBytes, 1));
-        for (const int vector_bytes : {32, 64}) {  // doubles: floats with as many bytes take no more
+        for (const int vector_bytes : {32, 64}) {  // for doubles; floats in vectors of as many bytes take no more
             const size_t bytes = posterior_unit_bytes(model, m, n, vector_bytes, vector_bytes / 8);
             if (bytes <= kMostUnitBytes) most = std::max(most, bytes);
         }

@@ -18,8 +18,8 @@ struct PosteriorRequest {
     int64_t n_sequences;
     const int32_t *pairs;  // [n_pairs][2]
     int64_t n_pairs;
-    float cutoff;  // elements below it are dropped,
-    float keep;    // unless this is above 0: then this share of the elements is kept
+    float cutoff;  // elements below it are dropped if `keep` is 0
+    float keep;    // if above 0: the share of the elements that is kept instead
     int n_threads;
 };
 

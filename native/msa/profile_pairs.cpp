@@ -11,7 +11,7 @@ TROPALIGN_DISPATCH(DistanceKernels, distance_kernels)
 
 namespace {
 
-/// Rows that are computed at a time stay in the cache.
+/// Bytes of the rows that are computed at a time: they stay in the cache.
 constexpr int64_t kRowWindowBytes = 1 << 18;
 /// Maximum bits of sums and of fractions.
 constexpr int kSumBits = 30, kMostFractionBits = 24;

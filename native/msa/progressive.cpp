@@ -24,7 +24,7 @@ class PosteriorProgressive {
     }
 
   private:
-    /// Return nodes by their height: those of a wave depend on earlier waves only.
+    /// Return the nodes by height, in waves: a node depends on nodes of earlier waves only.
     std::vector<std::vector<int32_t>> waves() const {
         std::vector<int32_t> height(groups_.size(), 0);
         std::vector<std::vector<int32_t>> found;

@@ -53,7 +53,7 @@ Membership split_at_gap(const ResidueColumns &columns, int32_t n, int32_t n_colu
     return first;
 }
 
-/// Remove the columns in which no member has a residue, and set the number of the remaining ones.
+/// Remove the columns in which no member has a residue, and update the number of columns.
 void drop_empty_columns(ResidueColumns &columns, AlignedGroup &group, int32_t n_columns) {
     std::vector<int32_t> to(n_columns, 0);
     for (int32_t x : group.members)

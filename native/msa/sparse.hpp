@@ -6,7 +6,7 @@ namespace tropalign {
 
 /// Probability 1 in 16-bit fixed point: the largest number of a signed 16-bit lane.
 inline constexpr int kPosteriorOne = 32767;
-/// Columns are stored as uint16_t.
+/// Longest sequence: columns are stored as uint16_t.
 inline constexpr int64_t kLongestResidues = 65535;
 
 /// The kept elements of an n_rows by n_columns matrix: row i holds the elements starts[i] up to starts[i + 1].

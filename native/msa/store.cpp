@@ -19,7 +19,7 @@ void transpose(const WritableRows &from, const WritableRows &to) {
     const uint32_t n_elements = from.starts[from.n_rows];
     std::fill_n(to.starts, to.n_rows + 1, 0);
     for (uint32_t e = 0; e < n_elements; ++e) ++to.starts[from.columns[e] + 1];
-    // Starts are one row early: row j starts at starts[j + 1], and ends there once it is filled.
+    // Starts are shifted by a row: row j starts at starts[j + 1], which has moved to its end once the row is filled.
     uint32_t begin = 0;
     for (int32_t j = 0; j < to.n_rows; ++j) {
         const uint32_t size = to.starts[j + 1];

@@ -1,4 +1,4 @@
-// Long work on a second thread while the caller polls: for work without items of equal size, such as the rounds of
+// Long work on a second thread while the caller polls, for work that has no items of equal size, such as the rounds of
 // a refinement.
 #pragma once
 #include <atomic>

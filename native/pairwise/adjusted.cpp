@@ -134,8 +134,7 @@ class Adjuster {
     /// Also compiled for the constant number of amino acids, so that the loops vectorise.
     template <class Count>
     double turns(const Count n) {
-        // Sums of all columns in parallel, then of all rows: no addition waits for the previous term of its own
-        // sum.
+        // Sums of all columns in parallel, then of all rows, so that no addition waits for the previous one.
         Shares of_columns = {}, of_rows = {};
         for (int i = 0; i < n; ++i)
             for (int j = 0; j < n; ++j) of_columns[j] += u_[i] * ratio_[i][j];

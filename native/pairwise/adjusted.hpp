@@ -41,7 +41,7 @@ inline constexpr int32_t kMostStretch = 4;
 
 struct AdjustedScores {
     std::vector<int32_t> score;        // in parts of a unit
-    std::vector<uint8_t> is_adjusted;  // 0: compositions too poor for this entropy; the score is 0
+    std::vector<uint8_t> is_adjusted;  // 0: no matrix has this entropy for the compositions; the score is 0
     bool finished = true;
 };
 

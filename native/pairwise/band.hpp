@@ -42,8 +42,8 @@ class BandBound {
     Band widened(Band, int lanes) const;
 
   private:
-    int64_t above(int64_t diagonal) const;  // of a path that touches this diagonal, above those of both corners
-    int64_t below(int64_t diagonal) const;  // of a path that touches diagonal -diagonal
+    int64_t above(int64_t diagonal) const;  // bound of a path that touches this diagonal, above both corners
+    int64_t below(int64_t diagonal) const;  // bound of a path that touches diagonal -diagonal
     /// Upper bound for a path that touches a diagonal at distance `diagonal` from (0, 0), on the side of the
     /// sequence with `residues` residues; the last corner is `corner` diagonals away. free_begin, free_end: the
     /// gaps that lead there, and back to the corner, cost nothing.

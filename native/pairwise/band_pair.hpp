@@ -84,11 +84,11 @@ class BandPair {
         return scoring.depth == Depth::alignment ||
                (scoring.traced() && (pair.free_rows_begin || pair.free_columns_begin));
     }
-    /// u, x, v and y, each with one vector before and one after, which hold the edge.
+    /// Return the bytes of u, x, v and y, each with a vector before and after for the edges.
     static size_t state_bytes(size_t vectors) { return 4 * (vectors + 2) * B; }
     static size_t letter_bytes(size_t m, size_t n, size_t vectors) { return m + n + (3 * vectors + 2) * B; }
     static size_t line_bytes(size_t m, size_t n) { return m + n + 2; }
-    /// Masks that a traceback may read before those of anti-diagonal 0.
+    /// Return the number of masks that a traceback may read before anti-diagonal 0.
     static size_t mask_margin(size_t vectors) { return 2 * kRunSteps * vectors; }
     static size_t mask_bytes(size_t diagonals, size_t vectors) {
         return sizeof(Mask) * (mask_margin(vectors) + (diagonals + 1) * vectors);
@@ -283,8 +283,8 @@ class BandPair {
         score_ = score;
     }
 
-    /// Return the next difference on the way to the corner: along diagonals 0 and 1 to the last column, then down
-    /// it.
+    /// Return the next difference on the way to the corner: along diagonals 0 and 1 to the last column, then down that
+    /// column.
     [[gnu::always_inline]] int8_t corner_step(int d) const {
         if (d > 2 * n_) return lane_of(u_, lane(d, 2 * n_ - d));
         return d & 1 ? lane_of(v_, lane(d, 1)) : lane_of(u_, lane(d, 0));

@@ -31,8 +31,8 @@ constexpr int64_t kFullPairs = 32;
 constexpr size_t kWider = 4;
 /// Cost of a differing residue as a multiple of a substitution: some of them are gaps.
 constexpr double kLossFactor = 1.25;
-/// Cells swept in thirty times the time that examining one residue takes: with fewer, the examination would cost
-/// more than 3 %.
+/// Fewest cells of all pairs per examined residue: sweeping these takes thirty times as long as examining it, so that
+/// the examination costs at most 3 %.
 constexpr int64_t kResidueCells = 250;
 /// Pairs with a smaller share of differing residues are aligned faster by waves: 1,000 and 10,000 nucleotides at 1
 /// % in 5 and 250 us instead of 14 and 280, at 5 % in 60 and 2,800 instead of 19 and 1,070.
@@ -122,7 +122,7 @@ void BandTrials::choose() {
         if (!pair.may_suit) continue;
         const double differ = divergence(sketches_[place_[pair.rows]], sketches_[place_[pair.columns]]);
         if (differ >= 1) continue;
-        // A differing residue costs its best score and gains that of two different residues.
+        // A differing residue scores the mean of two different residues instead of its best score.
         const BandBound bounds = bound(pair);
         const int32_t n = pair.lanes.columns.length;
         const auto best = static_cast<double>(bounds.most(n));
@@ -141,7 +141,7 @@ BandBound BandTrials::bound(const Known &pair) const {
     return {scoring_, best_, pair.lanes, counts_[place_[pair.rows]], counts_[place_[pair.columns]]};
 }
 
-/// True if the band is swept faster than the whole matrix; its cells are those of the matrix except for two
+/// True if the band is swept faster than the whole matrix; the cells of the band are those of the matrix without two
 /// triangles.
 bool BandTrials::pays(const Known &pair, const Band &band, size_t most_bytes) const {
     const int64_t m = pair.lanes.rows.length, n = pair.lanes.columns.length;

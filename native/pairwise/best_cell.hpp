@@ -26,8 +26,8 @@ struct LocalBest {
     int32_t row[kLanes], column[kLanes];
     /// True if every row is noted, not only when some lane passes its threshold: one of 64 lanes does so often,
     /// and the branch is mispredicted. Pairs of 51 residues then take 0.11 us with their directions instead of
-    /// 0.17, and of 257 residues 1.7 instead of 1.9 (Zen 5). `highest` and `at` take 8 registers, which only
-    /// AVX-512 has.
+    /// 0.17, and of 257 residues 1.7 instead of 1.9 (Zen 5). `highest` and `at` take 8 registers; only AVX-512 has that
+    /// many to spare.
     static constexpr bool kNotesAll = B == 64;
 
     /// The notes of one part. (A variable of the sweep whose address is never taken: it stays in registers.)
@@ -54,8 +54,8 @@ struct LocalBest {
         for (int l = 0; l < kLanes; ++l) score[l] = floor, row[l] = column[l] = -1;
     }
 
-    /// Threshold for noting a later row, given the best of the row just noted. Not `top` itself: an equal score in
-    /// a later row may lie in an earlier column and would then be the end.
+    /// Threshold for noting a later row, given `top`, the best of the row just noted. It is less than `top`, since an
+    /// equal score in a later row may lie in an earlier column, and would then be the end.
     [[gnu::always_inline]] static V still_of_interest(V top) { return top - splat<T, B>(1); }
 
     /// Threshold for cells of later columns: the best score, or one less if an equal one may still be the end.

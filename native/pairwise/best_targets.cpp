@@ -21,8 +21,8 @@ constexpr int64_t kThreadBytes = int64_t{16} << 20;
 /// After this many consecutive items most of whose lanes saturated 8 bits, a thread starts with 16 bits, except
 /// for every 32nd item (as in tile.cpp).
 constexpr int kSaturatedItems = 4, kItemsPerNarrowTry = 32;
-/// Cost of a column in a whole vector, and in one of half the bytes: between processors whose widest vectors take
-/// as long as half ones (.94 measured on a Zen 5) and those on which they take twice as long.
+/// Cost of a column in a whole vector, and in one of half the bytes. This is a compromise: whole vectors take as long
+/// as half ones on some processors (.94 measured on a Zen 5), and twice as long on others.
 constexpr int64_t kWholeCost = 4, kHalfCost = 3;
 
 struct Kept {
@@ -41,7 +41,7 @@ class Lists {
             least_[k].store(request.lowest_score(request.first + static_cast<int64_t>(k)), std::memory_order_relaxed);
     }
 
-    /// Lowest score that is still kept.
+    /// Return the lowest score that the query still keeps.
     int32_t least(int64_t query) const { return least_[query].load(std::memory_order_relaxed); }
 
     void offer(int64_t query, const Kept &pair) {
@@ -199,14 +199,14 @@ class BestRun {
             if (left[k] != 0) score_unit(rows[k], unit, left[k], first_width, scores + k * kMaxLanes, arena);
     }
 
-    /// Return the lane (as a bit) whose target is the same sequence as the query.
+    /// Return bits of the lanes whose target is the same sequence as the query.
     static uint64_t lanes_of(const Unit &unit, const Letters &rows) {
         uint64_t lanes = 0;
         for (int l = 0; l < unit.n_lanes; ++l) lanes |= uint64_t{unit.lane[l].columns.codes == rows.codes} << l;
         return lanes;
     }
 
-    /// Compute scores of the lanes in `left` with lanes of kernels_.lanes[width], or of a later width.
+    /// Compute scores of the lanes in `left` with kernels_.lanes[width], or with those of a later width.
     void score_unit(const Letters &rows, const Unit &unit, uint64_t left, int width, int32_t *scores, Arena &arena) {
         while (width + 1 < kLaneWidths && !fits(scoring_, kernels_.lanes[width]->bits)) ++width;
         const LaneKernels &kernels = *kernels_.lanes[width];
@@ -231,7 +231,7 @@ class BestRun {
         if (again != 0) score_unit(rows, unit, again, width + 1, scores, arena);
     }
 
-    /// Offer the pairs of a group that a query may keep. `others`: the scores of its other strand, or null.
+    /// Offer the pairs of a group that a query may keep. `others`: scores of the query's other strand, or null.
     void select(const Group &group, int64_t query, int32_t *scores, const int32_t *others) {
         uint64_t is_minus = 0;
         if (others)

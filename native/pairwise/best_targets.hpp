@@ -53,8 +53,7 @@ struct BestRequest {
     int64_t first, last;       // queries [first, last)
     bool skips_self;           // query k and target k are the same sequence, which is not a pair
     int64_t most;              // number of targets that a query keeps
-    // Lowest score that is kept, by the query and by the class of the target, which depends on its length: [query
-    // - first][class].
+    // Lowest score that is kept: [query - first][class of the target, by its length].
     const int32_t *least_scores;
     int64_t n_classes;
     const int32_t *class_of_target;

@@ -2,9 +2,9 @@
 // crosses are swept again, with directions, for all lanes at a time.
 //
 // In each round every active lane has a block of up to 32 x 16 cells with its current cell in the last rows and
-// columns. The values left of the block and above it are gathered from the checkpoints, lane l's into lane l; one
-// sweep of the gathered unit finds the directions of all blocks; and each lane is traced back until it leaves its
-// block, usually through the left side: above the current cell there are at least 16 rows.
+// columns. The values left of the block and above it are gathered from the checkpoints, lane l's into lane l. One sweep
+// of the gathered unit finds the directions of all blocks. Each lane is then traced back until it leaves its block,
+// usually through the left side, since at least 16 rows are above the current cell.
 //
 //       group g - 1    group g                        lane l of the unit that is swept
 //                 |               |
@@ -56,8 +56,7 @@ struct StepRuns {
     }
 };
 
-/// Values at the borders of the matrix for each lane: u(i,0) and v(0,j), of its first row or column, and of later
-/// ones.
+/// Border values of each lane, u(i,0) and v(0,j): one for its first row or column, one for all later ones.
 template <class T, int L>
 struct Borders {
     alignas(64) T first_row[L], row[L], first_column[L], column[L];
@@ -245,7 +244,7 @@ class BlockWalk {
             lane.runs.add(step, length);
             i -= is_e ? 0 : length, j -= is_e ? length : 0;
             left += length * scoring_.extend;
-            lane.step = length == most ? step : Step::diagonal;  // most: it may continue beyond the block
+            lane.step = length == most ? step : Step::diagonal;  // at `most` the gap may continue beyond the block
         };
         if (lane.step != Step::diagonal) {  // examined as from the cell that the gap came from
             const bool is_e = lane.step == Step::e;

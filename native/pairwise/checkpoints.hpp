@@ -9,9 +9,8 @@
 //              |        |         |
 //         31   +========+=========+=
 //
-// Per vector of cells 4 / 16 vectors are kept, a quarter of the memory of all values (unit_values.hpp). Large
-// units then no longer wait for memory, which is the purpose: a store per cell takes less time than sweeping
-// blocks again.
+// Per vector of cells 4 / 16 vectors are kept, a quarter of the memory of all values (unit_values.hpp). The purpose is
+// that large units no longer wait for memory: a store per cell alone would take less time than sweeping blocks again.
 #pragma once
 #include "sweep.hpp"
 
@@ -34,7 +33,7 @@ inline constexpr int64_t kLeastCheckpointedCells = 700'000;
 
 inline bool keeps_checkpoints(int64_t m, int64_t n) { return m * n >= kLeastCheckpointedCells; }
 
-/// Stored by group of columns: the values right of its last column, then those below its rows.
+/// Layout of each group of columns: first the values right of its last column, then those below its blocks of rows.
 template <class T, int B>
 class Checkpoints {
     using V = Vec<T, B>;

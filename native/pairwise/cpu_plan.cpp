@@ -15,7 +15,7 @@ namespace tropalign {
 
 // Costs of units for the plan (cpu_plan.cpp): measured, and to be measured again when the engine changes.
 
-/// A unit that would take more bytes is made narrower, down to the fewest lanes.
+/// Largest unit in bytes; a larger one gets fewer lanes, but at least kLeastLanes.
 ///
 /// One core of a Zen 5 with 1 MB of second-level and 32 MB of third-level cache, alignments of equally long
 /// proteins:
@@ -65,7 +65,7 @@ void counting_sort(std::vector<Entry> &entries, std::vector<Entry> &spare, size_
     entries.swap(spare);
 }
 
-/// Cells from which the masks of a few parallel pairs no longer fit a cache, and soon no memory.
+/// Cells of a pair from which the masks of a few parallel pairs no longer fit a cache, and soon not even memory.
 constexpr int64_t kLongCells = int64_t{1} << 24;
 /// Start-up cost of a pair that runs alone, in cells (fitted, see better_alone).
 constexpr int64_t kAloneCells = 1'400'000;
@@ -104,8 +104,8 @@ class CpuPlanner {
     }
 
   private:
-    /// Index of the row sequence in its own set: the rows of a group are queries or targets, except that both are
-    /// one set if the matrix is symmetric.
+    /// Return the index of the row sequence among the queries or among the targets. In a group number, targets follow
+    /// the queries, unless both are one set.
     int64_t row_sequence(const Entry &e) const {
         return (e.group >> 1) - (one_number_ || e.query_in_rows() ? 0 : request_.queries.count);
     }
@@ -117,7 +117,7 @@ class CpuPlanner {
         return (e.query_in_rows() ? request_.targets : request_.queries)[column_sequence(e)].length;
     }
 
-    /// Pairs of one kind may share a unit: they use the tie rule and the matrix in the same orientation.
+    /// Return the pair's kind. Pairs of a kind may share a unit: their tie rule and matrix have the same orientation.
     int kind(const Entry &e) const { return e.mirrored() + 2 * (!scoring_.is_symmetric && !e.query_in_rows()); }
 
     /// Choose each pair's rows (orientation.hpp).
@@ -136,7 +136,7 @@ class CpuPlanner {
                                               of_query[query], target_pairs[target]);
             const bool straight = chosen.query_in_rows;
             const int64_t rows = straight ? query : target + (one_number_ ? 0 : request_.queries.count);
-            // Without traceback, ties need not be broken.
+            // Without a traceback the tie rule does not matter.
             entries[k] = {static_cast<uint32_t>(rows << 1 | (traced_ && chosen.mirrored)),
                           static_cast<uint32_t>((straight ? target : query) << 1 | straight), static_cast<uint32_t>(k)};
         }
@@ -202,8 +202,8 @@ class CpuPlanner {
         return sum;
     }
 
-    /// True if units with the row sequences of both groups cost less than separate units: with half of each group
-    /// in a unit, columns span half the range of lengths, and one unit instead of two is partly filled.
+    /// True if units with the row sequences of both groups cost less than separate units: with half a unit per group,
+    /// columns span half the range of lengths, and one unit instead of two is partly filled.
     bool better_together(const Group &a, const Group &b) const {
         const size_t lanes = lanes_, few = lanes / 8;
         if (a.kind != b.kind || a.pairs.size() <= few || b.pairs.size() <= few) return false;
@@ -224,7 +224,7 @@ class CpuPlanner {
                 continue;
             }
             const auto n = static_cast<int>(std::min<int64_t>(lanes, static_cast<int64_t>(to - from)));
-            if (n <= lanes_ / 8) break;  // a nearly empty vector: better with similar pairs
+            if (n <= lanes_ / 8) break;  // a nearly empty vector: better fill it with similar pairs
             add(entries.data() + from, n, true);
             from += n;
         }

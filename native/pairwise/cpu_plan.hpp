@@ -29,7 +29,7 @@ struct CpuPlan {
     size_t most_bytes = 0;            // largest size of the buffers of a unit
 };
 
-/// True if a pair that runs alone has its query along the rows (orientation.hpp).
+/// True if a pair that runs alone has its query in the rows (orientation.hpp).
 bool query_in_rows_alone(const TileRequest &, int64_t pair);
 
 LanePair lane_pair(const TileRequest &, int64_t pair, bool query_in_rows);

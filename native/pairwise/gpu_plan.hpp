@@ -25,8 +25,8 @@ struct GpuPlanRequest {
     const int32_t *rank;    // [sequence]: its rank by descending length
     const int64_t *bound;   // [sequence]: no value of its pairs exceeds this (excluding extensions of gaps)
     int64_t n_sequences;
-    int64_t wide_from;              // bounds from here on need 32 bits; a pair's bound is the lesser of its two,
-    int64_t extend;                 // plus this for each residue of the longer sequence
+    int64_t wide_from;              // pairs whose bound is at least this need 32 bits
+    int64_t extend;                 // a pair's bound: the lesser `bound` + extend * the greater length
     int64_t strip_cells;            // pairs of at least this many cells get their own group
     std::array<bool, 4> free_ends;  // query start, query end, target start, target end
     int word_bits;                  // of the narrow words

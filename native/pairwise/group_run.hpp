@@ -232,8 +232,8 @@ class GroupRun {
             best_[l] = std::max(best_[l], bottom_[l]);
         }
     }
-    /// Set the best of the last column of the lanes with n columns, including the border: H along it is the sum of
-    /// u.
+    /// Set the best of the last column of the lanes with n columns, including the border: H along that column is the
+    /// sum of u.
     void take_right(int n) {
         bool any = false;
         for (int l = 0; l < L; ++l) any |= length_[l] == n;

@@ -122,8 +122,8 @@ struct Kernels {
     /// Returns false, without doing anything, if the pair takes too much memory to be worth it.
     bool (*run_short)(const Scoring &, const LanePair &, UnitScratch &, LaneResult &result);
     /// Align one pair of similar sequences globally, rows the longer one, in the calling thread; the path stays in
-    /// the scratch. Returns false for a pair that other kernels align faster, which takes a few percent of their
-    /// time to find out, and for scores other than match and mismatch.
+    /// the scratch. Returns false for scores other than match and mismatch, and for a pair that other kernels align
+    /// faster; finding that out takes a few percent of their time.
     bool (*run_similar)(const Scoring &, const LanePair &, const WaveLimits &, UnitScratch &, LaneResult &result);
 };
 

@@ -54,7 +54,7 @@ class KeptRows {
         __builtin_prefetch(&columns.score[pair], 1);
     }
 
-    /// Store the result of a pair. Throws std::bad_alloc if paths pass the memory.
+    /// Store the result of a pair. Throws std::bad_alloc if paths exceed path_bytes.
     void keep(int64_t pair, bool query_in_rows, const LaneResult &r, PathStore &paths) {
         if (depth_ != Depth::alignment) {
             columns.score[pair] = r.score;
@@ -70,7 +70,7 @@ class KeptRows {
 #define X(count) row.count = r.count;
         TROPALIGN_COUNTS(X)
 #undef X
-        // Twice: here, and once more in order.
+        // Paths are stored twice: here, and once more in order.
         if ((path_bytes -= 2 * int64_t{sizeof(uint32_t)} * r.path_length) < 0) throw std::bad_alloc();
         uint32_t *runs = paths.room(r.path_length);
         row.runs = runs, row.n_runs = r.path_length;

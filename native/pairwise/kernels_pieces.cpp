@@ -6,9 +6,9 @@
 namespace tropalign::TROPALIGN_ISA {
 namespace {
 
-/// True if all values of the pair fit 16 bits. A path through its m + n + 2 cells gains or costs at most (highest
-/// score + gap) at each of them. A local path gains at pairs only, and no value lies further below 0 than the cost
-/// of a pair or a gap of one residue; 16-bit lanes also hold the anti-diagonal numbers.
+/// True if all values of the pair fit 16 bits. A path has up to m + n + 2 cells, and gains or loses at most highest
+/// score + gap in each. A local path gains at pairs only, and no value is further below 0 than the cost of a pair or of
+/// a gap of one residue; 16-bit lanes also hold the anti-diagonal numbers.
 bool fits16(const PieceScoring &scoring, const LanePair &pair) {
     const Scoring &letters = scoring.letters(true);
     const int64_t lines = int64_t{pair.rows.length} + pair.columns.length + 2;

@@ -4,18 +4,17 @@
 namespace tropalign::TROPALIGN_ISA {
 namespace {
 
-/// If the matrix of H takes more bytes, other engines are faster (measured: some 850 x 850 residues).
+/// Largest matrix of H in bytes; with a larger one, other engines are faster (measured: some 850 x 850 residues).
 constexpr int64_t kMostBytes = int64_t{3} << 20;
 
-/// True if H, E and F of the pair fit 16 bits: a path through its m + n + 2 cells gains or costs at most `most` at
-/// each of them.
+/// True if H, E and F of the pair fit 16 bits: a path has up to m + n + 2 cells, and gains or loses at most `most` in
+/// each.
 bool fits16(const Scoring &scoring, const LanePair &pair) {
     const int64_t most = std::max(scoring.highest, -scoring.lowest) + scoring.open + 2 * int64_t{scoring.extend};
     return most * (int64_t{pair.rows.length} + pair.columns.length + 2) <= INT16_MAX;
 }
 
-/// True if local H of 16 bits are correct as long as they stay below the highest number: scores, costs and
-/// positions fit.
+/// True if scores, costs and positions fit 16 bits: local H below the highest 16-bit number are then correct.
 bool may_fit16(const Scoring &scoring, const LanePair &pair) {
     const int64_t most = std::max(scoring.highest, -scoring.lowest) + scoring.open + 2 * int64_t{scoring.extend};
     return most <= INT16_MAX && int64_t{pair.rows.length} + pair.columns.length + 2 <= INT16_MAX;

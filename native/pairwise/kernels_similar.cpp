@@ -4,7 +4,7 @@
 namespace tropalign::TROPALIGN_ISA {
 namespace {
 
-/// Fewer cells take 6 microseconds; finding out that two sequences are not similar would take a tenth of that.
+/// Fewest cells: a smaller matrix takes up to 6 us, and finding out that the sequences differ a tenth of that.
 constexpr int64_t kFewestCells = 40'000;
 /// Maximum number of earlier waves that a wave may depend on; more would take more memory than they are worth.
 constexpr int64_t kMostWavesBack = 1024;
@@ -15,7 +15,7 @@ bool is_plain(const Scoring &scoring, const Letters &letters) {
     return highest < scoring.plain_letters;
 }
 
-/// True if waves can compute the score of the pair: from end to end.
+/// True if waves can compute the score of the pair: only global alignments without free ends.
 bool has_waves(Mode mode, const LanePair &pair) {
     switch (mode) {
         case Mode::local:

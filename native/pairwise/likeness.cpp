@@ -7,7 +7,7 @@
 namespace tropalign {
 namespace {
 
-/// Minimum number of common classes: fewer may be due to chance.
+/// Minimum number of classes in common; fewer may be due to chance.
 constexpr int kLeastInCommon = 4;
 
 uint64_t letters_at(const uint8_t *codes) {

@@ -22,8 +22,7 @@ struct Sketch {
     Sketch(const Letters &, int word);
 };
 
-/// Return the k-mer length that separates chance from similarity: random sequences of `length` residues have few
-/// common k-mers.
+/// Return a k-mer length for which random sequences of `length` residues have few common k-mers.
 int word_for(int64_t length, bool has_few_letters);
 
 /// The share of differing residues, by the number of common classes; 1 if that number may be due to chance.

@@ -1,6 +1,6 @@
 // End cells of local alignments if the sweep has kept H of all cells: by the maxima of small parts of the matrix.
 //
-// The sweep takes the maximum of each part of a few rows and columns, which costs no more than that of the whole,
+// The sweep takes the maximum of each part of a few rows and columns, which costs no more than a maximum of the whole,
 // and no branch. Afterwards only the parts whose maximum is the lane's best are searched.
 //
 //       kColumns columns
@@ -84,7 +84,7 @@ class LocalMaxima {
   private:
     static constexpr int kBits = Lanes<T, B>::bits_per_lane;
 
-    /// Search a part for lane l's best score; `known`: it was found in an earlier part.
+    /// Search a part for lane l's best score; `known`: the score was found in an earlier part.
     template <bool Mirrored>
     void search(const V *values, int row0, int j, int l, bool known) {
         const auto *from = reinterpret_cast<const T *>(values + static_cast<ptrdiff_t>(j) * m_ + row0) + l;

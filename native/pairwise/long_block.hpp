@@ -181,8 +181,7 @@ class LongBlock {
     template <int C, bool Traced>
     void part(Scores &scores, int from, int count, Masks<T, B> *masks) {
         const int steps = count / C, column0 = column0_ + from;
-        // A score keeps a single line, which is read and overwritten: a cell is read L - 1 steps before the one
-        // below it is written.
+        // For a score the lines above and below are the same one: a cell is read L - 1 steps before it is overwritten.
         const T *above = borders_.top_value(band_) + column0, *gap = borders_.top_gap(band_) + column0;
         T *below = borders_.top_value(band_ + 1) + column0, *gap_below = borders_.top_gap(band_ + 1) + column0;
         const T next_corner = above[count - 1];
@@ -260,8 +259,8 @@ class LongBlock {
         return load<T, B>(lanes);
     }
 
-    /// Update the best cell. Columns of `tracked` count from the part's first one, those of lane l from l steps
-    /// before it.
+    /// Update the best cell. Columns of `tracked` count from the part's first column, and in lane l from l steps before
+    /// it.
     void harvest(const LocalBest<T, B> &tracked, int column0, int columns_per_step) {
         for (int l = 0; l < L; ++l) {
             if (tracked.row[l] < 0) continue;

@@ -60,7 +60,7 @@ class LongBorders {
 
     T *top_value(int band) { return top_value_.data() + (scoring.traced() ? static_cast<size_t>(band) * n : 0); }
     T *top_gap(int band) { return top_gap_.data() + (scoring.traced() ? static_cast<size_t>(band) * n : 0); }
-    /// For chunks >= 1; before the first one is the outer border.
+    /// Return the values left of a chunk >= 1; left of chunk 0 is the outer border.
     T *left_value(int chunk) { return left_value_.data() + left_line(chunk); }
     T *left_gap(int chunk) { return left_gap_.data() + left_line(chunk); }
     bool keeps_left(int chunk) const { return chunk < chunks || keeps_last_column(pair); }

@@ -31,14 +31,14 @@ std::vector<Counts> letter_counts(const Sequences &sequences) {
     return counts;
 }
 
-/// Upper bounds of what each residue of a sequence adds to a score.
+/// Upper bounds of the contribution of each residue of a sequence to a score.
 struct Gains {
     Counts other;  // with a different residue or a gap: zero or more
     Counts equal;  // with itself, in addition to `other`
 };
 
-/// Compute the gains; `present`: the residues that the other sequence has. The matrix is indexed [query's
-/// residue][target's residue].
+/// Compute the gains; `present`: the residues of the other sequence. The matrix is indexed [query's residue][target's
+/// residue].
 Gains gains_of(const Scoring &scoring, const Counts &present, bool is_query) {
     auto score = [&](int own, int other) {
         return scoring.matrix[is_query ? own * kLetters + other : other * kLetters + own];

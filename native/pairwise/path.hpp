@@ -30,7 +30,7 @@ class GappedRows {
         : rows_(static_cast<uint8_t *>(memory) + W), columns_(rows_ + columns + 2 * W),
           operations_(columns_ + columns + 2 * W), end_(columns), begin_(columns) {}
 
-    /// Add `length` columns in front; `row` and `column` point behind their residues; null for gaps.
+    /// Add `length` columns in front; `row` and `column` point behind the residues, or are null for a gap.
     [[gnu::always_inline]] void add(const uint8_t *row, const uint8_t *column, int length) {
         const uint8_t *gap = kGapLetters.codes + W;
         size_t to = begin_;

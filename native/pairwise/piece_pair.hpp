@@ -117,7 +117,7 @@ class PiecePair {
 
   private:
     static constexpr int kLinesPerLook = 256;
-    /// Used as the score of a pair, this makes the diagonal no better than a new start, from any score.
+    /// Score of a taken pair: so low that the diagonal is never better than a new start.
     static constexpr T kNever = -std::numeric_limits<T>::max();
     using Best = Line<T, 1>;
 
@@ -241,8 +241,8 @@ class PiecePair {
             first[p] = splat<T, B>(static_cast<T>(costs_.inner[p].open + costs_.inner[p].extend));
         }
         const V line = splat<T, B>(static_cast<T>(d));
-        // The last vector covers positions beyond the line, which are not cells: the next line overwrites them,
-        // except the best, which are saved here.
+        // The last vector also covers positions beyond the line, which are not cells. The next line overwrites them,
+        // except those of top_ and at_, which are saved here.
         const V top_beyond = load<T, B>(top_ + high + 1), at_beyond = load<T, B>(at_ + high + 1);
         for (int64_t j = low; j <= high; j += L) {
             V best = load<T, B>(H_[2] + j - 1) + load<T, B>(scores_ + j);
@@ -408,7 +408,7 @@ class PiecePair {
     uint8_t *rows_ = nullptr, *groups_ = nullptr, *columns_ = nullptr, *trace_ = nullptr;
     int64_t trace_line_ = 1, trace_column_ = 0;  // the first line and column that have directions
     T *scores_ = nullptr, *top_ = nullptr, *at_ = nullptr, *kept_ = nullptr;
-    T *H_[3] = {}, *E_[kPieces][2] = {}, *F_[kPieces][2] = {};  // of this anti-diagonal, the previous one ...
+    T *H_[3] = {}, *E_[kPieces][2] = {}, *F_[kPieces][2] = {};  // of this anti-diagonal and of previous ones
     Best bottom_, right_;
 };
 

@@ -17,7 +17,7 @@ namespace {
 /// Threads take pairs in runs of up to 16, as long as each gets 32 runs.
 constexpr int64_t kPairRunsPerThread = 32, kMostPairsPerRun = 16;
 
-/// A tile may always take this much, since directions up to this size are kept at once.
+/// Memory that a tile may always take: directions of up to this size are kept all at once.
 constexpr size_t kLeastBytes = size_t{24} << 20;
 
 struct PieceArena {

@@ -20,7 +20,7 @@ namespace tropalign {
 struct LocalRange {
     int64_t floor, limit;
 
-    /// True if an attempt is worthwhile: most random pairs score less than this.
+    /// True if an attempt is worthwhile: most random pairs score less than 64.
     bool usable() const { return limit - floor >= 64; }
 };
 LocalRange local_range(const Scoring &, int bits);

@@ -8,7 +8,7 @@
 namespace tropalign {
 namespace {
 
-/// Fewer pairs are aligned in less time than the layout takes.
+/// Fewest pairs: aligning fewer takes less time than the layout.
 constexpr int64_t kLeastGroupedPairs = 2048;
 /// Maximum number of table entries per pair: a triangle has two.
 constexpr int64_t kPlacesPerPair = 4;
@@ -83,8 +83,8 @@ void ScoreGroups::fill(bool is_triangle) {
     choose_least();
 }
 
-/// A lane costs two thirds of one of a full unit, and an eighth of one of a unit of left-over pairs (51 residues):
-/// at least half of the lanes must be used or, if a row's left-over pairs fill no unit, a tenth.
+/// A lane of a group costs two thirds of a full unit's lane and an eighth of a left-over unit's (51 residues). So at
+/// least half of the lanes must be used, or a tenth if a row's left-over pairs do not fill a unit.
 void ScoreGroups::choose_least() {
     for (size_t row = 0; row < rows_.size(); ++row) {
         int64_t left = 0;

@@ -167,7 +167,7 @@ class PairScores {
     T *wide_;
 };
 
-/// The rows of a source starting at `first`.
+/// The rows of a source from row `first` on.
 template <class Source>
 struct RowsFrom {
     const Source &source;

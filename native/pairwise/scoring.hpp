@@ -24,7 +24,7 @@ Mode mode_named(std::string_view name);
 struct Scoring {
     Mode mode;
     Depth depth;
-    Pass pass;  // one sweep's result for the depth: the score, or a traceback
+    Pass pass;  // result of one sweep; `depth` is that of the whole run
     int32_t open, extend;
     int32_t lowest, highest;  // scores of the matrix: at most -1, at least 0
     bool is_symmetric;

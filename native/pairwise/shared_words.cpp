@@ -17,7 +17,7 @@
 namespace tropalign {
 namespace {
 
-/// Slots of k-mers: 2^18 = 4^9, which fill a part of a processor's second-level cache.
+/// Slots of k-mers: 2^18 = 4^9; they fill a part of a second-level cache.
 constexpr int kBits = 18;
 constexpr size_t kPlaces = size_t{1} << kBits;
 

@@ -64,9 +64,9 @@ class ShortPair {
 
   private:
     static int64_t diagonals(const LanePair &pair) { return int64_t{pair.rows.length} + pair.columns.length + 1; }
-    /// Numbers from one diagonal to the next: whole vectors, and at least one lane beyond the matrix, which may be
-    /// the first cell of the next diagonal: that one is written later. An odd number of vectors, since neighbours
-    /// at powers of two fall into a few sets of a cache (500 x 500 residues took four times as long).
+    /// Numbers from one diagonal to the next: whole vectors, and at least one lane beyond the matrix. This lane may be
+    /// the first cell of the next diagonal, which is written later. An odd number of vectors, since neighbours at
+    /// powers of two fall into a few sets of a cache (500 x 500 residues took four times as long).
     static int64_t row_of(int n) { return ((n / L + 1) | 1) * L; }
 
     T *diagonal(int d) const { return values_ + d * width_; }
@@ -137,7 +137,7 @@ class ShortPair {
         }
     }
 
-    /// Set all bits of the lanes whose number has this bit.
+    /// Return a mask of the lanes whose number has this bit.
     static Few lanes_with(int bit) {
         Few lanes{};
         for (int l = 0; l < kSlant; ++l) lanes[l] = static_cast<T>(l & bit ? -1 : 0);

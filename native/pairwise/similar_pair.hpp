@@ -44,7 +44,7 @@ class SimilarPair {
     // start-up costs kBegunCells (short_pair.hpp; better_alone in cpu_plan.cpp). A vector of a wave takes as long
     // as kVectorCells cells.
     static constexpr int64_t kFewCells = 3, kBegunCells = 1'400'000, kVectorCells = kVectorBytes * kVectorBytes / 10;
-    /// Diagonals to both sides of a first band, and vectors of a wave up to which no first band is worth while.
+    /// Diagonals on either side of a first band; vectors per wave up to which a first band does not pay.
     static constexpr int kNarrow = 12, kFewVectors = 16;
     /// Shares of the time of the matrix: a first band takes at most 1 / kFirstShare, and a pair is given up no
     /// earlier than after 1 / kJudged.

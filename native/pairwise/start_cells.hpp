@@ -15,12 +15,12 @@
 //
 // Local: every part of an alignment that ends with it scores more than 0, or a shorter one would score as much. So
 // the sweep starts in the corner, above the score that represents zero, and only cells that score more than the
-// corner are alive: rows above the first of them are left out, rows below are added when they come alive, and the
-// sweep ends when no cell is alive. An alignment that starts elsewhere starts at zero, below the corner, and gains
-// at most the known score, so that it reaches no start; if the corner is less than the known score above zero,
-// such cells may count as alive, and then more is swept than necessary. Measured on 100 proteins of 30 to 3,000
-// residues (Zen 4): the whole prefix took 15 us per pair with 32-byte vectors and now takes 4; ends run at 11.0
-// GCUPS instead of 7.2, with AVX-512 at 9.5 instead of 6.5.
+// corner are alive: rows above the first live cell are left out, rows below are added when they come alive, and the
+// sweep ends when no cell is alive. An alignment that starts elsewhere starts at zero, below the corner, and gains at
+// most the known score, so that it reaches no start; if the corner is less than the known score above zero, such cells
+// may count as alive, and then more is swept than necessary. Measured on 100 proteins of 30 to 3,000 residues (Zen 4):
+// the whole prefix took 15 us per pair with 32-byte vectors and now takes 4; ends run at 11.0 GCUPS instead of 7.2,
+// with AVX-512 at 9.5 instead of 6.5.
 //
 //     |end                |
 //     |ooo                |      o: swept, kAliveRows rows at a time
@@ -33,7 +33,7 @@
 
 namespace tropalign::TROPALIGN_ISA {
 
-/// The start cells of local alignments: those that reach the known score. A Tracker of a sweep, as is LocalBest.
+/// The start cells of local alignments: cells that reach the known score. A Tracker of a sweep, like LocalBest.
 template <class T, int B>
 struct StartHits {
     using V = Vec<T, B>;
@@ -64,7 +64,7 @@ struct StartHits {
         below = load<T, B>(lanes), corner = load<T, B>(corners);
     }
 
-    /// Return the score in the corner of the lanes; `floor` in all of them if no lane has a score.
+    /// Return the lanes' scores in the corner; `floor` in all lanes if none has a score.
     V begin(V floor) const { return below == splat<T, B>(std::numeric_limits<T>::max()) ? floor : corner; }
     /// True if a lane is alive in one of `rows` cells, one below the other.
     bool any_alive(const V *h, int rows) const {

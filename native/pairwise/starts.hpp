@@ -52,8 +52,7 @@ class StartSearch {
     int width_of(const Box &box) const;
     LanePair lane_of(const Box &box, Pass pass) const;
     bool sweep(std::vector<Box> &boxes, Pass pass, const Poll &poll);
-    /// Orientation in which the matrix is read for the box's pair; the same for all boxes if it makes no
-    /// difference.
+    /// True if the matrix is read with the query in the rows for the box's pair, and always if it is symmetric.
     bool is_straight(const Box &box) const;
     void keep(const Box &box, const LaneResult &result, std::vector<Box> *several);
 

@@ -49,7 +49,7 @@ struct LocalScoring {
     T floor, gap_first, extend;
 };
 
-/// Values above the first row of a sweep of columns, replaced by those of its last row.
+/// Values above the first row of a sweep of columns; the sweep replaces them by the values of its last row.
 template <class T, int B>
 struct Edge {
     Vec<T, B> value[kColumns];  // H (local), v (global)
@@ -81,8 +81,8 @@ struct Participation {
 /// of them start there.
 enum class Part { all, active, begins };
 
-/// Rows that a sweep keeps on the way down, besides its last one: none, or every kRows rows those that
-/// keep<C>(value, gap) stores (checkpoints.hpp).
+/// Keeps no rows of a sweep besides its last one. Other such types store every kRows-th row by keep<C>(value, gap)
+/// (checkpoints.hpp).
 struct KeepsNoRows {
     static constexpr int kRows = 0;
 };

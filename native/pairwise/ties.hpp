@@ -58,7 +58,7 @@ template <class T, int B, bool Mirrored>
 template <bool Mirrored>
 inline constexpr bool kLaterColumnMayEnd = Mirrored;
 
-/// True if a cell further along the last row (or column) is the end rather than an earlier one: the smaller
+/// True if a cell further along the last row (or column) precedes an earlier cell as the end: it has the smaller
 /// overhang.
 [[gnu::always_inline]] inline bool later_ends(int32_t score, int32_t best) { return score >= best; }
 

@@ -1,8 +1,8 @@
 // A tile's pairs over threads: first those of similar sequences, each alone (band_trials.hpp), and scores of many
-// short ones a group at a time (score_groups.hpp); then units of the others, and if only ends are requested, the
-// sweeps back that find their starts (starts.hpp); last the pairs too long for a unit, one at a time. Waves
-// (similar_pair.hpp) are tried first for pairs that are close, that are in a unit of a few lanes, or that are too
-// long for a unit.
+// short ones a group at a time (score_groups.hpp); then the other pairs in units and, if only ends are requested, the
+// sweeps back that find the starts (starts.hpp); last the pairs too long for a unit, one at a time. Waves
+// (similar_pair.hpp) are tried first for pairs that are close, that are in a unit of a few lanes, or that are too long
+// for a unit.
 //
 // In local mode a thread whose units saturate 8-bit lanes one after another starts with 16 bits, and tries 8 again
 // now and then, since later sequences may differ.
@@ -33,8 +33,7 @@ constexpr int kSaturatedUnits = 4;
 /// Every 32nd unit is tried with 8 bits nevertheless: one wasted sweep in 32 costs 1.5 % (8-bit lanes take half as
 /// long as 16-bit ones).
 constexpr int kUnitsPerNarrowTry = 32;
-/// Fits a unit of 16 pairs of some 700 residues, with directions. With less, more threads would make pairs run
-/// alone.
+/// Fewest bytes per thread: a unit of 16 pairs of some 700 residues, with directions. With less, pairs would run alone.
 constexpr int64_t kLeastThreadBytes = int64_t{4} << 20;
 /// 1 / kKeptShare of the memory that a tile may take stays mapped for the next one (KEPT_SHARE in
 /// pairwise/plan.py).
@@ -57,7 +56,7 @@ struct UnitArena {
     bool starts_wide() { return saturated_streak >= kSaturatedUnits && saturated_streak++ % kUnitsPerNarrowTry != 0; }
 };
 
-/// Pairs that run together, with the data needed to store their results.
+/// Pairs that run in parallel, with the data needed to store their results.
 struct Lanes {
     Unit unit;
     uint32_t pair[kMaxLanes];
@@ -291,7 +290,7 @@ class TileRun {
     /// Return the index in the tile of a pair in request_.
     int64_t number_of(int64_t pair) const { return number_.empty() ? pair : number_[pair]; }
 
-    /// `left`: index of the pair in request_.
+    /// Store the result of pair `left` of request_.
     void keep(int64_t left, bool query_in_rows, const LaneResult &r, PathStore &paths) {
         rows_.keep(number_of(left), query_in_rows, r, paths);
     }
@@ -308,7 +307,7 @@ class TileRun {
     int64_t similar_bytes_ = 0;
     std::atomic<int64_t> n_done_{0};
     std::atomic<bool> is_stopped_{false};
-    size_t taken_ = 0;  // by each thread's buffers
+    size_t taken_ = 0;  // bytes that each thread's buffers take
     KeptRows rows_;
     TileColumns &out_ = rows_.columns;
 };

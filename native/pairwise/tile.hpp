@@ -26,7 +26,7 @@ struct TileRequest {
     int64_t n_pairs;
     FreeEnds free_ends;
     int n_threads;  // fewer run if memory_bytes is small
-    // For the buffers of all threads and for paths, which are held twice while they are put in order. The columns
+    // Limit for the buffers of all threads and for paths, which are held twice while they are put in order. The columns
     // of the result and the plan (about 40 bytes per pair) come on top.
     int64_t memory_bytes;
 };

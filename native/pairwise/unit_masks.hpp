@@ -23,7 +23,7 @@ struct MaskLayout {
 };
 
 /// Distances in memory to the next cells of one direction in a traceback: the diagonal, E (along the row) or F (up
-/// the column). Up to kSteps of them are read in parallel, before it is known how far the traceback goes.
+/// the column). Up to kSteps cells are read in parallel, before it is known how far the traceback goes.
 ///
 /// k steps of `rows` rows and `columns` columns each lead k (columns + rows kColumns) positions back as long as
 /// they stay in a block. Each block border crossed adds m - 1 rows of a block, since all its rows are in between:
@@ -58,7 +58,7 @@ struct MaskMap {
 
 /// The cells of one lane in the form that walk_back requires. A few cells of a direction are examined together:
 /// their positions are known beforehand, so that their loads run in parallel, and the one that ends a run is found
-/// by counting zero bits. Cells before the first row or column are also read (MaskLayout::margin), and ignored.
+/// by counting zero bits. Masks before the first row or column are also read (MaskLayout::margin), but ignored.
 template <class T, int B, Mode M>
 class UnitCells {
     static_assert(M == Mode::local || M == Mode::global);

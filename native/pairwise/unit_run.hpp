@@ -121,9 +121,9 @@ class UnitRun {
         const bool is_one = scoring.traced() || (is_local(scoring.mode) && scoring.pass != Pass::score);
         return is_one ? m : std::min<size_t>(m, kBandRows);
     }
-    /// H and E (or u and x); with values also H'.
+    /// Return the bytes of H and E (or u and x), and with values also of H'.
     static size_t state_bytes(size_t rows) { return sizeof(V) * 3 * (rows + 1); }
-    /// Two vectors per column between bands; one per column of a block if only the last row is needed.
+    /// Return the bytes of border_: two vectors per column between bands, else one per column of a block, if needed.
     static size_t border_bytes(const Scoring &scoring, bool is_banded, size_t n) {
         if (is_banded) return sizeof(V) * 2 * n;
         return is_local(scoring.mode) ? 0 : sizeof(V) * std::min<size_t>(n, kBlockColumns);
@@ -137,7 +137,7 @@ class UnitRun {
     }
     static size_t value_bytes(size_t m, size_t n) { return sizeof(V) * m * n; }
 
-    /// Pair of lane l; lanes beyond the last pair repeat it.
+    /// Return the pair of lane l; lanes beyond the last pair repeat the last one.
     const LanePair &pair_of(int l) const { return unit_.lane[std::min(l, unit_.n_lanes - 1)]; }
 
     /// The lanes that start at an index, for ascending rows or columns: the starts relative to a window of kWindow
@@ -145,12 +145,12 @@ class UnitRun {
     class Starts {
       public:
         explicit Starts(const int32_t *start) : start_(start) {}
-        /// Set all bits of the lanes that start at i.
+        /// Return a mask of the lanes that start at i.
         V at(int i) {
             move(i);
             return load<T, B>(near_) == splat<T, B>(static_cast<T>(i - begin_));
         }
-        /// Set all bits of the lanes that start at i or before it.
+        /// Return a mask of the lanes that start at i or before it.
         V until(int i) {
             move(i);
             return load<T, B>(near_) <= splat<T, B>(static_cast<T>(i - begin_));
@@ -172,7 +172,7 @@ class UnitRun {
         const Letters &rows = pair_of(l).rows, &first = unit_.lane[0].rows;
         return rows.codes != first.codes || rows.length != first.length;
     }
-    /// Set all bits of the lanes whose rows are not the first lane's.
+    /// Return a mask of the lanes whose rows differ from the first lane's.
     V lanes_of_second() const {
         alignas(64) T lanes[L];
         for (int l = 0; l < L; ++l) lanes[l] = static_cast<T>(-has_other_rows(l));
@@ -350,7 +350,7 @@ class UnitRun {
         }
     }
 
-    /// Sweep all bands and return the best scores, or with a pass that tracks cells the last thresholds.
+    /// Sweep all bands and return the best scores, or the last thresholds if the pass tracks cells.
     template <Pass P, bool Mirrored, Kept K, class Tracker>
     V sweep_local_bands(const LocalScoring<T> &scoring, V best, Tracker &tracked) {
         for_each_band([&](auto &scores, int row0, int rows) {

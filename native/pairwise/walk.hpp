@@ -1,5 +1,5 @@
-// The traceback from an alignment's end cell to its start. Each engine stores the directions, or derives them, in
-// its own way (any class of cells); the choice among them is made here, once for all engines.
+// The traceback from an alignment's end cell to its start. Each engine stores or derives the directions in its own
+// class of cells; the choice among directions is made here, once for all engines.
 #pragma once
 #include "path.hpp"
 #include "ties.hpp"

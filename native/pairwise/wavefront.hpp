@@ -1,4 +1,4 @@
-// Wavefronts (Marco-Sola et al. 2021): for each penalty, how far down every diagonal an alignment of that penalty
+// Wavefronts (Marco-Sola et al. 2021): for each penalty and diagonal, how far down an alignment of that penalty
 // reaches.
 //
 // Diagonal k has the cells (i, j) with j - i = k; an offset is an i. Wave s holds for each diagonal of a band the
@@ -41,10 +41,9 @@
 //     match * pairs = u (n - e) + v (m - f)
 //     score = u n + v m - [(match - mismatch) * mismatches + open * gaps + (extend + u) e + (extend + v) f]
 //
-// and the best alignment is the one of the lowest penalty [...], in which a match costs nothing (after Eizenga and
-// Paten 2022; their u = v = match / 2 requires doubling everything). Penalties are integers and as small as
-// possible: u is near match / 2, so that all of them have the common divisor of `match - mismatch`, `open` and `2
-// extend + match`.
+// and the best alignment has the lowest penalty [...], in which a match costs nothing (after Eizenga and Paten 2022;
+// their u = v = match / 2 requires doubling everything). Penalties are integers and as small as possible: u is near
+// match / 2, so that all of them have the common divisor of `match - mismatch`, `open` and `2 extend + match`.
 
 namespace tropalign {
 
@@ -160,12 +159,12 @@ class Wavefront {
     /// powers of two fall into a few sets of a cache.
     static int64_t stride_of(const WaveBand &band) { return (((band.highest - band.lowest + L) / L + 1) | 1) * L; }
 
-    /// Return the least cost of getting from a diagonal to the one `by` diagonals further.
+    /// Return the least cost of a gap from a diagonal to another, `by` diagonals further.
     int64_t way(int64_t by) const { return by > 0 ? open_ + by * column_ : by < 0 ? open_ - by * row_ : 0; }
 
-    /// The waves, with two empty ones before the first.
+    /// Return the number of stored waves, including two empty ones before the first.
     static int64_t wave_rows(const WaveBand &band) { return band.limit + 3; }
-    /// E and F of as many waves as are needed, with an empty one before them; the furthest offsets.
+    /// Return the stored rows: an empty one, E and F of the waves that later ones read, and the furthest offsets.
     int64_t state_rows() const { return int64_t{column_} + row_ + 4; }
 
     int32_t *wave(int s) const { return waves_ + s * stride_; }
@@ -250,7 +249,7 @@ class Wavefront {
         }
     }
 
-    /// The lowest of the bits that a lane owns.
+    /// Lowest bit of every lane in a mask.
     static constexpr uint64_t kLowest = Lanes<int32_t, B>::bits_per_lane == 1 ? ~uint64_t{0} : 0x1111111111111111;
 
     int64_t progress() const {

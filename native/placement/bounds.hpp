@@ -11,11 +11,11 @@
 //     follows a dropped one       ^       ^
 //
 // A base in such a column scores at most match + on_gap. Without the column it is an inserted base, which costs no
-// more if each inserted base costs at most -(match + on_gap): `of_bounds`. Leaving the column out was free; but a
-// gap that started with it pays gap_extend, not gap_open, for its next column, and so does any gap that starts
-// with the next kept column. An alignment with any of the branches is therefore an alignment with the bound that
-// scores at least as much. The same holds for a single one of the eight branches if the bound's dropped columns
-// are left out of it.
+// more if each inserted base costs at most -(match + on_gap): `of_bounds`. Leaving the column out was free, but a gap
+// that started with it pays only gap_extend for its next column. So in a bound, every gap that starts with the next
+// kept column pays only gap_extend. An alignment with any of the branches is therefore an alignment with the bound that
+// scores at least as much. The same holds for a single branch of the eight from which the bound's dropped columns are
+// left out.
 #pragma once
 #include <cstdint>
 #include <vector>

@@ -17,7 +17,7 @@ namespace tropalign {
 namespace {
 
 constexpr int kBlock = 16;                   // columns per block: all vectors of a block stay in a cache
-constexpr int kClosedGap = 1, kOpenGap = 2;  // the paper's CGAP and OPEN
+constexpr int kClosedGap = 1, kOpenGap = 2;  // CGAP and OPEN of Berger and Stamatakis 2011
 
 /// One block of columns of all vectors. `Set` holds the states and the gap flag of a column.
 template <class Set>

@@ -12,8 +12,8 @@ struct PlaceScoring {
     int32_t match, mismatch, on_gap;     // on_gap: added if a base is in a column with the gap flag
     int32_t gap_open, gap_extend;        // costs of the first and each further column left out; 0 in gap columns
     int32_t insert_open, insert_extend;  // costs of the first and each further inserted base
-    // True if the read's ends are not free (the kernel of 2012). Base b, counted from 0, is in column b or later,
-    // so that each base before it has a column; and far enough from the end that each base after it has one.
+    // True if the read's ends are not free (the kernel of 2012). Each base before base b has a column, so b (from 0) is
+    // in column b or later; and it is far enough from the end for each base after it to have one.
     bool whole_read;
 };
 
@@ -68,8 +68,8 @@ struct PlaceScratch {
 
 /// Score 64 lanes; returns the number of cells computed. With `least` above 0, which requires can_prune, scores of
 /// `least` or more are exact and others are never too high; else all are exact. `ends`, if not null, is [n_columns
-/// / kPlaceColumns + 1][64]: the best score of a read whose last base is in these columns, and in the last entry
-/// that of a read that hangs over the last column (8 and 16 bits), as exact as the scores.
+/// / kPlaceColumns + 1][64]: the best score of a read whose last base is in these columns; the last entry is for a read
+/// that hangs over the last column (8 and 16 bits), as exact as the scores.
 using ScoreGroup = int64_t (*)(const PlaceScoring &, const LanePlanes &, const ReadLetters &, PlaceScratch &,
                                int32_t least, int32_t *score, uint16_t *ends);
 

@@ -15,7 +15,7 @@ class BitPacker {
     explicit BitPacker(uint64_t mask) : mask_(mask) {
         uint64_t zeros = ~mask << 1;  // zeros of the mask to the right of each bit
         for (int k = 0; k < 6; ++k) {
-            uint64_t odd = zeros;  // bits with an odd number of them: the exclusive or of all bits to the right
+            uint64_t odd = zeros;  // bits with an odd number of such zeros: the exclusive or of all bits to the right
             for (int step = 1; step < 64; step *= 2) odd ^= odd << step;
             moved_[k] = odd & mask;
             mask = (mask ^ moved_[k]) | moved_[k] >> (1 << k);

@@ -22,10 +22,9 @@ namespace tropalign::TROPALIGN_ISA {
 ///
 ///     lane = 127 - (gain (b + 1) - H(b,a))            gain: the maximum score of a base
 ///
-/// A step subtracts from it or leaves it, and never adds, so that a lane that reaches the lowest number, where
-/// lanes saturate, stays there. Such a score is 255 or more below the maximum, and counts as 0: for a read of n
-/// bases, scores above gain n - 255 are exact, which are all scores of a short read (place_word_bits). Wider lanes
-/// hold H itself.
+/// A step never increases this number, so that a lane that reaches the lowest number, where lanes saturate, stays
+/// there. Such a score is 255 or more below the maximum, and counts as 0: for a read of n bases, scores above gain n -
+/// 255 are exact. For a short read these are all scores (place_word_bits). Wider lanes hold H itself.
 template <class T>
 class PlaceSweep {
     static constexpr bool kIsLack = sizeof(T) == 1;

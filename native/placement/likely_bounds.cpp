@@ -11,7 +11,7 @@ namespace {
 
 /// Maximum number of different k-mers: k = 9 for four states, k = 4 for twenty.
 constexpr int64_t kMostWords = 1 << 18;
-/// A k-mer that occurs in a bound more often does not determine a position, and is left out.
+/// Maximum number of positions of a k-mer in a bound; a more frequent k-mer is left out.
 constexpr int kMostRepeats = 4;
 /// Residues on each side of a read's position that its insertions and deletions may need.
 constexpr int64_t spare_of(int64_t n_letters) { return 8 + n_letters / 16; }

@@ -1,5 +1,5 @@
-// Search for the bounds that a read is likely to fit best, and the columns: those with which it shares most
-// k-mers. The result is a guess, whose scores give a floor for the sweeps of all bounds (prune.hpp).
+// Search for the bounds, and the columns, that a read is likely to fit best: those with which it shares most k-mers.
+// The result is a guess, whose scores give a floor for the sweeps of all bounds (prune.hpp).
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -20,7 +20,7 @@ class LikelyBounds {
     explicit LikelyBounds(const ReferencePlanes &);
 
     /// Find up to `most` places of different bounds, sorted by number of shared k-mers, highest first; empty if no
-    /// k-mer is shared. Returns the number of k-mers that the first one shares.
+    /// k-mer is shared. Returns the number of k-mers shared with the first one.
     int32_t find(const ReadLetters &, std::size_t most, std::vector<LikelyPlace> &) const;
 
   private:

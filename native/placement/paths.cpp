@@ -40,7 +40,7 @@ class Path {
         for (int64_t b = 0; b < n_bases_; ++b) {
             const bool last_row = b == n_bases_ - 1;
             fill_row(b, &cells[b * n_columns_], h.data(), f.data());
-            if (!last_row && (!to_end_ || s_.whole_read)) continue;  // bases are left, and must not hang over
+            if (!last_row && (!to_end_ || s_.whole_read)) continue;  // bases remain, and must not hang over the end
             for (int64_t a = last_row ? 0 : n_columns_ - 1; a < n_columns_; ++a)
                 if (h[a + 1] > best) best = h[a + 1], end_base_ = b, end_column_ = a;
         }

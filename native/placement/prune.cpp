@@ -22,7 +22,7 @@ struct Window {
     int64_t begin, end;
 };
 
-/// Columns in which branches of a bound may have a wanted alignment.
+/// A bound, and the columns in which its branches may have a wanted alignment.
 struct Candidate {
     int64_t bound;
     Window window;
@@ -33,8 +33,8 @@ constexpr int byte_of(int64_t eight) {
     return static_cast<int>(std::endian::native == std::endian::little ? eight : 7 - eight);
 }
 
-/// The branches of up to eight bounds as lanes, each bound in columns of its own. Last columns are aligned at the
-/// end, and shorter ones start with columns that offer only a free gap, in which H stays 0.
+/// The branches of up to eight bounds as lanes, each bound with columns of its own. All end in the same column; shorter
+/// slots start with columns that offer only a free gap, in which H stays 0.
 ///
 ///     slot 0      x x x x x x x x x       x: its columns
 ///     slot 1      - - - x x x x x x       -: padding
@@ -161,7 +161,7 @@ class Pruner {
         for (const LikelyPlace &place : likely_) chosen.push_back({place.bound, {place.begin, place.end}});
         const ReadLetters read = letters[strand].letters();
         slots_.take_all(planes_, chosen);
-        // First with the scores that 8-bit lanes hold, then with all.
+        // First only scores that 8-bit lanes hold, then all scores.
         for (const int32_t least : {std::max(s_.match * read.length - kMostLack, 1), 0}) {
             use_lanes(letters, least);
             int32_t scores[kPlaceLanes];
@@ -186,8 +186,8 @@ class Pruner {
     /// Do the work of `run` if n_best branches score `floor` or more; else return -1.
     int run_above(const std::vector<OwnLetters> &letters, int32_t floor, int32_t *score, int32_t *columns) {
         for (std::size_t k = 0; k < letters.size(); ++k) find_upper(letters[k].letters(), strands_[k], 0, floor);
-        // First the strand whose first bounds have higher upper limits: the other strand has to exceed its score, or to
-        // equal it if it is the read's own, and mostly its limits are lower.
+        // First the strand whose first bounds have higher upper limits. The other strand has to exceed its score, or to
+        // equal the score if that strand is the read's own, and mostly its limits are lower.
         const bool turned = letters.size() == 2 && promise(strands_[1], 0) > promise(strands_[0], 0);
         const int first = turned ? 1 : 0, other = 1 - first;
         if (!complete(letters[first].letters(), strands_[first], floor, score, columns)) return -1;
@@ -331,8 +331,8 @@ class Pruner {
         if (is_higher) raise(score);
     }
 
-    /// Update least_, best_ and wanted_ from the scores so far: if a branch scores the same as the n_best-th best
-    /// one, it changes nothing, unless that is the best score.
+    /// Update least_, best_ and wanted_ from the scores so far: a further branch with the n_best-th best score changes
+    /// nothing, unless that score is also the best.
     void raise(const int32_t *score) {
         sorted_.assign(score, score + planes_.n_vectors);
         const int32_t nth = nth_best();

@@ -47,8 +47,8 @@
 //
 // The strand whose first group has higher upper limits comes first. The other one is wanted only if it exceeds the
 // first one's score, or equals it if it is the read's own strand, which wins ties: its sweeps start with that score,
-// and mostly no bound reaches it. If the better strand turns out to have too few branches above the floor, which was
-// the other one's, everything is repeated without a floor.
+// and mostly no bound reaches it. If the floor came from the other strand, and the better strand has too few branches
+// above it, everything is repeated without a floor.
 #pragma once
 #include <atomic>
 

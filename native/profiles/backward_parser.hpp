@@ -11,8 +11,8 @@
 //     1. all terms from row i + 1, and B
 //     2. D, with E
 //
-// The missing terms of M, E and the transition to D, are added by the next row's first sweep when it reads M,
-// which saves a sweep.
+// Two terms of M are still missing then: E, and the transition to D. The next row's first sweep adds them when it reads
+// M, which saves a sweep.
 #pragma once
 #include "parser_lanes.hpp"
 

@@ -20,8 +20,7 @@ BiasModel bias_model(const ProfileModel &model) {
     return {model.composition_odds.data(), 1.0F / (mean + 1.0F), mean / (mean + 1.0F)};
 }
 
-/// Add the logarithms of length and ends, which are in null1, to the kernels' sum; in float, while null1 uses
-/// double.
+/// Add the logarithms of length and ends, as in null1, to the kernels' sum; here in float, in null1 in double.
 float bias_nats_of(const BiasTarget &target) {
     const float nats = target.nats + static_cast<float>(std::log(static_cast<double>(target.end)));
     return nats + static_cast<float>(target.length) * std::log(target.stay) + std::log(target.leave);

@@ -141,7 +141,7 @@ void drop_dominated(std::vector<Cluster> &clusters) {
         for (size_t b = a + 1; b < n; ++b) {
             const Cluster &x = clusters[a], &y = clusters[b];
             const int32_t overlap = std::min(x.end, y.end) - std::max(x.begin, y.begin);
-            if (overlap == 0) break;  // as in HMMER: not at a gap between them
+            if (overlap == 0) break;  // as in HMMER; a negative overlap does not end the loop
             if (is_most(overlap, std::min(x.end - x.begin, y.end - y.begin)))
                 is_dominated[x.probability > y.probability ? b : a] = true;
         }

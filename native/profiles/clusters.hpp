@@ -11,7 +11,7 @@ namespace tropalign {
 struct ClusterThresholds {
     int32_t diagonals = 4;          ///< Maximum distance of the starts or ends of linked domains, in diagonals.
     float min_probability = 0.25f;  ///< A cluster's share of the traces.
-    float min_end_share = 0.02f;    ///< An envelope's end is the outermost that this share of the cluster has.
+    float min_end_share = 0.02f;    ///< An envelope's ends are the outermost that this share of the cluster has.
 };
 
 /// An envelope; half-open, like Segment.

@@ -26,9 +26,9 @@ constexpr int kComponents = 9;
 constexpr std::string_view kEaselLetters = "ACDEFGHIKLMNPQRSTVWY-BJZOUX*~";
 constexpr uint8_t code_of(char letter) { return static_cast<uint8_t>(kEaselLetters.find(letter)); }
 constexpr uint8_t kGapCode = code_of('-'), kLastResidue = code_of('X'), kMissingCode = code_of('~');
-/// Up to this many rows HMMER uses all of them for the weights; beyond that a sample.
+/// Largest number of rows that HMMER uses for the weights; of more rows it takes a sample.
 constexpr int64_t kMostRows = 40'000;
-/// Minimum difference of a mean from the target value, in bits: single precision is off by at most 1e-6.
+/// Difference of a mean from the target value, in bits, up to which nothing is decided: floats are off by up to 1e-6.
 constexpr double kUndecided = 1e-5;
 /// Width of the bracket at which the bisection ends.
 constexpr double kTolerance = 0.01;
@@ -83,7 +83,7 @@ double corrected_sum(const std::vector<double> &values) {
     return sum;
 }
 
-/// Count each code in each column; of short rows only within their span.
+/// Count each code in each column; short rows count only within their span.
 std::vector<std::array<int32_t, kMissingCode + 1>> column_counts(const AlignedCodes &a) {
     std::vector<std::array<int32_t, kMissingCode + 1>> counts(static_cast<size_t>(a.n_columns));
     const auto least = static_cast<int64_t>(std::ceil(0.5f * static_cast<float>(a.n_columns)));

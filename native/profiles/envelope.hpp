@@ -26,7 +26,7 @@ struct EnvelopeResult {
     std::array<float, kCodes> null2{};
 };
 
-/// Envelopes are computed in parallel if that takes at most this many bytes; a large one takes what it needs.
+/// Largest memory of envelopes that are computed in parallel; a larger single one takes what it needs.
 inline constexpr size_t kUnitBytes = size_t{32} << 20;
 
 /// Return the bytes that a thread may take for envelopes of up to L residues: beyond kUnitBytes, 10.5 bytes per

@@ -5,9 +5,9 @@
 //     I(i, k) = P(I, i, k) + max of M(i-1, k), I(i-1, k)
 //     D(i, k) = max of M(i, k-1), D(i, k-1)
 //
-// where a step whose transition is impossible counts 0, as in HMMER. For each cell, the traceback needs to read which
-// of two terms was larger, five bits per node. The same sweep computes posteriors from the products that Backward left,
-// and sums them for null2.
+// where a step whose transition is impossible counts 0, as in HMMER. For each cell the traceback reads which of two
+// terms was larger: five bits per node. The same sweep computes posteriors from the products that Backward left, and
+// sums them for null2.
 //
 // A maximum has no rounding, so D needs no passes: it is the larger of the value from within its own quarter of the
 // model and the value that enters the quarter from the left, which the next row's sweep adds. And it never exceeds the

@@ -71,7 +71,7 @@ char before_match(const LaneMemory &lane, int32_t i, int32_t k) {
     return lane.is_possible(k, kMM) ? 'M' : 'B';
 }
 
-// The bit that says whether D continues is stored with the node that it comes from, in the next row.
+// Whether D continues is stored with the previous node, in the next row.
 char before_delete(const LaneMemory &lane, int32_t i, int32_t k) {
     return k > 1 && lane.choice(i + 1, k - 1, kDeleteStays) ? 'D' : 'M';
 }

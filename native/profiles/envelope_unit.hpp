@@ -6,8 +6,8 @@
 
 namespace tropalign::TROPALIGN_ISA {
 
-/// Prefetch M and I of a quad that are needed a row later. Rows are longer than the hardware prefetches: without
-/// this, units of 16 MiB and more take twice the time.
+/// Prefetch M and I of a quad that are needed a row later. Rows are too long for the hardware prefetcher: without this,
+/// units of 16 MiB and more take twice the time.
 template <int N>
 [[gnu::always_inline]] inline void expect(const float *cells) {
     for (int at = 0; at < 8 * N; at += 16) __builtin_prefetch(cells + at);
@@ -45,7 +45,7 @@ struct UnitMemory {
         return odds;
     }
 
-    /// Return a number of each lane in its four positions.
+    /// Return a vector with a number of each lane in its four positions.
     template <class Of>
     V of_lanes(Of of) const {
         alignas(64) float floats[kWidth] = {};

@@ -71,7 +71,7 @@ inline float cost_of(int32_t Q, int32_t n_rows, int log_width) {
 }
 
 /// Compute all envelopes by the kernels, unit by unit, and call `finish(unit, lane, width, k)` for each, which
-/// reads the results of envelopes[k] there. `null2_of(k)`: destination of its odds under null2, or nullptr.
+/// reads the results of envelopes[k] there. `null2_of(k)`: where its odds under null2 go, or nullptr.
 template <class Null2Of, class Finish>
 void compute_envelopes(const SearchModel &model, const TargetBlock &block, std::span<const Envelope> envelopes,
                        EnvelopeWork &work, const Null2Of &null2_of, const Finish &finish) {

@@ -6,8 +6,8 @@
 //
 // in double precision. The rest of the series is below 2^-49 of the result, rounding errors are below 2^-50; the C
 // library is off by less than 2^-52. So the logarithm is within 2^-45 of the result, with a large margin. If both
-// ends of that interval round to the same float, so does the C library's result. If they do not, for one number in
-// a million, the C library is called.
+// ends of that interval round to the same float, so does the C library's result. For one number in a million they do
+// not, and the C library is called.
 #pragma once
 #include <algorithm>
 #include <cmath>

@@ -6,7 +6,7 @@ namespace tropalign {
 // child process would find it locked forever if another thread held it when the process forked.
 float table_log_sum(float a, float b) {
     constexpr int kStepsPerNat = 1000;
-    constexpr float negligible = 15.7f;  // beyond this the smaller one changes no float
+    constexpr float negligible = 15.7f;  // beyond this the smaller number does not change the sum
     const float high = a > b ? a : b, low = a < b ? a : b;
     if (low == -INFINITY || high - low >= negligible) return high;
     const int step = static_cast<int>((high - low) * static_cast<float>(kStepsPerNat));

@@ -4,9 +4,9 @@
 //     I(i, k) = M(i-1, k) MI + I(i-1, k) II
 //     D(i, k) = M(i, k-1) MD + D(i, k-1) DD
 //
-// in HMMER's order of operations. Nodes are striped (float_tables.hpp), so D runs along each quarter of the model
-// first, then from one quarter into the next. The M of the last nodes of quarters are computed ahead, so that D's
-// pass can start together with that of M and I. (The parser, whose rows replace each other, has groups of vectors:
+// in HMMER's order of operations. Nodes are striped (float_tables.hpp), so D first runs along each quarter of the
+// model, then on into the next quarters. The M of the last nodes of quarters are computed ahead, so that D's pass can
+// start together with that of M and I. (The parser, whose rows replace each other, has groups of vectors:
 // forward_parser.hpp.)
 #pragma once
 #include <algorithm>

@@ -8,8 +8,8 @@ namespace tropalign {
 
 struct DomainHit {
     int32_t envelope_begin = 0, envelope_end = 0;  ///< Where the domain may lie in the target.
-    int32_t begin = 0, end = 0;                    ///< Where it is aligned in the target ...
-    int32_t model_begin = 0, model_end = 0;        ///< ... and to which nodes (0-based).
+    int32_t begin = 0, end = 0;                    ///< Where the domain is aligned in the target.
+    int32_t model_begin = 0, model_end = 0;        ///< Nodes that it is aligned to, 0-based.
     float envelope_nats = 0;                       ///< HMMER's envsc.
     float correction_nats = 0;                     ///< For biased composition: domcorrection.
     float bias_nats = 0;                           ///< dombias
@@ -27,7 +27,7 @@ struct TargetHit {
     double log_p = 0, pre_log_p = 0, sum_log_p = 0;
     float n_expected = 0;  ///< Domains expected by posterior probability.
     int32_t n_regions = 0, n_clustered = 0, n_overlaps = 0, n_envelopes = 0;
-    int32_t best_domain = 0;  ///< Of the highest bits.
+    int32_t best_domain = 0;  ///< Index of the domain with the highest bits.
     std::vector<DomainHit> domains;
 };
 

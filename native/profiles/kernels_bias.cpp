@@ -47,7 +47,7 @@ class BiasSweep {
                 stay_[s] = target.stay, leave_[s] = target.leave;
                 is_new_[s] = -1, nats_[s] = 0;
             },
-            [&](int s) {  // a lane that stays in the background, all logarithms 0
+            [&](int s) {  // idle lane: stays in the background, so that all logarithms are 0
                 stay_[s] = background_[s] = 1, leave_[s] = foreground_[s] = 0;
                 for (auto &row : odds_) row[s] = 1;
             });

@@ -81,7 +81,7 @@ size_t linked(const SegmentColumns &columns, size_t first, size_t last, const Se
         const V b = column(columns.begin, k), e = column(columns.end, k), mb = column(columns.model_begin, k),
                 me = column(columns.model_end, k);
         const V residues = beyond_most(smaller(e, end) - vmax(b, begin), smaller(e - b, end - begin));
-        // In the model HMMER counts one node less.
+        // HMMER counts one node less in the model.
         const V nodes =
             beyond_most(smaller(me, model_end) - vmax(mb, model_begin) - 1, smaller(me - mb, model_end - model_begin));
         const V apart = smaller(distance(b - mb, begin - model_begin), distance(e - me, end - model_end));

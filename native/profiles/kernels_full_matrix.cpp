@@ -31,7 +31,7 @@ class MatrixSweep {
     }
 
   private:
-    /// Code of a residue; a gap, which no M emits, after the end of the region.
+    /// Return the code of a residue; after the end of the region a gap, which no M emits.
     uint8_t code(int k, int32_t i) const {
         return k < work_.n_regions && i <= work_.regions[k].L ? work_.regions[k].codes[i - 1] : uint8_t{kResidues};
     }

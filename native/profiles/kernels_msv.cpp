@@ -28,7 +28,7 @@ struct Highest {
 };
 
 /// Compute positions 0 to n of a row in memory, from left to right: M from the position to the left, in the row
-/// before. `costs(k)`: those of position k.
+/// before. `costs(k)`: the costs of position k.
 template <class Costs>
 [[gnu::always_inline]] inline void next_row(uint8_t *state, size_t n, V before, V xB, V bias, Highest &highest,
                                             const Costs &costs) {

@@ -9,7 +9,7 @@ namespace tropalign {
 inline constexpr auto kByteScale = static_cast<float>(3.0 / 0.69314718055994529),
                       kWordScale = static_cast<float>(500.0 / 0.69314718055994529);
 
-/// Longer targets are rejected, as in HMMER.
+/// Longest target; longer ones are rejected, as in HMMER.
 inline constexpr int32_t kLongestTarget = 100'000;
 
 /// Return null1 in nats: (float)L * log(p1) + log(1. - p1), p1 = L / (L + 1) in float, the logarithms in double.

@@ -26,7 +26,7 @@ struct ProfileModel {
     std::vector<float> transitions;  ///< [kTransitions][M + 1]
 
     // 8 bits, in thirds of a bit; a cost is subtracted.
-    uint8_t bias = 0;                ///< The largest score, which all costs are raised by.
+    uint8_t bias = 0;                ///< The largest score; all costs are raised by it.
     uint8_t entry = 0, end = 0;      ///< Costs of B -> M (any node) and of E -> C or J: HMMER's tbm, tec.
     std::vector<uint8_t> byte_cost;  ///< [kCodes][M + 1], biased
 

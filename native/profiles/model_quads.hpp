@@ -1,7 +1,7 @@
 // The values of a striped model (float_tables.hpp) that sweeps read, in vectors of N targets.
 //
-// Sweeps hold these, and pointers to their cells, in local variables: for members the compiler would assume that
-// every store may change them. Forward's sweep had 130 instructions per quad of four targets that way, and has 72.
+// Sweeps hold these, and pointers to their cells, in local variables: if they were members, the compiler would assume
+// that every store may change them. Forward's sweep then had 130 instructions per quad of four targets; now it has 72.
 #pragma once
 #include "../simd/quad_lanes.hpp"
 #include "float_tables.hpp"

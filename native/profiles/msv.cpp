@@ -50,7 +50,7 @@ struct OfLength {
         return nats(E - model.end);
     }
 
-    /// Return the least V for which ssv_nats gives `least_J`, infinity or nothing.
+    /// Return the least V for which ssv_nats returns the score of `least_J`, infinity or nothing.
     int least_V(const ProfileModel &model, int least_J) const {
         if (enter + model.end + model.bias >= 127) return 0;
         const int of_E_0 = enter + 128 - kByteBase, overflow = 255 - model.bias;
@@ -99,7 +99,7 @@ void by_runs(const TargetBlock &block, Targets targets, const Visit &visit) {
 /// Targets that need MSV.
 struct ForMsv {
     std::vector<int32_t> targets;
-    std::vector<size_t> at;  ///< Where each one's score belongs.
+    std::vector<size_t> at;  ///< Index of each target's score.
     std::vector<OfLength> lengths;
 
     void add(int32_t target, size_t place, const OfLength &length) {

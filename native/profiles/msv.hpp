@@ -19,7 +19,7 @@ void msv_scores(const SearchModel &model, const TargetBlock &block, Targets targ
 void msv_filter(const SearchModel &model, const TargetBlock &block, Targets targets, double F1,
                 std::vector<int32_t> &passed, std::vector<float> &nats);
 
-/// The highest M of each target, as in msv_highest: (targets, enter, highest).
+/// Computes the highest M of each target, as msv_highest does: (targets, enter, highest).
 using MsvOfMany = std::function<void(Targets, const uint8_t *, uint8_t *)>;
 
 /// Filter with the highest V of each target computed elsewhere; `msv` computes MSV for those that need it.

@@ -57,7 +57,7 @@ class ParserLanes {
     float total[kWidth] = {};
 
     struct Lane {
-        int64_t target = -1;  ///< In the queue; below 0: idle.
+        int64_t target = -1;  ///< Index in the queue; below 0: idle.
         ParserTarget given;
         int32_t left = 0;  ///< Rows to go.
     };
@@ -99,8 +99,8 @@ class ParserLanes {
         return pairs(first, G > 2 ? pairs(v[G > 2 ? 2 : 0], v[G > 2 ? 3 : 0]) : first);
     }
 
-    /// Divide the special states of the lanes whose bit is set by `scale` (1 elsewhere). Their cells are
-    /// multiplied by the next row, which gives the same floats as doing it now.
+    /// Divide the special states of the lanes whose bit is set by `scale` (1 elsewhere). Their cells are multiplied
+    /// only when the next row reads them; the floats are the same.
     void scale_down(uint32_t bits, V scale) {
         for (PerLane *state : {&N, &J, &B, &C}) *state = state->all() / scale;
         factor = every<V>(1) / scale;

@@ -128,8 +128,8 @@ int64_t rows_until_done(const Queue &queue, size_t n_lanes) {
 /// and models of 70 to 2,200 nodes.
 constexpr float kRowCosts[] = {1, 1.55F, 2.9F};
 
-/// Return log2 of the cheapest number of groups. Few targets per model pass the filters: if all lanes of a vector were
-/// used, two thirds of AVX-512's would be idle.
+/// Return log2 of the cheapest number of groups. Few targets per model pass the filters: with the most groups, two
+/// thirds of AVX-512's lanes would be idle.
 int cheapest_groups(const Queue &queue, const ParserKernels &kernels) {
     int cheapest = 0;
     float least = std::numeric_limits<float>::infinity();

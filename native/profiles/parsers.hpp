@@ -32,7 +32,7 @@ struct ParserResult {
     bool own_scales;  ///< Of Backward.
 };
 
-/// The targets of a call, which lanes take one after another: the longest first, so that lanes end at about the
+/// The targets of a call. Lanes take the targets one after another, the longest first, so that lanes end at about the
 /// same time.
 class ParserQueue {
   public:
@@ -66,7 +66,7 @@ LengthOdds length_odds(int32_t L);
 
 struct ParsedTarget {
     float forward_nats = 0;   ///< -inf without residues, or if all are gaps.
-    float backward_nats = 0;  ///< The same sum the other way round.
+    float backward_nats = 0;  ///< The same sum, computed backward.
     bool own_scales = false;  ///< Backward had to scale rows by factors other than Forward's.
     /// [L + 1][kSpecials], each row divided by its factor kScale and those of the rows before (Backward: after)
     /// it.

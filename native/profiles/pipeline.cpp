@@ -53,14 +53,14 @@ struct Group {
 struct Item {
     Stage stage;
     int32_t model;
-    Targets chunk;  ///< For MSV.
-    Group group;    ///< For the others.
+    Targets chunk;  ///< The targets of an MSV item.
+    Group group;    ///< The targets of any other item.
 };
 
 /// State of a model in the pipeline.
 struct State {
     std::mutex mutex;
-    int64_t n_waiting = 0;  ///< Items of the present stage that are not done.
+    int64_t n_waiting = 0;  ///< Unfinished items of the present stage.
     Group passed;           ///< Of the present stage.
 };
 
@@ -295,7 +295,7 @@ void Pipeline::count(const Item &item, Filter filter, Targets passed) {
 bool Reporting::keeps(const TargetHit &hit, int32_t model) const {
     const int64_t number = n_before + 1 + (is_scan ? model : hit.target);
     const double n_targets = Z > 0 ? Z : static_cast<double>(number);
-    constexpr double kRounding = 1 + 1e-9;  // Python makes the final decision; here none may be lost
+    constexpr double kRounding = 1 + 1e-9;  // Python decides in the end, so no hit may be lost here
     return hit.bits >= T && std::exp(hit.log_p) * n_targets <= E * kRounding;
 }
 

@@ -19,11 +19,11 @@
 
 namespace tropalign {
 
-/// Criteria of hits that may be reported in the end; others are dropped. A later target only raises E-values.
+/// Criteria of hits that may be reported in the end; others are dropped, since later targets only raise E-values.
 struct Reporting {
-    double E = std::numeric_limits<double>::infinity();   ///< Up to this E-value,
-    double Z = 0;                                         ///< with this many targets; 0: the number so far.
-    double T = -std::numeric_limits<double>::infinity();  ///< From this score on, in bits.
+    double E = std::numeric_limits<double>::infinity();   ///< Highest E-value.
+    double Z = 0;                                         ///< Number of targets for E-values; 0: the number so far.
+    double T = -std::numeric_limits<double>::infinity();  ///< Lowest score, in bits.
     int64_t n_before = 0;                                 ///< Targets (in a scan: models) before those of the block.
     bool is_scan = false;                                 ///< Models count as targets.
 

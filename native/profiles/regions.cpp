@@ -6,9 +6,9 @@
 
 namespace tropalign {
 
-// Forward's rows are divided by all factors up to them, Backward's by those from them on: a product of the two has
-// been divided by the row's own factor twice, and all is relative to the whole sum, Backward's N in row 0. `rest`
-// is the remaining factor if Backward's factors are its own.
+// A row of Forward has been divided by all factors up to its own, a row of Backward by all from its own on, and their
+// product twice by the row's own. All is relative to the whole sum, Backward's N in row 0. `rest` is the remaining
+// factor if Backward's factors are its own.
 void domain_posteriors(const TargetBlock &block, int32_t target, const ParsedTarget &parsed, DomainPosteriors &out) {
     const DenormalsAsZero guard;
     const int32_t L = block.length(target);

@@ -30,8 +30,8 @@ struct Region {
 
 /// HMMER's thresholds, all of them probabilities or expected numbers.
 struct RegionThresholds {
-    float trigger = 0.25f;  ///< A region has a residue that is homologous with this probability (rt1) ...
-    float extent = 0.10f;   ///< ... and extends until, excluding starts or ends, it falls below this (rt2).
+    float trigger = 0.25f;  ///< Probability of homology that a region reaches at some residue (rt1).
+    float extent = 0.10f;   ///< A region ends where that probability, excluding starts or ends, falls below this (rt2).
     float several = 0.20f;  ///< Expected number of ends before a start in regions to be clustered (rt3).
 };
 

@@ -7,10 +7,9 @@
 //     way(k + 1) = way(k) DD(k)                 D(k + 1) = D(k) DD(k) + what enters here >= D(k) DD(k)
 //
 // So once way is below 2^-27 of D, it stays so for the rest of this pass and of all later ones, except for
-// roundings of 2^-24 per node, which for a million nodes are a factor below 2. Adding less than 2^-25 of a float
-// does not change it, so the omitted terms would have changed nothing. (A way that underflows to zero adds nothing
-// either.) This holds for passes after the first one, in which D is added up, and in Backward with nodes from the
-// last to the first.
+// roundings of 2^-24 per node, a factor below 2 for a million nodes. Adding less than 2^-25 of a float does not change
+// it, so the omitted terms would have changed nothing. (A way that underflows to zero adds nothing either.) This holds
+// for passes after the first one, in which D is added up, and in Backward with nodes from the last to the first.
 #pragma once
 
 namespace tropalign {

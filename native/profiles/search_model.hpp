@@ -1,4 +1,4 @@
-// A model with the layouts of its tables that the stages of a search need: each is made once, on first use.
+// A model with the layouts of its tables that the stages of a search need. Each layout is made once, on first use.
 //
 // A stage adds three lines here and defines its accessor in its own file:
 //

@@ -100,7 +100,7 @@ void highest_striped(const SsvTables &tables, const TargetBlock &block, Targets 
         highest[k] = kernels.striped(tables, block.codes(targets[k]), block.length(targets[k]));
 }
 
-/// Process up to 64 targets: those of the block's group starting at a lane, or of no group if it is -1.
+/// Process up to 64 targets: those of the block's group from lane `in.lane` on, or of no group if `in.group` is -1.
 void highest_of_some(const SsvTables &tables, const TargetBlock &block, Targets targets,
                      const TargetBlock::GroupPlace &in, uint8_t *highest) {
     TargetGroup group = size_of(block, targets, in.group);

@@ -34,7 +34,7 @@ void write_places(const EnvelopeUnit &unit, int lane, int width, const std::vect
     }
 }
 
-/// True if a lane's result of a pass is valid; DenormalsOfPass: whether denormals were zeros in it.
+/// True if a lane's result of a pass is valid. DenormalsOfPass: how that pass treated denormals.
 template <class DenormalsOfPass>
 bool holds(const EnvelopeLane &lane) {
     return lane.in_range && (std::is_same_v<DenormalsOfPass, DenormalsKept> || !lane.has_own_scales);
@@ -74,9 +74,9 @@ bool align_all(const SearchModel &model, const TargetBlock &block, Targets targe
 
 }  // namespace
 
-/// The first pass treats denormal floats as zeros, which is faster by a third. That changes a posterior only if
-/// rows have their own factors in Backward, as in proteins of two domains: otherwise nothing below 1e-38 is ever
-/// multiplied by more than some 1e20. Those targets are computed again with denormals, as in hmmalign.
+/// The first pass treats denormal floats as zeros, and so is faster by a third. Zeros change a posterior only if rows
+/// have their own factors in Backward, as in proteins of two domains: otherwise nothing below 1e-38 is ever multiplied
+/// by more than some 1e20. Those targets are computed again with denormals, as in hmmalign.
 bool align_targets(const SearchModel &model, const TargetBlock &block, Targets targets, int n_threads,
                    const ResiduePlaces &out, std::vector<int32_t> &dropped, const Poll &poll) {
     {

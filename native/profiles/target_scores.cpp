@@ -30,7 +30,7 @@ double log_p(const ProfileModel &model, float bits) {
 /// The target's score as the sum of its domains, excluding those explained by their composition.
 struct Reconstruction {
     float pre_bits = 0, bits = 0;
-    int32_t n_residues = 0;  ///< In the envelopes that count.
+    int32_t n_residues = 0;  ///< Residues of the envelopes that count.
 };
 
 Reconstruction reconstruct(const TargetHit &hit, const TargetNats &nats, float null_nats, bool null2) {

@@ -20,7 +20,7 @@ template <class Target, int n_slots>
 class TargetSlots {
   public:
     struct Slot {
-        const uint8_t *codes = nullptr;  ///< From the present row on.
+        const uint8_t *codes = nullptr;  ///< Residues from the present row on.
         int32_t left = 0;                ///< Residues.
         Target *target = nullptr;
     };

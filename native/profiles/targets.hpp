@@ -62,7 +62,7 @@ class TargetBlock {
     /// Return the index in by_length() of the first target if the targets are a subspan of it; else -1.
     ptrdiff_t place_of(Targets targets) const;
 
-    /// Groups of 64 neighbours. If targets are missing, the first group, of the shortest ones, has fewer.
+    /// Return a group of 64 neighbours. The first group, that of the shortest targets, may have fewer.
     Targets group_targets(int32_t g) const;
     /// The group of a position in by_length(), and how many of its targets come before.
     struct GroupPlace {

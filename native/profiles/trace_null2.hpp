@@ -15,8 +15,8 @@ struct alignas(64) CodeOdds {
     std::array<float, 32> odds{};
 };
 
-/// Sums over nodes in HMMER's order: first those of each of a quad's four floats (float_tables.hpp), which are Q
-/// neighbouring nodes, then these four. Here all residues are summed in parallel.
+/// Sums over nodes in HMMER's order: first Q neighbouring nodes for each of a quad's four floats (float_tables.hpp),
+/// then these four sums. Here all residues are summed in parallel.
 class DomainOdds {
   public:
     /// counts[k]: how many residues node k has.

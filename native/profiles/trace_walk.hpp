@@ -110,7 +110,7 @@ class RowEnds {
     /// HMMER rounds the shares to floats, which changes their sum by less than 1e-7.
     static constexpr double kClearShare = 1e-6;
 
-    /// One of a quad's four M and four D.
+    /// Return one of a quad's four M and four D.
     float cell(int32_t i, int32_t q, int c) const {
         return matrix_.row(i)[q * matrix_.quad_stride + c / kQuad * matrix_.state_stride + c % kQuad];
     }

@@ -15,7 +15,7 @@ TROPALIGN_DISPATCH_LOOKUPS(ViterbiKernels, viterbi_kernels)
 
 namespace {
 
-/// The 3 nats are the loss of N, C and J over all residues, for any length.
+/// Return the score in nats; the 3 is the loss of N, C and J over all residues, for any length.
 float viterbi_nats_of(const ViterbiTarget &target) {
     if (target.end == kViterbiHighest) return std::numeric_limits<float>::infinity();
     if (target.end == kViterbiLowest) return -std::numeric_limits<float>::infinity();
@@ -39,9 +39,9 @@ struct Plan {
     int other = 0;
 };
 
-/// Return the fastest plan, for descending lengths. Slots are busy until the last targets, but an arrangement
-/// takes at least as many rows as the longest target has, and if there are more targets than slots some slot takes
-/// two of the n_slots + 1 longest.
+/// Return the fastest plan, for descending lengths. Slots are busy until the last targets start. An arrangement takes
+/// at least the rows of the longest target; if there are more targets than slots, some slot takes two of the n_slots +
+/// 1 longest.
 Plan plan_of(std::span<const ViterbiArrangement> arrangements, int32_t M, std::span<const ViterbiTarget> targets) {
     const size_t n = targets.size();
     const auto length = [&](size_t j) { return j < n ? static_cast<float>(targets[j].length) : 0.0F; };

@@ -26,12 +26,12 @@ void viterbi_scores(const SearchModel &model, const TargetBlock &block, Targets 
 void viterbi_scores(const SearchModel &model, const TargetBlock &block, Targets targets, int arrangement, float *nats);
 int n_viterbi_arrangements();
 
-/// Return the score of a target of length L with this highest M of all rows; 32767: exceeds 16 bits.
+/// Return the score of a target of length L from the highest M of its rows, 32767 if that exceeds 16 bits.
 float viterbi_nats(int32_t highest_M, int32_t L);
 
 // The kernels of the Viterbi filter, and the table of them that every instruction set fills.
 
-/// xN; and the loss of xE on its way to C or J, a bit.
+/// The score xN; the cost of E -> C and E -> J, one bit.
 inline constexpr int16_t kViterbiBase = 12'000, kViterbiEnd = 500;
 
 struct ViterbiTarget {

@@ -45,7 +45,7 @@ class RowResiduesBy<groups, ViterbiLookup::words> {
         const auto words = load<int16_t, kVectorBytes>(match.data());
         for (int g = 0; g < groups; ++g) out[g] = lookup_words<kVectorBytes>(words, index_[g]);
     }
-    /// Counted over the vectors of a row.
+    /// Return the lane of a slot, counted over the vectors of a row.
     static constexpr int lane_of(int slot) { return slot; }
 
   private:
@@ -120,7 +120,7 @@ class LaneSweep {
         });
         Words *state = state_;
         for (int32_t k = 0; k < tables_.M; ++k, state += 2 * groups) {
-            // Processing one transition for both groups at a time, in this order, fits 16 registers.
+            // If each transition is processed for both groups, in this order, 16 registers suffice.
             const ViterbiLaneTables::Node &node = tables_.nodes[static_cast<size_t>(k)];
             Words m[groups], i[groups], entry[groups];
             residues.scores(tables_.match[static_cast<size_t>(k)], m);

@@ -36,7 +36,7 @@ enum class ViterbiLookup { words, bytes };
 
 /// A lane per target; node k is at index k - 1.
 struct ViterbiLaneTables {
-    /// A score twice: a vector is filled with 32 bits at no cost.
+    /// A score twice, since filling a vector with 32 bits costs nothing.
     using Twice = std::array<int16_t, 2>;
     using Node = std::array<Twice, kSteps>;
     using Match = std::array<uint8_t, 2 * kViterbiCodes>;
