@@ -65,7 +65,7 @@ SAMPLE = 1000
 MOST_KEPT = 0.9
 #: Factor by which more candidates of a query are aligned if too few have passed.
 GROWTH = 2
-#: The same factor for grouped scans: each time, all targets are scored again.
+#: Factor of growth for grouped scans: each time, all targets are scored again.
 GROUP_GROWTH = 16
 
 

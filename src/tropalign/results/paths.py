@@ -108,7 +108,7 @@ class ShortestPaths(Result):
 
     @cached_property
     def predecessors(self) -> NDArray[np.int32]:
-        """Predecessor of each vertex on its path from the source, int32, shape (n_sources, n); -1 if there is none.
+        """Predecessor of each vertex on its path from the source, int32, shape (n_sources, n), or -1.
 
         Computed on first use, unless `shortest_paths` was asked to do so; this takes about twice as long as the
         distances.

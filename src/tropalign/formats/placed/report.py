@@ -38,7 +38,7 @@ def packed_columns(placements: Placements) -> tuple[NDArray[np.uint8], NDArray[n
         return np.zeros(0, np.uint8), np.zeros(len(placements), np.int64)
     of_read = np.repeat(np.arange(len(placements)), np.diff(offsets))
     is_in = column >= 0
-    # For each residue, index of the last earlier one (of any read) that has a column; -1 if there is none.
+    # For each residue, index of the last earlier one (of any read) that has a column, or -1.
     last = np.concatenate([[-1], np.maximum.accumulate(np.where(is_in, np.arange(n), -1))[:-1]])
     follows = is_in & (last >= offsets[of_read])
     skipped = np.where(follows, column - column[last] - 1, 0)
