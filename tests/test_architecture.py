@@ -120,7 +120,7 @@ def test_comments_and_pages_name_files_that_exist():
         for path in files
         if path.parts[0] in folders[:3]
         and path.suffix in {".md", ".py", ".cpp", ".hpp", ".k", ".js"}
-        and not (path.parts[1][0] == "_" or path.parts[1] == "cli" and path.parts[0] == "docs")  # generated
+        and not (path.parts[1][0] == "_" or (path.parts[1] == "cli" and path.parts[0] == "docs"))  # generated
         for name in re.findall(r"(?<![\w./{-])[a-z0-9_/]{2,}\.(?:py|hpp|cpp)\b", (ROOT / path).read_text())
         if name not in known
     ]
