@@ -51,9 +51,9 @@ def in_small_tiles(monkeypatch, request):
     monkeypatch.setenv("TROPALIGN_TILE_READS", "3")
 
 
-def pairs_task():
+def pairs_task(**limits):
     batch = tropalign.read_sequences(FAMILY)[:9]
-    return PairsTask(batch, None, PairOptions(SubstitutionMatrix.from_name("BLOSUM62"), Gap(11, 1), min_score=200))
+    return PairsTask(batch, None, PairOptions(SubstitutionMatrix.from_name("BLOSUM62"), Gap(11, 1), **limits))
 
 
 def posterior_task(pairs=None):
@@ -111,7 +111,8 @@ def group_task():
 
 
 CASES = {
-    "pairs": pairs_task,
+    "pairs": lambda: pairs_task(min_score=200),
+    "covered pairs": lambda: pairs_task(min_coverage=0.9),
     "posteriors": posterior_task,
     "some posteriors": lambda: posterior_task(np.array([[0, 1], [2, 5]], np.int32)),
     "profiles": profile_task,
@@ -202,6 +203,7 @@ def test_a_task_computes_the_same_elsewhere(case, in_small_tiles):
         same(task.on_cpu(tile, 1), travelled(found, {}))
         n_tiles += 1
     assert n_tiles
+    travelled(task, known)  # also after it has computed here
 
 
 def test_what_is_large_travels_by_name(in_small_tiles):

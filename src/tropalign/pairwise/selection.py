@@ -320,9 +320,7 @@ class Bounds:
             # coverage.
             chooses_after = options.top is None or not options.top_first
             if any(share is not None for share in coverages_asked(options).values()) and chooses_after:
-                tests.append(
-                    lambda query, target, _: may_cover(options, queries.lengths[query], targets.lengths[target])
-                )
+                tests.append(self._coverages)
             if least_scores is not None:
                 tests.append(self._scores)
             # A global alignment has at least as many columns as the longer sequence, so this also bounds
@@ -338,6 +336,9 @@ class Bounds:
             keep = test(query, target, n_threads)
             query, target = query[keep], target[keep]
         return query, target
+
+    def _coverages(self, query: Index, target: Index, n_threads: int) -> NDArray[np.bool_]:
+        return may_cover(self._options, self._queries.lengths[query], self._targets.lengths[target])
 
     def _scores(self, query: Index, target: Index, n_threads: int) -> NDArray[np.bool_]:
         options = self._options
