@@ -46,7 +46,7 @@ def is_distance_matrix(first: bytes) -> bool:
     words = first.split()
     if len(words) == 1 and words[0].isdigit():
         return True
-    return first.startswith((b"\t", b"# ")) and not first.startswith(b"# STOCKHOLM")
+    return first.startswith((b"\t", b"# tropalign ", VALUES))
 
 
 def read_distance_matrix(source: Source) -> tuple[tuple[str, ...], NDArray[np.float64]]:

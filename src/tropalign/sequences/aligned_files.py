@@ -230,7 +230,8 @@ def _read_phylip(lines: Iterator[tuple[int, bytes]], rows: _Rows) -> None:
         raise InputError(
             mistaken(head, "an alignment")
             or "this is not an alignment: FASTA begins with '>', PHYLIP with two numbers, Stockholm with '# "
-            "STOCKHOLM', Clustal with 'CLUSTAL', NEXUS with '#NEXUS', MSF with '!!' or 'PileUp'",
+            "STOCKHOLM', Clustal with 'CLUSTAL', NEXUS with '#NEXUS', MSF with '!!' or 'PileUp', and SELEX and "
+            "PSI-BLAST have lines of a name and residues",
             file=rows.file,
             line=number,
         )
