@@ -233,9 +233,9 @@ class MultipleAlignment(Rows[str]):
         """Return a row as text by its index, or an alignment of some rows, or of some rows and columns."""
         if not isinstance(key, tuple):
             return super().__getitem__(key)
-        last = key[-1]
+        last: Any = key[1] if len(key) == 2 else None
         is_mask = isinstance(last, np.ndarray) and last.dtype == np.bool_ and last.shape == (self.n_columns,)
-        if len(key) != 2 or not (isinstance(last, slice) or is_mask):
+        if not isinstance(last, slice) and not is_mask:
             raise TypeError("an alignment can be sliced by rows, or by rows and a range of columns or a mask of them")
         rows = slice(key[0], None if key[0] == -1 else key[0] + 1) if isinstance(key[0], int) else key[0]
         chosen = super().__getitem__(rows)
