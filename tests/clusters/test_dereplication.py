@@ -130,7 +130,7 @@ def test_some_sequences_are_taken():
         ({"topn": 0}, UsageError, "topn 0 is out of range: give a number at least 1"),
         ({"min_size": 3, "max_unique_size": 5}, InputError, "no sequence has from 3 to 5 reads: allow other sizes"),
         ({"min_length": 5}, InputError, "no read has at least 5 residues: allow other lengths"),
-        ({"min_size": 9}, InputError, "no sequence has 9 reads: ask for fewer"),
+        ({"min_size": 9}, InputError, "no sequence has at least 9 reads: allow other sizes"),
         (
             {"strand": "both", "alphabet": "protein"},
             InputError,

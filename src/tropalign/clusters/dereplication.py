@@ -184,8 +184,6 @@ def dereplicated(batch: SequenceBatch, strand: str = "plus", limits: Limits = Li
     np.add.at(sizes, number, counts_of(batch.names))
     largest = np.inf if limits.max_unique_size is None else limits.max_unique_size
     kept = np.flatnonzero((sizes >= limits.min_size) & (sizes <= largest)).tolist()
-    if not kept and limits.max_unique_size is None:
-        raise InputError(f"no sequence has {limits.min_size} reads: ask for fewer")
     if not kept:
         raise InputError(f"no sequence has {_bounds(limits.min_size, limits.max_unique_size)} reads: allow other sizes")
     kept.sort(key=lambda one: (-sizes[one], batch.names[first[one]].encode()))
