@@ -11,9 +11,10 @@ import pytest
 SCRIPT = Path(__file__).parent / "threads.py"
 
 
-def run(*words):
+def run(*words, **environment):
     """Standard output and error of the script, and its exit code."""
-    done = subprocess.run([sys.executable, SCRIPT, *map(str, words)], capture_output=True, text=True, timeout=540)
+    words = [sys.executable, SCRIPT, *map(str, words)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=540, env={**os.environ, **environment})
     return done.stdout, done.stderr, done.returncode
 
 
@@ -40,6 +41,6 @@ def test_children_of_a_fork_compute_though_a_thread_was_importing(name):
 
 
 @pytest.mark.parametrize("name", ["align_long", "align_all_followed", "align_multiple_followed", "search"])
-def test_daemon_threads_do_not_abort_the_exit(name):
+def test_daemon_threads_do_not_abort_the_exit(tmp_path, name):
     for seed in range(3):
-        assert run("exit", seed, name) == ("exit\n", "", 0)
+        assert run("exit", seed, name, TMPDIR=str(tmp_path)) == ("exit\n", "", 0)

@@ -14,11 +14,13 @@ import hashlib
 import json
 import os
 import random
+import shutil
 import sys
 import tempfile
 import threading
 import time
 import warnings
+from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -35,18 +37,26 @@ BIOM = (
 GRAPH = [[0.0, 1.0, 4.0], [1.0, 0.0, 2.0], [4.0, 2.0, 0.0]]
 
 
+@contextmanager
+def new_folder():
+    """A folder that the thread itself removes: TemporaryDirectory would, at exit, remove those still in use."""
+    folder = Path(tempfile.mkdtemp())
+    yield folder
+    shutil.rmtree(folder)
+
+
 def written(name, write):
     """The bytes of a file that `write` makes in a folder of its own."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / name
+    with new_folder() as folder:
+        path = folder / name
         write(path)
         return path.read_bytes()
 
 
 def stored(name, text, read):
     """What `read` makes of a file with this text."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / name
+    with new_folder() as folder:
+        path = folder / name
         path.write_text(text)
         return read(path)
 
