@@ -1,11 +1,12 @@
 // Bindings: align_pairs; align_pieces with gap costs of two pieces and of the ends; align_next, which avoids
-// earlier alignments. Validation and names are in tropalign.pairwise.
+// earlier alignments; align_tables, whose residues score by tables. Validation and names are in tropalign.pairwise.
 #include <nanobind/stl/tuple.h>
 
 #include <memory>
 
 #include "../pairwise/interface.hpp"
 #include "../pairwise/piece_tile.hpp"
+#include "../pairwise/table_tile.hpp"
 #include "../pairwise/tile.hpp"
 #include "pair_arguments.hpp"
 
@@ -173,6 +174,60 @@ Dict align_next_python(Column<uint8_t> query_codes, Column<int64_t> query_offset
     return columns_as_dict(std::move(columns), whole->depth);
 }
 
+using AnyTable = nb::ndarray<nb::ro, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+/// Return a table as native code reads it, after a check of its type and shape.
+TableView table_of(const AnyTable &table, const Letters &query, const Letters &target) {
+    TableView view{table.data(), TableType::int8, query.length, target.length};
+    require(
+        static_cast<int64_t>(table.shape(0)) == query.length && static_cast<int64_t>(table.shape(1)) == target.length,
+        "tables: a shape other than the lengths of query and target");
+    if (table.dtype() == nb::dtype<float>()) view.type = TableType::float32;
+    else if (table.dtype() == nb::dtype<int32_t>()) view.type = TableType::int32;
+    else if (table.dtype() == nb::dtype<int16_t>()) view.type = TableType::int16;
+    else require(table.dtype() == nb::dtype<int8_t>(), "tables: not float32, int32, int16 or int8");
+    return view;
+}
+
+Dict align_tables_python(List<AnyNumpy> tables, Column<uint8_t> query_codes, Column<int64_t> query_offsets,
+                         Column<uint8_t> target_codes, Column<int64_t> target_offsets, Column<int64_t> query_index,
+                         Column<int64_t> target_index, double gap_open, double gap_extend, const char *mode,
+                         std::tuple<bool, bool, bool, bool> free_ends, int depth, int most, int n_threads,
+                         int64_t memory_bytes, Progress progress) {
+    const OwnSets sets(query_codes, query_offsets, target_codes, target_offsets);
+    TableRequest request{
+        request_of(sets, query_index, target_index, free_ends, depth, n_threads, memory_bytes, progress),
+        {},
+        mode_named(mode),
+        static_cast<Depth>(depth),
+        gap_open,
+        gap_extend,
+        most};
+    require(gap_open >= 0 && gap_open <= 1e6 && gap_extend >= 0 && gap_extend <= 1e6,
+            "gap_open, gap_extend: not from 0 to 1000000");
+    require(most == 1 || (most > 1 && request.mode == Mode::local && request.depth == Depth::alignment),
+            "most: must be 1, or more for alignments in local mode");
+    require(static_cast<int64_t>(tables.size()) == request.pairs.n_pairs, "tables: must have a table per pair");
+    std::vector<AnyTable> arrays;  // they keep their memory
+    for (int64_t k = 0; k < request.pairs.n_pairs; ++k) {
+        arrays.push_back(nb::cast<AnyTable>(tables[k], false));
+        request.tables.push_back(
+            table_of(arrays.back(), request.pairs.queries[query_index(k)], request.pairs.targets[target_index(k)]));
+    }
+    PythonPoll poll(progress);
+    TableRows rows;
+    {
+        nb::gil_scoped_release released;
+        rows = align_tables(*selected_table_kernels(), request, std::ref(poll));
+    }
+    poll.rethrow();
+    Dict out = columns_as_dict(std::move(rows.columns), request.depth);
+    out["pair"] = to_numpy(std::move(rows.pair));
+    out["rank"] = to_numpy(std::move(rows.rank));
+    out["unit"] = to_numpy(std::move(rows.unit));
+    return out;
+}
+
 }  // namespace
 }  // namespace tropalign
 
@@ -194,4 +249,10 @@ void bind_pairwise(nb::module_ &m) {
           array("path"), array("least"), "depth"_a, "n_threads"_a, "memory_bytes"_a, "progress"_a.none() = nb::none(),
           "Find the best local alignment of each pair that reuses no residue pair of earlier ones; see "
           "tropalign.pairwise.");
+    m.def("align_tables", &align_tables_python, "tables"_a, array("query_codes"), array("query_offsets"),
+          array("target_codes"), array("target_offsets"), array("query_index"), array("target_index"), "gap_open"_a,
+          "gap_extend"_a, "mode"_a, "free_ends"_a, "depth"_a, "most"_a, "n_threads"_a, "memory_bytes"_a,
+          "progress"_a.none() = nb::none(),
+          "Align pairs whose residues score by tables, float32, int32, int16 or int8 of shape (query, target): up to "
+          "`most` alignments each. Scores are multiples of `unit`.");
 }

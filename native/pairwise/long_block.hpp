@@ -19,20 +19,23 @@
 
 #include "long_borders.hpp"
 #include "score_source.hpp"
+#include "table_scores.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
 
-template <class T, int B, Mode M, bool FewLetters>
+/// `Scores`: PairScores, FewLetterScores or TableScores.
+template <class T, int B, Mode M, class Scores>
 class LongBlock {
     static_assert(M == Mode::local || M == Mode::global);
     static constexpr bool kLocal = M == Mode::local;
+    static constexpr bool kFewLetters = std::is_same_v<Scores, FewLetterScores<B>>;
+    static constexpr bool kFromTable = std::is_same_v<Scores, TableScores<T, B>>;
     using V = Vec<T, B>;
     using Borders = LongBorders<T, B, M>;
     static constexpr int L = Lanes<T, B>::count;
     static constexpr int kTable = kTableLanes<T, B>;
     template <bool Traced>
     static constexpr Trace kTrace = Traced ? Trace::masks : Trace::nothing;
-    using Scores = std::conditional_t<FewLetters, FewLetterScores<B>, PairScores<T, B>>;
 
   public:
     /// The best cell of a local alignment so far, in the whole matrix.
@@ -51,9 +54,10 @@ class LongBlock {
     /// Bytes of a block without its masks, which are allocated only for the path.
     static size_t bytes(Cut cut) {
         const size_t rows = whole_blocks(cut.strip);
-        const size_t scores = FewLetters ? 0 : PairScores<T, B>::bytes(rows);
+        size_t scores = 0;
+        if constexpr (!kFewLetters) scores = Scores::bytes(rows);
         return UnitScratch::taken(sizeof(V) * 2 * rows) + UnitScratch::taken(scores) +
-               UnitScratch::taken(rows * (FewLetters ? sizeof(V) : kTable)) + sizeof(V) * rows;
+               UnitScratch::taken(rows * (kFewLetters ? sizeof(V) : kTable)) + sizeof(V) * rows;
     }
     static size_t mask_bytes(Cut cut, int columns) {
         const int main = columns / kColumns * kColumns;
@@ -144,7 +148,10 @@ class LongBlock {
 
     Scores make_scores() {
         const uint8_t *codes = borders_.pair.rows.codes;
-        if constexpr (FewLetters) {
+        if constexpr (kFromTable) {
+            return Scores(*borders_.table, row_of(0, 0), column0_, strip_,
+                          scratch_.get(Slot::scores, Scores::bytes(strip_)));
+        } else if constexpr (kFewLetters) {
             Scores scores(borders_.scoring, borders_.pair);
             auto *numbers = static_cast<V *>(scratch_.get(Slot::row_letters, sizeof(V) * strip_));
             for (int i = 0; i < strip_; ++i) {
@@ -197,10 +204,13 @@ class LongBlock {
             for (int c = 0; c < C; ++c) {
                 edge.value[c] = moved(edge.value[c], enters ? above[t * C + c] : T{0});
                 edge.gap[c] = moved(edge.gap[c], enters ? gap[t * C + c] : T{0});
+                if constexpr (kFromTable) continue;
                 std::memmove(letters + c * kTable + 1, letters + c * kTable, L - 1);
                 if (enters) letters[c * kTable] = codes[t * C + c];
             }
-            scores.template columns<C>(letters);
+            if constexpr (kFromTable)
+                scores.template columns<C>(from + t * C, std::max(t - steps + 1, 0), std::min(t, L - 1));
+            else scores.template columns<C>(letters);
             TraceOf<kTrace<Traced>, T, B> *to = nullptr;
             if constexpr (Traced) to = masks + static_cast<size_t>(t) * strip_ * kColumns;
             step<C, Traced>(scores, t, steps, edge, to, threshold, tracked);
@@ -211,7 +221,7 @@ class LongBlock {
                 }
         }
         corner_ = next_corner;
-        if constexpr (kLocal && !Traced) harvest(tracked, column0, C);
+        if constexpr (kLocal) harvest(tracked, column0, C);
     }
 
     template <int C, bool Traced>
@@ -223,8 +233,8 @@ class LongBlock {
         if constexpr (kLocal) {
             const LocalScoring<T> costs{borders_.floor, static_cast<T>(scoring.open + scoring.extend),
                                         static_cast<T>(scoring.extend)};
-            local_columns<T, B, C, kTrace<Traced>, !Traced, false, true>(scores, strip_, t * C, costs, H_, E_, masks,
-                                                                         threshold, tracked, edge, lanes);
+            local_columns<T, B, C, kTrace<Traced>, true, false, true>(scores, strip_, t * C, costs, H_, E_, masks,
+                                                                      threshold, tracked, edge, lanes);
         } else if (is_partial) {
             global_step<C, Traced, true>(scores, edge, masks, lanes);
         } else {

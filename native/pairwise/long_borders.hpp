@@ -15,6 +15,7 @@
 
 #include "../simd/vec.hpp"
 #include "ranges.hpp"
+#include "score_table.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
 
@@ -31,9 +32,9 @@ class LongBorders {
   public:
     static constexpr int L = Lanes<T, B>::count;
 
-    LongBorders(const Scoring &scoring, const LanePair &pair, Cut cut)
-        : scoring(scoring), pair(pair), cut(cut), m(pair.rows.length), n(pair.columns.length), band_rows(L * cut.strip),
-          bands((m + band_rows - 1) / band_rows), chunks((n + cut.chunk - 1) / cut.chunk),
+    LongBorders(const Scoring &scoring, const LanePair &pair, Cut cut, const ScoreTable *table)
+        : scoring(scoring), pair(pair), table(table), cut(cut), m(pair.rows.length), n(pair.columns.length),
+          band_rows(L * cut.strip), bands((m + band_rows - 1) / band_rows), chunks((n + cut.chunk - 1) / cut.chunk),
           floor(static_cast<T>(kLocal ? local_range(scoring, 8 * sizeof(T)).floor : 0)) {
         const size_t per_row = left_lines(scoring, pair, cut) * m, per_column = top_lines(scoring, pair, cut) * n;
         for (auto *side : {&left_value_, &left_gap_}) *side = Buffer<T>(per_row);
@@ -75,6 +76,7 @@ class LongBorders {
 
     const Scoring &scoring;
     const LanePair &pair;
+    const ScoreTable *const table;  // for TableScores; else null
     const Cut cut;
     const int m, n, band_rows, bands, chunks;
     const T floor;

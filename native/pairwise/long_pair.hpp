@@ -13,17 +13,19 @@
 
 namespace tropalign::TROPALIGN_ISA {
 
-template <class T, int B, Mode M, bool FewLetters>
+template <class T, int B, Mode M, class Scores>
 class LongPair {
     static_assert(M == Mode::local || M == Mode::global);
     static constexpr bool kLocal = M == Mode::local;
     using Borders = LongBorders<T, B, M>;
-    using Block = LongBlock<T, B, M, FewLetters>;
+    using Block = LongBlock<T, B, M, Scores>;
 
   public:
-    LongPair(const Scoring &scoring, const LanePair &pair, int n_threads, int64_t memory_bytes)
+    /// `table`: for TableScores; else null.
+    LongPair(const Scoring &scoring, const LanePair &pair, int n_threads, int64_t memory_bytes,
+             const ScoreTable *table = nullptr)
         : scoring_(scoring), pair_(pair),
-          borders_(scoring, pair, cut_within(scoring, pair, n_threads, static_cast<size_t>(memory_bytes))) {
+          borders_(scoring, pair, cut_within(scoring, pair, n_threads, static_cast<size_t>(memory_bytes)), table) {
         for (int t = 0; t < n_threads; ++t) blocks_.push_back(std::make_unique<Block>(borders_));
     }
 
@@ -36,7 +38,8 @@ class LongPair {
             const int count = std::min(d, borders_.bands - 1) - first + 1;
             auto sweep = [&](int thread, int64_t k) {
                 const int band = first + static_cast<int>(k);
-                blocks_[thread]->template sweep<false>(band, d - band);
+                if (is_one_block()) blocks_[thread]->template sweep<true>(band, d - band);
+                else blocks_[thread]->template sweep<false>(band, d - band);
             };
             if (n_threads == 1 || count == 1)
                 for (int k = 0; k < count; ++k) sweep(0, k);
@@ -72,6 +75,9 @@ class LongPair {
         }
         return cut;
     }
+    /// True if the directions of the only block are kept, so that it is swept once.
+    bool is_one_block() const { return scoring_.traced() && borders_.bands == 1 && borders_.chunks == 1; }
+
     static constexpr int kMostStripRows = 4096;  // the state of a strip stays in a second-level cache
 
     void find_local_end(LaneResult &result) {
@@ -95,8 +101,8 @@ class LongPair {
     /// enters them.
     class Cells {
       public:
-        Cells(const Scoring &scoring, Borders &borders, Block &block)
-            : scoring_(scoring), borders_(borders), block_(block) {}
+        Cells(const Scoring &scoring, Borders &borders, Block &block, bool is_loaded)
+            : scoring_(scoring), borders_(borders), block_(block), is_loaded_(is_loaded) {}
 
         void seek(int i, int j) { i_ = i, j_ = j; }
 
@@ -109,11 +115,9 @@ class LongPair {
         }
 
         int positive_run(int i, int j, int &left) {
-            const uint8_t *rows = borders_.pair.rows.codes, *columns = borders_.pair.columns.codes;
             const int most = std::min(i, j);
             int run = 0;
-            for (; run < most && left != 0 && !is_gap(i - run, j - run); ++run)
-                left -= scoring_.matrix[rows[i - run - 1] * kLetters + columns[j - run - 1]];
+            for (; run < most && left != 0 && !is_gap(i - run, j - run); ++run) left -= score(i - run - 1, j - run - 1);
             seek(i - run, j - run);
             return run;
         }
@@ -129,6 +133,12 @@ class LongPair {
       private:
         bool is_gap(int i, int j) { return direction(i, j, 0); }
 
+        int32_t score(int i, int j) const {
+            if constexpr (std::is_same_v<Scores, TableScores<T, B>>) return borders_.table->template at<T>(i, j);
+            const uint8_t *rows = borders_.pair.rows.codes, *columns = borders_.pair.columns.codes;
+            return scoring_.matrix[rows[i] * kLetters + columns[j]];
+        }
+
         bool direction(int i, int j, int k) {
             if (!is_loaded_ || !block_.holds(i - 1, j - 1)) {
                 block_.template sweep<true>((i - 1) / borders_.band_rows, (j - 1) / borders_.cut.chunk);
@@ -140,15 +150,15 @@ class LongPair {
         const Scoring &scoring_;
         Borders &borders_;
         Block &block_;
+        bool is_loaded_;
         int i_ = 0, j_ = 0;
-        bool is_loaded_ = false;
     };
 
     void walk(LaneResult &result, Buffer<uint32_t> &path) {
         const size_t columns = static_cast<size_t>(result.row_end) + result.column_end + 2;
         Buffer<uint8_t> memory(GappedRows::bytes(columns));
         GappedRows gapped(memory.data(), columns);
-        Cells cells(scoring_, borders_, *blocks_[0]);
+        Cells cells(scoring_, borders_, *blocks_[0], is_one_block());
         walk_back<Cells, false, M>(scoring_, pair_, cells, result, gapped);
         if (scoring_.depth != Depth::alignment) return;
         gapped.count(scoring_, result);

@@ -41,12 +41,14 @@ if TYPE_CHECKING:
     from tropalign.pairwise import align as align
     from tropalign.pairwise import align_all as align_all
     from tropalign.pairwise import align_many as align_many
+    from tropalign.pairwise.embeddings import align_embeddings as align_embeddings
     from tropalign.pairwise.files import write_alignments as write_alignments
     from tropalign.pairwise.masking import mask as mask
     from tropalign.pairwise.reports import dot_plot as dot_plot
     from tropalign.pairwise.reports import plot_matrix as plot_matrix
     from tropalign.pairwise.reports import write_report as write_report
     from tropalign.pairwise.score_statistics import score_statistics as score_statistics
+    from tropalign.pairwise.score_tables import align_scores as align_scores
     from tropalign.placement.api import place as place
     from tropalign.placement.reference import ReferencePackage as ReferencePackage
     from tropalign.placement.scoring import PlacementScoring as PlacementScoring
@@ -105,10 +107,12 @@ __all__, __getattr__, __dir__ = lazy(
         "msa.homologs": "align_with_homologs",
         "msa.files": "read_alignment write_alignment",
         "pairwise": "align align_all align_many",
+        "pairwise.embeddings": "align_embeddings",
         "pairwise.files": "write_alignments",
         "pairwise.masking": "mask",
         "pairwise.reports": "dot_plot plot_matrix write_report",
         "pairwise.score_statistics": "score_statistics",
+        "pairwise.score_tables": "align_scores",
         "placement.api": "place",
         "placement.reference": "ReferencePackage",
         "placement.scoring": "PlacementScoring",

@@ -32,7 +32,7 @@ MINUS_INFINITY = float("-inf")
 class Expected:
     """What tropalign has to report for a pair; coordinates 0-based and half-open."""
 
-    score: int
+    score: int | float
     query_start: int
     query_end: int
     target_start: int
@@ -75,7 +75,7 @@ def align(query, target, scores, gap_open, gap_extend, mode="local", free_ends=F
         end = _global_end(h, r_end_free=f"{name_r}-end" in free, c_end_free=f"{name_c}-end" in free)
     steps, begin = _trace(r, c, scores, h, e, f, end, gap_open, gap_extend, local, r_begin_free, c_begin_free)
 
-    score = int(h[end[0]][end[1]])
+    score = h[end[0]][end[1]]
     if local and score == 0:
         return Expected(0, 0, 0, 0, 0, "*", 0, 0, 0, 0)
     operations = {"R": "I", "C": "D"} if query_is_r else {"R": "D", "C": "I"}

@@ -35,11 +35,21 @@ def align_here(queries: list[str], targets: list[str] | None, options: dict[str,
     options["gap"] = tropalign.Gap(*options["gap"])
     batch = tropalign.SequenceBatch.from_strings(queries, alphabet=alphabet)
     others = None if targets is None else tropalign.SequenceBatch.from_strings(targets, alphabet=alphabet)
-    table = concatenate(list(tropalign.align_all(batch, others, **options)))
+    return columns_of(concatenate(list(tropalign.align_all(batch, others, **options))))
+
+
+def columns_of(table: Any) -> dict[str, Any]:
     columns = {name: getattr(table, name) for name in COLUMNS if getattr(table, name) is not None}
     if table.cigar_ops is not None:
         columns["cigar"] = np.array(table.cigars(), dtype=object)
     return columns
+
+
+def align_scores_here(tables: list[Any], options: dict[str, Any]) -> dict[str, Any]:
+    """Columns of `align_scores`; gap as a pair of costs."""
+    import tropalign
+
+    return columns_of(tropalign.align_scores(tables, **{**options, "gap": tropalign.Gap(*options["gap"])}))
 
 
 def selected_isa() -> str:
@@ -59,6 +69,9 @@ class Engine:
 
     def align(self, queries: list[str], targets: list[str] | None = None, **options: Any) -> dict[str, Any]:
         return self._pool.submit(align_here, queries, targets, options).result(timeout=600)
+
+    def align_scores(self, tables: list[Any], **options: Any) -> dict[str, Any]:
+        return self._pool.submit(align_scores_here, tables, options).result(timeout=600)
 
     def close(self) -> None:
         self._pool.shutdown()

@@ -348,7 +348,7 @@ def align_many(call: ManyArguments) -> AlignmentTable:
     """
     given, progress, alphabet = _listed(call.pairs), checked_progress(call.progress), call.alphabet
     (queries, query_index), (targets, target_index) = (
-        _distinct([pair[side] for pair in given], word) for side, word in enumerate(("query", "target"))
+        texts_and_places([pair[side] for pair in given], word) for side, word in enumerate(("query", "target"))
     )
     if alphabet is None:
         letters = "".join(queries.values()), "".join(targets.values())
@@ -392,7 +392,7 @@ def _listed(pairs: Iterable[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
     return listed
 
 
-def _distinct(sequences: list[Any], word: str) -> tuple[dict[str, str], NDArray[np.int64]]:
+def texts_and_places(sequences: list[Any], word: str) -> tuple[dict[str, str], NDArray[np.int64]]:
     """Return the letters of distinct sequences by name, and the index of each given sequence among them."""
     texts: dict[str, str] = {}
     places: dict[str, int] = {}

@@ -1,0 +1,218 @@
+"""Alignment by tables of scores, a number per pair of residues: similarities of embeddings, a model's predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tropalign import _native
+from tropalign.devices.names import ComputeArguments
+from tropalign.errors import InputError, ScoringError
+from tropalign.execution.task import Progress, checked_progress
+from tropalign.options.called import called_with
+from tropalign.options.option import again, argument
+from tropalign.pairwise.api import ProgressArgument, ScoringArguments, texts_and_places
+from tropalign.pairwise.engines import REPORT_COLUMNS
+from tropalign.pairwise.options import HspsOption, ModeOption, PairOptions, SelectionOptions
+from tropalign.resources.limits import budget_of, resolve_threads
+from tropalign.results.aligned_pairs import DEPTHS
+from tropalign.results.alignments import Alignment, AlignmentTable
+from tropalign.scoring import Gap, SubstitutionMatrix
+from tropalign.sequences import PROTEIN, SequenceBatch
+from tropalign.sequences.batch import Sequences
+
+#: The type of numbers in which native code reads those of each type, none of which loses any.
+TYPES = {
+    **{np.dtype(name): np.dtype(name) for name in ("int8", "int16", "int32", "float32")},
+    **{np.dtype(given): np.dtype(read) for given, read in (("uint8", "int16"), ("uint16", "int32"), ("f2", "f4"))},
+}
+
+
+class TableOptions(ModeOption, HspsOption, ProgressArgument):
+    """Options of alignments by tables."""
+
+    gap: Gap = argument(
+        kw_only=True,
+        doc="A gap of k residues costs ``gap.open + k * gap.extend``, in the unit of the scores.",
+    )
+    free_ends: Any = again(ScoringArguments, "free_ends")
+    report: Any = again(SelectionOptions, "report")
+    n_threads: int = again(ComputeArguments, "n_threads")
+    memory_bytes: int | None = again(ComputeArguments, "memory_bytes")
+
+    def pair_options(self) -> PairOptions:
+        """Check the options, and return them as those of pairs, whose matrix is not used."""
+        self.check_choices()
+        options = PairOptions(SubstitutionMatrix.default(PROTEIN), **self.shared_with(PairOptions))
+        if options.gap.has_two_pieces:
+            raise ScoringError("the gap cost has two pieces, but score tables support one: give Gap(open, extend)")
+        return options
+
+
+class TableArguments(TableOptions):
+    """Arguments of `align_scores`."""
+
+    scores: NDArray[Any] | Sequence[ArrayLike] = argument(
+        kw_only=False,
+        doc="A table of shape (query length, target length), or a list of tables, which may differ in shape: float32, "
+        "int32, int16 or int8. Each number is the score of a pair of residues.",
+    )
+    queries: Sequences | None = argument(
+        default=None,
+        kw_only=True,
+        doc="The sequences of the rows, one per table, for names, letters and identities. Without sequences, residues "
+        "are X, and no two of them count as identical.",
+    )
+    targets: Sequences | None = argument(default=None, kw_only=True, doc="The sequences of the columns, as `queries`.")
+
+
+@called_with(TableArguments)
+def align_scores(call: TableArguments) -> Alignment | AlignmentTable:
+    """Align pairs whose residues score by tables, exactly, in place of letters and a substitution matrix.
+
+    The recurrence (Gotoh 1982), tie rule, free ends and further alignments are those of `align_all`, with S[i, j] as
+    the score of residue i of the query and residue j of the target. Scores of float32 become multiples of a power of
+    two, about 2**-30 of the highest sum that a path may reach, so that results are the same on every processor.
+
+    Returns
+    -------
+    Alignment or AlignmentTable
+        An Alignment for one table and one alignment; otherwise a table with a row per pair, or with `max_hsps`
+        several. Scores are int32, or float64 for tables of float32.
+
+    Raises
+    ------
+    InputError
+        A table is empty, has not two dimensions or another shape than its sequences, holds a number that is not
+        finite, or is of a type that would be rounded, such as float64.
+    ScoringError
+        `gap` has two pieces, or decimals with tables of integers; or scores may exceed 32 bits.
+    UsageError
+        An option has another type or is out of range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> scores = np.full((4, 5), -1, np.int8)
+    >>> scores[[0, 1, 2, 3], [0, 1, 3, 4]] = 3
+    >>> hit = tropalign.align_scores(scores, gap=tropalign.Gap(1, 1))
+    >>> hit.score, hit.cigar
+    (10, '2X1D2X')
+    """
+    options = call.pair_options()
+    is_one = getattr(call.scores, "ndim", None) == 2
+    tables = [_checked(table, f"table {k}") for k, table in enumerate([call.scores] if is_one else call.scores, 1)]
+    if not tables:
+        raise InputError("there is no table: give one or more")
+    are_whole = {table.dtype.kind == "i" for table in tables}
+    if True in are_whole and (call.gap.open % 1 or call.gap.extend % 1):
+        raise ScoringError(
+            "the gap cost has decimals, but the scores are whole numbers: give both as float32, or whole"
+        )
+    sides = [_side(given, tables, side) for side, given in enumerate((call.queries, call.targets))]
+    threads, memory = resolve_threads(call.n_threads), budget_of(call.memory_bytes)
+    table = aligned(tables, sides, options, threads, memory, checked_progress(call.progress))
+    return table.row(0) if is_one and options.max_hsps == 1 else table
+
+
+class TableSide(NamedTuple):
+    """One side of some tables: sequences, the index of each table's sequence, and their codes for native code."""
+
+    batch: SequenceBatch
+    places: NDArray[np.int64]
+    codes: NDArray[np.uint8]
+
+
+def aligned(
+    tables: list[NDArray[Any]],
+    sides: list[TableSide],
+    options: PairOptions,
+    n_threads: int,
+    memory_bytes: int,
+    progress: Progress | None,
+) -> AlignmentTable:
+    """Align pairs by their tables, which have a type of `TYPES` and the shapes of the sequences."""
+    query, target = sides
+    try:
+        found = _native.align_tables(
+            tables,
+            query.codes,
+            query.batch.offsets,
+            target.codes,
+            target.batch.offsets,
+            query.places,
+            target.places,
+            float(options.gap.open),
+            float(options.gap.extend),
+            options.recurrence,
+            options.freed(),
+            DEPTHS.index(options.report),
+            options.max_hsps,
+            n_threads,
+            memory_bytes,
+            progress,
+        )
+    except ValueError:
+        raise _fault(tables) from None
+    columns: dict[str, Any] = {name: found[name] for name in REPORT_COLUMNS[options.report]}
+    if any(table.dtype.kind == "f" for table in tables):
+        columns["score"] = columns["score"] * found["unit"]
+    if options.max_hsps > 1:
+        columns["hsp"] = found["rank"]
+    pair = found["pair"]
+    return AlignmentTable(query.batch, target.batch, options.report, query.places[pair], target.places[pair], **columns)
+
+
+def unknown_codes(batch: SequenceBatch, side: int) -> NDArray[np.uint8]:
+    """Return codes of residues without letters; those of queries (side 0) and targets (side 1) are never equal."""
+    return np.full(len(batch.codes), side, np.uint8)
+
+
+def _checked(table: Any, name: str) -> NDArray[Any]:
+    """Return a table in a type that native code reads. Raises InputError if it is none, or would be rounded."""
+    given = np.asarray(table)
+    if given.ndim != 2 or not given.size:
+        raise InputError(f"the scores have the shape {given.shape}, but need rows and columns", record=name)
+    if given.dtype not in TYPES:
+        remedy = "float32" if given.dtype.kind == "f" else "int32"
+        raise InputError(
+            f"scores of type {given.dtype} would be rounded: convert them, with .astype(np.{remedy})", record=name
+        )
+    return np.ascontiguousarray(given, TYPES[given.dtype])
+
+
+def _side(given: Sequences | None, tables: list[NDArray[Any]], side: int) -> TableSide:
+    """Return the sequences of the rows (side 0) or columns (side 1)."""
+    word = ("query", "target")[side]
+    lengths = [table.shape[side] for table in tables]
+    if given is None:
+        texts = {f"{word}_{k}": "X" * length for k, length in enumerate(lengths, 1)}
+        batch = SequenceBatch.from_strings(texts, alphabet=PROTEIN)
+        return TableSide(batch, np.arange(len(tables)), unknown_codes(batch, side))
+    texts, index = texts_and_places(given, word)  # type: ignore[arg-type]
+    batch = SequenceBatch.from_strings(texts)
+    if len(index) != len(tables):
+        raise InputError(f"there are {len(tables)} tables, but the number of sequences ({word}) is {len(index)}")
+    wrong = np.flatnonzero(batch.lengths[index] != lengths)
+    if len(wrong):
+        k = int(wrong[0])
+        raise InputError(
+            f"the sequence ({word}) has {batch.lengths[index[k]]} residues, but table {k + 1} has {lengths[k]} "
+            f"{('rows', 'columns')[side]}",
+            record=batch.names[index[k]],
+        )
+    return TableSide(batch, index, batch.codes)
+
+
+def _fault(tables: list[NDArray[Any]]) -> Exception:
+    """Return the error of tables that native code refused."""
+    for k, table in enumerate(tables, 1):
+        if not np.isfinite(table).all():
+            i, j = np.argwhere(~np.isfinite(table))[0].tolist()
+            return InputError(f"the score in row {i}, column {j} (from 0) is {table[i, j]}", record=f"table {k}")
+    return ScoringError(
+        "sums of the scores may exceed 1073741824: divide scores and gap costs by a common factor, or give float32"
+    )
