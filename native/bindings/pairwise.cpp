@@ -205,7 +205,7 @@ Dict align_tables_python(List<AnyNumpy> tables, Column<uint8_t> query_codes, Col
         most};
     require(gap_open >= 0 && gap_open <= 1e6 && gap_extend >= 0 && gap_extend <= 1e6,
             "gap_open, gap_extend: not from 0 to 1000000");
-    require(most == 1 || (most > 1 && request.mode == Mode::local && request.depth == Depth::alignment),
+    require(most == 1 || (most > 1 && std::string_view(mode) == "local" && request.depth == Depth::alignment),
             "most: must be 1, or more for alignments in local mode");
     require(static_cast<int64_t>(tables.size()) == request.pairs.n_pairs, "tables: must have a table per pair");
     std::vector<AnyTable> arrays;  // they keep their memory

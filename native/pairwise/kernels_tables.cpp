@@ -47,31 +47,36 @@ double highest(const TableView &table) {
     });
 }
 
-/// Return the scoring of a pair in lanes of this many bits. In local mode, scores below `lowest` are raised to it: they
-/// end every alignment all the same, since the best score within the range is lower than its absolute value.
-Scoring scoring_of(const TablePair &pair, int bits) {
+/// Return the scoring of a pair in lanes of type T. In local mode, scores below `lowest` are raised to it: they end
+/// every alignment all the same, since no score within the range is above its absolute value.
+template <class T, Mode M>
+Scoring scoring_of(const TablePair &pair) {
+    static_assert(M == Mode::local || M == Mode::global);
+    constexpr bool kLocal = M == Mode::local;
     std::vector<int32_t> scores(kLetters * kLetters, 0);
     scores[0] = pair.highest;
-    if (pair.mode == Mode::local) scores[1] = bits == 16 ? -INT16_MAX : -(1 << 30);
-    return Scoring(pair.mode, pair.depth, scores.data(), pair.open, pair.extend);
+    if (kLocal) scores[1] = sizeof(T) == 2 ? -INT16_MAX : -(1 << 30);
+    return Scoring(M, pair.depth, scores.data(), pair.open, pair.extend);
 }
 
 /// A table in the terms that a sweep adds (Scoring::step), with the pair's rows in rows.
-template <class T>
+template <class T, Mode M>
 class OwnTable {
+    static_assert(M == Mode::local || M == Mode::global);
+    static constexpr bool kLocal = M == Mode::local;
     static constexpr int L = Lanes<T, kVectorBytes>::count;
 
   public:
-    OwnTable(const TablePair &pair, const Scoring &scoring) : margin_(L * (pair.lanes.columns.length + kColumns)) {
+    OwnTable(const TablePair &pair, const Scoring &scoring)
+        : margin_(L * (pair.lanes.columns.length + kColumns)), lowest_(static_cast<T>(scoring.lowest)),
+          added_(static_cast<T>(kLocal ? 0 : 2 * scoring.extend)),
+          least_(static_cast<T>(kLocal ? scoring.lowest : -2 * scoring.open - 1)),
+          factor_(static_cast<float>(1 / pair.unit)) {
         const int m = pair.lanes.rows.length, n = pair.lanes.columns.length;
         values_ = Buffer<T>(static_cast<size_t>(m) * n + 2 * margin_ + L);
         std::fill_n(values_.data(), margin_, T{0});
         std::fill_n(values_.data() + values_.size() - margin_ - L, margin_ + L, T{0});
         table = {values_.data() + margin_, n};
-        const bool is_local = scoring.mode == Mode::local;
-        added_ = static_cast<T>(is_local ? 0 : 2 * scoring.extend);
-        least_ = static_cast<T>(is_local ? scoring.lowest : -2 * scoring.open - 1);
-        factor_ = static_cast<float>(1 / pair.unit);
         T *to = values_.data() + margin_;
         with_values(pair.table, [&](const auto *values) {
             if (pair.query_in_rows) return set_terms(values, static_cast<int64_t>(m) * n, to);
@@ -88,18 +93,22 @@ class OwnTable {
         });
     }
 
-    /// Call visit(term) for each pair of residues of an alignment.
-    template <class Visit>
-    void along(const LaneResult &result, Visit visit) {
-        size_t at = static_cast<size_t>(result.row_begin) * table.row + result.column_begin;
+    /// Return the number of scores above 0 in an alignment. Later local alignments cannot reuse its pairs of residues.
+    int take(const LaneResult &result) {
+        T *term = values_.data() + margin_ + static_cast<size_t>(result.row_begin) * table.row + result.column_begin;
+        int similar = 0;
         for (int k = 0; k < result.path_length; ++k) {
-            const int operation = result.path[k] & 15, length = static_cast<int>(result.path[k] >> 4);
-            for (int c = 0; c < length; ++c) {
-                const bool is_pair = operation != kOnlyRow && operation != kOnlyColumn;
-                if (is_pair) visit(values_[margin_ + at]);
-                at += (operation != kOnlyColumn ? table.row : 0) + (operation != kOnlyRow ? 1 : 0);
+            const int operation = result.path[k] & 15;
+            const ptrdiff_t length = result.path[k] >> 4, rows = operation != kOnlyColumn,
+                            columns = operation != kOnlyRow;
+            for (int c = 0; c < length && rows && columns; ++c) {
+                T &of_pair = term[c * (table.row + 1)];
+                similar += of_pair > added_;
+                if (kLocal) of_pair = lowest_;
             }
+            term += length * (rows * table.row + columns);
         }
+        return similar;
     }
 
     ScoreTable table;
@@ -136,27 +145,23 @@ class OwnTable {
     }
 
     const size_t margin_;
+    const T lowest_, added_, least_;  // `least_`: of the terms
+    const float factor_;
     Buffer<T> values_;
-    T added_, least_;
-    float factor_;
 };
 
 template <class T, Mode M>
-bool align(const TablePair &pair, const Scoring &scoring, int n_threads, int64_t memory_bytes, const Poll &poll,
+bool align(const TablePair &pair, int n_threads, int64_t memory_bytes, const Poll &poll,
            std::vector<TableAlignment> &found) {
-    OwnTable<T> own(pair, scoring);
+    const Scoring scoring = scoring_of<T, M>(pair);
+    OwnTable<T, M> own(pair, scoring);
     do {
         LongPair<T, kVectorBytes, M, TableScores<T, kVectorBytes>> whole(scoring, pair.lanes, n_threads, memory_bytes,
                                                                          &own.table);
         TableAlignment one;
         if (!whole.run(poll, one.result, one.path)) return false;
         if (!found.empty() && one.result.score == 0) break;
-        const T above = static_cast<T>(M == Mode::global ? 2 * scoring.extend : 0);
-        one.result.similar = 0;
-        own.along(one.result, [&](T &term) {
-            one.result.similar += term > above;
-            if (M == Mode::local) term = static_cast<T>(scoring.lowest);  // the next alignment cannot pair them
-        });
+        one.result.similar = own.take(one.result);
         found.push_back(std::move(one));
     } while (static_cast<int>(found.size()) < pair.most && found.back().result.score > 0);
     return true;
@@ -164,18 +169,22 @@ bool align(const TablePair &pair, const Scoring &scoring, int n_threads, int64_t
 
 bool run(const TablePair &pair, int n_threads, int64_t memory_bytes, const Poll &poll,
          std::vector<TableAlignment> &found) {
-    auto with = [&]<class T>() {
-        const Scoring scoring = scoring_of(pair, 8 * sizeof(T));
-        return pair.mode == Mode::local ? align<T, Mode::local>(pair, scoring, n_threads, memory_bytes, poll, found)
-                                        : align<T, Mode::global>(pair, scoring, n_threads, memory_bytes, poll, found);
+    auto in = [&]<Mode M>() {
+        const bool is_narrow = pair.table.type == TableType::int8 || pair.table.type == TableType::int16;
+        if (const Scoring narrow = scoring_of<int16_t, M>(pair); is_narrow && fits(narrow, 16)) {
+            if (!align<int16_t, M>(pair, n_threads, memory_bytes, poll, found)) return false;
+            if (found[0].result.score <= most_score(narrow, 16)) return true;
+            found.clear();
+        }
+        return align<int32_t, M>(pair, n_threads, memory_bytes, poll, found);
     };
-    const Scoring narrow = scoring_of(pair, 16);
-    if ((pair.table.type == TableType::int8 || pair.table.type == TableType::int16) && fits(narrow, 16)) {
-        if (!with.template operator()<int16_t>()) return false;
-        if (found[0].result.score <= most_score(narrow, 16)) return true;
-        found.clear();
+    switch (pair.mode) {
+        case Mode::local:
+            return in.template operator()<Mode::local>();
+        case Mode::global:
+            return in.template operator()<Mode::global>();
     }
-    return with.template operator()<int32_t>();
+    __builtin_unreachable();
 }
 
 }  // namespace

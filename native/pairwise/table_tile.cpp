@@ -35,6 +35,19 @@ double unit_of(const TableView &table, int64_t pair, double highest, double most
     return 1;
 }
 
+/// Return a bound of the absolute values in a sweep: a path has at most as many pairs as the shorter sequence has
+/// residues; the other terms are costs, and what the sums of a sweep add (sweep.hpp).
+double most_sum(const TableRequest &request, const LanePair &lanes, double highest) {
+    const double longer = lanes.rows.length, shorter = lanes.columns.length;
+    switch (request.mode) {
+        case Mode::local:
+            return highest * (shorter + 1) + request.open + 2 * request.extend;
+        case Mode::global:
+            return highest * (shorter + 1) + 4 * request.open + 2 * request.extend * (longer + shorter + 2);
+    }
+    __builtin_unreachable();
+}
+
 }  // namespace
 
 TableRows align_tables(const TableKernels &kernels, const TableRequest &request, const Poll &poll) {
@@ -47,11 +60,7 @@ TableRows align_tables(const TableKernels &kernels, const TableRequest &request,
         const bool query_in_rows = query_in_rows_alone(pairs, k);
         const TableView &table = request.tables[k];
         const LanePair lanes = lane_pair(pairs, k, query_in_rows);
-        // A path has at most `shorter` pairs; the other terms are costs, and what the sums of a sweep add (sweep.hpp).
-        const double longer = lanes.rows.length, shorter = lanes.columns.length, highest = kernels.highest(table);
-        const double most = request.mode == Mode::local ? highest * (shorter + 1) + request.open + 2 * request.extend
-                                                        : highest * (shorter + 1) + 4 * request.open +
-                                                              2 * request.extend * (longer + shorter + 2);
+        const double highest = kernels.highest(table), most = most_sum(request, lanes, highest);
         const double unit = units[k] = unit_of(table, k, highest, most);
         const auto whole = [&](double value) { return static_cast<int32_t>(std::lround(value / unit)); };
         const TablePair pair{table, lanes,          query_in_rows,       request.mode,          request.depth,

@@ -9,13 +9,14 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tropalign.errors import InputError, ResourceError, UsageError
+from tropalign.errors import InputError, ResourceError
 from tropalign.execution.task import checked_progress
 from tropalign.options.called import called_with
 from tropalign.options.option import again, argument
 from tropalign.pairwise.options import PairOptions, SelectionOptions
 from tropalign.pairwise.score_tables import TableOptions, TableSide, aligned, unknown_codes
 from tropalign.resources.limits import budget_of, resolve_threads
+from tropalign.resources.numbers import decimal_number
 from tropalign.results.alignments import AlignmentTable, concatenate
 from tropalign.sequences import PROTEIN, SequenceBatch
 
@@ -97,8 +98,7 @@ def align_embeddings(call: EmbeddingArguments) -> AlignmentTable:
     ([1.3], ['2X1I1X'])
     """
     options = call.pair_options()
-    if not (np.isfinite(call.scale) and np.isfinite(call.shift)):
-        raise UsageError(f"scale {call.scale!r} or shift {call.shift!r} is not a finite number")
+    scale, shift = (np.float32(decimal_number(name, getattr(call, name))) for name in ("scale", "shift"))
     vectors = [_vectors(call.queries, "query"), None if call.targets is None else _vectors(call.targets, "target")]
     found = [_prepared(side, call.similarity) for side in vectors if side is not None]
     first = next(iter(found[0].items()))
@@ -137,7 +137,8 @@ def align_embeddings(call: EmbeddingArguments) -> AlignmentTable:
             if end == begin:
                 raise ResourceError("the scores of one pair exceed the memory: allow more with memory_bytes")
             pairs = zip(query[begin:end].tolist(), target[begin:end].tolist(), strict=True)
-            scores = [_scores(queries[i], targets[j], call) for i, j in pairs]
+            similar = (_similarities(queries[i], targets[j], call) for i, j in pairs)
+            scores = [scale * one - shift for one in similar]
             sides = [
                 TableSide(batch, index[begin:end], code)
                 for batch, index, code in zip((batches[0], batches[-1]), (query, target), codes, strict=True)
@@ -208,8 +209,10 @@ def _prepared(vectors: Vectors, similarity: str) -> Vectors:
     return {name: np.divide(array, norms[name], out=array, where=norms[name] > 0) for name, array in vectors.items()}
 
 
-def _scores(query: NDArray[np.float32], target: NDArray[np.float32], call: EmbeddingArguments) -> NDArray[np.float32]:
-    """Return the scores of all pairs of residues."""
+def _similarities(
+    query: NDArray[np.float32], target: NDArray[np.float32], call: EmbeddingArguments
+) -> NDArray[np.float32]:
+    """Return the similarities of all pairs of residues."""
     found = query @ target.T
     if call.similarity == "euclidean":
         squares = [np.einsum("ij,ij->i", side, side) for side in (query, target)]
@@ -223,8 +226,4 @@ def _scores(query: NDArray[np.float32], target: NDArray[np.float32], call: Embed
             for axis in (1, 0)
         )
         found = (row + column) / 2
-    if call.scale != 1:
-        found *= np.float32(call.scale)
-    if call.shift != 0:
-        found -= np.float32(call.shift)
     return found

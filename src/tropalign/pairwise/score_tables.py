@@ -172,7 +172,7 @@ def unknown_codes(batch: SequenceBatch, side: int) -> NDArray[np.uint8]:
 
 
 def _checked(table: Any, name: str) -> NDArray[Any]:
-    """Return a table in a type that native code reads. Raises InputError if it is none, or would be rounded."""
+    """Return a table in a type of `TYPES`. Raises InputError if its numbers would be rounded."""
     given = np.asarray(table)
     if given.ndim != 2 or not given.size:
         raise InputError(f"the scores have the shape {given.shape}, but need rows and columns", record=name)
