@@ -25,8 +25,8 @@ Similarity = Literal["cosine", "dot", "euclidean"]
 Embeddings: TypeAlias = "Mapping[str, ArrayLike] | list[ArrayLike] | str | os.PathLike[str]"
 Vectors = dict[str, NDArray[np.float32]]
 
-#: Most cells of the tables that are held at once, and their share of the memory.
-TILE_CELLS, TILE_SHARE = 1 << 24, 4
+#: Most cells of the tables that are held at once, per thread (a cache holds them), and their share of the memory.
+TILE_CELLS, TILE_SHARE = 1 << 20, 4
 
 
 class EmbeddingArguments(TableOptions):
@@ -125,7 +125,7 @@ def align_embeddings(call: EmbeddingArguments) -> AlignmentTable:
         budget_of(call.memory_bytes),
         checked_progress(call.progress),
     )
-    most_cells = min(TILE_CELLS, memory // TILE_SHARE // 4)
+    most_cells = min(TILE_CELLS * threads, memory // TILE_SHARE // 4)
     codes = [unknown_codes(batches[0], 0), unknown_codes(batches[-1], 1)]
 
     def tables(query: Any, target: Any, options: PairOptions) -> Iterator[AlignmentTable]:
@@ -137,8 +137,10 @@ def align_embeddings(call: EmbeddingArguments) -> AlignmentTable:
             if end == begin:
                 raise ResourceError("the scores of one pair exceed the memory: allow more with memory_bytes")
             pairs = zip(query[begin:end].tolist(), target[begin:end].tolist(), strict=True)
-            similar = (_similarities(queries[i], targets[j], call) for i, j in pairs)
-            scores = [scale * one - shift for one in similar]
+            scores = [_similarities(queries[i], targets[j], call) for i, j in pairs]
+            for one in scores:
+                one *= scale
+                one -= shift
             sides = [
                 TableSide(batch, index[begin:end], code)
                 for batch, index, code in zip((batches[0], batches[-1]), (query, target), codes, strict=True)
