@@ -62,7 +62,7 @@ def test_a_set_has_each_pair_once_and_the_best_of_each_query():
 
 def test_tiles_threads_and_memory_change_nothing(monkeypatch):
     whole = ta.align_embeddings(VECTORS, OTHERS, gap=GAP, shift=0.2, max_hsps=3)
-    monkeypatch.setattr("tropalign.pairwise.embeddings.TILE_CELLS", 1300)
+    monkeypatch.setattr("tropalign.pairwise.embeddings.TILE_CELLS", 433)
     seen = []
     tiles = ta.align_embeddings(VECTORS, OTHERS, gap=GAP, shift=0.2, max_hsps=3, n_threads=3, progress=seen.append)
     assert whole == tiles and len(seen) > 3 and seen[-1] == 15
