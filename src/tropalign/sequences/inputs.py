@@ -15,12 +15,13 @@ from typing import Any, TypeVar
 import numpy as np
 
 from tropalign.errors import InputError, shown
+from tropalign.guesses import Single
 from tropalign.sequences.files import is_stream
 
 T = TypeVar("T")
 _KINDS = "give strings, bytes, Seq or SeqRecord objects, or (name, sequence) pairs"
-#: Containers of letters, which are not sequences themselves.
-_CONTAINERS = (list, tuple, set, frozenset, Mapping, np.ndarray)
+#: Containers of letters, which are not sequences themselves, and results, which have no length.
+_CONTAINERS = (list, tuple, set, frozenset, Mapping, np.ndarray, Single)
 
 
 def named_file(given: T) -> T | Path:
@@ -95,10 +96,10 @@ def letters_of(value: Any, record: str) -> tuple[str | None, str]:
         return None, str(value)
     if isinstance(value, bytes | bytearray):
         return None, value.decode("latin-1")
-    if hasattr(value, "seq") and hasattr(value, "id"):  # Biopython's SeqRecord
-        return str(value.id), letters_of(value.seq, record)[1]
     if hasattr(value, "letters") and hasattr(value, "name"):  # tropalign's Sequence
         return str(value.name), letters_of(value.letters, record)[1]
+    if hasattr(value, "seq") and hasattr(value, "id"):  # Biopython's SeqRecord
+        return str(value.id), letters_of(value.seq, record)[1]
     if _is_spelled(value):
         return None, str(value)
     raise InputError(f"{_said(value)} is not a sequence: {_KINDS}", record=record)
