@@ -84,7 +84,7 @@ def test_the_wheel_holds_what_is_read_beside_the_code(tmp_path, monkeypatch):
         held = set(wheel.namelist())
     sources = ROOT / "src"
     data = [path for path in sources.rglob("*") if path.is_file() and path.suffix not in CODE]
-    assert {".k", ".json", ".html", ".toml"} <= {path.suffix for path in data}
+    assert {".k", ".json", ".html", ".toml", ".tsv"} <= {path.suffix for path in data}
     assert {str(path.relative_to(sources)) for path in data} <= held
 
 

@@ -12,8 +12,9 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from importlib import _bootstrap, import_module
-from types import MappingProxyType
 from typing import Any
+
+from tropalign.guesses import HINTS
 
 #: Packages whose loading delays a fork: those that tropalign loads on first use, not the user's own.
 AWAITED = sys.stdlib_module_names | {
@@ -50,14 +51,12 @@ def lazy(
     homes: Mapping[str, str],
     root: str | None = None,
     modules: str = "",
-    elsewhere: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
     """Return ``__all__``, ``__getattr__`` and ``__dir__`` of a package, so that importing it costs nothing.
 
     For type checkers and editors the package imports the names under ``TYPE_CHECKING`` as well, each as itself
     (``from home import name as name``); a test compares the two lists. `homes`: public names of each module,
-    separated by spaces, relative to `root` (default: `package`). `elsewhere`: hints for names that users of other
-    packages look for.
+    separated by spaces, relative to `root` (default: `package`).
     """
     home_of = {name: module for module, names in homes.items() for name in names.split()}
 
@@ -66,8 +65,8 @@ def lazy(
         if name in modules.split():
             return import_module(f"{package}.{name}")
         if name not in home_of:
-            hint = f": write {elsewhere[name]}" if name in elsewhere else ""
-            raise AttributeError(f"module {package!r} has no attribute {name!r}{hint}")
+            hint = HINTS.get(package, {}).get(name)
+            raise AttributeError(f"module {package!r} has no attribute {name!r}{f': write {hint}' if hint else ''}")
         value = getattr(import_module(f"{root or package}.{home_of[name]}"), name)
         setattr(sys.modules[package], name, value)
         return value

@@ -21,7 +21,10 @@ def test_what_is_advised_exists_and_what_exists_is_not_answered(options):
         for verb in verbs:
             taken = {f"{dashes}{name}" for name in names.split() for dashes in ("-", "--")} & set(options[verb])
             assert not taken, (verb, taken)
-            advised = set(re.findall(r"(?<![\w-])--?[A-Za-z][\w-]*", what))
+            for other, option in re.findall(r" tropalign (\w+) (--\w+)", what):
+                assert option in options[other]
+            own = re.sub(r" tropalign \w+ --\w+", "", what)
+            advised = set(re.findall(r"(?<![\w-])--?[A-Za-z][\w-]*", own))
             assert advised <= set(options[verb]), (verb, what)
 
 

@@ -104,6 +104,10 @@ def test_results_are_selected_saved_and_counted(tmp_path):
     again = ta.otu_table(ta.cluster(unique.sequences, 0.9, to=otus), unique, sample_delimiter=".")
     assert again.counts.tolist() == table.counts.tolist() and again.names == table.names
     found.write(tmp_path / "x.result")
+    # OTUs that were written with --sizeout: their counts of an earlier run do not matter, not even 0.
+    counted = {f"{name};size={size}": text for (name, text), size in zip(otus.items(), (3, 0, 10**15), strict=True)}
+    numbers = ta.otu_table(ta.cluster(reads, 0.9, to=counted), sample_delimiter=".")
+    assert (numbers.names, numbers.counts.tolist()) == (("x", "z"), [[1, 1], [0, 1]])
     kept = ta.read_result(tmp_path / "x.result")
     assert kept.n_given == 3 and kept.labels.tolist() == found.labels.tolist() == [0, 1, 2, 0, -1, 2, 0]
     some = kept.take([2])

@@ -179,7 +179,7 @@ def test_accessions_of_flat_files_are_in_hit_tables(tmp_path, capsys):
 def test_letters_in_place_of_a_file_are_told():
     hmm = Path("examples/efp.hmm")
     sentence = r"MKV: there is no such file\. If this is a sequence, use Seq"
-    for call in (lambda: ta.search(hmm, ["MKV"]), lambda: ta.search(hmm, "MKV"), lambda: ta.read_sequences(["MKV"])):
+    for call in (lambda: ta.search(hmm, "MKV"), lambda: ta.read_sequences(["MKV"])):
         with pytest.raises(InputError, match=sentence):
             call()
 

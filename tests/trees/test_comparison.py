@@ -93,6 +93,9 @@ def test_a_table_and_a_matrix(tmp_path):
     assert (tmp_path / "m.phy").read_text() == "2\nx          0 2\ny          2 0\n"
     with pytest.raises(UsageError, match="PHYLIP holds one distance of trees"):
         found.write(tmp_path / "m.phy")
+    same = compare_trees(list(parse_trees(names.replace("y =", "x =") + "begin trees; tree y = (A,B,C,D); end;")))
+    with pytest.raises(InputError, match=r"^2 trees are called x, and a PHYLIP matrix requires different names"):
+        same.write(tmp_path / "m.phy", "rf")
     for wrong in (lambda: found.matrix("kf"), lambda: found.write("-", "kf")):
         with pytest.raises(UsageError, match="distance 'kf' is none of rf, normalised-rf, branch-score, weighted-rf"):
             wrong()

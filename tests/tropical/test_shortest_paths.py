@@ -117,7 +117,7 @@ def test_networkx_keeps_its_nodes_and_the_lightest_edges():
         graph.edges[a, b]["weight"] = 1 + k % 7
     named = nx.relabel_nodes(graph, {k: ("node", k) for k in graph})
     found = shortest_paths(named)
-    assert found.distances.dtype == np.int32
+    assert found.distances.dtype == np.float64
     for source, lengths in nx.all_pairs_dijkstra_path_length(named):
         for target in named:
             assert found.distance(source, target) == lengths.get(target, np.inf)
@@ -247,6 +247,32 @@ def test_numbers_of_any_type_are_taken(dtype):
         assert found.distance(2, 0) == np.inf and found.distances[2, 0] == found.infinity
         assert (found.distances != found.infinity).sum() == 5 + ("bipartite" not in found.method)
     assert shortest_paths(matrix).distance(0, 2) == 5
+
+
+def test_integers_without_an_infinity_of_their_own_give_floats():
+    """Distances agree with SciPy's, which are always float64."""
+    rng = np.random.default_rng(5)
+    weights = np.where(rng.random((30, 30)) < 0.06, rng.integers(1, 50, (30, 30)), 0)
+    expected = csgraph.dijkstra(csr_array(weights))
+    none = np.iinfo(np.int64).max
+    dense = np.where(weights, weights, none)
+    for found in (
+        shortest_paths(dense),
+        shortest_paths(csr_array(weights)),
+        shortest_paths(nx.from_numpy_array(weights, create_using=nx.DiGraph)),
+        shortest_paths(csr_array(weights), sources=range(30), predecessors=True),
+    ):
+        assert found.distances.dtype == np.float64 and found.infinity == np.inf
+        np.testing.assert_array_equal(found.distances, expected)
+    assert np.isinf(expected).any()
+    parts = dense[:10, 10:], dense[10:, :10]
+    is_first = np.arange(30) < 10
+    halves = np.where(is_first[:, None] != is_first, weights, 0)
+    np.testing.assert_array_equal(shortest_paths(bipartite=parts).distances, csgraph.dijkstra(csr_array(halves)))
+    for dtype in (np.int16, np.int32):
+        found = shortest_paths(np.where(weights, weights, np.iinfo(dtype).max).astype(dtype))
+        assert found.distances.dtype == dtype and found.infinity == np.iinfo(dtype).max
+        np.testing.assert_array_equal(found.distances == found.infinity, np.isinf(expected))
 
 
 def test_wide_integers_are_held_exactly():

@@ -17,7 +17,7 @@ from tropalign.devices.names import ComputeArguments, device_names
 from tropalign.execution.task import Device, checked_progress
 from tropalign.options.called import called_with
 from tropalign.options.option import argument, but
-from tropalign.pairwise.api import AlphabetArgument, ProgressArgument, ScoringArguments, SequencesArgument, batch_of
+from tropalign.pairwise.api import AlphabetArgument, ProgressArgument, ScoringArguments, SequencesArgument
 from tropalign.pairwise.options import ModeName, ModeOption, PairOptions, StrandOption
 from tropalign.resources.limits import default_budget
 from tropalign.resources.numbers import checked_memory, checked_threads
@@ -25,6 +25,7 @@ from tropalign.results.clusters import Clusters
 from tropalign.scoring import default_scoring
 from tropalign.sequences import SequenceBatch
 from tropalign.sequences.batch import Sequences
+from tropalign.sequences.reader import batch_of
 
 Progress = Callable[[int], object]
 

@@ -30,13 +30,14 @@ from tropalign.errors import InputError, UsageError, named
 from tropalign.execution.task import checked_progress
 from tropalign.options.called import called_with
 from tropalign.options.option import again, argument, but
-from tropalign.pairwise.api import AlphabetArgument, ProgressArgument, SequencesArgument, batch_of
+from tropalign.pairwise.api import AlphabetArgument, ProgressArgument, SequencesArgument
 from tropalign.resources.limits import default_budget, require
 from tropalign.resources.numbers import checked_memory, checked_threads
 from tropalign.results.chimeras import Chimeras
 from tropalign.sequences import NUCLEOTIDE, SequenceBatch
 from tropalign.sequences.annotations import counts_of, has_count
 from tropalign.sequences.batch import Sequences
+from tropalign.sequences.reader import batch_of
 
 Index = NDArray[np.int64]
 Progress = Callable[[int], object]

@@ -80,8 +80,8 @@ class Comparison:
         self, batch: SequenceBatch, options: ClusterOptions, devices: Sequence[Device], memory_bytes: int
     ) -> None:
         self.batch, self.options, self.tally = batch, options, Tally()
-        self.sizes = counts_of(batch.names)
-        self.sizes[: options.n_given] = 0
+        self.sizes = np.zeros(len(batch), np.int64)  # counts of given representatives are ignored, even size=0
+        self.sizes[options.n_given :] = counts_of(batch.names[options.n_given :])
         self.order = processing_order(batch, self.sizes, "input" if options.n_given else options.order)
         self.rank = np.empty(len(batch), np.int64)
         self.rank[self.order] = np.arange(len(batch))

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, TropalignWarning, UsageError, named
-from tropalign.pairwise.api import batch_of
 from tropalign.pairwise.options import STRANDS, StrandName
 from tropalign.ragged import wanted_rows
 from tropalign.resources.numbers import whole_number
@@ -23,6 +22,7 @@ from tropalign.sequences import SequenceBatch
 from tropalign.sequences.alphabet import AlphabetLike
 from tropalign.sequences.annotations import NameRule, Teller, counts_of, numbered, samples_of, teller, with_count
 from tropalign.sequences.batch import Sequences
+from tropalign.sequences.reader import batch_of
 
 
 @dataclass(frozen=True, eq=False)

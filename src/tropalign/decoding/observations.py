@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +13,7 @@ from tropalign.arrays import is_masked
 from tropalign.errors import InputError, shown
 from tropalign.ragged import offsets_of
 from tropalign.sequences.blocks import BlockReader, Policy
-from tropalign.sequences.inputs import letters_of, named_file, named_texts
+from tropalign.sequences.inputs import files_in, letters_of, named_texts
 
 #: The type of codes.
 BYTE = np.dtype(np.uint8)
@@ -250,14 +249,14 @@ def _said(given: object) -> str:
 
 def letters_of_sequences(sequences: Any) -> tuple[tuple[str, ...], NDArray[np.uint8], NDArray[np.int64]]:
     """Return the names, letters and offsets of the sequences of a file or of objects in memory."""
-    file = named_file(sequences)
+    files = files_in(sequences)
     names, texts = list[str](), [np.zeros(0, np.uint8)]
-    if isinstance(file, os.PathLike):
-        for block in BlockReader(file, Policy(gaps="keep")):
+    if files:
+        for block in BlockReader(files, Policy(gaps="keep")):
             names += block.names
             texts += np.split(block.letters, block.offsets[1:-1])
     else:
-        for number, (name, text) in enumerate(named_texts(file), 1):
+        for number, (name, text) in enumerate(named_texts(sequences), 1):
             names.append(f"sequence_{number}" if name is None else name)
             texts.append(letter_bytes(text))
     return tuple(names), np.concatenate(texts), offsets_of([len(text) for text in texts[1:]])

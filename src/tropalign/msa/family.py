@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -15,7 +14,7 @@ from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.alphabet import PROTEIN, Alphabet, AlphabetLike, alphabet_of, mirrored
 from tropalign.sequences.batch import SequenceBatch
 from tropalign.sequences.files import Source, file_name
-from tropalign.sequences.inputs import named_file
+from tropalign.sequences.inputs import files_in
 from tropalign.sequences.reader import check_kinds, read_sequences
 
 #: Most residues of a sequence: columns of posteriors have 16 bits.
@@ -43,13 +42,12 @@ def read_family(
 def family_of(sequences: Any, alphabet: AlphabetLike | None = None, is_judged: bool | None = None) -> SequenceBatch:
     """Return a family from any Python object that `align_multiple` accepts; errors as in `read_family`."""
     is_judged = alphabet is None if is_judged is None else is_judged
-    sequences = named_file(sequences)
+    if files := files_in(sequences):
+        return read_family(files, alphabet, is_judged=is_judged)
     if isinstance(sequences, MultipleAlignment):
         batch, is_judged = sequences.sequences, False
     elif isinstance(sequences, SequenceBatch):
         batch, is_judged = sequences, False
-    elif isinstance(sequences, os.PathLike):
-        return read_family([sequences], alphabet, is_judged=is_judged)
     else:
         chosen = None if alphabet is None else alphabet_of(alphabet)
         batch = SequenceBatch.from_strings(sequences, alphabet=chosen)

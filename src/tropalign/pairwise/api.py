@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -48,11 +47,11 @@ from tropalign.pairwise.translated import check_code, check_sides, side_of
 from tropalign.resources.numbers import checked_memory, checked_threads
 from tropalign.results.alignments import Alignment, AlignmentTable, concatenate
 from tropalign.scoring import Gap, MatrixLike, default_scoring
-from tropalign.sequences import SequenceBatch, read_sequences
+from tropalign.sequences import SequenceBatch
 from tropalign.sequences.alphabet import AlphabetLike
 from tropalign.sequences.batch import Sequences
-from tropalign.sequences.inputs import letters_of, named_file, named_texts
-from tropalign.sequences.reader import in_common_alphabet, without_kind_warnings
+from tropalign.sequences.inputs import letters_of, named_texts
+from tropalign.sequences.reader import batch_of, in_common_alphabet, without_kind_warnings
 
 if TYPE_CHECKING:
     from tropalign.sequences.translation import Frames
@@ -243,23 +242,6 @@ def align_all(call: AllArguments) -> Iterator[AlignmentTable]:
         pairs, progress = reciprocal_pairs(tables, *task.n_given, options.is_local), None
         task = PairsTask(*sides, options, pairs, memory_bytes, n_threads=n_threads)
     return (result.value for result in Scheduler(devices, progress).run([task]))
-
-
-def batch_of(sequences: Sequences, alphabet: AlphabetLike | None) -> SequenceBatch:
-    """Make a batch of any supported source of sequences."""
-    sequences = named_file(sequences)
-    if isinstance(sequences, os.PathLike):
-        return read_sequences(sequences, alphabet=alphabet)
-    batch = (
-        sequences if isinstance(sequences, SequenceBatch) else SequenceBatch.from_strings(sequences, alphabet=alphabet)
-    )
-    if not len(batch):
-        raise InputError("there is no sequence: give one or more")
-    if not batch.has_residues:
-        raise InputError("the batch contains only names and lengths: read the sequences again")
-    if not batch.lengths.all():
-        raise InputError("the sequence is empty: remove it", record=batch.names[int(batch.lengths.argmin())])
-    return batch
 
 
 # The signature is written out because an object of arguments would take a quarter of the time of a short alignment.

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,8 @@ from tropalign.properties import cached
 from tropalign.resources.limits import resolve_threads
 from tropalign.scoring import SubstitutionMatrix
 from tropalign.sequences import NUCLEOTIDE, PROTEIN, Alphabet, SequenceBatch
-from tropalign.sequences.batch import changed, with_letters
+from tropalign.sequences.batch import Sequences, changed, with_letters
+from tropalign.sequences.reader import batch_of
 from tropalign.sequences.translation import Frames
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ class Method:
 
 
 def mask(
-    sequences: SequenceBatch | Iterable[Any] | Mapping[str, Any],
+    sequences: Sequences,
     method: MethodName,
     *,
     n_threads: int = 0,
@@ -117,7 +118,7 @@ def mask(
     Parameters
     ----------
     sequences
-        A SequenceBatch, or anything that `SequenceBatch.from_strings` accepts.
+        A SequenceBatch, anything that `SequenceBatch.from_strings` accepts, or a file.
     method
         "seg": proteins in which few residues are frequent (Wootton and Federhen 1993), like segmasker and blastp's
         -seg yes; "dust": nucleotides in which triplets repeat (Morgulis and others 2006), like dustmasker and
@@ -149,7 +150,7 @@ def mask(
     >>> [parts.tolist() for parts in tropalign.mask(["MKVlawM"], "lower")]
     [[[3, 6]]]
     """
-    batch = sequences if isinstance(sequences, SequenceBatch) else SequenceBatch.from_strings(sequences)
+    batch = sequences if isinstance(sequences, SequenceBatch) else batch_of(sequences)
     check_method(method, batch.alphabet)
     threads, told = resolve_threads(n_threads), checked_progress(progress)
     found: list[Index] = []

@@ -23,6 +23,8 @@ from tropalign.results.alignments import Alignment, AlignmentTable
 from tropalign.scoring import Gap, SubstitutionMatrix
 from tropalign.sequences import PROTEIN, SequenceBatch
 from tropalign.sequences.batch import Sequences
+from tropalign.sequences.inputs import files_in
+from tropalign.sequences.reader import batch_of
 
 #: The type of numbers in which native code reads those of each type, none of which loses any.
 TYPES = {
@@ -192,7 +194,7 @@ def _side(given: Sequences | None, tables: list[NDArray[Any]], side: int) -> Tab
         texts = {f"{word}_{k}": "X" * length for k, length in enumerate(lengths, 1)}
         batch = SequenceBatch.from_strings(texts, alphabet=PROTEIN)
         return TableSide(batch, np.arange(len(tables)), unknown_codes(batch, side))
-    texts, index = texts_and_places(given, word)  # type: ignore[arg-type]
+    texts, index = texts_and_places(batch_of(given) if files_in(given) else given, word)  # type: ignore[arg-type]
     batch = SequenceBatch.from_strings(texts)
     if len(index) != len(tables):
         raise InputError(f"there are {len(tables)} tables, but the number of sequences ({word}) is {len(index)}")

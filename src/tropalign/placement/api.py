@@ -21,6 +21,7 @@ from tropalign.resources.limits import default_budget, resolve_threads
 from tropalign.resources.numbers import checked_memory
 from tropalign.sequences.batch import SequenceBatch, Sequences
 from tropalign.sequences.files import Source
+from tropalign.sequences.inputs import numbered
 
 if TYPE_CHECKING:
     from tropalign.results.placements import Placements
@@ -32,7 +33,8 @@ class PlaceArguments(StrandOption, ComputeArguments):
     package: ReferencePackage = argument(kw_only=False, doc="The reference.")
     reads: Sequences | Source = argument(
         kw_only=False,
-        doc="FASTA or FASTQ files, a SequenceBatch, or pairs of name and text. Reads are processed block by block.",
+        doc="FASTA or FASTQ files, a SequenceBatch, texts, pairs of name and text, or a mapping. Reads are processed "
+        "block by block.",
     )
     mates: Source | Iterable[Source] | None = argument(
         default=None,
@@ -93,7 +95,7 @@ def place(call: PlaceArguments) -> Iterator[Placements]:
     >>> placed.names, placed.score.tolist()
     (('x', 'y'), [10, 6])
     """
-    package, reads, mates = call.package, call.reads, call.mates
+    package, reads, mates = call.package, numbered(call.reads), call.mates
     if not isinstance(package, ReferencePackage):
         what = f"an object of type {type(package).__name__} is not a ReferencePackage"
         raise UsageError(f"{what}: create one with ReferencePackage.build, .read or .load")

@@ -18,6 +18,7 @@ from tropalign.resources.limits import budget_of, resolve_threads
 from tropalign.results.found_hits import in_all_targets, of_all_queries
 from tropalign.results.hits import Hits, judged
 from tropalign.results.threshold_options import Thresholds
+from tropalign.sequences.inputs import numbered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -62,7 +63,8 @@ class SearchArguments(HitArguments):
         "of them built into a model as by hmmbuild, or sequences, each of them a query as in phmmer.",
     )
     targets: Sequences | Source = argument(
-        kw_only=False, doc="FASTA or FASTQ files, a SequenceBatch, or pairs of name and text: proteins."
+        kw_only=False,
+        doc="Proteins: FASTA or FASTQ files, a SequenceBatch, texts, pairs of name and text, or a mapping.",
     )
     n_rounds: int = argument(
         default=1,
@@ -77,7 +79,8 @@ class ScanArguments(HitArguments):
     """Arguments of `scan`."""
 
     sequences: Sequences | Source = argument(
-        kw_only=False, doc="FASTA or FASTQ files, a SequenceBatch, or pairs of name and text: proteins."
+        kw_only=False,
+        doc="Proteins: FASTA or FASTQ files, a SequenceBatch, texts, pairs of name and text, or a mapping.",
     )
     models: Models = argument(
         kw_only=False, doc="Files of profile hidden Markov models, a `Model`, or several; E-values count them."
@@ -115,7 +118,7 @@ def search(call: SearchArguments) -> Hits:
     >>> len(hits), hits[0].name, round(hits[0].bits, 1)
     (22, 'tr|H8KCP7|H8KCP7_RICMS', 274.3)
     """
-    return _hits("search", call.models, call.targets, call, call.n_rounds)
+    return _hits("search", call.models, numbered(call.targets), call, call.n_rounds)
 
 
 @called_with(ScanArguments)
@@ -142,8 +145,9 @@ def scan(call: ScanArguments) -> Hits:
     """
     models: Any = call.models
     sequences: Any = call.sequences
-    turned = (sequences, models) if is_models(sequences) else (models, sequences)
-    return _hits("scan", *turned, call)
+    if is_models(sequences):
+        models, sequences = sequences, models
+    return _hits("scan", models, numbered(sequences), call)
 
 
 def _hits(

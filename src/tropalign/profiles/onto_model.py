@@ -28,7 +28,7 @@ from tropalign.resources.numbers import checked_choice, checked_threads
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.batch import SequenceBatch, Sequences
 from tropalign.sequences.files import file_name
-from tropalign.sequences.inputs import named_file
+from tropalign.sequences.inputs import files_in
 from tropalign.sequences.reader import check_kinds, read_sequences
 
 Int32 = NDArray[np.int32]
@@ -104,13 +104,13 @@ def align_to_model(call: ModelArguments) -> MultipleAlignment:
         if not isinstance(call.model, str | os.PathLike):
             raise UsageError(f"{named('model')}: an object of type {type(call.model).__name__} is not a model")
         model = read_family_model(call.model)
-    sequences = named_file(call.sequences)
-    if isinstance(sequences, os.PathLike):
-        batch = read_members([sequences], model)
-    elif isinstance(sequences, SequenceBatch):
-        batch = sequences
+    given: Any = call.sequences
+    if files := files_in(given):
+        batch = read_members(files, model)
+    elif isinstance(given, SequenceBatch):
+        batch = given
     else:
-        batch = SequenceBatch.from_strings(sequences, alphabet=model.letters.alphabet)
+        batch = SequenceBatch.from_strings(given, alphabet=model.letters.alphabet)
     check_members(batch, model)
     mapped = None if call.mapali is None else mapped_rows(call.mapali, model)
     check_stages(call.progress)

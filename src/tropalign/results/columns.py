@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from tropalign import ragged
 from tropalign.errors import InputError
+from tropalign.guesses import Hinted, Single, hint_for
 from tropalign.results import display
 from tropalign.results.rows import encoded
 from tropalign.sequences import SequenceBatch
@@ -135,7 +136,7 @@ def check_column(name: str, values: Any, dtype: type, length: int | None = None)
         raise ValueError(f"column {name} has {len(values)} items, not {length}")
 
 
-class Result:
+class Result(Hinted):
     """Base of results: equality by content, and notebook display of the ``print`` text."""
 
     #: Fields that equality ignores.
@@ -175,7 +176,7 @@ class Cell(Generic[Item]):
         return self if row is None else row._cell(self.column)
 
 
-class Row:
+class Row(Single):
     """A view of one row of a table; its class declares the columns as `Cell`."""
 
     def _cell(self, column: str) -> Any:
@@ -209,6 +210,9 @@ class Rows(Result, Generic[Item]):
         if isinstance(key, slice):
             begin, end, step = key.indices(len(self))
             return self.slice(begin, end) if step == 1 else self.take(np.arange(begin, end, step))
+        if isinstance(key, str):
+            hint = hint_for(self, "[name]") or f"table.columns()[{key!r}]"
+            raise IndexError(f"rows must be selected by integers, a slice or a mask: write {hint}")
         return self.take(np.asarray(key))
 
     def __iter__(self) -> Iterator[Item]:

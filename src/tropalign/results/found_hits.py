@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from tropalign.arrays import distinct
 from tropalign.errors import InputError
+from tropalign.guesses import Hinted
 from tropalign.properties import cached_property
 from tropalign.results import display
 from tropalign.results.columns import Axis, check_column
@@ -64,7 +65,7 @@ _NONE: Any = None
 
 
 @dataclass(frozen=True)
-class Query:
+class Query(Hinted):
     """A query of a search, or a model with hits in a query of a scan.
 
     Attributes

@@ -38,7 +38,8 @@ class MultipleAlignment(Rows[str]):
     """Aligned sequences: a row per sequence, in which each residue has a column.
 
     ``alignment[k]`` is row k as text, with gaps; a slice, a mask or indices select rows, and ``alignment[:, 10:60]``
-    or ``alignment[:, mask]`` selects columns of all rows. ``len`` and iteration are by row.
+    or ``alignment[:, mask]`` selects columns of all rows. ``alignment[:, k]`` is column k as text. ``len`` and
+    iteration are by row; ``+`` joins the columns of two alignments.
 
     Attributes
     ----------
@@ -224,19 +225,24 @@ class MultipleAlignment(Rows[str]):
         return self.row(k).decode("latin-1")
 
     @overload
-    def __getitem__(self, key: int) -> str: ...
+    def __getitem__(self, key: int | tuple[int | Chosen, int]) -> str: ...  # type: ignore[overload-overlap]
     @overload
     def __getitem__(self, key: Chosen | tuple[int | Chosen, slice | NDArray[np.bool_]]) -> MultipleAlignment: ...
     def __getitem__(
-        self, key: int | Chosen | tuple[int | Chosen, slice | NDArray[np.bool_]]
+        self, key: int | Chosen | tuple[int | Chosen, int | slice | NDArray[np.bool_]]
     ) -> str | MultipleAlignment:
-        """Return a row as text by its index, or an alignment of some rows, or of some rows and columns."""
+        """Return a row or column as text by its index, or an alignment of some rows, or of some rows and columns."""
         if not isinstance(key, tuple):
             return super().__getitem__(key)
         last: Any = key[1] if len(key) == 2 else None
+        if isinstance(last, int | np.integer):
+            k = ragged.row_number(int(last), self.n_columns)
+            return "".join(row[0] for row in self[key[0], k : k + 1])
         is_mask = isinstance(last, np.ndarray) and last.dtype == np.bool_ and last.shape == (self.n_columns,)
         if not isinstance(last, slice) and not is_mask:
-            raise TypeError("an alignment can be sliced by rows, or by rows and a range of columns or a mask of them")
+            raise TypeError(
+                "an alignment can be sliced by rows, or by rows and a column, a range of columns or a mask of them"
+            )
         rows = slice(key[0], None if key[0] == -1 else key[0] + 1) if isinstance(key[0], int) else key[0]
         chosen = super().__getitem__(rows)
         if not isinstance(last, slice):
@@ -394,6 +400,17 @@ class MultipleAlignment(Rows[str]):
         ([1.0, 1.0, 1.0, 0.0], [0.0, 0.0, 0.5, 1.0], [0.0, 0.5, 0.0, 0.0])
         """
         return column_shares(self.sequences, self.columns, self.n_columns)
+
+    def __add__(self, other: MultipleAlignment) -> MultipleAlignment:
+        """Return the columns of both alignments, of the same rows, without confidence and tree."""
+        if not isinstance(other, MultipleAlignment):
+            return NotImplemented
+        mine, theirs = self.sequences, other.sequences
+        if mine.names != theirs.names or mine.alphabet != theirs.alphabet:
+            raise ValueError(
+                "alignments of different rows cannot be joined: give them the same names in the same order"
+            )
+        return MultipleAlignment.from_rows(mine.names, np.hstack((self.letters, other.letters)), mine.alphabet)
 
     def __eq__(self, other: object) -> bool:
         """True if names, residues and columns are equal; confidence and tree are ignored."""

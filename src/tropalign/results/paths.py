@@ -62,8 +62,8 @@ class ShortestPaths(Result):
     Attributes
     ----------
     distances : numpy.ndarray
-        Shape (n_sources, n), with the dtype of the weights. Pairs without a path have the value `infinity`: ``inf``,
-        or the highest value of an integer type, which has no infinity.
+        Shape (n_sources, n), with the dtype of the weights, or float64 for int64 and others. Pairs without a path
+        have the value `infinity`: ``inf``, or the highest value of int16 and int32, which have no infinity.
     sources : numpy.ndarray
         int64, shape (n_sources,): the vertex at which each row starts.
     names : tuple or None

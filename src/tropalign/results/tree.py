@@ -7,15 +7,19 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain, islice
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, UsageError, shown
+from tropalign.guesses import Single
 from tropalign.resources.numbers import whole_number
 from tropalign.results.newick import MOST_BYTES, Nodes, each_tree, newick_text, number_in, parse_nodes, quoted
 from tropalign.sequences.files import file_name, read_text
+
+if TYPE_CHECKING:
+    import Bio.Phylo.BaseTree
 
 #: Largest tree that `str` draws, in taxa, and its width in characters.
 SHOWN_TAXA, LINE_LETTERS = 100, 80
@@ -28,7 +32,7 @@ TreeFormat = Literal["newick", "dnd", "html", "nexus", "pdf", "png", "svg"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Tree:
+class Tree(Single):
     """A tree of n taxa.
 
     Nodes 0 to n - 1 are the taxa; node n + k joins the nodes ``children[k]``, all of which are below n + k. The last
@@ -147,6 +151,28 @@ class Tree:
             labels[node] += f":{text}"
         return newick_text([()] * n + list(self.children), labels, len(labels) - 1)
 
+    def to_biopython(self) -> Bio.Phylo.BaseTree.Tree:
+        """Return Biopython's Tree.
+
+        Returns
+        -------
+        Bio.Phylo.BaseTree.Tree
+            Support is the confidence of its clades.
+
+        Examples
+        --------
+        >>> tree = parse_tree("((A:1,B:2)97:0.5,C:3,D:4);").to_biopython()
+        >>> tree.distance("A", "C"), [clade.confidence for clade in tree.get_nonterminals()]
+        (4.5, [None, 97])
+        """
+        from io import StringIO
+
+        from Bio import Phylo
+
+        made = Phylo.read(StringIO(self.newick()), "newick")
+        made.rooted = self.is_rooted
+        return made
+
     def write(
         self, path: str | os.PathLike[str], format: TreeFormat | None = None, *, groups: Mapping[str, str] | None = None
     ) -> None:
@@ -197,7 +223,7 @@ def _drawn(tree: Tree) -> str:
     numbered = Tree(
         tuple(map(str, range(tree.n_taxa))), tree.children, lengths
     )  # taxa are numbered here: their names may hold unprintable characters
-    drawn = Phylo.read(StringIO(numbered.newick()), "newick")
+    drawn = numbered.to_biopython()
     for tip in drawn.get_terminals():
         tip.name = shown(tree.names[int(tip.name)])
     out = StringIO()

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, TropalignWarning, shown
+from tropalign.guesses import Hinted, hint_for
 from tropalign.properties import cached_property
 from tropalign.ragged import gathered, offsets_of
 from tropalign.sequences.alphabet import (
@@ -42,7 +43,7 @@ SHOWN_LETTERS = 30
 
 
 @dataclass(frozen=True)
-class Sequence:
+class Sequence(Hinted):
     """One sequence: its name, letters as written, and alphabet."""
 
     name: str
@@ -64,9 +65,13 @@ class Sequence:
     def __len__(self) -> int:
         return len(self.letters)
 
+    def __getitem__(self, key: int | slice) -> str:
+        """Return letters."""
+        return self.letters[key]
+
 
 @dataclass(frozen=True, eq=False)
-class SequenceBatch:
+class SequenceBatch(Hinted):
     """Sequences stored one after another. Arrays are checked on creation, and are read-only through the batch.
 
     Attributes
@@ -157,7 +162,7 @@ class SequenceBatch:
             """Decode names or descriptions on first use."""
             waiting = self.__dict__.get(f"_{name}") if name in ("names", "descriptions") else None
             if waiting is None:
-                raise AttributeError(f"a SequenceBatch has no attribute {name!r}", name=name, obj=self)
+                return super().__getattr__(name)
             return self.__dict__.setdefault(name, tuple(waiting))  # the same object for all threads
 
     @property
@@ -352,6 +357,9 @@ class SequenceBatch:
         if isinstance(key, int | np.integer):
             k = self._number(int(key))
             return Sequence(self.names[k], self.text(k), self.alphabet)
+        if isinstance(key, str):
+            hint = hint_for(self, "[name]")
+            raise IndexError(f"sequences must be selected by integers, a slice or a mask: write {hint}")
         if not isinstance(key, slice):
             key = np.asarray(key)
             key = key if key.size else key.astype(np.intp)

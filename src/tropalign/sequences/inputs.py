@@ -8,17 +8,20 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
 from tropalign.errors import InputError, shown
+from tropalign.guesses import Single
+from tropalign.sequences.files import is_stream
 
 T = TypeVar("T")
 _KINDS = "give strings, bytes, Seq or SeqRecord objects, or (name, sequence) pairs"
-#: Containers of letters, which are not sequences themselves.
-_CONTAINERS = (list, tuple, set, frozenset, Mapping, np.ndarray)
+#: Containers of letters, which are not sequences themselves, and results, which have no length.
+_CONTAINERS = (list, tuple, set, frozenset, Mapping, np.ndarray, Single)
 
 
 def named_file(given: T) -> T | Path:
@@ -28,6 +31,31 @@ def named_file(given: T) -> T | Path:
     """
     is_file = isinstance(given, str) and ("." in given or os.sep in given or os.path.isfile(given))
     return Path(given) if is_file else given  # type: ignore[arg-type]
+
+
+def files_in(given: Any) -> list[Any]:
+    """Return the files of an argument, one or a list by name or open; an empty list for sequences themselves."""
+    several = list(given) if isinstance(given, list | tuple) else [given]
+    first = named_file(several[0]) if several else None
+    is_file = isinstance(first, os.PathLike) or is_stream(first) or (isinstance(first, str) and first == "-")
+    return several if is_file else []
+
+
+def numbered(sequences: Any) -> Any:
+    """Return the nameless sequences of an iterable as pairs with the names sequence_1 ...; anything else unchanged.
+
+    Single strings are files.
+    """
+    is_given = isinstance(sequences, str | bytes | bytearray | Mapping) or files_in(sequences)
+    if is_given or hasattr(sequences, "names") or not isinstance(sequences, Iterable):
+        return sequences
+    values = iter(sequences)
+    first = list(islice(values, 1))
+    if not first or files_in(first) or not (isinstance(first[0], str | bytes | bytearray) or _is_spelled(first[0])):
+        return sequences if values is not sequences else chain(first, values)
+    every = named_texts(chain(first, values) if values is sequences else sequences)
+    pairs = ((name or f"sequence_{k}", text) for k, (name, text) in enumerate(every, 1))
+    return pairs if values is sequences else list(pairs)
 
 
 def named_texts(sequences: Any) -> Iterator[tuple[str | None, str]]:
@@ -68,10 +96,10 @@ def letters_of(value: Any, record: str) -> tuple[str | None, str]:
         return None, str(value)
     if isinstance(value, bytes | bytearray):
         return None, value.decode("latin-1")
-    if hasattr(value, "seq") and hasattr(value, "id"):  # Biopython's SeqRecord
-        return str(value.id), letters_of(value.seq, record)[1]
     if hasattr(value, "letters") and hasattr(value, "name"):  # tropalign's Sequence
         return str(value.name), letters_of(value.letters, record)[1]
+    if hasattr(value, "seq") and hasattr(value, "id"):  # Biopython's SeqRecord
+        return str(value.id), letters_of(value.seq, record)[1]
     if _is_spelled(value):
         return None, str(value)
     raise InputError(f"{_said(value)} is not a sequence: {_KINDS}", record=record)

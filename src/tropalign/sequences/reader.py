@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError, TropalignWarning, UsageError, named, said, shown
 from tropalign.sequences.alphabet import NUCLEOTIDE, Alphabet, AlphabetLike, alphabet_of, byte_counts
-from tropalign.sequences.batch import NO_QUALITY, SequenceBatch
+from tropalign.sequences.batch import NO_QUALITY, SequenceBatch, Sequences
 from tropalign.sequences.blocks import BlockReader, Policy, SequenceBlock, sources_of
 from tropalign.sequences.files import Source, file_name, is_store
+from tropalign.sequences.inputs import files_in
 from tropalign.sequences.kinds import ONE_KIND, Evidence, Kind, Tally, alphabet_by, mixed, waits
 from tropalign.sequences.texts import Texts, joined
 
@@ -126,6 +127,21 @@ def read_sequences(
     batch = SequenceBatch(codes, offsets, texts[0], alphabet, letters, texts[1], scores, taxa)
     if count:
         tell_unknown(batch, at, count, found.file_of(int(np.searchsorted(offsets, at, "right")) - 1), strict)
+    return batch
+
+
+def batch_of(sequences: Sequences, alphabet: AlphabetLike | None = None) -> SequenceBatch:
+    """Make a batch of any supported source of sequences."""
+    if files := files_in(sequences):
+        return read_sequences(files, alphabet=alphabet)
+    given: Any = sequences
+    batch = given if isinstance(given, SequenceBatch) else SequenceBatch.from_strings(given, alphabet=alphabet)
+    if not len(batch):
+        raise InputError("there is no sequence: give one or more")
+    if not batch.has_residues:
+        raise InputError("the batch contains only names and lengths: read the sequences again")
+    if not batch.lengths.all():
+        raise InputError("the sequence is empty: remove it", record=batch.names[int(batch.lengths.argmin())])
     return batch
 
 

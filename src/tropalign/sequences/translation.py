@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError, UsageError
 from tropalign.properties import cached
 from tropalign.sequences.alphabet import NUCLEOTIDE, PROTEIN
-from tropalign.sequences.batch import SequenceBatch
+from tropalign.sequences.batch import SequenceBatch, Sequences
+from tropalign.sequences.inputs import files_in
+from tropalign.sequences.reader import batch_of
 
 #: Frames in the order of `translate`: from the first, second and third nucleotide of each strand.
 FRAMES = (1, 2, 3, -1, -2, -3)
@@ -60,7 +62,7 @@ def _codons(lengths: NDArray[np.int64], frames: PySequence[int]) -> NDArray[np.i
 
 
 def translate(
-    batch: SequenceBatch, genetic_code: int = 1, frames: PySequence[int] = FRAMES, **former: Any
+    batch: Sequences | str, genetic_code: int = 1, frames: PySequence[int] = FRAMES, **former: Any
 ) -> SequenceBatch:
     """Translate nucleotide sequences in several frames.
 
@@ -71,7 +73,7 @@ def translate(
     Parameters
     ----------
     batch
-        Nucleotide sequences.
+        Nucleotide sequences: a text, a SequenceBatch, anything that `SequenceBatch.from_strings` accepts, or a file.
     genetic_code
         NCBI's number of a genetic code: 1 is the standard one, 11 that of bacteria.
     frames
@@ -89,14 +91,13 @@ def translate(
     Raises
     ------
     InputError
-        The sequences are not nucleotides, or one is shorter than a codon in all of these frames.
+        The sequences cannot be read or are not nucleotides, or one is shorter than a codon in all of these frames.
     UsageError
         There is no such code or frame.
 
     Examples
     --------
-    >>> batch = tropalign.SequenceBatch.from_strings({"read1": "ATGAAATAG"}, alphabet="nucleotide")
-    >>> for protein in tropalign.translate(batch):
+    >>> for protein in tropalign.translate({"read1": "ATGAAATAG"}):
     ...     print(protein.name, protein)
     read1/+1 MK*
     read1/+2 *N
@@ -105,10 +106,10 @@ def translate(
     read1/-2 YF
     read1/-3 IS
     """
-    if not isinstance(batch, SequenceBatch) or batch.alphabet != NUCLEOTIDE:
-        raise InputError(
-            "only nucleotides can be translated: give nucleotide sequences (in Python, as a SequenceBatch)"
-        )
+    if not isinstance(batch, SequenceBatch):
+        batch = batch_of([batch] if isinstance(batch, str) and not files_in(batch) else batch)
+    if batch.alphabet != NUCLEOTIDE:
+        raise InputError("only nucleotides can be translated: give nucleotide sequences")
     asked = tuple(frames)
     if not asked or len(set(asked)) < len(asked) or not set(asked) <= set(FRAMES):
         raise UsageError(f"frames {asked}: choose from 1, 2, 3, -1, -2, -3, each at most once")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable
-from typing import Any, Literal, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,11 @@ from tropalign.sequences import Alphabet, SequenceBatch
 from tropalign.sequences.aligned_files import read_alignment
 from tropalign.sequences.files import Source, file_name
 from tropalign.sequences.kinds import alphabet_of_rows
+from tropalign.sequences.reader import batch_of
 from tropalign.trees.joining import pair_at, require_memory
+
+if TYPE_CHECKING:
+    from tropalign.sequences.batch import Sequences
 
 #: Models that convert differing residues to a distance.
 ModelName = Literal["identity", "kimura", "jc69", "k2p"]
@@ -105,7 +109,7 @@ def alignment_distances(
 
 
 def pair_distances(
-    sequences: SequenceBatch,
+    sequences: Sequences,
     model: ModelName | None = None,
     *,
     n_threads: int = 0,
@@ -118,7 +122,7 @@ def pair_distances(
     Parameters
     ----------
     sequences
-        Two or more sequences.
+        Two or more sequences: a SequenceBatch, anything that `SequenceBatch.from_strings` accepts, or a file.
     model : {"identity", "kimura", "jc69"}
         See `alignment_distances`; p is the share of aligned residue pairs that differ. By default, "kimura" for
         proteins and "jc69" for nucleotides.
@@ -144,15 +148,12 @@ def pair_distances(
 
     Examples
     --------
-    >>> batch = tropalign.SequenceBatch.from_strings(["MKVILAW", "MKVLAW", "MRVILAF"])
-    >>> pair_distances(batch, "identity").round(3).tolist()
+    >>> pair_distances(["MKVILAW", "MKVLAW", "MRVILAF"], "identity").round(3).tolist()
     [0.0, 0.286, 0.333]
     """
     from tropalign.trees.pair_counts import PairCountTask  # not needed for distances of alignments
 
-    if not isinstance(sequences, SequenceBatch):
-        what = f"an object of type {type(sequences).__name__} is not a SequenceBatch"
-        raise UsageError(f"{what}: create one with read_sequences or SequenceBatch.from_strings")
+    sequences = batch_of(sequences)
     chosen = unaligned_model(model, sequences.alphabet)
     n = len(sequences)
     if n < 2:

@@ -18,7 +18,7 @@ from tropalign.resources.limits import default_budget, require, resolve_threads
 from tropalign.resources.numbers import checked_choice, checked_memory, checked_threads
 from tropalign.results.paths import ShortestPaths, Vertices
 from tropalign.tropical.closures import NegativeCycle, Progress, tropical_closure, without_kernel
-from tropalign.tropical.graphs import DenseGraph, Graph, checked_names, dense_weights, graph_of
+from tropalign.tropical.graphs import DTYPES, DenseGraph, Graph, checked_names, dense_weights, graph_of
 from tropalign.tropical.semirings import MIN_PLUS, checked_matrix, zero_of
 
 #: Sums per nanosecond of a closure on a processor's core with AVX-512, measured with 1024 to 8192 vertices.
@@ -49,7 +49,7 @@ def shortest_paths(
         A matrix of weights (infinity, for an integer type its highest number, means no edge; any other number is
         an edge, including 0); a sparse matrix of SciPy (stored numbers are edges, including 0); a graph of
         networkx, with the attribute ``weight`` of its edges, or 1; a `Graph`. Integers and floats of any type are
-        accepted: types without support are converted to int32, float32 or float64, whichever holds them.
+        accepted.
     bipartite
         Instead of a graph: the weights from p vertices to q others, p x q, and from these back, q x p. Vertices
         are numbered consecutively, the p first. It takes at most about (2 p (p + q))^2 / (p + q)^3 of a closure's
@@ -72,7 +72,9 @@ def shortest_paths(
     Returns
     -------
     ShortestPaths
-        Its distances have the type in which they were computed; ``infinity`` means that there is no path.
+        Its distances have the type of the weights if this is float32, float64, int16 or int32. They are float32 for
+        float16, and float64 for all others, such as int64. ``infinity`` means that there is no path: ``inf``, or the
+        highest number of int16 and int32.
 
     Raises
     ------
@@ -106,7 +108,10 @@ def shortest_paths(
     allowed = checked_memory(memory_bytes)
     allowed = default_budget() if allowed is None else allowed
     told, threads = checked_progress(progress), resolve_threads(checked_threads(n_threads))
-    work = _Work(predecessors, threads, device_names(device), allowed, told)
+    given = bipartite if isinstance(bipartite, tuple | list) else [graph]
+    types = [np.dtype(getattr(one, "dtype", object)).newbyteorder("=").name for one in given]
+    keeps_type = isinstance(graph, Graph | DenseGraph) or all(name in DTYPES for name in types)
+    work = _Work(predecessors, threads, device_names(device), allowed, told, keeps_type)
     if bipartite is not None:
         return _from_bipartite(bipartite, names, sources, work)
     if isinstance(graph, DenseGraph):
@@ -140,6 +145,14 @@ class _Work:
     devices: Sequence[str]
     allowed_bytes: int
     progress: Progress | None
+    #: True if the weights have a type in which distances are returned.
+    keeps_type: bool
+
+    def typed(self, distances: NDArray[Any]) -> NDArray[Any]:
+        """Return distances in the type of the weights; in float64 if they were integers of another type."""
+        if self.keeps_type or distances.dtype.kind == "f":
+            return distances
+        return np.where(distances == zero_of(MIN_PLUS, distances.dtype), np.inf, distances)
 
     def require(self, n_bytes: int, n: int) -> None:
         """Raise ResourceError if the memory does not suffice."""
@@ -193,7 +206,7 @@ class _Closing:
         """Return distances and predecessors of all vertices."""
         without = "closures of two parts" if self.n_left else without_kernel(self.dtype, MIN_PLUS, wants_predecessors)
         opened = devices_for(devices, work.n_threads, self.n**3, without, is_same=self.dtype.kind == "i")
-        own = self.n**2 * self.dtype.itemsize
+        own = self.n**2 * (self.dtype.itemsize if work.keeps_type else 8)
         work.require(2 * own + 8 * self.n**2 * wants_predecessors, self.n)  # before the matrix is made
         try:
             distances, before = tropical_closure(
@@ -227,7 +240,7 @@ class _Closing:
             return found if is_whole else found[rows]
 
         return ShortestPaths(
-            distances if is_whole else distances[rows],
+            work.typed(distances if is_whole else distances[rows]),
             rows,
             self.names,
             "bipartite closure" if self.n_left else "closure",
@@ -249,7 +262,7 @@ def _searched(graph: Graph, rows: NDArray[np.int64], work: _Work) -> ShortestPat
         return found
 
     return ShortestPaths(
-        distances, rows, graph.names, method, graph.notes, find_predecessors if before is None else before
+        work.typed(distances), rows, graph.names, method, graph.notes, find_predecessors if before is None else before
     )
 
 

@@ -464,9 +464,8 @@ def comparison_output(options: TreeCommand) -> Output:
         options.refuse(f"{path}: distances between trees are a table: end the name in .tsv, or give --compared FILE")
     is_matrix = options.compare_as != "table"
     if format_for_path("trees/compared", path) == "phylip" and not (is_matrix and compares_itself(options)):
-        options.refuse(
-            f"{path}: PHYLIP holds a matrix of trees that are compared with each other: write a .tsv instead"
-        )
+        what = f"{path}: PHYLIP holds a matrix of trees that are compared with each other"
+        options.refuse(f"{what}: {'add --compare-as rf, or ' * compares_itself(options)}write a .tsv instead")
     context = ComparisonContext(options.compare_as if is_matrix else None)
     return output_of("comparison", "trees/compared", path, header_of(options, {}), context)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable
 from itertools import chain
 from typing import IO
@@ -53,6 +54,12 @@ def encode_phylip(found: TreeComparisons, context: ComparisonContext) -> bytes:
     rows = found.matrix(context.distance).tolist()  # type: ignore[arg-type]
     if any(map(math.isnan, chain.from_iterable(rows))):
         raise InputError(f"{context.distance} needs branch lengths, which a tree lacks: choose rf, or write a .tsv")
+    words = Counter("_".join(name.split()) for name in found.names)
+    if (word := max(words, key=words.__getitem__)) and words[word] > 1:
+        raise InputError(
+            f"{words[word]} trees are called {shown(word)}, and a PHYLIP matrix requires different names: rename them, "
+            "or write a .tsv"
+        )
     lines = [" ".join([name, *map(_text, row)]) for name, row in zip(phylip_names(found.names), rows, strict=True)]
     return "".join(f"{line}\n" for line in (len(rows), *lines)).encode("utf-8", "backslashreplace")
 
