@@ -6,6 +6,7 @@ import pytest
 from oracles.pairwise import cigar_operations, rescore
 
 import tropalign as ta
+from tropalign.errors import UsageError
 from tropalign.pairwise.options import PairOptions
 from tropalign.results.alignments import concatenate
 
@@ -101,6 +102,8 @@ def test_shows_and_converts(family):
         (lambda: ta.align("ACGT", "ACG", matrix="BLOSUM62"), ta.ScoringError, "sequences look like nucleotide"),
         (lambda: next(ta.align_all(["MKV"])), ta.InputError, "only one sequence, so there is no pair"),
         (lambda: next(ta.align_all(["MKV", "MKL"], strand="both")), ta.InputError, "proteins have only one"),
+        (lambda: ta.align("MKV", "MKL", strand="minus"), ta.InputError, "the minus strand was requested, but proteins"),
+        (lambda: ta.cluster(["ACGT", "ACGA"], strand="minus"), UsageError, "'minus' is not one of plus, both"),
         (lambda: next(ta.align_all(["MKV", "MKL"], memory_bytes=10)), ta.ResourceError, "10 B are allowed"),
     ],
 )

@@ -103,7 +103,7 @@ def test_pairs_are_in_range_or_refused(pairs, n_queries, n_targets):
         ({"mode": None}, "mode None is not one of local, global, semiglobal"),
         ({"mode": ["local"]}, "mode ['local'] is not one of local"),
         ({"report": "all"}, "report 'all' is not one of score, ends, alignment"),
-        ({"strand": "minus"}, "strand 'minus' is not one of plus, both"),
+        ({"strand": "reverse"}, "strand 'reverse' is not one of plus, minus, both"),
         ({"free_ends": "query-start"}, "free ends 'query-start' are not a list: give a list of names"),
         ({"free_ends": ["left"]}, "free end 'left' is not one of query-start"),
         ({"free_ends": [3]}, "free end '3' is not one of query-start"),
@@ -152,7 +152,7 @@ def test_the_command_line_offers_what_there_is():
     assert of_place["alphabet"] == ("auto", *ALPHABETS)
     assert choices["matrix_values"] == get_args(MatrixValue) and choices["matrix_layout"] == tuple(MATRIX_LAYOUTS)
     assert of_place["gap_flags"] == GAP_FLAGS and of_place["scheme"] == tuple(SCHEMES)
-    assert of_place["insertions"] == INSERTIONS and of_place["strand"] == STRANDS
+    assert of_place["insertions"] == INSERTIONS and of_place["strand"] == ("plus", "both")
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -69,7 +69,7 @@ def calls(draw):
         "free_ends": draw(st.lists(st.sampled_from(ENDS), unique=True)),
     }
     if name == "nucleotide":
-        options["strand"] = draw(st.sampled_from(["plus", "both"]))
+        options["strand"] = draw(st.sampled_from(["plus", "minus", "both"]))
     return "".join(query), "".join(target), ta.sequences.ALPHABETS[name], options
 
 
@@ -204,7 +204,7 @@ def test_every_call_warns():
         (lambda: ta.align("MKV", "MKL", mode="glocal"), UsageError, "mode 'glocal' is not one of"),
         (lambda: ta.align("MKV", "MKL", mode=[]), UsageError, "mode [] is not one of"),
         (lambda: ta.align("MKV", "MKL", report="cigar"), UsageError, "report 'cigar' is not one of"),
-        (lambda: ta.align("MKV", "MKL", strand="minus"), UsageError, "strand 'minus' is not one of"),
+        (lambda: ta.align("MKV", "MKL", strand="up"), UsageError, "strand 'up' is not one of"),
         (lambda: ta.align("MKV", "MKL", strand="both"), ta.InputError, "proteins have only one"),
         (lambda: ta.align("MKV", "MKL", free_ends="query-end"), UsageError, "free ends 'query-end' are not a list"),
         (lambda: ta.align("MKV", "MKL", free_ends=["end"]), UsageError, "free end 'end' is not one of"),

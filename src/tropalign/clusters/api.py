@@ -12,13 +12,13 @@ import numpy as np
 
 from tropalign.clusters.comparison import Tally, check_set
 from tropalign.clusters.methods import check_memory, cluster_batch, clustered, compared_on, with_given
-from tropalign.clusters.options import MIN_IDENTITY, ClusteringOptions, ClusterOptions
+from tropalign.clusters.options import MIN_IDENTITY, ClusteringOptions, ClusterOptions, ClusterStrandOption
 from tropalign.devices.names import ComputeArguments, device_names
 from tropalign.execution.task import Device, checked_progress
 from tropalign.options.called import called_with
 from tropalign.options.option import argument, but
 from tropalign.pairwise.api import AlphabetArgument, ProgressArgument, ScoringArguments, SequencesArgument
-from tropalign.pairwise.options import ModeName, ModeOption, PairOptions, StrandOption
+from tropalign.pairwise.options import ModeName, ModeOption, PairOptions
 from tropalign.resources.limits import default_budget
 from tropalign.resources.numbers import checked_memory, checked_threads
 from tropalign.results.clusters import Clusters
@@ -34,7 +34,7 @@ class ClusterArguments(
     ClusteringOptions,
     ModeOption,
     ScoringArguments,
-    StrandOption,
+    ClusterStrandOption,
     ComputeArguments,
     AlphabetArgument,
     ProgressArgument,

@@ -6,13 +6,13 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, TropalignWarning, UsageError, named
-from tropalign.pairwise.options import STRANDS, StrandName
+from tropalign.pairwise.options import PlusOrBoth
 from tropalign.ragged import wanted_rows
 from tropalign.resources.numbers import whole_number
 from tropalign.results.clusters import Clusters
@@ -114,7 +114,7 @@ class Limits(NamedTuple):
 def dereplicate(
     sequences: Sequences,
     *,
-    strand: StrandName = "plus",
+    strand: PlusOrBoth = "plus",
     min_size: int = 1,
     max_unique_size: int | None = None,
     min_length: int | None = None,
@@ -159,8 +159,8 @@ def dereplicate(
     >>> found.sequences.names, found.labels.tolist()
     (('a;size=2', 'b;size=1'), [0, 1, 0])
     """
-    if strand not in STRANDS:
-        raise UsageError(f"strand {strand!r} is not one of {', '.join(STRANDS)}")
+    if strand not in get_args(PlusOrBoth):
+        raise UsageError(f"strand {strand!r} is not one of {', '.join(get_args(PlusOrBoth))}")
     least = whole_number("min_size", min_size)
     if least < 1:
         raise UsageError(f"min_size {least} is below 1: each sequence has at least one read")

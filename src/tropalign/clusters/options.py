@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from tropalign.errors import UsageError, named
 from tropalign.options.option import FRACTION, Options, argument, but, option
-from tropalign.pairwise.options import IDENTITY_HELP, IdentityOptions
+from tropalign.pairwise.options import IDENTITY_HELP, IdentityOptions, PlusOrBoth, StrandOption
 from tropalign.results.names import AmbiguousRule, checked_definition
 
 if TYPE_CHECKING:
@@ -22,6 +22,18 @@ METHODS = get_args(MethodName)
 CoverageOf = Literal["longer", "shorter", "member", "representative"]
 #: Default of the minimum identity.
 MIN_IDENTITY = 0.97
+
+
+class ClusterStrandOption(StrandOption, group="alignment"):
+    """Strands on which sequences join clusters."""
+
+    strand: PlusOrBoth = but(
+        StrandOption,
+        "strand",
+        default="plus",
+        choices=get_args(PlusOrBoth),
+        help="strand of nucleotide queries: plus, or the better of both (plus if equal); default: plus",
+    )
 
 
 class ClusteringOptions(Options, group="clusters"):
@@ -93,6 +105,8 @@ class ClusterOptions(ClusteringOptions):
         """Check the values and replace the definition of identity by its name."""
         self.set("identity", checked_definition(self.identity))
         self.check_choices()
+        if self.pairs.strand not in get_args(PlusOrBoth):
+            raise UsageError(f"strand {self.pairs.strand!r} is not one of {', '.join(get_args(PlusOrBoth))}")
         _check_share("min_identity", self.min_identity)
         if self.min_coverage is not None:
             _check_share("min_coverage", self.min_coverage)

@@ -97,6 +97,13 @@ class Sides(NamedTuple):
     reverse: SequenceBatch | None
     targets: SequenceBatch
 
+    def on(self, strand: str) -> Sides:
+        """Return the sides that are aligned: for "minus", the queries' other strands alone."""
+        if strand != "minus":
+            return self
+        assert self.reverse is not None
+        return Sides(self.reverse, None, self.targets)
+
 
 def aligned(side: SequenceBatch | Frames) -> SequenceBatch:
     """Return the sequences to align: for frames, the proteins."""

@@ -28,7 +28,9 @@ EndName = Literal["query-start", "query-end", "target-start", "target-end"]
 FREE_ENDS = get_args(EndName)
 ModeName = Literal["local", "global", "semiglobal"]
 ReportName = Literal["score", "ends", "alignment"]
-StrandName = Literal["plus", "both"]
+StrandName = Literal["plus", "minus", "both"]
+#: Strands of verbs that compare every sequence as it is given.
+PlusOrBoth = Literal["plus", "both"]
 Side = Literal["query", "target", "both"]
 CompositionName = Literal["ignored", "scaled", "adjusted"]
 MaskName = Literal["none", MethodName]
@@ -106,7 +108,8 @@ class StrandOption(Options, group="alignment"):
         default="plus",
         choices=STRANDS,
         is_common=True,
-        help="strand of nucleotide queries: plus, or the better of both (plus if equal); default: plus",
+        help="strand of nucleotide queries: plus, minus (the reverse complement), or the better of both (plus if "
+        "equal); default: plus",
     )
 
 
@@ -120,7 +123,7 @@ class TranslationOptions(Options, group="translation"):
         needs={"targets": "--translate needs a second file: name B, which may be A again with --translate both"},
         excludes={
             "alphabet": "--translate sets the alphabets: leave --alphabet out",
-            "strand=both": "--translate covers both strands: leave --strand out",
+            "strand=minus|both": "--translate covers both strands: leave --strand out",
         },
         help="side to translate from nucleotides to proteins; each pair is aligned in the best of six reading frames "
         "(default: none)",

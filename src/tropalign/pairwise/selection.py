@@ -315,7 +315,7 @@ class Bounds:
     ) -> None:
         self._queries, self._targets, self._options, self._least = queries, targets, options, least_scores
         tests: list[Test] = []
-        if options.strand == "plus":
+        if options.strand != "both":
             # With `top_first`, the best targets are chosen by score alone, and only then filtered by identity and
             # coverage.
             chooses_after = options.top is None or not options.top_first

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tropalign.errors import TropalignError
-from tropalign.pairwise.options import ModeName, PairOptions, ReportName, of_two_alphabets
+from tropalign.pairwise.options import STRANDS, ModeName, PairOptions, ReportName, of_two_alphabets
 from tropalign.results.aligned_pairs import DEPTHS
 from tropalign.results.alignments import Alignment, LonePair, Numbers, columns_of
 from tropalign.scoring import Gap, SubstitutionMatrix
@@ -97,7 +97,7 @@ def columns(
             return None
         found.append(row)
     strands = [1 if row[1] is None else row[1] for row in found]
-    return columns_of([numbers for numbers, _ in found], strands if strand == "both" else None)
+    return columns_of([numbers for numbers, _ in found], strands if strand != "plus" else None)
 
 
 def _found(
@@ -105,21 +105,22 @@ def _found(
 ) -> tuple[Numbers, int | None] | None:
     """Align a pair, choose the strand of the query and convert the score to user units; None if this is impossible."""
     engine, scale = made
-    numbers, side = engine.align(query, target), None
-    if numbers is None:
+    if strand not in STRANDS or (strand != "plus" and not alphabet.has_strands):
+        return None
+    numbers, side = None if strand == "minus" else engine.align(query, target), None if strand == "plus" else 1
+    if numbers is None and strand != "minus":
         return None
     if strand != "plus":
-        if strand != "both" or not alphabet.has_strands:
-            return None
         reverse = query.encode("latin-1").translate(alphabet.complement_table.tobytes())[::-1].decode("latin-1")
-        others, side = engine.align(reverse, target), 1
+        others = engine.align(reverse, target)
         if others is None:
             return None
-        if others[0] > numbers[0]:
+        if numbers is None or others[0] > numbers[0]:
             numbers, side = others, -1
             if len(others) > 1:  # coordinates count on the query's original strand
                 score, begin, end, *rest = others
                 numbers = (score, len(query) - end, len(query) - begin, *rest)
+    assert numbers is not None
     return numbers if scale == 1 else (numbers[0] / scale, *numbers[1:]), side
 
 

@@ -76,8 +76,8 @@ class PairsTask:
         self.memory_bytes = default_budget() if memory_bytes is None else memory_bytes
         self.skips_self = targets is None and pairs is None
         self.is_triangle = self.skips_self and options.top is None
-        self.frames, sides, decisive = _prepared(queries, targets, options, self.skips_self, n_threads)
-        self.queries, _, self.targets = sides
+        self.frames, self.queries, sides, decisive = _prepared(queries, targets, options, self.skips_self, n_threads)
+        self.targets = sides.targets
         lengths = (self.queries.lengths, self.targets.lengths) if self.frames is None else self.frames.residues
         self.pairs = None if pairs is None else checked_pairs(pairs, *map(len, lengths))
         self.significance = Significance.of_run(
@@ -244,8 +244,9 @@ class PairsTask:
             if score is not None and options.is_softly_masked:  # these scores do not count masked residues
                 columns["corrected_score"] = options.whole.given(score)
         columns["score"] = options.whole.given(columns["score"])
-        if rows.strand is not None and rows.report != "score":
-            minus = rows.strand < 0
+        strand = np.full(len(rows.query), -1, np.int8) if options.strand == "minus" else rows.strand
+        if strand is not None and rows.report != "score":
+            minus = strand < 0
             lengths = self.queries.lengths[rows.query[minus]]
             begin, end = columns["query_start"][minus], columns["query_end"][minus]
             columns["query_start"][minus], columns["query_end"][minus] = lengths - end, lengths - begin
@@ -255,7 +256,7 @@ class PairsTask:
             rows.report,
             rows.query,
             rows.target,
-            strand=rows.strand,
+            strand=strand,
             significance=self.significance,
             query_frames=None if self.frames is None else self.frames.query,
             target_frames=None if self.frames is None else self.frames.target,
@@ -273,8 +274,8 @@ def _prepared(
     options: PairOptions,
     is_set: bool,
     n_threads: int,
-) -> tuple[PairFrames | None, Sides, Sides]:
-    """Check sequences; return their frames, if any, the sides to align, and those for selection (softly masked)."""
+) -> tuple[PairFrames | None, SequenceBatch, Sides, Sides]:
+    """Check sequences; return frames, if any, queries on the plus strand, sides to align, and sides to select by."""
     frames: PairFrames | None = None
     if options.mask != "none":
         from tropalign.pairwise.masking import hard_masked
@@ -292,18 +293,21 @@ def _prepared(
         options.matrix.check(targets)
     if is_set and len(queries) < 2:
         raise InputError("the set contains only one sequence, so there is no pair: give at least two, or a second file")
-    if options.strand == "both" and not queries.alphabet.has_strands:
-        name = f"{queries.alphabet.name}s"
-        raise InputError(f"both strands were requested, but {name} have only one: omit {named('strand')} both")
+    if options.strand != "plus" and not queries.alphabet.has_strands:
+        what = "both strands were" if options.strand == "both" else "the minus strand was"
+        raise InputError(
+            f"{what} requested, but {queries.alphabet.name}s have only one: omit {named('strand')} {options.strand}"
+        )
     if options.knows_composition and frames is not None:
         raise UsageError(
             f"{named('composition')} {options.composition} uses the residues of whole sequences and does not support "
             f"translated frames: omit it with {named('translate')}"
         )
     options.check_range(int(max(queries.lengths.max(), targets.lengths.max())))
-    sides = Sides(queries, queries.reverse_complement() if options.strand == "both" else None, targets)
+    given = Sides(queries, queries.reverse_complement() if options.strand != "plus" else None, targets)
+    sides = given.on(options.strand)
     if not options.is_softly_masked:
-        return frames, sides, sides
+        return frames, queries, sides, sides
     from tropalign.pairwise.masking import decisive
 
-    return frames, sides, decisive(sides, options, n_threads)
+    return frames, queries, sides, decisive(given, options, n_threads).on(options.strand)

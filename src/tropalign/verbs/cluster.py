@@ -10,11 +10,18 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from tropalign.clusters.options import MIN_IDENTITY, ClusteringOptions, ClusterOptions, CoverageOf, MethodName
+from tropalign.clusters.options import (
+    MIN_IDENTITY,
+    ClusteringOptions,
+    ClusterOptions,
+    ClusterStrandOption,
+    CoverageOf,
+    MethodName,
+)
 from tropalign.errors import counted
 from tropalign.formats.registry import format_for_path, format_names
 from tropalign.options.option import Options, again, but, input_file, option, output_file
-from tropalign.pairwise.options import ModeName, ModeOption, PairOptions
+from tropalign.pairwise.options import ModeName, ModeOption, PairOptions, PlusOrBoth
 from tropalign.verbs.command import Served
 from tropalign.verbs.runs import (
     GROUP,
@@ -169,6 +176,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         is_common=False,
         help=ModeOption.declared()["mode"].help.replace("default: local", "default: global"),
     )
+    strand: PlusOrBoth = again(ClusterStrandOption, "strand")
     method: MethodName = again(ClusteringOptions, "method", excludes="assign")
     min_size: int | None = again(SampleCommand, "min_size", needs="dereplicate")
     relabel: str | None = again(SampleCommand, "relabel", needs="representatives|otu_table")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
+from typing import get_args
 
 from tropalign.errors import counted
 from tropalign.formats.format import Format
 from tropalign.formats.registry import format_for_path
 from tropalign.options.option import again, but, option, output_file, whole
-from tropalign.pairwise.options import StrandName, StrandOption
+from tropalign.pairwise.options import PlusOrBoth, StrandOption
 from tropalign.verbs.command import Served
 from tropalign.verbs.runs import OutputOptions, checked_progress, header_of, output_of, print_summary
 from tropalign.verbs.sequence_options import SampleCommand, SequenceOptions
@@ -37,10 +38,11 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
     )
     no_shards = "equal reads are found in seconds, so there are no shards: leave --shard out"
 
-    strand: StrandName = but(
+    strand: PlusOrBoth = but(
         StrandOption,
         "strand",
         default="plus",
+        choices=get_args(PlusOrBoth),
         group="samples",
         help="both: reads that are reverse complements of each other also count as equal (default: plus)",
     )

@@ -96,7 +96,8 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         StrandOption,
         "strand",
         default=None,
-        help="strand of nucleotide queries: plus, or the better of both (default: both for nucleotides)",
+        help="strand of nucleotide queries: plus, minus (the reverse complement), or the better of both (default: both "
+        "for nucleotides)",
     )
     top: int | None = but(
         SelectionOptions,

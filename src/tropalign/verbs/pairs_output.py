@@ -320,7 +320,7 @@ class PairsOutput(
             queries=queries,
             targets=targets,
             report=request.report,
-            both_strands=task.options.strand == "both",
+            both_strands=task.options.strand != "plus",
             decimal_scores=task.options.whole.scale > 1,
             is_triangle=task.is_triangle,
             has_whole_queries=task.has_whole_queries,
