@@ -77,6 +77,14 @@ def test_strands_and_empty_rows():
     assert (row.score, row.cigar, row.n_columns, row.query_end) == (0, "*", 0, 0)
 
 
+def test_all_free_ends_by_one_word():
+    query, target = "GGGGACGTTGCA", "ACGTTGCATTTT"
+    row = ta.align(query, target, mode="semiglobal", free_ends="all")
+    assert row.cigar == "8=" and row == ta.align(query, target, mode="semiglobal")
+    (table,) = ta.align_all([query, target], mode="semiglobal", free_ends="all")
+    assert table[0].score == row.score == ta.align_many([(query, target)], mode="semiglobal", free_ends="all").score[0]
+
+
 def test_shows_and_converts(family):
     table = next(ta.align_all(family, mode="global"))
     row = table[0]

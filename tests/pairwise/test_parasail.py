@@ -52,6 +52,33 @@ def test_scores_and_paths(engines, sample, mode, gap):
         assert columns["n_columns"][k] == sum(lengths.values())
 
 
+#: Functions for free ends of one or both sequences: the ends, and whether an overlap may be empty (score 0).
+FREE = {
+    "sg": ("all", True),
+    "sg_qe_de": (("query-end", "target-end"), False),
+    "sg_qb_db": (("query-start", "target-start"), False),
+    "sg_qb_de": (("query-start", "target-end"), True),
+    "sg_qe_db": (("query-end", "target-start"), True),
+    "sg_qx": (("query-start", "query-end"), False),
+    "sg_dx": (("target-start", "target-end"), False),
+    "sg_qb": (("query-start",), False),
+    "sg_de": (("target-end",), False),
+}
+
+
+@pytest.mark.parametrize("function", FREE)
+def test_free_ends_of_either_sequence(engines, sample, function):
+    texts, codes, options, scores, matrix = sample
+    (free, may_be_empty), align = FREE[function], getattr(parasail, f"{function}_scan_32")
+    columns = engines[0].align(texts[:14], None, gap=(8, 2), mode="semiglobal", free_ends=free, **options)
+    for k, (a, b) in enumerate(combinations(range(14), 2)):
+        expected = align(texts[a], texts[b], 10, 2, matrix).score
+        assert columns["score"][k] == (max(expected, 0) if may_be_empty else expected), (a, b)
+        start = (columns["query_start"][k], columns["target_start"][k])
+        rescored = rescore(codes[a], codes[b], scores, 8, 2, cigar_operations(columns["cigar"][k]), *start)
+        assert rescored == (columns["score"][k], columns["query_end"][k], columns["target_end"][k])
+
+
 @pytest.mark.parametrize("mode", FUNCTIONS)
 def test_its_alignments_score_as_ours(engines, sample, mode):
     """Its path may be another of the best ones; scored by the same rules it is as good."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -87,12 +87,12 @@ class ScoringArguments(Options):
             "`gap` by default."
         ),
     )
-    free_ends: Iterable[EndName] = argument(
+    free_ends: Iterable[EndName] | Literal["all"] = argument(
         default=FREE_ENDS,
         kw_only=True,
         doc=(
             'Any of "query-start", "query-end", "target-start", "target-end": ends at which residues of that sequence '
-            "may overhang at no cost in semiglobal mode."
+            'may overhang at no cost in semiglobal mode; "all" four by default.'
         ),
     )
 
@@ -255,7 +255,7 @@ def align(
     gap: Gap | None = None,
     end_gap: Gap | None = None,
     report: ReportName = "alignment",
-    free_ends: Iterable[EndName] = FREE_ENDS,
+    free_ends: Iterable[EndName] | Literal["all"] = FREE_ENDS,
     strand: StrandName = "plus",
     alphabet: AlphabetLike | None = None,
 ) -> Alignment:

@@ -381,7 +381,7 @@ class PairOptions(
     """How pairs are aligned, and which of them are kept, checked.
 
     matrix, gap: a gap of k residues costs ``gap.open + k * gap.extend``; `whole` has the engines' integers.
-    free_ends: for "semiglobal", the free ends among FREE_ENDS; all four by default.
+    free_ends: for "semiglobal", the free ends among FREE_ENDS; "all" four by default.
     end_gap: cost of a gap before the first or after the last residue of its sequence if that end is not free;
         `gap` by default. Not in local mode, which has no such gaps.
 
@@ -412,9 +412,10 @@ class PairOptions(
             raise UsageError(
                 "local alignments have no gaps at their ends: leave the costs of end gaps out, or choose another mode"
             )
-        if isinstance(self.free_ends, str) or not isinstance(self.free_ends, Iterable):
-            raise UsageError(f"free ends {self.free_ends!r} are not a list: give a list of names")
-        ends = tuple(self.free_ends)  # an iterator is read once
+        given = FREE_ENDS if isinstance(self.free_ends, str) and self.free_ends == "all" else self.free_ends
+        if isinstance(given, str) or not isinstance(given, Iterable):
+            raise UsageError(f"free ends {given!r} are not a list: give a list of names, or all")
+        ends = tuple(given)  # an iterator is read once
         unknown = sorted(set(map(str, ends)) - set(FREE_ENDS))
         if unknown:
             raise UsageError(f"free end {unknown[0]!r} is not one of {', '.join(FREE_ENDS)}")

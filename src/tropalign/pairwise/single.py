@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tropalign.errors import TropalignError
-from tropalign.pairwise.options import STRANDS, ModeName, PairOptions, ReportName, of_two_alphabets
+from tropalign.pairwise.options import FREE_ENDS, STRANDS, ModeName, PairOptions, ReportName, of_two_alphabets
 from tropalign.results.aligned_pairs import DEPTHS
 from tropalign.results.alignments import Alignment, LonePair, Numbers, columns_of
 from tropalign.scoring import Gap, SubstitutionMatrix
@@ -128,6 +128,8 @@ def _engine(
     mode: ModeName, matrix: Any, gap: Gap | None, report: ReportName, free_ends: Iterable[str], alphabet: Alphabet
 ) -> Engine:
     """Return the kept engine for these arguments, or make one. Raises the errors of making it."""
+    if isinstance(free_ends, str) and free_ends == "all":
+        free_ends = FREE_ENDS
     if not isinstance(free_ends, tuple | frozenset):
         if not isinstance(free_ends, list | set):
             raise TypeError("an iterator can be read once")

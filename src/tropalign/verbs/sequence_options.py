@@ -119,8 +119,8 @@ class EndOptions(Options, group="alignment"):
         metavar="LIST",
         label="Free ends",
         needs="mode=" + "|".join(name for name, mode in MODES.items() if mode.frees_ends),
-        help="with semiglobal: free ends, separated by commas, among query-start,query-end,target-start,target-end "
-        "(default: all)",
+        help="with semiglobal: free ends, separated by commas, among query-start,query-end,target-start,target-end; or "
+        "all (default)",
     )
     end_gap_open: float | None = option(
         default=None,
@@ -222,7 +222,7 @@ class AlignmentOptions(SequenceCommand, ScoringOptions, StrandOption, arranged=(
     @property
     def ends(self) -> frozenset[str]:
         """The free ends, in modes with free ends."""
-        words = FREE_ENDS if self.free_ends is None else filter(None, self.free_ends.split(","))
+        words = FREE_ENDS if self.free_ends in (None, "all") else filter(None, self.free_ends.split(","))
         return frozenset(end.strip() for end in words)
 
     def scoring(self, alphabet: Alphabet) -> tuple[SubstitutionMatrix, Gap]:
