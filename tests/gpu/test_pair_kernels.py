@@ -156,6 +156,7 @@ def test_strands_and_selection(device):
     matrix = tropalign.SubstitutionMatrix.match_mismatch(5, -4)
     check(device, task(batch, matrix=matrix, gap=(10, 1), strand="both"))
     check(device, task(batch, matrix=matrix, gap=(10, 1), strand="both", top=3, min_score=20))
+    assert (check(device, task(batch, matrix=matrix, gap=(10, 1), strand="minus", min_score=20)).strand == -1).all()
     check(device, task(batch, matrix=matrix, gap=(10, 1), min_identity=0.8))
 
 
