@@ -97,7 +97,7 @@ class Row:
 
 
 def test_every_column_is_what_it_says(table):
-    others = {"bits", "evalue", "pair", "sum_evalue", "sum_count"}
+    others = {"bits", "evalue", "pair", "sum_evalue", "sum_count", "co_optimal"}
     names = [name for name in OUTPUT_COLUMNS if name not in others]
     columns = table.columns(names)
     assert list(columns) == names
@@ -134,7 +134,7 @@ def test_pairs_are_counted_and_what_is_shown_unasked(table):
 def test_what_a_lesser_depth_has(table, depth):
     lesser = reduced(table, depth)
     for name, column in OUTPUT_COLUMNS.items():
-        if name in ("bits", "evalue", "sum_evalue", "sum_count"):
+        if name in ("bits", "evalue", "sum_evalue", "sum_count", "co_optimal"):
             continue
         if depth_of([name]) == "score" or column.depth == depth:
             assert lesser.columns([name])[name].tolist() == table.columns([name])[name].tolist()

@@ -50,6 +50,7 @@ GLOBAL, FITTED, BY_CLUSTALW = {"mode": "global"}, {"fit": True}, {"method": "clu
 BESIDE = {
     "free_ends": {"mode": "semiglobal"},
     "end_gap_open": GLOBAL,
+    "within": {"mode": "global", "co_optimal": 2},
     "end_gap_extend": GLOBAL,
     "iupac": {"match": 3},
     "matrix_values": {},

@@ -21,6 +21,7 @@ from tropalign.pairwise.options import (
     FREE_ENDS,
     MODES,
     CompositionOption,
+    CoOptimalOptions,
     CullingOption,
     EndName,
     HspsOption,
@@ -143,6 +144,7 @@ class AllArguments(
     TopFirstOption,
     CompositionOption,
     HspsOption,
+    CoOptimalOptions,
     SumOptions,
     MaskOptions,
     SelfOption,
@@ -172,7 +174,7 @@ class AllArguments(
     )
 
 
-class ManyArguments(PairArguments, ComputeArguments, ProgressArgument):
+class ManyArguments(PairArguments, CoOptimalOptions, ComputeArguments, ProgressArgument):
     """Arguments of `align_many`."""
 
     pairs: Iterable[tuple[Any, Any]] = argument(
@@ -341,7 +343,8 @@ def align_many(call: ManyArguments) -> AlignmentTable:
     free_ends: Any = call.free_ends
     free_ends = free_ends if isinstance(free_ends, str) or not isinstance(free_ends, Iterable) else tuple(free_ends)
     cells = int((batch.lengths[query_index] * others.lengths[target_index]).sum())
-    if cells <= FEW_CELLS and call.end_gap is None and memory_bytes is None and names in (["auto"], ["cpu"]):
+    is_plain = call.end_gap is None and call.co_optimal is None and call.within is None and memory_bytes is None
+    if cells <= FEW_CELLS and is_plain and names in (["auto"], ["cpu"]):
         sides = (list(queries.values()), query_index), (list(targets.values()), target_index)
         texts = zip(*([letters[k] for k in index.tolist()] for letters, index in sides), strict=True)
         scoring = call.mode, call.matrix, call.gap, call.report, free_ends, call.strand
@@ -355,7 +358,12 @@ def align_many(call: ManyArguments) -> AlignmentTable:
                 significance = Significance(of_set, int(others.offsets[-1]), len(others))
             places = (query_index, target_index)
             return AlignmentTable(batch, others, call.report, *places, significance=significance, **columns)
-    how: dict[str, Any] = {**call.shared_with(PairArguments), "alphabet": None, "free_ends": free_ends}
+    how: dict[str, Any] = {
+        **call.shared_with(PairArguments),
+        **call.shared_with(CoOptimalOptions),
+        "alphabet": None,
+        "free_ends": free_ends,
+    }
     index = np.stack([query_index, target_index], 1)
     how |= {"n_threads": n_threads, "memory_bytes": memory_bytes, "device": names, "progress": progress}
     return concatenate(list(align_all(batch, others, pairs=index, **how)))

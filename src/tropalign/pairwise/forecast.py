@@ -154,5 +154,6 @@ def _unfiltered(task: PairsTask) -> PairOptions:
     n_residues = None if task.significance is None else task.significance.n_residues
     nothing: dict[str, Any] = dict.fromkeys((*SHARES, "min_score", "max_evalue", "min_bits"))
     alone: dict[str, Any] = {"max_hsps": 1, "sum_statistics": False, "max_intron": None, "top_first": False}
+    alone |= {"co_optimal": None, "within": None}
     options: PairOptions = task.options.replaced(db_size=n_residues, **alone, **nothing)
     return options

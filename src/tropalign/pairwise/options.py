@@ -11,7 +11,19 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from tropalign.devices.names import is_cluster
 from tropalign.errors import DeviceError, InputError, ScoringError, UsageError, named
-from tropalign.options.option import BITS, DECIMAL, E_VALUE, FRACTION, TEXT, Options, argument, option, whole
+from tropalign.options.option import (
+    AMOUNT,
+    BITS,
+    DECIMAL,
+    E_VALUE,
+    EXCLUSIVE,
+    FRACTION,
+    TEXT,
+    Options,
+    argument,
+    option,
+    whole,
+)
 from tropalign.properties import cached_property
 from tropalign.resources.numbers import checked_choice, decimal_number, whole_number
 from tropalign.results.names import AmbiguousRule, checked_definition
@@ -44,6 +56,8 @@ INTRON, LEAST_INTRON = 122, 5
 SOUGHT_EVALUE = 10.0
 #: Most alignments of a pair.
 MOST_HSPS = 1000
+#: Most listed co-optimal alignments of a pair.
+MOST_CO_OPTIMAL = 10_000
 #: Help text of --identity, with the default to fill in.
 IDENTITY_HELP = (
     "definition of identity: identical columns divided by columns (columns), by residues of the shorter (shorter) or "
@@ -283,6 +297,40 @@ class HspsOption(Options, group="selection of pairs"):
     )
 
 
+class CoOptimalOptions(Options, group="selection of pairs"):
+    """All alignments of a pair with the best score, or nearly."""
+
+    co_optimal: int | None = option(
+        default=None,
+        kind=whole(1, MOST_CO_OPTIMAL),
+        metavar="N",
+        label="Co-optimal alignments",
+        excludes={
+            "max_hsps": EXCLUSIVE,
+            "culling": EXCLUSIVE,
+            "gap_open2": "--co-optimal does not support two-piece gap costs: leave --gap-open2 and --gap-extend2 out",
+            "report=score|ends": "--co-optimal lists whole alignments: leave --report out",
+        },
+        help="count all alignments of a pair with the best score exactly, and list at most N of them, in the order of "
+        "the tie rule: adds the columns hsp and co_optimal",
+        doc="Count all alignments of a pair with the best score exactly, and list at most this number, in the order of "
+        "the tie rule: each is a row, numbered in `hsp`, and the table's `co_optimal` has the numbers. Filters "
+        "apply to the first.",
+    )
+    within: float | None = option(
+        default=None,
+        kind=AMOUNT,
+        metavar="SCORE",
+        label="Score below the best",
+        needs={
+            "co_optimal": "--within extends the list of co-optimal alignments: add --co-optimal",
+            "mode=global|semiglobal": "--within needs --mode global or semiglobal: add it, or find further local "
+            "alignments with --max-hsps",
+        },
+        help="count and list also alignments that score up to SCORE less than the best, best first; needs --co-optimal",
+    )
+
+
 class SumOptions(Options, group="selection of pairs"):
     """Sum statistics of several alignments of a pair."""
 
@@ -373,6 +421,7 @@ class PairOptions(
     CompositionOption,
     MaskOptions,
     HspsOption,
+    CoOptimalOptions,
     SumOptions,
     SelfOption,
     ReciprocalOption,
@@ -445,6 +494,7 @@ class PairOptions(
                     "choose ends or alignment"
                 )
         self._check_local()
+        self._check_co_optimal()
 
     def _check_share(self, name: str, share: Any) -> None:
         if share is None:
@@ -504,6 +554,29 @@ class PairOptions(
                 f"{named('mask')} {self.mask} selects pairs by scores of local alignments: use {named('mode')} local, "
                 f"or add {named('mask_hard')}, which replaces the residues"
             )
+
+    def _check_co_optimal(self) -> None:
+        """Check the options for co-optimal alignments."""
+        name = named("co_optimal")
+        if self.within is not None:
+            self.set("within", decimal_number("within", self.within))
+            if self.co_optimal is None:
+                raise UsageError(f"{named('within')} extends the list of co-optimal alignments: add {name}")
+            if self.is_local:
+                raise UsageError(
+                    f"{named('within')} needs {named('mode')} global or semiglobal: choose one, or find further local "
+                    f"alignments with {named('max_hsps')}"
+                )
+        if self.co_optimal is None:
+            return
+        self.set("co_optimal", whole_number("co_optimal", self.co_optimal, 1, MOST_CO_OPTIMAL))
+        if self.report != "alignment":
+            raise UsageError(f"{name} needs {named('report')} alignment")
+        if any(cost is not None and cost.has_two_pieces for cost in (self.gap, self.end_gap)):
+            raise UsageError(f"{name} does not support two-piece gap costs: use one open and one extend")
+        for other, is_given in (("max_hsps", self.max_hsps > 1), ("culling", self.culling is not None)):
+            if is_given:
+                raise UsageError(EXCLUSIVE.format(this=name, other=named(other)))
 
     @cached_property
     def whole(self) -> WholeScoring:
@@ -608,6 +681,8 @@ class PairOptions(
             (self.knows_composition, "composition", self.composition),
             (self.mask != "none", "mask", f"{self.mask}, hard" if self.mask_hard else self.mask),
             (self.max_hsps > 1, "max_hsps", str(self.max_hsps)),
+            (self.co_optimal is not None, "co_optimal", str(self.co_optimal)),
+            (self.within is not None, "within", str(self.within)),
             (self.sum_statistics, "sum_statistics", f"sets in order, introns up to {self.max_intron or INTRON}"),
             (self.top_first, "top_first", "before identity and coverage"),
             (self.exclude_self, "pairs_of_one_name", "left out"),

@@ -330,7 +330,9 @@ def bytes_per_pair(sides: Sides, options: PairOptions, column_bytes: float) -> f
     if report != "alignment":
         return ROW_BYTES[report] + taken
     shorter, longer = sorted(float(batch.lengths.mean()) for batch in (queries, targets))
-    return taken + rows * ROW_BYTES[report] + min(rows, MOST_PATHS) * (PATH_BYTES * shorter + 2 * column_bytes * longer)
+    paths = min(rows, MOST_PATHS) if options.co_optimal is None else options.co_optimal
+    rows = max(rows, paths)
+    return taken + rows * ROW_BYTES[report] + paths * (PATH_BYTES * shorter + 2 * column_bytes * longer)
 
 
 def suits_groups(targets: SequenceBatch) -> bool:

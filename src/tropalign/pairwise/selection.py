@@ -442,6 +442,7 @@ class BestPassing:
 def first_options(options: PairOptions) -> PairOptions:
     """Return options for `reciprocal_pairs`: the best alignment of each passing pair, no deeper than necessary."""
     alone: dict[str, Any] = {"max_hsps": 1, "sum_statistics": False, "max_intron": None, "culling": None}
+    alone |= {"co_optimal": None, "within": None}
     alone |= {"top": None, "top_first": False, "reciprocal": False, "max_evalue": options.sought_evalue}
     return replace(options, report="alignment" if options.asks_shares else "score", **alone)
 

@@ -31,6 +31,7 @@ from tropalign.sequences import SequenceBatch
 if TYPE_CHECKING:
     from tropalign.devices.gpu import Gpu
     from tropalign.execution.manifest import Shard
+    from tropalign.pairwise.co_optimal import CoOptimal
     from tropalign.pairwise.composition import Adjusted, Scaled
     from tropalign.pairwise.gpu_plan import Shape
     from tropalign.pairwise.hsps import FurtherAlignments
@@ -115,6 +116,11 @@ class PairsTask:
 
             least = None if self._selection is None else self._selection.least_scores
             self._further = FurtherAlignments(options, least, self._composition, self.frames, self.significance)
+        self._co_optimal: CoOptimal | None = None
+        if options.co_optimal is not None:
+            from tropalign.pairwise.co_optimal import CoOptimal
+
+            self._co_optimal = CoOptimal(options, self.plan.scratch_bytes)
         self.n_pairs = sum(tile.n_items for tile in self.plan.tiles)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -148,10 +154,12 @@ class PairsTask:
     def columns(self) -> tuple[str, ...] | None:
         """Default columns of tables; None if depth and strands determine them."""
         options, sides = self.options, () if self.frames is None else self.frames.sides
-        if not sides and options.max_hsps == 1:
+        has_counts = options.co_optimal is not None
+        has_hsp = options.max_hsps > 1 or has_counts
+        if not sides and not has_hsp:
             return None
         has_sums = options.sum_statistics
-        return default_names(options.report, options.strand == "both", sides, options.max_hsps > 1, has_sums)
+        return default_names(options.report, options.strand != "plus", sides, has_hsp, has_sums, has_counts)
 
     def fingerprint(self) -> str:
         """Return the SHA-256 of sequences, pairs and parameters, in hexadecimal: equal only if the results are."""
@@ -229,6 +237,8 @@ class PairsTask:
         if self._further is not None:
             native = partial(self._engines.native, n_threads)
             table = self._further.added(table, lambda rows: self._aligned(native, rows, again), n_threads, again)
+        if self._co_optimal is not None:
+            table = self._co_optimal.added(table, again)
         return table if self._selection is None else self._selection.culled(table)
 
     def _aligned(

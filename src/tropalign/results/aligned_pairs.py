@@ -56,8 +56,9 @@ KEPT_COLUMNS = (
 )
 #: Columns of sum statistics.
 SUMS = ("sum_evalue", "sum_count")
-#: Columns of several alignments per pair, of both strands, of corrected scores, and of sum statistics.
-OPTIONAL = ("hsp", "strand", "corrected_score", *SUMS)
+#: Columns of several alignments per pair, of both strands, of corrected scores, of sum statistics, and of numbers of
+#: co-optimal alignments.
+OPTIONAL = ("hsp", "strand", "corrected_score", *SUMS, "count_offsets")
 #: Columns in units of the matrix, which may have decimals.
 SCORES = ("score", "corrected_score")
 INDEX_COLUMNS = ("query_index", "target_index")
@@ -75,6 +76,8 @@ def axis_of(depth: str, absent: tuple[str, ...] = (), has_decimals: bool = False
         if DEPTHS.index(column.depth) <= DEPTHS.index(depth) and column.name not in absent:
             columns[column.name] = np.float64 if column.name in SCORES and has_decimals else column.dtype
     paths = {"cigar_offsets": Axis("cigar_ops", {"cigar_ops": np.uint32})}
+    if "count_offsets" not in absent:
+        paths["count_offsets"] = Axis("count_digits", {"count_digits": np.uint8})
     return Axis("rows", columns, paths if depth == "alignment" else {})
 
 
@@ -121,6 +124,8 @@ class AlignedPairs(Rows[Any]):
     hsp: Int32 | None = None
     sum_evalue: NDArray[np.float64] | None = None
     sum_count: Int32 | None = None
+    count_digits: NDArray[np.uint8] | None = None
+    count_offsets: Int64 | None = None
     identity_definition: str = "columns"
 
     def __post_init__(self) -> None:
@@ -147,5 +152,5 @@ class AlignedPairs(Rows[Any]):
 
 def arrays_of(table: AlignedPairs) -> dict[str, NDArray[Any]]:
     """Return all arrays of a table by attribute name, from which it can be rebuilt."""
-    names = (*AlignedPairs._axis.columns, "cigar_ops", "cigar_offsets")
+    names = (*AlignedPairs._axis.columns, "cigar_ops", "cigar_offsets", "count_digits", "count_offsets")
     return {name: values for name in names if (values := getattr(table, name)) is not None}

@@ -6,6 +6,7 @@ import os
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import FrozenInstanceError, dataclass
+from decimal import Decimal
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -138,6 +139,12 @@ class Alignment(Row):
     def hsp(self) -> int:
         """Rank among the alignments of its pair, from 1 for the best."""
         return self._value("hsp") or 1
+
+    @property
+    def co_optimal(self) -> int | None:
+        """Number of all co-optimal alignments of its pair; None without the option `co_optimal`."""
+        counts = self.table.slice(self.index, self.index + 1).co_optimal
+        return None if counts is None else counts[0]
 
     @property
     def corrected_score(self) -> float:
@@ -402,7 +409,7 @@ def _record(row: Alignment, side: str, records: dict[tuple[str, int], Any] | Non
 
 
 class AlignmentTable(Table[Alignment], AlignedPairs):
-    """Alignments of pairs, a row per pair, or several rows with `max_hsps`.
+    """Alignments of pairs, a row per pair, or several rows with `max_hsps` or `co_optimal`.
 
     ``table[k]`` is one Alignment; a slice, a mask or indices select a table of those rows. ``len``, iteration,
     ``==`` (equal sequences and columns), pandas, polars and every consumer of an Arrow C stream work on it.
@@ -417,7 +424,7 @@ class AlignmentTable(Table[Alignment], AlignedPairs):
     score : int32 or float64, shape (n,)
         Floats if a score or gap cost has decimals.
     hsp : int32, shape (n,), or None
-        With `max_hsps`: rank among the alignments of the pair, from 1 for the best.
+        With `max_hsps` or `co_optimal`: rank among the alignments of the pair, from 1 for the best.
     strand : int8, shape (n,), or None
         With both strands: 1, or -1 if the query was reverse-complemented.
     corrected_score : int32 or float64, shape (n,), or None
@@ -437,6 +444,9 @@ class AlignmentTable(Table[Alignment], AlignedPairs):
     cigar_offsets : int64, shape (n + 1,)
         Row k's operations are ``cigar_ops[cigar_offsets[k]:cigar_offsets[k + 1]]``, along the target's forward
         strand.
+    count_digits : uint8, or None
+    count_offsets : int64, shape (n + 1,), or None
+        With `co_optimal`: decimal digits of the numbers that the attribute `co_optimal` returns as integers.
     significance
         Converts scores to bits and E-values; None outside local mode.
     query_frames, target_frames
@@ -459,6 +469,14 @@ class AlignmentTable(Table[Alignment], AlignedPairs):
 
     #: Declared here so that type checkers suggest `score` for `scores`: they ignore base classes.
     score: Scores
+
+    @property
+    def co_optimal(self) -> list[int] | None:
+        """Number of all co-optimal alignments of each row's pair, of any size; None without the option `co_optimal`."""
+        if self.count_digits is None or self.count_offsets is None:
+            return None
+        text = self.count_digits.tobytes().decode("ascii")
+        return [int(Decimal(text[begin:end])) for begin, end in pairwise(self.count_offsets.tolist())]
 
     @property
     def identity(self) -> NDArray[np.float64]:
@@ -744,6 +762,7 @@ def concatenate(tables: Sequence[AlignmentTable]) -> AlignmentTable:
             ("corrected_score", "corrected scores"),
             ("hsp", "alignment numbers (hsp)"),
             ("sum_evalue", "sums"),
+            ("count_offsets", "numbers of co-optimal alignments"),
         ):
             if (getattr(table, name) is None) != (getattr(first, name) is None):
                 raise ValueError(f"tables with and without {words} cannot be concatenated")

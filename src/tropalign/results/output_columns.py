@@ -92,6 +92,12 @@ def _of_sums(name: str) -> Callable[[AlignedPairs], Values]:
     return of
 
 
+def _co_optimal(table: AlignedPairs) -> Values:
+    if table.count_offsets is None:
+        raise UsageError(f"numbers of co-optimal alignments were not counted: add {named('co_optimal')}")
+    return ("text", table.count_digits, table.count_offsets, None, "")
+
+
 def _pair(table: AlignedPairs) -> NDArray[np.int64]:
     (_, query), (targets, target) = (nucleotides.given(table, side) for side in ("query", "target"))
     number: NDArray[np.int64] = query * len(targets) + target + 1
@@ -189,6 +195,10 @@ _COLUMNS = (
     OutputColumn(
         "hsp", "number of the alignment within its pair, from 1", np.int32, "score",
         lambda t: np.ones(len(t), np.int32) if t.hsp is None else t.hsp,
+    ),
+    OutputColumn(
+        "co_optimal", "number of alignments of the pair with the best score, or within --within of it (--co-optimal)",
+        str, "alignment", _co_optimal, "text",
     ),
     OutputColumn(
         "query_length", "length of the query in residues", np.int64, "score",
@@ -376,8 +386,8 @@ SIGNIFICANCE = frozenset({"bits", "evalue", *SUMS})
 #: Default columns, as far as the depth includes them: ``hsp`` only with several alignments per pair, ``strand`` only
 #: with both strands, frames only of translated sides, sums only with sum statistics.
 _DEFAULTS = (
-    "query", "target", "hsp", "query_frame", "target_frame", "strand", "score", *SUMS, "query_start", "query_end",
-    "target_start", "target_end", "identity", "similarity", "gaps", "columns", "cigar",
+    "query", "target", "hsp", "co_optimal", "query_frame", "target_frame", "strand", "score", *SUMS, "query_start",
+    "query_end", "target_start", "target_end", "identity", "similarity", "gaps", "columns", "cigar",
 )  # fmt: skip
 _ALIASES = {alias: column.name for column in OUTPUT_COLUMNS.values() for alias in column.aliases}
 #: BLAST columns that are not supported, and their replacements.
@@ -396,7 +406,12 @@ _REMEDIES = {word: remedy for words, remedy in _OF_BLAST.items() for word in wor
 
 
 def default_names(
-    depth: str, has_strand: bool, translated: Iterable[str] = (), has_hsp: bool = False, has_sums: bool = False
+    depth: str,
+    has_strand: bool,
+    translated: Iterable[str] = (),
+    has_hsp: bool = False,
+    has_sums: bool = False,
+    has_counts: bool = False,
 ) -> tuple[str, ...]:
     """Return the default columns of a table of this depth, with the frames of `translated` sides."""
     absent = {"query_frame", "target_frame"}.difference(f"{side}_frame" for side in translated)
@@ -404,6 +419,8 @@ def default_names(
         absent.add("strand")
     if not has_hsp:
         absent.add("hsp")
+    if not has_counts:
+        absent.add("co_optimal")
     if not has_sums:
         absent.update(SUMS)
     return tuple(
@@ -417,9 +434,9 @@ def own_names(table: AlignedPairs) -> tuple[str, ...]:
     """Return the default columns of a table."""
     sides = {"query": table.query_frames, "target": table.target_frames}
     translated = (side for side, frames in sides.items() if frames is not None)
-    has = (getattr(table, name) is not None for name in ("strand", "hsp", "sum_evalue"))
-    has_strand, has_hsp, has_sums = has
-    return default_names(table.depth, has_strand, translated, has_hsp, has_sums)
+    has = (getattr(table, name) is not None for name in ("strand", "hsp", "sum_evalue", "count_offsets"))
+    has_strand, has_hsp, has_sums, has_counts = has
+    return default_names(table.depth, has_strand, translated, has_hsp, has_sums, has_counts)
 
 
 def chosen_names(words: Iterable[str]) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from tropalign.formats.pairs import layout_of
 from tropalign.formats.registry import format_for_path, suffix_of
 from tropalign.options.option import but, input_file
 from tropalign.pairwise.options import (
+    CoOptimalOptions,
     ModeName,
     ModeOption,
     PairOptions,
@@ -148,7 +149,7 @@ class PairsCommand(PairsOutput):
 
         costs_more = {self.gap_open2, self.end_gap_open, self.end_gap_extend} != {None}
         is_passed = self.top is not None and self.pairs is None and not costs_more and not self.mask_hard
-        is_passed &= not self.reciprocal
+        is_passed &= not self.reciprocal and self.co_optimal is None
         is_passed &= self.translate in (None, "query") and format_name not in WHOLE_FORMATS
         is_passed &= {"auto", "cpu"} >= set(devices_of(self))
         if is_passed and is_store(path):
@@ -169,7 +170,7 @@ class PairsCommand(PairsOutput):
         return {}
 
 
-class Pairs(ModesOptions, PairsCommand, MatrixOptions):
+class Pairs(ModesOptions, PairsCommand, MatrixOptions, CoOptimalOptions):
     """Every pair of a set, of one set with another, or listed pairs."""
 
     verb = "pairs"
@@ -240,7 +241,9 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
     def matrix_request(self) -> Request:
         """Return the values of the matrix, and the report that they need."""
         self.leave_out("--format matrix contains every pair", (*SELECTS, "exclude_self", "reciprocal"))
-        self.leave_out("--format matrix contains one value per pair", ("columns", "db_size", "culling", "max_hsps"))
+        self.leave_out(
+            "--format matrix contains one value per pair", ("columns", "db_size", "culling", "max_hsps", "co_optimal")
+        )
         self.leave_out("--format matrix contains no E-values", ["composition"])
         if self.mask != "none" and not self.mask_hard:
             self.refuse("--format matrix contains scores of all residues: leave --mask out, or add --mask-hard")

@@ -141,6 +141,7 @@ class PairsOutput(
     targets: str | None = None
     #: `Pairs` has options for these.
     pairs: str | None = None
+    co_optimal: int | None = None
     matrix_values: MatrixValue | None = None
     matrix_layout: Layout | None = None
 
@@ -209,9 +210,10 @@ class PairsOutput(
         from tropalign.formats.pairs.plots import check_lines
         from tropalign.formats.pairs.report import report_bytes
 
-        n_pairs = n_queries * min(n_targets, self.top or n_targets) * self.max_hsps
+        per_pair = self.co_optimal or self.max_hsps
+        n_pairs = n_queries * min(n_targets, self.top or n_targets) * per_pair
         if self.reciprocal:  # usually; more if many tie
-            n_pairs = (n_queries + n_targets) * self.max_hsps
+            n_pairs = (n_queries + n_targets) * per_pair
         if self.targets is None and self.top is None and self.pairs is None:
             n_pairs //= 2  # each pair of a set once
         if self.plot is not None and all(getattr(self, name) is None for name in SELECTS):
@@ -254,6 +256,8 @@ class PairsOutput(
             )
         if not self.sum_statistics and (asked := [name for name in shown.names if name in SUMS]):
             self.refuse(f"{asked[0]} is a column of sum statistics: add --sum-statistics")
+        if self.co_optimal is None and "co_optimal" in shown.names:
+            self.refuse("co_optimal is the number of co-optimal alignments: add --co-optimal, such as 1")
         if self.max_hsps > 1 and self.aligned_mode != "local":
             self.refuse("--max-hsps applies to local alignments only: use --mode local")
         if not shown.names:
@@ -266,6 +270,7 @@ class PairsOutput(
             self.refuse("bits and E-values need local alignments: use --mode local, or leave these columns out")
         filtered = self.html is not None or any(getattr(self, share) is not None for share in SHARES)
         filtered |= self.max_hsps > 1  # further alignments need the paths of earlier ones
+        filtered |= self.co_optimal is not None
         least: ReportName = "alignment" if filtered else shown.depth  # type: ignore[assignment]
         if self.culling is not None and least == "score":
             least = "ends"
