@@ -57,6 +57,9 @@ CASES = {
     "stars": (mutated(random.Random(2), ROWS, "*-", 0.2), [], []),
     "fragments by gaps": (cut(random.Random(3), ROWS, "-"), [], []),
     "fragments": (cut(random.Random(4), ROWS, "~"), [], []),
+    "insertions beside deletions": (mutated(random.Random(5), ROWS, "-", 0.4), [], []),
+    "missing data": (cut(random.Random(6), mutated(random.Random(7), ROWS, "-", 0.4), "~"), [], []),
+    "rows of gaps": ([*ROWS, "-" * len(ROWS[0])], [], []),
     "a model at the second try": (["A---------", "-C--------", "--D-------"], [], []),
     "occupancy": (ROWS, ["--occupancy", "0.8"], ["--symfrac", "0.8"]),
     "no fragments": (cut(random.Random(3), ROWS, "-"), ["--fragments", "0"], ["--fragthresh", "0"]),
@@ -79,11 +82,15 @@ class TestBesideHmmbuild:
     def check(self, tmp_path, text, ours, theirs, name="x.sto"):
         path = tmp_path / name
         path.write_text(text)
-        beside = tmp_path / "theirs.hmm"
-        command = ["hmmbuild", "--cpu", "0", "-o", "/dev/null", *theirs, str(beside), str(path)]
+        beside, alignment, own = (tmp_path / name for name in ("theirs.hmm", "theirs.sto", "ours.sto"))
+        command = ["hmmbuild", "--cpu", "0", "-o", "/dev/null", "-O", str(alignment), *theirs, str(beside), str(path)]
         subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
-        found = below_the_version(built(path, *ours))
+        found = below_the_version(built(path, *ours, "-O", str(own)))
         assert found == below_the_version(beside.read_text()) and len(found) > 20
+        if "--single" in ours:  # hmmbuild writes no alignment
+            assert own.read_text().split("\n")[-4].split()[1] == ROWS[3].replace("-", "")
+        else:
+            assert own.read_text() == alignment.read_text()
 
     @pytest.mark.parametrize("case", CASES)
     def test_files_are_equal(self, case, tmp_path):

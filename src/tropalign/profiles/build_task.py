@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain, islice
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tropalign.errors import InputError, UsageError, named, shown
 from tropalign.execution.task import Progress, Tile
+from tropalign.profiles.annotated import annotated
 from tropalign.profiles.building import (
     FAULTS,
     built,
@@ -22,6 +25,7 @@ from tropalign.profiles.building import (
     text_of_hmm,
     words_of,
 )
+from tropalign.profiles.family_models import LETTERS_OF
 from tropalign.profiles.model_files import records_in
 from tropalign.profiles.models import Model
 from tropalign.profiles.options import ALPHABETS, BuildOptions, QueryAlphabet
@@ -32,6 +36,8 @@ from tropalign.sequences.files import Source, file_name, is_stream, opened
 
 #: Alignments per tile, and bytes from which on a tile takes no further one.
 TILE_ALIGNMENTS, TILE_BYTES = 64, 1 << 24
+#: Weights of rows in Stockholm.
+WEIGHT = re.compile(rb"^#=GS\s+\S+\s+WT\s", re.MULTILINE)
 #: Bytes per cell of an alignment while a model is built from it: text and codes, including copies.
 LETTER_BYTES = 8
 
@@ -51,14 +57,29 @@ class AlignmentText:
     is_alone: bool = True
 
 
+class Built(NamedTuple):
+    """Texts of models, and of their alignments if these are kept."""
+
+    models: list[bytes]
+    alignments: list[bytes]
+
+
 class BuildTask:
     """All alignments of a file, whose models are built.
 
-    `name`: name of the model if there is one alignment; None: that of the alignment or of the file. Raises
-    UsageError for an unknown alphabet, an invalid name, or options without effect.
+    `name`: name of the model if there is one alignment; None: that of the alignment or of the file.
+    `keeps_alignments`: results include the alignments with their nodes. Raises UsageError for an unknown alphabet,
+    an invalid name, or options without effect.
     """
 
-    def __init__(self, source: Source, options: BuildOptions, alphabet: str = "auto", name: str | None = None) -> None:
+    def __init__(
+        self,
+        source: Source,
+        options: BuildOptions,
+        alphabet: str = "auto",
+        name: str | None = None,
+        keeps_alignments: bool = False,
+    ) -> None:
         if alphabet not in ALPHABETS:
             raise UsageError(f"{named('alphabet')} {shown(repr(alphabet))} is not one of {', '.join(ALPHABETS)}")
         is_word = isinstance(name, str) and name.split() == [name] and name.isprintable()
@@ -67,7 +88,7 @@ class BuildTask:
                 f"{named('name')} {shown(repr(name)[:80])}: the name of a model must not contain blanks: give another"
             )
         options.check_company()
-        self._source, self._options, self._name = source, options, name
+        self._source, self._options, self._name, self._keeps_alignments = source, options, name, keeps_alignments
         self._kind, self._is_judged = ALPHABETS[alphabet], ALPHABETS[alphabet] is None
         self._file = file_name(source)
         has_name = not is_stream(source) and source != "-"
@@ -153,16 +174,22 @@ class BuildTask:
         kind = "" if self._kind is None else f" as {'protein' if self._kind == 'amino' else self._kind}"
         return InputError(f"{where}cannot be read{kind} ({words_of(error)}): correct it", file=self._file)
 
-    def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> list[bytes]:
-        """Return the texts of the models."""
+    def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> Built:
+        """Return the models and their alignments."""
         alignments: list[AlignmentText] = tile.payload
         if n_threads == 1 or len(alignments) == 1:
-            return [self.model_text(one, progress) for one in alignments]
-        with ThreadPoolExecutor(n_threads) as threads:
-            return list(threads.map(lambda one: self.model_text(one, None), alignments))
+            found = [self.texts(one, progress) for one in alignments]
+        else:
+            with ThreadPoolExecutor(n_threads) as threads:
+                found = list(threads.map(lambda one: self.texts(one, None), alignments))
+        return Built([model for model, _ in found], [alignment for _, alignment in found])
 
-    def model_text(self, one: AlignmentText, progress: Progress | None = None) -> bytes:
-        """Build the model of an alignment, as HMMER's text; raises InputError if that is impossible."""
+    def texts(self, one: AlignmentText, progress: Progress | None = None) -> tuple[bytes, bytes]:
+        """Build the model of an alignment.
+
+        Returns the model in HMMER's format, and its alignment in Stockholm format if alignments are kept, else
+        nothing. Raises InputError if no model can be built.
+        """
         from pyhmmer.easel import MSAFile
 
         if progress is not None:
@@ -183,7 +210,23 @@ class BuildTask:
         alignment.name = self._name_of(own, one)
         if not any(np.asarray(row.sequence).size for row in alignment.sequences):
             raise InputError("the alignment holds no residues: give another one", file=self._file)
-        return text_of_hmm(built(alignment, self._file, self._options), is_built=True)
+        hmm, marked = built(alignment, self._file, self._options)
+        text = text_of_hmm(hmm, is_built=True)
+        return text, self._annotated(text, marked, names, one) if self._keeps_alignments else b""
+
+    def _annotated(self, model: bytes, marked: Any, names: Sequence[str], one: AlignmentText) -> bytes:
+        """Return the text of a model's alignment with its nodes."""
+        letters = LETTERS_OF[self._kind or ""]
+        n = letters.symbols.index("-")  # residues; the column of a node follows their probabilities
+        lines = map(bytes.split, model.partition(b"\nHMM ")[2].split(b"\n"))
+        columns = [words[n + 1] for words in lines if len(words) == n + 6]
+        is_node = np.asarray(marked.alignment[0]) != n
+        if columns[0] != b"-":  # with a single row of residues by a matrix, each of them is a node
+            is_node[:] = False
+            is_node[np.array(columns, np.int64) - 1] = True
+        is_weighted = len(names) > 1 and self._options.weights in ("position", "tree", "blosum")
+        has_weights = is_weighted or bool(WEIGHT.search(one.text))
+        return annotated(marked, names, is_node, letters, has_weights)
 
     def _name_of(self, own: str | None, one: AlignmentText) -> str:
         if self._name is not None:
@@ -264,5 +307,5 @@ def build_model(
             "command tropalign build",
             file=file_name(source),
         )
-    text = task.model_text(found[0])
+    text, _ = task.texts(found[0])
     return model_of_text(text, file_name(source), name)

@@ -140,7 +140,8 @@ def models_of_stockholm(
                     rows = (np.asarray(row.sequence) for row in alignment.sequences)
                     refuse_nucleotides(rows, "an alignment", file, alignment.name)
                     refuse_mixed(alignment.textize(), file, names)
-                yield model_of_text(text_of_hmm(built(alignment, file)), file, alignment.name)
+                hmm, _ = built(alignment, file)
+                yield model_of_text(text_of_hmm(hmm), file, alignment.name)
     except FAULTS as error:
         raise InputError(f"alignment {number + 1} cannot be read ({words_of(error)}): correct it", file=file) from None
 
@@ -164,7 +165,7 @@ def model_of_rows(
     with MSAFile(io.BytesIO(stockholm_of(rows, is_node)), "stockholm", digital=True, alphabet=alphabet) as reader:
         (alignment,) = reader
     alignment.name = name
-    hmm = built(alignment, options=BY_REFERENCE)
+    hmm, _ = built(alignment, options=BY_REFERENCE)
     hmm.accession, hmm.description = accession or None, description or None
     return _with_text(from_pyhmmer(hmm), hmm, None) if keeps_text else from_pyhmmer(hmm)
 
@@ -228,8 +229,8 @@ def text_of_hmm(hmm: Any, is_built: bool = False) -> bytes:
     return text
 
 
-def built(alignment: Any, file: str | None = None, options: BuildOptions = BY_DEFAULT) -> Any:
-    """Build the `pyhmmer.plan7.HMM` of an alignment."""
+def built(alignment: Any, file: str | None = None, options: BuildOptions = BY_DEFAULT) -> tuple[Any, Any]:
+    """Build the `pyhmmer.plan7.HMM` of an alignment; also return its copy with weights and marks of fragments."""
     kind = alignment.alphabet.type.lower()
     _, background = hmmer_tools(kind)
     # HMMER masks nodes after it has calibrated them; random sequences of other alphabets and seeds are not
@@ -240,12 +241,17 @@ def built(alignment: Any, file: str | None = None, options: BuildOptions = BY_DE
             row = alignment.sequences[0]  # excludes gaps
             hmm = _calibrated(lambda builder: builder.build(row, background), kind, options, is_own)
             hmm.name, hmm.command_line = alignment.name, OF_A_SEQUENCE
-            return hmm
+            return hmm, alignment
         options = _with_effective_number(alignment, options) if is_own else options
-        # The builder marks fragments and columns in its input, and may be called again.
-        hmm = _calibrated(lambda builder: builder.build_msa(alignment.copy(), background), kind, options, is_own)
+        copies = []  # the builder marks fragments and columns in its input, and may be called again
+
+        def build(builder: Any) -> Any:
+            copies.append(alignment.copy())
+            return builder.build_msa(copies[-1], background)
+
+        hmm = _calibrated(build, kind, options, is_own)
         hmm.command_line = None  # it would differ from run to run, and hmmbuild omits it
-        return hmm
+        return hmm, copies[-1]
     except FAULTS as error:
         message = f"no model can be built from this alignment ({words_of(error)})"
         raise InputError(message, file=file, record=alignment.name) from None

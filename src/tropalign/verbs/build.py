@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tropalign.options.option import TEXT, Options, input_file, option
+from tropalign.options.option import TEXT, Options, input_file, option, output_file
 from tropalign.profiles.options import ALPHABETS, BuildOptions
 from tropalign.verbs.command import Command, Served
 from tropalign.verbs.runs import (
@@ -35,7 +35,20 @@ class BuiltOptions(Options, group="models"):
     )
 
 
-class Build(Command, BuiltOptions, BuildOptions, OutputOptions, ThreadOptions, EachOption):
+class AnnotatedOutput(Options, group="models"):
+    """The alignments with their nodes."""
+
+    alignment_out: str | None = output_file(
+        output="alignment",
+        suffix=".sto",
+        flags=("-O", "--alignment-out"),
+        metavar="FILE",
+        help="the alignments as the models see them, in Stockholm format: nodes are marked (RF), other residues are "
+        "insertions in lower case, and rows have their weights",
+    )
+
+
+class Build(Command, BuiltOptions, AnnotatedOutput, BuildOptions, OutputOptions, ThreadOptions, EachOption):
     """Alignments to profile hidden Markov models."""
 
     verb = "build"
@@ -67,17 +80,24 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory or disk, 130 interrupted."""
     def run(self) -> None:
         """Read alignments, build the models and write them."""
         from tropalign.devices.registry import CpuDevice
-        from tropalign.execution.run import Run
+        from tropalign.execution.run import Output, Run, ShareWriter
         from tropalign.formats.hits.hmmer import ModelsContext
         from tropalign.profiles.build_task import BuildTask
         from tropalign.resources.limits import default_budget
 
-        output = output_of("models", "models", self.output, header_of(self, {}), ModelsContext())
-        show = checked_progress(self, [self.output], [self.alignment])
+        places = {"models": self.output, "alignments": self.alignment_out}
+        kinds = {"models": "models", "alignments": "models/alignments"}
+        header = header_of(self, {})
+        made = [
+            output_of(name, kinds[name], path, header, ModelsContext())
+            for name, path in places.items()
+            if path is not None
+        ]
+        show = checked_progress(self, [one.path for one in made], [self.alignment])
         options = BuildOptions(**self.shared_with(BuildOptions))
         building = Run(
-            task=BuildTask(self.alignment, options, self.alphabet, self.name),
-            outputs=[output],
+            task=BuildTask(self.alignment, options, self.alphabet, self.name, self.alignment_out is not None),
+            outputs=[Output(one.role, one.path, ShareWriter(one.writer, one.role)) for one in made],
             outline=None,
             parameters={},
             memory_bytes=default_budget(),

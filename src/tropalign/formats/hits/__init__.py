@@ -22,4 +22,5 @@ FORMATS = {
         Format(*RESULT, "hits.tables"),
     ),
     "models": (Format("hmm", (".hmm",), TEXT, "HMMER's models", "hits.hmmer"),),
+    "models/alignments": (Format("annotated", (".sto", ".stk"), TEXT, "Stockholm", "hits.hmmer"),),
 }

@@ -479,12 +479,12 @@ STOCKHOLM = Codec(encode, assembled_by(write_stockholm), assembled_with=ASSEMBLE
 
 @dataclass(frozen=True)
 class ModelsContext(PlainContext):
-    """Context of the models' format, which has no fields."""
+    """Context of the formats of models and of their alignments, which has no fields."""
 
 
 def encode_hmm(texts: Sequence[bytes], context: ModelsContext) -> bytes:
-    """Concatenate the models' texts, each of which ends with a line ``//``."""
+    """Concatenate texts of models or alignments, each of which ends with a line ``//``."""
     return b"".join(texts)
 
 
-HMM = Codec(encode_hmm, Concatenated())
+HMM = ANNOTATED = Codec(encode_hmm, Concatenated())
