@@ -58,6 +58,38 @@ def test_files_are_those_of_hmmer(name, folder):
         assert plain(f"own{path.suffix}") == plain(path)
 
 
+def sections(path):
+    """The text of each query, by its first line."""
+    texts = plain(path).decode().split("//\n")[:-1]
+    return {text[text.index("Query:") :].partition("\n")[0]: text[text.index("Query:") :] for text in texts}
+
+
+@pytest.mark.parametrize("options", [[], ["-E", "1e-20", "--incE", "1e-30"]])
+def test_cutoffs_of_the_models_that_have_them(options, folder):
+    run("search", "all.hmm", PROTEINS, "--cut", "ga-if-any", "--noali", *options, "-o", "own.txt")
+    run("search", DATA / "reference.hmm", PROTEINS, "--noali", *options, "-o", "others.txt")
+    curated, others = sections(DATA / "cut_ga.txt"), sections("others.txt")  # the first ones by hmmsearch
+    assert curated and others and sections("own.txt") == curated | others
+    assert "thresholding:     GA cutoffs, if the model has them" in Path("own.txt").read_text()
+    for part in "12":
+        words = ["--cut", "ga-if-any", "--noali", *options, "--shard", f"{part}/2"]
+        run("search", "all.hmm", PROTEINS, *words, "-o", f"{part}.shard")
+    run("merge", "1.shard", "2.shard", "-o", "merged.txt")
+    assert plain("merged.txt") == plain("own.txt")
+
+
+def test_a_scan_by_the_cutoffs_of_some_models(folder):
+    found = {}
+    for name, words in {"ga": ["--cut_ga"], "any": ["--cut", "ga-if-any"], "E": []}.items():
+        models = PFAM if name == "ga" else "all.hmm"
+        run("scan", models, PROTEINS, *words, "--no-comments", "-Z", "9", "--domZ", "9", "-o", f"{name}.tsv")
+        rows = [line.split("\t") for line in Path(f"{name}.tsv").read_text().splitlines()[1:]]
+        found[name] = {tuple(row) for row in rows}
+    curated = {row[3] for row in found["ga"]}
+    of_others = {row for row in found["E"] if row[3] not in {model.name for model in tropalign.read_queries(PFAM)}}
+    assert curated and of_others and found["any"] == found["ga"] | of_others
+
+
 def test_a_run_goes_on_where_it_was_interrupted(folder, monkeypatch, capsys):
     monkeypatch.setattr(search_task, "MOST_MODELS", 1)
     monkeypatch.setenv("TROPALIGN_LEAST_KEPT_CELLS", "1")

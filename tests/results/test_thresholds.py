@@ -72,10 +72,13 @@ def test_cutoffs_of_models_and_of_a_scan():
     assert len(judged(made_found(rows, queries=(PFAM,)), Thresholds(bit_cutoffs="trusted"))) == 1
     with pytest.raises(InputError, match="record 'q': the model has no noise cutoffs: choose other thresholds"):
         judged(made_found(rows, queries=(PFAM,)), Thresholds(bit_cutoffs="noise"))
+    either = judged(made_found(rows, queries=(PFAM,)), Thresholds(bit_cutoffs="noise-if-any", T=20.4, domT=11))
+    assert either.names == ("a", "c") and either.domain_is_reported.tolist() == [False, False, True] * 2
     rows = [("m0", {"bits": 21, "target": 0}, ONE), ("m1", {"bits": 21, "target": 1}, ONE)]
     models = {0: PFAM, 1: Query("m1", 9, gathering=(30.0, 1.0))}
     found = made_found(rows, queries=(Query("s", 70),), orientation="scan", models=models)
     assert judged(found, Thresholds(bit_cutoffs="gathering")).names == ("m0",)
+    assert judged(found, Thresholds(bit_cutoffs="trusted-if-any", T=1)).names == ("m1",)
 
 
 def test_the_order_of_hits_and_equal_alignments():

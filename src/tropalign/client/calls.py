@@ -28,7 +28,7 @@ from tropalign.results.hits import Hits
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.results.placements import Placements
 from tropalign.results.segments import Segments
-from tropalign.results.threshold_options import Thresholds
+from tropalign.results.threshold_options import IF_ANY, Thresholds
 from tropalign.scoring import Gap, default_scoring
 from tropalign.sequences import SequenceBatch, read_sequences
 from tropalign.sequences.inputs import named_file
@@ -264,10 +264,13 @@ def _thresholds(job: _Job, thresholds: Any, n_rounds: int) -> None:
             job.option(f"{kind}E", getattr(thresholds, f"{kind}E"), None if is_said else getattr(usual, f"{kind}E"))
     job.option("Z", thresholds.Z)
     job.option("domZ", thresholds.domZ)
-    if thresholds.bit_cutoffs is not None:
+    names = {"gathering": "ga", "noise": "nc", "trusted": "tc"}
+    if thresholds.bit_cutoffs is not None and not thresholds.requires_cutoffs:
+        job.options["cut"] = names[thresholds.bit_cutoffs.removesuffix(IF_ANY)] + IF_ANY
+    elif thresholds.bit_cutoffs is not None:
         for option in [name for name in job.options if name not in ("Z", "domZ", "iterate")]:
             del job.options[option]
-        job.options[{"gathering": "cut_ga", "noise": "cut_nc", "trusted": "cut_tc"}[thresholds.bit_cutoffs]] = True
+        job.options[f"cut_{names[thresholds.bit_cutoffs]}"] = True
 
 
 def _filters(job: _Job, options: Any) -> None:

@@ -208,7 +208,7 @@ def task_of(
     Raises UsageError for rounds with cutoffs of models, and InputError for a model without the requested cutoffs.
     """
     if n_rounds == 1:
-        if thresholds.bit_cutoffs is not None:
+        if thresholds.bit_cutoffs is not None and thresholds.requires_cutoffs:
             models.check_cutoffs(thresholds.bit_cutoffs)
         return SearchTask(
             models,

@@ -18,7 +18,7 @@ from tropalign.guesses import Hinted
 from tropalign.properties import cached_property
 from tropalign.results import display
 from tropalign.results.columns import Axis, check_column
-from tropalign.results.threshold_options import Thresholds
+from tropalign.results.threshold_options import IF_ANY, Thresholds
 
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
@@ -397,8 +397,8 @@ def verdicts(found: FoundHits, thresholds: Thresholds) -> dict[str, Any]:
     """
     Z = float(found.n_targets) if thresholds.Z is None else float(thresholds.Z)
     every_E = e_values(found.log_p, Z)
-    cutoffs = _cutoffs(found, thresholds.bit_cutoffs) if thresholds.bit_cutoffs else None
-    is_reported = _passes(found.bits, every_E, thresholds.E, thresholds.T, None if cutoffs is None else cutoffs[:, 0])
+    cutoffs = _cutoffs(found, thresholds)
+    is_reported = _passes(found.bits, every_E, thresholds.E, thresholds.T, cutoffs[:, 0])
     order = _sorted(found, np.flatnonzero(is_reported), thresholds)
     columns = chosen(found, order)
     n_reported = np.bincount(columns["query"], minlength=len(found.queries)).astype(np.float64)
@@ -408,18 +408,16 @@ def verdicts(found: FoundHits, thresholds: Thresholds) -> dict[str, Any]:
         else np.full(len(found.queries), float(thresholds.domZ))
     )
     of_hit = np.repeat(np.arange(len(order)), np.diff(columns["domain_offsets"]))
-    if cutoffs is not None:
-        cutoffs = cutoffs[order]
+    cutoffs = cutoffs[order]
     bits, E = columns["bits"], every_E[order]
-    is_included = _passes(bits, E, thresholds.incE, thresholds.incT, None if cutoffs is None else cutoffs[:, 0])
+    is_included = _passes(bits, E, thresholds.incE, thresholds.incT, cutoffs[:, 0])
     domain_bits = columns["domain_bits"]
     domain_E = e_values(columns["domain_log_p"], domZ[columns["query"][of_hit]])
-    own = None if cutoffs is None else cutoffs[of_hit, 1]
+    own = cutoffs[of_hit, 1]
     domain_is_reported = _passes(domain_bits, domain_E, thresholds.domE, thresholds.domT, own)
     domain_is_included = _passes(domain_bits, domain_E, thresholds.incdomE, thresholds.incdomT, own)
     domain_is_included &= is_included[of_hit]
-    if cutoffs is not None:
-        domain_is_included &= domain_is_reported
+    domain_is_included &= domain_is_reported | np.isnan(own)
     _drop_copies(columns, domain_is_reported, domain_is_included)
     widths, kept = found.widths.copy(), is_kept(found, thresholds) | is_reported
     names, accessions = (
@@ -444,18 +442,17 @@ def is_kept(found: FoundHits, thresholds: Thresholds) -> Bools:
     A later target only raises Z and thereby E-values, so other hits can be dropped. Hits whose target has no index
     are kept.
     """
-    if thresholds.bit_cutoffs:
-        return found.bits >= _cutoffs(found, thresholds.bit_cutoffs)[:, 0]
     so_far = found.target + np.float64(1) if thresholds.Z is None else float(thresholds.Z)
-    return _passes(found.bits, e_values(found.log_p, so_far), thresholds.E, thresholds.T, None)
+    cutoffs = _cutoffs(found, thresholds)[:, 0]
+    return _passes(found.bits, e_values(found.log_p, so_far), thresholds.E, thresholds.T, cutoffs)
 
 
 def _passes(
-    bits: NDArray[np.float32], evalue: Float64, E: float, T: float | None, cutoffs: NDArray[np.float32] | None
+    bits: NDArray[np.float32], evalue: Float64, E: float, T: float | None, cutoffs: NDArray[np.float32]
 ) -> Bools:
-    if cutoffs is not None:
-        return bits >= cutoffs
-    return evalue <= E if T is None else bits.astype(np.float64) >= T
+    """Compare scores with the cutoffs, or if these are NaN, with the E-value or score for all models."""
+    passes = evalue <= E if T is None else bits.astype(np.float64) >= T
+    return np.where(np.isnan(cutoffs), passes, bits >= cutoffs)
 
 
 def e_values(log_p: Float64, n_searched: float | Float64) -> Float64:
@@ -472,8 +469,11 @@ def _without_denormals(values: Float64) -> Float64:
     return np.where(values < np.finfo(np.float64).smallest_normal, 0.0, values)
 
 
-def _cutoffs(found: FoundHits, kind: str) -> NDArray[np.float32]:
-    """Return the thresholds of each hit's model, float32, shape (n, 2): for targets, for domains."""
+def _cutoffs(found: FoundHits, thresholds: Thresholds) -> NDArray[np.float32]:
+    """Return the own thresholds of each hit's model, float32, shape (n, 2): for targets, for domains; NaN if none."""
+    if thresholds.bit_cutoffs is None:
+        return np.full((len(found), 2), np.nan, np.float32)
+    kind = thresholds.bit_cutoffs.removesuffix(IF_ANY)
     if found.orientation == "search":
         which, models = found.query.astype(np.int64), found.queries
     else:
@@ -482,9 +482,10 @@ def _cutoffs(found: FoundHits, kind: str) -> NDArray[np.float32]:
     own = np.full((len(models), 2), np.nan, np.float32)
     for k in distinct(which).tolist():
         value = getattr(models[k], kind)
-        if value is None:
+        if value is not None:
+            own[k] = value
+        elif thresholds.requires_cutoffs:
             raise InputError(f"the model has no {kind} cutoffs: choose other thresholds", record=models[k].name)
-        own[k] = value
     return own[which]
 
 

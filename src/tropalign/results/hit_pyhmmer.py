@@ -41,8 +41,8 @@ _ALIGNMENT = struct.Struct(">IIIIIqqqB")
 _ACCESSION, _DESCRIPTION = 1, 2
 _REFERENCE, _MASK, _STRUCTURE, _POSTERIOR, _TARGET, _CODONS = (1 << k for k in range(6))
 _INCLUDED, _REPORTED = 1, 2
-#: HMMER's flags of score cutoffs.
-_CUTOFFS: dict[Cutoffs, int] = {"gathering": 1 << 10, "trusted": 1 << 11, "noise": 1 << 12}
+#: HMMER's flags of score cutoffs, which all models must have.
+_CUTOFFS: dict[Cutoffs | None, int] = {"gathering": 1 << 10, "trusted": 1 << 11, "noise": 1 << 12}
 
 
 #: Models of a scan and their indices, by name.
@@ -232,7 +232,7 @@ def _pipeline(hits: JudgedHits, index: int) -> dict[str, Any]:
         "dom_by_E": chosen.domT is None,
         "inc_by_E": chosen.incT is None,
         "incdom_by_E": chosen.incdomT is None,
-        "use_bit_cutoffs": 0 if chosen.bit_cutoffs is None else _CUTOFFS[chosen.bit_cutoffs],
+        "use_bit_cutoffs": _CUTOFFS.get(chosen.bit_cutoffs, 0),
         "Z": hits.Z,
         "domZ": float(hits.domZ[index]),
         "Z_setby": int(chosen.Z is not None),

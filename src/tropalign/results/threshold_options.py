@@ -8,9 +8,13 @@ from typing import Literal, get_args
 from tropalign.errors import UsageError, named
 from tropalign.options.option import BITS, E_VALUE, Options, argument, number, option
 
-Cutoffs = Literal["gathering", "noise", "trusted"]
 #: Kinds of a model's own thresholds, by attribute name.
-BIT_CUTOFFS = get_args(Cutoffs)
+BIT_CUTOFFS = ("gathering", "noise", "trusted")
+#: With this suffix, models without thresholds of the kind are judged by the other limits.
+IF_ANY = "-if-any"
+Cutoffs = Literal[
+    "gathering", "noise", "trusted", "gathering-if-any", "noise-if-any", "trusted-if-any"
+]  # fmt: skip
 #: Range of the number of searched targets or models.
 SEARCHED = number(1e-9, 1e18)
 
@@ -26,8 +30,9 @@ class Thresholds(Options):
         The same limits for domains of reported hits.
     incE, incT, incdomE, incdomT
         Limits of inclusion: included hits count as significant, are aligned and start the next iteration.
-    bit_cutoffs : {"gathering", "noise", "trusted"}, or None
-        Instead of all these limits, the thresholds of each model (GA, NC, TC).
+    bit_cutoffs : {"gathering", "noise", "trusted"}, one of these with "-if-any", or None
+        Instead of all these limits, the thresholds of each model (GA, NC, TC). With "-if-any", these limits apply to
+        models without such thresholds, and hits are sorted by P-value.
     Z, domZ
         Size of the search space; by default the number of targets, and the number of reported targets.
 
@@ -131,8 +136,8 @@ class Thresholds(Options):
 
     def settle(self) -> None:
         """Check the values."""
-        if self.bit_cutoffs is not None and self.bit_cutoffs not in BIT_CUTOFFS:
-            raise UsageError(f"bit_cutoffs {self.bit_cutoffs!r} is not one of {', '.join(BIT_CUTOFFS)}")
+        if self.bit_cutoffs is not None and self.bit_cutoffs not in get_args(Cutoffs):
+            raise UsageError(f"bit_cutoffs {self.bit_cutoffs!r} is not one of {', '.join(get_args(Cutoffs))}")
         for name, one in self.declared().items():
             value, is_score = getattr(self, name), name.endswith("T")
             if name == "bit_cutoffs" or (value is None and one.default is None):
@@ -145,4 +150,9 @@ class Thresholds(Options):
     @property
     def sorts_by_score(self) -> bool:
         """True if hits are sorted by score rather than P-value, as HMMER does if inclusion is by score."""
-        return self.incT is not None or self.bit_cutoffs is not None
+        return self.incT is not None or self.requires_cutoffs
+
+    @property
+    def requires_cutoffs(self) -> bool:
+        """True if every model must have thresholds of the kind of `bit_cutoffs`."""
+        return self.bit_cutoffs in BIT_CUTOFFS

@@ -23,15 +23,24 @@ from tropalign.verbs.sequence_options import SequenceOptions
 REPORTING = ("E", "T", "domE", "domT")
 INCLUSION = ("incE", "incT", "incdomE", "incdomT")
 CUTOFFS: dict[str, Cutoffs] = {"cut_ga": "gathering", "cut_nc": "noise", "cut_tc": "trusted"}
+#: Values of --cut and of `Thresholds.bit_cutoffs`.
+CUTOFFS_IF_ANY: dict[str, Cutoffs] = {
+    "ga-if-any": "gathering-if-any",
+    "nc-if-any": "noise-if-any",
+    "tc-if-any": "trusted-if-any",
+}
 FILTERS = ("F1", "F2", "F3")
 #: Highest E-value of hits that enter the model of the next round.
 ITERATED_E = 0.001
 #: Smallest line width that HMMER accepts.
 LEAST_WIDTH = 120
-_CUTOFFS_EXCLUDE = {
-    **dict.fromkeys((*REPORTING, *INCLUSION, *CUTOFFS), "{this} sets all thresholds: leave {other} out"),
+_NOT_IN_ROUNDS = {
     "iterate": "{this} uses the scores of models from files, but models of later rounds have none: leave {this} or "
     "{other} out",
+}
+_CUTOFFS_EXCLUDE = {
+    **dict.fromkeys((*REPORTING, *INCLUSION, *CUTOFFS, "cut"), "{this} sets all thresholds: leave {other} out"),
+    **_NOT_IN_ROUNDS,
 }
 _NOT_FOR_SHARDS = {
     "shard": "{this} does not support shards, each of which has a share of the models: leave {this} or {other} out"
@@ -195,6 +204,14 @@ class InclusionOptions(Options, group="inclusion thresholds"):
         label="Trusted cutoffs",
         help="report and include by each model's own trusted scores (TC)",
     )
+    cut: str | None = option(
+        default=None,
+        choices=CUTOFFS_IF_ANY,
+        excludes=_NOT_IN_ROUNDS,
+        label="Cutoffs of models that have them",
+        help="report and include by each model's own scores: gathering (ga-if-any), noise (nc-if-any) or trusted ones "
+        "(tc-if-any); models without them by the thresholds above",
+    )
     Z: float | None = again(Thresholds, "Z")
     domZ: float | None = again(Thresholds, "domZ")
 
@@ -277,6 +294,8 @@ Hits and E-values are those of hmmscan 3.4, to the last digit; the library needs
         kinds: list[Cutoffs] = [kind for name, kind in CUTOFFS.items() if getattr(self, name)]
         if self.iterate > 1:
             given = {"incE": ITERATED_E, "incdomE": ITERATED_E, **given}
+        if self.cut is not None:
+            kinds.append(CUTOFFS_IF_ANY[self.cut])
         return Thresholds(**given, bit_cutoffs=kinds[0] if kinds else None)
 
     def search_options(self) -> SearchOptions:

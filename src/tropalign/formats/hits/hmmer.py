@@ -14,7 +14,7 @@ from tropalign.formats.hits.parts import ASSEMBLED_WITH, assembled_by, encode, e
 from tropalign.results.found_hits import Query, annotation_line
 from tropalign.results.hit_alignment import HitAlignment, align_hits
 from tropalign.results.hits import Hits
-from tropalign.results.threshold_options import Thresholds
+from tropalign.results.threshold_options import IF_ANY, Thresholds
 
 #: Minimum number of alignment columns per line, even for a small line width.
 LEAST_COLUMNS = 40
@@ -133,8 +133,9 @@ def preamble(header: Header, context: HitsContext) -> Iterator[str]:
             yield f"{label}score >= {getattr(context.thresholds, T):g}"
         elif getattr(context.thresholds, E) != getattr(plain, E):
             yield f"{label}E-value <= {getattr(context.thresholds, E):g}"
-    if context.thresholds.bit_cutoffs is not None:
-        yield f"# model-specific thresholding:     {_CUTOFFS[context.thresholds.bit_cutoffs]} cutoffs"
+    if (kind := context.thresholds.bit_cutoffs) is not None:
+        of_some = "" if context.thresholds.requires_cutoffs else ", if the model has them"
+        yield f"# model-specific thresholding:     {_CUTOFFS[kind.removesuffix(IF_ANY)]} cutoffs{of_some}"
     yield from _filter_lines(context)
     yield _RULE
     yield ""
