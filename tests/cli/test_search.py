@@ -1,6 +1,7 @@
 """``tropalign search`` and ``tropalign scan``: files as HMMER's, streams, shards, runs that go on, and errors."""
 
 import io
+import json
 import os
 import re
 import sys
@@ -12,6 +13,7 @@ import tropalign
 from tropalign.cli.main import main
 from tropalign.profiles import task as search_task
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
 DATA = Path(__file__).parent.parent / "data" / "search"
 PFAM, PROTEINS = str(DATA / "pfam.hmm"), str(DATA / "proteins.fasta")
 TABLES = {"tbl": "--tblout", "domtbl": "--domtblout", "pfamtbl": "--pfamtblout"}
@@ -56,6 +58,34 @@ def test_files_are_those_of_hmmer(name, folder):
     run(*words, "-o", "own.txt", "-t", 2)
     for path in DATA.glob(f"{name}.*"):
         assert plain(f"own{path.suffix}") == plain(path)
+
+
+def test_accessions_of_uniprot_files(folder):
+    """HMMER's tables have those of flat files and models, as recorded from hmmsearch; other tables also FASTA's."""
+    model = EXAMPLES.joinpath("efp.hmm").read_text().replace("\nLENG ", "\nACC   PF01132.4\nLENG ", 1)
+    Path("efp.hmm").write_text(model)
+    record = EXAMPLES.joinpath("efp.fasta").read_text().partition(">sp|Q4UKM7|")[2].partition(">")[0]
+    text = "".join(record.split("\n")[1:])
+    lines = ["ID   EFP_RICFE   Reviewed;   188 AA.", "AC   Q4UKM7; Q9999;", "SQ   SEQUENCE   188 AA;"]
+    Path("efp.dat").write_text("\n".join([*lines, f"     {text}", "//", ""]))
+    Path("efp.fa").write_text(f">sp|Q4UKM7|EFP_RICFE\n{text}\n>sp|Q4UKM7-2|EFP_RICFE\n{text}\n>sp|efp\n{text}\n")
+    of_fasta = [("sp|Q4UKM7-2|EFP_RICFE", "Q4UKM7-2"), ("sp|Q4UKM7|EFP_RICFE", "Q4UKM7"), ("sp|efp", "")]
+    wanted = {"dat": [("EFP_RICFE", "Q4UKM7")], "fa": of_fasta}
+    for suffix, expected in wanted.items():
+        outputs = ["--tblout", "own.tbl", "--domtblout", "own.dom", "-o"]
+        run("search", "efp.hmm", f"efp.{suffix}", *outputs, "own.json")
+        run("search", "efp.hmm", f"efp.{suffix}", "--no-comments", "-o", "own.tsv")
+        run("scan", "efp.hmm", f"efp.{suffix}", "--no-comments", "-o", "scan.tsv")
+        rows = [line.split("\t") for line in Path("own.tsv").read_text().splitlines()[1:]]
+        assert sorted((row[3], row[4]) for row in rows) == expected and {row[1] for row in rows} == {"PF01132.4"}
+        rows = [line.split("\t") for line in Path("scan.tsv").read_text().splitlines()[1:]]
+        assert sorted((row[0], row[1]) for row in rows) == expected and {row[4] for row in rows} == {"PF01132.4"}
+        (query,) = json.loads(Path("own.json").read_text())["queries"]
+        assert sorted((hit["name"], hit["accession"]) for hit in query["hits"]) == expected
+        for name, at in (("own.tbl", 3), ("own.dom", 4)):
+            rows = [line.split() for line in Path(name).read_text().splitlines() if line[0] != "#"]
+            own = [accession if suffix == "dat" else "-" for _, accession in expected]
+            assert sorted(row[1] for row in rows) == own and {row[at] for row in rows} == {"PF01132.4"}
 
 
 def sections(path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -151,9 +152,30 @@ def _kept(name: str) -> Callable[[JudgedHits, Int64], Any]:
     return of
 
 
+#: Names in UniProt's FASTA files: Swiss-Prot or TrEMBL, accession (``-2`` for isoforms), entry name.
+_UNIPROT = re.compile(r"(?:sp|tr)\|([A-Z0-9]{6,10}(?:-[0-9]+)?)\|\S*")
+
+
+def accession_of(name: str, accession: str) -> str:
+    """Return an accession, by default that of a name in UniProt's FASTA files; HMMER's formats leave the latter out."""
+    found = None if accession else _UNIPROT.fullmatch(name)
+    return accession if found is None else found[1]
+
+
 def _of_query(name: str) -> Callable[[JudgedHits, Int64], list[Any]]:
     """Return a getter of a field of each hit's query."""
     return lambda hits, rows: [getattr(hits.queries[q], name) for q in hits.query[rows].tolist()]
+
+
+def _query_accessions(hits: JudgedHits, rows: Int64) -> list[str]:
+    """Return the accession of each hit's query."""
+    queries = (hits.queries[q] for q in hits.query[rows].tolist())
+    return [accession_of(query.name, query.accession) for query in queries]
+
+
+def _target_accessions(hits: JudgedHits, rows: Int64) -> list[str]:
+    """Return the accession of each hit's target."""
+    return [accession_of(hits.names[k], hits.accessions[k]) for k in rows.tolist()]
 
 
 def _of_best(name: str) -> Callable[[JudgedHits, Int64], Any]:
@@ -176,10 +198,10 @@ def _number(hits: JudgedHits, domains: Int64) -> Int64:
 #: First columns of both tables.
 _FIRST: dict[str, Shown] = {
     "query": (str, _of_query("name")),
-    "query_accession": (str, _of_query("accession")),
+    "query_accession": (str, _query_accessions),
     "query_length": (np.int32, _of_query("length")),
     "target": (str, _kept("names")),
-    "target_accession": (str, _kept("accessions")),
+    "target_accession": (str, _target_accessions),
     "target_length": (np.int32, _kept("length")),
     "evalue": (np.float64, _kept("evalue")),
     "bits": (np.float32, _kept("bits")),

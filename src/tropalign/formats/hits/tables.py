@@ -20,7 +20,7 @@ from tropalign.formats.hits.parts import ASSEMBLED_WITH, assembled_by, encode, e
 from tropalign.results import rows
 from tropalign.results.columns import arrow_batch
 from tropalign.results.found_hits import DOMAIN_COLUMNS, FILTERS, HIT_COLUMNS, LINES, TEXTS, of_all_queries
-from tropalign.results.hit import DOMAINS, Columns, Domain
+from tropalign.results.hit import DOMAINS, Columns, Domain, accession_of
 from tropalign.results.hits import Hits
 
 #: Rows per batch, or per row group of Parquet.
@@ -146,6 +146,7 @@ def _query(found: QueryHits) -> dict[str, Any]:
     hits = found.hits
     return {
         **{name: getattr(found.query, name) for name in _QUERY_FIELDS},
+        "accession": accession_of(found.query.name, found.query.accession),
         "n_targets": hits.n_targets,
         "n_passed": dict(zip(FILTERS, hits.n_passed[found.index].tolist(), strict=True)),
         "Z": hits.Z,
@@ -153,6 +154,7 @@ def _query(found: QueryHits) -> dict[str, Any]:
         "hits": [
             {
                 **{name: getattr(hit, name) for name in _QUERY_FIELDS},
+                "accession": accession_of(hit.name, hit.accession),
                 "target": hit.target,
                 **{name: _number(getattr(hit, name)) for name in ("evalue", "bits", "bias", "log_p")},
                 "is_included": hit.is_included,
