@@ -60,6 +60,41 @@ def test_files_are_those_of_hmmer(name, folder):
         assert plain(f"own{path.suffix}") == plain(path)
 
 
+def test_thresholds_of_models_from_a_file(folder):
+    """As if the models' own gathering scores were those of the file."""
+    text = Path("all.hmm").read_text()
+    assert "NAME  test\n" in text and "GA    17.70 17.70\n" in text
+    edited = text.replace("GA    17.70 17.70", "GA    30.0 25.5").replace("NAME  test", "NAME  test\nGA    50 60")
+    Path("edited.hmm").write_text(edited)
+    Path("own.tsv").write_text("# name\tsequence\tdomain\nPF00076\t30\t25.5\n\ntest\t50\t60\n")
+    run("search", "edited.hmm", PROTEINS, "--cut_ga", "--noali", "-o", "edited.txt")
+    run("search", "all.hmm", PROTEINS, "--cut_ga", "--model-thresholds", "own.tsv", "--noali", "-o", "own.txt")
+    assert sections("own.txt") == sections("edited.txt") and len(sections("own.txt")) == 3
+    run("search", "edited.hmm", PROTEINS, "--noali", "-E", "1e-6", "-o", "by_E.txt")
+    words = ["--model-thresholds", "own.tsv", "-E", "1e-6", "--noali"]
+    run("search", "all.hmm", PROTEINS, *words, "-o", "own.txt")
+    (fn3,) = (query for query in sections("own.txt") if "fn3" in query)
+    assert sections("own.txt") == sections("edited.txt") | {fn3: sections("by_E.txt")[fn3]}
+    for part in "12":
+        run("search", "all.hmm", PROTEINS, *words, "--shard", f"{part}/2", "-o", f"{part}.shard")
+    run("merge", "1.shard", "2.shard", "-o", "merged.txt")
+    assert plain("merged.txt") == plain("own.txt")
+    run("scan", "edited.hmm", PROTEINS, "--cut_ga", "--tblout", "edited.tbl", "-o", os.devnull)
+    words = ["--cut", "ga-if-any", "--model-thresholds", "own.tsv", "--tblout"]
+    run("scan", "all.hmm", PROTEINS, *words, "own.tbl", "-o", os.devnull)
+    assert sorted(plain("own.tbl").split(b"\n")) == sorted(plain("edited.tbl").split(b"\n"))
+
+
+def test_names_of_thresholds_that_no_model_has(folder, capsys):
+    Path("own.tsv").write_text("RRM_1\t1\t1\nother\t2\t2\nPF00041.13\t1\t1\nmore\t2\t2\n")
+    assert main(["search", "all.hmm", PROTEINS, "--model-thresholds", "own.tsv", "-o", "own.txt"]) == 0
+    sentence = "own.tsv, line 2: no model has the name or accession 'other'; 1 other names are of no model either\n"
+    assert capsys.readouterr().err == f"tropalign: warning: {sentence}"
+    with pytest.warns(tropalign.TropalignWarning, match="per_model: no model has the name or accession 'other'"):
+        hits = tropalign.search(PFAM, PROTEINS, thresholds=tropalign.Thresholds(per_model={"other": (1, 1)}))
+    assert len(hits) == len(tropalign.search(PFAM, PROTEINS))
+
+
 def test_accessions_of_uniprot_files(folder):
     """HMMER's tables have those of flat files and models, as recorded from hmmsearch; other tables also FASTA's."""
     model = EXAMPLES.joinpath("efp.hmm").read_text().replace("\nLENG ", "\nACC   PF01132.4\nLENG ", 1)

@@ -110,7 +110,7 @@ def test_searches(server):
         {"thresholds": Thresholds(T=250, incE=1e-80, Z=1000), "options": options},
         {"options": tropalign.SearchOptions.unfiltered()},
         {"n_rounds": 2, "thresholds": Thresholds(E=1e-5)},
-        {"thresholds": Thresholds(E=1e-5, bit_cutoffs="gathering-if-any")},
+        {"thresholds": Thresholds(E=1e-5, bit_cutoffs="gathering-if-any", per_model={"EFP": (250.125, 20)})},
     ):
         assert_equal(server.search(model, proteins, **given), tropalign.search(model, proteins, **given))
     assert_equal(server.scan(proteins, model), tropalign.scan(proteins, model))

@@ -74,6 +74,8 @@ def test_cutoffs_of_models_and_of_a_scan():
         judged(made_found(rows, queries=(PFAM,)), Thresholds(bit_cutoffs="noise"))
     either = judged(made_found(rows, queries=(PFAM,)), Thresholds(bit_cutoffs="noise-if-any", T=20.4, domT=11))
     assert either.names == ("a", "c") and either.domain_is_reported.tolist() == [False, False, True] * 2
+    given = Thresholds(bit_cutoffs="noise", per_model={"q": (20.25, 10)})
+    assert judged(made_found(rows, queries=(PFAM,)), given).names == ("c", "a", "b")
     rows = [("m0", {"bits": 21, "target": 0}, ONE), ("m1", {"bits": 21, "target": 1}, ONE)]
     models = {0: PFAM, 1: Query("m1", 9, gathering=(30.0, 1.0))}
     found = made_found(rows, queries=(Query("s", 70),), orientation="scan", models=models)

@@ -264,6 +264,9 @@ def _thresholds(job: _Job, thresholds: Any, n_rounds: int) -> None:
             job.option(f"{kind}E", getattr(thresholds, f"{kind}E"), None if is_said else getattr(usual, f"{kind}E"))
     job.option("Z", thresholds.Z)
     job.option("domZ", thresholds.domZ)
+    if own := thresholds.per_model:
+        table = "".join(f"{name}\t{hit!r}\t{domain!r}\n" for name, (hit, domain) in own.items())
+        job.inputs["model_thresholds"] = ("thresholds.tsv", table.encode())
     names = {"gathering": "ga", "noise": "nc", "trusted": "tc"}
     if thresholds.bit_cutoffs is not None and not thresholds.requires_cutoffs:
         job.options["cut"] = names[thresholds.bit_cutoffs.removesuffix(IF_ANY)] + IF_ANY

@@ -107,7 +107,8 @@ def search(call: SearchArguments) -> Hits:
     Warns
     -----
     TropalignWarning
-        Letters outside the protein alphabet, which are read as X; models that are left out.
+        Letters outside the protein alphabet, which are read as X; models that are left out; names in the thresholds'
+        ``per_model`` that no model has.
 
     Examples
     --------
@@ -162,8 +163,10 @@ def _hits(
             raise UsageError(f"{shown(repr(value)[:80])} is not a {name}: make one, as tropalign.{name}()")
     names = device_names(call.device)
     memory_bytes = budget_of(call.memory_bytes)
+    source = model_source(models, memory_bytes, skip_foreign=call.skip_foreign)
+    source.warn_of_unknown(dict.fromkeys(thresholds.per_model or {}, "per_model"))
     task = task_of(
-        model_source(models, memory_bytes, skip_foreign=call.skip_foreign),
+        source,
         target_source(sequences, memory_bytes, call.gaps),
         options,
         thresholds,

@@ -208,8 +208,7 @@ def task_of(
     Raises UsageError for rounds with cutoffs of models, and InputError for a model without the requested cutoffs.
     """
     if n_rounds == 1:
-        if thresholds.bit_cutoffs is not None and thresholds.requires_cutoffs:
-            models.check_cutoffs(thresholds.bit_cutoffs)
+        models.check_cutoffs(thresholds)
         return SearchTask(
             models,
             sequences,
@@ -220,7 +219,7 @@ def task_of(
             shard=shard,
             n_threads=n_threads,
         )
-    if thresholds.bit_cutoffs is not None:
+    if thresholds.is_by_model:
         raise UsageError("models of later rounds have no cutoffs of their own: choose other thresholds")
     return IterateTask(
         models,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tropalign.errors import UsageError
+from tropalign.errors import UsageError, counted
 from tropalign.execution.files import check_terminal, write_to
 from tropalign.execution.run import Output, ShareWriter
 from tropalign.formats.format import Header
@@ -112,6 +113,8 @@ def run_parameters(
 ) -> dict[str, str]:
     """Return all parameters that determine a run's output, by name."""
     chosen = {name: value for name, value in vars(task.thresholds).items() if value != getattr(Thresholds, name)}
+    if own := chosen.pop("per_model", None):
+        chosen[f"of {counted(len(own), 'models')}, hash"] = hashlib.sha256(repr(own).encode()).hexdigest()[:16]
     given = ", ".join(f"{name} {value}" for name, value in chosen.items())
     filters = zip(("F1", "F2", "F3", "bias filter", "null2", "seed"), task.options.numbers(), strict=True)
     return {

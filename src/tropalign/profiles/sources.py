@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,8 @@ from tropalign.profiles.model_files import OLD_TEXT, TEXT, of_foreign
 from tropalign.profiles.models import Model, from_pyhmmer, text_of
 from tropalign.profiles.proteins import N_CANONICAL, Collected, Encoder, Proteins
 from tropalign.profiles.queries import queries_in
-from tropalign.results.threshold_options import BIT_CUTOFFS
+from tropalign.results.found_hits import Query, model_cutoffs
+from tropalign.results.threshold_options import BIT_CUTOFFS, Thresholds, keys_of
 from tropalign.sequences.blocks import TARGETS, ReadBlocks, SequenceBlock, with_gaps
 from tropalign.sequences.files import is_stream, opened, size_of
 
@@ -70,16 +71,19 @@ class ModelSource:
 
     def __init__(self, models: Callable[[], Iterable[Model]], keep_bytes: int, can_reopen: bool) -> None:
         self._open = models
-        self._without: dict[str, str] = {}
+        #: Names and accessions of all models; and models without some kind of cutoffs, which are checked later.
+        self._keys: set[str] = set()
+        self._without: list[Query] = []
         lengths: list[int] = []
         kept: list[Model] = []
         n_nodes = 0
         for model in models():
             lengths.append(model.length)
             n_nodes += model.length
-            for kind in BIT_CUTOFFS:
-                if getattr(model, kind) is None:
-                    self._without.setdefault(kind, model.name)
+            self._keys.update(keys_of(model.name, model.accession))
+            own = {kind: getattr(model, kind) for kind in BIT_CUTOFFS}
+            if None in own.values():
+                self._without.append(Query(model.name, model.length, model.accession, **own))
             if n_nodes * NODE_BYTES <= keep_bytes:
                 kept.append(model)
             elif not can_reopen:
@@ -93,10 +97,18 @@ class ModelSource:
         self._parts: dict[tuple[int, int], Models] = {}
         self._whole = Models(tuple(kept)) if n_nodes * NODE_BYTES <= keep_bytes else None
 
-    def check_cutoffs(self, kind: str) -> None:
-        """Raise InputError for the first model without thresholds of this kind (``Thresholds.bit_cutoffs``)."""
-        if kind in self._without:
-            raise InputError(f"the model has no {kind} cutoffs: choose other thresholds", record=self._without[kind])
+    def check_cutoffs(self, thresholds: Thresholds) -> None:
+        """Raise InputError for the first model without thresholds that it must have."""
+        for model in self._without if thresholds.requires_cutoffs else ():
+            model_cutoffs(model, thresholds)
+
+    def warn_of_unknown(self, places: Mapping[str, str]) -> None:
+        """Warn of names that are neither names nor accessions of models; `places` locates each of them."""
+        others = [name for name in places if name not in self._keys]
+        if others:
+            more = f"; {len(others) - 1} other names are of no model either" if others[1:] else ""
+            text = f"{places[others[0]]}: no model has the name or accession {others[0]!r}{more}"
+            warnings.warn(shown(text), TropalignWarning, stacklevel=2)
 
     def sha256(self) -> str:
         """Return a hash of the contents of all models, in hexadecimal."""

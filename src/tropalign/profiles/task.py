@@ -365,11 +365,10 @@ class SearchTask:
     def _reporting(self, models: Models, sequences: Proteins) -> tuple[float, float, float, int, bool]:
         """Return the thresholds for native code, so that it does not hold hits that will not be reported."""
         own, is_scan = self.thresholds, self.orientation == "scan"
-        is_by_score = own.T is not None or own.bit_cutoffs is not None
         return (
-            math.inf if is_by_score else float(own.E),
+            math.inf if own.T is not None or own.is_by_model else float(own.E),
             0.0 if own.Z is None else float(own.Z),
-            -math.inf if own.T is None or own.bit_cutoffs is not None else float(own.T),
+            -math.inf if own.T is None or own.is_by_model else float(own.T),
             models.first if is_scan else sequences.first,
             is_scan,
         )

@@ -18,7 +18,7 @@ from tropalign.guesses import Hinted
 from tropalign.properties import cached_property
 from tropalign.results import display
 from tropalign.results.columns import Axis, check_column
-from tropalign.results.threshold_options import IF_ANY, Thresholds
+from tropalign.results.threshold_options import IF_ANY, Thresholds, keys_of
 
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
@@ -471,9 +471,8 @@ def _without_denormals(values: Float64) -> Float64:
 
 def _cutoffs(found: FoundHits, thresholds: Thresholds) -> NDArray[np.float32]:
     """Return the own thresholds of each hit's model, float32, shape (n, 2): for targets, for domains; NaN if none."""
-    if thresholds.bit_cutoffs is None:
+    if not thresholds.is_by_model:
         return np.full((len(found), 2), np.nan, np.float32)
-    kind = thresholds.bit_cutoffs.removesuffix(IF_ANY)
     if found.orientation == "search":
         which, models = found.query.astype(np.int64), found.queries
     else:
@@ -481,12 +480,27 @@ def _cutoffs(found: FoundHits, thresholds: Thresholds) -> NDArray[np.float32]:
         models = tuple(found.models[number] for number in numbers.tolist())
     own = np.full((len(models), 2), np.nan, np.float32)
     for k in distinct(which).tolist():
-        value = getattr(models[k], kind)
-        if value is not None:
+        if (value := model_cutoffs(models[k], thresholds)) is not None:
             own[k] = value
-        elif thresholds.requires_cutoffs:
-            raise InputError(f"the model has no {kind} cutoffs: choose other thresholds", record=models[k].name)
     return own[which]
+
+
+def model_cutoffs(model: Query | Any, thresholds: Thresholds) -> tuple[float, float] | None:
+    """Return the own thresholds of a `Query` or `Model`: for targets, for domains; None if it has none.
+
+    Raises InputError if it must have some.
+    """
+    given = thresholds.per_model or {}
+    for key in keys_of(model.name, model.accession):
+        if key in given:
+            return given[key]
+    if thresholds.bit_cutoffs is None:
+        return None
+    kind = thresholds.bit_cutoffs.removesuffix(IF_ANY)
+    value: tuple[float, float] | None = getattr(model, kind)
+    if value is None and thresholds.requires_cutoffs:
+        raise InputError(f"the model has no {kind} cutoffs: choose other thresholds", record=model.name)
+    return value
 
 
 def _sorted(found: FoundHits, rows: NDArray[np.int64], thresholds: Thresholds) -> NDArray[np.int64]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Literal, get_args
+from collections.abc import Mapping
+from typing import Any, Literal, get_args
 
 from tropalign.errors import UsageError, named
 from tropalign.options.option import BITS, E_VALUE, Options, argument, number, option
@@ -35,6 +36,9 @@ class Thresholds(Options):
         models without such thresholds, and hits are sorted by P-value.
     Z, domZ
         Size of the search space; by default the number of targets, and the number of reported targets.
+    per_model : mapping of str to a pair of float, or None
+        Thresholds of some models, by name or accession (with or without its version): the score of a hit, and that of
+        a domain, in bits. They precede all other limits.
 
     Raises
     ------
@@ -45,6 +49,9 @@ class Thresholds(Options):
     --------
     >>> tropalign.Thresholds(E=1e-3).incE
     0.01
+    >>> thresholds = tropalign.Thresholds(per_model={"EFP": (250, 200)})
+    >>> len(tropalign.search("examples/efp.hmm", "examples/efp.fasta", thresholds=thresholds))
+    22
     """
 
     E: float = option(
@@ -116,6 +123,7 @@ class Thresholds(Options):
         help="include domains with at least this score in bits, instead of by E-value",
     )
     bit_cutoffs: Cutoffs | None = argument(default=None, kw_only=False)
+    per_model: Mapping[str, tuple[float, float]] | None = argument(default=None, kw_only=True)
     Z: float | None = option(
         default=None,
         kw_only=False,
@@ -140,12 +148,14 @@ class Thresholds(Options):
             raise UsageError(f"bit_cutoffs {self.bit_cutoffs!r} is not one of {', '.join(get_args(Cutoffs))}")
         for name, one in self.declared().items():
             value, is_score = getattr(self, name), name.endswith("T")
-            if name == "bit_cutoffs" or (value is None and one.default is None):
+            if name in ("bit_cutoffs", "per_model") or (value is None and one.default is None):
                 continue
             if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
                 raise UsageError(f"{named(name)} {value!r} is not a number")
             if not is_score and value <= 0:
                 raise UsageError(f"{named(name)} {value!r} is not above 0")
+        if self.per_model is not None:
+            self.set("per_model", _pairs(self.per_model))
 
     @property
     def sorts_by_score(self) -> bool:
@@ -156,3 +166,25 @@ class Thresholds(Options):
     def requires_cutoffs(self) -> bool:
         """True if every model must have thresholds of the kind of `bit_cutoffs`."""
         return self.bit_cutoffs in BIT_CUTOFFS
+
+    @property
+    def is_by_model(self) -> bool:
+        """True if models may have thresholds of their own."""
+        return self.bit_cutoffs is not None or bool(self.per_model)
+
+
+def _pairs(given: Any) -> dict[str, tuple[float, float]]:
+    """Return the thresholds of models with numbers as float. Raises UsageError for anything else."""
+    try:
+        found = {name: (float(hit), float(domain)) for name, (hit, domain) in dict(given).items()}
+    except (TypeError, ValueError):
+        found = {"": (math.nan, math.nan)}
+    for name, scores in found.items():
+        if not isinstance(name, str) or not all(map(math.isfinite, scores)):
+            raise UsageError("per_model must map names of models to two scores: of a hit, and of a domain")
+    return found
+
+
+def keys_of(name: str, accession: str) -> tuple[str, str, str]:
+    """Return the keys by which `Thresholds.per_model` may have a model, the first one preferred."""
+    return name, accession, accession.partition(".")[0]

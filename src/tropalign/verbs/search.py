@@ -212,6 +212,15 @@ class InclusionOptions(Options, group="inclusion thresholds"):
         help="report and include by each model's own scores: gathering (ga-if-any), noise (nc-if-any) or trusted ones "
         "(tc-if-any); models without them by the thresholds above",
     )
+    model_thresholds: str | None = input_file(
+        default=None,
+        holds="table",
+        metavar="FILE",
+        excludes=_NOT_IN_ROUNDS,
+        label="Thresholds of models",
+        help="table of thresholds of models, which precede all others: name or accession, tab, minimum score of a "
+        "sequence in bits, tab, minimum score of a domain; other models by the other thresholds",
+    )
     Z: float | None = again(Thresholds, "Z")
     domZ: float | None = again(Thresholds, "domZ")
 
@@ -287,7 +296,7 @@ Hits and E-values are those of hmmscan 3.4, to the last digit; the library needs
     )
     orientation: ClassVar[Literal["search", "scan"]] = "scan"
 
-    def thresholds(self) -> Thresholds:
+    def thresholds(self, per_model: dict[str, tuple[float, float]] | None) -> Thresholds:
         """Return the requested thresholds."""
         names = (*REPORTING, *INCLUSION, "Z", "domZ")
         given = {name: value for name in names if (value := getattr(self, name)) is not None}
@@ -296,7 +305,7 @@ Hits and E-values are those of hmmscan 3.4, to the last digit; the library needs
             given = {"incE": ITERATED_E, "incdomE": ITERATED_E, **given}
         if self.cut is not None:
             kinds.append(CUTOFFS_IF_ANY[self.cut])
-        return Thresholds(**given, bit_cutoffs=kinds[0] if kinds else None)
+        return Thresholds(**given, bit_cutoffs=kinds[0] if kinds else None, per_model=per_model)
 
     def search_options(self) -> SearchOptions:
         """Return the requested filters."""
@@ -332,13 +341,20 @@ Hits and E-values are those of hmmscan 3.4, to the last digit; the library needs
         paths = [self.output] if self.shard is not None else [path for _, path, _ in wanted.files()]
         model_files = [path for path in (self.hmm_out, self.hmm_rounds) if path is not None]
         paths += model_files
-        show = checked_progress(self, paths, [self.models, *self.sequences])
-        thresholds, search_options = self.thresholds(), self.search_options()
+        show = checked_progress(self, paths, [self.models, *self.sequences, self.model_thresholds])
+        own = None
+        if self.model_thresholds is not None:
+            from tropalign.profiles.given_thresholds import read_thresholds
+
+            own = read_thresholds(self.model_thresholds)
+        thresholds, search_options = self.thresholds(own and own.per_model), self.search_options()
         allowed = memory_allowed(self.memory, paths[0])
         memory_bytes = left_for_job(allowed, format_of("hits", wanted.format).package_bytes)
         keeps_models = bool(model_files)
         named = (self.models, memory_bytes, self.queries, self.alphabet, self.skip_foreign, keeps_models)
         models = read_once(("models", *named), lambda: model_source(*named))
+        if own is not None:
+            models.warn_of_unknown(own.places)
         sequences = target_source(self.sequences, memory_bytes, self.gaps)
         task = task_of(
             models,

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO
 
-from tropalign.errors import InputError
+from tropalign.errors import InputError, counted
 from tropalign.formats.aligned.profile import COLUMNS, blocks
 from tropalign.formats.format import Codec, Concatenated, Header, PlainContext, one_line
 from tropalign.formats.hits.context import HitsContext, QueryHits, queries_of, raw, table_of, write_lines
@@ -136,6 +136,8 @@ def preamble(header: Header, context: HitsContext) -> Iterator[str]:
     if (kind := context.thresholds.bit_cutoffs) is not None:
         of_some = "" if context.thresholds.requires_cutoffs else ", if the model has them"
         yield f"# model-specific thresholding:     {_CUTOFFS[kind.removesuffix(IF_ANY)]} cutoffs{of_some}"
+    if own := context.thresholds.per_model:
+        yield f"# thresholds of models:            given for {counted(len(own), 'names')}"
     yield from _filter_lines(context)
     yield _RULE
     yield ""
