@@ -1,5 +1,6 @@
 """Lineages of reads, reads per taxon, counts, and jplace as its specification wants it."""
 
+import json
 import random
 from collections import Counter
 from fractions import Fraction
@@ -116,3 +117,28 @@ def test_many_equal_branches_are_all_listed(example):
     folder = example[0]
     assert run(folder, "-o", folder / "m.fa", "--jplace", folder / "m.jplace") == 0
     assert max(len(placed) for _, placed in check_jplace((folder / "m.jplace").read_text()).values()) > 7
+
+
+@pytest.mark.parametrize("options", [[], ["--strand", "both"]])
+def test_a_minimum_score(example, options):
+    """The other files are as if reads with lower scores were not there; the table has them without a branch."""
+    folder = example[0]
+    outs = {name: folder / f"low.{name}" for name in ("fa", "tsv", "jplace", "taxa.tsv")}
+    words = [*options, "-o", outs["fa"], "--jplace", outs["jplace"], "--taxonomy", folder / "tips.tsv"]
+    assert run(folder, *words, "--table", outs["tsv"]) == 0
+    all_rows, entries = rows_of(outs["tsv"]), json.loads(outs["jplace"].read_text())["placements"]
+    alignment = outs["fa"].read_text().split(">")
+    least = sorted(int(row["score"]) for row in all_rows)[len(all_rows) // 2]
+    low = {row["read"] for row in all_rows if int(row["score"]) < least}
+    assert run(folder, *words, "--table", outs["tsv"], "--taxa", outs["taxa.tsv"], "--min-score", least) == 0
+    blank = {"branch": "-1", "clade": "*", "ties": "0", "start": "0", "end": "0", "inserted": "0"}
+    blank |= {"taxon": "*", "lineage": "*", "support": "*"}
+    for before, row in zip(all_rows, rows_of(outs["tsv"]), strict=True):
+        n_letters = sum(int(before[name]) for name in ("inserted", "unaligned"))
+        assert row == before if row["read"] not in low else row == before | blank | {"unaligned": row["unaligned"]}
+        assert int(row["unaligned"]) >= n_letters or row["read"] not in low
+    kept = [entry for entry in entries if entry["nm"][0][0] not in low]
+    assert json.loads(outs["jplace"].read_text())["placements"] == kept and 0 < len(kept) < len(entries)
+    assert outs["fa"].read_text().split(">") == [text for text in alignment if text.partition("\n")[0] not in low]
+    (unplaced,) = (row for row in rows_of(outs["taxa.tsv"]) if row["taxon"] == "unplaced")
+    assert int(unplaced["reads"]) == len(low | {row["read"] for row in all_rows if row["branch"] == "-1"})

@@ -15,10 +15,10 @@ from tropalign.options.option import argument, but
 from tropalign.placement.reads import opened
 from tropalign.placement.reference import ReferencePackage
 from tropalign.placement.scorer import N_BEST, check_mates, check_place
-from tropalign.placement.scoring import PlacementScoring, Scheme, StrandOption, scheme_of
+from tropalign.placement.scoring import PlacementScoring, ReadOptions, Scheme, scheme_of
 from tropalign.placement.task import PlaceTask
 from tropalign.resources.limits import default_budget, resolve_threads
-from tropalign.resources.numbers import checked_memory
+from tropalign.resources.numbers import checked_memory, whole_number
 from tropalign.sequences.batch import SequenceBatch, Sequences
 from tropalign.sequences.files import Source
 from tropalign.sequences.inputs import numbered
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tropalign.results.placements import Placements
 
 
-class PlaceArguments(StrandOption, ComputeArguments):
+class PlaceArguments(ReadOptions, ComputeArguments):
     """Arguments of `place`."""
 
     package: ReferencePackage = argument(kw_only=False, doc="The reference.")
@@ -116,6 +116,7 @@ def place(call: PlaceArguments) -> Iterator[Placements]:
         n_best=N_BEST if call.prune and mates is None else 0,
         paired=mates is not None,
         both_strands=call.strand == "both",
+        min_score=None if call.min_score is None else whole_number("min_score", call.min_score),
         n_threads=resolve_threads(call.n_threads),
         memory_bytes=default_budget() if memory_bytes is None else memory_bytes,
     )

@@ -130,6 +130,7 @@ def run_parameters(
         "outputs": ", ".join(f"{output.role} as {output.writer.name}" for output in outputs),
         "insertions": wanted.insertions,
         "strand": "both" if task.both_strands else "plus",
+        "minimum score": str(task.min_score),
         "scoring": ", ".join(map(str, task.scoring.numbers())),
         "reference": f"{len(package.names)} rows, hash {package.fingerprint()[:16]}",
         "reads": f"{found.n_reads} reads of {int(found.lengths.sum())} letters, hash {found.sha256[:16]}",

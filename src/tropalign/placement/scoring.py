@@ -36,8 +36,8 @@ def _score(name: str, label: str, meaning: str, doc: str = "") -> Any:
     )
 
 
-class StrandOption(Options, group="scoring"):
-    """Strands of reads."""
+class ReadOptions(Options, group="scoring"):
+    """Strands of reads, and the score that they need."""
 
     strand: StrandName = option(
         default="plus",
@@ -45,6 +45,14 @@ class StrandOption(Options, group="scoring"):
         is_common=True,
         help="both: the better of a read's two strands (default: plus)",
         doc="both: the better of a nucleotide read's two strands; plus if they are equal.",
+    )
+    min_score: int | None = option(
+        default=None,
+        kind=whole(),
+        metavar="N",
+        label="Minimum score",
+        help="minimum score for a read to be placed; the others are only in the table, with branch -1 (default: none)",
+        doc="Minimum score for a read to be placed; the others have branch -1.",
     )
 
 

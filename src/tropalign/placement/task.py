@@ -98,6 +98,7 @@ class PlaceTask:
         *,
         n_best: int,
         both_strands: bool,
+        min_score: int | None = None,
         n_threads: int,
         memory_bytes: int,
         found: Survey | None = None,
@@ -106,7 +107,7 @@ class PlaceTask:
     ) -> None:
         self.package, self.scoring, self.both_strands, self.paired = package, scoring, both_strands, paired
         self.scorer = Scorer(package, scoring, n_best)
-        self.n_threads = n_threads
+        self.min_score, self.n_threads = min_score, n_threads
         self._blocks = blocks
         self._base_cells = package.n_distinct * len(package.columns) * (2 if both_strands else 1)
         kept = int(KNOWN_SHARE * memory_bytes)
@@ -408,7 +409,13 @@ class PlaceTask:
         n_tied = np.zeros(n, np.int64)
         branch[chosen], ties[chosen] = self.package.first_branch[best.row], best.ties
         score[chosen], second[chosen] = best.score, best.second
-        n_tied[chosen] = [len(branches) for branches in best.tied]
+        tied = best.tied
+        if self.min_score is not None:
+            is_low = best.score < self.min_score
+            branch[chosen[is_low]], ties[chosen[is_low]] = -1, 0
+            tied = [branches[:0] if low else branches for branches, low in zip(tied, is_low.tolist(), strict=True)]
+            column = np.where(np.repeat(branch, np.diff(block.offsets)) < 0, np.int32(-1), column)
+        n_tied[chosen] = [len(branches) for branches in tied]
         return Placements(
             names=block.names,
             letters=letters,
@@ -418,7 +425,7 @@ class PlaceTask:
             second_score=second,
             ties=ties,
             strand=strand,
-            tied_branches=np.concatenate([np.zeros(0, np.int64), *best.tied]),
+            tied_branches=np.concatenate([np.zeros(0, np.int64), *tied]),
             tied_offsets=np.concatenate([[0], np.cumsum(n_tied)]).astype(np.int64),
             column=column,
         )

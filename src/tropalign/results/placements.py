@@ -54,7 +54,7 @@ class Placements(Table[PlacedRead]):
     offsets : int64, shape (n + 1,)
         Read k's characters are ``letters[offsets[k]:offsets[k + 1]]``.
     branch : int64, shape (n,)
-        The best branch, the first one of ties; -1 for a read without a usable residue.
+        The best branch, the first one of ties; -1 for a read without a usable residue or with too low a score.
     score, second_score : int32, shape (n,)
         Scores of the best branch and of the next best one (equal in a tie).
     ties : int64, shape (n,)

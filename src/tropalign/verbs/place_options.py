@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from tropalign.errors import counted
 from tropalign.formats.registry import format_names
 from tropalign.options.option import Options, but, input_file, option, output_file
-from tropalign.placement.scoring import GAP_FLAGS, ScoreOptions, StrandOption
+from tropalign.placement.scoring import GAP_FLAGS, ReadOptions, ScoreOptions
 from tropalign.verbs.command import Command
 from tropalign.verbs.runs import EachOption, RunOptions
 from tropalign.verbs.sequence_options import SampleNameOptions, SequenceOptions
@@ -202,7 +202,7 @@ class PipelineOptions(Options, group="likelihoods", needs="pipeline=epa-ng"):
 class PlaceCommand(
     Command,
     ReferenceOptions,
-    StrandOption,
+    ReadOptions,
     ScoreOptions,
     PruningOption,
     ResultOptions,
