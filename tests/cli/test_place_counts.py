@@ -97,6 +97,35 @@ def test_reads_count_as_the_table_says(folder, table):
     assert text.startswith("#OTU ID\tgut\tSkin\tsoil 2\ttaxonomy\n") and "\tUnassigned\n" in text
 
 
+@pytest.mark.parametrize("samples", [(), SAMPLES])
+def test_reads_per_branch(folder, samples):
+    """As sums over the rows of the table, and over the weights in jplace."""
+    assert run(folder, *WHOLE, "--branches", "b.tsv", *(["--counts", "otus.tsv"] if samples else [])) == 0
+    given = ta.read_otu_table(folder / "otus.tsv")
+    counts, sums, shared, clades = dict(zip(given.names, given.counts, strict=True)), Counter(), Counter(), {}
+    for row in rows_of(folder / "t.tsv"):
+        of_samples = counts[row["read"].partition(";")[0]] if samples else [int(row["count"])]
+        sums[row["branch"]] += np.array([1, int(row["count"]), *of_samples])
+        clades[row["branch"]] = row["clade"]
+    read = json.loads((folder / "x.jplace").read_text())
+    lengths = dict(re.findall(r"\{(\d+)\}:([^:]+):", re.sub(r":([^:{}]+)\{(\d+)\}", r"{\2}:\1:", read["tree"])))
+    for entry in read["placements"]:
+        for placed in entry["p"]:
+            shared[str(placed[0])] += placed[2] * entry["nm"][0][1]
+    found = rows_of(folder / "b.tsv")
+    assert [row["branch"] for row in found] == [*sorted(shared, key=int), "-1"]
+    package = ta.ReferencePackage.load(folder / "ref.npz")
+    for row in found:
+        numbers = sums[row["branch"]] + np.zeros(2 + max(len(samples), 1), int)
+        assert [int(row[name]) for name in ("reads", "count", *samples)] == numbers[: 2 + len(samples)].tolist()
+        assert float(row["shared"]) == pytest.approx(shared[row["branch"]], rel=1e-9)
+        assert row["clade"] == clades.get(row["branch"], row["clade"])
+        if row["branch"] not in ("-1", "0"):  # branch 0 goes through the root
+            assert float(row["length"]) == pytest.approx(float(lengths[row["branch"]]))
+            assert row["clade"] == package.tree.clades()[int(row["branch"])]
+    assert sum(shared.values()) == pytest.approx(sum(int(row["count"]) for row in found[:-1]))
+
+
 def test_the_page_has_these_numbers(folder):
     assert run(folder, *WHOLE, "--counts", "otus.tsv", *TAXA, "out.tsv") == 0
     data, arrays = data_of((folder / "taxa.html").read_bytes())
@@ -145,6 +174,7 @@ def test_biom_and_scikit_bio_read_it(folder):
 
 def test_threads_shards_and_streams_change_nothing(folder, monkeypatch):
     names = ["--table", "t.tsv", "--taxa", "taxa.tsv", "--taxa-html", "taxa.html", "--otu-table", "out.tsv"]
+    names += ["--branches", "b.tsv"]
     how = ["--taxonomy", "tips.tsv", "--counts", "otus.tsv", "-q", "--no-comments"]
 
     def files():

@@ -1,8 +1,8 @@
 """Registry of formats by kind of result and name or suffix, and factory of their writers.
 
 A kind is "pairs" or "plots", "placed" or one of its outputs ("placed/rows", the alignment, "placed/table",
-"placed/branches", "placed/taxa", "placed/sunburst", "placed/otus", "placed/report"), "aligned",
-"aligned/agreement" (a page) or "confidence", "trees", "hits", "paths", "segments" or "tracks", "clusters",
+"placed/branches" (jplace), "placed/by_branch", "placed/taxa", "placed/sunburst", "placed/otus", "placed/report"),
+"aligned", "aligned/agreement" (a page) or "confidence", "trees", "hits", "paths", "segments" or "tracks", "clusters",
 "counts" or "representatives", "chimeras/table" or "chimeras/sequences", "models" or "models/alignments". Rooms, the
 folders of kinds of results, list their formats in ``FORMATS``; writers are imported only when they are needed.
 """

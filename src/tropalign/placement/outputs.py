@@ -26,11 +26,12 @@ if TYPE_CHECKING:
 class Wanted:
     """The output files of a placement; paths are None for files that are not requested.
 
-    `rows`: format of the alignment, "fasta" or "phylip". `is_split`: write the reads alone there, and the
-    reference to ``FILE.reference``. `insertions`: "drop" letters between the reference's columns, or put them into
-    new "columns". `otus`: table of counts with lineages. `sunburst`, `report`: HTML pages of the taxa, and of the
-    tree. `query`: the reads alone in the reference's columns, as FASTA, for another program. `sample_delimiter`,
-    `sample_regex`: how names give samples for the page of the tree, as in `tropalign.sequences.annotations.teller`.
+    `rows`: format of the alignment, "fasta" or "phylip". `is_split`: write the reads alone there, and the reference
+    to ``FILE.reference``. `insertions`: "drop" letters between the reference's columns, or put them into new
+    "columns". `branches`: table of reads per branch. `otus`: table of counts with lineages. `sunburst`, `report`:
+    HTML pages of the taxa, and of the tree. `query`: the reads alone in the reference's columns, as FASTA, for
+    another program. `sample_delimiter`, `sample_regex`: how names give samples for the page of the tree, as in
+    `tropalign.sequences.annotations.teller`.
     """
 
     alignment: str | None
@@ -39,6 +40,7 @@ class Wanted:
     insertions: str = "drop"
     table: str | None = None
     jplace: str | None = None
+    branches: str | None = None
     taxa: str | None = None
     sunburst: str | None = None
     otus: str | None = None
@@ -58,6 +60,7 @@ class Wanted:
         return (
             ("table", "table", self.table),
             ("jplace", "branches", self.jplace),
+            ("branches", "by_branch", self.branches),
             ("taxa", "taxa", self.taxa),
             ("sunburst", "sunburst", self.sunburst),
             ("otu_table", "otus", self.otus),
@@ -85,7 +88,7 @@ def outputs_of(
     for making the report. `otus`: counts of the reads, if their names do not contain these. Raises UsageError for
     unknown suffixes and binary output to a terminal, InputError for a format that lacks its package.
     """
-    clades = tuple(package.tree.clades()) if wanted.table else ()
+    clades = tuple(package.tree.clades()) if wanted.table or wanted.branches else ()
     unrooted, lengths = package.tree.newick(), package.tree.branch_lengths()
 
     more = "" if lineages is None else "lineages"

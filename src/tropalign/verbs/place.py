@@ -159,6 +159,7 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
             insertions=self.insertions,
             table=self.table,
             jplace=self.jplace,
+            branches=self.branches,
             taxa=self.taxa,
             sunburst=self.taxa_html,
             otus=self.otu_table,

@@ -59,6 +59,13 @@ class ResultOptions(Options, group="results"):
         metavar="FILE",
         help="best branches of each read, for gappa and other programs",
     )
+    branches: str | None = output_file(
+        output="branches",
+        suffix=".tsv",
+        metavar="FILE",
+        help="table of reads per branch (TSV); with --counts, also per sample",
+        form_help="Table of reads per branch (TSV); with a table of counts, also per sample",
+    )
     taxonomy: str | None = input_file(
         default=None,
         holds="table",
@@ -72,7 +79,7 @@ class ResultOptions(Options, group="results"):
         holds="table",
         metavar="FILE",
         label="Table of counts",
-        needs="taxa|taxa_html|otu_table|table|jplace|html",
+        needs="taxa|taxa_html|otu_table|table|jplace|branches|html",
         excludes=("sample_delimiter", "sample_regex"),
         help="numbers of reads per sample that each read represents: the table of cluster or derep (--otu-table), as "
         ".tsv, .biom or .hdf5 (default: ;size=N in names)",
@@ -118,7 +125,7 @@ class ResultOptions(Options, group="results"):
 
     def beside(self) -> dict[str, str | None]:
         """Return the paths of the additional files by their options."""
-        names = ("taxa", "taxa_html", "otu_table", "table", "jplace", "html")
+        names = ("taxa", "taxa_html", "otu_table", "table", "jplace", "branches", "html")
         return {name: getattr(self, name) for name in names}
 
 
