@@ -142,3 +142,33 @@ def test_a_minimum_score(example, options):
     assert outs["fa"].read_text().split(">") == [text for text in alignment if text.partition("\n")[0] not in low]
     (unplaced,) = (row for row in rows_of(outs["taxa.tsv"]) if row["taxon"] == "unplaced")
     assert int(unplaced["reads"]) == len(low | {row["read"] for row in all_rows if row["branch"] == "-1"})
+
+
+def test_reads_of_the_other_strand_are_turned(example):
+    """As without turning, but for the strand; the same by shards."""
+    folder, other = example[0], {"A": "T", "C": "G", "G": "C", "T": "A"}
+    records = [text.partition("\n") for text in (folder / "reads.fa").read_text().split(">")[1:-2]]
+    texts = [text.replace("\n", "") for _, _, text in records]
+    mixed = ["".join(other.get(x, x) for x in reversed(text)) if k % 2 else text for k, text in enumerate(texts)]
+    for name, own in (("plain", texts), ("mixed", mixed)):
+        lines = (f">{head}\n{text}\n" for (head, _, _), text in zip(records, own, strict=True))
+        (folder / f"{name}.fa").write_text("".join(lines))
+
+    def placed(name, *words):
+        named = ["--reference", folder / "ref.npz", folder / f"{name}.fa", "-q", *words]
+        assert main(["place", *map(str, named)]) == 0
+
+    for name, strand in (("plain", "plus"), ("mixed", "adjust")):
+        outs = ["-o", folder / f"{name}.out.fa", "--table", folder / f"{name}.tsv"]
+        placed(name, "--strand", strand, *outs, "--jplace", folder / f"{name}.jplace")
+    assert (folder / "mixed.out.fa").read_bytes() == (folder / "plain.out.fa").read_bytes()
+    one, two = (json.loads((folder / f"{name}.jplace").read_text())["placements"] for name in ("plain", "mixed"))
+    assert one == two and len(one) == len(texts)
+    rows = rows_of(folder / "mixed.tsv")
+    assert [row["strand"] for row in rows] == ["+-"[k % 2] for k in range(len(texts))]
+    assert [row | {"strand": "+"} for row in rows] == rows_of(folder / "plain.tsv")
+    shards = [str(folder / f"{part}.shard") for part in "12"]
+    for part, shard in zip("12", shards, strict=True):
+        placed("mixed", "--strand", "adjust", "--shard", f"{part}/2", "-o", shard)
+    assert main(["merge", *shards, "-o", str(folder / "merged.fa"), "-q"]) == 0
+    assert (folder / "merged.fa").read_bytes() == (folder / "plain.out.fa").read_bytes()

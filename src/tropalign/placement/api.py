@@ -116,6 +116,7 @@ def place(call: PlaceArguments) -> Iterator[Placements]:
         n_best=N_BEST if call.prune and mates is None else 0,
         paired=mates is not None,
         both_strands=call.strand == "both",
+        adjusts_strand=call.strand == "adjust",
         min_score=None if call.min_score is None else whole_number("min_score", call.min_score),
         n_threads=resolve_threads(call.n_threads),
         memory_bytes=default_budget() if memory_bytes is None else memory_bytes,

@@ -132,7 +132,7 @@ def run_parameters(
         "version": version,
         "outputs": ", ".join(f"{output.role} as {output.writer.name}" for output in outputs),
         "insertions": wanted.insertions,
-        "strand": "both" if task.both_strands else "plus",
+        "strand": "both" if task.both_strands else "adjust" if task.adjusts_strand else "plus",
         "minimum score": str(task.min_score),
         "scoring": ", ".join(map(str, task.scoring.numbers())),
         "reference": f"{len(package.names)} rows, hash {package.fingerprint()[:16]}",

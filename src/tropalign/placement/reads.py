@@ -160,12 +160,14 @@ Index = NDArray[np.int64]
 class Reads:
     """A run of reads.
 
-    `letters`: uint8, without gaps, as written. `offsets`: int64, shape (n + 1,).
+    `letters`: uint8, without gaps, as written. `offsets`: int64, shape (n + 1,). `is_turned`: bool, shape (n,),
+    reads that are here as their reverse complements; None without any.
     """
 
     names: tuple[str, ...]
     letters: NDArray[np.uint8]
     offsets: Index
+    is_turned: NDArray[np.bool_] | None = None
 
 
 def are_usable(sets: Sets, offsets: Index, states: StateAlphabet) -> NDArray[np.bool_]:
@@ -177,7 +179,13 @@ def are_usable(sets: Sets, offsets: Index, states: StateAlphabet) -> NDArray[np.
 def part(block: Reads | SequenceBlock, begin: int, end: int) -> Reads:
     """Return a run of a block's reads."""
     first, last = int(block.offsets[begin]), int(block.offsets[end])
-    return Reads(tuple(block.names[begin:end]), block.letters[first:last], block.offsets[begin : end + 1] - first)
+    is_turned = block.is_turned if isinstance(block, Reads) else None
+    return Reads(
+        tuple(block.names[begin:end]),
+        block.letters[first:last],
+        block.offsets[begin : end + 1] - first,
+        None if is_turned is None else is_turned[begin:end],
+    )
 
 
 def regrouped(
@@ -247,14 +255,14 @@ OWN, OTHER = np.uint8(1), np.uint8(2)
 # effect of composition, those of its complement (not reversed) are also counted in the rows: T-rich reads resemble
 # the other strand of any A-rich reference.
 class OtherStrand:
-    """Counter of reads on the opposite strand.
+    """Finder of reads on the opposite strand.
 
     `letters`: uint8, shape (n_rows, n_columns), of the reference. `alphabet` has two strands and `N_BASES` states.
-    `paired`: reads are pairs, whose second mate lies on the opposite strand.
+    `paired`: reads are pairs, whose second mate lies on the opposite strand. `adjusts`: such reads are turned.
     """
 
-    def __init__(self, letters: NDArray[np.uint8], alphabet: Alphabet, paired: bool) -> None:
-        self._paired, self._n_found, self._first = paired, 0, ""
+    def __init__(self, letters: NDArray[np.uint8], alphabet: Alphabet, paired: bool, adjusts: bool) -> None:
+        self._alphabet, self._paired, self._adjusts, self._n_found, self._first = alphabet, paired, adjusts, 0, ""
         states, n_bytes = alphabet.states, 256
         self._digit, self._other_digit = np.full((2, n_bytes), -1, np.int32)
         for letter, code in alphabet.codes_by_letter.items():
@@ -273,8 +281,8 @@ class OtherStrand:
             turned, left = turned << 2 | complements[left & 3], left >> 2
         self._strands[turned] |= OTHER
 
-    def add(self, reads: Reads) -> None:
-        """Count some more reads."""
+    def add(self, reads: Reads) -> Reads:
+        """Count some more reads; return them, with those on the opposite strand turned if they are to be adjusted."""
         n, lengths = len(reads.names), np.diff(reads.offsets)
         of_letter = np.repeat(np.arange(n, dtype=np.int32), lengths)
         first = of_letter[: max(0, len(of_letter) - WORD + 1)]
@@ -292,6 +300,23 @@ class OtherStrand:
         if len(found) and not self._n_found:
             self._first = reads.names[int(found[0])]
         self._n_found += len(found)
+        return self._turned(reads, found) if self._adjusts and len(found) else reads
+
+    def _turned(self, reads: Reads, found: NDArray[np.int64]) -> Reads:
+        """Return the reads, the found ones as their reverse complements; a pair is turned by swapping its mates."""
+        is_turned = np.zeros(len(reads.names), bool)
+        is_turned[found] = True
+        if not self._paired:
+            other = reverse_complement(reads.letters, reads.offsets, self._alphabet)
+            letters = np.where(np.repeat(is_turned, np.diff(reads.offsets)), other, reads.letters)
+            return Reads(reads.names, letters, reads.offsets, is_turned)
+        letters = reads.letters.copy()
+        for k in found.tolist():
+            pair = reads.letters[reads.offsets[k] : reads.offsets[k + 1]]
+            at = int(np.flatnonzero(pair == BETWEEN)[0])
+            turned = np.concatenate([pair[at + 1 :], pair[at : at + 1], pair[:at]])
+            letters[reads.offsets[k] : reads.offsets[k + 1]] = turned
+        return Reads(reads.names, letters, reads.offsets, is_turned)
 
     def tell(self, n_reads: int) -> None:
         """Warn of the reads that were found among `n_reads`."""
@@ -300,9 +325,10 @@ class OtherStrand:
         what = counted(n_reads, "pairs of mates" if self._paired else "reads")
         is_one = self._n_found == 1
         verb, as_what = ("is", "its reverse complement") if is_one else ("are", "their reverse complements")
+        remedy = f"{said('strand', 'adjust')} places {as_what}"
         warn(
             f"{self._n_found:,} of {what} {verb} on the opposite strand to the reference, the first "
-            f"{shown(self._first)!r}: {said('strand', 'both')} places {as_what}"
+            f"{shown(self._first)!r}: {f'placed as {as_what}' if self._adjusts else remedy}"
         )
 
 

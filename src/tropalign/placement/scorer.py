@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from tropalign.devices.names import is_cluster
 from tropalign.errors import DeviceError, InputError, ScoringError, UsageError, named
 from tropalign.execution.task import Progress
 from tropalign.placement.reference import ReferencePackage
-from tropalign.placement.scoring import SCHEMES, PlacementScoring
+from tropalign.placement.scoring import SCHEMES, PlacementScoring, StrandName
 from tropalign.ragged import offsets_of
 from tropalign.sequences import NUCLEOTIDE
 
@@ -198,10 +198,10 @@ def check_mates(package: ReferencePackage) -> None:
 def check_place(package: ReferencePackage, scoring: PlacementScoring, strand: str, devices: list[str]) -> list[str]:
     """Return the devices that may score; raises UsageError or InputError if reference and options do not fit."""
     alphabet = package.states.alphabet
-    if not isinstance(strand, str) or strand not in ("plus", "both"):
-        raise UsageError(f"strand {strand!r} is not one of plus, both")
-    if strand == "both" and not alphabet.has_strands:
-        raise InputError(f"{alphabet.name}s have no opposite strand: leave {named('strand')} both out")
+    if not isinstance(strand, str) or strand not in get_args(StrandName):
+        raise UsageError(f"strand {strand!r} is not one of {', '.join(get_args(StrandName))}")
+    if strand != "plus" and not alphabet.has_strands:
+        raise InputError(f"{alphabet.name}s have no opposite strand: leave {named('strand')} {strand} out")
     if package.states.n_states <= 4 and not scoring.whole_read:
         return devices
     clusters = [name for name in devices if is_cluster(name)]

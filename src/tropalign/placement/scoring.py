@@ -10,7 +10,7 @@ from tropalign.options.called import documented
 from tropalign.options.option import Option, Options, argument, but, option, whole
 
 Scheme = Literal["program", "paper"]
-StrandName = Literal["plus", "both"]
+StrandName = Literal["plus", "both", "adjust"]
 #: Rules for the gap columns of branches.
 GapFlags = Literal["compat", "exact", "discrete"]
 GAP_FLAGS = get_args(GapFlags)
@@ -43,8 +43,10 @@ class ReadOptions(Options, group="scoring"):
         default="plus",
         choices=get_args(StrandName),
         is_common=True,
-        help="both: the better of a read's two strands (default: plus)",
-        doc="both: the better of a nucleotide read's two strands; plus if they are equal.",
+        help="both: the better of a read's two strands; adjust: the reverse complements of reads that share more words "
+        "with the opposite strand of the reference (default: plus)",
+        doc="both: the better of a nucleotide read's two strands; plus if they are equal. adjust: the reverse "
+        "complements of reads that share more words with the opposite strand of the reference.",
     )
     min_score: int | None = option(
         default=None,

@@ -81,13 +81,14 @@ MOST_UNKNOWN, LEAST_JUDGED = 0.2, 40
 class PlaceTask:
     """Placement of reads on the branches of a reference.
 
-    `blocks` opens the reads, which are read once per call of `tiles`. `n_best`: how many of the best scores must
-    be exact (0: all, without pruning). `both_strands`: place the better of a nucleotide read's two strands.
-    `n_threads`: for the traceback of reads that a GPU has scored. `memory_bytes` excludes the reference. `found`:
-    lengths and hashes of the reads if known in advance, as shards and resumed runs require. `shard`: (i, n), the
-    i-th of n equal shards, from 1. `paired`: each read is two mates, as in `tropalign.placement.reads`; every
-    branch is scored (`n_best` must be 0). `n_unusable`: reads without a usable letter among those that `tiles` has
-    read.
+    `blocks` opens the reads, which are read once per call of `tiles`. `n_best`: how many of the best scores must be
+    exact (0: all, without pruning). `both_strands`: place the better of a nucleotide read's two strands.
+    `adjusts_strand`: place the reverse complements of reads that `OtherStrand` finds. `min_score`: reads with lower
+    scores are not placed. `n_threads`: for the traceback of reads that a GPU has scored. `memory_bytes` excludes
+    the reference. `found`: lengths and hashes of the reads if known in advance, as shards and resumed runs require.
+    `shard`: (i, n), the i-th of n equal shards, from 1. `paired`: each read is two mates, as in
+    `tropalign.placement.reads`; every branch is scored (`n_best` must be 0). `n_unusable`: reads without a usable
+    letter among those that `tiles` has read.
     """
 
     def __init__(
@@ -98,6 +99,7 @@ class PlaceTask:
         *,
         n_best: int,
         both_strands: bool,
+        adjusts_strand: bool = False,
         min_score: int | None = None,
         n_threads: int,
         memory_bytes: int,
@@ -107,7 +109,7 @@ class PlaceTask:
     ) -> None:
         self.package, self.scoring, self.both_strands, self.paired = package, scoring, both_strands, paired
         self.scorer = Scorer(package, scoring, n_best)
-        self.min_score, self.n_threads = min_score, n_threads
+        self.adjusts_strand, self.min_score, self.n_threads = adjusts_strand, min_score, n_threads
         self._blocks = blocks
         self._base_cells = package.n_distinct * len(package.columns) * (2 if both_strands else 1)
         kept = int(KNOWN_SHARE * memory_bytes)
@@ -168,7 +170,7 @@ class PlaceTask:
         states, self.n_unusable, n_reads = self.package.states, 0, 0
         other_strand = None
         if states.alphabet.has_strands and states.n_states == N_BASES and not self.both_strands:
-            other_strand = OtherStrand(self.package.letters, states.alphabet, self.paired)
+            other_strand = OtherStrand(self.package.letters, states.alphabet, self.paired, self.adjusts_strand)
         spans = None if self._spans is None else iter([(a, b) for a, b, _ in self._spans])
         for index, reads in enumerate(regrouped(map(self._checked, self._blocks()), spans, self._most_reads())):
             self._warn_of_unknown(reads)
@@ -178,7 +180,7 @@ class PlaceTask:
             cells = self.cost_cells(len(reads.letters)) if self._spans is None else self._spans[index][2]
             n_reads += len(reads.names)
             if other_strand is not None:
-                other_strand.add(reads)
+                reads = other_strand.add(reads)
             yield self._tile(index, reads, cells)
         if other_strand is not None:
             other_strand.tell(n_reads)
@@ -328,7 +330,9 @@ class PlaceTask:
         sides = [(letters[span], column[span]) for span in spans]
         rows = [merged(one, other, states) for one, other in zip(sides[::2], sides[1::2], strict=True)]
         offsets = ragged.offsets_of([len(row) for row, _ in rows])
-        whole = Reads(block.names, np.concatenate([np.zeros(0, np.uint8), *(row for row, _ in rows)]), offsets)
+        whole = Reads(
+            block.names, np.concatenate([np.zeros(0, np.uint8), *(row for row, _ in rows)]), offsets, block.is_turned
+        )
         columns = np.concatenate([np.zeros(0, np.int32), *(at for _, at in rows)])
         if progress is not None:
             progress(n)
@@ -404,6 +408,8 @@ class PlaceTask:
         column: NDArray[np.int32],
     ) -> Placements:
         n = len(block.names)
+        if block.is_turned is not None:
+            strand = np.where(block.is_turned, np.int8(-1), strand)
         branch, ties = np.full(n, -1, np.int64), np.zeros(n, np.int64)
         score, second = np.zeros(n, np.int32), np.zeros(n, np.int32)
         n_tied = np.zeros(n, np.int64)

@@ -209,6 +209,7 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
             n_best=0 if self.no_pruning or self.mates else N_BEST,
             paired=self.mates is not None,
             both_strands=self.strand == "both",
+            adjusts_strand=self.strand == "adjust",
             min_score=self.min_score,
             n_threads=resolve_threads(self.threads),
             memory_bytes=memory_bytes,
