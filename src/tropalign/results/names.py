@@ -24,6 +24,8 @@ DEFINITIONS: Mapping[str, str] = MappingProxyType(
 N_NUMBERED = 5
 #: Ambiguous letters are identical to equal letters only, or to all letters that they may stand for.
 AmbiguousRule = Literal["differ", "match"]
+#: Quality of a residue that several reads have: that of their mean error probability, or the highest one.
+Quality = Literal["mean", "max"]
 
 
 def checked_definition(name: Any) -> str:

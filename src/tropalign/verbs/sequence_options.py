@@ -369,13 +369,14 @@ class SampleCommand(SequenceCommand, SampleOptions):
                 "choose another prefix"
             )
 
-    def reads(self) -> SequenceBatch:
+    def reads(self, wants_qualities: bool = False) -> SequenceBatch:
         """Read the sequences of all files, with the names of their samples if these follow from the files."""
         from tropalign.sequences.annotations import pooled
 
         if self._is_by_file:
-            return pooled((self.batch(path) for path in self.queries), self.queries, self.samples is None)
-        return self.batch(self.queries)
+            batches = (self.batch(path, wants_qualities) for path in self.queries)
+            return pooled(batches, self.queries, self.samples is None)
+        return self.batch(self.queries, wants_qualities)
 
     def _teller(self) -> Teller:
         """Make the function that finds the sample in a read's name. Raises UsageError if that is impossible."""
