@@ -165,10 +165,15 @@ class SequenceOptions(Options, group="alignment"):
         label="Duplicate names",
         help="records of the same name: error (default), number (the second a becomes a_2), or keep",
     )
+    clip_stops: bool = option(
+        default=False,
+        label="Remove final stops",
+        help="remove a * at the end of each sequence, as in translated genes; otherwise it is aligned as a residue",
+    )
 
 
 #: Options that `read_sequences` accepts under the same names.
-READING = ("strict", "skip_empty", "gaps", "duplicate_names")
+READING = ("strict", "skip_empty", "gaps", "duplicate_names", "clip_stops")
 
 
 class SequenceCommand(Command, SequenceOptions):
