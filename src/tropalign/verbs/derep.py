@@ -13,7 +13,7 @@ from tropalign.pairwise.options import PlusOrBoth, StrandOption
 from tropalign.results.names import Quality
 from tropalign.verbs.command import Served
 from tropalign.verbs.runs import OutputOptions, checked_progress, header_of, output_of, print_summary
-from tropalign.verbs.sequence_options import SampleCommand, SequenceOptions
+from tropalign.verbs.sequence_options import MOST_READS, SampleCommand, SequenceOptions
 
 
 class Derep(SampleCommand, OutputOptions):
@@ -88,7 +88,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
     )
     max_unique_size: int | None = option(
         default=None,
-        kind=whole(1),
+        kind=whole(1, MOST_READS),
         metavar="N",
         group="samples",
         label="Maximum reads",
@@ -112,7 +112,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
     )
     topn: int | None = option(
         default=None,
-        kind=whole(1),
+        kind=whole(1, MOST_READS),
         metavar="N",
         group="samples",
         label="Maximum sequences",

@@ -272,6 +272,8 @@ class ModesOptions(AlignmentOptions, ModeOption, EndOptions, arranged=(ModeOptio
 
 
 SampleRule = Literal["label", "file", "vsearch", "underscore"]
+#: Largest limit of numbers of reads; sums of ``;size=N`` may exceed 32 bits.
+MOST_READS = 10**15
 #: Samples that the line about samples names.
 SHOWN_SAMPLES = 4
 
@@ -305,7 +307,7 @@ class SampleOptions(SampleNameOptions, group="samples"):
     sample_regex: str | None = again(SampleNameOptions, "sample_regex", needs="otu_table")
     min_size: int | None = option(
         default=None,
-        kind=whole(1),
+        kind=whole(1, MOST_READS),
         metavar="N",
         label="Minimum reads",
         help="minimum number of equal reads; 2 leaves out singletons",
