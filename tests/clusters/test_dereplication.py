@@ -3,6 +3,8 @@
 import shutil
 import subprocess
 from collections import Counter
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -109,6 +111,118 @@ def test_uc_as_vsearch(tmp_path, strand):
     words = ["derep", path, "--strand", strand, "--uc", ours, "-o", tmp_path / "u.fa", "--alphabet", "nucleotide", "-q"]
     assert main(list(map(str, words))) == 0
     assert ours.read_text() == theirs.read_text()
+
+
+def fastq(path, seed, n, most):
+    """Write reads with qualities, each sequence at most `most` times; return name, letters and qualities."""
+    random, found = np.random.default_rng(seed), []
+    texts = ["".join(random.choice(list("ACGT"), 12)) for _ in range(n)]
+    for k, text in enumerate(random.permutation(texts * most).tolist()):
+        size = int(random.integers(1, 4))
+        turned = text[::-1].translate(COMPLEMENT) if random.random() < 0.3 else text
+        found.append((f"r{k};size={size}", turned, random.integers(0, 42, 12).tolist()))
+    path.write_text("".join(f"@{name}\n{text}\n+\n{bytes(q + 33 for q in qualities).decode()}\n"
+                            for name, text, qualities in found))  # fmt: skip
+    return found
+
+
+@pytest.mark.skipif(shutil.which("vsearch") is None, reason="vsearch is not installed")
+@pytest.mark.parametrize(("theirs", "ours"), [([], []), (["--fastq_qout_max"], ["--quality", "max"])])
+def test_fastq_as_vsearch(tmp_path, theirs, ours):
+    """Pairs of reads on one strand: vsearch rounds after each read, and does not reverse qualities."""
+    path, out, own = tmp_path / "x.fq", tmp_path / "theirs.fq", tmp_path / "ours.fq"
+    fastq(path, 1, 40, 2)
+    words = ["--fastx_uniques", path, "--fastqout", out, "--sizein", "--sizeout", "--minseqlength", 1, *theirs]
+    subprocess.run(["vsearch", *map(str, words)], check=True, capture_output=True, timeout=60)
+    assert main(["derep", str(path), *ours, "-o", str(own), "-q"]) == 0
+    sizes = counts_of(ta.read_sequences(own).names)
+    assert own.read_text() == out.read_text() and (sizes > 2).any() and (sizes == 1).any()
+
+
+@pytest.mark.parametrize("quality", ["mean", "max"])
+def test_fastq_as_by_definition(tmp_path, quality):
+    reads = fastq(tmp_path / "x.fq", 2, 20, 5)
+    batch = ta.read_sequences(tmp_path / "x.fq", qualities=True)
+    found = ta.dereplicate(batch, strand="both", quality=quality).sequences
+    for k, one in enumerate(found):
+        text, errors, weights = str(one), [], []
+        for name, letters, qualities in reads:
+            if letters != text and letters[::-1].translate(COMPLEMENT) == text:
+                letters, qualities = text, qualities[::-1]
+            if letters == text:
+                errors.append([min(0.75, 10 ** (-q / 10)) for q in qualities])
+                weights.append(int(name.rpartition("=")[2]))
+        joined = np.average(errors, axis=0, weights=weights) if quality == "mean" else np.min(errors, axis=0)
+        expected = np.floor(-10 * np.log10(joined) + 1e-9).astype(int).tolist()
+        assert found.qualities[found.offsets[k] : found.offsets[k + 1]].tolist() == expected and len(errors) == 5
+    assert len(found) == 20
+
+
+def test_fastq_needs_qualities(tmp_path):
+    path = tmp_path / "x.fq"
+    path.write_text("@a\nACGT\n+\n!I5I\n@b\nACG\n+\n!!!\n")
+    assert ta.dereplicate(ta.read_sequences(path)).sequences.qualities is None
+    batch = ta.read_sequences(path, qualities=True)
+    assert ta.dereplicate(batch).sequences.qualities.tolist() == batch.qualities.tolist()  # of one read each
+    with pytest.raises(UsageError, match="quality 'min' is not one of mean, max"):
+        ta.dereplicate(batch, quality="min")
+
+
+@pytest.fixture
+def of_both_strands(tmp_path):
+    """Parts of references with errors, on both strands, and references, some with two strands; as texts and files."""
+    random = np.random.default_rng(1)
+    given = ["".join(random.choice(list("ACGT"), 300)) for _ in range(10)]
+    given += [one[:150] + one[150:][::-1].translate(COMPLEMENT) for one in given[:4]]
+    found = []
+    for _ in range(200):
+        begin = int(random.integers(0, 200))
+        text = np.array(list(given[random.integers(len(given))]))[begin : int(random.integers(begin + 8, 300))]
+        differs = random.random(len(text)) < 0.08
+        text[differs] = random.choice(list("ACGTN"), differs.sum())
+        found.append("".join(text) if random.random() < 0.5 else "".join(text)[::-1].translate(COMPLEMENT))
+    for name, texts in (("reads.fa", found), ("genes.fa", given)):
+        (tmp_path / name).write_text("".join(f">s{k}\n{text}\n" for k, text in enumerate(texts)))
+    return found, given
+
+
+@pytest.mark.skipif(shutil.which("vsearch") is None, reason="vsearch is not installed")
+def test_orientation_as_vsearch(tmp_path, monkeypatch, of_both_strands):
+    monkeypatch.chdir(tmp_path)
+    words = "--orient reads.fa --db genes.fa --dbmask none --qmask none --fasta_width 0 --threads 1"
+    outputs = "--fastaout turned.fa --notmatched theirs.fa --tabbedout theirs.tsv"
+    subprocess.run(["vsearch", *words.split(), *outputs.split()], check=True, capture_output=True, timeout=60)
+    words = "derep reads.fa --orient genes.fa --unoriented ours.fa --orientations ours.tsv -o unique.fa -q"
+    assert main(words.split()) == 0 and main("derep turned.fa -o expected.fa -q".split()) == 0
+    table = [line for line in Path("ours.tsv").read_text().splitlines(keepends=True) if not line.startswith("#")]
+    assert "".join(table[1:]) == Path("theirs.tsv").read_text()
+    assert {line.split("\t")[1] for line in table[1:]} == {"+", "-", "?"}
+    assert Path("ours.fa").read_text() == Path("theirs.fa").read_text()
+    assert Path("unique.fa").read_text() == Path("expected.fa").read_text()
+    reads, references = ({f"s{k}": text for k, text in enumerate(texts)} for texts in of_both_strands)
+    found = ta.dereplicate(reads, orient=references)
+    assert found.sequences.names == ta.read_sequences("expected.fa").names and found.reads == tuple(reads)
+    assert [name for name, label in zip(reads, found.labels, strict=True) if label < 0] == list(
+        ta.read_sequences("theirs.fa").names
+    )
+
+
+def test_orientation_turns_qualities():
+    """The reverse complement of a read, and the read, have the same sequence and the reverse qualities."""
+    text, other = "ACGTTGCAACCGTATTG", "ACGTTGCAACCGTATTG"[::-1].translate(COMPLEMENT)
+    scores = np.arange(17, dtype=np.uint8)
+    batch = ta.SequenceBatch.from_strings([text, other], ["a", "b"])
+    batch = replace(batch, qualities=np.concatenate([scores, scores[::-1]]))
+    (one,) = ta.dereplicate(batch, orient=[other], quality="max").sequences
+    found = ta.dereplicate(batch, orient=[other], quality="max").sequences
+    assert str(one) == other and found.qualities.tolist() == [*scores[:1:-1].tolist(), 1, 1]
+
+
+def test_orientation_needs_nucleotides_and_a_strand():
+    with pytest.raises(InputError, match="proteins have only one strand: leave orient out"):
+        ta.dereplicate(["MKVLAWFE"], orient=["MKVLAWFE"])
+    with pytest.raises(InputError, match="no read shares enough 12-mers with the references"):
+        ta.dereplicate(["ACGTACGTACG", "AAAANAAAANAAAAAAAAAAA"], orient=["ACGTACGTACG", "AAAAAAAAAAANA"])
 
 
 def test_some_sequences_are_taken():

@@ -1,5 +1,7 @@
 """Definitions of identity, by hand and as vsearch 2.22 gives them; ambiguous letters as each of their residues."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -63,6 +65,80 @@ def test_compatible_columns_are_counted_one_by_one(mode, strand):
         assert n_identical == sum(bool(of.get(a, set()) & of.get(b, set())) for a, b in zip(query, target, strict=True))
     assert (table.n_identical > plain.n_identical).any()
     assert compatible_columns(plain).tolist() == table.n_identical.tolist()
+
+
+DIVISORS = {  # by columns (query and target) without ignored pairs: identical columns are divided by this number
+    "columns": lambda columns, m, n: len(columns),
+    "shorter": lambda columns, m, n: min(m, n),
+    "longer": lambda columns, m, n: max(m, n),
+    "matches": lambda columns, m, n: sum("-" not in column for column in columns),
+}
+
+
+@pytest.mark.parametrize("definition", [*DIVISORS, "internal", "openings"])
+@pytest.mark.parametrize(("alphabet", "wildcard"), [("nucleotide", "N"), ("protein", "X")])
+def test_wildcards_are_ignored_as_by_definition(definition, alphabet, wildcard):
+    rng = np.random.default_rng(3)
+    letters = list("ACGTACGT" + 3 * wildcard)
+    texts = ["".join(rng.choice(letters, rng.integers(1, 30))) for _ in range(25)] + [wildcard * 5]
+    how = {"mode": "global", "alphabet": alphabet, "identity": definition}
+    (table,) = ta.align_all(texts, ambiguous="ignore", **how)
+    (plain,) = ta.align_all(texts, **how)
+    assert table.cigars() == plain.cigars() and table.n_columns.tolist() == plain.n_columns.tolist()
+    for row, seen in zip(table, table.identity.tolist(), strict=True):
+        query, _, target = row.aligned()
+        every = list(zip(query, target, strict=True))
+        columns = [one for one in every if wildcard not in one or "-" in one]
+        identical = sum(a == b for a, b in columns)
+        n_ignored = len(every) - len(columns)
+        m, n = (len(text.replace("-", "")) - n_ignored for text in (query, target))
+        if definition == "internal":
+            n_internal = len("".join(" " if "-" in one else "x" for one in every).strip())
+            expected = identical / max(n_internal - n_ignored, 1)
+        elif definition == "openings":
+            gaps = sum(len(re.findall("-+", text)) for text in (query, target))
+            mismatches = sum(a != b for a, b in columns if "-" not in (a, b))
+            expected = max(max(m, n) - mismatches - gaps, 0) / max(m, n, 1)
+            expected *= any("-" not in one for one in columns)
+        else:
+            expected = identical / max(DIVISORS[definition](columns, m, n), 1)
+        assert seen == row.identity == pytest.approx(expected), (query, target)
+    assert (table.n_ignored > 0).any() and (table.n_identical < plain.n_identical).any()
+
+
+def test_ignored_wildcards_are_kept_by_files(tmp_path):
+    (table,) = ta.align_all({"a": "ACGTNACGT", "b": "ACGTAACGT", "c": "ACNTAACCT"}, ambiguous="ignore", mode="global")
+    assert table.identity.tolist() == [1.0, 6 / 7, 7 / 8] and table.n_ignored.tolist() == [1, 2, 1]
+    table.write(tmp_path / "x.result")
+    again = ta.read_result(tmp_path / "x.result")
+    assert again.identity.tolist() == table.identity.tolist() and again == table
+    assert table.columns(["mismatches"])["mismatches"].tolist() == [0, 1, 1]
+
+
+@pytest.mark.parametrize("identity", ["shorter", "columns", "internal"])
+def test_clusters_ignore_wildcards(identity):
+    """Greedy clusters, one by one: the bounds skip no pair that is similar without its wildcards."""
+    rng = np.random.default_rng(9)
+    seeds = ["".join(rng.choice(list("ACGT"), 60)) for _ in range(4)]
+    texts = {}
+    for k in range(40):
+        text = np.array(list(seeds[rng.integers(4)]))
+        text[rng.random(60) < 0.15] = "N"
+        text[rng.random(60) < 0.03] = "A"
+        texts[f"s{k}"] = "".join(text)
+    found = ta.cluster(texts, 0.95, identity=identity, ambiguous="ignore", order="input")
+    names, chosen, labels = list(texts), [], []
+    for name in names:
+        near = [
+            ta.align_all([texts[name]], [texts[one]], mode="global", identity=identity, ambiguous="ignore")
+            for one in chosen
+        ]
+        best = max(((table.identity[0], -k) for k, (table,) in enumerate(near)), default=(0, 0))
+        if best[0] < 0.95:
+            chosen.append(name)
+        labels.append(-best[1] if best[0] >= 0.95 else len(chosen) - 1)
+    assert found.labels.tolist() == labels
+    assert len(chosen) < len(ta.cluster(texts, 0.95, identity=identity, order="input"))
 
 
 def test_ambiguous_residues():

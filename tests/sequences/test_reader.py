@@ -7,6 +7,7 @@ import sys
 import threading
 from pathlib import Path
 
+import numpy as np
 import pytest
 import xopen
 
@@ -235,3 +236,18 @@ def test_files_are_decompressed_in_a_thread_that_ends_with_the_reading(pack, tmp
     with pytest.raises(ta.InputError, match=r"truncated|damaged"), files.opened(path) as stream:
         while stream.read(500):
             pass
+
+
+@pytest.mark.parametrize("gaps", ["refuse", "remove"])
+def test_final_stops_are_removed(tmp_path, gaps):
+    random, path = np.random.default_rng(5), tmp_path / "x.fa"
+    texts = [
+        "M" + "".join(random.choice(list("AKLV***"), int(random.integers(1, 9)))) + "*" * (k % 2) for k in range(200)
+    ]
+    path.write_text("".join(f">s{k}\n{text}{'-' * (gaps == 'remove')}\n" for k, text in enumerate(texts)))
+    found = ta.read_sequences(path, gaps=gaps, clip_stops=True)
+    assert [str(one) for one in found] == [text.removesuffix("*") for text in texts]
+    n_stops = sum(text.endswith("*") for text in texts)
+    with pytest.warns(ta.errors.TropalignWarning, match=rf"{n_stops} of 200 sequences end in '\*', which is aligned"):
+        kept = ta.read_sequences(path, gaps=gaps)
+    assert [str(one) for one in kept] == texts

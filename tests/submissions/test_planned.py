@@ -55,11 +55,14 @@ def test_examples_run_and_leave_what_was_promised(verb, tmp_path, monkeypatch, c
     trimmed = {"min_occupancy": 0.5}
     chosen = {"decode": {"fit": True, "rounds": 2}, "search": {"iterate": 2}, "msa": trimmed, "tree": trimmed}
     options = chosen.get(verb, {})
-    # Outputs that need a taxonomy, other trees, or given representatives.
-    left_out = {"place": ("taxa", "sunburst", "otu_table"), "tree": ("comparison",), "cluster": ("unmapped",)}.get(
-        verb, ()
-    )
-    roles = [role for role in all_outputs(verb) if role not in left_out]
+    # Outputs that need a taxonomy, other trees, or given sequences.
+    left_out = {
+        "place": ("taxa", "sunburst", "otu_table"),
+        "tree": ("comparison",),
+        "cluster": ("unmapped",),
+        "derep": ("orientations", "unoriented"),
+    }
+    roles = [role for role in all_outputs(verb) if role not in left_out.get(verb, ())]
     one, files = example(verb, roles, options=options)
     outputs = run_in(tmp_path, one.checked(), files, monkeypatch)
     assert {output.role for output in outputs} == {"main", *roles}

@@ -98,8 +98,8 @@ class CandidateFilter:
         share = options.min_identity
         self._word, self._left = 0, 0.0
         self._has_bound = share > 0
-        #: Residues that may be equal to others; None if only equal residues count as identical.
-        self._ambiguous = is_ambiguous(alphabet) if options.pairs.ambiguous == "match" else None
+        #: Residues that may be equal to others, or are ignored; None if identical residues are the equal ones.
+        self._ambiguous = is_ambiguous(alphabet) if options.pairs.ambiguous != "differ" else None
         most = MOST_WORD[bool(alphabet.complement)]
         if self._has_bound and options.identity == "matches":
             self._word = 0  # gaps, which interrupt runs of identical columns, do not count

@@ -11,17 +11,19 @@ from typing import Any, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign.clusters.orientation import orientations
 from tropalign.errors import InputError, TropalignWarning, UsageError, named
 from tropalign.pairwise.options import PlusOrBoth
 from tropalign.ragged import wanted_rows
 from tropalign.resources.numbers import whole_number
 from tropalign.results.clusters import Clusters
 from tropalign.results.columns import Result
+from tropalign.results.names import Quality
 from tropalign.results.otu_table import OtuTable, otu_names
 from tropalign.sequences import SequenceBatch
 from tropalign.sequences.alphabet import AlphabetLike
 from tropalign.sequences.annotations import NameRule, Teller, counts_of, numbered, samples_of, teller, with_count
-from tropalign.sequences.batch import Sequences
+from tropalign.sequences.batch import NO_QUALITY, Sequences
 from tropalign.sequences.reader import batch_of
 
 
@@ -32,7 +34,8 @@ class Uniques(Result):
     Attributes
     ----------
     sequences : SequenceBatch
-        Distinct sequences, each with the characters and the name of its first read, and ``;size=N``.
+        Distinct sequences, each with the characters and the name of its first read, and ``;size=N``. If all reads
+        have qualities, so have the sequences.
     labels : int64, shape (n_reads,)
         Index of each read's sequence; -1 if the sequence was too rare and left out.
     reads : tuple of str, n_reads
@@ -120,6 +123,8 @@ def dereplicate(
     min_length: int | None = None,
     max_length: int | None = None,
     topn: int | None = None,
+    quality: Quality = "mean",
+    orient: Sequences | None = None,
     alphabet: AlphabetLike | None = None,
 ) -> Uniques:
     """Find identical reads: equal length and equal residues (case is ignored, and U equals T).
@@ -138,6 +143,12 @@ def dereplicate(
         Minimum and maximum number of residues of a read; others are left out first.
     topn
         Maximum number of sequences, the most abundant ones.
+    quality : {"mean", "max"}
+        If all reads have qualities, the quality of a residue of several reads: that of the mean of their error
+        probabilities, rounded down, or the highest one.
+    orient
+        References: reads are turned to the strand on which they share 12-mers with these; reads whose strand is
+        uncertain are left out.
     alphabet
         Alphabet of the reads; guessed from their residues by default.
 
@@ -149,9 +160,10 @@ def dereplicate(
     Raises
     ------
     InputError
-        Reads cannot be used, no sequence is within the limits, or both strands of proteins are requested.
+        Reads cannot be used, no sequence is within the limits, strands of proteins are requested, or no read shows
+        its strand.
     UsageError
-        A strand that does not exist, or a limit below 1.
+        A strand or quality that does not exist, or a limit below 1.
 
     Examples
     --------
@@ -161,15 +173,29 @@ def dereplicate(
     """
     if strand not in get_args(PlusOrBoth):
         raise UsageError(f"strand {strand!r} is not one of {', '.join(get_args(PlusOrBoth))}")
+    if quality not in get_args(Quality):
+        raise UsageError(f"quality {quality!r} is not one of {', '.join(get_args(Quality))}")
     least = whole_number("min_size", min_size)
     if least < 1:
         raise UsageError(f"min_size {least} is below 1: each sequence has at least one read")
     given = {"max_unique_size": max_unique_size, "min_length": min_length, "max_length": max_length, "topn": topn}
     limits = {name: None if value is None else whole_number(name, value, 1) for name, value in given.items()}
-    return dereplicated(batch_of(sequences, alphabet), strand, Limits(least, **limits))
+    batch, chosen = batch_of(sequences, alphabet), (strand, Limits(least, **limits), quality)
+    if orient is None:
+        return dereplicated(batch, *chosen)
+    found = orientations(batch, batch_of(orient, batch.alphabet))
+    uniques = dereplicated(found.oriented(), *chosen)
+    labels = np.full(len(batch), -1, np.int64)
+    labels[found.strand != 0] = uniques.labels
+    return Uniques(uniques.sequences, labels, tuple(batch.names))
 
 
-def dereplicated(batch: SequenceBatch, strand: str = "plus", limits: Limits = Limits()) -> Uniques:  # noqa: B008
+def dereplicated(
+    batch: SequenceBatch,
+    strand: str = "plus",
+    limits: Limits = Limits(),  # noqa: B008
+    quality: Quality = "mean",
+) -> Uniques:
     """Return the distinct sequences of a batch, by checked options: see `dereplicate`."""
     if strand == "both" and not batch.alphabet.has_strands:
         raise InputError(f"strand both is only for nucleotides, not for {batch.alphabet.name}s")
@@ -179,7 +205,7 @@ def dereplicated(batch: SequenceBatch, strand: str = "plus", limits: Limits = Li
     if not len(fits):
         raise InputError(f"no read has {_bounds(limits.min_length, limits.max_length)} residues: allow other lengths")
     batch = batch if len(fits) == len(batch) else batch[fits]
-    number, first = _numbered(batch, strand)
+    number, first, is_turned = _numbered(batch, strand)
     sizes = np.zeros(len(first), np.int64)
     np.add.at(sizes, number, counts_of(batch.names))
     largest = np.inf if limits.max_unique_size is None else limits.max_unique_size
@@ -192,7 +218,10 @@ def dereplicated(batch: SequenceBatch, strand: str = "plus", limits: Limits = Li
     rank[kept] = np.arange(len(kept))
     chosen = batch[np.array([first[one] for one in kept], np.int64)]
     names = tuple(with_count(name, size) for name, size in zip(chosen.names, sizes[kept].tolist(), strict=True))
-    sequences = SequenceBatch(chosen.codes, chosen.offsets, names, chosen.alphabet, chosen.letters)
+    scores = None
+    if batch.qualities is not None and batch.qualities.max() < NO_QUALITY:
+        scores = _joined_qualities(batch, chosen, rank[number], is_turned, quality)
+    sequences = SequenceBatch(chosen.codes, chosen.offsets, names, chosen.alphabet, chosen.letters, qualities=scores)
     labels = np.full(len(reads), -1, np.int64)
     labels[fits] = rank[number]
     return Uniques(sequences, labels, reads)
@@ -235,23 +264,58 @@ def _spelt(batch: SequenceBatch) -> NDArray[np.uint8]:
     return codes
 
 
-def _numbered(batch: SequenceBatch, strand: str) -> tuple[NDArray[np.int64], list[int]]:
-    """Number reads by their sequence, int64, shape (n_reads,), and return the first read of each sequence."""
+#: Error probability of each quality up to `NO_QUALITY`; at most that of a guess, so for 0 and 1 as in vsearch.
+_ERRORS = np.minimum(0.75, 10.0 ** (-np.arange(NO_QUALITY + 1) / 10))
+#: Keeps a quality whose probability has a rounding error.
+_ROUNDING = 1e-9
+
+
+def _joined_qualities(
+    batch: SequenceBatch, chosen: SequenceBatch, labels: NDArray[np.int64], turned: NDArray[np.bool_], quality: Quality
+) -> NDArray[np.uint8]:
+    """Return the qualities of the `chosen` sequences from those of their reads; `turned` reads are on the other strand.
+
+    A sequence of a single read keeps its qualities.
+    """
+    assert batch.qualities is not None and chosen.qualities is not None
+    sizes = counts_of(batch.names)
+    total, n_reads = np.bincount(labels[labels >= 0], sizes[labels >= 0], len(chosen)), np.bincount(labels + 1)[1:]
+    errors = np.full(len(chosen.codes), 1.0 if quality == "max" else 0.0)
+    begins = chosen.offsets.tolist()
+    for k in np.flatnonzero(n_reads[labels] * (labels >= 0) > 1).tolist():
+        read = _ERRORS[batch.qualities[batch.offsets[k] : batch.offsets[k + 1]]][:: -1 if turned[k] else 1]
+        so_far = errors[begins[labels[k]] : begins[labels[k] + 1]]
+        if quality == "max":
+            np.minimum(so_far, read, out=so_far)
+        else:
+            so_far += read * (sizes[k] / total[labels[k]])
+    is_joined = np.repeat(n_reads > 1, chosen.lengths)
+    found = chosen.qualities.copy()
+    found[is_joined] = -10 * np.log10(errors[is_joined]) + _ROUNDING
+    return found
+
+
+def _numbered(batch: SequenceBatch, strand: str) -> tuple[NDArray[np.int64], list[int], NDArray[np.bool_]]:
+    """Number reads by their sequence, int64, shape (n_reads,).
+
+    Also return the first read of each sequence, and a mask of the reads that are its reverse complement.
+    """
     codes = _spelt(batch).data
     reverse = _spelt(batch.reverse_complement()).data if strand == "both" else None
     first_of: dict[bytes, int] = {}
     first: list[int] = []
-    number = np.empty(len(batch), np.int64)
+    number, is_turned = np.empty(len(batch), np.int64), np.zeros(len(batch), bool)
     for k, (begin, end) in enumerate(pairwise(batch.offsets.tolist())):
         read = bytes(codes[begin:end])
         found = first_of.get(read)
         if found is None and reverse is not None:
             found = first_of.get(bytes(reverse[begin:end]))
+            is_turned[k] = found is not None
         if found is None:
             found = first_of[read] = len(first)
             first.append(k)
         number[k] = found
-    return number, first
+    return number, first, is_turned
 
 
 class SampledReads(NamedTuple):

@@ -3,8 +3,9 @@
 A kind is "pairs" or "plots", "placed" or one of its outputs ("placed/rows", the alignment, "placed/table",
 "placed/branches" (jplace), "placed/by_branch", "placed/taxa", "placed/sunburst", "placed/otus", "placed/report"),
 "aligned", "aligned/agreement" (a page) or "confidence", "trees", "hits", "paths", "segments" or "tracks", "clusters",
-"counts" or "representatives", "chimeras/table" or "chimeras/sequences", "models" or "models/alignments". Rooms, the
-folders of kinds of results, list their formats in ``FORMATS``; writers are imported only when they are needed.
+"counts", "representatives" or "representatives/reads" (also FASTQ), "chimeras/table" or "chimeras/sequences",
+"orientations/table" or "orientations/sequences", "models" or "models/alignments". Rooms, the folders of kinds of
+results, list their formats in ``FORMATS``; writers are imported only when they are needed.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ _FOLDER_OF_KIND = {
     "representatives": "clusters",
     "counts": "clusters",
     "chimeras": "clusters",
+    "orientations": "clusters",
     "models": "hits",
 }
 #: Kinds that shards may hold, and the contexts that assemble them.

@@ -174,6 +174,8 @@ def _table(notes: dict[str, Any], arrays: Arrays) -> AlignmentTable:
                 raise ValueError("a path of the wrong length")
         for name in ("n_identical", "n_similar"):
             _within(getattr(table, name), 0, table.n_columns + 1)
+        if table.n_ignored is not None:
+            _within(table.n_ignored, 0, table.n_columns - table.n_gaps - table.n_identical + 1)
     return table
 
 

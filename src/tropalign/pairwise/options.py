@@ -170,7 +170,8 @@ class IdentityOptions(Options, group="alignment"):
         choices=get_args(AmbiguousRule),
         label="Ambiguous residues in identities",
         help="comparison of ambiguous residues (N and A, R and G) in identities: differ (default; identical only if "
-        "the letters are equal) or match (identical if they may be the same residue, as in vsearch)",
+        "the letters are equal), match (identical if they may be the same residue, as in vsearch), or ignore (as "
+        "differ, but pairs of residues with an N, or an X in proteins, do not count)",
     )
 
 

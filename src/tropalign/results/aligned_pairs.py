@@ -53,17 +53,20 @@ KEPT_COLUMNS = (
     KeptColumn("n_similar", np.int32, "alignment"),
     KeptColumn("n_gaps", np.int32, "alignment"),
     KeptColumn("n_columns", np.int32, "alignment"),
+    KeptColumn("n_ignored", np.int32, "alignment"),
 )
 #: Columns of sum statistics.
 SUMS = ("sum_evalue", "sum_count")
-#: Columns of several alignments per pair, of both strands, of corrected scores, of sum statistics, and of numbers of
-#: co-optimal alignments.
-OPTIONAL = ("hsp", "strand", "corrected_score", *SUMS, "count_offsets")
+#: Columns of several alignments per pair, of both strands, of corrected scores, of sum statistics, of numbers of
+#: co-optimal alignments, and of identities that ignore residues.
+OPTIONAL = ("hsp", "strand", "corrected_score", *SUMS, "count_offsets", "n_ignored")
 #: Columns in units of the matrix, which may have decimals.
 SCORES = ("score", "corrected_score")
 INDEX_COLUMNS = ("query_index", "target_index")
 END_COLUMNS = tuple(column.name for column in KEPT_COLUMNS if column.depth == "ends")
-COUNT_COLUMNS = tuple(column.name for column in KEPT_COLUMNS if column.depth == "alignment" and column.name not in SUMS)
+COUNT_COLUMNS = tuple(
+    column.name for column in KEPT_COLUMNS if column.depth == "alignment" and column.name not in OPTIONAL
+)
 #: Columns of each depth besides indices, score and strand.
 DEPTH_COLUMNS = {"score": (), "ends": END_COLUMNS, "alignment": (*END_COLUMNS, *COUNT_COLUMNS)}
 
@@ -126,6 +129,7 @@ class AlignedPairs(Rows[Any]):
     sum_count: Int32 | None = None
     count_digits: NDArray[np.uint8] | None = None
     count_offsets: Int64 | None = None
+    n_ignored: Int32 | None = None
     identity_definition: str = "columns"
 
     def __post_init__(self) -> None:

@@ -167,7 +167,7 @@ class Alignment(Row):
     @property
     def identity(self) -> float:
         """Identity by the table's `identity_definition`; 0 for an alignment without aligned residue pairs."""
-        if self._lone is None and self.table.identity_definition != "columns":
+        if self._lone is None and (self.table.identity_definition != "columns" or self.table.n_ignored is not None):
             return float(self.table.slice(self.index, self.index + 1).identity[0])
         return self.n_identical / max(self.n_columns, 1)
 
@@ -438,6 +438,8 @@ class AlignmentTable(Table[Alignment], AlignedPairs):
     n_identical, n_similar, n_gaps, n_columns : int32, shape (n,)
         Columns of equal residues, columns of residues that score above 0, residues aligned to a gap, and all
         columns. With ``ambiguous="match"``, columns of residues that may be the same also count as identical.
+    n_ignored : int32, shape (n,), or None
+        With ``ambiguous="ignore"``: pairs of residues with an N (X in proteins), which do not count in identities.
     cigar_ops : uint32
         ``length << 4 | operation`` as in BAM: I (1) a residue of the query only, D (2) of the target only, = (7) and
         X (8) one of both.

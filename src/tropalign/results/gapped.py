@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -176,27 +177,29 @@ ROWS = 4096
 def identities(table: AlignedPairs, definition: str) -> NDArray[np.float64]:
     """Return the identity of each row of full alignments, float64, shape (n_rows,); 0 without aligned pairs."""
     identical: NDArray[np.float64] = table.n_identical.astype(np.float64)
+    ignored = 0 if table.n_ignored is None else table.n_ignored
+    columns: NDArray[np.int32] = table.n_columns - ignored
     if definition in ("columns", "blast"):
-        return identical / np.maximum(table.n_columns, 1)
+        return identical / np.maximum(columns, 1)
     if definition == "matches":
-        share: NDArray[np.float64] = identical / np.maximum(table.n_columns - table.n_gaps, 1)
+        share: NDArray[np.float64] = identical / np.maximum(columns - table.n_gaps, 1)
         return share
     query, target = lengths(table)
     if definition == "shorter":
-        return identical / np.minimum(query, target)
-    longer = np.maximum(query, target)
+        return identical / np.maximum(np.minimum(query, target) - ignored, 1)
+    longer = np.maximum(np.maximum(query, target) - ignored, 1)
     if definition == "longer":
         return identical / longer
     # From the first aligned pair to the last.
-    internal: NDArray[np.int64] = table.n_columns - terminal_gaps(table)
+    internal: NDArray[np.int64] = columns - terminal_gaps(table)
     if definition == "internal":
         return identical / np.maximum(internal, 1)
-    mismatches = table.n_columns - table.n_gaps - table.n_identical
+    mismatches = columns - table.n_gaps - table.n_identical
     # Each end of either sequence that is not aligned counts as a gap.
     bare = (table.query_start > 0, table.query_end < query, table.target_start > 0, table.target_end < target)
     # A single division, so that 2 of 10 is exactly 0.2; 1 - 8/10 is slightly less.
     found = np.maximum(longer - mismatches - gap_openings(table) - np.sum(bare, axis=0), 0) / longer
-    return np.where(internal > 0, found, 0.0)
+    return np.where(columns > table.n_gaps, found, 0.0)
 
 
 def lengths(table: AlignedPairs) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -228,22 +231,35 @@ def is_ambiguous(alphabet: Alphabet) -> NDArray[np.bool_]:
 
 def compatible_columns(table: AlignedPairs) -> NDArray[np.int32]:
     """Count the columns whose letters may be the same residue, like vsearch; int32, shape (n_rows,)."""
-    found = table.n_identical.copy()
     sets = residue_sets(table.queries.alphabet)
+    return table.n_identical + _counted_pairs(table, DIFFERENT, lambda one, other: (sets[one] & sets[other]) != 0)
+
+
+def ignored_columns(table: AlignedPairs) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Count the pairs of residues with a wildcard (N, or X in proteins), and those of two wildcards; int32."""
+    code = table.queries.alphabet.code(table.queries.alphabet.wildcard)
+    equal = _counted_pairs(table, EQUAL, lambda one, _: one == code)
+    return equal + _counted_pairs(table, DIFFERENT, lambda one, other: (one == code) | (other == code)), equal
+
+
+def _counted_pairs(
+    table: AlignedPairs, kind: int, is_counted: Callable[[Bytes, Bytes], NDArray[np.bool_]]
+) -> NDArray[np.int32]:
+    """Count the pairs of residues in operations of this kind whose codes are counted; int32, shape (n_rows,)."""
+    found = np.zeros(len(table), np.int32)
     for begin in range(0, len(table), ROWS):
         some = table.slice(begin, begin + ROWS)
         native = arrays(some)
         kinds, sizes = native["operations"] & 15, (native["operations"] >> 4).astype(np.int64)
         row = np.repeat(np.arange(len(some)), np.diff(native["offsets"]))
-        differ = np.flatnonzero(kinds == DIFFERENT)
-        letters = []
+        chosen = np.flatnonzero(kinds == kind)
+        codes = []
         for side, gap in (("query", DELETION), ("target", INSERTION)):
             before = np.concatenate([[0], np.cumsum(np.where(kinds == gap, 0, sizes))])
             first = native[f"{side}_begin"][row] + before[:-1] - before[native["offsets"][row]]
-            letters.append(sets[native[f"{side}_codes"][_places(first[differ], sizes[differ])]])
-        is_same = (letters[0] & letters[1]) != 0
-        rows = np.repeat(row[differ], sizes[differ])[is_same]
-        found[begin : begin + ROWS] += np.bincount(rows, minlength=len(some)).astype(np.int32)
+            codes.append(native[f"{side}_codes"][_places(first[chosen], sizes[chosen])])
+        rows = np.repeat(row[chosen], sizes[chosen])[is_counted(codes[0], codes[1])]
+        found[begin : begin + ROWS] = np.bincount(rows, minlength=len(some))
     return found
 
 

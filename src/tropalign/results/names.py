@@ -22,8 +22,11 @@ DEFINITIONS: Mapping[str, str] = MappingProxyType(
 )
 #: Number of definitions that have a number in vsearch.
 N_NUMBERED = 5
-#: Ambiguous letters are identical to equal letters only, or to all letters that they may stand for.
-AmbiguousRule = Literal["differ", "match"]
+#: Ambiguous letters are identical to equal letters only, or to all letters that they may stand for; or pairs with N, or
+#: X in proteins, do not count.
+AmbiguousRule = Literal["differ", "match", "ignore"]
+#: Quality of a residue that several reads have: that of their mean error probability, or the highest one.
+Quality = Literal["mean", "max"]
 
 
 def checked_definition(name: Any) -> str:

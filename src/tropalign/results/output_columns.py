@@ -319,7 +319,8 @@ _COLUMNS = (
     ),
     OutputColumn(
         "mismatches", "columns of different residues", np.int32, "alignment",
-        lambda t: t.n_columns - t.n_gaps - t.n_identical, aliases=("mismatch", "mism"),
+        lambda t: t.n_columns - t.n_gaps - t.n_identical - (0 if t.n_ignored is None else t.n_ignored),
+        aliases=("mismatch", "mism"),
     ),
     OutputColumn(
         "gap_openings", "gaps, each run of gap columns counted once", np.int64, "alignment", gapped.gap_openings,

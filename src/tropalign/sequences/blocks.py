@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, UsageError, named, quiet, said, shown, warn
-from tropalign.sequences.alphabet import GAP_LETTERS
+from tropalign.sequences.alphabet import GAP_LETTERS, byte_counts
 from tropalign.sequences.batch import SequenceBatch
 from tropalign.sequences.files import Source, can_be_read_twice, file_name, is_store, is_stream, read_lines, size_of
 from tropalign.sequences.inputs import named_texts
@@ -28,6 +28,8 @@ from tropalign.sequences.texts import chosen
 
 #: Start of a comment line in old FASTA files; never a residue.
 COMMENT = b";"
+#: Stop codon of a translated sequence.
+STOP = ord("*")
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,7 @@ class Policy:
     empty: "refuse", "skip" or "keep" sequences without a letter.
     numbers_names: number repeated names, so that the second "a" becomes "a_2"; otherwise names may repeat.
     keeps_qualities: keep the qualities of FASTQ.
+    clips_stops: remove a final ``*`` of each sequence.
     """
 
     gaps: str = "refuse"
@@ -48,6 +51,7 @@ class Policy:
     empty: str = "refuse"
     numbers_names: bool = False
     keeps_qualities: bool = False
+    clips_stops: bool = False
 
 
 #: Sets of sequences, whose names and letters must be correct.
@@ -173,11 +177,12 @@ class _Settled:
             raise self._refusal(names, letters, offsets)
         n_gaps = int(counts[self._gaps].sum())
         if counts[self._left_out].any():
-            stays = ~np.isin(letters, self._left_out)
-            offsets = np.concatenate([[0], np.cumsum(stays)])[offsets]
-            letters, counts = letters[stays], counts.copy()
-            qualities = None if qualities is None else qualities[stays]
+            letters, offsets, qualities = _without(np.isin(letters, self._left_out), letters, offsets, qualities)
+            counts = counts.copy()
             counts[self._left_out] = 0
+        if self._policy.clips_stops and counts[STOP]:
+            letters, offsets, qualities = _without(final_stops(letters, offsets), letters, offsets, qualities)
+            counts = byte_counts(letters)
         if self._policy.empty == "skip" and not (lengths := np.diff(offsets)).all():
             keep = np.flatnonzero(lengths)
             names, descriptions = (chosen(texts, keep) for texts in (names, descriptions))
@@ -221,6 +226,23 @@ class _Settled:
                 record=f"number {numbers[names.index('')]}",
             )
         return tuple(name or f"read_{number}" for name, number in zip(names, numbers.tolist(), strict=True))
+
+
+def _without(
+    mask: NDArray[np.bool_], letters: NDArray[np.uint8], offsets: NDArray[np.int64], qualities: NDArray[np.uint8] | None
+) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.uint8] | None]:
+    """Return letters, offsets and qualities without the letters of a mask."""
+    stays = ~mask
+    left = None if qualities is None else qualities[stays]
+    return letters[stays], np.concatenate([[0], np.cumsum(stays)])[offsets], left
+
+
+def final_stops(letters: NDArray[np.uint8], offsets: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return a mask of the letters that are a final ``*`` of a sequence."""
+    found = np.zeros(len(letters), bool)
+    last = offsets[1:][np.diff(offsets) > 0] - 1
+    found[last] = letters[last] == STOP
+    return found
 
 
 class NumberedNames:

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError, TropalignWarning, UsageError, named, said, shown
-from tropalign.sequences.alphabet import NUCLEOTIDE, Alphabet, AlphabetLike, alphabet_of, byte_counts
+from tropalign.errors import InputError, TropalignWarning, UsageError, counted, named, said, shown
+from tropalign.sequences.alphabet import NUCLEOTIDE, PROTEIN, Alphabet, AlphabetLike, alphabet_of, byte_counts
 from tropalign.sequences.batch import NO_QUALITY, SequenceBatch, Sequences
-from tropalign.sequences.blocks import BlockReader, Policy, SequenceBlock, sources_of
+from tropalign.sequences.blocks import STOP, BlockReader, Policy, SequenceBlock, final_stops, sources_of
 from tropalign.sequences.files import Source, file_name, is_store
 from tropalign.sequences.inputs import files_in
 from tropalign.sequences.kinds import ONE_KIND, Evidence, Kind, Tally, alphabet_by, mixed, waits
@@ -43,6 +43,7 @@ def read_sequences(
     strict: bool = False,
     gaps: GapRule = "refuse",
     duplicate_names: DuplicateNames = "error",
+    clip_stops: bool = False,
     qualities: bool = False,
 ) -> SequenceBatch:
     """Read FASTA or FASTQ files (gzip, bzip2, xz or zstd by content; ``-`` is standard input) into one batch.
@@ -63,6 +64,8 @@ def read_sequences(
     duplicate_names : {"error", "number", "keep"}
         Treatment of a name that an earlier record has: an error, numbered (the second "a" becomes "a_2", with a
         warning), or kept.
+    clip_stops
+        Remove a ``*`` at the end of each sequence, as in translated genes.
     qualities
         Keep the qualities of FASTQ in the batch, a byte per letter; 255 for the letters of other files.
 
@@ -83,9 +86,10 @@ def read_sequences(
     Warns
     -----
     TropalignWarning
-        Letters outside the alphabet, with their number and the first one's position; an ``alphabet`` that the
-        letters contradict; letters that can be those of nucleotides or of a protein; duplicate names; a sequence
-        store, which holds no qualities, if these are requested.
+        Letters outside the alphabet, with their number and the first one's position; a ``*`` at the end of most
+        proteins, which is aligned as a residue; an ``alphabet`` that the letters contradict; letters that can be those
+        of nucleotides or of a protein; duplicate names; a sequence store, which holds no qualities, if these are
+        requested.
 
     Examples
     --------
@@ -99,7 +103,10 @@ def read_sequences(
             raise UsageError(f"{named(name)} {word!r} is not one of {', '.join(words)}")
     found = _Whole()
     policy = Policy(
-        "refuse" if gaps == "refuse" else "remove", empty="skip" if skip_empty else "refuse", keeps_qualities=qualities
+        "refuse" if gaps == "refuse" else "remove",
+        empty="skip" if skip_empty else "refuse",
+        keeps_qualities=qualities,
+        clips_stops=clip_stops,
     )
     sources = sources_of(paths)
     for block in BlockReader(sources, policy):
@@ -119,6 +126,11 @@ def read_sequences(
     else:
         check_asked(alphabet, found.counts, found.files[0])
     offsets = np.concatenate(found.offsets)
+    n = len(offsets) - 1
+    if 2 * found.counts[STOP] > n and alphabet == PROTEIN and 2 * (n_stops := final_stops(letters, offsets).sum()) > n:
+        text = f"{n_stops:,} of {counted(n, 'sequences')} end in '*', which is aligned as a residue"
+        first = shown(found.files[0])
+        warnings.warn(f"{first}: {text}: {named('clip_stops')} removes it", TropalignWarning, stacklevel=2)
     codes, count, at = alphabet.codes_of(letters)
     # The batch decodes names and descriptions on first use.
     texts: Any = found.names, found.descriptions

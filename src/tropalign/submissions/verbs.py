@@ -60,6 +60,8 @@ OUTPUTS: Mapping[str, str] = {
     "otu_table": "Table of counts with lineages",
     "uc": "Clusters in USEARCH's format",
     "unmapped": "Reads of no given representative",
+    "orientations": "Strands of reads",
+    "unoriented": "Reads of uncertain strand",
     "model": "Trained model",
     "reference": "Reference without the reads",
 }

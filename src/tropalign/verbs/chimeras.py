@@ -90,6 +90,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
     skip_empty: bool = again(SequenceOptions, "skip_empty", group="input")
     gaps: str = again(SequenceOptions, "gaps", group="input")
     duplicate_names: str = again(SequenceOptions, "duplicate_names", group="input")
+    clip_stops: bool = again(SequenceOptions, "clip_stops", group="input")
 
     def check(self) -> None:
         """Reject options that do not go together."""

@@ -83,7 +83,8 @@ class InputOptions(Options, group="input"):
         label="Keep the alignment as it is",
         excludes={
             **dict.fromkeys((*OF_ALIGNMENTS, "confidence"), ""),
-            **dict.fromkeys(("method", "model", "realign", "strict", "skip_empty", "gaps", "duplicate_names"), ""),
+            **dict.fromkeys(("method", "model", "realign", "strict", "skip_empty", "gaps"), ""),
+            **dict.fromkeys(("duplicate_names", "clip_stops"), ""),
             "strand": "--strand adjust turns sequences, and --aligned keeps an alignment as it is: leave it out",
             "cluster": "--aligned computes nothing: leave --cluster out",
             "device": "--aligned computes nothing: leave --device out",
@@ -95,6 +96,7 @@ class InputOptions(Options, group="input"):
     skip_empty: bool = but(SequenceOptions, "skip_empty", default=False, group="input")
     gaps: str = but(SequenceOptions, "gaps", default="refuse", group="input")
     duplicate_names: str = but(SequenceOptions, "duplicate_names", default="error", group="input")
+    clip_stops: bool = but(SequenceOptions, "clip_stops", default=False, group="input")
 
 
 class ExtensionOptions(Options, group="into an alignment"):

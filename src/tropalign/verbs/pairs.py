@@ -149,7 +149,7 @@ class PairsCommand(PairsOutput):
 
         costs_more = {self.gap_open2, self.end_gap_open, self.end_gap_extend} != {None}
         is_passed = self.top is not None and self.pairs is None and not costs_more and not self.mask_hard
-        is_passed &= not self.reciprocal and self.co_optimal is None
+        is_passed &= not self.reciprocal and self.co_optimal is None and not self.clip_stops
         is_passed &= self.translate in (None, "query") and format_name not in WHOLE_FORMATS
         is_passed &= {"auto", "cpu"} >= set(devices_of(self))
         if is_passed and is_store(path):

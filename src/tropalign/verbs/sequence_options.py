@@ -165,10 +165,15 @@ class SequenceOptions(Options, group="alignment"):
         label="Duplicate names",
         help="records of the same name: error (default), number (the second a becomes a_2), or keep",
     )
+    clip_stops: bool = option(
+        default=False,
+        label="Remove final stops",
+        help="remove a * at the end of each sequence, as in translated genes; otherwise it is aligned as a residue",
+    )
 
 
 #: Options that `read_sequences` accepts under the same names.
-READING = ("strict", "skip_empty", "gaps", "duplicate_names")
+READING = ("strict", "skip_empty", "gaps", "duplicate_names", "clip_stops")
 
 
 class SequenceCommand(Command, SequenceOptions):
@@ -267,6 +272,8 @@ class ModesOptions(AlignmentOptions, ModeOption, EndOptions, arranged=(ModeOptio
 
 
 SampleRule = Literal["label", "file", "vsearch", "underscore"]
+#: Largest limit of numbers of reads; sums of ``;size=N`` may exceed 32 bits.
+MOST_READS = 10**15
 #: Samples that the line about samples names.
 SHOWN_SAMPLES = 4
 
@@ -300,7 +307,7 @@ class SampleOptions(SampleNameOptions, group="samples"):
     sample_regex: str | None = again(SampleNameOptions, "sample_regex", needs="otu_table")
     min_size: int | None = option(
         default=None,
-        kind=whole(1),
+        kind=whole(1, MOST_READS),
         metavar="N",
         label="Minimum reads",
         help="minimum number of equal reads; 2 leaves out singletons",
@@ -369,13 +376,14 @@ class SampleCommand(SequenceCommand, SampleOptions):
                 "choose another prefix"
             )
 
-    def reads(self) -> SequenceBatch:
+    def reads(self, wants_qualities: bool = False) -> SequenceBatch:
         """Read the sequences of all files, with the names of their samples if these follow from the files."""
         from tropalign.sequences.annotations import pooled
 
         if self._is_by_file:
-            return pooled((self.batch(path) for path in self.queries), self.queries, self.samples is None)
-        return self.batch(self.queries)
+            batches = (self.batch(path, wants_qualities) for path in self.queries)
+            return pooled(batches, self.queries, self.samples is None)
+        return self.batch(self.queries, wants_qualities)
 
     def _teller(self) -> Teller:
         """Make the function that finds the sample in a read's name. Raises UsageError if that is impossible."""

@@ -1,4 +1,4 @@
-"""Formats of clusters, of count tables, of representatives, and of chimeras."""
+"""Formats of clusters, of count tables, of representatives, of chimeras, and of strands of reads."""
 
 from __future__ import annotations
 
@@ -26,11 +26,17 @@ FORMATS = {
         Format("biom2", (".hdf5", ".h5"), BYTES, "BIOM 2.1 (HDF5) for QIIME 2 and biom-format", "clusters.biom_hdf5"),
     ),
     "representatives": (Format(FASTA[0], (*FASTA[1], ".fna"), TEXT, "", "clusters.tables"),),
+    "representatives/reads": (
+        Format(FASTA[0], (*FASTA[1], ".fna"), TEXT, "", "clusters.tables"),
+        Format("fastq", (".fastq", ".fq"), TEXT, "distinct reads with qualities", "clusters.tables"),
+    ),
     "chimeras/table": (
         Format(*TSV, "clusters.chimeras"),
         Format("uchime", (".uchime",), TEXT, "the columns of vsearch's --uchimeout", "clusters.chimeras"),
     ),
     "chimeras/sequences": (Format(FASTA[0], (*FASTA[1], ".fna"), TEXT, "", "clusters.chimeras"),),
+    "orientations/table": (Format(*TSV, "clusters.orientations"),),
+    "orientations/sequences": (Format(FASTA[0], (*FASTA[1], ".fna"), TEXT, "", "clusters.orientations"),),
 }
 
 
@@ -41,7 +47,7 @@ class ClustersContext(PlainContext):
     writes_sizes: add the reads of its cluster to a representative's name, as ``;size=N``. relabel: names of
     representatives, see `tropalign.results.otu_table.new_names`. has_table_names: name representatives as in tables,
     cut at the first semicolon. table_of: counts the reads of each sample in clusters. takes_unmapped: FASTA of the
-    unmapped reads instead of the representatives.
+    unmapped reads instead of the representatives. has_qualities: the representatives have qualities.
     """
 
     writes_sizes: bool = False
@@ -49,6 +55,7 @@ class ClustersContext(PlainContext):
     has_table_names: bool = False
     table_of: Callable[[Clusters], OtuTable] | None = None
     takes_unmapped: bool = False
+    has_qualities: bool = False
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from itertools import groupby
 
 import numpy as np
 
-from tropalign.errors import shown
+from tropalign.errors import InputError, shown
 from tropalign.formats.array_files import Packed, result_format
 from tropalign.formats.clusters import ClustersContext
 from tropalign.formats.format import Codec, Concatenated, Header
@@ -129,13 +129,38 @@ def encode_fasta(clusters: Clusters, context: ClustersContext) -> bytes:
     """Return the representatives that have reads, in cluster order; or the unmapped reads."""
     if context.takes_unmapped:
         return fasta_text(clusters.unmapped, clusters.unmapped.names)
+    return fasta_text(*_representatives(clusters, context))
+
+
+def encode_fastq(clusters: Clusters, context: ClustersContext) -> bytes:
+    """Return the representatives with their qualities, in cluster order."""
+    batch, names = _representatives(clusters, context)
+    assert batch.qualities is not None
+    scores, offsets = (batch.qualities + np.uint8(ord("!"))).tobytes(), batch.offsets.tolist()
+    text = bytearray()
+    for k, label in enumerate(fasta_headers(names)):
+        text += f"@{label}\n{batch.text(k)}\n+\n".encode("utf-8", "backslashreplace")
+        text += scores[offsets[k] : offsets[k + 1]] + b"\n"
+    return bytes(text)
+
+
+def _representatives(clusters: Clusters, context: ClustersContext) -> tuple[SequenceBatch, list[str]]:
+    """Return the representatives that have reads, and their new names."""
     in_tables = otu_names if context.has_table_names else new_names
     names = in_tables(clusters, context.relabel) or clusters.representatives.names
     sizes = clusters.cluster_sizes
     if context.writes_sizes:
         names = tuple(with_count(name, size) for name, size in zip(names, sizes.tolist(), strict=True))
     kept = np.flatnonzero(sizes > 0)
-    return fasta_text(clusters.sequences[clusters.representative_index[kept]], [names[k] for k in kept.tolist()])
+    return clusters.sequences[clusters.representative_index[kept]], [names[k] for k in kept.tolist()]
+
+
+def check_qualities(context: ClustersContext) -> None:
+    """Raise InputError if the sequences have no qualities."""
+    if not context.has_qualities:
+        raise InputError(
+            "FASTQ needs the qualities of all reads: give FASTQ files only, or end the name of the output in .fasta"
+        )
 
 
 def fasta_text(batch: SequenceBatch, names: Sequence[str]) -> bytes:
@@ -151,3 +176,4 @@ UC = Codec(encode_uc, Concatenated())
 CLSTR = Codec(encode_clstr, Concatenated())
 RESULT = result_format("clusters", pack)
 FASTA = Codec(encode_fasta, Concatenated())
+FASTQ = Codec(encode_fastq, Concatenated(), check=check_qualities)

@@ -35,7 +35,8 @@ def columns_of(table: AlignmentTable, has_paths: bool = False) -> Columns:
     for name in ("hsp", "strand"):
         if (values := getattr(table, name)) is not None:
             columns[name] = values
-    if table.depth == "alignment" and table.identity_definition not in ("columns", "blast"):
+    is_plain = table.identity_definition in ("columns", "blast") and table.n_ignored is None
+    if table.depth == "alignment" and not is_plain:
         columns["identity"] = table.identity
     if has_paths:
         columns["paths"], columns["path_sizes"] = packed_paths(table)
