@@ -68,8 +68,9 @@ class ScoringArguments(Options):
         default=None,
         kw_only=True,
         doc=(
-            "A SubstitutionMatrix, the name of one, a file, a Biopython Array, a dict of letter pairs, or (letters, "
-            "array), as for `SubstitutionMatrix.of`; BLOSUM62, or 5/-4 for nucleotides, by default."
+            "A SubstitutionMatrix, the name of one, a file, a Biopython Array, a dict of letter pairs, (letters, "
+            "array), or (match, mismatch), as for `SubstitutionMatrix.of`; BLOSUM62, or 5/-4 for nucleotides, by "
+            "default."
         ),
     )
     gap: Gap | None = argument(
