@@ -41,6 +41,9 @@ CALLS = {
     ta.align_all: lambda **given: list(ta.align_all(FAMILY, **given)),
     ta.align_many: lambda **given: ta.align_many([("MKVLAW", "MKILAW")], **given),
     ta.align_scores: lambda **given: ta.align_scores([np.ones((3, 3), np.int8)] * 3, gap=ta.Gap(1, 1), **given),
+    ta.align_tokens: lambda **given: ta.align_tokens(
+        [("abc", "abd")] * 3, match=2, mismatch=-1, gap=ta.Gap(1, 1), **given
+    ),
     ta.align_embeddings: lambda **given: ta.align_embeddings(np.ones((3, 4, 5)), gap=ta.Gap(1, 1), **given),
     ta.align_multiple: lambda **given: ta.align_multiple(FAMILY, **given),
     ta.align_with_homologs: lambda **given: ta.align_with_homologs({"a": "MKVLAWHE", "b": "MKVLA"}, FAMILY, **given),

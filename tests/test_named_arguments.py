@@ -19,6 +19,7 @@ TREE = trees.neighbour_joining(DISTANCES, list(PROTEINS))
 ROWS = np.array([list(row) for row in (b"ACGTA", b"ACGAA", b"ACCAA", b"TCCAA")], np.uint8)
 PACKAGE = ta.ReferencePackage.build(tuple("abcd"), ROWS, "((a:0.1,b:0.1):0.1,c:0.1,d:0.1);")
 MODELS = "examples/efp.hmm"
+TOKENS = {"match": 2, "mismatch": -1, "gap": ta.Gap(1, 1)}
 WEIGHTS = [[0.0, 1.0], [1.0, 0.0]]
 
 #: Functions of numbers, and what calls them, other arguments right. Results that come one by one are listed.
@@ -31,6 +32,7 @@ CALLS = {
     ta.align_many: lambda **given: ta.align_many([("MKV", "MKL")], **given),
     ta.align_scores: lambda **given: ta.align_scores([np.ones((3, 3), np.int8)], gap=ta.Gap(1, 1), **given),
     ta.align_embeddings: lambda **given: ta.align_embeddings(np.ones((3, 4, 5)), gap=ta.Gap(1, 1), **given),
+    ta.align_tokens: lambda **given: ta.align_tokens("MKV", "MKL", **{**TOKENS, **given}),
     ta.align_multiple: lambda **given: ta.align_multiple(PROTEINS, **given),
     ta.align_with_homologs: lambda **given: ta.align_with_homologs(PROTEINS, PROTEINS, **given),
     ta.align_clustalw: lambda **given: ta.align_clustalw(PROTEINS, **given),

@@ -26,7 +26,8 @@ from tropalign.results.names import DEFINITIONS
 from tropalign.results.placements import Placements
 from tropalign.results.segments import Segments
 from tropalign.results.threshold_options import Thresholds
-from tropalign.sequences import ALPHABETS, SequenceBatch
+from tropalign.sequences import SequenceBatch
+from tropalign.sequences.alphabet import alphabet_saved
 
 #: Upper limit of the width of a column of names.
 MOST_WIDTH = 1 << 20
@@ -92,14 +93,14 @@ def _result(packed: Packed) -> Result:
 
 def batch_packed(batch: Any, prefix: str) -> Packed:
     """Pack sequences as notes and arrays: names and letters, which shards also have."""
-    notes: dict[str, Any] = {"alphabet": batch.alphabet.name, "names": list(batch.names)}
+    notes: dict[str, Any] = {"alphabet": batch.alphabet.saved, "names": list(batch.names)}
     arrays = {f"{prefix}.letters": batch.letters, f"{prefix}.offsets": ragged.offsets_of(batch.lengths)}
     return {prefix: notes}, arrays
 
 
 def _batch(notes: dict[str, Any], arrays: Arrays, prefix: str) -> SequenceBatch:
     about = notes[prefix]
-    alphabet, letters = ALPHABETS[about["alphabet"]], _vector(arrays, f"{prefix}.letters", np.uint8)
+    alphabet, letters = alphabet_saved(about["alphabet"]), _vector(arrays, f"{prefix}.letters", np.uint8)
     offsets = _vector(arrays, f"{prefix}.offsets", np.int64)
     return SequenceBatch(alphabet.encode(letters)[0], offsets, _texts(about["names"]), alphabet, letters)
 

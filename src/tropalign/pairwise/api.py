@@ -68,8 +68,9 @@ class ScoringArguments(Options):
         default=None,
         kw_only=True,
         doc=(
-            "A SubstitutionMatrix, the name of one, a file, a Biopython Array, a dict of letter pairs, or (letters, "
-            "array), as for `SubstitutionMatrix.of`; BLOSUM62, or 5/-4 for nucleotides, by default."
+            "A SubstitutionMatrix, the name of one, a file, a Biopython Array, a dict of letter pairs, (letters, "
+            "array), or (match, mismatch), as for `SubstitutionMatrix.of`; BLOSUM62, or 5/-4 for nucleotides, by "
+            "default."
         ),
     )
     gap: Gap | None = argument(
@@ -330,7 +331,7 @@ def align_many(call: ManyArguments) -> AlignmentTable:
     >>> table.score.tolist(), table.cigars()
     ([32, 7], ['2=1X3=', '2=2I1='])
     """
-    given, progress, alphabet = _listed(call.pairs), checked_progress(call.progress), call.alphabet
+    given, progress, alphabet = listed_pairs(call.pairs), checked_progress(call.progress), call.alphabet
     (queries, query_index), (targets, target_index) = (
         texts_and_places([pair[side] for pair in given], word) for side, word in enumerate(("query", "target"))
     )
@@ -369,7 +370,7 @@ def align_many(call: ManyArguments) -> AlignmentTable:
     return concatenate(list(align_all(batch, others, pairs=index, **how)))
 
 
-def _listed(pairs: Iterable[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+def listed_pairs(pairs: Iterable[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
     """Check that all items are pairs, and return them."""
     if isinstance(pairs, str | bytes | Mapping) or not isinstance(pairs, Iterable):
         raise InputError("the pairs must be a list of (query, target)")

@@ -21,7 +21,7 @@ from tropalign.results.aligned_pairs import DEPTHS
 from tropalign.results.alignments import Alignment, LonePair, Numbers, columns_of
 from tropalign.scoring import Gap, SubstitutionMatrix
 from tropalign.scoring.names import canonical
-from tropalign.scoring.scores import letters_and_scores
+from tropalign.scoring.scores import is_match_mismatch, letters_and_scores
 from tropalign.sequences import Alphabet
 from tropalign.sequences.alphabet import AlphabetLike, alphabet_of
 from tropalign.sequences.kinds import Kind, Tally, alphabet_by, together
@@ -139,7 +139,7 @@ def _engine(
         scores = canonical(matrix)
         if scores is None:
             raise TypeError("the matrix is a file, which may change")
-    elif matrix is not None and not isinstance(matrix, SubstitutionMatrix):
+    elif matrix is not None and not isinstance(matrix, SubstitutionMatrix) and not is_match_mismatch(matrix):
         letters, values = letters_and_scores(matrix)
         scores = letters, values.tobytes()  # bytes: immutable and hashable
     key = (mode, scores, gap, report, free_ends, id(alphabet))
@@ -162,7 +162,7 @@ def _made(
     elif isinstance(matrix, SubstitutionMatrix):
         scores = matrix
     else:
-        if not isinstance(matrix, str):
+        if not isinstance(matrix, str) and not is_match_mismatch(matrix):
             letters, values = matrix
             matrix = letters, np.frombuffer(values).reshape(len(letters), len(letters))
         scores = SubstitutionMatrix.of(matrix, alphabet)

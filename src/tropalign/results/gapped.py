@@ -130,9 +130,9 @@ def mismatches(table: AlignedPairs, prefix: str = "") -> Column:
 
 
 def _letters_of(alphabet: Alphabet, first: str) -> Bytes:
-    """Return a table of 256 characters: letters in the case of `first` ("a" or "A"), and wildcards for other bytes."""
-    wildcard = alphabet.wildcard.lower() if first == "a" else alphabet.wildcard
-    shown = np.full(256, ord(wildcard), np.uint8)
+    """Return a table of 256 characters: letters in the case of `first` ("a" or "A"), wildcards (or X) for others."""
+    wildcard = alphabet.wildcard or "X"
+    shown = np.full(256, ord(wildcard.lower() if first == "a" else wildcard), np.uint8)
     for begin in (ord("A"), ord("a")):
         shown[begin : begin + 26] = np.arange(26) + ord(first)
     return shown
@@ -218,7 +218,8 @@ def residue_sets(alphabet: Alphabet) -> NDArray[np.uint32]:
     for letter, states in alphabet.ambiguous.items():
         if len(states) > 1:
             sets[letters.index(letter)] = sum(own[state] for state in states)
-    sets[letters.index(alphabet.wildcard)] = sum(bit for letter, bit in own.items() if letter != "*")
+    if alphabet.wildcard:
+        sets[letters.index(alphabet.wildcard)] = sum(bit for letter, bit in own.items() if letter != "*")
     return sets
 
 

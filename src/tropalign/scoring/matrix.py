@@ -22,6 +22,7 @@ from tropalign.scoring.scores import (
     IupacRule,
     by_code,
     factor_of,
+    is_match_mismatch,
     kept_scores,
     letters_and_scores,
     matched,
@@ -141,10 +142,11 @@ class SubstitutionMatrix:
         ----------
         source
             A SubstitutionMatrix; a name or file (see `load`); a Biopython Array; a mapping of letter pairs
-            (query's, target's) to scores, each pair in one order or in both; or letters and an array of their
-            scores, one row per letter of the query.
+            (query's, target's) to scores, each pair in one order or in both; letters and an array of their
+            scores, one row per letter of the query; or the scores (match, mismatch).
         alphabet
-            Alphabet of the sequences; inferred from the matrix's letters if not given, or if it lacks one of them.
+            Alphabet of the sequences; inferred from the matrix's letters if not given, or if it lacks one of them. An
+            alphabet of your own is kept: other letters of the matrix are ignored.
 
         Returns
         -------
@@ -166,6 +168,8 @@ class SubstitutionMatrix:
             return source
         if isinstance(source, str | os.PathLike):
             return cls.load(source, alphabet)
+        if is_match_mismatch(source):
+            return cls.match_mismatch(source[0], source[1], NUCLEOTIDE if alphabet is None else alphabet)
         letters, values = letters_and_scores(source)
         return cls._from_values("custom", letters, values, alphabet)
 
@@ -311,7 +315,7 @@ class SubstitutionMatrix:
             raise ScoringError(f"the matrix {name} has a score that is not a number: correct it")
         values = kept_scores(name, values)
         alphabet = None if alphabet is None else alphabet_of(alphabet)
-        if alphabet is None or not alphabet.has_letters(letters):
+        if alphabet is None or (alphabet.judged and not alphabet.has_letters(letters)):
             alphabet = alphabet_of_letters(letters)
         if not set(letters) & set(alphabet.letters):
             raise ScoringError(f"the matrix {name} has no letter of the {alphabet.name} alphabet: choose another")

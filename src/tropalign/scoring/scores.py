@@ -58,6 +58,11 @@ def number(value: object, what: str, most: int) -> int | float:
     return int(parts) / PARTS if rest else whole
 
 
+def is_match_mismatch(source: Any) -> bool:
+    """True for a tuple of two numbers."""
+    return isinstance(source, tuple) and len(source) == 2 and all(isinstance(one, Real | Decimal) for one in source)
+
+
 def letters_and_scores(source: Any) -> tuple[str, NDArray[np.float64]]:
     """Return distinct letters in upper case and the scores of their pairs, shape (n_letters, n_letters).
 
@@ -73,7 +78,7 @@ def letters_and_scores(source: Any) -> tuple[str, NDArray[np.float64]]:
     else:
         raise ScoringError(
             f"an object of type {type(source).__name__} is not a matrix: give a name, a path, a SubstitutionMatrix, a "
-            "Biopython Array, a dict of letter pairs, or (letters, array)"
+            "Biopython Array, a dict of letter pairs, (letters, array), or (match, mismatch)"
         )
     try:
         array = np.asarray(values, dtype=float)
@@ -122,12 +127,12 @@ def matched(alphabet: Alphabet, match: float, mismatch: float, iupac: IupacRule)
     letters = alphabet.letters
     values = np.full((len(letters), len(letters)), float(mismatch))
     np.fill_diagonal(values, match)
-    wild = letters.index(alphabet.wildcard)
+    wild = [letters.index(letter) for letter in alphabet.wildcard]  # none or one
     if iupac == "match":
         values[may_be_equal(alphabet)] = match
     else:
         ambiguous = [letters.index(letter) for letter in alphabet.ambiguous if letter in letters]
-        zero = [wild, *ambiguous] if iupac == "zero" else [wild]
+        zero = [*wild, *ambiguous] if iupac == "zero" else wild
         values[zero, :] = values[:, zero] = 0
     return values
 
@@ -137,7 +142,7 @@ def may_be_equal(alphabet: Alphabet) -> NDArray[np.bool_]:
     letters = alphabet.letters
     of = {letter: set(alphabet.ambiguous.get(letter, letter)) for letter in letters}
     residues = {letter for letter in letters if letter.isalpha() and letter not in alphabet.ambiguous}
-    of[alphabet.wildcard] = residues | {alphabet.wildcard}
+    of |= {letter: residues | {letter} for letter in alphabet.wildcard}
     return np.array([[bool(of[one] & of[other]) for other in letters] for one in letters])
 
 

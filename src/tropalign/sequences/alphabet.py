@@ -36,9 +36,10 @@ class Alphabet:
     name
         Name shown to users.
     letters
-        Upper-case letters, at most 31 (native code pads with code 31).
+        Upper-case letters, digits or other characters, at most 31 (native code pads with code 31). Sequences and
+        matrices may also use lower case, which means the same letter.
     wildcard
-        The letter that stands for any other; unknown letters become it.
+        The letter that stands for any other; unknown letters become it. Without one, unknown letters are an error.
     synonyms
         Letters that are read as another one (``U`` as ``T``).
     complement
@@ -60,11 +61,14 @@ class Alphabet:
     --------
     >>> tropalign.NUCLEOTIDE.letters, tropalign.NUCLEOTIDE.wildcard
     ('ACGTRYSWKMBDHVN', 'N')
+    >>> shapes = tropalign.Alphabet("shapes", "HEC")
+    >>> tropalign.align("hheeec", "hheec", matrix=(3, -1), gap=tropalign.Gap(1, 1), alphabet=shapes).cigar
+    '2=1I3='
     """
 
     name: str
     letters: str
-    wildcard: str
+    wildcard: str = ""
     synonyms: Mapping[str, str] = field(default_factory=dict)
     complement: Mapping[str, str] = field(default_factory=dict)
     stand_ins: Mapping[str, str] = field(default_factory=dict)
@@ -83,7 +87,9 @@ class Alphabet:
             raise ValueError(f"an alphabet must have 1 to {MOST_LETTERS} different letters, not {self.letters!r}")
         if self.letters != self.letters.upper() or not self.letters.isascii():
             raise ValueError(f"the letters of an alphabet must be upper-case ASCII letters, not {self.letters!r}")
-        if self.wildcard not in tuple(self.letters) or not set(self.synonyms.values()) <= set(self.letters):
+        if not self.letters.isprintable() or set(self.letters) & {*GAP_LETTERS, *" >"}:
+            raise ValueError(f"the letters of an alphabet must not include {GAP_LETTERS} > or blanks: {self.letters!r}")
+        if self.wildcard not in ("", *self.letters) or not set(self.synonyms.values()) <= set(self.letters):
             raise ValueError(f"the wildcard and the synonyms must be letters of the alphabet {self.name}")
         for letter in (*self.synonyms, *self.complement, *self.complement.values()):
             if not isinstance(letter, str) or len(letter) != 1 or not letter.isascii():
@@ -102,6 +108,11 @@ class Alphabet:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _known, tuple(getattr(self, entry.name) for entry in fields(self))
+
+    @property
+    def saved(self) -> str:
+        """Text for files, from which `alphabet_saved` makes the alphabet: the name if it is in `ALPHABETS`."""
+        return self.name if self.name in ALPHABETS else f"{self.letters} {self.wildcard} {self.name}"
 
     @property
     def has_strands(self) -> bool:
@@ -174,7 +185,7 @@ class Alphabet:
         return self.letters.index(letter)
 
     def encode(self, letters: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
-        """Encode raw bytes, ignoring case; unknown bytes get the wildcard's code.
+        """Encode raw bytes, ignoring case; unknown bytes get the wildcard's code, or 0 without a wildcard.
 
         Parameters
         ----------
@@ -306,6 +317,17 @@ def alphabet_named(name: str) -> Alphabet:
     if name not in ALPHABETS:
         raise InputError(f"there is no alphabet {name!r}: use one of {', '.join(ALPHABETS)}")
     return ALPHABETS[name]
+
+
+def alphabet_saved(text: str) -> Alphabet:
+    """Return the alphabet of `Alphabet.saved`. Raises ValueError, LookupError or TypeError for another text."""
+    parts = str(text).split(" ", 2)
+    return Alphabet(parts[2], parts[0], parts[1]) if len(parts) == 3 else ALPHABETS[text]
+
+
+def own_alphabet(letters: str) -> Alphabet:
+    """Return the alphabet of ``--letters``, which may be lower case. Raises ValueError with the reason."""
+    return Alphabet("custom", letters.upper())
 
 
 def alphabet_of(alphabet: AlphabetLike) -> Alphabet:

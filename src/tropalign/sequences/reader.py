@@ -79,7 +79,7 @@ def read_sequences(
     InputError
         A file cannot be read, is neither FASTA nor FASTQ, or holds no sequence; a record has no name; a sequence
         is empty or has gaps; names are duplicate; nucleotides and proteins are mixed without an ``alphabet``; or a
-        letter is unknown with ``strict``.
+        letter is unknown with ``strict`` or in an alphabet without a wildcard.
     UsageError
         `gaps` or `duplicate_names` is another word.
 
@@ -174,7 +174,7 @@ def check_asked(asked: Alphabet, counts: NDArray[np.int64], file: str) -> None:
 
 
 def tell_unknown(batch: SequenceBatch, at: int, count: int, file: str, strict: bool) -> None:
-    """Report letters outside the alphabet, the first at index `at`: raise InputError if `strict`, else warn."""
+    """Report letters outside the alphabet, the first at index `at`: warn, or raise InputError (see `strict`)."""
     k = int(np.searchsorted(batch.offsets, at, "right")) - 1
     first, n_records = f"{chr(batch.letters[at])!r} at position {at - int(batch.offsets[k]) + 1}", 1
     if count > 1:
@@ -187,8 +187,9 @@ def tell_unknown(batch: SequenceBatch, at: int, count: int, file: str, strict: b
     within = "" if n_records == 1 else f" in {n_records:,} records"
     what = f"{count:,} letter{'s' * (count > 1)} outside the {batch.alphabet.name} alphabet{within}, the first {first}"
     name = batch.name_texts[k]
-    if strict:
-        raise InputError(f"{what}: correct them or omit {named('strict')}", file=file, record=name)
+    if strict or not batch.alphabet.wildcard:
+        remedy = f"omit {named('strict')}" if batch.alphabet.wildcard else "add them to the alphabet"
+        raise InputError(f"{what}: correct them or {remedy}", file=file, record=name)
     warnings.warn(
         f"{shown(file)}, record {name!r}: {what}; read as {batch.alphabet.wildcard}", TropalignWarning, stacklevel=3
     )

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from tropalign import __version__
 from tropalign.execution.files import check_outputs, write_to
-from tropalign.sequences.alphabet import ALPHABETS, byte_counts
+from tropalign.sequences.alphabet import alphabet_saved, byte_counts
 from tropalign.sequences.batch import SequenceBatch
 from tropalign.sequences.blocks import BlockReader, Policy, sources_of
 from tropalign.sequences.files import STORE_MAGIC, Source, is_stream
@@ -267,7 +267,7 @@ class _File:
 # size of the words | the words, as JSON | offsets | codes | letters
 def batch_to_bytes(batch: SequenceBatch) -> bytes:
     """Serialise a batch without its qualities."""
-    words = {"alphabet": batch.alphabet.name, "names": batch.names, "descriptions": batch.descriptions}
+    words = {"alphabet": batch.alphabet.saved, "names": batch.names, "descriptions": batch.descriptions}
     text = json.dumps(words).encode()
     arrays = (batch.offsets.astype(PLACE), batch.codes, batch.letters)
     return b"".join([len(text).to_bytes(SIZE_BYTES, "little"), text, *(array.tobytes() for array in arrays)])
@@ -283,4 +283,6 @@ def batch_of_bytes(data: bytes) -> SequenceBatch:
     offsets = np.frombuffer(data, PLACE, len(names) + 1, begin)
     n = int(offsets[-1])
     codes, letters = np.frombuffer(data, np.uint8, offset=begin + offsets.nbytes).reshape(2, n)
-    return SequenceBatch(codes, offsets.astype(np.int64), names, ALPHABETS[words["alphabet"]], letters, descriptions)
+    return SequenceBatch(
+        codes, offsets.astype(np.int64), names, alphabet_saved(words["alphabet"]), letters, descriptions
+    )

@@ -144,7 +144,6 @@ class PairsCommand(PairsOutput):
 
     def _database(self, path: str, format_name: str, allowed: int) -> SequenceBatch:
         """Return the targets: in memory, or in their store if they do not fit and the run needs a single pass."""
-        from tropalign.sequences.alphabet import ALPHABETS
         from tropalign.sequences.files import is_store
 
         costs_more = {self.gap_open2, self.end_gap_open, self.end_gap_extend} != {None}
@@ -158,7 +157,7 @@ class PairsCommand(PairsOutput):
             from tropalign.sequences.stored_batch import stored_batch
 
             keeps = self.duplicate_names == "keep"
-            stored = stored_batch(path, int(MOST_READ * allowed), ALPHABETS.get(self.alphabet), self.strict, keeps)
+            stored = stored_batch(path, int(MOST_READ * allowed), self.chosen_alphabet, self.strict, keeps)
             if stored is not None and suits_groups(stored):
                 of_query = min(self.top or len(stored), len(stored)) / len(stored) * len(stored.letters)
                 if TAKEN_BYTES * of_query < MOST_TAKEN * allowed:

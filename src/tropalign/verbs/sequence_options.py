@@ -9,8 +9,20 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from tropalign.errors import shown
-from tropalign.options.option import DECIMAL, TEXT, Choices, Options, again, input_file, option, output_file, whole
+from tropalign.options.option import (
+    DECIMAL,
+    TEXT,
+    Choices,
+    Kind,
+    Options,
+    again,
+    input_file,
+    option,
+    output_file,
+    whole,
+)
 from tropalign.pairwise.options import FREE_ENDS, MODES, ModeName, ModeOption, StrandOption
+from tropalign.sequences.alphabet import own_alphabet
 from tropalign.verbs.command import Command
 from tropalign.verbs.runs import SEQUENCE_FILES
 
@@ -172,6 +184,30 @@ class SequenceOptions(Options, group="alignment"):
     )
 
 
+class LettersOption(Options, group="alignment"):
+    """An alphabet of the user's own."""
+
+    letters: str | None = option(
+        default=None,
+        kind=Kind("text", lambda text: own_alphabet(text).letters),
+        metavar="LETTERS",
+        label="Letters of your own alphabet",
+        needs={
+            "matrix|match|mismatch": "--letters has no default scores: add --matrix with a file of these letters, or "
+            "--match and --mismatch"
+        },
+        excludes={
+            "alphabet": "--letters and --alphabet exclude each other: give one of them",
+            **dict.fromkeys(
+                ("translate", "strand=both", "mask", "composition", "iupac", "max_evalue", "min_bits"),
+                "{other} applies only to nucleotides and proteins: leave {other} out, or leave --letters out",
+            ),
+        },
+        help="letters of an alphabet of your own, up to 31, such as structural states; upper and lower case are the "
+        "same letter; needs --matrix, or --match and --mismatch",
+    )
+
+
 #: Options that `read_sequences` accepts under the same names.
 READING = ("strict", "skip_empty", "gaps", "duplicate_names", "clip_stops")
 
@@ -179,14 +215,22 @@ READING = ("strict", "skip_empty", "gaps", "duplicate_names", "clip_stops")
 class SequenceCommand(Command, SequenceOptions):
     """A command that reads sequences."""
 
+    #: `AlignmentOptions` has an option for it.
+    letters: str | None = None
+
+    @property
+    def chosen_alphabet(self) -> Alphabet | None:
+        """The alphabet of --letters or --alphabet; None if it is detected."""
+        from tropalign.sequences.alphabet import ALPHABETS
+
+        return ALPHABETS.get(self.alphabet) if self.letters is None else own_alphabet(self.letters)
+
     def batch(self, path: str | list[str], wants_qualities: bool = False) -> SequenceBatch:
         """Read the sequences of one or several files, with qualities if requested."""
         from tropalign.sequences import read_sequences
-        from tropalign.sequences.alphabet import ALPHABETS
 
-        alphabet = ALPHABETS.get(self.alphabet)  # None for "auto"
         reading: dict[str, Any] = {name: getattr(self, name) for name in READING}
-        return read_sequences(path, alphabet=alphabet, qualities=wants_qualities, **reading)
+        return read_sequences(path, alphabet=self.chosen_alphabet, qualities=wants_qualities, **reading)
 
     def references(self, path: str, batch: SequenceBatch) -> SequenceBatch:
         """Read reference sequences, which must have the alphabet of the others."""
@@ -204,7 +248,9 @@ class SequenceCommand(Command, SequenceOptions):
         return references
 
 
-class AlignmentOptions(SequenceCommand, ScoringOptions, StrandOption, arranged=(ScoringOptions, StrandOption)):
+class AlignmentOptions(
+    SequenceCommand, LettersOption, ScoringOptions, StrandOption, arranged=(ScoringOptions, StrandOption)
+):
     """Common part of verbs that align pairs.
 
     match_mismatch: default scores of nucleotides, also for the one of both that is not given.

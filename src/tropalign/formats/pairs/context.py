@@ -14,7 +14,7 @@ from tropalign.results.aligned_pairs import DEPTHS
 from tropalign.results.names import DEFINITIONS
 from tropalign.results.output_columns import OUTPUT_COLUMNS
 from tropalign.results.rows import Named
-from tropalign.sequences.alphabet import ALPHABETS, Alphabet
+from tropalign.sequences.alphabet import Alphabet, alphabet_saved
 
 if TYPE_CHECKING:
     from tropalign.results.alignments import AlignmentTable
@@ -82,7 +82,7 @@ class PairsContext:
                 entries[name] = {"names": list(value.names), "lengths": value.lengths.tolist()}
                 if "letters" in fields and value.letters is not None:
                     text = value.letters.tobytes().decode("latin-1")
-                    entries[name] |= {"letters": text, "alphabet": value.alphabet.name}
+                    entries[name] |= {"letters": text, "alphabet": value.alphabet.saved}
             else:
                 entries[name] = value
         return entries
@@ -132,4 +132,4 @@ def _labels(entries: Any) -> Labels:
     letters = np.frombuffer(entries["letters"].encode("latin-1"), np.uint8)
     if len(letters) != lengths.sum():
         raise ValueError("the number of letters must equal the sum of the lengths")
-    return Labels(tuple(names), lengths, letters, ALPHABETS[entries["alphabet"]])
+    return Labels(tuple(names), lengths, letters, alphabet_saved(entries["alphabet"]))

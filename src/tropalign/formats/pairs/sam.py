@@ -231,13 +231,14 @@ def _shown(batch: SequenceBatch, has_u: bool) -> Bytes | None:
     """Return the output character of each byte; None if all characters of the batch stay unchanged."""
     n_of = byte_counts(batch.letters)
     table = np.arange(256, dtype=np.uint8)
-    table[~IN_SEQ] = ord(batch.alphabet.wildcard)
+    wildcard = batch.alphabet.wildcard or "X"
+    table[~IN_SEQ] = ord(wildcard)
     if not has_u:
         table[list(b"Uu")] = list(b"Tt")
     if n_of[~IN_SEQ].any():
         n, first = int(n_of[~IN_SEQ].sum()), chr(int(np.argmax(n_of * ~IN_SEQ > 0)))
         what = f"{n:,} letter{'s' * (n > 1)} such as {first!r}"
-        warn(f"{what} not allowed in SAM: written as {batch.alphabet.wildcard}")
+        warn(f"{what} not allowed in SAM: written as {wildcard}")
     return table if n_of[table != np.arange(256)].any() else None
 
 
