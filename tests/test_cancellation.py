@@ -45,6 +45,7 @@ CALLS = {
         [("abc", "abd")] * 3, match=2, mismatch=-1, gap=ta.Gap(1, 1), **given
     ),
     ta.align_embeddings: lambda **given: ta.align_embeddings(np.ones((3, 4, 5)), gap=ta.Gap(1, 1), **given),
+    ta.soft_align: lambda **given: ta.soft_align([np.ones((3, 3))] * 3, gap=ta.Gap(1, 1), **given),
     ta.align_multiple: lambda **given: ta.align_multiple(FAMILY, **given),
     ta.align_with_homologs: lambda **given: ta.align_with_homologs({"a": "MKVLAWHE", "b": "MKVLA"}, FAMILY, **given),
     ta.align_clustalw: lambda **given: ta.align_clustalw(FAMILY, **given),

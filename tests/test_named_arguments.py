@@ -33,6 +33,7 @@ CALLS = {
     ta.align_scores: lambda **given: ta.align_scores([np.ones((3, 3), np.int8)], gap=ta.Gap(1, 1), **given),
     ta.align_embeddings: lambda **given: ta.align_embeddings(np.ones((3, 4, 5)), gap=ta.Gap(1, 1), **given),
     ta.align_tokens: lambda **given: ta.align_tokens("MKV", "MKL", **{**TOKENS, **given}),
+    ta.soft_align: lambda **given: ta.soft_align([np.ones((3, 3))] * 3, gap=ta.Gap(1, 1), **given),
     ta.align_multiple: lambda **given: ta.align_multiple(PROTEINS, **given),
     ta.align_with_homologs: lambda **given: ta.align_with_homologs(PROTEINS, PROTEINS, **given),
     ta.align_clustalw: lambda **given: ta.align_clustalw(PROTEINS, **given),

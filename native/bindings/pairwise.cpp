@@ -1,11 +1,13 @@
 // Bindings: align_pairs; align_pieces with gap costs of two pieces and of the ends; align_next, which avoids
-// earlier alignments; align_tables, whose residues score by tables. Validation and names are in tropalign.pairwise.
+// earlier alignments; align_tables and align_softly, whose residues score by tables. Validation and names are in
+// tropalign.pairwise.
 #include <nanobind/stl/tuple.h>
 
 #include <memory>
 
 #include "../pairwise/interface.hpp"
 #include "../pairwise/piece_tile.hpp"
+#include "../pairwise/soft_tile.hpp"
 #include "../pairwise/table_tile.hpp"
 #include "../pairwise/tile.hpp"
 #include "pair_arguments.hpp"
@@ -228,6 +230,49 @@ Dict align_tables_python(List<AnyNumpy> tables, Column<uint8_t> query_codes, Col
     return out;
 }
 
+using WrittenTable = nb::ndarray<nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+Dict align_softly_python(List<AnyNumpy> tables, List<AnyNumpy> posteriors, double gap_open, double gap_extend,
+                         double temperature, const char *mode, std::tuple<bool, bool, bool, bool> free_ends,
+                         int n_threads, Progress progress) {
+    const auto [query_start, query_end, target_start, target_end] = free_ends;
+    const SoftScoring scoring{
+        mode_named(mode), {query_start, query_end, target_start, target_end}, gap_open, gap_extend, temperature};
+    require(gap_open >= 0 && gap_extend >= 0 && temperature > 0, "gap_open, gap_extend, temperature: out of range");
+    require(n_threads >= 1, "n_threads: must be at least 1");
+    require(tables.size() == posteriors.size(), "posteriors: must have an array per table");
+    std::vector<SoftTable> given;
+    std::vector<AnyTable> read;  // they keep their memory
+    std::vector<WrittenTable> written;
+    for (size_t k = 0; k < tables.size(); ++k) {
+        const auto &from = read.emplace_back(nb::cast<AnyTable>(tables[k], false));
+        const auto &to = written.emplace_back(nb::cast<WrittenTable>(posteriors[k], false));
+        const bool is_double = from.dtype() == nb::dtype<double>();
+        require(is_double || from.dtype() == nb::dtype<float>(), "tables: not float32 or float64");
+        require(to.dtype() == from.dtype() && to.shape(0) == from.shape(0) && to.shape(1) == from.shape(1),
+                "posteriors: another type or shape than the table");
+        require(from.size() > 0 && from.shape(0) < (1u << 30) && from.shape(1) < (1u << 30),
+                "tables: empty, or too large");
+        given.push_back({from.data(), to.data(), is_double, static_cast<int32_t>(from.shape(0)),
+                         static_cast<int32_t>(from.shape(1))});
+    }
+    std::vector<SoftSums> sums(given.size());
+    PythonPoll poll(progress);
+    {
+        nb::gil_scoped_release released;
+        align_softly(*selected_soft_kernels(), given, scoring, n_threads, std::ref(poll), sums);
+    }
+    poll.rethrow();
+    std::vector<double> log_z, n_gaps, gap_residues;
+    for (const SoftSums &one : sums)
+        log_z.push_back(one.log_z), n_gaps.push_back(one.n_gaps), gap_residues.push_back(one.gap_residues);
+    Dict out;
+    out["log_z"] = to_numpy(std::move(log_z));
+    out["n_gaps"] = to_numpy(std::move(n_gaps));
+    out["gap_residues"] = to_numpy(std::move(gap_residues));
+    return out;
+}
+
 }  // namespace
 }  // namespace tropalign
 
@@ -255,4 +300,8 @@ void bind_pairwise(nb::module_ &m) {
           "progress"_a.none() = nb::none(),
           "Align pairs whose residues score by tables, float32, int32, int16 or int8 of shape (query, target): up to "
           "`most` alignments each. Scores are multiples of `unit`.");
+    m.def("align_softly", &align_softly_python, "tables"_a, "posteriors"_a, "gap_open"_a, "gap_extend"_a,
+          "temperature"_a, "mode"_a, "free_ends"_a, "n_threads"_a, "progress"_a.none() = nb::none(),
+          "Sum exp(score / temperature) over all alignments by each table, float32 or float64, and write the "
+          "probabilities of pairs to `posteriors`, arrays of the same types and shapes.");
 }

@@ -49,6 +49,8 @@ if TYPE_CHECKING:
     from tropalign.pairwise.reports import write_report as write_report
     from tropalign.pairwise.score_statistics import score_statistics as score_statistics
     from tropalign.pairwise.score_tables import align_scores as align_scores
+    from tropalign.pairwise.soft import SoftAlignment as SoftAlignment
+    from tropalign.pairwise.soft import soft_align as soft_align
     from tropalign.pairwise.tokens import align_tokens as align_tokens
     from tropalign.placement.api import place as place
     from tropalign.placement.reference import ReferencePackage as ReferencePackage
@@ -115,6 +117,7 @@ __all__, __getattr__, __dir__ = lazy(
         "pairwise.score_statistics": "score_statistics",
         "pairwise.score_tables": "align_scores",
         "pairwise.tokens": "align_tokens",
+        "pairwise.soft": "SoftAlignment soft_align",
         "placement.api": "place",
         "placement.reference": "ReferencePackage",
         "placement.scoring": "PlacementScoring",

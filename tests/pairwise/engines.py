@@ -52,6 +52,13 @@ def align_scores_here(tables: list[Any], options: dict[str, Any]) -> dict[str, A
     return columns_of(tropalign.align_scores(tables, **{**options, "gap": tropalign.Gap(*options["gap"])}))
 
 
+def soft_align_here(tables: list[Any], options: dict[str, Any]) -> list[dict[str, Any]]:
+    """Attributes of the results of `soft_align`; gap as a pair of costs."""
+    import tropalign
+
+    return [vars(one) for one in tropalign.soft_align(tables, **{**options, "gap": tropalign.Gap(*options["gap"])})]
+
+
 def selected_isa() -> str:
     from tropalign import _native
 
@@ -72,6 +79,9 @@ class Engine:
 
     def align_scores(self, tables: list[Any], **options: Any) -> dict[str, Any]:
         return self._pool.submit(align_scores_here, tables, options).result(timeout=600)
+
+    def soft_align(self, tables: list[Any], **options: Any) -> list[dict[str, Any]]:
+        return self._pool.submit(soft_align_here, tables, options).result(timeout=600)
 
     def close(self) -> None:
         self._pool.shutdown()

@@ -33,15 +33,14 @@ TYPES = {
 }
 
 
-class TableOptions(ModeOption, HspsOption, ProgressArgument):
-    """Options of alignments by tables."""
+class TableScoring(ModeOption, ProgressArgument):
+    """Mode and gap costs of alignments by tables, and limits of the computation."""
 
     gap: Gap = argument(
         kw_only=True,
         doc="A gap of k residues costs ``gap.open + k * gap.extend``, in the unit of the scores.",
     )
     free_ends: Any = again(ScoringArguments, "free_ends")
-    report: Any = again(SelectionOptions, "report")
     n_threads: int = again(ComputeArguments, "n_threads")
     memory_bytes: int | None = again(ComputeArguments, "memory_bytes")
 
@@ -52,6 +51,12 @@ class TableOptions(ModeOption, HspsOption, ProgressArgument):
         if options.gap.has_two_pieces:
             raise ScoringError("the gap cost has two pieces, but score tables support one: give Gap(open, extend)")
         return options
+
+
+class TableOptions(TableScoring, HspsOption):
+    """Options of alignments by tables."""
+
+    report: Any = again(SelectionOptions, "report")
 
 
 class TableArguments(TableOptions):
@@ -173,11 +178,17 @@ def unknown_codes(batch: SequenceBatch, side: int) -> NDArray[np.uint8]:
     return np.full(len(batch.codes), side, np.uint8)
 
 
-def _checked(table: Any, name: str) -> NDArray[Any]:
-    """Return a table in a type of `TYPES`. Raises InputError if its numbers would be rounded."""
+def with_two_dimensions(table: Any, name: str) -> NDArray[Any]:
+    """Return a table as an array. Raises InputError if it has no rows or columns."""
     given = np.asarray(table)
     if given.ndim != 2 or not given.size:
         raise InputError(f"the scores have the shape {given.shape}, but need rows and columns", record=name)
+    return given
+
+
+def _checked(table: Any, name: str) -> NDArray[Any]:
+    """Return a table in a type of `TYPES`. Raises InputError if its numbers would be rounded."""
+    given = with_two_dimensions(table, name)
     if given.dtype not in TYPES:
         remedy = "float32" if given.dtype.kind == "f" else "int32"
         raise InputError(
@@ -211,10 +222,15 @@ def _side(given: Sequences | None, tables: list[NDArray[Any]], side: int) -> Tab
 
 def _fault(tables: list[NDArray[Any]]) -> Exception:
     """Return the error of tables that native code refused."""
+    return not_finite(tables) or ScoringError(
+        "sums of the scores may exceed 1073741824: divide scores and gap costs by a common factor, or give float32"
+    )
+
+
+def not_finite(tables: Sequence[NDArray[Any]]) -> InputError | None:
+    """Return the error of tables with a number that is not finite."""
     for k, table in enumerate(tables, 1):
         if not np.isfinite(table).all():
             i, j = np.argwhere(~np.isfinite(table))[0].tolist()
             return InputError(f"the score in row {i}, column {j} (from 0) is {table[i, j]}", record=f"table {k}")
-    return ScoringError(
-        "sums of the scores may exceed 1073741824: divide scores and gap costs by a common factor, or give float32"
-    )
+    return None

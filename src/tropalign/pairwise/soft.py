@@ -1,0 +1,201 @@
+"""Soft alignment: probabilities of residue pairs over all alignments, and gradients of the soft score."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tropalign import _native
+from tropalign.errors import InputError, ResourceError, ScoringError, UsageError
+from tropalign.execution.task import Progress, checked_progress
+from tropalign.options.called import called_with
+from tropalign.options.option import argument
+from tropalign.pairwise.options import PairOptions
+from tropalign.pairwise.score_tables import TableScoring, align_scores, not_finite, with_two_dimensions
+from tropalign.resources.limits import budget_of, resolve_threads
+from tropalign.resources.numbers import decimal_number
+from tropalign.results.alignments import Alignment
+from tropalign.scoring import Gap
+
+#: Bytes per cell while a table is computed, at most, and the rows and columns that native code adds.
+CELL_BYTES, PADDING = 48, 32
+MOST_COST = 1_000_000
+
+
+class SoftArguments(TableScoring):
+    """Arguments of `soft_align`."""
+
+    scores: NDArray[Any] | Sequence[ArrayLike] = argument(
+        kw_only=False,
+        doc="A table of shape (query length, target length), or a list of tables, which may differ in shape. Tables "
+        "of float64, int32 and int64 are computed in float64, others in float32.",
+    )
+    temperature: float = argument(
+        default=1.0,
+        kw_only=True,
+        doc="Scores and costs are divided by it. The lower it is, the more the best alignment counts.",
+    )
+
+
+@dataclass(frozen=True)
+class SoftAlignment:
+    """Sums over all alignments of a pair, in which an alignment has the weight exp(score / temperature).
+
+    Attributes
+    ----------
+    score : float
+        The temperature times the logarithm of the sum of all weights.
+    posteriors : ndarray, shape (query length, target length)
+        Probabilities that two residues are a pair: the derivatives of `score` by the scores.
+    n_gaps : float
+        Expected number of gaps: minus the derivative of `score` by ``gap.open``.
+    gap_residues : float
+        Expected number of residues in gaps: minus the derivative of `score` by ``gap.extend``.
+    mode : str
+        The alignment mode.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> scores = np.array([[2.0, -1.0], [-1.0, 3.0]])
+    >>> soft = tropalign.soft_align(scores, gap=tropalign.Gap(5, 1), mode="global")
+    >>> round(soft.score, 3), soft.posteriors.round(3).tolist()
+    (5.0, [[1.0, 0.0], [0.0, 1.0]])
+    """
+
+    score: float
+    posteriors: NDArray[Any]
+    n_gaps: float
+    gap_residues: float
+    mode: str
+
+    def alignment(self) -> Alignment:
+        """Return the alignment with the highest sum of posteriors (maximum expected accuracy).
+
+        Returns
+        -------
+            Alignment
+                Without gap costs; local in local mode, otherwise global. Its score is the expected number of its pairs
+                that are right.
+
+        Examples
+        --------
+            >>> import numpy as np
+        >>> scores = np.array([[2.0, -1.0], [-1.0, 3.0]])
+        >>> soft = tropalign.soft_align(scores, gap=tropalign.Gap(5, 1), mode="global")
+            >>> soft.alignment().cigar
+            '2X'
+        """
+        mode = "local" if self.mode == "local" else "global"
+        found = align_scores(self.posteriors.astype(np.float32), gap=Gap(0, 0), mode=mode)  # type: ignore[arg-type]
+        assert isinstance(found, Alignment)
+        return found
+
+
+@called_with(SoftArguments)
+def soft_align(call: SoftArguments) -> SoftAlignment | list[SoftAlignment]:
+    """Sum over all alignments of each table, and return probabilities of residue pairs and gradients.
+
+    The recurrence is that of `align_scores` with logarithms of sums of exponentials in place of maxima. Of two
+    adjacent gaps, only the order query, then target counts; a local sum includes the empty alignment; in semiglobal
+    mode, free ends have no paid gaps along them. As the temperature approaches 0, the score approaches that of
+    `align_scores`.
+
+    Returns
+    -------
+    SoftAlignment or list of SoftAlignment
+        One for one table, otherwise a list.
+
+    Raises
+    ------
+    InputError
+        A table is empty, has not two dimensions, or holds something else than finite numbers.
+    ScoringError
+        `gap` has two pieces, or the temperature is too low for the scores and costs.
+    UsageError
+        `temperature` is not above 0, or an option has another type or is out of range.
+    ResourceError
+        A table exceeds the memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> scores = np.full((4, 5), -1.0)
+    >>> scores[[0, 1, 2, 3], [0, 1, 3, 4]] = 3
+    >>> soft = tropalign.soft_align(scores, gap=tropalign.Gap(1, 1))
+    >>> round(soft.score, 2), round(soft.n_gaps, 2), soft.alignment().cigar
+    (10.19, 0.96, '2X1D2X')
+    """
+    options = call.pair_options()
+    is_one = getattr(call.scores, "ndim", None) == 2
+    found = soft_sums(
+        [call.scores] if is_one else call.scores,
+        options.gap.open,
+        options.gap.extend,
+        options,
+        call.temperature,
+        n_threads=call.n_threads,
+        memory_bytes=call.memory_bytes,
+        progress=checked_progress(call.progress),
+    )
+    return found[0] if is_one else found
+
+
+def soft_sums(
+    scores: Iterable[Any],
+    gap_open: float,
+    gap_extend: float,
+    options: PairOptions,
+    temperature: float,
+    *,
+    n_threads: int = 0,
+    memory_bytes: int | None = None,
+    progress: Progress | None = None,
+) -> list[SoftAlignment]:
+    """Return the sums of each table, in the mode of `options`, whose gap costs are not used."""
+    temperature = decimal_number("temperature", temperature)
+    if temperature <= 0:
+        raise UsageError(f"temperature {temperature} is not above 0: for the best alignment alone, use align_scores")
+    if not (0 <= gap_open <= MOST_COST and 0 <= gap_extend <= MOST_COST):
+        raise ScoringError(f"the gap costs {gap_open} and {gap_extend} are not from 0 to {MOST_COST}")
+    tables = []
+    for k, table in enumerate(scores, 1):
+        given = with_two_dimensions(table, f"table {k}")
+        if given.dtype.kind not in "iuf" or given.dtype.itemsize > 8:
+            raise InputError(f"scores of type {given.dtype} are not supported: give float64", record=f"table {k}")
+        tables.append(np.ascontiguousarray(given, np.result_type(given.dtype, np.float32)))
+    if not tables:
+        raise InputError("there is no table: give one or more")
+    fault = not_finite(tables)
+    if fault is not None:
+        raise fault
+    threads, memory = resolve_threads(n_threads), budget_of(memory_bytes)
+    most = max((len(table) + PADDING) * (table.shape[1] + PADDING) for table in tables) * CELL_BYTES
+    if most > memory:
+        raise ResourceError(f"a table takes {most:,} bytes, but {memory:,} are allowed: allow more with memory_bytes")
+    posteriors = [np.empty_like(table) for table in tables]
+    try:
+        sums = _native.align_softly(
+            tables,
+            posteriors,
+            float(gap_open),
+            float(gap_extend),
+            float(temperature),
+            options.recurrence,
+            options.freed(),
+            min(threads, memory // most),
+            progress,
+        )
+    except ValueError:
+        raise ScoringError(
+            f"the temperature {temperature} is too low for these scores and costs: raise it, or use align_scores"
+        ) from None
+    log_z, n_gaps, gap_residues = (sums[name].tolist() for name in ("log_z", "n_gaps", "gap_residues"))
+    return [
+        SoftAlignment(temperature * log_z[k], posteriors[k], n_gaps[k], gap_residues[k], options.mode)
+        for k in range(len(tables))
+    ]
