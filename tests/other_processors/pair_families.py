@@ -6,7 +6,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-from oracles import gap_pieces
+from oracles import gap_pieces, soft
 from oracles.pairwise import FREE_ENDS, align
 from other_processors.registry import family
 from placement.cases import reads, reference
@@ -234,6 +234,33 @@ def gap_pieces_and_end_gaps() -> dict[str, Any]:
     codes = [ta.NUCLEOTIDE.encode(np.frombuffer(text.encode(), np.uint8))[0].tolist() for text in texts[:2]]
     wanted = gap_pieces.align(*codes, nucleotides(2, -3).scores, (4, 2, 24, 1), (4, 2, 24, 1), "global", FREE_ENDS)
     assert found["global (4, 2, 24, 1) None x1 alignment"]["score"][0] == wanted.score
+    return found
+
+
+@family("pairwise/kernels_tables.cpp")
+def tables_of_scores() -> dict[str, Any]:
+    """Tables of each type, longer in either direction, with further alignments."""
+    random = np.random.default_rng(9)
+    shapes = (40, 70), (130, 20), (1, 5), (300, 290)
+    found = {}
+    for kind in ("int8", "int16", "int32", "float32"):
+        tables = [random.integers(-9, 8, shape).astype(kind) for shape in shapes]
+        for mode in MODES:
+            most = 3 if mode == "local" else 1
+            table = ta.align_scores(tables, gap=ta.Gap(3, 1), mode=mode, max_hsps=most, n_threads=1)
+            found[f"{kind} {mode}"] = columns_of([table])
+    return found
+
+
+@family("pairwise/kernels_soft.cpp")
+def soft_alignments() -> dict[str, Any]:
+    """Probabilities within 1e-4 of the oracle: their last digits depend on the number of lanes."""
+    table = np.random.default_rng(10).normal(-0.3, 1, (40, 50)).astype(np.float32)
+    found = {}
+    for mode in MODES:
+        wanted = soft.soft_align(table, 2.0, 0.5, mode)
+        got = ta.soft_align(table, gap=ta.Gap(2, 0.5), mode=mode, n_threads=1)
+        found[mode] = np.array([np.abs(got.posteriors - wanted.posteriors).max() < 1e-4])
     return found
 
 

@@ -92,7 +92,8 @@ def test_free_ends_and_gaps(seed, ends, gap, top, longest):
     rng = np.random.default_rng(seed)
     queries, targets = random_texts(rng, 3, 1, longest), random_texts(rng, 130, 1, longest)
     options = {"mode": "semiglobal", "free_ends": ends, "gap": ta.Gap(*gap)}
-    table = concatenate(list(ta.align_all(queries, targets, top=top, report="score", n_threads=1, **options)))
+    batches = [ta.SequenceBatch.from_strings(texts, alphabet=ta.PROTEIN) for texts in (queries, targets)]
+    table = concatenate(list(ta.align_all(*batches, top=top, report="score", n_threads=1, **options)))
     columns = {name: getattr(table, name) for name in ("query_index", "target_index", "score")}
     assert found(columns) == expected(queries, targets, top, None, **options)
 

@@ -145,7 +145,7 @@ def posterior_stores():
     store.add(**given)
     wrong = [("y", "has no posteriors", 2), ("y", "y: no", 3), ("x", "x: no", -1), ({"x": 1}, "has no posteriors")]
     yield Entry(store.matrix, {"x": 0, "y": 1}, wrong)
-    yield Entry(store.has, {"x": 0, "y": 1}, [("x", "x: no sequence", 3)])
+    yield Entry(store.has, {"x": 0, "y": 1}, [("x", "x: not the index of a sequence", 3)])
     wrong_weights = [at(1, value) for value in (NAN, -1, INF)]
     yield Entry(
         store.relax,
@@ -220,7 +220,7 @@ def profiles_of_families():
         ("first", "first: a number beyond 1", at((1, 2), NAN)),
         ("second", "second: a number beyond 1", at((1, 2), 2)),
         ("second", "second: must have the letters", np.zeros((3, 5))),
-        ("first", "first: no column", np.zeros((0, 4))),
+        ("first", "first: must have at least one column", np.zeros((0, 4))),
     ]
     yield Entry(_native.align_profiles, {"first": shares, "second": shares}, two)
     one = [
@@ -228,7 +228,7 @@ def profiles_of_families():
         ("codes", "codes: empty", np.zeros(0, np.uint8)),
         ("scores", "scores: must have a score per two letters", np.zeros((3, 4))),
         ("scores", "scores: a number beyond", np.full((4, 4), INF)),
-        ("profile", "profile: no column, or no letter", part(slice(3), slice(1))),
+        ("profile", "profile: must have at least one column", part(slice(3), slice(1))),
     ]
     valid = {"profile": shares, "codes": np.arange(3, dtype=np.uint8), "scores": np.zeros((4, 4))}
     yield Entry(_native.align_profile_to_sequence, valid, one)

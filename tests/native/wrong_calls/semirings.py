@@ -93,7 +93,7 @@ def closures():
         {"values": ones, "via": far + 1, "is_max": False, "n_left": 0, "tolerance": 0.0, "n_threads": 1},
         [
             ("values", "values: the matrix is not square", part(slice(3), slice(2))),
-            ("values", "via: not as large", np.ones((4, 4), np.float32)),
+            ("values", "via: must be as large", np.ones((4, 4), np.float32)),
             (
                 "values",
                 TypeError,
@@ -106,7 +106,7 @@ def closures():
             ("values", "infinity of the wrong sign", np.full((3, 3), -np.inf)),
             ("values", "may exceed the range of native code", *(np.full((3, 3), k, np.int16) for k in (20000, -6000))),
             ("values", "may exceed the range of native code", np.full((3, 3), 2**30, np.int32)),
-            ("via", "via: not as large", np.zeros((2, 3), np.int32)),
+            ("via", "via: must be as large", np.zeros((2, 3), np.int32)),
             ("n_left", "n_left", 3, -1),
             ("tolerance", "tolerance", -1.0, NAN),
         ],
@@ -120,8 +120,8 @@ def closures():
             ("values", "not square", part(slice(3), slice(2))),
             ("values", TypeError, np.ones((3, 3), np.int64)),
             ("via", "via: a number", np.full((3, 3), 3, np.int32), np.full((3, 3), -2, np.int32)),
-            ("via", "via: not as large", np.full((2, 2), -1, np.int32)),
-            ("predecessors", "predecessors: not as large", np.zeros((2, 2), np.int32)),
+            ("via", "via: must be as large", np.full((2, 2), -1, np.int32)),
+            ("predecessors", "predecessors: must be as large", np.zeros((2, 2), np.int32)),
             ("predecessors", "the same memory", far),
         ],
         [{"via": i32([-1, 2, -1], [-1, -1, -1], [-1, 0, -1])}],  # a circle of detours
@@ -145,9 +145,9 @@ def best_paths():
     shared = [
         ("start", "must have 1 to 65536 states", np.zeros(0), np.zeros(65537)),
         ("start", "transition: must have a row and a column per state", np.zeros(4)),
-        ("start", "start: a number is no logarithm", *(at(1, value) for value in no_logarithm)),
+        ("start", "start: a number is not a logarithm", *(at(1, value) for value in no_logarithm)),
         ("transition", "transition: must have a row and a column per state", np.zeros((3, 4)), np.zeros((4, 3))),
-        ("transition", "transition: a number is no logarithm", at((2, 2), np.nan)),
+        ("transition", "transition: a number is not a logarithm", at((2, 2), np.nan)),
         ("offsets", "must start and end with the data", at(-1, 4), at(0, 1)),
     ]
     model = {"start": np.zeros(3), "transition": np.zeros((3, 3))}
@@ -155,13 +155,13 @@ def best_paths():
     codes = [
         ("emission", "must have a row per state", np.zeros((2, 4))),
         ("emission", "must have 1 to 256 symbols", np.zeros((3, 0)), np.zeros((3, 257))),
-        ("emission", "emission: a number is no logarithm", np.full((3, 4), np.nan)),
+        ("emission", "emission: a number is not a logarithm", np.full((3, 4), np.nan)),
         ("codes", "beyond the alphabet of 4", np.full(5, 4, np.uint8)),
     ]
     letters = {"emission": np.zeros((3, 4)), "codes": np.array([0, 3, 1, 2, 0], np.uint8), "offsets": offsets}
     yield Entry(_native.viterbi_codes, model | letters | {"n_threads": 1}, shared + codes)
     frames = [("frames", "must have a column per state", np.zeros((5, 2)))]
-    frames += [("frames", "frames: a number is no logarithm", at((4, 2), np.nan))]
+    frames += [("frames", "frames: a number is not a logarithm", at((4, 2), np.nan))]
     rows = {"frames": np.zeros((5, 3)), "offsets": offsets, "n_threads": 1}
     yield Entry(_native.viterbi_frames, model | rows, shared + frames)
 

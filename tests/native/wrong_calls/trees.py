@@ -84,12 +84,12 @@ def clustalw_pairs():
         [
             *wrong,
             ("matrix", "must have shape (32, 32)", np.zeros((25, 25), np.int32)),
-            ("matrix", "matrix: scores may pass", np.full_like(eye, 2**30), np.full_like(eye, -(2**31))),
+            ("matrix", "matrix: scores may exceed", np.full_like(eye, 2**30), np.full_like(eye, -(2**31))),
             ("gap_open", "up to the longest", part(slice(4))),
             ("gap_open", "a negative cost", np.full(5, -1, np.int32)),
-            ("gap_open", "gap_open: scores may pass", np.full(5, 2**31 - 1, np.int32)),
+            ("gap_open", "gap_open: scores may exceed", np.full(5, 2**31 - 1, np.int32)),
             ("gap_extend", "a negative cost", -1),
-            ("gap_extend", "gap_extend: scores may pass", 2**30),
+            ("gap_extend", "gap_extend: scores may exceed", 2**30),
         ],
     )
     wrong += [

@@ -24,6 +24,8 @@ files = {
     "distances": "--distances-out",
     "representatives": "--representatives",
     "uc": "--uc",
+    "columns_out": "--columns-out",
+    "branches": "--branches",
 }
 beside = " ".join(
     f"{option} {quote(snakemake.output[name])}" for name, option in files.items() if snakemake.output.get(name)
