@@ -84,6 +84,24 @@ def aligned_pairs():
     yield Entry(_native.align_next, PAIRS | how | taken | ROOM, [*some, *beside], [none])
 
 
+def by_tables():
+    """align_tables."""
+    table = np.ones((4, 4), np.int8)
+    valid = {"tables": [table, table.astype(np.float32)], "gap_open": 1.0, "gap_extend": 0.5, "most": 1}
+    wrong = [
+        ("tables", "must have a table per pair", [table], [table] * 3),
+        ("tables", "a shape other than the lengths", [table[:3].copy(), table], [table, np.ones((4, 5), np.int8)]),
+        ("tables", "not float32, int32, int16 or int8", [table.astype(float), table], [table, table.astype(np.int64)]),
+        ("tables", "not finite", [table, np.full((4, 4), np.nan, np.float32)]),
+        ("tables", "may exceed 32 bits", [np.full((4, 4), 2**30, np.int32), table]),
+        ("gap_open", "not from 0 to 1000000", -1.0, 1e7, np.nan),
+        ("gap_extend", "not from 0 to 1000000", -1.0, np.inf),
+        ("most", "must be 1, or more", 0, -1),
+    ]
+    wrong += WRONG_PAIRS + WRONG_HOW + WRONG_ROOM
+    yield Entry(_native.align_tables, PAIRS | HOW | ROOM | valid, wrong, [NO_PAIR | {"tables": []}])
+
+
 def aligners():
     """PairAligner."""
     codes = np.full(256, 255, np.uint8)
