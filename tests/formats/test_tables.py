@@ -65,9 +65,10 @@ def read(name, text):
 @pytest.mark.parametrize("name", [name for name in TABLES if name != "m8"])
 def test_every_column(write, any_table, name):
     table = significant(any_table)
-    found = read(name, write(name, table, (4, 9), columns=tuple(OUTPUT_COLUMNS)))
-    assert list(found) == list(OUTPUT_COLUMNS)
-    for key, values in table.columns(list(OUTPUT_COLUMNS)).items():
+    names = [name for name in OUTPUT_COLUMNS if name != "co_optimal"]  # only with the option
+    found = read(name, write(name, table, (4, 9), columns=tuple(names)))
+    assert list(found) == names
+    for key, values in table.columns(names).items():
         expected = values.tolist()
         if key == "strand" and name in ("tsv", "csv", "jsonl"):
             expected = ["+-"[strand < 0] for strand in expected]

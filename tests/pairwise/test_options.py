@@ -152,7 +152,7 @@ def test_the_command_line_offers_what_there_is():
     assert of_place["alphabet"] == ("auto", *ALPHABETS)
     assert choices["matrix_values"] == get_args(MatrixValue) and choices["matrix_layout"] == tuple(MATRIX_LAYOUTS)
     assert of_place["gap_flags"] == GAP_FLAGS and of_place["scheme"] == tuple(SCHEMES)
-    assert of_place["insertions"] == INSERTIONS and of_place["strand"] == ("plus", "both")
+    assert of_place["insertions"] == INSERTIONS and of_place["strand"] == ("plus", "both", "adjust")
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -1,7 +1,6 @@
 """Soft alignment: against the plain sums in float64, finite differences, and alignments at low temperature."""
 
 import random
-from functools import partial
 
 import numpy as np
 import pytest
@@ -156,20 +155,3 @@ TABLE = np.ones((2, 3), np.float32)
 def test_bad_input_is_one_sentence(error, said, scores, options):
     with pytest.raises(error, match=said):
         ta.soft_align(scores, **{"gap": ta.Gap(2, 1), **options})
-
-
-def test_pytorch_gets_the_same_scores_and_gradients():
-    torch = pytest.importorskip("torch")
-    from tropalign.torch import soft_score
-
-    random_numbers = np.random.default_rng(10)
-    scores = torch.tensor(random_numbers.normal(0, 2, (3, 7, 9)), requires_grad=True)
-    costs = [torch.tensor(cost, dtype=torch.float64, requires_grad=True) for cost in (2.0, 0.5)]
-    lengths = torch.tensor([[7, 9], [4, 9], [7, 2]])
-    for mode in MODES:
-        options = {"lengths": lengths, "mode": mode, "temperature": 0.8}
-        assert torch.autograd.gradcheck(partial(soft_score, **options), (scores, *costs))
-        found = soft_score(scores.float(), 2.0, 0.5, **options)
-        for one, table, (m, n) in zip(found, scores, lengths.tolist(), strict=True):
-            wanted = ta.soft_align(table[:m, :n].detach().numpy(), gap=ta.Gap(2, 0.5), mode=mode, temperature=0.8)
-            assert abs(float(one.detach()) - wanted.score) < 1e-4

@@ -43,7 +43,8 @@ def _results():
     weights = [[0.0, 1.0], [1.0, 0.0]]
     profile = ta.msa.profile_of(alignment)
     made = [
-        ta.align("MKV", "MKL"), table, table[0], clusters, clusters[0], alignment, alignment[0], tree,
+        ta.align("MKV", "MKL"), ta.soft_align(np.eye(2), gap=ta.Gap(1, 1)),
+        table, table[0], clusters, clusters[0], alignment, alignment[0], tree,
         ta.score_alignment(alignment, alignment), uniques,
         ta.otu_table(uniques.clusters(), uniques, sample_delimiter="."),
         chimeras, chimeras[0], hits, hits[0], hits[0].domains[0], hits.domains,

@@ -148,7 +148,8 @@ def test_a_database_stands_where_a_file_does(tmp_path, monkeypatch):
 def some_values(verb):
     for one in served_verb(verb).options:
         values = {"flag": [True], "whole": [200], "number": [0.25, 1e-7], "text": ["-x=y z"], "choice": one.choices}
-        for value in ["auto"] if one.dest == "bootstrap" else values[one.kind]:
+        values |= {"bootstrap": ["auto"], "letters": ["ABC"]}
+        for value in values.get(one.dest, values[one.kind]):
             yield one, value
 
 

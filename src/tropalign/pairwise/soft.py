@@ -18,6 +18,7 @@ from tropalign.pairwise.options import PairOptions
 from tropalign.pairwise.score_tables import TableScoring, align_scores, not_finite, with_two_dimensions
 from tropalign.resources.limits import budget_of, resolve_threads
 from tropalign.resources.numbers import decimal_number
+from tropalign.results import display
 from tropalign.results.alignments import Alignment
 from tropalign.scoring import Gap
 
@@ -41,7 +42,7 @@ class SoftArguments(TableScoring):
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class SoftAlignment:
     """Sums over all alignments of a pair, in which an alignment has the weight exp(score / temperature).
 
@@ -72,6 +73,23 @@ class SoftAlignment:
     n_gaps: float
     gap_residues: float
     mode: str
+
+    def __eq__(self, other: object) -> bool:
+        """True if mode and all numbers are equal."""
+        if not isinstance(other, SoftAlignment):
+            return NotImplemented
+        own, others = ((one.score, one.n_gaps, one.gap_residues, one.mode) for one in (self, other))
+        return own == others and np.array_equal(self.posteriors, other.posteriors)
+
+    __hash__ = None  # type: ignore[assignment]  # the array may change
+
+    def __repr__(self) -> str:
+        """Return one line with shape, mode and score."""
+        rows, columns = self.posteriors.shape
+        return f"<SoftAlignment: {rows} x {columns} residues, {self.mode}, score {self.score:.6g}>"
+
+    def _repr_html_(self) -> str:
+        return f"{display.PRE}{display.escaped(repr(self))}</pre>"
 
     def alignment(self) -> Alignment:
         """Return the alignment with the highest sum of posteriors (maximum expected accuracy).

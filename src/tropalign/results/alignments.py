@@ -159,6 +159,12 @@ class Alignment(Row):
         return evalue
 
     @property
+    def n_ignored(self) -> int | None:
+        """Columns that identities leave out; None without ``ambiguous="ignore"``."""
+        ignored: int | None = self._value("n_ignored")
+        return ignored
+
+    @property
     def sum_count(self) -> int | None:
         """Number of alignments in the set that this alignment belongs to; None without sum statistics."""
         count: int | None = self._value("sum_count")
