@@ -96,17 +96,17 @@ class SoftAlignment:
 
         Returns
         -------
-            Alignment
-                Without gap costs; local in local mode, otherwise global. Its score is the expected number of its pairs
-                that are right.
+        Alignment
+            Without gap costs; local in local mode, otherwise global. Its score is the expected number of its pairs that
+            are right.
 
         Examples
         --------
-            >>> import numpy as np
+        >>> import numpy as np
         >>> scores = np.array([[2.0, -1.0], [-1.0, 3.0]])
         >>> soft = tropalign.soft_align(scores, gap=tropalign.Gap(5, 1), mode="global")
-            >>> soft.alignment().cigar
-            '2X'
+        >>> soft.alignment().cigar
+        '2X'
         """
         mode = "local" if self.mode == "local" else "global"
         found = align_scores(self.posteriors.astype(np.float32), gap=Gap(0, 0), mode=mode)  # type: ignore[arg-type]
