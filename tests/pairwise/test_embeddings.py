@@ -116,3 +116,42 @@ def test_a_vector_of_zeros_is_similar_to_nothing():
 def test_bad_input_is_one_sentence(error, said, arrays, options):
     with pytest.raises(error, match=said):
         ta.align_embeddings(arrays, **{"gap": GAP, **options})
+
+
+def test_pairs_larger_than_a_tile_need_only_the_memory():
+    long = RANDOM.normal(size=(1100, 4))
+    found = ta.align_embeddings([long, long[50:1050]], gap=GAP, mode="local", n_threads=1)
+    assert found.cigars() == ["1000X"] and found.query_start[0] == 50
+
+
+@pytest.mark.parametrize("factor", [1e-25, 1e20])
+def test_cosines_of_very_small_and_large_vectors(factor):
+    found = ta.align_embeddings([VECTORS["v0"] * np.float32(factor)], [VECTORS["v0"]], gap=GAP, mode="global")
+    assert found.score[0] == pytest.approx(9, abs=1e-4)
+
+
+@pytest.mark.parametrize("factor", [1, 100])
+def test_distances_of_equal_vectors_are_0(factor):
+    wide = RANDOM.normal(size=(5, 1024)) * factor
+    found = ta.align_embeddings([wide], [wide], similarity="euclidean", gap=GAP, mode="global")
+    assert found.score[0] == pytest.approx(5, abs=1e-4)
+
+
+def test_z_scores_of_equal_similarities_are_0():
+    vector = RANDOM.normal(size=(1, 33))
+    some, others = vector.repeat(7, axis=0), vector.repeat(11, axis=0)
+    found = ta.align_embeddings([some], [others], z_scores=True, gap=ta.Gap(0, 0), mode="local")
+    assert found.score[0] == 0
+
+
+def test_names_and_files_that_cannot_be_used(tmp_path):
+    with pytest.raises(InputError, match="'1': two arrays have the same name"):
+        ta.align_embeddings({1: np.ones((2, 3)), "1": np.ones((2, 3))}, gap=GAP)
+    with pytest.raises(InputError, match="'query_1': the vectors have different lengths"):
+        ta.align_embeddings([[[1.0, 2.0], [1.0]]], gap=GAP)
+    (tmp_path / "a.npz").write_bytes(b"PK\3\4 no archive")
+    np.save(tmp_path / "b.npy", np.ones((2, 3)))
+    (tmp_path / "b.npy").rename(tmp_path / "b.npz")
+    for name in ("a.npz", "b.npz"):
+        with pytest.raises(InputError, match="this file is not an"):
+            ta.align_embeddings(tmp_path / name, gap=GAP)

@@ -177,3 +177,22 @@ NOT_FINITE = np.array([[1, 2, 3], [1, np.nan, 3]], np.float32)
 def test_bad_input_is_one_sentence(error, said, scores, options):
     with pytest.raises(error, match=said):
         ta.align_scores(scores, **{"gap": ta.Gap(2, 1), **options})
+
+
+def test_letters_of_one_side_and_of_two_alphabets():
+    one = np.ones((1, 1), np.int8)
+    for side in ({"queries": ["R"]}, {"queries": ["C"]}, {"targets": ["A"]}):
+        assert ta.align_scores(one, gap=ta.Gap(9, 1), **side).cigar == "1X"
+    four = np.ones((20, 20), np.int8)
+    with pytest.raises(InputError, match="nucleotide"):
+        ta.align_scores(four, gap=ta.Gap(9, 1), queries=["ACGT" * 5], targets=["ARNDCQEGHILKMFPSTWYV"])
+    both = {"queries": ["AXX"], "targets": ["XXA"], "alphabet": "protein"}
+    assert ta.align_scores(four[:3, :3].copy(), gap=ta.Gap(9, 1), **both).n_columns == 3
+
+
+def test_errors_of_the_callback_are_its_own():
+    def progress(_):
+        raise ValueError("mine")
+
+    with pytest.raises(ValueError, match="mine"):
+        ta.align_scores([TABLE] * 3, gap=ta.Gap(9, 1), n_threads=8, progress=progress)

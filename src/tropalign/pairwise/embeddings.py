@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import zlib
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, TypeAlias, get_args
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -120,12 +122,10 @@ def align_embeddings(call: EmbeddingArguments) -> AlignmentTable:
         query, target = (index.ravel() for index in np.indices((len(queries), len(targets))))
     if not len(query):
         raise InputError("there is only one array, so there is no pair: give at least two, or targets")
-    threads, memory, progress = (
-        resolve_threads(call.n_threads),
-        budget_of(call.memory_bytes),
-        checked_progress(call.progress),
-    )
-    most_cells = min(TILE_CELLS * threads, memory // TILE_SHARE // 4)
+    threads, memory = resolve_threads(call.n_threads), budget_of(call.memory_bytes)
+    progress = checked_progress(call.progress)
+    cells_of_memory = memory // TILE_SHARE // 4
+    most_cells = min(TILE_CELLS * threads, cells_of_memory)
     codes = [unknown_codes(batches[0], 0), unknown_codes(batches[-1], 1)]
 
     def tables(query: Any, target: Any, options: PairOptions) -> Iterator[AlignmentTable]:
@@ -133,8 +133,9 @@ def align_embeddings(call: EmbeddingArguments) -> AlignmentTable:
         begin = 0
         while begin < len(query):
             done = int(cells[begin - 1]) if begin else 0
-            end = int(np.searchsorted(cells, done + most_cells, "right"))
-            if end == begin:
+            end = max(int(np.searchsorted(cells, done + most_cells, "right")), begin + 1)
+            held_cells = int(cells[end - 1]) - done
+            if held_cells > cells_of_memory:
                 raise ResourceError("the scores of one pair exceed the memory: allow more with memory_bytes")
             pairs = zip(query[begin:end].tolist(), target[begin:end].tolist(), strict=True)
             scores = [_similarities(queries[i], targets[j], call) for i, j in pairs]
@@ -145,7 +146,7 @@ def align_embeddings(call: EmbeddingArguments) -> AlignmentTable:
                 TableSide(batch, index[begin:end], code)
                 for batch, index, code in zip((batches[0], batches[-1]), (query, target), codes, strict=True)
             ]
-            yield aligned(scores, sides, options, threads, memory - most_cells * 4, None)
+            yield aligned(scores, sides, options, threads, memory - held_cells * 4, None)
             if progress is not None:
                 progress(end)
             begin = end
@@ -169,13 +170,20 @@ def _vectors(given: Embeddings, word: str) -> Vectors:
     items = given.items() if isinstance(given, Mapping) else ((f"{word}_{k}", one) for k, one in enumerate(given, 1))
     found: Vectors = {}
     for name, value in items:
-        array = np.asarray(value)
+        try:
+            array = np.asarray(value)
+        except ValueError:
+            raise InputError(
+                "the vectors have different lengths: give an array (length, d)", record=str(name)
+            ) from None
         if array.ndim != 2 or not array.size or array.dtype.kind not in "fiu":
             raise InputError(
                 f"an array of shape {array.shape} and type {array.dtype} is not an embedding: give numbers of shape "
                 "(length, d)",
                 record=str(name),
             )
+        if str(name) in found:
+            raise InputError("two arrays have the same name: give each its own", record=str(name))
         array = array.astype(np.float32)
         if not np.isfinite(array).all():
             row = int(np.argwhere(~np.isfinite(array))[0, 0])
@@ -191,7 +199,7 @@ def _read(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
     path = os.fspath(path)
     try:
         if path.endswith(".npz"):
-            with np.load(path, allow_pickle=False) as file:
+            with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as file:
                 return dict(file)
         import h5py
 
@@ -199,7 +207,7 @@ def _read(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
             return {name: file[name][()] for name in file}
     except ImportError:
         raise InputError("reading .h5 needs the package h5py: install it, or give .npz", file=path) from None
-    except (OSError, ValueError, EOFError) as error:
+    except (OSError, ValueError, EOFError, KeyError, TypeError, RuntimeError, BadZipFile, zlib.error) as error:
         raise InputError(f"this file is not an .npz or .h5 of arrays: {error}", file=path) from None
 
 
@@ -207,25 +215,33 @@ def _prepared(vectors: Vectors, similarity: str) -> Vectors:
     """Scale vectors to length 1 for cosines."""
     if similarity != "cosine":
         return vectors
-    norms = {name: np.linalg.norm(array, axis=1, keepdims=True) for name, array in vectors.items()}
-    return {name: np.divide(array, norms[name], out=array, where=norms[name] > 0) for name, array in vectors.items()}
+    scaled = {}
+    for name, array in vectors.items():
+        wide = array.astype(np.float64)  # squares of float32 may overflow
+        norms = np.linalg.norm(wide, axis=1, keepdims=True)
+        scaled[name] = (wide / np.where(norms == 0, 1, norms)).astype(np.float32)
+    return scaled
 
 
 def _similarities(
     query: NDArray[np.float32], target: NDArray[np.float32], call: EmbeddingArguments
 ) -> NDArray[np.float32]:
     """Return the similarities of all pairs of residues."""
-    found = query @ target.T
+    found: NDArray[np.float32]
     if call.similarity == "euclidean":
-        squares = [np.einsum("ij,ij->i", side, side) for side in (query, target)]
-        found *= -2
-        found += squares[0][:, None]
-        found += squares[1]
-        np.exp(-np.sqrt(np.maximum(found, 0)), out=found)
+        wide = query.astype(np.float64), target.astype(np.float64)  # differences of large squares
+        squares = [np.einsum("ij,ij->i", side, side) for side in wide]
+        distances = np.sqrt(np.maximum(squares[0][:, None] + squares[1] - 2 * (wide[0] @ wide[1].T), 0))
+        found = np.exp(-distances).astype(np.float32)
+    else:
+        found = query @ target.T
     if call.z_scores:
+        least = 1e-5 * float(np.abs(found).max())  # below this, differences are rounding errors
+        spreads = (found.std(axis, keepdims=True) for axis in (1, 0))
+        means = (found.mean(axis, keepdims=True) for axis in (1, 0))
         row, column = (
-            (found - found.mean(axis, keepdims=True)) / np.maximum(found.std(axis, keepdims=True), 1e-12)
-            for axis in (1, 0)
+            (found - mean) / np.where(spread > least, spread, np.float32(np.inf))
+            for mean, spread in zip(means, spreads, strict=True)
         )
         found = (row + column) / 2
     return found

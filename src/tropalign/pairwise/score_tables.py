@@ -14,14 +14,16 @@ from tropalign.errors import InputError, ScoringError
 from tropalign.execution.task import Progress, checked_progress
 from tropalign.options.called import called_with
 from tropalign.options.option import again, argument
-from tropalign.pairwise.api import ProgressArgument, ScoringArguments, texts_and_places
+from tropalign.pairwise.api import AlphabetArgument, ProgressArgument, ScoringArguments, texts_and_places
 from tropalign.pairwise.engines import REPORT_COLUMNS
 from tropalign.pairwise.options import HspsOption, ModeOption, PairOptions, SelectionOptions
+from tropalign.pairwise.single import alphabet_for
 from tropalign.resources.limits import budget_of, resolve_threads
 from tropalign.results.aligned_pairs import DEPTHS
 from tropalign.results.alignments import Alignment, AlignmentTable
 from tropalign.scoring import Gap, SubstitutionMatrix
 from tropalign.sequences import PROTEIN, SequenceBatch
+from tropalign.sequences.alphabet import AlphabetLike
 from tropalign.sequences.batch import Sequences
 from tropalign.sequences.inputs import files_in
 from tropalign.sequences.reader import batch_of
@@ -59,7 +61,7 @@ class TableOptions(TableScoring, HspsOption):
     report: Any = again(SelectionOptions, "report")
 
 
-class TableArguments(TableOptions):
+class TableArguments(TableOptions, AlphabetArgument):
     """Arguments of `align_scores`."""
 
     scores: NDArray[Any] | Sequence[ArrayLike] = argument(
@@ -119,7 +121,15 @@ def align_scores(call: TableArguments) -> Alignment | AlignmentTable:
         raise ScoringError(
             "the gap cost has decimals, but the scores are whole numbers: give both as float32, or whole"
         )
-    sides = [_side(given, tables, side) for side, given in enumerate((call.queries, call.targets))]
+    listed = [
+        None if given is None else texts_and_places(batch_of(given) if files_in(given) else given, word)  # type: ignore[arg-type]
+        for given, word in ((call.queries, "query"), (call.targets, "target"))
+    ]
+    letters = ["".join(one[0].values()) for one in listed if one is not None]
+    alphabet = call.alphabet
+    if alphabet is None and letters:
+        alphabet = alphabet_for(None, (letters[0], letters[-1]), ("queries were", "targets"))
+    sides = [_side(one, tables, side, alphabet) for side, one in enumerate(listed)]
     threads, memory = resolve_threads(call.n_threads), budget_of(call.memory_bytes)
     table = aligned(tables, sides, options, threads, memory, checked_progress(call.progress))
     return table.row(0) if is_one and options.max_hsps == 1 else table
@@ -162,7 +172,9 @@ def aligned(
             memory_bytes,
             progress,
         )
-    except ValueError:
+    except ValueError as error:
+        if not str(error).startswith("table "):  # of `progress`
+            raise
         raise _fault(tables) from None
     columns: dict[str, Any] = {name: found[name] for name in REPORT_COLUMNS[options.report]}
     if any(table.dtype.kind == "f" for table in tables):
@@ -174,13 +186,16 @@ def aligned(
 
 
 def unknown_codes(batch: SequenceBatch, side: int) -> NDArray[np.uint8]:
-    """Return codes of residues without letters; those of queries (side 0) and targets (side 1) are never equal."""
-    return np.full(len(batch.codes), side, np.uint8)
+    """Return codes of residues without letters: no letter has them, and queries (side 0) others than targets."""
+    return np.full(len(batch.codes), 29 + side, np.uint8)
 
 
 def with_two_dimensions(table: Any, name: str) -> NDArray[Any]:
     """Return a table as an array. Raises InputError if it has no rows or columns."""
-    given = np.asarray(table)
+    try:
+        given = np.asarray(table)
+    except ValueError:
+        raise InputError("the rows have different lengths: give a table", record=name) from None
     if given.ndim != 2 or not given.size:
         raise InputError(f"the scores have the shape {given.shape}, but need rows and columns", record=name)
     return given
@@ -197,7 +212,12 @@ def _checked(table: Any, name: str) -> NDArray[Any]:
     return np.ascontiguousarray(given, TYPES[given.dtype])
 
 
-def _side(given: Sequences | None, tables: list[NDArray[Any]], side: int) -> TableSide:
+def _side(
+    given: tuple[dict[str, str], NDArray[np.int64]] | None,
+    tables: list[NDArray[Any]],
+    side: int,
+    alphabet: AlphabetLike | None,
+) -> TableSide:
     """Return the sequences of the rows (side 0) or columns (side 1)."""
     word = ("query", "target")[side]
     lengths = [table.shape[side] for table in tables]
@@ -205,8 +225,8 @@ def _side(given: Sequences | None, tables: list[NDArray[Any]], side: int) -> Tab
         texts = {f"{word}_{k}": "X" * length for k, length in enumerate(lengths, 1)}
         batch = SequenceBatch.from_strings(texts, alphabet=PROTEIN)
         return TableSide(batch, np.arange(len(tables)), unknown_codes(batch, side))
-    texts, index = texts_and_places(batch_of(given) if files_in(given) else given, word)  # type: ignore[arg-type]
-    batch = SequenceBatch.from_strings(texts)
+    texts, index = given
+    batch = SequenceBatch.from_strings(texts, alphabet=alphabet)
     if len(index) != len(tables):
         raise InputError(f"there are {len(tables)} tables, but the number of sequences ({word}) is {len(index)}")
     wrong = np.flatnonzero(batch.lengths[index] != lengths)
