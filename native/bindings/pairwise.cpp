@@ -178,6 +178,15 @@ Dict align_next_python(Column<uint8_t> query_codes, Column<int64_t> query_offset
 
 using AnyTable = nb::ndarray<nb::ro, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
+/// Return an item of a list as an array of this type, without a copy.
+template <class Table>
+Table item_of(nb::handle item, const char *name) {
+    Table table;
+    if (!nb::try_cast<Table>(item, table, false))
+        refuse(std::string(name) + ": not a contiguous array of two dimensions");
+    return table;
+}
+
 /// Return a table as native code reads it, after a check of its type and shape.
 TableView table_of(const AnyTable &table, const Letters &query, const Letters &target) {
     TableView view{table.data(), TableType::int8, query.length, target.length};
@@ -212,7 +221,7 @@ Dict align_tables_python(List<AnyNumpy> tables, Column<uint8_t> query_codes, Col
     require(static_cast<int64_t>(tables.size()) == request.pairs.n_pairs, "tables: must have a table per pair");
     std::vector<AnyTable> arrays;  // they keep their memory
     for (int64_t k = 0; k < request.pairs.n_pairs; ++k) {
-        arrays.push_back(nb::cast<AnyTable>(tables[k], false));
+        arrays.push_back(item_of<AnyTable>(tables[k], "tables"));
         request.tables.push_back(
             table_of(arrays.back(), request.pairs.queries[query_index(k)], request.pairs.targets[target_index(k)]));
     }
@@ -239,20 +248,22 @@ Dict align_softly_python(List<AnyNumpy> tables, List<AnyNumpy> posteriors, doubl
     const SoftScoring scoring{
         mode_named(mode), {query_start, query_end, target_start, target_end}, gap_open, gap_extend, temperature};
     require(gap_open >= 0 && gap_extend >= 0 && temperature > 0, "gap_open, gap_extend, temperature: out of range");
-    require(n_threads >= 1, "n_threads: must be at least 1");
+    require_threads(n_threads);
+    require_progress(progress);
     require(tables.size() == posteriors.size(), "posteriors: must have an array per table");
     std::vector<SoftTable> given;
     std::vector<AnyTable> read;  // they keep their memory
     std::vector<WrittenTable> written;
     for (size_t k = 0; k < tables.size(); ++k) {
-        const auto &from = read.emplace_back(nb::cast<AnyTable>(tables[k], false));
-        const auto &to = written.emplace_back(nb::cast<WrittenTable>(posteriors[k], false));
+        const auto &from = read.emplace_back(item_of<AnyTable>(tables[k], "tables"));
+        const auto &to = written.emplace_back(item_of<WrittenTable>(posteriors[k], "posteriors"));
         const bool is_double = from.dtype() == nb::dtype<double>();
         require(is_double || from.dtype() == nb::dtype<float>(), "tables: not float32 or float64");
         require(to.dtype() == from.dtype() && to.shape(0) == from.shape(0) && to.shape(1) == from.shape(1),
                 "posteriors: another type or shape than the table");
         require(from.size() > 0 && from.shape(0) < (1u << 30) && from.shape(1) < (1u << 30),
                 "tables: empty, or too large");
+        require(to.data() != from.data(), "posteriors: the same memory as the table");
         given.push_back({from.data(), to.data(), is_double, static_cast<int32_t>(from.shape(0)),
                          static_cast<int32_t>(from.shape(1))});
     }

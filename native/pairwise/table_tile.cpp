@@ -27,7 +27,7 @@ double unit_of(const TableView &table, int64_t pair, double highest, double most
     const std::string name = "table " + std::to_string(pair);
     if (!std::isfinite(highest)) throw std::invalid_argument(name + ": a score is not finite");
     if (table.type == TableType::float32) {
-        if (most == 0) return 1;
+        if (most == 0) return std::exp2(kLeastExponent);  // every score below 0 is worse than gaps
         return std::exp2(std::max(
             {std::ceil(std::log2(most / kMostSum)), std::floor(std::log2(highest)) - kMostBits, kLeastExponent}));
     }
@@ -36,14 +36,16 @@ double unit_of(const TableView &table, int64_t pair, double highest, double most
 }
 
 /// Return a bound of the absolute values in a sweep: a path has at most as many pairs as the shorter sequence has
-/// residues; the other terms are costs, and what the sums of a sweep add (sweep.hpp).
-double most_sum(const TableRequest &request, const LanePair &lanes, double highest) {
-    const double longer = lanes.rows.length, shorter = lanes.columns.length;
-    switch (request.mode) {
+/// residues; the other terms are costs, and what the sums of a sweep add (sweep.hpp). Costs that no local alignment can
+/// make up for are lowered, so that they do not make the unit coarse.
+double most_sum(Mode mode, const LanePair &lanes, double highest, double &open, double &extend) {
+    const double longer = lanes.rows.length, shorter = lanes.columns.length, pairs = highest * (shorter + 1);
+    switch (mode) {
         case Mode::local:
-            return highest * (shorter + 1) + request.open + 2 * request.extend;
+            open = std::min(open, pairs), extend = std::min(extend, pairs);
+            return pairs + open + 2 * extend;
         case Mode::global:
-            return highest * (shorter + 1) + 4 * request.open + 2 * request.extend * (longer + shorter + 2);
+            return pairs + 4 * open + 2 * extend * (longer + shorter + 2);
     }
     __builtin_unreachable();
 }
@@ -60,11 +62,13 @@ TableRows align_tables(const TableKernels &kernels, const TableRequest &request,
         const bool query_in_rows = query_in_rows_alone(pairs, k);
         const TableView &table = request.tables[k];
         const LanePair lanes = lane_pair(pairs, k, query_in_rows);
-        const double highest = kernels.highest(table), most = most_sum(request, lanes, highest);
+        double open = request.open, extend = request.extend;
+        const double highest = kernels.highest(table);
+        const double most = most_sum(request.mode, lanes, highest, open, extend);
         const double unit = units[k] = unit_of(table, k, highest, most);
         const auto whole = [&](double value) { return static_cast<int32_t>(std::lround(value / unit)); };
-        const TablePair pair{table, lanes,          query_in_rows,       request.mode,          request.depth,
-                             unit,  whole(highest), whole(request.open), whole(request.extend), request.most};
+        const TablePair pair{table, lanes,          query_in_rows, request.mode,  request.depth,
+                             unit,  whole(highest), whole(open),   whole(extend), request.most};
         auto may_go_on = [&](int64_t) { return !is_stopped.load(); };
         const Poll go_on = together ? Poll([&](int64_t) { return poll(k); }) : Poll(may_go_on);
         if (!kernels.run(pair, together ? pairs.n_threads : 1, pairs.memory_bytes, go_on, found[k])) is_stopped = true;

@@ -56,6 +56,9 @@ def test_a_set_has_each_pair_once_and_the_best_of_each_query():
     best = ta.align_embeddings(VECTORS, gap=GAP, shift=0.2, top=2)
     assert best.target_index.reshape(5, 2).tolist() == np.argsort(-scores, axis=1, kind="stable")[:, :2].tolist()
     np.testing.assert_allclose(best.score.reshape(5, 2), -np.sort(-scores, axis=1)[:, :2], rtol=1e-6)
+    seen = []
+    ta.align_embeddings(VECTORS, gap=GAP, shift=0.2, top=2, progress=seen.append)
+    assert seen == [10, 20]
     with_others = ta.align_embeddings(VECTORS, OTHERS, gap=GAP, shift=0.2, top=1)
     assert with_others.query_index.tolist() == list(range(5))
 
@@ -105,7 +108,7 @@ def test_a_vector_of_zeros_is_similar_to_nothing():
         ),
         (InputError, "there is only one array", [np.ones((2, 4))], {}),
         (InputError, "there is no array", [], {}),
-        (InputError, "no.npz: this file is not", "no.npz", {}),
+        (InputError, "no.npz: No such file", "no.npz", {}),
         (ScoringError, "two pieces", VECTORS, {"gap": ta.Gap(2, 1, 9, 0.5)}),
         (UsageError, "similarity 'angle'", VECTORS, {"similarity": "angle"}),
         (UsageError, "shift nan", VECTORS, {"shift": np.nan}),
@@ -152,6 +155,10 @@ def test_names_and_files_that_cannot_be_used(tmp_path):
     (tmp_path / "a.npz").write_bytes(b"PK\3\4 no archive")
     np.save(tmp_path / "b.npy", np.ones((2, 3)))
     (tmp_path / "b.npy").rename(tmp_path / "b.npz")
+    with pytest.raises(InputError, match="No such file"):
+        ta.align_embeddings(tmp_path / "c.npz", gap=GAP)
+    with pytest.raises(InputError, match="'v0 x v1': a score is not finite"):
+        ta.align_embeddings(VECTORS, similarity="dot", scale=3e38, gap=GAP)
     for name in ("a.npz", "b.npz"):
         with pytest.raises(InputError, match="this file is not an"):
             ta.align_embeddings(tmp_path / name, gap=GAP)

@@ -9,7 +9,7 @@ from oracles.pairwise import FREE_ENDS, cigar_operations
 from pairwise.engines import AMINO_ACIDS, FREE_SETS, MODES, codes, rows
 
 import tropalign as ta
-from tropalign.errors import InputError, ScoringError, UsageError
+from tropalign.errors import InputError, ResourceError, ScoringError, UsageError
 
 BLOSUM62 = ta.SubstitutionMatrix.from_name("BLOSUM62")
 
@@ -155,8 +155,8 @@ NOT_FINITE = np.array([[1, 2, 3], [1, np.nan, 3]], np.float32)
     [
         (InputError, r"record 'table 2': the score in row 1, column 1 \(from 0\) is nan", [TABLE, NOT_FINITE], {}),
         (InputError, "record 'table 1': the score in row 0, column 2 .* is inf", [np.float32([[1, 2, np.inf]])], {}),
-        (InputError, "record 'table 1': scores of type float64 would be rounded: .*float32", TABLE.astype(float), {}),
-        (InputError, r"scores of type int64 would be rounded: .*int32", TABLE.astype(int), {}),
+        (InputError, "record 'table 1': scores of type float64 may be rounded: .*float32", TABLE.astype(float), {}),
+        (InputError, r"scores of type int64 may be rounded: .*int32", TABLE.astype(int), {}),
         (InputError, r"record 'table 1': the scores have the shape \(0, 3\)", np.zeros((0, 3), np.int8), {}),
         (InputError, r"record 'table 1': the scores have the shape \(3,\)", [np.zeros(3, np.int8)], {}),
         (InputError, "there is no table", [], {}),
@@ -196,3 +196,30 @@ def test_errors_of_the_callback_are_its_own():
 
     with pytest.raises(ValueError, match="mine"):
         ta.align_scores([TABLE] * 3, gap=ta.Gap(9, 1), n_threads=8, progress=progress)
+
+
+def test_costs_that_no_alignment_can_pay_leave_the_unit_fine():
+    table = np.where(np.eye(30) > 0, 0.7, -1).astype(np.float32)
+    for gap in (ta.Gap(1e6, 0), ta.Gap(1e6, 1e6), ta.Gap(0, 1e6)):
+        assert ta.align_scores(table, gap=gap).score == pytest.approx(21, abs=1e-5)
+
+
+@pytest.mark.parametrize("mode", ["global", "semiglobal"])
+def test_without_scores_above_0_free_gaps_are_better(mode):
+    row = ta.align_scores(np.full((3, 3), -0.3, np.float32), gap=ta.Gap(0, 0), mode=mode)
+    assert row.score == 0 and "X" not in row.cigar
+
+
+def test_other_layouts_and_types():
+    table = np.arange(12).reshape(3, 4) - 6
+    want = ta.align_scores(table.astype(np.int16), gap=ta.Gap(2, 1))
+    for one in (
+        table.astype(">i2"),
+        np.asfortranarray(table.astype(np.int16)),
+        table.astype(np.int16)[:, ::-1][:, ::-1],
+    ):
+        assert ta.align_scores(one, gap=ta.Gap(2, 1)) == want
+    with pytest.raises(InputError, match="type bool are not supported"):
+        ta.align_scores(table > 0, gap=ta.Gap(2, 1))
+    with pytest.raises(ResourceError, match="copy of a table exceeds the memory"):
+        ta.align_scores(np.ones((100, 100), np.int8), gap=ta.Gap(2, 1), memory_bytes=1000)

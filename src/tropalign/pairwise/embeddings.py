@@ -138,19 +138,26 @@ def align_embeddings(call: EmbeddingArguments) -> AlignmentTable:
             if held_cells > cells_of_memory:
                 raise ResourceError("the scores of one pair exceed the memory: allow more with memory_bytes")
             pairs = zip(query[begin:end].tolist(), target[begin:end].tolist(), strict=True)
-            scores = [_similarities(queries[i], targets[j], call) for i, j in pairs]
-            for one in scores:
-                one *= scale
-                one -= shift
+            with np.errstate(over="ignore", invalid="ignore"):  # infinite scores are reported below
+                scores = [_similarities(queries[i], targets[j], call) for i, j in pairs]
+                for one in scores:
+                    one *= scale
+                    one -= shift
             sides = [
                 TableSide(batch, index[begin:end], code)
                 for batch, index, code in zip((batches[0], batches[-1]), (query, target), codes, strict=True)
             ]
-            yield aligned(scores, sides, options, threads, memory - held_cells * 4, None)
+            try:
+                yield aligned(scores, sides, options, threads, memory - held_cells * 4, None)
+            except InputError as error:  # with the number of the table
+                k = begin + next(k for k, one in enumerate(scores) if not np.isfinite(one).all())
+                pair = f"{batches[0].names[query[k]]} x {batches[-1].names[target[k]]}"
+                raise InputError("a score is not finite: scale the vectors, or scale and shift", record=pair) from error
             if progress is not None:
-                progress(end)
+                progress(n_scored + end)
             begin = end
 
+    n_scored = 0  # pairs, before those of the best targets are aligned
     if call.top is not None:
         scored = concatenate(list(tables(query, target, options.replaced(report="score", max_hsps=1))))
         if len(found) == 1:  # each sequence of a set is a query
@@ -159,6 +166,7 @@ def align_embeddings(call: EmbeddingArguments) -> AlignmentTable:
         order = np.lexsort((target, -values, query))
         rank = np.arange(len(order)) - np.searchsorted(query[order], query[order])
         chosen = order[rank < call.top]
+        n_scored = len(scored)
         query, target = query[chosen], target[chosen]
     return concatenate(list(tables(query, target, options)))
 
@@ -198,7 +206,7 @@ def _read(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
     """Read all arrays of a file."""
     path = os.fspath(path)
     try:
-        if path.endswith(".npz"):
+        if path.lower().endswith(".npz"):
             with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as file:
                 return dict(file)
         import h5py
@@ -207,8 +215,10 @@ def _read(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
             return {name: file[name][()] for name in file}
     except ImportError:
         raise InputError("reading .h5 needs the package h5py: install it, or give .npz", file=path) from None
-    except (OSError, ValueError, EOFError, KeyError, TypeError, RuntimeError, BadZipFile, zlib.error) as error:
-        raise InputError(f"this file is not an .npz or .h5 of arrays: {error}", file=path) from None
+    except OSError as error:
+        raise InputError(error.strerror or "this file is not an .npz or .h5 of arrays", file=path) from None
+    except (ValueError, EOFError, KeyError, TypeError, RuntimeError, BadZipFile, zlib.error):
+        raise InputError("this file is not an .npz or .h5 of arrays", file=path) from None
 
 
 def _prepared(vectors: Vectors, similarity: str) -> Vectors:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tropalign import _native
 from tropalign.devices.names import ComputeArguments
-from tropalign.errors import InputError, ScoringError
+from tropalign.errors import InputError, ResourceError, ScoringError
 from tropalign.execution.task import Progress, checked_progress
 from tropalign.options.called import called_with
 from tropalign.options.option import again, argument
@@ -101,6 +101,8 @@ def align_scores(call: TableArguments) -> Alignment | AlignmentTable:
         `gap` has two pieces, or decimals with tables of integers; or scores may exceed 32 bits.
     UsageError
         An option has another type or is out of range.
+    ResourceError
+        The copy of a table, 4 bytes per score, exceeds the memory.
 
     Examples
     --------
@@ -153,6 +155,10 @@ def aligned(
 ) -> AlignmentTable:
     """Align pairs by their tables, which have a type of `TYPES` and the shapes of the sequences."""
     query, target = sides
+    copy_bytes = max(table.size for table in tables) * 4  # native code has a copy of the table of each thread
+    n_threads = min(n_threads, memory_bytes // copy_bytes)
+    if not n_threads:
+        raise ResourceError("the copy of a table exceeds the memory: allow more with memory_bytes")
     try:
         found = _native.align_tables(
             tables,
@@ -202,14 +208,17 @@ def with_two_dimensions(table: Any, name: str) -> NDArray[Any]:
 
 
 def _checked(table: Any, name: str) -> NDArray[Any]:
-    """Return a table in a type of `TYPES`. Raises InputError if its numbers would be rounded."""
+    """Return a table in a type of `TYPES`. Raises InputError for other numbers, which may be rounded."""
     given = with_two_dimensions(table, name)
-    if given.dtype not in TYPES:
-        remedy = "float32" if given.dtype.kind == "f" else "int32"
+    own = TYPES.get(given.dtype.newbyteorder("="))
+    if own is None:
+        remedy = {"f": "float32", "i": "int32", "u": "int32"}.get(given.dtype.kind)
+        if remedy is None:
+            raise InputError(f"scores of type {given.dtype} are not supported: give numbers", record=name)
         raise InputError(
-            f"scores of type {given.dtype} would be rounded: convert them, with .astype(np.{remedy})", record=name
+            f"scores of type {given.dtype} may be rounded: give numpy.asarray(table, numpy.{remedy})", record=name
         )
-    return np.ascontiguousarray(given, TYPES[given.dtype])
+    return np.ascontiguousarray(given, own)
 
 
 def _side(

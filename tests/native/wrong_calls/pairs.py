@@ -91,6 +91,7 @@ def by_tables():
     wrong = [
         ("tables", "must have a table per pair", [table], [table] * 3),
         ("tables", "a shape other than the lengths", [table[:3].copy(), table], [table, np.ones((4, 5), np.int8)]),
+        ("tables", "not a contiguous array", [table.T[::-1], table], [table[0], table], [None, table]),
         ("tables", "not float32, int32, int16 or int8", [table.astype(float), table], [table, table.astype(np.int64)]),
         ("tables", "not finite", [table, np.full((4, 4), np.nan, np.float32)]),
         ("tables", "may exceed 32 bits", [np.full((4, 4), 2**30, np.int32), table]),
@@ -100,6 +101,29 @@ def by_tables():
     ]
     wrong += WRONG_PAIRS + WRONG_HOW + WRONG_ROOM
     yield Entry(_native.align_tables, PAIRS | HOW | ROOM | valid, wrong, [NO_PAIR | {"tables": []}])
+
+
+def softly_by_tables():
+    """align_softly."""
+    table = np.ones((3, 4), np.float32)
+    read_only = table.copy()
+    read_only.flags.writeable = False
+    valid = {"tables": [table], "posteriors": [table.copy()], "gap_open": 1.0, "gap_extend": 0.5, "temperature": 1.0}
+    wrong = [
+        ("tables", "not float32 or float64", [np.ones((3, 4), np.int8)]),
+        ("tables", "must have an array per table", [], [table] * 2),
+        ({"tables": [table[:0]], "posteriors": [table[:0].copy()]}, "empty, or too large"),
+        ("posteriors", "another type or shape", [np.ones((4, 3), np.float32)], [np.ones((3, 4))]),
+        ("posteriors", "the same memory", [table]),
+        ("posteriors", "not a contiguous array", [read_only], [np.ones((4, 3), np.float32).T]),
+        ("temperature", "out of range", 0.0, -1.0, np.nan),
+        ("gap_open", "out of range", -1.0, np.nan),
+        ("gap_extend", "out of range", -1.0, np.nan),
+        *(row for row in WRONG_HOW if row[0] != "depth"),
+        ("n_threads", "n_threads", 0),
+    ]
+    how = {"mode": "local", "free_ends": (False,) * 4, "n_threads": 2}
+    yield Entry(_native.align_softly, valid | how, wrong)
 
 
 def aligners():
