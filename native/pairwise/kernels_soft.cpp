@@ -29,7 +29,6 @@
 #include <limits>
 #include <numbers>
 #include <optional>
-#include <stdexcept>
 
 #include "../simd/denormals.hpp"
 #include "../simd/real.hpp"
@@ -474,8 +473,8 @@ SoftSums run(const SoftTable &table, const SoftScoring &scoring, Scratch<SoftSlo
     } else if (!sums) {
         sums = swept<double>(table, scoring, scratch);
     }
-    if (!sums) throw std::range_error("scores and costs, divided by the temperature, exceed the range of double");
-    return *sums;
+    constexpr double none = std::numeric_limits<double>::quiet_NaN();
+    return sums.value_or(SoftSums{none, none, none});
 }
 
 }  // namespace

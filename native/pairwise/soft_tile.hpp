@@ -34,8 +34,8 @@ enum class SoftSlot { weights, matches, column_gaps, row_gaps, scales, rows, bor
 
 /// Kernels of one instruction set.
 struct SoftKernels {
-    /// Set the posteriors of a table and return its sums. Throws std::range_error if scores and costs, divided by
-    /// the temperature, exceed the range of double.
+    /// Set the posteriors of a table and return its sums; not-a-number if scores and costs, divided by the
+    /// temperature, exceed the range of double.
     SoftSums (*run)(const SoftTable &, const SoftScoring &, Scratch<SoftSlot> &);
 };
 

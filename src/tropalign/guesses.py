@@ -27,7 +27,9 @@ class Hinted:
         def __format__(self, form: str) -> str:
             """Return the text; formats of files are answered with the method that writes them."""
             if form and (hint := hint_for(self, "format")) is not None:
-                raise TypeError(f"format() of {type(self).__name__!r} object has no {form!r}: write {hint}")
+                raise TypeError(
+                    f"format() of {type(self).__name__!r} object does not support the format {form!r}: write {hint}"
+                )
             return super().__format__(form)
 
 

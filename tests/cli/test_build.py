@@ -37,6 +37,25 @@ def below_the_version(text):
     return [line for line in text.splitlines() if not line.startswith(("HMMER3/f", "DATE"))]
 
 
+def test_latin_1_is_read_with_a_warning(tmp_path, capsys):
+    for name, text in (("a", b"#=GF DE caf\xe9\na MKVLAW\n"), ("b", b"a\xe9 MKVLAW\n")):
+        path = tmp_path / f"{name}.sto"
+        path.write_bytes(b"# STOCKHOLM 1.0\n" + text + b"b MKVLAW\n//\n")
+        words = [
+            "build",
+            str(path),
+            "--alphabet",
+            "protein",
+            "-o",
+            str(tmp_path / "x.hmm"),
+            "-O",
+            str(tmp_path / "y.sto"),
+        ]
+        assert main(words) == 0
+        assert "bytes that are not UTF-8 are read as Latin-1" in capsys.readouterr().err
+        assert "é" in (tmp_path / "y.sto").read_text()
+
+
 def mutated(rng, rows, letters, share):
     return ["".join(rng.choice(letters) if x.isalpha() and rng.random() < share else x for x in row) for row in rows]
 

@@ -219,6 +219,9 @@ def test_orientation_turns_qualities():
 
 
 def test_orientation_needs_nucleotides_and_a_strand():
+    own = ta.SequenceBatch.from_strings(["XYX"], alphabet=ta.Alphabet("own", "XY", complement={"X": "Y", "Y": "X"}))
+    with pytest.raises(InputError, match="owns have only one strand"):
+        ta.dereplicate(own, orient=own)
     with pytest.raises(InputError, match="proteins have only one strand: leave orient out"):
         ta.dereplicate(["MKVLAWFE"], orient=["MKVLAWFE"])
     with pytest.raises(InputError, match="no read shares enough 12-mers with the references"):

@@ -170,7 +170,9 @@ def test_strands_ambiguity_decimals_and_frames():
     minus = listed(query, target, within=0.75, strand="minus", **how)
     assert plus.cigars() == minus.cigars() and (minus.query_start == len(query) - plus.query_end).all()
     batch, others = (ta.SequenceBatch.from_strings([t], alphabet="nucleotide") for t in (query, turned))
-    (table,) = ta.align_all(batch, others, mode="global", co_optimal=10, ambiguous="match")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a list that is cut
+        (table,) = ta.align_all(batch, others, mode="global", co_optimal=10, ambiguous="match")
     (exact,) = ta.align_all(batch, others, mode="global", co_optimal=10)
     assert (table.n_identical >= exact.n_identical).all()
     proteins = ta.SequenceBatch.from_strings({"p": "MKVLLAW"}, alphabet="protein")
@@ -236,3 +238,40 @@ def test_too_large_pairs_are_refused_with_their_size():
 def test_bad_options(options, message):
     with pytest.raises(UsageError, match=message):
         list(ta.align_all(["ACGTACGTACGTA", "ACGTTCGTACGTA"], **options))
+
+
+@pytest.mark.parametrize("how", [{"co_optimal": 2}, {"co_optimal": 9, "within": 12, "gap": ta.Gap(0, 1)}])
+def test_ignored_residues_are_those_of_each_row(how):
+    """N is ignored in the identity of each listed alignment, not only of the first."""
+    texts = ["ACGTNACGTACGTNACGT", "ACGTNACGTACGTAACGT", "ACGTNACGT", "ACGTAACGT"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a list that is cut
+        tables = ta.align_all(texts, mode="global", pairs=[(0, 1), (2, 3)], ambiguous="ignore", **how)
+        (table,) = tables
+    for row in table:
+        query, _, target = row.aligned()
+        both = [(a, b) for a, b in zip(query, target, strict=True) if "-" not in (a, b)]
+        ignored = sum("N" in pair for pair in both)
+        assert (row.n_ignored, row.n_identical) == (ignored, sum(a == b != "N" for a, b in both))
+        assert 0 <= row.identity <= 1
+
+
+def test_free_gaps_at_free_ends_count_once():
+    """An overhang and a gap of cost 0 are the same alignment, as in Biopython."""
+    pairs = [("CG", "A"), ("ACG", "CT"), ("AC", "ACGT"), ("GATTACA", "TACCA")]
+    aligner = pytest.importorskip("Bio.Align").PairwiseAligner(
+        mode="global", match_score=1, mismatch_score=-1, open_gap_score=0, extend_gap_score=0
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = ta.align_many(
+            pairs, mode="semiglobal", matrix=(1, -1), gap=ta.Gap(0, 0), alphabet="nucleotide", co_optimal=2
+        )
+    first = [row for row in found if row.hsp == 1]
+    assert [row.co_optimal for row in first] == [len(aligner.align(target, query)) for query, target in pairs]
+
+
+def test_counting_can_be_cancelled():
+    calls = []
+    table = ta.align_many([("A" * 40, "A" * 20)], mode="global", gap=ta.Gap(0, 1), co_optimal=1, progress=calls.append)
+    assert table.co_optimal[0] > 10**9 and len(calls) > 80  # a call per row of the matrix, and of the count

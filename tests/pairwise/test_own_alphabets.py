@@ -95,6 +95,14 @@ def test_saved_results_and_pickles_hold_the_letters(tmp_path):
         assert again == table and again.queries.alphabet.letters == LETTERS and again.row(0).query_text() == "xyzzy"
 
 
+def test_an_alphabet_of_a_known_name_keeps_its_letters(tmp_path):
+    own = ta.Alphabet("protein", "HEC")
+    (table,) = ta.align_all({"a": "HHEC", "b": "HHCC"}, alphabet=own, matrix=(2, -1))
+    table.write(tmp_path / "x.result")
+    read = ta.read_result(tmp_path / "x.result")
+    assert read.queries.alphabet.letters == "HEC" and read.queries.codes.tolist() == table.queries.codes.tolist()
+
+
 def test_letters_that_only_the_matrix_has_are_ignored():
     matrix = ta.SubstitutionMatrix.of("BLOSUM62", ta.Alphabet("few", "WAC"))
     assert matrix.alphabet.letters == "WAC" and matrix["W", "W"] == 11 and matrix["A", "C"] == 0

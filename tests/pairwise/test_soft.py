@@ -155,3 +155,17 @@ TABLE = np.ones((2, 3), np.float32)
 def test_bad_input_is_one_sentence(error, said, scores, options):
     with pytest.raises(error, match=said):
         ta.soft_align(scores, **{"gap": ta.Gap(2, 1), **options})
+
+
+def test_errors_name_the_table_and_leave_those_of_the_callback():
+    def progress(_):
+        raise ValueError("mine")
+
+    table = np.ones((30, 30))
+    with pytest.raises(ValueError, match="mine"):
+        ta.soft_align([table] * 200, gap=ta.Gap(5, 1), progress=progress)
+    with pytest.raises(ScoringError, match="table 2: the temperature 1 is too low"):
+        ta.soft_align([table, table * 1e5, table], gap=ta.Gap(5, 1))
+    for function in (ta.soft_align, ta.align_scores):
+        with pytest.raises(InputError, match="must be a table or a list of tables"):
+            function(None, gap=ta.Gap(5, 1))

@@ -120,3 +120,9 @@ def test_one_pair_in_a_list_is_a_table():
 def test_refusals(call, error, words):
     with pytest.raises(error, match=words):
         call()
+
+
+def test_pairs_larger_than_a_batch_need_only_the_memory(monkeypatch):
+    monkeypatch.setattr("tropalign.pairwise.tokens.TABLE_CELLS", 100)
+    hit = ta.align_tokens(range(60), range(5, 65), match=2, mismatch=-1, gap=ta.Gap(1, 1), mode="local")
+    assert (hit.score, hit.query_start, hit.cigar) == (110, 5, "55=")

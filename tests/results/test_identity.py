@@ -166,3 +166,20 @@ def test_least_identity_goes_by_the_definition(mode, definition):
         assert every.identity.min() >= 0 and every.identity.max() <= 1
         passes = every.identity >= 0.55
         assert kept.cigars() == every[passes].cigars() and 0 < len(kept) < len(every)
+
+
+def test_formats_count_equal_letters_though_identities_ignore_them(tmp_path):
+    """SAM's NM and MD, and PAF, describe the letters; N against N is equal there."""
+    texts = {"a": "ACGTNACGTACGTNACGT", "b": "ACGTNACGTACGTAACGT"}
+    (table,) = ta.align_all(texts, mode="global", ambiguous="ignore")
+    table.write(tmp_path / "x.sam")
+    table.write(tmp_path / "x.paf")
+    assert {"NM:i:1", "MD:Z:13A4"} <= set((tmp_path / "x.sam").read_text().split())
+    assert (tmp_path / "x.paf").read_text().split("\t")[9] == "17"
+    assert table.identity.tolist() == [1.0]
+
+
+def test_an_alphabet_without_a_wildcard_ignores_nothing():
+    own = ta.Alphabet("own", "HEC")
+    (table,) = ta.align_all({"a": "HHEC", "b": "HHCC"}, alphabet=own, matrix=(2, -1), mode="global", ambiguous="ignore")
+    assert table.identity.tolist() == [0.75] and table.n_ignored.tolist() == [0]

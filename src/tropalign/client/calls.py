@@ -265,6 +265,9 @@ def _thresholds(job: _Job, thresholds: Any, n_rounds: int) -> None:
     job.option("Z", thresholds.Z)
     job.option("domZ", thresholds.domZ)
     if own := thresholds.per_model:
+        for name in own:
+            if name != name.strip() or name.startswith("#") or set(name) & set("\t\r\n"):
+                raise UsageError(f"per_model: the name {name!r} cannot be sent, as it has blanks around it, tabs or #")
         table = "".join(f"{name}\t{hit!r}\t{domain!r}\n" for name, (hit, domain) in own.items())
         job.inputs["model_thresholds"] = ("thresholds.tsv", table.encode())
     names = {"gathering": "ga", "noise": "nc", "trusted": "tc"}

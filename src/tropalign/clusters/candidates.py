@@ -98,7 +98,7 @@ class CandidateFilter:
         share = options.min_identity
         self._word, self._left = 0, 0.0
         self._has_bound = share > 0
-        #: Residues that may be equal to others, or are ignored; None if identical residues are the equal ones.
+        #: Residues that may be equal to others, or are ignored; None if only equal residues count as identical.
         self._ambiguous = is_ambiguous(alphabet) if options.pairs.ambiguous != "differ" else None
         most = MOST_WORD[bool(alphabet.complement)]
         if self._has_bound and options.identity == "matches":

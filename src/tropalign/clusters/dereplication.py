@@ -37,7 +37,7 @@ class Uniques(Result):
         Distinct sequences, each with the characters and the name of its first read, and ``;size=N``. If all reads
         have qualities, so have the sequences.
     labels : int64, shape (n_reads,)
-        Index of each read's sequence; -1 if the sequence was too rare and left out.
+        Index of each read's sequence; -1 if the read was left out, by a limit or for an uncertain strand.
     reads : tuple of str, n_reads
         Names of the reads.
 

@@ -17,7 +17,7 @@ SIZE = 12
 KMER_RATIO = 8
 #: A read belongs to a strand if it has at least this many times as many k-mers of it as of the other.
 READ_RATIO = 4
-#: Residues whose k-mers are listed at once, 30 bytes each.
+#: Residues whose k-mers are listed at once, 80 bytes each.
 AT_ONCE = 1 << 20
 
 
@@ -26,20 +26,25 @@ def orientations(reads: SequenceBatch, references: SequenceBatch) -> Orientation
 
     Raises InputError for proteins, and if no strand is certain.
     """
-    if not reads.alphabet.has_strands:
+    if not (reads.alphabet.has_strands and set("ACGT") <= set(reads.alphabet.letters)):
         raise InputError(f"{reads.alphabet.name}s have only one strand: leave {named('orient')} out")
     n_having = np.zeros(4**SIZE, np.int32)
     for _, words, _ in _words(references):
         np.add.at(n_having, words, 1)
     plus, minus = np.zeros(len(reads), np.int64), np.zeros(len(reads), np.int64)
     for read, words, others in _words(reads):
+        if not len(read):
+            continue
+        first, n = int(read[0]), int(read[-1] - read[0]) + 1  # reads ascend
         here, there = n_having[words].astype(np.int64), n_having[others].astype(np.int64)
-        plus += np.bincount(read[here > KMER_RATIO * there], minlength=len(reads))
-        minus += np.bincount(read[there > KMER_RATIO * here], minlength=len(reads))
+        plus[first : first + n] += np.bincount(read[here > KMER_RATIO * there] - first, minlength=n)
+        minus[first : first + n] += np.bincount(read[there > KMER_RATIO * here] - first, minlength=n)
     is_plus = (plus > 0) & (plus >= READ_RATIO * minus)
     is_minus = (minus > 0) & (minus >= READ_RATIO * plus)
     if not (is_plus | is_minus).any():
-        raise InputError(f"no read shares enough {SIZE}-mers with the references to show its strand: give other ones")
+        raise InputError(
+            f"no read shares enough {SIZE}-mers with the references to determine its strand: use other references"
+        )
     return Orientations(reads, is_plus.astype(np.int8) - is_minus, plus, minus)
 
 

@@ -94,7 +94,7 @@ class ScoringArguments(Options):
         kw_only=True,
         doc=(
             'Any of "query-start", "query-end", "target-start", "target-end": ends at which residues of that sequence '
-            'may overhang at no cost in semiglobal mode; "all" four by default.'
+            'may overhang at no cost in semiglobal mode; or "all" (default).'
         ),
     )
 

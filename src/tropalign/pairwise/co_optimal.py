@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from tropalign.errors import ResourceError, TropalignWarning, named, shown
 from tropalign.resources.limits import require
 from tropalign.results.alignments import AlignmentTable, Numbers, columns_of
-from tropalign.results.gapped import aligned_queries, compatible_columns
+from tropalign.results.gapped import aligned_queries, judged_columns
 from tropalign.results.rows import encoded
 from tropalign.sequences.batch import in_memory
 
@@ -88,12 +88,12 @@ class Paths:
     def __init__(
         self, rows: Codes, columns: Codes, scheme: Scheme, best: int, most: int, progress: Progress | None = None
     ) -> None:
-        self.scheme, self.best, self.most = scheme, best, most
+        self.scheme, self.best, self.most, self._progress = scheme, best, most, progress
         self.m, self.n = len(rows), len(columns)
         #: Ends with their losses, in the order of the tie rule.
         self.ends: list[tuple[int, Node]] = []
         if best > 0 or not scheme.is_local:
-            self._tables = self._filled(rows, columns, progress)
+            self._tables = self._filled(rows, columns)
             self.ends = sorted(self.ends, key=lambda end: end[1][1::-1]) if scheme.is_local else self._ends()
 
     def _costs(self, line: int, last: int, is_free: bool) -> tuple[int, int]:
@@ -101,7 +101,7 @@ class Paths:
         is_end = not self.scheme.is_local and (line == 0 or (line == last and not is_free))
         return self.scheme.end_gap if is_end else self.scheme.gap
 
-    def _filled(self, rows: Codes, columns: Codes, progress: Progress | None) -> NDArray[np.int64]:
+    def _filled(self, rows: Codes, columns: Codes) -> NDArray[np.int64]:
         """Return the scores of all states; int64, shape (3, m + 1, n + 1)."""
         scheme, m, n = self.scheme, self.m, self.n
         tables = np.full((3, m + 1, n + 1), LOWEST)
@@ -132,17 +132,17 @@ class Paths:
             open_, extend = self._costs(i, m, scheme.ends_free[1])
             opened = np.maximum(here[M], here[F]) + extend * index
             here[E, 1:] = np.maximum.accumulate(opened)[:-1] - open_ - extend * index[1:]
-            if progress is not None:
-                progress(0)
+            if self._progress is not None:
+                self._progress(0)
         return tables
 
     def _ends(self) -> list[tuple[int, Node]]:
         """Return the ends of global and semiglobal paths."""
         (rows_free, columns_free), m, n = self.scheme.ends_free, self.m, self.n
         over = [(0, 0, (m, n))]  # residues that overhang, of R (0) or C (1), and the cell
-        over += [(m - i, 0, (i, n)) for i in range(m)] if rows_free else []
-        over += [(n - j, 1, (m, j)) for j in range(n)] if columns_free else []
-        has_cost = self.scheme.gap != (0, 0)  # then a gap at a free end is an overhang that costs too much
+        has_cost = self.scheme.gap != (0, 0)  # else a gap at a free end is as good as an overhang, and counts once
+        over += [(m - i, 0, (i, n)) for i in range(m)] if rows_free and has_cost else []
+        over += [(n - j, 1, (m, j)) for j in range(n)] if columns_free and has_cost else []
         ends = []
         for _, _, (i, j) in sorted(over):
             is_over = {E: has_cost and columns_free and i == m, F: has_cost and rows_free and j == n, M: False}
@@ -158,6 +158,8 @@ class Paths:
         for loss, (i, j, state) in self.ends:
             waiting.setdefault(i, {}).setdefault(j, {})[state] = {loss: 1}
         for i in range(self.m, -1, -1):
+            if self._progress is not None:
+                self._progress(0)
             here = waiting.pop(i, {})
             n_counts = 0
             for j in range(max(here, default=-1), -1, -1):
@@ -187,6 +189,8 @@ class Paths:
         heap = [(loss, k.to_bytes(4, "big"), node, b"", node) for k, (loss, node) in enumerate(self.ends)]
         heapq.heapify(heap)
         while heap and n:
+            if self._progress is not None:
+                self._progress(0)
             loss, choices, node, states, end = heapq.heappop(heap)
             walked, chosen = bytearray(states), bytearray(choices)
             while (steps := self._before(node)) is not None:
@@ -262,9 +266,7 @@ class CoOptimal:
             spans = lengths - table.query_end, lengths - table.query_start
             query_start, query_end = np.where(minus, spans, (table.query_start, table.query_end))
             table = replace(table, query_start=query_start, query_end=query_end)
-        if self._options.ambiguous == "match":
-            table = replace(table, n_identical=compatible_columns(table))
-        return table
+        return replace(table, **judged_columns(table, self._options.ambiguous))
 
     def _counted(
         self, query: Codes, target: Codes, score: float, names: str, progress: Progress | None

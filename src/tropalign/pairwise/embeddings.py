@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal, TypeAlias, get_args
 from zipfile import BadZipFile
 
@@ -175,6 +175,8 @@ def _vectors(given: Embeddings, word: str) -> Vectors:
     """Return arrays of float32 by name. Raises InputError for anything else."""
     if isinstance(given, str | os.PathLike):
         given = _read(given)
+    if not isinstance(given, Iterable):
+        raise InputError("the embeddings must be arrays by name, a list of arrays, or a file")
     items = given.items() if isinstance(given, Mapping) else ((f"{word}_{k}", one) for k, one in enumerate(given, 1))
     found: Vectors = {}
     for name, value in items:

@@ -431,7 +431,7 @@ class PairOptions(
     """How pairs are aligned, and which of them are kept, checked.
 
     matrix, gap: a gap of k residues costs ``gap.open + k * gap.extend``; `whole` has the engines' integers.
-    free_ends: for "semiglobal", the free ends among FREE_ENDS; "all" four by default.
+    free_ends: for "semiglobal", the free ends among FREE_ENDS, or "all" (default).
     end_gap: cost of a gap before the first or after the last residue of its sequence if that end is not free;
         `gap` by default. Not in local mode, which has no such gaps.
 

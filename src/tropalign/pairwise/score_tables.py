@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -115,6 +115,8 @@ def align_scores(call: TableArguments) -> Alignment | AlignmentTable:
     """
     options = call.pair_options()
     is_one = getattr(call.scores, "ndim", None) == 2
+    if not isinstance(call.scores, Iterable):
+        raise InputError("the scores must be a table or a list of tables")
     tables = [_checked(table, f"table {k}") for k, table in enumerate([call.scores] if is_one else call.scores, 1)]
     if not tables:
         raise InputError("there is no table: give one or more")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,10 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from tropalign import _native
 from tropalign.errors import InputError, ResourceError, ScoringError, UsageError
-from tropalign.execution.task import Progress, checked_progress
+from tropalign.execution.task import checked_progress
 from tropalign.options.called import called_with
 from tropalign.options.option import argument
-from tropalign.pairwise.options import PairOptions
 from tropalign.pairwise.score_tables import TableScoring, align_scores, not_finite, with_two_dimensions
 from tropalign.resources.limits import budget_of, resolve_threads
 from tropalign.resources.numbers import decimal_number
@@ -24,7 +24,6 @@ from tropalign.scoring import Gap
 
 #: Bytes per cell while a table is computed, at most, and the rows and columns that native code adds.
 CELL_BYTES, PADDING = 48, 32
-MOST_COST = 1_000_000
 
 
 class SoftArguments(TableScoring):
@@ -131,7 +130,7 @@ def soft_align(call: SoftArguments) -> SoftAlignment | list[SoftAlignment]:
     Raises
     ------
     InputError
-        A table is empty, has not two dimensions, or holds something else than finite numbers.
+        A table is empty, does not have two dimensions, or contains a number that is not finite.
     ScoringError
         `gap` has two pieces, or the temperature is too low for the scores and costs.
     UsageError
@@ -150,36 +149,12 @@ def soft_align(call: SoftArguments) -> SoftAlignment | list[SoftAlignment]:
     """
     options = call.pair_options()
     is_one = getattr(call.scores, "ndim", None) == 2
-    found = soft_sums(
-        [call.scores] if is_one else call.scores,
-        options.gap.open,
-        options.gap.extend,
-        options,
-        call.temperature,
-        n_threads=call.n_threads,
-        memory_bytes=call.memory_bytes,
-        progress=checked_progress(call.progress),
-    )
-    return found[0] if is_one else found
-
-
-def soft_sums(
-    scores: Iterable[Any],
-    gap_open: float,
-    gap_extend: float,
-    options: PairOptions,
-    temperature: float,
-    *,
-    n_threads: int = 0,
-    memory_bytes: int | None = None,
-    progress: Progress | None = None,
-) -> list[SoftAlignment]:
-    """Return the sums of each table, in the mode of `options`, whose gap costs are not used."""
-    temperature = decimal_number("temperature", temperature)
+    scores: Any = [call.scores] if is_one else call.scores
+    temperature = decimal_number("temperature", call.temperature)
     if temperature <= 0:
         raise UsageError(f"temperature {temperature} is not above 0: for the best alignment alone, use align_scores")
-    if not (0 <= gap_open <= MOST_COST and 0 <= gap_extend <= MOST_COST):
-        raise ScoringError(f"the gap costs {gap_open} and {gap_extend} are not from 0 to {MOST_COST}")
+    if not isinstance(scores, Iterable):
+        raise InputError("the scores must be a table or a list of tables")
     tables = []
     for k, table in enumerate(scores, 1):
         given = with_two_dimensions(table, f"table {k}")
@@ -191,29 +166,31 @@ def soft_sums(
     fault = not_finite(tables)
     if fault is not None:
         raise fault
-    threads, memory = resolve_threads(n_threads), budget_of(memory_bytes)
+    threads, memory = resolve_threads(call.n_threads), budget_of(call.memory_bytes)
     most = max((len(table) + PADDING) * (table.shape[1] + PADDING) for table in tables) * CELL_BYTES
     if most > memory:
         raise ResourceError(f"a table takes {most:,} bytes, but {memory:,} are allowed: allow more with memory_bytes")
     posteriors = [np.empty_like(table) for table in tables]
-    try:
-        sums = _native.align_softly(
-            tables,
-            posteriors,
-            float(gap_open),
-            float(gap_extend),
-            float(temperature),
-            options.recurrence,
-            options.freed(),
-            min(threads, memory // most),
-            progress,
-        )
-    except ValueError:
-        raise ScoringError(
-            f"the temperature {temperature} is too low for these scores and costs: raise it, or use align_scores"
-        ) from None
+    sums = _native.align_softly(
+        tables,
+        posteriors,
+        float(options.gap.open),
+        float(options.gap.extend),
+        float(temperature),
+        options.recurrence,
+        options.freed(),
+        min(threads, memory // most),
+        checked_progress(call.progress),
+    )
     log_z, n_gaps, gap_residues = (sums[name].tolist() for name in ("log_z", "n_gaps", "gap_residues"))
-    return [
+    if math.isnan(sum(log_z)):
+        k = next(k for k, one in enumerate(log_z, 1) if math.isnan(one))
+        raise ScoringError(
+            f"table {k}: the temperature {temperature} is too low for these scores and costs: raise it, or use "
+            "align_scores"
+        )
+    found = [
         SoftAlignment(temperature * log_z[k], posteriors[k], n_gaps[k], gap_residues[k], options.mode)
         for k in range(len(tables))
     ]
+    return found[0] if is_one else found

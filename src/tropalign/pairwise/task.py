@@ -24,7 +24,7 @@ from tropalign.pairwise.plan import Plan, checked_pairs
 from tropalign.pairwise.significance import Significance
 from tropalign.resources.limits import default_budget
 from tropalign.results.alignments import AlignmentTable, concatenate
-from tropalign.results.gapped import compatible_columns, ignored_columns
+from tropalign.results.gapped import judged_columns
 from tropalign.results.output_columns import default_names
 from tropalign.sequences import SequenceBatch
 
@@ -273,11 +273,8 @@ class PairsTask:
             identity_definition=options.identity,
             **columns,
         )
-        if options.ambiguous == "match" and rows.report == "alignment":
-            return replace(table, n_identical=compatible_columns(table))
-        if options.ambiguous == "ignore" and rows.report == "alignment":
-            ignored, equal = ignored_columns(table)
-            return replace(table, n_identical=table.n_identical - equal, n_ignored=ignored)
+        if rows.report == "alignment":
+            table = replace(table, **judged_columns(table, options.ambiguous))
         return table
 
 

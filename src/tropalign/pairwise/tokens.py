@@ -130,7 +130,8 @@ def _by_tables(
     scores = [int(whole.scores[0, 0]), int(whole.scores[0, 1])]
     kind = next(kind for kind in (np.int8, np.int16, np.int32) if max(map(abs, scores)) <= np.iinfo(kind).max)
     options = options.replaced(gap=Gap(whole.gap_open, whole.gap_extend))
-    most_cells = min(TABLE_CELLS, memory // 2 // np.dtype(kind).itemsize)
+    cells_of_memory = memory // 2 // 4  # of a table, and of native code's copy
+    most_cells = min(TABLE_CELLS, cells_of_memory)
     batches = [
         SequenceBatch.from_strings(
             {name: "X" * len(one) for name, one in zip(own, side, strict=True)}, alphabet=PROTEIN
@@ -142,8 +143,8 @@ def _by_tables(
     begin = 0
     while begin < len(cells):
         done = int(cells[begin - 1]) if begin else 0
-        end = int(np.searchsorted(cells, done + most_cells, "right"))
-        if end == begin:
+        end = max(int(np.searchsorted(cells, done + most_cells, "right")), begin + 1)
+        if int(cells[end - 1]) - done > cells_of_memory:
             raise ResourceError("the scores of one pair exceed the memory: allow more with memory_bytes")
         pairs = zip(coded[0][begin:end], coded[1][begin:end], strict=True)
         match, mismatch = np.array(scores, kind)
@@ -160,7 +161,7 @@ def _by_tables(
 
 
 def _with_equal(table: AlignmentTable, query: Ids, target: Ids) -> AlignmentTable:
-    """Tell columns of equal tokens from others, by the numbers of the tokens of each batch."""
+    """Mark columns of equal tokens in CIGARs and counts; `query` and `target` are token numbers."""
     row = np.repeat(np.arange(len(table)), np.diff(table.cigar_offsets))
     sizes = (table.cigar_ops >> 4).astype(np.int64)
     kind, row = np.repeat(table.cigar_ops & 15, sizes), np.repeat(row, sizes)

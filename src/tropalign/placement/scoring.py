@@ -43,17 +43,17 @@ class ReadOptions(Options, group="scoring"):
         default="plus",
         choices=get_args(StrandName),
         is_common=True,
-        help="both: the better of a read's two strands; adjust: the reverse complements of reads that share more words "
-        "with the opposite strand of the reference (default: plus)",
-        doc="both: the better of a nucleotide read's two strands; plus if they are equal. adjust: the reverse "
-        "complements of reads that share more words with the opposite strand of the reference.",
+        help="both: the better of a read's two strands; adjust: turn reads that clearly share more k-mers with the "
+        "opposite strand of the reference (default: plus)",
+        doc="both: the better of a nucleotide read's two strands; plus if they are equal. adjust: "
+        "reads that clearly share more k-mers with the opposite strand of the reference are turned.",
     )
     min_score: int | None = option(
         default=None,
         kind=whole(),
         metavar="N",
         label="Minimum score",
-        help="minimum score for a read to be placed; the others are only in the table, with branch -1 (default: none)",
+        help="minimum score for a read to be placed; others have branch -1 in tables (default: none)",
         doc="Minimum score for a read to be placed; the others have branch -1.",
     )
 

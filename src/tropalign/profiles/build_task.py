@@ -32,7 +32,8 @@ from tropalign.profiles.options import ALPHABETS, BuildOptions, QueryAlphabet
 from tropalign.profiles.queries import FIRST_BYTES, stem_and_suffix, stockholm_in
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.aligned_files import STOCKHOLM, check_stockholm
-from tropalign.sequences.files import Source, file_name, is_stream, opened
+from tropalign.sequences.files import Source, file_name, is_stream, opened, tell_of_latin_1
+from tropalign.sequences.texts import decoded
 
 #: Alignments per tile, and bytes from which on a tile takes no further one.
 TILE_ALIGNMENTS, TILE_BYTES = 64, 1 << 24
@@ -94,6 +95,7 @@ class BuildTask:
         has_name = not is_stream(source) and source != "-"
         stem, self._suffix = stem_and_suffix(source)
         self._stem = "_".join(stem.split()) if has_name else None
+        self._has_told = False
 
     @property
     def is_of_proteins(self) -> bool:
@@ -121,7 +123,7 @@ class BuildTask:
                 raise InputError("the file is empty", file=self._file)
             if not begin.startswith(STOCKHOLM):
                 text, names = stockholm_in(stream, begin, self._file, self._suffix)
-                one = AlignmentText(text, 1, None, names)
+                one = AlignmentText(self._in_utf8(text), 1, None, names)
                 self._judge(one)
                 yield one
                 return
@@ -130,7 +132,7 @@ class BuildTask:
             is_empty = True
             for number, (line, text) in enumerate(chain(first, records), 1):
                 check_stockholm(enumerate(text.removesuffix(b"\n").split(b"\n"), line + 1), self._file)
-                one = AlignmentText(text, number, line, is_alone=len(first) < 2)
+                one = AlignmentText(self._in_utf8(text), number, line, is_alone=len(first) < 2)
                 if number == 1:
                     self._judge(one)
                 elif self._name is not None:
@@ -140,6 +142,15 @@ class BuildTask:
                 is_empty = False
             if is_empty:
                 raise InputError("the file holds no alignments", file=self._file)
+
+    def _in_utf8(self, text: bytes) -> bytes:
+        """Return a text in UTF-8, as pyhmmer reads it; warn once of a file that is not."""
+        if text.isascii() or (made := decoded(text).encode()) == text:
+            return text
+        if not self._has_told:
+            tell_of_latin_1(self._file or "-")
+            self._has_told = True
+        return made
 
     def _judge(self, one: AlignmentText) -> None:
         """Determine the alphabet of all alignments by the first one, and reject a matrix for another alphabet."""

@@ -33,7 +33,7 @@ def read_thresholds(path: str) -> GivenThresholds:
         cells = [cell.strip() for cell in line.split("\t")]
         if len(cells) != 3:
             raise InputError(
-                f"there are {counted(len(cells), 'columns')} instead of 3: write the name or accession of a model, the "
+                f"the line has {counted(len(cells), 'columns')}, not 3: write the name or accession of a model, the "
                 "threshold of sequences and that of domains, with tabs between them",
                 file=place,
             )

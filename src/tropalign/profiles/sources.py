@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError, TropalignWarning, quiet, shown
+from tropalign.errors import InputError, TropalignWarning, counted, quiet, shown
 from tropalign.profiles.model_files import OLD_TEXT, TEXT, of_foreign
 from tropalign.profiles.models import Model, from_pyhmmer, text_of
 from tropalign.profiles.proteins import N_CANONICAL, Collected, Encoder, Proteins
@@ -106,7 +106,7 @@ class ModelSource:
         """Warn of names that are neither names nor accessions of models; `places` locates each of them."""
         others = [name for name in places if name not in self._keys]
         if others:
-            more = f"; {len(others) - 1} other names are of no model either" if others[1:] else ""
+            more = f"; {counted(len(others) - 1, 'other names')} cannot be found either" if others[1:] else ""
             text = f"{places[others[0]]}: no model has the name or accession {others[0]!r}{more}"
             warnings.warn(shown(text), TropalignWarning, stacklevel=2)
 

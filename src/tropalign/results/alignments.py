@@ -771,6 +771,7 @@ def concatenate(tables: Sequence[AlignmentTable]) -> AlignmentTable:
             ("hsp", "alignment numbers (hsp)"),
             ("sum_evalue", "sums"),
             ("count_offsets", "numbers of co-optimal alignments"),
+            ("n_ignored", "ignored residues"),
         ):
             if (getattr(table, name) is None) != (getattr(first, name) is None):
                 raise ValueError(f"tables with and without {words} cannot be concatenated")

@@ -236,11 +236,25 @@ def compatible_columns(table: AlignedPairs) -> NDArray[np.int32]:
     return table.n_identical + _counted_pairs(table, DIFFERENT, lambda one, other: (sets[one] & sets[other]) != 0)
 
 
-def ignored_columns(table: AlignedPairs) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Count the pairs of residues with a wildcard (N, or X in proteins), and those of two wildcards; int32."""
-    code = table.queries.alphabet.code(table.queries.alphabet.wildcard)
-    equal = _counted_pairs(table, EQUAL, lambda one, _: one == code)
-    return equal + _counted_pairs(table, DIFFERENT, lambda one, other: (one == code) | (other == code)), equal
+def judged_columns(table: AlignedPairs, rule: str) -> dict[str, Any]:
+    """Return the counts that a rule for ambiguous residues changes, given those of equal letters."""
+    if rule == "match":
+        return {"n_identical": compatible_columns(table)}
+    if rule == "ignore":
+        alphabet = table.queries.alphabet
+        code = alphabet.code(alphabet.wildcard) if alphabet.wildcard else len(alphabet.letters)
+        equal = _counted_pairs(table, EQUAL, lambda one, _: one == code)
+        others = _counted_pairs(table, DIFFERENT, lambda one, other: (one == code) | (other == code))
+        return {"n_identical": table.n_identical - equal, "n_ignored": equal + others}
+    return {}
+
+
+def equal_columns(table: AlignedPairs) -> NDArray[np.int32]:
+    """Count the columns of equal letters, also those that identities ignore; int32, shape (n_rows,)."""
+    if table.n_ignored is None:
+        return table.n_identical
+    sizes = np.where(table.cigar_ops & 15 == EQUAL, table.cigar_ops >> 4, 0)
+    return np.diff(np.concatenate([[0], np.cumsum(sizes)])[table.cigar_offsets]).astype(np.int32)
 
 
 def _counted_pairs(

@@ -22,6 +22,8 @@ class Orientations:
 
     def oriented(self) -> SequenceBatch:
         """Return the reads whose strand is certain, reverse-complemented if it is the minus strand."""
-        both = concatenated([self.reads, self.reads.reverse_complement()], [*self.reads.names, *self.reads.names])
-        chosen = np.flatnonzero(self.strand)
-        return both[chosen + len(self.reads) * (self.strand[chosen] < 0)]
+        minus = self.reads[np.flatnonzero(self.strand < 0)]
+        both = concatenated([self.reads, minus.reverse_complement()], [*self.reads.names, *minus.names])
+        places = np.where(self.strand < 0, len(self.reads) + np.cumsum(self.strand < 0) - 1, np.arange(len(self.reads)))
+        oriented: SequenceBatch = both[places[self.strand != 0]]
+        return oriented

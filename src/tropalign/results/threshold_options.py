@@ -20,6 +20,10 @@ Cutoffs = Literal[
 SEARCHED = number(1e-9, 1e18)
 
 
+#: Largest score in bits.
+MOST_BITS = 1e9
+
+
 class Thresholds(Options):
     """Thresholds of reporting and inclusion, with HMMER's names.
 
@@ -157,6 +161,10 @@ class Thresholds(Options):
         if self.per_model is not None:
             self.set("per_model", _pairs(self.per_model))
 
+    def __hash__(self) -> int:
+        own = {**self.values(), "per_model": tuple((self.per_model or {}).items())}
+        return hash(tuple(own.values()))
+
     @property
     def sorts_by_score(self) -> bool:
         """True if hits are sorted by score rather than P-value, as HMMER does if inclusion is by score."""
@@ -177,11 +185,13 @@ def _pairs(given: Any) -> dict[str, tuple[float, float]]:
     """Return the thresholds of models with numbers as float. Raises UsageError for anything else."""
     try:
         found = {name: (float(hit), float(domain)) for name, (hit, domain) in dict(given).items()}
-    except (TypeError, ValueError):
-        found = {"": (math.nan, math.nan)}
+    except (TypeError, ValueError, OverflowError):
+        raise UsageError("per_model must map names of models to two scores: of a hit, and of a domain") from None
     for name, scores in found.items():
-        if not isinstance(name, str) or not all(map(math.isfinite, scores)):
-            raise UsageError("per_model must map names of models to two scores: of a hit, and of a domain")
+        if not isinstance(name, str) or not name or not all(abs(score) <= MOST_BITS for score in scores):
+            raise UsageError(
+                f"per_model: {name!r} with {scores} is not the name of a model with two scores from -1e9 to 1e9"
+            )
     return found
 
 

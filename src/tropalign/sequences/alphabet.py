@@ -87,8 +87,10 @@ class Alphabet:
             raise ValueError(f"an alphabet must have 1 to {MOST_LETTERS} different letters, not {self.letters!r}")
         if self.letters != self.letters.upper() or not self.letters.isascii():
             raise ValueError(f"the letters of an alphabet must be upper-case ASCII letters, not {self.letters!r}")
-        if not self.letters.isprintable() or set(self.letters) & {*GAP_LETTERS, *" >"}:
-            raise ValueError(f"the letters of an alphabet must not include {GAP_LETTERS} > or blanks: {self.letters!r}")
+        if not self.letters.isprintable() or set(self.letters) & {*GAP_LETTERS, *" >;"}:
+            raise ValueError(
+                f"the letters of an alphabet must not include {GAP_LETTERS} > ; or blanks: {self.letters!r}"
+            )
         if self.wildcard not in ("", *self.letters) or not set(self.synonyms.values()) <= set(self.letters):
             raise ValueError(f"the wildcard and the synonyms must be letters of the alphabet {self.name}")
         for letter in (*self.synonyms, *self.complement, *self.complement.values()):
@@ -112,7 +114,12 @@ class Alphabet:
     @property
     def saved(self) -> str:
         """Text for files, from which `alphabet_saved` makes the alphabet: the name if it is in `ALPHABETS`."""
-        return self.name if self.name in ALPHABETS else f"{self.letters} {self.wildcard} {self.name}"
+        known = ALPHABETS.get(self.name)
+        return (
+            self.name
+            if known is not None and known.letters == self.letters
+            else f"{self.letters} {self.wildcard} {self.name}"
+        )
 
     @property
     def has_strands(self) -> bool:
@@ -327,7 +334,7 @@ def alphabet_saved(text: str) -> Alphabet:
 
 def own_alphabet(letters: str) -> Alphabet:
     """Return the alphabet of ``--letters``, which may be lower case. Raises ValueError with the reason."""
-    return Alphabet("custom", letters.upper())
+    return Alphabet("custom", letters.upper() if letters.isascii() else letters)
 
 
 def alphabet_of(alphabet: AlphabetLike) -> Alphabet:

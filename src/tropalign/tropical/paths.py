@@ -109,7 +109,7 @@ def shortest_paths(
     allowed = default_budget() if allowed is None else allowed
     told, threads = checked_progress(progress), resolve_threads(checked_threads(n_threads))
     given = bipartite if isinstance(bipartite, tuple | list) else [graph]
-    types = [np.dtype(getattr(one, "dtype", object)).newbyteorder("=").name for one in given]
+    types = [one.dtype.newbyteorder("=").name if isinstance(one, np.ndarray) else "" for one in given]
     keeps_type = isinstance(graph, Graph | DenseGraph) or all(name in DTYPES for name in types)
     work = _Work(predecessors, threads, device_names(device), allowed, told, keeps_type)
     if bipartite is not None:

@@ -218,8 +218,8 @@ class InclusionOptions(Options, group="inclusion thresholds"):
         metavar="FILE",
         excludes=_NOT_IN_ROUNDS,
         label="Thresholds of models",
-        help="table of thresholds of models, which precede all others: name or accession, tab, minimum score of a "
-        "sequence in bits, tab, minimum score of a domain; other models by the other thresholds",
+        help="table of thresholds of models, which take precedence over all others: name or accession, tab, minimum "
+        "score of a sequence in bits, tab, minimum score of a domain; other models by the other thresholds",
     )
     Z: float | None = again(Thresholds, "Z")
     domZ: float | None = again(Thresholds, "domZ")

@@ -194,12 +194,22 @@ class LettersOption(Options, group="alignment"):
         label="Letters of your own alphabet",
         needs={
             "matrix|match|mismatch": "--letters has no default scores: add --matrix with a file of these letters, or "
-            "--match and --mismatch"
+            "--match and --mismatch (5 and -4 where one is not given)"
         },
         excludes={
             "alphabet": "--letters and --alphabet exclude each other: give one of them",
             **dict.fromkeys(
-                ("translate", "strand=both", "mask", "composition", "iupac", "max_evalue", "min_bits"),
+                (
+                    "translate",
+                    "strand=both",
+                    "strand=minus",
+                    "ambiguous",
+                    "mask",
+                    "composition",
+                    "iupac",
+                    "max_evalue",
+                    "min_bits",
+                ),
                 "{other} applies only to nucleotides and proteins: leave {other} out, or leave --letters out",
             ),
         },

@@ -79,7 +79,7 @@ def encode_srspair(table: AlignmentTable, context: PairsContext) -> bytes:
     columns: dict[str, Any] = {
         **gapped.arrays(table, context.substitution),
         "score": np.rint(table.score * np.int64(PARTS)).astype(np.int64),
-        "n_identical": table.n_identical,
+        "n_identical": gapped.equal_columns(table),
         "n_similar": table.n_similar,
         "n_gaps": table.n_gaps,
         "query_start": before,
@@ -116,18 +116,19 @@ def encode(table: AlignmentTable, context: PairsContext) -> bytes:
     if not table.n_columns.all():
         table = table.take(table.n_columns > 0)
     n_events = table.n_columns - table.n_gaps + gapped.gap_openings(table)
+    n_equal = gapped.equal_columns(table)
     return rows.join(
         [
             *_place(table, "query"),
             rows.choices((nucleotides.strand(table) < 0).astype(np.int64), ["+", "-"]),
             *_place(table, "target"),
-            rows.numbers(table.n_identical),
+            rows.numbers(n_equal),
             rows.numbers(table.n_columns),
             rows.constant(MAPPING_QUALITY_UNKNOWN),
             *rows.score_tags(table.score),
             gapped.cigars(table, "cg:Z:"),
-            rows.numbers(table.n_columns - table.n_identical, "NM:i:"),
-            rows.fractions(1 - table.n_identical / np.maximum(n_events, 1), "de:f:"),
+            rows.numbers(table.n_columns - n_equal, "NM:i:"),
+            rows.fractions(1 - n_equal / np.maximum(n_events, 1), "de:f:"),
             gapped.differences(table, "cs:Z:"),
             *([] if table.query_frames is None else [rows.numbers(nucleotides.frame(table, "query"), "qf:i:")]),
             *([] if table.target_frames is None else [rows.numbers(nucleotides.frame(table, "target"), "tf:i:")]),

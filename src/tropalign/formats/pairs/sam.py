@@ -26,7 +26,7 @@ from tropalign.formats.pairs.context import PairsContext
 from tropalign.properties import cached_per_object
 from tropalign.results import rows
 from tropalign.results.alignments import AlignmentTable
-from tropalign.results.gapped import aligned_queries, cigars, mismatches, query_starts
+from tropalign.results.gapped import aligned_queries, cigars, equal_columns, mismatches, query_starts
 from tropalign.results.rows import Column, Named, Texts, encoded, encoded_names
 from tropalign.sequences import SequenceBatch
 from tropalign.sequences.alphabet import byte_counts, mirrored
@@ -336,7 +336,7 @@ def _some_lines(table: AlignmentTable, is_primary: Flags, has_u: bool) -> bytes:
         rows.constant("\t*\t0\t0"),
         *_reads(table, is_primary, has_u),
         *rows.score_tags(table.score, "\t"),
-        rows.numbers(table.n_columns - table.n_identical, "\tNM:i:"),
+        rows.numbers(table.n_columns - equal_columns(table), "\tNM:i:"),
         *([mismatches(table, "\tMD:Z:")] if table.targets.alphabet.has_strands else []),
     ]
     return rows.join(columns, len(table), separator="")

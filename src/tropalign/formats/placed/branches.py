@@ -18,7 +18,7 @@ COLUMNS = ("branch", "clade", "length", "reads", "count", "shared")
 
 
 def encode(placements: Placements, context: PlacedContext) -> bytes:
-    """Return a JSON row per branch with reads: number, clade, length, numbers of reads, and shared counts.
+    """Return a JSON row per branch that is among the best of a read: number, clade, length, reads, shared counts.
 
     Numbers are of reads with this `branch`: how many, and their counts in each sample. Shared counts are of all
     reads with this branch among their best ones, by how many best ones they have, so that all sums are integers.
@@ -45,7 +45,7 @@ def encode(placements: Placements, context: PlacedContext) -> bytes:
 
 
 def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PlacedContext) -> None:
-    """Write a row per branch with reads, and a last one for reads without a branch."""
+    """Write a row per branch that is among the best of a read, and a last one for reads without a branch."""
     found: dict[int, tuple[str, str, Any, dict[int, int]]] = {}
     try:
         for part in parts:
