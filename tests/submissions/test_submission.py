@@ -48,6 +48,7 @@ def filled(verb):
 #: What options need beside them, by verb and option; a group's by the beginning of its heading.
 GLOBAL, FITTED, BY_CLUSTALW = {"mode": "global"}, {"fit": True}, {"method": "clustalw"}
 BESIDE = {
+    "letters": {"match": 2},
     "free_ends": {"mode": "semiglobal"},
     "end_gap_open": GLOBAL,
     "within": {"mode": "global", "co_optimal": 2},
@@ -109,7 +110,7 @@ def with_others(verb, dest, value):
     if dest in ("translate", "genetic_code", "max_intron"):
         inputs["targets"] = [{"file": DIGEST, "name": "targets.fa"}]
         others |= {"translate": "both"} if dest == "genetic_code" else {}
-    value = 2 if verb == "msa" and option.kind == "whole" else value
+    value = 2 if verb == "msa" and option.kind == "whole" else value.upper() if dest == "letters" else value
     format = FORMATS.get(dest, served_verb(verb).default_format)
     if value == "phylip":
         others["matrix_values"] = "distance"
