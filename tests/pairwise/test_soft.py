@@ -163,7 +163,7 @@ def test_errors_name_the_table_and_leave_those_of_the_callback():
 
     table = np.ones((30, 30))
     with pytest.raises(ValueError, match="mine"):
-        ta.soft_align([table] * 200, gap=ta.Gap(5, 1), progress=progress)
+        ta.soft_align([np.ones((1500, 1500))] * 40, gap=ta.Gap(5, 1), progress=progress)
     with pytest.raises(ScoringError, match="table 2: the temperature 1 is too low"):
         ta.soft_align([table, table * 1e5, table], gap=ta.Gap(5, 1))
     for function in (ta.soft_align, ta.align_scores):
