@@ -88,8 +88,12 @@ def test_thresholds_of_models_from_a_file(folder):
 def test_names_of_thresholds_that_no_model_has(folder, capsys):
     Path("own.tsv").write_text("RRM_1\t1\t1\nother\t2\t2\nPF00041.13\t1\t1\nmore\t2\t2\n")
     assert main(["search", "all.hmm", PROTEINS, "--model-thresholds", "own.tsv", "-o", "own.txt"]) == 0
-    sentence = "own.tsv, line 2: no model has the name or accession 'other'; 1 other names cannot be found either\n"
+    sentence = "own.tsv, line 2: no model has the name or accession 'other'; nor can 1 name after it be found\n"
     assert capsys.readouterr().err == f"tropalign: warning: {sentence}"
+    Path("copy.fa").write_bytes(Path(PROTEINS).read_bytes())
+    words = ["--each", "--model-thresholds", "own.tsv", "-o", "{name}.txt"]
+    assert main(["search", "all.hmm", PROTEINS, "copy.fa", *words]) == 0
+    assert capsys.readouterr().err.count("own.tsv, line 2") == 1
     with pytest.warns(tropalign.TropalignWarning, match="per_model: no model has the name or accession 'other'"):
         hits = tropalign.search(PFAM, PROTEINS, thresholds=tropalign.Thresholds(per_model={"other": (1, 1)}))
     assert len(hits) == len(tropalign.search(PFAM, PROTEINS))

@@ -159,6 +159,7 @@ def verdict_columns(found, rows):
         ({"E": None}, "E None is not a number"),
         ({"incE": math.nan}, "incE nan is not a number"),
         ({"Z": True}, "Z True is not a number"),
+        ({"per_model": {"a": "12"}}, "per_model must map names of models to two scores"),
         ({"bit_cutoffs": "ga"}, "bit_cutoffs 'ga' is not one of gathering, noise, trusted"),
     ],
 )

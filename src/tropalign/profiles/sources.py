@@ -106,7 +106,7 @@ class ModelSource:
         """Warn of names that are neither names nor accessions of models; `places` locates each of them."""
         others = [name for name in places if name not in self._keys]
         if others:
-            more = f"; {counted(len(others) - 1, 'other names')} cannot be found either" if others[1:] else ""
+            more = f"; nor can {counted(len(others) - 1, 'names')} after it be found" if others[1:] else ""
             text = f"{places[others[0]]}: no model has the name or accession {others[0]!r}{more}"
             warnings.warn(shown(text), TropalignWarning, stacklevel=2)
 

@@ -184,6 +184,8 @@ class Thresholds(Options):
 def _pairs(given: Any) -> dict[str, tuple[float, float]]:
     """Return the thresholds of models with numbers as float. Raises UsageError for anything else."""
     try:
+        if any(isinstance(scores, str) for scores in dict(given).values()):
+            raise TypeError
         found = {name: (float(hit), float(domain)) for name, (hit, domain) in dict(given).items()}
     except (TypeError, ValueError, OverflowError):
         raise UsageError("per_model must map names of models to two scores: of a hit, and of a domain") from None

@@ -346,7 +346,8 @@ Hits and E-values are those of hmmscan 3.4, to the last digit; the library needs
         if self.model_thresholds is not None:
             from tropalign.profiles.given_thresholds import read_thresholds
 
-            own = read_thresholds(self.model_thresholds)
+            own_path = self.model_thresholds
+            own = read_once(("thresholds", own_path), lambda: read_thresholds(own_path))
         thresholds, search_options = self.thresholds(own and own.per_model), self.search_options()
         allowed = memory_allowed(self.memory, paths[0])
         memory_bytes = left_for_job(allowed, format_of("hits", wanted.format).package_bytes)
@@ -354,7 +355,7 @@ Hits and E-values are those of hmmscan 3.4, to the last digit; the library needs
         named = (self.models, memory_bytes, self.queries, self.alphabet, self.skip_foreign, keeps_models)
         models = read_once(("models", *named), lambda: model_source(*named))
         if own is not None:
-            models.warn_of_unknown(own.places)
+            read_once(("unknown names", *named), lambda: models.warn_of_unknown(own.places))
         sequences = target_source(self.sequences, memory_bytes, self.gaps)
         task = task_of(
             models,
