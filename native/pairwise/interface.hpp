@@ -49,13 +49,12 @@ struct UnitSize {
 #define TROPALIGN_COUNTS(X) X(identical) X(similar) X(gaps) X(columns)
 
 struct LaneResult {
-    int32_t score;  // an input with Pass::start_cells
+    int32_t score;
     int32_t row_begin, row_end, column_begin, column_end;
 #define X(count) int32_t count;
     TROPALIGN_COUNTS(X)
 #undef X
     bool saturated;
-    bool several_starts;  // Pass::start_cells: the starts are the lowest of several best ones
     // Run-length coded path, first column of the alignment first: length << 4 | operation (BAM codes; a residue of
     // the rows only is coded as 1, of the columns only as 2).
     const uint32_t *path;

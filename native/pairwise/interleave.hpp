@@ -42,9 +42,8 @@ class Side {
   public:
     static constexpr int kLanes = kTable;
 
-    /// `reversed`: each lane's sequence from its last residue to its first.
-    Side(const Unit &unit, Letters LanePair::*letters, const int32_t *start, bool reversed = false)
-        : unit_(unit), letters_(letters), start_(start), reversed_(reversed) {}
+    Side(const Unit &unit, Letters LanePair::*letters, const int32_t *start)
+        : unit_(unit), letters_(letters), start_(start) {}
 
     /// Gather residues starting at `begin` in whole blocks. `padded` has room for kTable times the width.
     void gather(int begin, int count, uint8_t *padded, int8_t *out) const {
@@ -77,20 +76,8 @@ class Side {
             const int from = std::max(begin - start_[l], 0), to = std::min(begin + width - start_[l], letters.length);
             if (to <= from) continue;
             uint8_t *out = padded + static_cast<size_t>(l) * width + (start_[l] + from - begin);
-            if (reversed_) copy_reversed(letters.codes + letters.length - to, to - from, out);
-            else std::memcpy(out, letters.codes + from, static_cast<size_t>(to - from));
+            std::memcpy(out, letters.codes + from, static_cast<size_t>(to - from));
         }
-    }
-
-    /// Copy eight residues at a time, with the bytes of one number swapped.
-    static void copy_reversed(const uint8_t *letters, int count, uint8_t *out) {
-        for (; count >= 8; count -= 8, out += 8) {
-            uint64_t eight;
-            std::memcpy(&eight, letters + count - 8, 8);
-            eight = __builtin_bswap64(eight);
-            std::memcpy(out, &eight, 8);
-        }
-        while (count > 0) *out++ = letters[--count];
     }
 
     static void gather16(const uint8_t *padded, int width, int at, int8_t *out) {
@@ -101,7 +88,6 @@ class Side {
     const Unit &unit_;
     Letters LanePair::*letters_;
     const int32_t *start_;
-    const bool reversed_;
 };
 
 }  // namespace tropalign::TROPALIGN_ISA

@@ -9,11 +9,11 @@
 namespace tropalign {
 
 /// Run the unit with kernels.lanes[width] or, if these cannot hold the scoring, with later ones. keep(lane,
-/// result) is called once per lane, as soon as its result is known. `known`: scores per lane for
-/// Pass::start_cells, or null. Returns how many lanes saturated in the first width that was tried.
+/// result) is called once per lane, as soon as its result is known. Returns how many lanes saturated in the first width
+/// that was tried.
 template <class Keep>
-int run_widths(const Kernels &kernels, const Scoring &scoring, const Unit &unit, int width, const int32_t *known,
-               UnitScratch &scratch, Keep keep) {
+int run_widths(const Kernels &kernels, const Scoring &scoring, const Unit &unit, int width, UnitScratch &scratch,
+               Keep keep) {
     int lane[kMaxLanes], n_left = unit.n_lanes, n_saturated = -1;
     for (int l = 0; l < n_left; ++l) lane[l] = l;
     for (; n_left > 0; ++width) {
@@ -25,10 +25,7 @@ int run_widths(const Kernels &kernels, const Scoring &scoring, const Unit &unit,
             part.n_lanes = std::min(most, n_left - from);
             part.shared_rows = unit.shared_rows, part.mirrored = unit.mirrored;
             LaneResult result[kMaxLanes];
-            for (int l = 0; l < part.n_lanes; ++l) {
-                part.lane[l] = unit.lane[lane[from + l]];
-                if (known) result[l].score = known[lane[from + l]];
-            }
+            for (int l = 0; l < part.n_lanes; ++l) part.lane[l] = unit.lane[lane[from + l]];
             kernels.lanes[width]->run(scoring, part, scratch, result);
             for (int l = 0; l < part.n_lanes; ++l) {
                 if (result[l].saturated) lane[n_again++] = lane[from + l];

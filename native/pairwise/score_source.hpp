@@ -111,15 +111,10 @@ class PairScores {
     static size_t bytes(size_t m) { return (m + 16) * kColumns * (B > kTable ? B : kTable); }
 
     template <int C>
-    void columns(const uint8_t *letters) {
-        columns<C>(letters, 0, m_);
-    }
-    /// Set the next C columns only in rows [begin, end), whole blocks of 16.
-    template <int C>
-    void columns(const uint8_t *columns, int begin, int end) {
+    void columns(const uint8_t *columns) {
         for (int c = 0; c < C; ++c) {
-            if (scoring_.step_fits8) fill_narrow(columns + c * kTable, c, begin, end);
-            else fill_wide(columns + c * kTable, c, begin, end);
+            if (scoring_.step_fits8) fill_narrow(columns + c * kTable, c);
+            else fill_wide(columns + c * kTable, c);
         }
     }
     [[gnu::always_inline]] Vec<T, B> score(int i, int c) const {
@@ -129,7 +124,7 @@ class PairScores {
     }
 
   private:
-    void fill_narrow(const uint8_t *letters, int c, int begin, int end) {
+    void fill_narrow(const uint8_t *letters, int c) {
         using V = Vec<int8_t, kTable>;
         alignas(64) int8_t low[16][kTable], high[16][kTable];  // the matrix row of each lane's column residue
         for (int l = 0; l < kTable; ++l) {
@@ -137,8 +132,8 @@ class PairScores {
             std::memcpy(low[l % 16] + l / 16 * 16, row, 16);
             std::memcpy(high[l % 16] + l / 16 * 16, row + 16, 16);
         }
-        const int8_t *rows = rows_ + static_cast<size_t>(begin) * kTable;
-        for (int i = begin; i < end; i += 16, rows += 16 * kTable) {
+        const int8_t *rows = rows_;
+        for (int i = 0; i < m_; i += 16, rows += 16 * kTable) {
             V v[16];
 #pragma GCC unroll 16
             for (int l = 0; l < 16; ++l) {
@@ -152,8 +147,8 @@ class PairScores {
                 store<int8_t, kTable>(score_ + (static_cast<size_t>(i + r) * kColumns + c) * kTable, v[r]);
         }
     }
-    void fill_wide(const uint8_t *letters, int c, int begin, int end) {
-        for (int i = begin; i < end; ++i)
+    void fill_wide(const uint8_t *letters, int c) {
+        for (int i = 0; i < m_; ++i)
             for (int l = 0; l < L; ++l) {
                 const int a = rows_[gathered_index<kTable>(l, i)];
                 wide_[(static_cast<size_t>(i) * kColumns + c) * L + l] =
@@ -165,14 +160,6 @@ class PairScores {
     int m_;
     int8_t *score_;
     T *wide_;
-};
-
-/// The rows of a source from row `first` on.
-template <class Source>
-struct RowsFrom {
-    const Source &source;
-    int first;
-    [[gnu::always_inline]] auto score(int i, int c) const { return source.score(first + i, c); }
 };
 
 /// Scores of lanes with their own rows if all pairs of the residues that the two sequences use fit a table of 32: one

@@ -12,9 +12,8 @@ namespace tropalign {
 enum class Mode : int { local = 0, global = 1 };
 enum class Depth : int { score = 0, ends = 1, alignment = 2 };
 
-/// Result of a sweep: the score; also the end cell; the start cells of alignments with a known end, found from
-/// that end (starts.hpp); or the traceback from the end cell to the start.
-enum class Pass : int { score, end_cells, start_cells, walk };
+/// Result of a sweep: the score; also the end cell; or also the traceback from the end cell to the start.
+enum class Pass : int { score, end_cells, walk };
 
 /// Return the kernels' mode for a mode name of Python: local, global, semiglobal. Throws std::invalid_argument for
 /// any other.

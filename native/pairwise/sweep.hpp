@@ -94,7 +94,7 @@ using TraceOf = std::conditional_t<K == Trace::masks, Masks<T, B>, Vec<T, B>>;
 
 /// Sweep C columns of the local recurrence over m rows. H and E hold the column before, then the last column; `edge`
 /// the values above, then those of the last row. `best`: running maxima, or with Track the thresholds of `tracked`
-/// (LocalBest, or StartHits of start_cells.hpp). With Partial some lanes do not take part.
+/// (LocalBest). With Partial some lanes do not take part.
 template <class T, int B, int C, Trace K, bool Track, bool Mirrored, bool Partial, class Scorer, class Tracker,
           class Keeper = KeepsNoRows>
 [[gnu::always_inline]] inline void local_columns(const Scorer &scorer, int m, int j, LocalScoring<T> scoring,

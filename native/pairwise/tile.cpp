@@ -1,8 +1,7 @@
 // A tile's pairs over threads: first those of similar sequences, each alone (band_trials.hpp), and scores of many
-// short ones a group at a time (score_groups.hpp); then the other pairs in units and, if only ends are requested, the
-// sweeps back that find the starts (starts.hpp); last the pairs too long for a unit, one at a time. Waves
-// (similar_pair.hpp) are tried first for pairs that are close, that are in a unit of a few lanes, or that are too long
-// for a unit.
+// short ones a group at a time (score_groups.hpp); then the other pairs in units; last the pairs too long for a unit,
+// one at a time. Waves (similar_pair.hpp) are tried first for pairs that are close, that are in a unit of a few lanes,
+// or that are too long for a unit.
 //
 // In local mode a thread whose units saturate 8-bit lanes one after another starts with 16 bits, and tries 8 again
 // now and then, since later sequences may differ.
@@ -20,7 +19,6 @@
 #include "kept_rows.hpp"
 #include "lane_widths.hpp"
 #include "score_groups.hpp"
-#include "starts.hpp"
 
 namespace tropalign {
 
@@ -46,6 +44,18 @@ constexpr int kFewLanesShare = 8;
 /// Maximum memory for the waves of a similar pair: enough for 100,000 residues at 1 %.
 constexpr int64_t kMostSimilarBytes = int64_t{192} << 20;
 
+/// True if only ends are requested, and every alignment starts at the first residue of both sequences.
+bool needs_no_starts(const Scoring &scoring, const FreeEnds &free) {
+    if (scoring.depth != Depth::ends) return false;
+    switch (scoring.mode) {
+        case Mode::local:
+            return false;
+        case Mode::global:
+            return !free.query_start && !free.target_start;
+    }
+    __builtin_unreachable();
+}
+
 /// Memory that one thread keeps from unit to unit.
 struct UnitArena {
     UnitScratch scratch;
@@ -67,8 +77,8 @@ class TileRun {
   public:
     TileRun(const Kernels &kernels, const Scoring &scoring, const TileRequest &request)
         : kernels_(kernels), scoring_(scoring),
-          sweep_(StartSearch::suits(scoring, request) ? scoring.with(Pass::end_cells) : scoring), oriented_(scoring),
-          oriented_sweep_(sweep_), asked_(request), request_(request),
+          sweep_(needs_no_starts(scoring, request.free_ends) ? scoring.with(Pass::end_cells) : scoring),
+          oriented_(scoring), oriented_sweep_(sweep_), asked_(request), request_(request),
           n_threads_(
               static_cast<int>(std::clamp<int64_t>(request.memory_bytes / kLeastThreadBytes, 1, request.n_threads))),
           rows_(scoring.depth, request.n_pairs, request.memory_bytes) {}
@@ -163,7 +173,6 @@ class TileRun {
         similar_bytes_ = std::min<int64_t>(unit_bytes / 2, kMostSimilarBytes);
         begin_arenas(plan.most_bytes, unit_bytes);
         run_units(plan, poll);
-        if (out_.finished && sweep_.pass == Pass::end_cells) find_starts(plan, unit_bytes, poll);
         begin_arenas(0, 0);
         for (size_t k = 0; k < plan.long_pairs.size() && out_.finished; ++k) {
             const int64_t done = request_.n_pairs - static_cast<int64_t>(plan.long_pairs.size() - k);
@@ -215,15 +224,6 @@ class TileRun {
             [&](int64_t begun) { return poll(begun < n_units ? plan.units[begun].pairs_before : request_.n_pairs); });
     }
 
-    void find_starts(const CpuPlan &plan, size_t unit_bytes, const Poll &poll) {
-        std::vector<UnitScratch *> scratches;
-        for (UnitArena &arena : arenas_) scratches.push_back(&arena.scratch);
-        std::vector<uint32_t> pairs;
-        pairs.reserve(plan.lanes.size());
-        for (const PlannedLane &lane : plan.lanes) pairs.push_back(static_cast<uint32_t>(number_of(lane.pair)));
-        out_.finished = StartSearch(kernels_, oriented_, asked_, out_).run(pairs, scratches, unit_bytes, poll);
-    }
-
     void run_unit(const CpuPlan &plan, const PlannedUnit &planned, UnitArena &arena) {
         Lanes lanes;
         lanes.unit.n_lanes = planned.n_lanes;
@@ -265,7 +265,7 @@ class TileRun {
 
     void align_lanes(const Lanes &lanes, int width, UnitArena &arena) {
         const int saturated = run_widths(
-            kernels_, oriented_sweep_(lanes.query_in_rows[0]), lanes.unit, width, nullptr, arena.scratch,
+            kernels_, oriented_sweep_(lanes.query_in_rows[0]), lanes.unit, width, arena.scratch,
             [&](int l, const LaneResult &result) { keep(lanes.pair[l], lanes.query_in_rows[l], result, arena.paths); });
         if (width > 0 || !fits(sweep_, kernels_.lanes[0]->bits)) return;
         if (saturated * 2 > lanes.unit.n_lanes) ++arena.saturated_streak;
@@ -297,7 +297,7 @@ class TileRun {
 
     const Kernels &kernels_;
     const Scoring &scoring_;
-    const Scoring sweep_;  // for units: if only ends are requested, starts are found afterwards (starts.hpp)
+    const Scoring sweep_;  // for units: without a traceback if all starts are known
     const OrientedScoring oriented_, oriented_sweep_;
     const TileRequest &asked_;
     TileRequest request_;                                     // all pairs, then those that are not done yet

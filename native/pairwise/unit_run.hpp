@@ -30,7 +30,6 @@
 #include "local_maxima.hpp"
 #include "ranges.hpp"
 #include "score_source.hpp"
-#include "start_cells.hpp"
 #include "unit_values.hpp"
 #include "walk.hpp"
 
@@ -48,7 +47,6 @@ class UnitRun {
     static constexpr int kTable = kTableLanes<T, B>;
     static constexpr bool kHasProfiles = sizeof(T) < 4;  // 32-bit lanes are rare: PairScores suffices
     static constexpr int kBandRows = 4096;               // state and scores of a band fit a second-level cache
-    static constexpr int kAliveRows = 16;                // of sweeps from the end; a block of row residues
     template <Kept K>
     static constexpr Trace kTrace = K == Kept::values ? Trace::values : Trace::nothing;
     static constexpr int kBlockColumns = 4096;  // a multiple of 16 (interleave.hpp) and of kColumns
@@ -63,7 +61,6 @@ class UnitRun {
         scratch_.begin(bytes(scoring_, {m_, n_, unit_.n_lanes, unit_.shared_rows}));
         if constexpr (!WalkOnly) {
             if (scoring_.pass == Pass::score) sweep<Pass::score, false>();
-            if (scoring_.pass == Pass::start_cells) sweep<Pass::start_cells, false>();
             if (scoring_.pass == Pass::end_cells)
                 unit_.mirrored ? sweep<Pass::end_cells, true>() : sweep<Pass::end_cells, false>();
         }
@@ -179,8 +176,6 @@ class UnitRun {
         return load<T, B>(lanes);
     }
 
-    bool backwards() const { return scoring_.pass == Pass::start_cells; }
-
     void measure() {
         m_ = n_ = 0;
         for (int l = 0; l < unit_.n_lanes; ++l) {
@@ -213,8 +208,7 @@ class UnitRun {
             case Mode::local:
                 return sweep_local<P, Mirrored, K>();
             case Mode::global:
-                if constexpr (P == Pass::start_cells) return sweep_global<K, Mirrored, StartLine<T, L>>();
-                else return sweep_global<K, Mirrored, Line<T, L>>();
+                return sweep_global<K, Mirrored>();
         }
     }
 
@@ -232,7 +226,7 @@ class UnitRun {
             void *memory = scratch_.get(Slot::scores, PairScores<T, B>::bytes(height));
             const size_t size = static_cast<size_t>(whole_blocks(height)) * kTable;
             auto *letters = static_cast<int8_t *>(scratch_.get(Slot::row_letters, size));
-            const Side<kTable> side(unit_, &LanePair::rows, row_start_, backwards());
+            const Side<kTable> side(unit_, &LanePair::rows, row_start_);
             side.gather(row0, rows, static_cast<uint8_t *>(scratch_.get(Slot::padded, size)), letters);
             PairScores<T, B> scores(scoring_, letters, rows, memory);
             each(scores, row0, rows);
@@ -253,7 +247,7 @@ class UnitRun {
     /// Call each(begin, end) for blocks of columns, with their residues interleaved.
     template <class Each>
     void for_each_block(Each each) {
-        const Side<kTable> side(unit_, &LanePair::columns, column_start_, backwards());
+        const Side<kTable> side(unit_, &LanePair::columns, column_start_);
         for (int begin = 0, end; begin < n_; begin = end) {
             end = std::min(begin + kBlockColumns, n_);
             const size_t size = static_cast<size_t>(whole_blocks(end - begin)) * kTable;
@@ -273,27 +267,21 @@ class UnitRun {
         const LocalRange range = local_range(scoring_, 8 * sizeof(T));
         const LocalScoring<T> scoring{static_cast<T>(range.floor), static_cast<T>(scoring_.open + scoring_.extend),
                                       static_cast<T>(scoring_.extend)};
-        if constexpr (P == Pass::start_cells) {
-            StartHits<T, B> hits(unit_, result_, range.floor, range.limit);
-            sweep_alive(scoring, hits);
-            for (int l = 0; l < unit_.n_lanes; ++l) hits.set_start(l, result_[l]);
-        } else {
-            auto tracked = ends_of<K>(scoring.floor);
-            const V best = sweep_local_bands<P, Mirrored, K>(scoring, splat<T, B>(scoring.floor), tracked);
-            if constexpr (K == Kept::values) tracked.template find<Mirrored>(values_);
-            for (int l = 0; l < unit_.n_lanes; ++l) {
-                const int64_t stored = P == Pass::score ? best[l] : tracked.score[l];
-                LaneResult &out = result_[l];
-                out = LaneResult{};
-                out.saturated = stored > range.limit;
-                out.score = static_cast<int32_t>(stored - range.floor);
-                if (P == Pass::score || out.saturated || out.score == 0) continue;
-                out.row_end = tracked.row[l] + 1;
-                out.column_end = tracked.column[l] + 1;
-            }
-            if constexpr (K == Kept::values) walk_lanes<Mirrored, Mode::local>(scoring.floor);
-            if constexpr (K == Kept::borders) walk_blocks<Mirrored, Mode::local>(scoring, nullptr);
+        auto tracked = ends_of<K>(scoring.floor);
+        const V best = sweep_local_bands<P, Mirrored, K>(scoring, splat<T, B>(scoring.floor), tracked);
+        if constexpr (K == Kept::values) tracked.template find<Mirrored>(values_);
+        for (int l = 0; l < unit_.n_lanes; ++l) {
+            const int64_t stored = P == Pass::score ? best[l] : tracked.score[l];
+            LaneResult &out = result_[l];
+            out = LaneResult{};
+            out.saturated = stored > range.limit;
+            out.score = static_cast<int32_t>(stored - range.floor);
+            if (P == Pass::score || out.saturated || out.score == 0) continue;
+            out.row_end = tracked.row[l] + 1;
+            out.column_end = tracked.column[l] + 1;
         }
+        if constexpr (K == Kept::values) walk_lanes<Mirrored, Mode::local>(scoring.floor);
+        if constexpr (K == Kept::borders) walk_blocks<Mirrored, Mode::local>(scoring, nullptr);
     }
 
     /// Return the tracker of the cells in which local alignments end.
@@ -304,49 +292,6 @@ class UnitRun {
             return LocalMaxima<T, B>(memory, m_, n_, floor);
         } else {
             return LocalBest<T, B>(floor);
-        }
-    }
-
-    /// Sweep the cells that may belong to an alignment from the corner (start_cells.hpp has the picture).
-    void sweep_alive(const LocalScoring<T> &scoring, StartHits<T, B> &hits) {
-        const V zero = splat<T, B>(scoring.floor);
-        auto band = [&](auto &scores, int, int rows) {
-            for (int i = 0; i < rows; ++i) H_[i] = zero, E_[i] = zero - scoring.gap_first;
-            V corner = hits.begin(zero);
-            int begin = 0, end = std::min(rows, kAliveRows);  // rows that may be alive; `begin` in whole blocks
-            for_each_block([&](int from, int to) {
-                for (int j = from; j < to && begin < end; j += kColumns) {
-                    alive_part(scores, begin, end, rows, j, scoring, corner, hits);
-                    corner = zero;
-                    while (begin < end && !hits.any_alive(H_ + begin, std::min(kAliveRows, end - begin)))
-                        begin += kAliveRows;
-                }
-            });
-        };
-        for_each_band(band);
-    }
-
-    /// Sweep kColumns columns of rows [begin, end), and of further rows as long as these are alive.
-    template <class Scores>
-    [[gnu::noinline]] void alive_part(Scores &scores, int begin, int &end, int rows, int j, LocalScoring<T> scoring,
-                                      V corner, StartHits<T, B> &hits) {
-        const V zero = splat<T, B>(scoring.floor);
-        Edge<T, B> edge;
-        edge.corner = corner;
-        load_edge(edge, 0, j, zero, zero - scoring.gap_first);
-        for (int row = begin;;) {
-            if constexpr (requires { scores.template columns<kColumns>(letters(j), row, end); })
-                scores.template columns<kColumns>(letters(j), row, end);
-            else scores.template columns<kColumns>(letters(j));
-            const V below_left = H_[end - 1];
-            V running = hits.below;
-            hits.first = row;
-            local_columns<T, B, kColumns, Trace::nothing, true, false, false>(
-                RowsFrom<Scores>{scores, row}, end - row, j, scoring, H_ + row, E_ + row, nullptr, running, hits, edge,
-                Participation<T, B>{});
-            if (end == rows || !(hits.any_alive(edge.value, kColumns) || any_gt<T, B>(below_left, hits.corner))) return;
-            row = end, end = std::min(rows, end + kAliveRows);
-            edge.corner = below_left;
         }
     }
 
@@ -414,14 +359,13 @@ class UnitRun {
         }
     }
 
-    /// `Border`: Line for ends, StartLine for starts.
-    template <Kept K, bool Mirrored, class Border>
+    template <Kept K, bool Mirrored>
     void sweep_global() {
         const T open = static_cast<T>(scoring_.open), extend = static_cast<T>(scoring_.extend);
         Borders<T, L> borders;
         int row_head = 0;
         bool any_free_columns = false, any_free_rows = false;
-        Border bottom, right;
+        Line<T, L> bottom, right;
         for (int l = 0; l < L; ++l) {
             const LanePair &pair = pair_of(l);
             borders.first_row[l] = pair.free_rows_begin ? extend : -open;
@@ -431,8 +375,6 @@ class UnitRun {
             row_head = std::max(row_head, row_start_[l]);
             any_free_rows |= pair.free_rows_end;
             any_free_columns |= pair.free_columns_end;
-            if constexpr (std::is_same_v<Border, StartLine<T, L>>)
-                bottom.known[l] = right.known[l] = result_[std::min(l, unit_.n_lanes - 1)].score;
             bottom.begin(l, column_start_[l], border_value(scoring_, pair.rows.length, pair.free_rows_begin));
             right.begin(l, row_start_[l], border_value(scoring_, pair.columns.length, pair.free_columns_begin));
         }
@@ -456,13 +398,8 @@ class UnitRun {
             if (any_free_rows) right.take(reinterpret_cast<const T *>(H_), row0, rows, scoring_.extend, true);
         });
         for (int l = 0; l < unit_.n_lanes; ++l) {
-            if constexpr (std::is_same_v<Border, StartLine<T, L>>) {
-                result_[l].saturated = false;
-                set_start(unit_.lane[l], bottom, right, l, result_[l]);
-            } else {
-                result_[l] = LaneResult{};
-                set_end<Mirrored>(unit_.lane[l], bottom, right, l, result_[l]);
-            }
+            result_[l] = LaneResult{};
+            set_end<Mirrored>(unit_.lane[l], bottom, right, l, result_[l]);
         }
         if constexpr (K == Kept::values) walk_lanes<Mirrored, Mode::global>(0);
         if constexpr (K == Kept::borders) walk_blocks<Mirrored, Mode::global>({}, &borders);
