@@ -159,7 +159,7 @@ class ClustalwProgressive {
     /// Add the delayed sequences one by one: each time the sequence most similar to any aligned one; at a tie the
     /// first.
     void add_one_by_one() {
-        std::vector<int32_t> highest(static_cast<size_t>(family_.n), -1);  // with the aligned sequences
+        std::vector<int32_t> highest(static_cast<size_t>(family_.n), -1);  // highest identity to an aligned sequence
         auto compare = [&](int32_t sequence) {
             const std::vector<double> here = identities_.with_all(sequence);
             for (int32_t k : delayed_) highest[k] = std::max(highest[k], static_cast<int32_t>(here[k]));

@@ -203,7 +203,7 @@ class Reader:
         if not self._n_symbols:
             raise InputError("the model has no symbol emissions: give frames of emission scores", record=record)
         if array.dtype == np.uint8 and (not array.size or array.max() < self._n_symbols <= MOST_BYTE_SYMBOLS):
-            return array  # unchanged, so that a chromosome of codes is not copied
+            return array  # do not copy a chromosome of codes
         wrong = (array < -1) | (array >= self._n_symbols)
         if wrong.any():
             at = int(np.argmax(wrong))

@@ -127,7 +127,7 @@ def matched(alphabet: Alphabet, match: float, mismatch: float, iupac: IupacRule)
     letters = alphabet.letters
     values = np.full((len(letters), len(letters)), float(mismatch))
     np.fill_diagonal(values, match)
-    wild = [letters.index(letter) for letter in alphabet.wildcard]  # none or one
+    wild = [letters.index(letter) for letter in alphabet.wildcard]  # index of the wildcard, if there is one
     if iupac == "match":
         values[may_be_equal(alphabet)] = match
     else:

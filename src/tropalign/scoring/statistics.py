@@ -499,7 +499,7 @@ class _Row(NamedTuple):
     h: float
     alpha: float
     beta: float
-    variance: float | None = None  # of alignment length per unit of score; the covariance is that of both lengths
+    variance: float | None = None  # of the alignment length, per unit of score; `covariance`: of both lengths
     covariance: float | None = None
 
 

@@ -72,7 +72,7 @@ def named_texts(sequences: Any) -> Iterator[tuple[str | None, str]]:
         )
     if hasattr(sequences, "columns"):
         raise InputError("a table was given, but a column of sequences is required: select the column")
-    is_series = all(hasattr(sequences, name) for name in ("items", "index", "dtype"))  # of pandas
+    is_series = all(hasattr(sequences, name) for name in ("items", "index", "dtype"))  # a pandas Series
     if isinstance(sequences, Mapping) or (is_series and any(isinstance(label, str) for label in sequences.index)):
         sequences = sequences.items()
     elif not isinstance(sequences, Iterable) or getattr(sequences, "ndim", 1) != 1:
