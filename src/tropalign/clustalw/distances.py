@@ -155,7 +155,7 @@ def aligned_identities(
 
 
 def _identical(table: AlignmentTable) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.int32]]:
-    """Return the columns of a table that are kept, which is all that remote workers send."""
+    """Select the columns that remote workers send."""
     return table.query_index, table.target_index, table.n_identical
 
 

@@ -157,7 +157,7 @@ class Reader:
         return None
 
     def _byte_codes(self, given: list[Any]) -> Observations | None:
-        """Check many sequences of byte codes together: separate checks of short ones take longer than decoding.
+        """Check many sequences of byte codes at once: single checks of short ones take longer than decoding.
 
         None if some may be of another kind, or invalid.
         """

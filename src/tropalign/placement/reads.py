@@ -333,7 +333,7 @@ class OtherStrand:
 
 
 def _words(digits: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-    """Return the k-mer that starts at each digit but the last ones, and whether all of its digits are known."""
+    """Return all k-mers as numbers, and whether all bases of each are known; a digit is a base, negative if unknown."""
     n = max(0, len(digits) - WORD + 1)
     words, is_known, length = np.maximum(digits, 0), digits >= 0, 1
     while length < WORD:  # join two k-mers, which overlap in the last step

@@ -586,5 +586,5 @@ def _of_nucleotides(
 def _published(
     row: _Row, source: str, unit: float, step: float, lengths: AlignmentLengths | None = None
 ) -> ScoreStatistics:
-    """Convert a row to scores that are ``unit`` times those of the table."""
+    """Convert a row of the table to scores that are ``unit`` times as large."""
     return ScoreStatistics(row.lambda_ / unit, row.k, row.h, row.alpha / unit, row.beta, source, step, lengths)

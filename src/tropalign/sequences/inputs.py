@@ -106,7 +106,7 @@ def letters_of(value: Any, record: str) -> tuple[str | None, str]:
 
 
 def _is_spelled(value: Any) -> bool:
-    """True for a Seq or another library's sequence: anything that str() spells in as many letters as it has items."""
+    """True for another library's sequence, such as a Seq: an object whose str() has as many letters as it has items."""
     module = sys.modules.get("Bio.Seq")  # another thread may be importing it now
     classes = tuple(getattr(module, name) for name in ("Seq", "MutableSeq") if hasattr(module, name))
     if isinstance(value, classes):

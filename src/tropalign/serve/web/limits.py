@@ -174,7 +174,7 @@ class Body:
 
 
 def check_framing(headers: Headers) -> None:
-    """Raise Refused for a request with both a length and chunked encoding: a proxy may see another end of it.
+    """Raise Refused for a request with both a length and chunked encoding, whose end a proxy may see elsewhere.
 
     The connection is closed, and nothing that follows on it is read.
     """
