@@ -253,7 +253,7 @@ class ClustalwProgressive {
     const Identities identities_;
     const std::vector<int32_t> tree_weights_;
     std::vector<int32_t> compat_weights_ = tree_weights_;
-    std::vector<ProfileRows> groups_;  // by node; without columns if a sequence waits, or if its group is used up
+    std::vector<ProfileRows> groups_;  // by node; no columns for waiting sequences and merged groups
     std::vector<double> means_;        // mean identities of each inner node's two groups
     std::vector<int32_t> delayed_, order_;
     std::atomic<bool> is_stopped_{false};

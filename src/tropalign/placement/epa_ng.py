@@ -328,10 +328,13 @@ def finish(
         raise disk_error(error, path, 0) from None
     except (ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
         reason = f"{type(error).__name__}: {str(error)[:80]}"
-        raise InputError(f"EPA-ng's result is not valid ({reason}): look at it", file=str(path)) from None
+        raise InputError(f"EPA-ng's result is not valid ({reason}): see {LOG} next to it", file=str(path)) from None
     if left:
         first = next(iter(left.values()))
-        raise InputError(f"EPA-ng's result lacks {len(left)} reads, {first!r} for one: look at it", file=str(path))
+        raise InputError(
+            f"EPA-ng's result lacks {counted(len(left), 'reads')}, such as {first!r}: see {LOG} next to it",
+            file=str(path),
+        )
 
 
 def _parsed(text: str) -> tuple[dict[str, Any], list[str]]:
