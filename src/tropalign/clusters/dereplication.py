@@ -363,7 +363,7 @@ def counted(clusters: Clusters, reads: SampledReads, labels: NDArray[np.int64] |
     cluster = clusters.labels[clusters.n_given :]
     if labels is not None:
         cluster = np.where(labels < 0, -1, cluster[labels])
-    is_there = cluster >= 0  # not left out, nor unmapped
+    is_there = cluster >= 0  # excludes reads that were left out or not mapped
     cluster, size, sample = cluster[is_there], reads.size[is_there], reads.sample[is_there]
     used, column = np.unique(sample, return_inverse=True)
     places, place = np.unique(cluster * len(used) + column, return_inverse=True)

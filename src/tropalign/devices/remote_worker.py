@@ -34,7 +34,7 @@ def is_sent_once(value: Any) -> bool:
 
 
 def is_made_anew(value: Any) -> bool:
-    """True if an equal object may have been sent before."""
+    """True if equal objects are created repeatedly, so that one may have been sent already."""
     return bool(getattr(type(value), "is_made_anew", False))
 
 

@@ -231,7 +231,7 @@ def opened(reads: Any, mates: Any, taken: Iterable[str], gaps: str) -> Iterator[
 
 
 def owning(blocks: Iterable[SequenceBlock], owners: RowOwners, settles: bool = True) -> Iterator[SequenceBlock]:
-    """Yield the blocks and enter their reads as owners of a table's rows; settle the table at the end if `settles`.
+    """Yield the blocks, and note which read each row of the table belongs to; check for unused rows if `settles`.
 
     Raises InputError for a row that two reads have, and at the end for a row without a read.
     """
